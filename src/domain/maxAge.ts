@@ -1,0 +1,17 @@
+import type { Parsed } from './phoneNumber.ts';
+
+declare const maxAgeBrand: unique symbol;
+
+/** A window that reaches back from now, in whole hours from 1 to 2400. Made by {@link parseMaxAge} alone. */
+export type MaxAgeHours = number & { readonly [maxAgeBrand]: true };
+
+/** CAMARA's bound on `maxAge`: 100 days. */
+export const LARGEST_MAX_AGE_HOURS = 2400;
+
+/** Reads a window; anything but a whole number of hours from 1 to 2400 is refused with the reason. */
+export function parseMaxAge(hours: number): Parsed<MaxAgeHours> {
+  if (!Number.isInteger(hours) || hours < 1 || hours > LARGEST_MAX_AGE_HOURS) {
+    return { refused: `maxAgeHours is a whole number from 1 to ${LARGEST_MAX_AGE_HOURS}.` };
+  }
+  return { value: hours as MaxAgeHours };
+}

@@ -1,0 +1,37 @@
+declare const phoneNumberBrand: unique symbol;
+
+/** An international number in E.164 form, `+` and 5 to 15 digits. Made by {@link parsePhoneNumber} alone. */
+export type PhoneNumber = string & { readonly [phoneNumberBrand]: true };
+
+/** What reading a text came to: the value, or why it was refused (for people; never quotes the text). */
+export type Parsed<T> = { readonly value: T } | { readonly refused: string };
+
+const E164 = /^\+[1-9][0-9]{4,14}$/;
+
+/**
+ * Reads `+34 600-123 456` or `tel:+34600123456` as `+34600123456` (design §1).
+ *
+ * Without a `+` a number is refused: a national number read as international would give a true
+ * answer about a stranger.
+ */
+export function parsePhoneNumber(text: string): Parsed<PhoneNumber> {
+  const subject = text.startsWith('tel:') ? text.slice('tel:'.length) : text;
+  if (!subject.startsWith('+')) {
+    return {
+      refused: subject.startsWith('00')
+        ? 'A phone number starts with + and the country code; write + in place of the leading 00.'
+        : 'A phone number starts with + and the country code.',
+    };
+  }
+  if (subject.includes('(0)')) {
+    return { refused: 'Leave out the (0): it is not dialled from abroad.' };
+  }
+  const digits = subject.replaceAll(/[ -]/g, '');
+  if (!E164.test(digits)) {
+    return {
+      refused:
+        'A phone number is a + followed by 5 to 15 digits, the first of them not 0; spaces and hyphens may stand between.',
+    };
+  }
+  return { value: digits as PhoneNumber };
+}

@@ -1,0 +1,14 @@
+import type { MaxAgeHours } from './maxAge.ts';
+
+/** What a field asks about a number: the date of the last change, or whether one fell in a window. */
+export type Question =
+  | { readonly asks: 'date' }
+  | { readonly asks: 'window'; readonly maxAgeHours: MaxAgeHours };
+
+/** The operations that an operator may offer, by their names in the service's document. */
+export type Operation = 'retrieve-date' | 'check';
+
+/** One billed call to the operator. */
+export type Lookup =
+  | { readonly operation: 'retrieve-date' }
+  | { readonly operation: 'check'; readonly maxAgeHours: MaxAgeHours };

@@ -1,0 +1,25 @@
+import { randomInt } from 'node:crypto';
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const LARGEST_CALLERS_PART = 24;
+
+/** Names the operator exchanges of one request: each `next()` is another, all of them traceable to it. */
+export interface Correlator {
+  /** At most 55 letters, digits and hyphens. */
+  next(): string;
+}
+
+/**
+ * `<the caller's, sanitised, at most 24>-<12 random characters>-<n>` (design §4): unique whatever
+ * the caller sends, so that a reply can be told from another's.
+ */
+export function createCorrelator(callersCorrelator: string | undefined): Correlator {
+  const callersPart = (callersCorrelator ?? '')
+    .slice(0, 256)
+    .replaceAll(/[^A-Za-z0-9-]/g, '')
+    .slice(0, LARGEST_CALLERS_PART);
+  const random = Array.from({ length: 12 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  const prefix = callersPart === '' ? random : `${callersPart}-${random}`;
+  let count = 0;
+  return { next: () => `${prefix}-${++count}` };
+}
