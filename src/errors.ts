@@ -19,7 +19,8 @@ export type ErrorCode = 'BAD_USER_INPUT' | 'LOOKUP_LIMIT_EXCEEDED' | LookupFailu
 export const MESSAGES: Readonly<Record<LookupFailureCode, string>> = {
   CONSENT_PENDING: 'The owner of the number has not answered yet. Ask again later.',
   CONSENT_DENIED: 'The owner of the number did not consent to this question.',
-  CONSENT_EXPIRED: 'The question to the owner of the number went unanswered. Asking again prompts anew.',
+  CONSENT_EXPIRED:
+    'The question to the owner of the number went unanswered. Asking again prompts anew.',
   NUMBER_NOT_SERVED: 'The operator does not serve this number.',
   PERIOD_NOT_SUPPORTED: 'The operator cannot answer for a period this long.',
   OPERATION_NOT_OFFERED: 'The operator does not offer what this question needs.',

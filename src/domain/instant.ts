@@ -15,9 +15,10 @@ const RFC_3339 =
 export function parseInstant(text: string): Instant | undefined {
   const parts = RFC_3339.exec(text);
   if (parts === null) return undefined;
-  const [year, month, day, hour, minute, second] = parts.slice(1, 7).map(Number) as SixNumbers;
-  const offsetHours = Number(parts[10] ?? 0);
-  const offsetMinutes = Number(parts[11] ?? 0);
+  const part = (index: number) => Number(parts[index] ?? 0);
+  const [year, month, day] = [part(1), part(2), part(3)];
+  const [hour, minute, second, fraction] = [part(4), part(5), part(6), part(7)];
+  const [offsetHours, offsetMinutes] = [part(10), part(11)];
   if (hour > 23 || minute > 59 || second > 59 || offsetHours > 23 || offsetMinutes > 59) {
     return undefined;
   }
@@ -30,9 +31,7 @@ export function parseInstant(text: string): Instant | undefined {
   if (!exists) return undefined;
 
   const sinceMidnightMs = ((hour * 60 + minute) * 60 + second) * 1000;
-  const fractionMs = Math.trunc(Number(parts[7] ?? 0) * 1000);
+  const fractionMs = Math.trunc(fraction * 1000);
   const offsetMs = (offsetHours * 60 + offsetMinutes) * 60_000 * (parts[9] === '-' ? -1 : 1);
   return { text, epochMs: midnight.getTime() + sinceMidnightMs + fractionMs - offsetMs };
 }
-
-type SixNumbers = [number, number, number, number, number, number];

@@ -27,11 +27,15 @@ export function parsePhoneNumber(text: string): Parsed<PhoneNumber> {
     return { refused: 'Leave out the (0): it is not dialled from abroad.' };
   }
   const digits = subject.replaceAll(/[ -]/g, '');
-  if (!E164.test(digits)) {
+  if (!isE164(digits)) {
     return {
       refused:
         'A phone number is a + followed by 5 to 15 digits, the first of them not 0; spaces and hyphens may stand between.',
     };
   }
-  return { value: digits as PhoneNumber };
+  return { value: digits };
+}
+
+function isE164(digits: string): digits is PhoneNumber {
+  return E164.test(digits);
 }

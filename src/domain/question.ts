@@ -2,8 +2,7 @@ import type { MaxAgeHours } from './maxAge.ts';
 
 /** What a field asks about a number: the date of the last change, or whether one fell in a window. */
 export type Question =
-  | { readonly asks: 'date' }
-  | { readonly asks: 'window'; readonly maxAgeHours: MaxAgeHours };
+  { readonly asks: 'date' } | { readonly asks: 'window'; readonly maxAgeHours: MaxAgeHours };
 
 /** The operations that an operator may offer, by their names in the service's document. */
 export type Operation = 'retrieve-date' | 'check';

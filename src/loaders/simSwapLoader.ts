@@ -1,10 +1,69 @@
+import DataLoader from 'dataloader';
 import type { Instant } from '../domain/instant.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Question } from '../domain/question.ts';
+import { LookupError } from '../errors.ts';
+import type { Executor } from '../lookups/executor.ts';
+import type { Answer } from '../lookups/plan.ts';
 
 /** Gathers one request's questions, tick by tick, and answers each. Rejects with a `LookupError`. */
 export interface SimSwapLoader {
   /** When the SIM last changed; `null` when the operator may not disclose it. */
   lastSimSwap(number: PhoneNumber): Promise<Instant | null>;
+  /** Whether the SIM changed in the last `maxAgeHours`. */
   simSwappedWithin(number: PhoneNumber, maxAgeHours: MaxAgeHours): Promise<boolean>;
+}
+
+/** A question about a number: DataLoader gathers these, and asks each once however often it is asked. */
+interface NumberQuestion {
+  readonly number: PhoneNumber;
+  readonly question: Question;
+}
+
+/** A date question is answered by one of the first two, a window by the last. */
+type Value = Instant | null | boolean;
+
+/** One loader for one request. */
+export function createSimSwapLoader(executor: Executor): SimSwapLoader {
+  const loader = new DataLoader<NumberQuestion, Value, string>(
+    (asked) => answerAll(executor, asked),
+    { cacheKeyFn: cacheKey },
+  );
+  // The planner answers each kind of question with its kind of value; DataLoader has one type for all.
+  // oxlint-disable typescript/no-unsafe-type-assertion
+  return {
+    lastSimSwap: (number) =>
+      loader.load({ number, question: { asks: 'date' } }) as Promise<Instant | null>,
+    simSwappedWithin: (number, maxAgeHours) =>
+      loader.load({ number, question: { asks: 'window', maxAgeHours } }) as Promise<boolean>,
+  };
+  // oxlint-enable typescript/no-unsafe-type-assertion
+}
+
+/** Questions about one number are planned together, whatever fields they come from (design §3). */
+async function answerAll(
+  executor: Executor,
+  asked: readonly NumberQuestion[],
+): Promise<(Value | Error)[]> {
+  const byNumber = Map.groupBy(asked, ({ number }) => number);
+  await Promise.all(
+    Array.from(byNumber, ([number, group]) =>
+      executor.ask(
+        number,
+        group.map(({ question }) => question),
+      ),
+    ),
+  );
+  return asked.map(({ number, question }) => valueOf(executor.answerTo(number, question)));
+}
+
+function valueOf(answer: Answer | Error): Value | Error {
+  if (answer instanceof Error) return answer;
+  if ('failure' in answer) return new LookupError(answer.failure);
+  return 'swapped' in answer ? answer.swapped : answer.latestSimChange;
+}
+
+function cacheKey({ number, question }: NumberQuestion): string {
+  return question.asks === 'date' ? number : `${number} ${question.maxAgeHours}`;
 }

@@ -1,0 +1,186 @@
+import { Pool, errors, type Dispatcher } from 'undici';
+import { EchoPolicy, judgeEcho, type EchoSetting } from './echo.ts';
+import type { Exchange, FaultCause, HttpReply, Post } from './exchange.ts';
+import type { Sender, SentHeaders } from './sentHeaders.ts';
+
+/** A reply with a longer body is refused (design §5). */
+const LARGEST_BODY_BYTES = 64 * 1024;
+
+/** Fewer slow a batch of a hundred numbers down; more open sockets that an operator would count. */
+const CONNECTIONS = 256;
+
+/** What all exchanges with one endpoint of the operator share. */
+export interface EndpointSettings {
+  readonly url: string;
+  /** For one exchange, from connecting to the last byte of the reply. */
+  readonly timeoutMs: number;
+  readonly correlatorEcho: EchoSetting;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * One address of the operator, with connections of its own: a stray reply can only be that of another
+ * exchange with the same endpoint, and one endpoint's trouble keeps no other waiting.
+ *
+ * Redirects are not followed, nothing is retried, cached or pipelined here.
+ */
+export class Endpoint {
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #headers: readonly string[];
+  readonly #timeoutMs: number;
+  readonly #echo: EchoPolicy;
+  readonly #sentHeaders: SentHeaders;
+
+  constructor(settings: EndpointSettings, sentHeaders: SentHeaders) {
+    const url = new URL(settings.url);
+    this.#path = url.pathname;
+    this.#headers = Object.entries(settings.headers).flat();
+    this.#timeoutMs = settings.timeoutMs;
+    this.#echo = new EchoPolicy(settings.correlatorEcho);
+    this.#sentHeaders = sentHeaders;
+    // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
+    this.#pool = new Pool(url.origin, {
+      connections: CONNECTIONS,
+      pipelining: 1,
+      connect: { timeout: settings.timeoutMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** Sends one POST and reads its reply. Never rejects. */
+  post(post: Post): Promise<Exchange> {
+    return new Promise((settle) => {
+      const reader = new ReplyReader(post, this.#echo, this.#sentHeaders, this.#timeoutMs, settle);
+      if (reader.isSettled) return;
+      this.#pool.dispatch(
+        {
+          path: this.#path,
+          method: 'POST',
+          headers: [
+            'content-type',
+            post.contentType,
+            'accept',
+            'application/json',
+            'x-correlator',
+            post.correlator,
+            ...post.headers,
+            ...this.#headers,
+          ],
+          body: post.body,
+          reset: this.#echo.needsFreshConnection,
+        },
+        reader,
+      );
+    });
+  }
+
+  /** Breaks what is still under way and closes the connections. */
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+}
+
+/** Follows one exchange from its dispatch to its end, and settles once. */
+class ReplyReader implements Dispatcher.DispatchHandler, Sender {
+  sent = false;
+
+  readonly #post: Post;
+  readonly #echo: EchoPolicy;
+  readonly #sentHeaders: SentHeaders;
+  readonly #timer: NodeJS.Timeout;
+  #settle: ((exchange: Exchange) => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #headers: HttpReply['headers'] = {};
+  #chunks: Buffer[] = [];
+  #bodyBytes = 0;
+
+  constructor(
+    post: Post,
+    echo: EchoPolicy,
+    sentHeaders: SentHeaders,
+    timeoutMs: number,
+    settle: (exchange: Exchange) => void,
+  ) {
+    this.#post = post;
+    this.#echo = echo;
+    this.#sentHeaders = sentHeaders;
+    this.#settle = settle;
+    this.#timer = setTimeout(this.#onTimeout, timeoutMs);
+    post.signal?.addEventListener('abort', this.#onAbort);
+    if (post.signal?.aborted === true) this.#onAbort();
+  }
+
+  get isSettled(): boolean {
+    return this.#settle === undefined;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.isSettled) {
+      controller.abort(new errors.RequestAbortedError());
+      return;
+    }
+    this.#controller = controller;
+    this.#sentHeaders.starting(this);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: HttpReply['headers'],
+  ): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    // Judged before the body is read: once the reply is complete, undici keeps the connection.
+    const refusal = this.#echo.refuses(judgeEcho(this.#post.correlator, headers), status);
+    if (refusal !== undefined) this.#breakOff('invalid-reply', refusal);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bodyBytes += chunk.length;
+    if (this.#bodyBytes > LARGEST_BODY_BYTES) {
+      this.#breakOff('invalid-reply', `the reply is over ${LARGEST_BODY_BYTES} bytes`);
+      return;
+    }
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const body = Buffer.concat(this.#chunks, this.#bodyBytes).toString('utf8');
+    this.#end({ reply: { status: this.#status, headers: this.#headers, body } });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    const { cause, detail } = describe(error);
+    this.#end({ fault: { cause, sent: this.sent, detail } });
+  }
+
+  readonly #onTimeout = (): void => this.#breakOff('timeout', 'no reply inside the time limit');
+
+  readonly #onAbort = (): void => this.#breakOff('cancelled', 'the request ended');
+
+  #breakOff(cause: FaultCause, detail: string): void {
+    this.#end({ fault: { cause, sent: this.sent, detail } });
+    this.#controller?.abort(new errors.RequestAbortedError());
+  }
+
+  #end(exchange: Exchange): void {
+    const settle = this.#settle;
+    if (settle === undefined) return;
+    this.#settle = undefined;
+    clearTimeout(this.#timer);
+    this.#post.signal?.removeEventListener('abort', this.#onAbort);
+    settle(exchange);
+  }
+}
+
+function describe(error: Error): { cause: FaultCause; detail: string } {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError) {
+    return { cause: 'invalid-reply', detail: `the reply is not HTTP (${code})` };
+  }
+  return { cause: 'connection', detail: code };
+}

@@ -1,0 +1,46 @@
+/** A reply as it came: the judges read it, nobody else. */
+export interface HttpReply {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/**
+ * Why an exchange brought no reply that can be read.
+ *
+ * - `connection`: it could not be made, or broke.
+ * - `timeout`: the exchange's own limit passed.
+ * - `cancelled`: the signal handed in was aborted.
+ * - `invalid-reply`: too large, not HTTP, or another request's.
+ */
+export type FaultCause = 'connection' | 'timeout' | 'cancelled' | 'invalid-reply';
+
+/** An exchange without a reply. */
+export interface TransportFault {
+  readonly cause: FaultCause;
+  /** `false` only when it is proven that no byte of the request left (design §5, "proven unsent"). */
+  readonly sent: boolean;
+  /** For the log: what broke, without addresses or contents. */
+  readonly detail: string;
+}
+
+/** What became of one request on the wire. */
+export type Exchange = { readonly reply: HttpReply } | { readonly fault: TransportFault };
+
+/** One POST. */
+export interface Post {
+  /** Names and values in turn, beside those that the endpoint itself sends. */
+  readonly headers: readonly string[];
+  readonly contentType: 'application/json' | 'application/x-www-form-urlencoded';
+  readonly body: string;
+  /** Sent as `x-correlator`; no two exchanges share one. */
+  readonly correlator: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The value of a header that may stand once; `undefined` when absent or repeated. */
+export function singleHeader(reply: HttpReply, name: string): string | undefined {
+  const value = reply.headers[name];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,318 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { isSameFact, type Fact } from '../domain/fact.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../errors.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { AccessToken, TokenSubject } from '../tokens/accessToken.ts';
+import {
+  acknowledged,
+  ended,
+  endsAtMs,
+  inDoubt,
+  nextStep,
+  pendingFailure,
+  polled,
+  polling,
+  redeemed,
+  requested,
+  type ConsentRecord,
+  type ConsentRules,
+  type NextStep,
+} from '../tokens/consents/consentRecord.ts';
+import type { ConsentStore, Snapshot } from '../tokens/consents/consentStore.ts';
+import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
+import type { Inquiry, LookupOutcome } from './lookupRoute.ts';
+import type { Offer } from './plan.ts';
+import { nextWindowAmong } from './planner.ts';
+
+/** What pursuing consents takes. */
+export interface PursuitParts {
+  readonly tokens: TokenManager;
+  readonly operator: Operator;
+  readonly store: ConsentStore;
+  readonly offer: Offer;
+  readonly rules: ConsentRules;
+  readonly clock: Clock;
+}
+
+/** One request's wait for what it wants to know. */
+export interface Waiter {
+  readonly inquiry: Inquiry;
+  readonly wanted: Lookup;
+  settle(outcome: LookupOutcome): void;
+  reject(defect: unknown): void;
+}
+
+/** A moment of the store's clock, told from the last snapshot by our own. */
+type StoreTime = () => number;
+
+/**
+ * Pursues consent about one number for the requests of one caller, as long as one of them waits.
+ *
+ * The record in the store is the truth and {@link nextStep} reads it; here it is acted on. What is to
+ * happen is written first, by compare-and-set, so that no two pursuits, in whichever processes, do
+ * the same. Exchanges belong to the consent: they run to their own timeout, whoever still waits.
+ */
+export class ConsentPursuit {
+  readonly #number: PhoneNumber;
+  readonly #caller: string;
+  readonly #parts: PursuitParts;
+  readonly #waiters = new Set<Waiter>();
+  /** Who came last: it may have left, but what it came for is done once. */
+  #latest: Waiter;
+  #owesStep = false;
+  #sleeping = new AbortController();
+  #seen: { readonly record: ConsentRecord | undefined; readonly storeTime: StoreTime } | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(first: Waiter, parts: PursuitParts) {
+    this.#number = first.inquiry.number;
+    this.#caller = first.inquiry.request.caller;
+    this.#parts = parts;
+    this.#latest = first;
+  }
+
+  /** Whether nobody waits and nothing is under way. */
+  get isIdle(): boolean {
+    return this.#running === undefined;
+  }
+
+  /** Adds a waiter, and returns what ends when nobody waits and nothing is under way. Never rejects. */
+  join(waiter: Waiter): Promise<void> {
+    this.#waiters.add(waiter);
+    this.#latest = waiter;
+    // A request whose patience is shorter than the exchanges still moves the consent on by one.
+    this.#owesStep = true;
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  /** Takes a waiter out that waits no more, and says what it may tell its caller. */
+  leave(waiter: Waiter): LookupFailure {
+    this.#waiters.delete(waiter);
+    if (this.#waiters.size === 0) this.#sleeping.abort();
+    const seen = this.#seen;
+    return pendingFailure(seen?.record, seen?.storeTime() ?? 0, this.#parts.clock.nowMs());
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#waiters.size > 0 || this.#owesStep) await this.#move();
+    } catch (defect) {
+      for (const waiter of this.#waiters) waiter.reject(defect);
+      this.#waiters.clear();
+      this.#owesStep = false;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #move(): Promise<void> {
+    const snapshot = await this.#parts.store.read(this.#number);
+    const storeTime = this.#storeTimeFrom(snapshot);
+    this.#seen = { record: snapshot.record, storeTime };
+    const next = nextStep(snapshot.record, this.#caller, snapshot.nowMs);
+    switch (next.step) {
+      case 'request':
+        return this.#request(snapshot, storeTime);
+      case 'poll':
+        return this.#poll(next, snapshot, storeTime);
+      case 'wait':
+        return this.#wait(next.untilMs - storeTime());
+      case 'turn-away':
+        this.#fail(pendingFailure(snapshot.record, snapshot.nowMs, this.#parts.clock.nowMs()));
+        return undefined;
+      case 'fail':
+        // Who is told once must be there to hear it.
+        if (next.forget && this.#waiters.size > 0) {
+          await this.#parts.store.remove(this.#number, snapshot.version);
+        }
+        this.#fail(next.failure);
+        return undefined;
+    }
+  }
+
+  async #request(snapshot: Snapshot, storeTime: StoreTime): Promise<void> {
+    if (await this.#tellKeptFacts()) return;
+    const { store, tokens, rules } = this.#parts;
+    const lookup = this.#wantedLookup();
+    const identity = { id: randomUUID(), caller: this.#caller, lookup };
+
+    const sentAtMs = storeTime();
+    const intent = requested(identity, sentAtMs, rules);
+    const version = await this.#write(snapshot.version, intent, storeTime);
+    if (version === undefined) return;
+
+    const judged = await tokens.requestConsent(this.#subject(lookup), this.#context());
+    this.#owesStep = false;
+    const nowMs = storeTime();
+    if ('acknowledged' in judged) {
+      const pending = acknowledged(identity, judged.acknowledged, sentAtMs, nowMs, rules);
+      await this.#write(version, pending, storeTime);
+      return;
+    }
+    if ('replyLost' in judged) {
+      await this.#write(version, inDoubt(intent, nowMs), storeTime);
+      return;
+    }
+    const { failure, mayHavePrompted } = judged;
+    if (failure.code === 'CONSENT_DENIED') {
+      await this.#write(version, ended(intent, failure, nowMs, rules), storeTime);
+      return;
+    }
+    if (mayHavePrompted) {
+      await this.#write(version, inDoubt(intent, nowMs), storeTime);
+    } else {
+      await store.remove(this.#number, version);
+    }
+    this.#fail(failure);
+  }
+
+  async #poll(
+    { pending }: Extract<NextStep, { step: 'poll' }>,
+    snapshot: Snapshot,
+    storeTime: StoreTime,
+  ): Promise<void> {
+    const { tokens, rules } = this.#parts;
+    const sentAtMs = storeTime();
+    const claim = polling(pending, sentAtMs, rules);
+    const version = await this.#write(snapshot.version, claim, storeTime);
+    if (version === undefined) return;
+
+    const subject = this.#subject(pending.lookup);
+    const outcome = await tokens.poll(pending.authReqId, subject, this.#context());
+    this.#owesStep = false;
+    if ('token' in outcome) {
+      await this.#redeem(pending, outcome.token, version, storeTime);
+    } else if ('goOn' in outcome) {
+      await this.#write(version, polled(pending, outcome, sentAtMs, storeTime()), storeTime);
+    } else {
+      await this.#write(version, ended(pending, outcome.failure, storeTime(), rules), storeTime);
+    }
+  }
+
+  /** The token goes out at once with the lookup that now helps most, whoever still waits. */
+  async #redeem(
+    record: ConsentRecord,
+    token: AccessToken,
+    version: number,
+    storeTime: StoreTime,
+  ): Promise<void> {
+    const { operator, store, rules } = this.#parts;
+    const spent = await this.#write(version, redeemed(record, storeTime(), rules), storeTime);
+    if (spent === undefined) return;
+
+    const lookup = this.#lookupToSpendOn(record.lookup);
+    const judged = await operator.lookUp(lookup, this.#number, token, this.#context());
+    if ('failure' in judged) {
+      await store.remove(this.#number, spent);
+      this.#tell({ failed: { lookup, failure: judged.failure } });
+      return;
+    }
+    if (this.#waiters.size === 0) {
+      await store.keepFacts(this.#number, this.#caller, [
+        { fact: judged.fact, keepMs: rules.resultMs },
+      ]);
+    }
+    // Whoever waits now has it; a pursuit that goes on finds the record gone.
+    this.#tell({ facts: [judged.fact] });
+    await store.remove(this.#number, spent);
+  }
+
+  /** bc-authorize fixed the operation by its scope; the window is free until now. */
+  #lookupToSpendOn(original: Lookup): Lookup {
+    if (original.operation === 'retrieve-date') return original;
+    const maxAgeHours = nextWindowAmong(this.#inquiries(), this.#parts.offer);
+    return maxAgeHours === undefined ? original : { operation: 'check', maxAgeHours };
+  }
+
+  /** The date first if anyone wants it, since it may answer every window; else what helps most. */
+  #wantedLookup(): Lookup {
+    const wanted = [...this.#waiters].map((waiter) => waiter.wanted);
+    const date = wanted.find(({ operation }) => operation === 'retrieve-date');
+    return this.#lookupToSpendOn(date ?? this.#latest.wanted);
+  }
+
+  /** An earlier consent may have told what somebody here has not heard: then nobody is prompted. */
+  async #tellKeptFacts(): Promise<boolean> {
+    const kept = await this.#parts.store.recallFacts(this.#number, this.#caller);
+    const unheardBy = (waiter: Waiter) => factsUnknownTo(waiter.inquiry, kept);
+    if (![this.#latest, ...this.#waiters].some((waiter) => unheardBy(waiter).length > 0)) {
+      return false;
+    }
+    for (const waiter of this.#waiters) {
+      const facts = unheardBy(waiter);
+      if (facts.length > 0) this.#settle(waiter, { facts });
+    }
+    this.#owesStep = false;
+    return true;
+  }
+
+  /** Writes the record, for as long as it has something to say; `undefined` when somebody was first. */
+  async #write(
+    version: number,
+    record: ConsentRecord,
+    storeTime: StoreTime,
+  ): Promise<number | undefined> {
+    const { store, rules } = this.#parts;
+    // One that ran out unheard is kept a little longer, for its caller to be told.
+    const keepMs = endsAtMs(record) - storeTime() + (record.state === 'ended' ? 0 : rules.resultMs);
+    const written = await store.write(this.#number, version, record, keepMs);
+    if (written === 'full') {
+      this.#fail({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
+      return undefined;
+    }
+    if (written === 'conflict') return undefined;
+    this.#seen = { record, storeTime };
+    return written.version;
+  }
+
+  async #wait(ms: number): Promise<void> {
+    this.#owesStep = false;
+    if (this.#waiters.size === 0) return;
+    this.#sleeping = new AbortController();
+    await this.#parts.clock.sleep(Math.max(0, ms), this.#sleeping.signal).catch(() => undefined);
+  }
+
+  #fail(failure: LookupFailure): void {
+    for (const waiter of this.#waiters) {
+      this.#settle(waiter, { failed: { lookup: waiter.wanted, failure } });
+    }
+    this.#owesStep = false;
+  }
+
+  #tell(outcome: LookupOutcome): void {
+    for (const waiter of this.#waiters) this.#settle(waiter, outcome);
+  }
+
+  #settle(waiter: Waiter, outcome: LookupOutcome): void {
+    this.#waiters.delete(waiter);
+    waiter.settle(outcome);
+  }
+
+  #inquiries(): Inquiry[] {
+    return [...this.#waiters].map(({ inquiry }) => inquiry);
+  }
+
+  /** Traced to the request that came last, but not ended with it. */
+  #context(): ExchangeContext {
+    return { correlator: this.#latest.inquiry.request.correlator };
+  }
+
+  #subject({ operation }: Lookup): TokenSubject {
+    return { number: this.#number, operation };
+  }
+
+  #storeTimeFrom({ nowMs }: Snapshot): StoreTime {
+    const { clock } = this.#parts;
+    const readAtMs = clock.monotonicMs();
+    return () => nowMs + (clock.monotonicMs() - readAtMs);
+  }
+}
+
+/** What the plan has not heard yet. */
+export function factsUnknownTo(inquiry: Inquiry, facts: readonly Fact[]): readonly Fact[] {
+  return facts.filter((fact) => !inquiry.facts.some((known) => isSameFact(known, fact)));
+}

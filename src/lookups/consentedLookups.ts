@@ -1,0 +1,110 @@
+import type { Fact } from '../domain/fact.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../errors.ts';
+import {
+  ConsentPursuit,
+  factsUnknownTo,
+  type PursuitParts,
+  type Waiter,
+} from './consentPursuit.ts';
+import type { Inquiry, LookupOutcome, LookupRoute } from './lookupRoute.ts';
+
+/**
+ * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
+ * of one caller (design §4, "Consent").
+ */
+export class ConsentedLookups implements LookupRoute {
+  readonly #parts: PursuitParts;
+  readonly #waitMs: number;
+  readonly #pursuits = new Map<string, ConsentPursuit>();
+  readonly #running = new Set<Promise<void>>();
+  /** A request's patience counts once for a number, over all the consents that it takes. */
+  readonly #patienceEndsAtMs = new WeakMap<Inquiry, number>();
+
+  constructor(parts: PursuitParts, waitMs: number) {
+    this.#parts = parts;
+    this.#waitMs = waitMs;
+  }
+
+  async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    const kept = await this.#recall(inquiry);
+    if (kept.length > 0) return { facts: kept };
+
+    const outcome = await this.#wait(lookup, inquiry);
+    if ('failed' in outcome && outcome.failed.failure.code === 'CONSENT_PENDING') {
+      await this.#keep(inquiry);
+    }
+    return outcome;
+  }
+
+  /** What is on the wire for a consent runs to its end: its outcome must be stored. */
+  async close(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    const { signal } = inquiry.request;
+    if (signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
+
+    const { promise, resolve, reject } = Promise.withResolvers<LookupOutcome>();
+    const waiter: Waiter = { inquiry, wanted: lookup, settle: resolve, reject };
+    const pursuit = this.#join(waiter);
+
+    const settled = new AbortController();
+    const patience = this.#parts.clock
+      .sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal]))
+      .catch(() => undefined);
+    const outOfPatience = patience.then(() => ({
+      failed: { lookup, failure: pursuit.leave(waiter) },
+    }));
+    try {
+      return await Promise.race([promise, outOfPatience]);
+    } finally {
+      settled.abort();
+    }
+  }
+
+  #join(waiter: Waiter): ConsentPursuit {
+    const { number, request } = waiter.inquiry;
+    const key = `${number} ${request.caller}`;
+    const pursuit = this.#pursuits.get(key) ?? new ConsentPursuit(waiter, this.#parts);
+    this.#pursuits.set(key, pursuit);
+    const running = pursuit.join(waiter);
+    if (!this.#running.has(running)) {
+      this.#running.add(running);
+      void this.#forgetAfter(running, key, pursuit);
+    }
+    return pursuit;
+  }
+
+  async #forgetAfter(running: Promise<void>, key: string, pursuit: ConsentPursuit): Promise<void> {
+    await running;
+    this.#running.delete(running);
+    if (pursuit.isIdle) this.#pursuits.delete(key);
+  }
+
+  #patienceLeftMs(inquiry: Inquiry): number {
+    const nowMs = this.#parts.clock.monotonicMs();
+    const endsAtMs = this.#patienceEndsAtMs.get(inquiry) ?? nowMs + this.#waitMs;
+    this.#patienceEndsAtMs.set(inquiry, endsAtMs);
+    return Math.max(0, endsAtMs - nowMs);
+  }
+
+  async #recall(inquiry: Inquiry): Promise<readonly Fact[]> {
+    const kept = await this.#parts.store.recallFacts(inquiry.number, inquiry.request.caller);
+    return factsUnknownTo(inquiry, kept);
+  }
+
+  /** What the earlier consents told is kept while the next one is pending, and no longer. */
+  async #keep({ number, request, facts }: Inquiry): Promise<void> {
+    const { store, rules, clock } = this.#parts;
+    const nowMs = clock.nowMs();
+    const keeping = facts.map((fact) => ({
+      fact,
+      keepMs: rules.resultMs - (nowMs - fact.sentAtMs),
+    }));
+    if (keeping.length > 0) await store.keepFacts(number, request.caller, keeping);
+  }
+}
+
+const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

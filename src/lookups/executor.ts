@@ -1,0 +1,80 @@
+import type { Fact } from '../domain/fact.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Question } from '../domain/question.ts';
+import type { Inquiry, LookupRequest, LookupRoute } from './lookupRoute.ts';
+import type { Answer, FailedLookup, Offer } from './plan.ts';
+import { answerTo, nextLookup } from './planner.ts';
+
+/** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
+export class Executor {
+  readonly #route: LookupRoute;
+  readonly #offer: Offer;
+  readonly #request: LookupRequest;
+  /** Facts live as long as the request, so a later question finds what an earlier one learned. */
+  readonly #inquiries = new Map<PhoneNumber, RunningInquiry>();
+
+  constructor(route: LookupRoute, offer: Offer, request: LookupRequest) {
+    this.#route = route;
+    this.#offer = offer;
+    this.#request = request;
+  }
+
+  /** Looks up until these questions have answers. Never rejects; {@link answerTo} tells what came of it. */
+  async ask(number: PhoneNumber, questions: readonly Question[]): Promise<void> {
+    const inquiry = this.#inquiry(number);
+    inquiry.questions.push(...questions);
+    inquiry.running ??= this.#run(inquiry);
+    await inquiry.running;
+  }
+
+  /** The answer to a question that was asked; an `Error` for a defect of ours. */
+  answerTo(number: PhoneNumber, question: Question): Answer | Error {
+    const inquiry = this.#inquiry(number);
+    const answer = answerTo(question, inquiry, this.#offer);
+    return answer ?? inquiry.defect ?? new Error('A question was left open.');
+  }
+
+  /** One lookup at a time: the next one may not be needed, and some operators refuse a second. */
+  async #run(inquiry: RunningInquiry): Promise<void> {
+    try {
+      for (
+        let lookup = nextLookup(inquiry, this.#offer);
+        lookup !== undefined;
+        lookup = nextLookup(inquiry, this.#offer)
+      ) {
+        const outcome = await this.#route.lookUp(lookup, inquiry);
+        if ('facts' in outcome) inquiry.facts.push(...outcome.facts);
+        else inquiry.failures.push(outcome.failed);
+      }
+    } catch (defect) {
+      inquiry.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
+    } finally {
+      inquiry.running = undefined;
+    }
+  }
+
+  #inquiry(number: PhoneNumber): RunningInquiry {
+    let inquiry = this.#inquiries.get(number);
+    if (inquiry === undefined) {
+      inquiry = {
+        number,
+        request: this.#request,
+        questions: [],
+        facts: [],
+        failures: [],
+        running: undefined,
+        defect: undefined,
+      };
+      this.#inquiries.set(number, inquiry);
+    }
+    return inquiry;
+  }
+}
+
+interface RunningInquiry extends Inquiry {
+  readonly questions: Question[];
+  readonly facts: Fact[];
+  readonly failures: FailedLookup[];
+  running: Promise<void> | undefined;
+  defect: Error | undefined;
+}

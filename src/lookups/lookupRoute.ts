@@ -1,0 +1,31 @@
+import type { Fact } from '../domain/fact.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { Correlator } from '../http/correlator.ts';
+import type { FailedLookup, Plan } from './plan.ts';
+
+/** What lookups need to know of the GraphQL request that they are made for. */
+export interface LookupRequest {
+  /** Who asks, as (issuer, subject, client) in one string. */
+  readonly caller: string;
+  readonly correlator: Correlator;
+  /** Aborted when the caller hangs up and when the request's time is over. */
+  readonly signal: AbortSignal;
+}
+
+/** A plan under way: one number, for one request. */
+export interface Inquiry extends Plan {
+  readonly number: PhoneNumber;
+  readonly request: LookupRequest;
+}
+
+/** What a lookup brought. In the 3-legged flow it may be more, or something else, than was asked for. */
+export type LookupOutcome = { readonly facts: readonly Fact[] } | { readonly failed: FailedLookup };
+
+/** How lookups are made in one of the two flows. */
+export interface LookupRoute {
+  /** Brings new facts, or a failure that closes what the lookup was planned for. */
+  lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome>;
+  /** Resolves when nothing is under way any more that must not be cut. */
+  close(): Promise<void>;
+}

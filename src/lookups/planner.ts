@@ -1,0 +1,127 @@
+import { deduceSwapped, deduceSwappedFromDateAlone } from '../domain/deduction.ts';
+import type { DateFact, Fact } from '../domain/fact.ts';
+import type { MaxAgeHours } from '../domain/maxAge.ts';
+import type { Lookup, Question } from '../domain/question.ts';
+import type { LookupFailure } from '../errors.ts';
+import type { Answer, FailedLookup, Offer, Plan } from './plan.ts';
+
+/** The next lookup that an open question needs; `undefined` when nothing is open (design §3). Pure. */
+export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
+  const open = plan.questions.filter((question) => answerTo(question, plan, offer) === undefined);
+  if (open.length === 0) return undefined;
+  // Rule 2: the date comes first, since it may answer every window.
+  if (open.some(({ asks }) => asks === 'date') || !offer.operations.has('check')) {
+    return { operation: 'retrieve-date' };
+  }
+  const maxAgeHours = nextWindow(windowsOf(open), plan);
+  return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
+}
+
+/**
+ * The window to check when a check is bought already and only its window is free: that of the open
+ * questions which answers most, or `undefined` when none is open.
+ */
+export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHours | undefined {
+  const open = plans.flatMap((plan) =>
+    plan.questions.filter((question) => answerTo(question, plan, offer) === undefined),
+  );
+  return nextWindow(windowsOf(open), {
+    facts: plans.flatMap(({ facts }) => facts),
+    failures: plans.flatMap(({ failures }) => failures),
+  });
+}
+
+/** Rule 5: the largest window first, for most lines never swapped; once something was `true`, halve. */
+function nextWindow(
+  open: readonly MaxAgeHours[],
+  known: Pick<Plan, 'facts' | 'failures'>,
+): MaxAgeHours | undefined {
+  const ascending = [...new Set(open)].toSorted((a, b) => a - b);
+  return isBounded(known) ? ascending[Math.floor(ascending.length / 2)] : ascending.at(-1);
+}
+
+/** Whether a larger window is known to hold a swap, or (rule 8) to be more than the operator answers. */
+function isBounded({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boolean {
+  return (
+    facts.some((fact) => fact.operation === 'check' && fact.swapped) ||
+    failures.some(
+      ({ lookup, failure }) =>
+        lookup.operation === 'check' && failure.code === 'PERIOD_NOT_SUPPORTED',
+    )
+  );
+}
+
+function windowsOf(questions: readonly Question[]): MaxAgeHours[] {
+  return questions.flatMap((question) =>
+    question.asks === 'window' ? [question.maxAgeHours] : [],
+  );
+}
+
+/** What the plan knows in answer to a question; `undefined` while it is open. Pure. */
+export function answerTo(question: Question, plan: Plan, offer: Offer): Answer | undefined {
+  return question.asks === 'date'
+    ? answerToDate(plan, offer)
+    : answerToWindow(question.maxAgeHours, plan, offer);
+}
+
+function answerToDate({ facts, failures }: Plan, offer: Offer): Answer | undefined {
+  const fact = facts.findLast(isDateFact);
+  if (fact !== undefined) return { latestSimChange: fact.latestSimChange };
+  if (!offer.operations.has('retrieve-date')) return NOT_OFFERED;
+  return failed(
+    failures.find(
+      ({ lookup, failure }) => failure.reach === 'number' || lookup.operation === 'retrieve-date',
+    ),
+  );
+}
+
+function answerToWindow(
+  maxAgeHours: MaxAgeHours,
+  { facts, failures }: Plan,
+  offer: Offer,
+): Answer | undefined {
+  const deduced = deduceSwapped(maxAgeHours, facts, offer);
+  if (deduced !== undefined) return { swapped: deduced };
+  if (!offer.operations.has('check'))
+    return answerFromDateAlone(maxAgeHours, facts, failures, offer);
+  if (maxAgeHours > offer.maxAgeHours) return PERIOD_NOT_SUPPORTED;
+  return failed(failures.find((failedLookup) => closesWindow(failedLookup, maxAgeHours)));
+}
+
+/** Rule 6. */
+function answerFromDateAlone(
+  maxAgeHours: MaxAgeHours,
+  facts: readonly Fact[],
+  failures: readonly FailedLookup[],
+  offer: Offer,
+): Answer | undefined {
+  const fact = facts.findLast(isDateFact);
+  if (fact === undefined) return failed(failures[0]);
+  const swapped = deduceSwappedFromDateAlone(maxAgeHours, fact, offer);
+  return swapped === undefined ? PERIOD_NOT_SUPPORTED : { swapped };
+}
+
+/** Rules 7 and 8: how far a failure speaks. A failed date closes no window that `check` can answer. */
+function closesWindow({ lookup, failure }: FailedLookup, maxAgeHours: MaxAgeHours): boolean {
+  if (failure.reach === 'number') return true;
+  if (lookup.operation !== 'check') return false;
+  if (failure.reach === 'operation') return true;
+  return failure.code === 'PERIOD_NOT_SUPPORTED'
+    ? lookup.maxAgeHours <= maxAgeHours
+    : lookup.maxAgeHours === maxAgeHours;
+}
+
+function isDateFact(fact: Fact): fact is DateFact {
+  return fact.operation === 'retrieve-date';
+}
+
+function failed(failedLookup: FailedLookup | undefined): Answer | undefined {
+  return failedLookup === undefined ? undefined : { failure: failedLookup.failure };
+}
+
+const NOT_OFFERED: Answer = { failure: structural('OPERATION_NOT_OFFERED') };
+const PERIOD_NOT_SUPPORTED: Answer = { failure: structural('PERIOD_NOT_SUPPORTED') };
+
+function structural(code: LookupFailure['code']): LookupFailure {
+  return { code, reach: 'question' };
+}

@@ -1,0 +1,62 @@
+import { inspect } from 'node:util';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Operation } from '../domain/question.ts';
+
+/** What a token was issued for: one number and, by its scope, one operation. */
+export interface TokenSubject {
+  readonly number: PhoneNumber;
+  readonly operation: Operation;
+}
+
+/** A token was to be used twice, or for what it was not issued for: a defect of ours. */
+export class TokenMisused extends Error {
+  override readonly name = 'TokenMisused';
+}
+
+/**
+ * An access token that works once (service, "Authentication" 5): it hands out its value once, for its
+ * own number and operation, and shows it to nobody else.
+ */
+export class AccessToken {
+  readonly subject: TokenSubject;
+  #value: string | undefined;
+  readonly #expiresAtMonotonicMs: number | undefined;
+
+  constructor(subject: TokenSubject, value: string, expiresAtMonotonicMs: number | undefined) {
+    this.subject = subject;
+    this.#value = value;
+    this.#expiresAtMonotonicMs = expiresAtMonotonicMs;
+  }
+
+  isExpired(monotonicMs: number): boolean {
+    return this.#expiresAtMonotonicMs !== undefined && monotonicMs >= this.#expiresAtMonotonicMs;
+  }
+
+  /**
+   * The `Authorization` header of one exchange. The token counts as spent from here on, whatever
+   * becomes of the exchange.
+   *
+   * @throws {TokenMisused} on a second use, or for another number or operation
+   */
+  spend(subject: TokenSubject): string {
+    if (subject.number !== this.subject.number || subject.operation !== this.subject.operation) {
+      throw new TokenMisused('An access token was to be used for another number or operation.');
+    }
+    const value = this.#value;
+    if (value === undefined) throw new TokenMisused('An access token was to be used twice.');
+    this.#value = undefined;
+    return `Bearer ${value}`;
+  }
+
+  toString(): string {
+    return 'AccessToken(redacted)';
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}

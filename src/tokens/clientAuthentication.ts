@@ -1,0 +1,65 @@
+import { createPrivateKey, randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
+import type { Clock } from '../clock.ts';
+import type { AssertionSettings, ClientAuthenticationSettings } from './authorizationSettings.ts';
+
+/** What a request to the authorization server carries to show which client sends it. */
+export interface ClientProof {
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Members of the form. */
+  readonly form: Readonly<Record<string, string>>;
+}
+
+/** Makes the proof of one exchange; each has an assertion of its own, for a `jti` counts once. */
+export type ClientAuthentication = () => Promise<ClientProof>;
+
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const ASSERTION_LIFE_SECONDS = 60;
+
+/** Builds the client authentication that the settings ask for (service, "Authentication" 2). */
+export function createClientAuthentication(
+  clientId: string,
+  settings: ClientAuthenticationSettings,
+  clock: Clock,
+): ClientAuthentication {
+  const headers =
+    settings.method === 'private_key_jwt'
+      ? []
+      : ['authorization', basic(clientId, settings.secret)];
+  if (settings.method === 'basic') {
+    const proof = Promise.resolve({ headers, form: {} });
+    return () => proof;
+  }
+  const sign = assertionSigner(clientId, settings.assertion, clock);
+  return async () => ({
+    headers,
+    form: { client_assertion_type: ASSERTION_TYPE, client_assertion: await sign() },
+  });
+}
+
+/** As the service writes it: base64(client_id:client_secret), not form-encoded first (RFC 6749 §2.3.1). */
+function basic(clientId: string, secret: string): string {
+  return `Basic ${Buffer.from(`${clientId}:${secret}`, 'utf8').toString('base64')}`;
+}
+
+/** Assertions of RFC 7523 §3: issuer and subject are the client, 60 s of life, a fresh `jti`. */
+function assertionSigner(
+  clientId: string,
+  { privateKeyPem, alg, kid, audience }: AssertionSettings,
+  clock: Clock,
+): () => Promise<string> {
+  const privateKey = createPrivateKey(privateKeyPem);
+  return () => {
+    const issuedAtSeconds = Math.floor(clock.nowMs() / 1000);
+    return new SignJWT()
+      .setProtectedHeader({ alg, typ: 'JWT', ...(kid === undefined ? {} : { kid }) })
+      .setIssuer(clientId)
+      .setSubject(clientId)
+      .setAudience(audience)
+      .setJti(randomUUID())
+      .setIssuedAt(issuedAtSeconds)
+      .setExpirationTime(issuedAtSeconds + ASSERTION_LIFE_SECONDS)
+      .sign(privateKey);
+  };
+}

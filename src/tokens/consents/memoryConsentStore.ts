@@ -1,0 +1,120 @@
+import type { Clock } from '../../clock.ts';
+import { isSameFact, type Fact } from '../../domain/fact.ts';
+import type { PhoneNumber } from '../../domain/phoneNumber.ts';
+import type { ConsentRecord } from './consentRecord.ts';
+import type { ConsentStore, Snapshot, Written } from './consentStore.ts';
+
+interface StoredRecord {
+  readonly record: ConsentRecord;
+  readonly version: number;
+  readonly keepUntilMs: number;
+}
+
+interface StoredFact {
+  readonly fact: Fact;
+  readonly keepUntilMs: number;
+}
+
+const DEFAULT_CAPACITY = 100_000;
+
+/** What is over is cleared away once in so many writes. */
+const WRITES_BETWEEN_SWEEPS = 1000;
+
+/** The consents of one process, by its monotonic clock. */
+export class MemoryConsentStore implements ConsentStore {
+  readonly #clock: Clock;
+  readonly #capacity: number;
+  readonly #records = new Map<PhoneNumber, StoredRecord>();
+  readonly #facts = new Map<string, readonly StoredFact[]>();
+  #lastVersion = 0;
+  #writesSinceSweep = 0;
+
+  constructor(clock: Clock, capacity = DEFAULT_CAPACITY) {
+    this.#clock = clock;
+    this.#capacity = capacity;
+  }
+
+  /** Records and kept facts, the overdue ones included. */
+  get size(): number {
+    return this.#records.size + this.#facts.size;
+  }
+
+  read(number: PhoneNumber): Promise<Snapshot> {
+    const nowMs = this.#clock.monotonicMs();
+    const stored = this.#current(number, nowMs);
+    return Promise.resolve({ record: stored?.record, version: stored?.version ?? 0, nowMs });
+  }
+
+  write(
+    number: PhoneNumber,
+    version: number,
+    record: ConsentRecord,
+    keepMs: number,
+  ): Promise<Written> {
+    const nowMs = this.#clock.monotonicMs();
+    const current = this.#current(number, nowMs);
+    if ((current?.version ?? 0) !== version) return Promise.resolve('conflict');
+    if (current === undefined && !this.#hasRoom(nowMs)) return Promise.resolve('full');
+    this.#lastVersion += 1;
+    const stored = { record, version: this.#lastVersion, keepUntilMs: nowMs + keepMs };
+    this.#records.set(number, stored);
+    return Promise.resolve({ version: stored.version });
+  }
+
+  remove(number: PhoneNumber, version: number): Promise<void> {
+    if (this.#records.get(number)?.version === version) this.#records.delete(number);
+    return Promise.resolve();
+  }
+
+  keepFacts(
+    number: PhoneNumber,
+    caller: string,
+    facts: readonly { readonly fact: Fact; readonly keepMs: number }[],
+  ): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    const key = factsKey(number, caller);
+    const kept = this.#currentFacts(key, nowMs);
+    const added = facts
+      .filter(({ fact, keepMs }) => keepMs > 0 && !kept.some((one) => isSameFact(one.fact, fact)))
+      .map(({ fact, keepMs }) => ({ fact, keepUntilMs: nowMs + keepMs }));
+    if (added.length > 0) this.#facts.set(key, [...kept, ...added]);
+    return Promise.resolve();
+  }
+
+  recallFacts(number: PhoneNumber, caller: string): Promise<readonly Fact[]> {
+    const kept = this.#currentFacts(factsKey(number, caller), this.#clock.monotonicMs());
+    return Promise.resolve(kept.map(({ fact }) => fact));
+  }
+
+  #current(number: PhoneNumber, nowMs: number): StoredRecord | undefined {
+    const stored = this.#records.get(number);
+    if (stored === undefined || stored.keepUntilMs > nowMs) return stored;
+    this.#records.delete(number);
+    return undefined;
+  }
+
+  #currentFacts(key: string, nowMs: number): readonly StoredFact[] {
+    const stored = this.#facts.get(key) ?? [];
+    const current = stored.filter(({ keepUntilMs }) => keepUntilMs > nowMs);
+    if (current.length === 0) this.#facts.delete(key);
+    return current;
+  }
+
+  #hasRoom(nowMs: number): boolean {
+    this.#writesSinceSweep += 1;
+    if (this.size >= this.#capacity || this.#writesSinceSweep >= WRITES_BETWEEN_SWEEPS) {
+      this.#sweep(nowMs);
+    }
+    return this.size < this.#capacity;
+  }
+
+  #sweep(nowMs: number): void {
+    this.#writesSinceSweep = 0;
+    for (const number of this.#records.keys()) this.#current(number, nowMs);
+    for (const key of this.#facts.keys()) this.#currentFacts(key, nowMs);
+  }
+}
+
+function factsKey(number: PhoneNumber, caller: string): string {
+  return `${number} ${caller}`;
+}

@@ -1,0 +1,83 @@
+import type { Fact } from '../../src/domain/fact.ts';
+import type { MaxAgeHours } from '../../src/domain/maxAge.ts';
+import type { Lookup, Question } from '../../src/domain/question.ts';
+import type { LookupFailure } from '../../src/errors.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
+
+export const NOW_MS = Date.UTC(2026, 0, 1);
+const HOUR_MS = 3_600_000;
+
+/** A mobile line as it truly is, and how its operator speaks of it. */
+export interface Line {
+  /** Hours since the last swap; absent for a line that never swapped. */
+  readonly swappedHoursAgo?: number;
+  readonly activatedHoursAgo: number;
+  /** Whether `check` takes the activation for a swap. */
+  readonly countsActivation: boolean;
+  readonly withholdsDate: boolean;
+  /** Says so many days in which no swap happened, beside a withheld date. */
+  readonly monitoredPeriodDays?: number;
+  /** How far the disclosed date is off, in hours; less than the operator's margin. */
+  readonly dateErrorHours: number;
+  /** Larger windows are answered with 400 OUT_OF_RANGE. */
+  readonly rangeHours: number;
+}
+
+/** What is true of the line: the answer that every lookup would give if nothing failed. */
+export function swappedWithin(line: Line, maxAgeHours: number): boolean {
+  const changedHoursAgo =
+    line.swappedHoursAgo ?? (line.countsActivation ? line.activatedHoursAgo : Infinity);
+  return changedHoursAgo <= maxAgeHours;
+}
+
+function disclosedDate(line: Line): { text: string; epochMs: number } | null {
+  if (line.withholdsDate) return null;
+  const hoursAgo = (line.swappedHoursAgo ?? line.activatedHoursAgo) + line.dateErrorHours;
+  const epochMs = NOW_MS - hoursAgo * HOUR_MS;
+  return { text: new Date(epochMs).toISOString(), epochMs };
+}
+
+/** Plays the operator: one lookup, one fact or failure. */
+export function operate(line: Line, lookup: Lookup): Fact | LookupFailure {
+  if (lookup.operation === 'check') {
+    const { maxAgeHours } = lookup;
+    if (maxAgeHours > line.rangeHours) return { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' };
+    const swapped = swappedWithin(line, maxAgeHours);
+    return { operation: 'check', maxAgeHours, swapped, sentAtMs: NOW_MS };
+  }
+  const latestSimChange = disclosedDate(line);
+  const { monitoredPeriodDays } = line;
+  // An operator says a period only where it holds: nothing happened within it.
+  const isTrue =
+    latestSimChange === null &&
+    monitoredPeriodDays !== undefined &&
+    !swappedWithin(line, monitoredPeriodDays * 24);
+  return {
+    operation: 'retrieve-date',
+    latestSimChange,
+    sentAtMs: NOW_MS,
+    ...(isTrue ? { monitoredPeriodDays } : {}),
+  };
+}
+
+/** What a question may be answered with, given what the operator offers. */
+export function isRight(
+  line: Line,
+  question: Question,
+  value: unknown,
+  offer: Pick<Offer, 'operations'>,
+): boolean {
+  if (question.asks === 'date') {
+    const date = disclosedDate(line);
+    return date === null
+      ? value === null
+      : typeof value === 'object' && value !== null && 'text' in value && value.text === date.text;
+  }
+  if (value === swappedWithin(line, question.maxAgeHours)) return true;
+  // Rule 6: with the date alone, `true` may overstate.
+  return value === true && !offer.operations.has('check');
+}
+
+export function window(maxAgeHours: number): Question {
+  return { asks: 'window', maxAgeHours: maxAgeHours as MaxAgeHours };
+}

@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deduceSwapped } from '../../src/domain/deduction.ts';
+import type { Fact } from '../../src/domain/fact.ts';
+import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
+import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/errors.ts';
+import type { FailedLookup, Offer, Plan } from '../../src/lookups/plan.ts';
+import { answerTo, nextLookup } from '../../src/lookups/planner.ts';
+import { isRight, operate, swappedWithin, window, type Line } from './operatorOracle.ts';
+
+const MARGIN_HOURS = 48;
+
+const maxAgeHours = fc.oneof(
+  fc.integer({ min: 1, max: 2400 }),
+  fc.constantFrom(1, 24, 47, 48, 49, 72, 168, 240, 720, 2399, 2400),
+);
+
+const hoursAgo = fc.oneof(
+  fc.double({ min: 0, max: 3000, noNaN: true }),
+  fc.constantFrom(0, 24, 72, 240, 288, 720, 2400, 2448),
+);
+
+const line: fc.Arbitrary<Line> = fc
+  .record(
+    {
+      swappedHoursAgo: hoursAgo,
+      simLifeBeforeHours: fc.integer({ min: 0, max: 90_000 }),
+      activatedHoursAgo: hoursAgo,
+      countsActivation: fc.boolean(),
+      withholdsDate: fc.boolean(),
+      monitoredPeriodDays: fc.integer({ min: 1, max: 120 }),
+      dateErrorHours: fc.double({ min: -MARGIN_HOURS + 1, max: MARGIN_HOURS - 1, noNaN: true }),
+      rangeHours: fc.constantFrom(2400, 2400, 2400, 168, 24),
+    },
+    {
+      requiredKeys: [
+        'simLifeBeforeHours',
+        'activatedHoursAgo',
+        'countsActivation',
+        'withholdsDate',
+        'dateErrorHours',
+        'rangeHours',
+      ],
+    },
+  )
+  .map(({ simLifeBeforeHours, ...drawn }) =>
+    drawn.swappedHoursAgo === undefined
+      ? drawn
+      : { ...drawn, activatedHoursAgo: drawn.swappedHoursAgo + simLifeBeforeHours },
+  );
+
+const questions: fc.Arbitrary<Question[]> = fc
+  .record({
+    windows: fc.array(maxAgeHours, { maxLength: 10 }),
+    date: fc.boolean(),
+  })
+  .map(({ windows, date }) => [
+    ...(date ? [{ asks: 'date' } as const] : []),
+    ...windows.map((hours) => window(hours)),
+  ]);
+
+const operations = fc.constantFrom<readonly Operation[]>(
+  ['retrieve-date', 'check'],
+  ['retrieve-date', 'check'],
+  ['check'],
+  ['retrieve-date'],
+);
+
+const offer: fc.Arbitrary<Offer> = fc.record({
+  operations: operations.map((some) => new Set(some)),
+  maxAgeHours: fc.constantFrom(2400, 2400, 720, 168),
+  dateMarginHours: fc.constant(MARGIN_HOURS),
+  trustMonitoredPeriod: fc.boolean(),
+});
+
+/** Which of the lookups fail, in their order, and how. */
+const failing: fc.Arbitrary<readonly (LookupFailure | undefined)[]> = fc.array(
+  fc.option(
+    fc.record({
+      code: fc.constantFrom<LookupFailureCode>(
+        'OPERATOR_UNAVAILABLE',
+        'OPERATOR_TIMEOUT',
+        'OPERATOR_REFUSED',
+        'OPERATOR_INVALID_REPLY',
+        'PERIOD_NOT_SUPPORTED',
+        'OPERATION_NOT_OFFERED',
+        'CONSENT_PENDING',
+      ),
+      reach: fc.constantFrom<FailureReach>('question', 'operation', 'number'),
+    }),
+    { nil: undefined, freq: 2 },
+  ),
+  { maxLength: 12 },
+);
+
+interface Run extends Plan {
+  readonly lookups: readonly Lookup[];
+}
+
+/** Asks until nothing is open, as the executor does. */
+function run(
+  asked: readonly Question[],
+  truth: Line,
+  offered: Offer,
+  failures: readonly (LookupFailure | undefined)[] = [],
+): Run {
+  const facts: Fact[] = [];
+  const failed: FailedLookup[] = [];
+  const lookups: Lookup[] = [];
+  const plan: Plan = { questions: asked, facts, failures: failed };
+  for (let lookup = nextLookup(plan, offered); lookup; lookup = nextLookup(plan, offered)) {
+    expect(lookups.length, 'lookups without an end').toBeLessThan(30);
+    expect(isAnswered(lookup, plan, offered), 'a lookup that the facts answer').toBe(false);
+    const outcome = failures[lookups.length] ?? operate(truth, lookup);
+    lookups.push(lookup);
+    if ('operation' in outcome) facts.push(outcome);
+    else failed.push({ lookup, failure: outcome });
+  }
+  return { ...plan, lookups };
+}
+
+function isAnswered(lookup: Lookup, { facts }: Plan, offered: Offer): boolean {
+  return lookup.operation === 'check'
+    ? deduceSwapped(lookup.maxAgeHours, facts, offered) !== undefined
+    : facts.some(({ operation }) => operation === 'retrieve-date');
+}
+
+function expectRightOrError(result: Run, truth: Line, offered: Offer): void {
+  for (const question of result.questions) {
+    const answer = answerTo(question, result, offered);
+    expect(answer, 'a question left open').toBeDefined();
+    if (answer === undefined || 'failure' in answer) continue;
+    const value = 'swapped' in answer ? answer.swapped : answer.latestSimChange;
+    expect(
+      isRight(truth, question, value, offered),
+      `${JSON.stringify(question)} answered ${JSON.stringify(value)}`,
+    ).toBe(true);
+  }
+}
+
+const RUNS = { numRuns: 20_000 };
+
+describe('the planner, against the truth of random lines', () => {
+  it('answers what is true, or an error', () => {
+    fc.assert(
+      fc.property(questions, line, offer, (asked, truth, offered) => {
+        expectRightOrError(run(asked, truth, offered), truth, offered);
+      }),
+      RUNS,
+    );
+  });
+
+  it('answers what is true, or an error, whatever lookups fail', () => {
+    fc.assert(
+      fc.property(questions, line, offer, failing, (asked, truth, offered, failures) => {
+        expectRightOrError(run(asked, truth, offered, failures), truth, offered);
+      }),
+      RUNS,
+    );
+  });
+
+  it('answers everything that it can when nothing fails and the operator answers all', () => {
+    const everything: Offer = {
+      operations: new Set(['retrieve-date', 'check']),
+      maxAgeHours: 2400,
+      dateMarginHours: MARGIN_HOURS,
+      trustMonitoredPeriod: true,
+    };
+    fc.assert(
+      fc.property(questions, line, (asked, drawn) => {
+        const result = run(asked, { ...drawn, rangeHours: 2400 }, everything);
+        for (const question of asked) {
+          expect(answerTo(question, result, everything)).not.toHaveProperty('failure');
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('takes at most 1 + ⌈log2 k⌉ checks for k windows, and one lookup more for the date', () => {
+    fc.assert(
+      fc.property(questions, line, offer, (asked, drawn, offered) => {
+        const truth = { ...drawn, rangeHours: 2400 };
+        const { lookups } = run(asked, truth, offered);
+        const windows = new Set(
+          asked.flatMap((one) => (one.asks === 'window' ? [one.maxAgeHours] : [])),
+        );
+        const checks = lookups.filter(({ operation }) => operation === 'check').length;
+        expect(checks).toBeLessThanOrEqual(
+          windows.size === 0 ? 0 : 1 + Math.ceil(Math.log2(windows.size)),
+        );
+        expect(lookups.length - checks).toBeLessThanOrEqual(1);
+      }),
+      RUNS,
+    );
+  });
+
+  it('takes one lookup for a line that never swapped and was activated long ago', () => {
+    fc.assert(
+      fc.property(questions, offer, fc.boolean(), (asked, offered, countsActivation) => {
+        fc.pre(asked.length > 0);
+        const truth: Line = {
+          activatedHoursAgo: 2400 + MARGIN_HOURS + 1,
+          countsActivation,
+          withholdsDate: false,
+          dateErrorHours: 0,
+          rangeHours: 2400,
+        };
+        expect(swappedWithin(truth, 2400)).toBe(false);
+        expect(run(asked, truth, offered).lookups.length).toBeLessThanOrEqual(1);
+      }),
+      RUNS,
+    );
+  });
+});
