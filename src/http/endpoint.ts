@@ -9,6 +9,10 @@ const LARGEST_BODY_BYTES = 64 * 1024;
 /** Fewer slow a batch of a hundred numbers down; more open sockets that an operator would count. */
 const CONNECTIONS = 256;
 
+const NO_TIME: Exchange = {
+  fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
+};
+
 /** What all exchanges with one endpoint of the operator share. */
 export interface EndpointSettings {
   readonly url: string;
@@ -49,10 +53,12 @@ export class Endpoint {
     });
   }
 
-  /** Sends one POST and reads its reply. Never rejects. */
-  post(post: Post): Promise<Exchange> {
+  /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */
+  post(post: Post, timeLeftMs: number): Promise<Exchange> {
+    if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
     return new Promise((settle) => {
-      const reader = new ReplyReader(post, this.#echo, this.#sentHeaders, this.#timeoutMs, settle);
+      const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
+      const reader = new ReplyReader(post, this.#echo, this.#sentHeaders, timeoutMs, settle);
       if (reader.isSettled) return;
       this.#pool.dispatch(
         {

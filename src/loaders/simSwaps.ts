@@ -1,5 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { Endpoint } from '../http/endpoint.ts';
+import { Bulkhead } from '../http/resilience/bulkhead.ts';
+import { Circuit } from '../http/resilience/circuit.ts';
+import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
+import { RetryBudget } from '../http/resilience/retryBudget.ts';
+import type { ExchangeKind } from '../http/resilience/retryDecision.ts';
 import { SentHeaders } from '../http/sentHeaders.ts';
 import { ConsentedLookups } from '../lookups/consentedLookups.ts';
 import type { ConsentSettings } from '../lookups/consentSettings.ts';
@@ -12,6 +17,9 @@ import { createClientAuthentication } from '../tokens/clientAuthentication.ts';
 import { MemoryConsentStore } from '../tokens/consents/memoryConsentStore.ts';
 import { TokenManager } from '../tokens/tokenManager.ts';
 import { createSimSwapLoader, type SimSwapLoader } from './simSwapLoader.ts';
+
+/** Fewer permits slow a hundred numbers down; more open sockets that an operator would count. */
+const ROOM = { permits: 256, queue: 10_000 };
 
 /** SIM swap answers from one operator. */
 export interface SimSwaps {
@@ -27,18 +35,32 @@ export function createSimSwaps(
   { clock }: { clock: Clock },
 ): SimSwaps {
   const sentHeaders = new SentHeaders();
+  const budget = new RetryBudget(clock);
   const endpoints: Endpoint[] = [];
-  const endpoint = (url: string): Endpoint => {
-    const made = new Endpoint({ ...settings, url }, sentHeaders);
-    endpoints.push(made);
-    return made;
+  const guarded = (kind: ExchangeKind, url: string): GuardedEndpoint => {
+    const endpoint = new Endpoint({ ...settings, url }, sentHeaders);
+    endpoints.push(endpoint);
+    return new GuardedEndpoint(endpoint, {
+      kind,
+      circuit: new Circuit(clock),
+      budget,
+      rules: {
+        canTakeNewToken: settings.flow === '2-legged',
+        retriesDoubtfulLookups: settings.retriesLookups,
+      },
+      clock,
+      random: Math.random,
+    });
   };
   const tokens = new TokenManager(
     settings,
     {
-      clientCredentials: endpoint(`${settings.authUrl}/oauth/v1/token`),
-      backchannelAuthentication: endpoint(`${settings.authUrl}/openIDConnectCIBA/v1/bc-authorize`),
-      cibaToken: endpoint(`${settings.authUrl}/openIDConnectCIBA/v1/token`),
+      clientCredentials: guarded('client-credentials', `${settings.authUrl}/oauth/v1/token`),
+      backchannelAuthentication: guarded(
+        'backchannel-authentication',
+        `${settings.authUrl}/openIDConnectCIBA/v1/bc-authorize`,
+      ),
+      cibaToken: guarded('token-poll', `${settings.authUrl}/openIDConnectCIBA/v1/token`),
     },
     createClientAuthentication(settings.clientId, settings.clientAuthentication, clock),
     clock,
@@ -46,14 +68,22 @@ export function createSimSwaps(
   const operator = new Operator(
     settings,
     {
-      retrieveDate: endpoint(`${settings.simSwapUrl}/retrieve-date`),
-      check: endpoint(`${settings.simSwapUrl}/check`),
+      retrieveDate: guarded('lookup', `${settings.simSwapUrl}/retrieve-date`),
+      check: guarded('lookup', `${settings.simSwapUrl}/check`),
     },
     clock,
   );
+  const room = (): Bulkhead => new Bulkhead(ROOM, clock);
+  // An exchange and its one retry.
+  const exchangeMs = 2 * settings.timeoutMs;
   const route: LookupRoute =
     settings.flow === '2-legged'
-      ? new DirectLookups(tokens, operator, clock)
+      ? new DirectLookups({
+          tokens,
+          operator,
+          rooms: { 'retrieve-date': room(), check: room() },
+          clock,
+        })
       : new ConsentedLookups(
           {
             tokens,
@@ -64,9 +94,11 @@ export function createSimSwaps(
               doubtMs: consent.doubtSeconds * 1000,
               deniedMs: consent.deniedSeconds * 1000,
               resultMs: consent.resultSeconds * 1000,
-              leaseMs: 2 * settings.timeoutMs,
+              leaseMs: exchangeMs + 1000,
               firstPoll: settings.cibaFirstPoll,
             },
+            rooms: { requests: room(), polls: room() },
+            exchangeMs,
             clock,
           },
           consent.waitMs,

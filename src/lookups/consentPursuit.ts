@@ -4,6 +4,7 @@ import { isSameFact, type Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
+import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { AccessToken, TokenSubject } from '../tokens/accessToken.ts';
 import {
@@ -26,6 +27,7 @@ import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
 import type { Inquiry, LookupOutcome } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { nextWindowAmong } from './planner.ts';
+import { failureOf } from './turnedAway.ts';
 
 /** What pursuing consents takes. */
 export interface PursuitParts {
@@ -34,6 +36,10 @@ export interface PursuitParts {
   readonly store: ConsentStore;
   readonly offer: Offer;
   readonly rules: ConsentRules;
+  /** Prompts and polls have rooms of their own, so that a thousand pending consents hold up nothing. */
+  readonly rooms: { readonly requests: Bulkhead; readonly polls: Bulkhead };
+  /** For an exchange and its one retry; shorter than the lease. */
+  readonly exchangeMs: number;
   readonly clock: Clock;
 }
 
@@ -116,9 +122,9 @@ export class ConsentPursuit {
     const next = nextStep(snapshot.record, this.#caller, snapshot.nowMs);
     switch (next.step) {
       case 'request':
-        return this.#request(snapshot, storeTime);
+        return this.#inRoom('requests', () => this.#request(snapshot, storeTime));
       case 'poll':
-        return this.#poll(next, snapshot, storeTime);
+        return this.#inRoom('polls', () => this.#poll(next, snapshot, storeTime));
       case 'wait':
         return this.#wait(next.untilMs - storeTime());
       case 'turn-away':
@@ -132,6 +138,15 @@ export class ConsentPursuit {
         this.#fail(next.failure);
         return undefined;
     }
+  }
+
+  /** Takes the step when there is room for it, unless nobody waits for it any more. */
+  async #inRoom(room: 'requests' | 'polls', step: () => Promise<void>): Promise<void> {
+    const { deadlineMs } = this.#latest.inquiry.request;
+    const turnedAway = await this.#parts.rooms[room].run({ deadlineMs }, async () => {
+      if (this.#waiters.size > 0 || this.#owesStep) await step();
+    });
+    if (turnedAway !== undefined) this.#fail(failureOf(turnedAway));
   }
 
   async #request(snapshot: Snapshot, storeTime: StoreTime): Promise<void> {
@@ -205,7 +220,8 @@ export class ConsentPursuit {
     if (spent === undefined) return;
 
     const lookup = this.#lookupToSpendOn(record.lookup);
-    const judged = await operator.lookUp(lookup, this.#number, token, this.#context());
+    const order = { lookup, number: this.#number, token };
+    const { judged } = await operator.lookUp(order, this.#context());
     if ('failure' in judged) {
       await store.remove(this.#number, spent);
       this.#tell({ failed: { lookup, failure: judged.failure } });
@@ -298,7 +314,9 @@ export class ConsentPursuit {
 
   /** Traced to the request that came last, but not ended with it. */
   #context(): ExchangeContext {
-    return { correlator: this.#latest.inquiry.request.correlator };
+    const { clock, exchangeMs } = this.#parts;
+    const { correlator } = this.#latest.inquiry.request;
+    return { correlator, deadlineMs: clock.monotonicMs() + exchangeMs };
   }
 
   #subject({ operation }: Lookup): TokenSubject {

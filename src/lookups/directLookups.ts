@@ -1,31 +1,37 @@
 import type { Clock } from '../clock.ts';
-import type { Lookup } from '../domain/question.ts';
+import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
+import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Acquired, TokenManager } from '../tokens/tokenManager.ts';
 import type { Inquiry, LookupOutcome, LookupRoute } from './lookupRoute.ts';
+import { failureOf } from './turnedAway.ts';
+
+/** What direct lookups take. */
+export interface DirectParts {
+  readonly tokens: TokenManager;
+  readonly operator: Operator;
+  /** One room for a token and the lookup it is for: with one each, tokens would grow old in between. */
+  readonly rooms: Readonly<Record<Operation, Bulkhead>>;
+  readonly clock: Clock;
+}
 
 /** 2-legged: every lookup takes a token of its own and goes out. */
 export class DirectLookups implements LookupRoute {
-  readonly #tokens: TokenManager;
-  readonly #operator: Operator;
-  readonly #clock: Clock;
+  readonly #parts: DirectParts;
 
-  constructor(tokens: TokenManager, operator: Operator, clock: Clock) {
-    this.#tokens = tokens;
-    this.#operator = operator;
-    this.#clock = clock;
+  constructor(parts: DirectParts) {
+    this.#parts = parts;
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const { number, request } = inquiry;
+    const { request } = inquiry;
     if (request.signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
-    const acquired = await this.#acquire(lookup, inquiry);
-    if ('failure' in acquired) return { failed: { lookup, failure: acquired.failure } };
-    const judged = await this.#operator.lookUp(lookup, number, acquired.token, request);
-    return 'fact' in judged
-      ? { facts: [judged.fact] }
-      : { failed: { lookup, failure: judged.failure } };
+    const room = this.#parts.rooms[lookup.operation];
+    const outcome = await room.run(request, () => this.#acquireAndLookUp(lookup, inquiry, false));
+    return typeof outcome === 'string'
+      ? { failed: { lookup, failure: failureOf(outcome) } }
+      : outcome;
   }
 
   /** Nothing of a direct lookup outlives its request. */
@@ -33,13 +39,27 @@ export class DirectLookups implements LookupRoute {
     return Promise.resolve();
   }
 
-  async #acquire(lookup: Lookup, { number, request }: Inquiry): Promise<Acquired> {
-    const subject = { number, operation: lookup.operation };
-    const acquired = await this.#tokens.acquire(subject, request);
+  async #acquireAndLookUp(
+    lookup: Lookup,
+    inquiry: Inquiry,
+    isRetry: boolean,
+  ): Promise<LookupOutcome> {
+    const { number, request } = inquiry;
+    const acquired = await this.#acquire(lookup, inquiry);
+    if ('failure' in acquired) return { failed: { lookup, failure: acquired.failure } };
+
+    const order = { lookup, number, token: acquired.token, isRetry };
+    const { judged, mayRetryWithNewToken } = await this.#parts.operator.lookUp(order, request);
+    if ('fact' in judged) return { facts: [judged.fact] };
+    if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, true);
+    return { failed: { lookup, failure: judged.failure } };
+  }
+
+  async #acquire({ operation }: Lookup, { number, request }: Inquiry): Promise<Acquired> {
+    const { tokens, clock } = this.#parts;
+    const acquired = await tokens.acquire({ number, operation }, request);
     if ('failure' in acquired) return acquired;
-    return acquired.token.isExpired(this.#clock.monotonicMs())
-      ? { failure: STALE_TOKEN }
-      : acquired;
+    return acquired.token.isExpired(clock.monotonicMs()) ? { failure: STALE_TOKEN } : acquired;
   }
 }
 

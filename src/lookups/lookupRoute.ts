@@ -11,6 +11,8 @@ export interface LookupRequest {
   readonly correlator: Correlator;
   /** Aborted when the caller hangs up and when the request's time is over. */
   readonly signal: AbortSignal;
+  /** When the request's time is over, on the monotonic clock. */
+  readonly deadlineMs: number;
 }
 
 /** A plan under way: one number, for one request. */

@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { Endpoint } from '../http/endpoint.ts';
 import { judgeFault } from '../http/refusal.ts';
+import type { GuardedEndpoint, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
@@ -11,8 +11,8 @@ import { judgeCheck, judgeRetrieveDate, type Judgement } from './responses.ts';
 
 /** Where the operator takes lookups (service, "Endpoints" 4 and 5). */
 export interface LookupEndpoints {
-  readonly retrieveDate: Endpoint;
-  readonly check: Endpoint;
+  readonly retrieveDate: GuardedEndpoint;
+  readonly check: GuardedEndpoint;
 }
 
 /** The operator's SIM swap API: one billed call each time. */
@@ -41,29 +41,47 @@ export class Operator {
    * @throws {TokenMisused} when the token is spent, or was issued for another number or operation
    */
   async lookUp(
-    lookup: Lookup,
-    number: PhoneNumber,
-    token: AccessToken,
+    { lookup, number, token, isRetry = false }: LookupOrder,
     context: ExchangeContext,
-  ): Promise<Judgement<Fact>> {
+  ): Promise<Outcome<Judgement<Fact>>> {
+    // Spent for good before a byte leaves; a new connection may be tried while none has.
     const authorization = token.spend({ number, operation: lookup.operation });
-    const phoneNumber = this.#sendsPhoneNumber ? { phoneNumber: number } : {};
     const isCheck = lookup.operation === 'check';
-    const body = isCheck ? { ...phoneNumber, maxAge: lookup.maxAgeHours } : phoneNumber;
-    const endpoint = isCheck ? this.#endpoints.check : this.#endpoints.retrieveDate;
+    const phoneNumber = this.#sendsPhoneNumber ? { phoneNumber: number } : {};
+    const body = JSON.stringify(
+      isCheck ? { ...phoneNumber, maxAge: lookup.maxAgeHours } : phoneNumber,
+    );
 
-    const sentAtMs = this.#clock.nowMs();
-    const exchange = await endpoint.post({
-      headers: ['authorization', authorization],
-      contentType: 'application/json',
-      body: JSON.stringify(body),
-      correlator: context.correlator.next(),
-      signal: context.signal,
+    let sentAtMs = 0;
+    return this.#endpoints[isCheck ? 'check' : 'retrieveDate'].post({
+      urgency: context,
+      isRetry,
+      make: () => {
+        sentAtMs = this.#clock.nowMs();
+        return {
+          headers: ['authorization', authorization],
+          contentType: 'application/json',
+          body,
+          correlator: context.correlator.next(),
+          signal: context.signal,
+        };
+      },
+      judge: (exchange) => {
+        if ('fault' in exchange) return { failure: judgeFault(exchange.fault) };
+        const times = { sentAtMs, nowMs: this.#clock.nowMs() };
+        return isCheck
+          ? judgeCheck(exchange.reply, times, lookup.maxAgeHours)
+          : judgeRetrieveDate(exchange.reply, times);
+      },
     });
-    if ('fault' in exchange) return { failure: judgeFault(exchange.fault) };
-    const times = { sentAtMs, nowMs: this.#clock.nowMs() };
-    return isCheck
-      ? judgeCheck(exchange.reply, times, lookup.maxAgeHours)
-      : judgeRetrieveDate(exchange.reply, times);
   }
+}
+
+/** One lookup to make, and the token to pay it with. */
+export interface LookupOrder {
+  readonly lookup: Lookup;
+  readonly number: PhoneNumber;
+  readonly token: AccessToken;
+  /** Whether an earlier attempt at it came to nothing: then there is no further one. */
+  readonly isRetry?: boolean;
 }

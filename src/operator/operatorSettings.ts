@@ -14,6 +14,8 @@ export interface OperatorSettings extends AuthorizationSettings {
   readonly dateMarginHours: number;
   readonly trustMonitoredPeriod: boolean;
   readonly correlatorEcho: 'auto' | 'always' | 'never';
+  /** Whether a lookup whose outcome is unknown is made once more, at the price of a second bill. */
+  readonly retriesLookups: boolean;
   /** Headers that this operator wants on every request, by name. */
   readonly headers: Readonly<Record<string, string>>;
   /** For one exchange, from connecting to the last byte of the reply. */

@@ -2,8 +2,9 @@ import type { Clock } from '../clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Correlator } from '../http/correlator.ts';
-import type { Endpoint } from '../http/endpoint.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange, Post } from '../http/exchange.ts';
+import type { Urgency } from '../http/resilience/bulkhead.ts';
+import type { GuardedEndpoint, Judged } from '../http/resilience/guardedEndpoint.ts';
 import { AccessToken, type TokenSubject } from './accessToken.ts';
 import type { AuthorizationSettings } from './authorizationSettings.ts';
 import type { ClientAuthentication } from './clientAuthentication.ts';
@@ -15,10 +16,9 @@ import {
   type IssuedToken,
 } from './tokenResponses.ts';
 
-/** Whose exchange it is: how it is named on the wire, and what ends it early. */
-export interface ExchangeContext {
+/** Whose exchange it is: how it is named on the wire, and until when it is of use. */
+export interface ExchangeContext extends Urgency {
   readonly correlator: Correlator;
-  readonly signal?: AbortSignal;
 }
 
 /** A token, or why there is none. */
@@ -34,9 +34,9 @@ export type Polled =
 
 /** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
 export interface AuthorizationEndpoints {
-  readonly clientCredentials: Endpoint;
-  readonly backchannelAuthentication: Endpoint;
-  readonly cibaToken: Endpoint;
+  readonly clientCredentials: GuardedEndpoint;
+  readonly backchannelAuthentication: GuardedEndpoint;
+  readonly cibaToken: GuardedEndpoint;
 }
 
 /**
@@ -64,14 +64,16 @@ export class TokenManager {
 
   /** 2-legged: the client_credentials grant, bound to a number by `username` (service, "Endpoints" 3). */
   async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
-    const sentAtMs = this.#clock.monotonicMs();
-    const exchange = await this.#post(this.#endpoints.clientCredentials, context, {
+    const form = {
       grant_type: 'client_credentials',
       username: telUri(subject.number),
       scope: this.#settings.scopes[subject.operation],
+    };
+    const { clientCredentials } = this.#endpoints;
+    return this.#post(clientCredentials, context, form, (exchange, sentAtMs) => {
+      const judged = judgeToken(exchange, this.#clock.nowMs());
+      return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
     });
-    const judged = judgeToken(exchange, this.#clock.nowMs());
-    return 'issued' in judged ? this.#issue(subject, judged.issued, sentAtMs) : judged;
   }
 
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
@@ -79,46 +81,59 @@ export class TokenManager {
     subject: TokenSubject,
     context: ExchangeContext,
   ): Promise<AcknowledgementJudgement> {
-    const exchange = await this.#post(this.#endpoints.backchannelAuthentication, context, {
+    const form = {
       login_hint: telUri(subject.number),
       scope: this.#settings.scopes[subject.operation],
-    });
-    return judgeAcknowledgement(exchange, this.#clock.nowMs());
+    };
+    const { backchannelAuthentication } = this.#endpoints;
+    return this.#post(backchannelAuthentication, context, form, (exchange) =>
+      judgeAcknowledgement(exchange, this.#clock.nowMs()),
+    );
   }
 
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   async poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
-    const sentAtMs = this.#clock.monotonicMs();
-    const exchange = await this.#post(this.#endpoints.cibaToken, context, {
-      grant_type: this.#settings.cibaGrantType,
-      auth_req_id: authReqId,
+    const form = { grant_type: this.#settings.cibaGrantType, auth_req_id: authReqId };
+    return this.#post(this.#endpoints.cibaToken, context, form, (exchange, sentAtMs) => {
+      const judged = judgePoll(exchange, this.#clock.nowMs());
+      return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
     });
-    const judged = judgePoll(exchange, this.#clock.nowMs());
-    return 'issued' in judged ? this.#issue(subject, judged.issued, sentAtMs) : judged;
   }
 
-  async #post(
-    endpoint: Endpoint,
+  /** @param judge is told when the attempt left that it judges, on the monotonic clock */
+  async #post<J extends Judged>(
+    endpoint: GuardedEndpoint,
     context: ExchangeContext,
     form: Readonly<Record<string, string>>,
-  ): Promise<Exchange> {
-    const proof = await this.#authenticate();
-    return endpoint.post({
-      headers: proof.headers,
-      contentType: 'application/x-www-form-urlencoded',
-      body: new URLSearchParams({ ...form, ...proof.form }).toString(),
-      correlator: context.correlator.next(),
-      signal: context.signal,
+    judge: (exchange: Exchange, sentAtMs: number) => J,
+  ): Promise<J> {
+    let sentAtMs = 0;
+    const make = async (): Promise<Post> => {
+      const proof = await this.#authenticate();
+      sentAtMs = this.#clock.monotonicMs();
+      return {
+        headers: proof.headers,
+        contentType: 'application/x-www-form-urlencoded',
+        body: new URLSearchParams({ ...form, ...proof.form }).toString(),
+        correlator: context.correlator.next(),
+        signal: context.signal,
+      };
+    };
+    const { judged } = await endpoint.post({
+      urgency: context,
+      make,
+      judge: (exchange) => judge(exchange, sentAtMs),
     });
+    return judged;
   }
+}
 
-  /** Life is counted from sending, since the token is older than its arrival. */
-  #issue(subject: TokenSubject, issued: IssuedToken, sentAtMs: number): Acquired {
-    const { value, expiresInSeconds } = issued;
-    const expiresAtMs =
-      expiresInSeconds === undefined ? undefined : sentAtMs + expiresInSeconds * 1000;
-    return { token: new AccessToken(subject, value, expiresAtMs) };
-  }
+/** Life is counted from sending, since the token is older than its arrival. */
+function issue(subject: TokenSubject, issued: IssuedToken, sentAtMs: number): Acquired {
+  const { value, expiresInSeconds } = issued;
+  const expiresAtMs =
+    expiresInSeconds === undefined ? undefined : sentAtMs + expiresInSeconds * 1000;
+  return { token: new AccessToken(subject, value, expiresAtMs) };
 }
 
 /** `tel:` URI (RFC 3966); the service would take it without the `+` as well. */

@@ -1,0 +1,136 @@
+import type { Clock } from '../../clock.ts';
+import type { LookupFailure } from '../../errors.ts';
+import { DeadlineExceeded } from '../abortReasons.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { Exchange, Post } from '../exchange.ts';
+import { retryAfterSeconds } from '../retryAfter.ts';
+import type { Circuit, Health } from './circuit.ts';
+import type { RetryBudget } from './retryBudget.ts';
+import {
+  decideRetry,
+  type ExchangeKind,
+  type RetryDecision,
+  type RetryRules,
+} from './retryDecision.ts';
+import type { Urgency } from './bulkhead.ts';
+
+/** Spreads retries over so long, so that many that failed together do not come back together. */
+const JITTER_MS = 200;
+
+/** What guards an endpoint. */
+export interface Guards {
+  readonly kind: ExchangeKind;
+  readonly circuit: Circuit;
+  /** Shared by all endpoints of an operator. */
+  readonly budget: RetryBudget;
+  readonly rules: RetryRules;
+  readonly clock: Clock;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** What a reply was judged to be; a `failure` in it counts for the circuit. */
+export interface Judged {
+  readonly failure?: LookupFailure;
+  readonly [told: string]: unknown;
+}
+
+/** One request to be made, as often as it takes. */
+export interface GuardedPost<J extends Judged> {
+  readonly urgency: Urgency;
+  /** Makes what is sent, anew for each attempt: no two share a correlator or an assertion. */
+  readonly make: () => Promise<Post> | Post;
+  /** Reads what came of it. */
+  readonly judge: (exchange: Exchange) => J;
+  /** Whether this is the retry already. */
+  readonly isRetry?: boolean;
+}
+
+/** An exchange, its judgement, and whether the same lookup may be tried once more with a new token. */
+export interface Outcome<J> {
+  readonly judged: J;
+  readonly mayRetryWithNewToken: boolean;
+}
+
+const CIRCUIT_OPEN: Exchange = {
+  fault: { cause: 'connection', sent: false, detail: 'circuit open' },
+};
+
+/** An endpoint behind its circuit breaker, with the one retry that {@link decideRetry} may allow. */
+export class GuardedEndpoint {
+  readonly #endpoint: Endpoint;
+  readonly #guards: Guards;
+
+  constructor(endpoint: Endpoint, guards: Guards) {
+    this.#endpoint = endpoint;
+    this.#guards = guards;
+  }
+
+  /** Never starts after the deadline, and never rejects unless `make` or `judge` do. */
+  async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
+    const first = await this.#attempt(request);
+    const over: Outcome<J> = { judged: first.judged, mayRetryWithNewToken: false };
+    if (request.isRetry === true) return over;
+    this.#guards.budget.count();
+
+    const decision = this.#decide(first.exchange, request.urgency);
+    if (decision.retry === 'none' || !this.#guards.budget.take()) return over;
+    if (!(await this.#pause(decision.atLeastMs, request.urgency))) return over;
+    if (decision.retry === 'new-token') return { ...over, mayRetryWithNewToken: true };
+    const second = await this.#attempt(request);
+    return { judged: second.judged, mayRetryWithNewToken: false };
+  }
+
+  #decide(exchange: Exchange, urgency: Urgency): RetryDecision {
+    if (exchange === CIRCUIT_OPEN) return { retry: 'none' };
+    const { kind, rules, clock } = this.#guards;
+    const waitSeconds =
+      'reply' in exchange ? retryAfterSeconds(exchange.reply, clock.nowMs()) : undefined;
+    const timeLeftMs = this.#timeLeftMs(urgency);
+    return decideRetry({ kind, exchange, retryAfterSeconds: waitSeconds, timeLeftMs }, rules);
+  }
+
+  async #attempt<J extends Judged>({
+    urgency,
+    make,
+    judge,
+  }: GuardedPost<J>): Promise<{ exchange: Exchange; judged: J }> {
+    const attempt = await this.#guards.circuit.run(
+      async () => {
+        const exchange = await this.#endpoint.post(await make(), this.#timeLeftMs(urgency));
+        return { exchange, judged: judge(exchange) };
+      },
+      ({ exchange, judged }) => healthOf(exchange, judged, urgency),
+    );
+    return attempt ?? { exchange: CIRCUIT_OPEN, judged: judge(CIRCUIT_OPEN) };
+  }
+
+  /** Full jitter on top of what the operator asked for; `false` when time ran out meanwhile. */
+  async #pause(atLeastMs: number, { deadlineMs, signal }: Urgency): Promise<boolean> {
+    const { clock, random } = this.#guards;
+    const pauseMs = atLeastMs + random() * JITTER_MS;
+    if (clock.monotonicMs() + pauseMs >= deadlineMs) return false;
+    try {
+      await clock.sleep(pauseMs, signal);
+    } catch {
+      return false;
+    }
+    return true;
+  }
+
+  #timeLeftMs({ deadlineMs }: Urgency): number {
+    return deadlineMs - this.#guards.clock.monotonicMs();
+  }
+}
+
+/** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (design §5). */
+function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Health {
+  if ('fault' in exchange) {
+    if (exchange.fault.cause !== 'cancelled') return 'bad';
+    // Silent until the request's own deadline is silence too; a caller who hung up proves nothing.
+    return signal?.reason instanceof DeadlineExceeded && exchange.fault.sent ? 'bad' : 'neither';
+  }
+  const { status } = exchange.reply;
+  if (status >= 500 && status !== 501) return 'bad';
+  return judged.failure?.code === 'OPERATOR_INVALID_REPLY' ? 'bad' : 'good';
+}

@@ -1,0 +1,92 @@
+import type { Exchange } from '../exchange.ts';
+
+/** The operator's endpoints, as far as retries tell them apart (design §5, second table). */
+export type ExchangeKind =
+  'backchannel-authentication' | 'token-poll' | 'client-credentials' | 'lookup';
+
+/** One exchange that is over, and what bears on trying again. */
+export interface FinishedExchange {
+  readonly kind: ExchangeKind;
+  readonly exchange: Exchange;
+  /** `Retry-After` of its reply, if it has one. */
+  readonly retryAfterSeconds: number | undefined;
+  readonly timeLeftMs: number;
+}
+
+/** What the operator's onboarding and the settings allow. */
+export interface RetryRules {
+  /** Whether a token can be had without asking a person. */
+  readonly canTakeNewToken: boolean;
+  /** `OPERATOR_RETRY_LOOKUPS`: repeat a lookup whose outcome is unknown, and may be billed twice. */
+  readonly retriesDoubtfulLookups: boolean;
+}
+
+/**
+ * Whether and how to try again: `same` sends the same request anew, `new-token` first takes another
+ * token; `atLeastMs` is the wait that the operator asked for, jitter aside.
+ */
+export type RetryDecision =
+  { readonly retry: 'none' } | { readonly retry: 'same' | 'new-token'; readonly atLeastMs: number };
+
+const NONE: RetryDecision = { retry: 'none' };
+
+/**
+ * The retry table of design §5: what is billed or prompts a person is never sent twice on a doubt.
+ *
+ * It decides about a first attempt; whether the budget allows it is not its business. Pure.
+ */
+export function decideRetry(finished: FinishedExchange, rules: RetryRules): RetryDecision {
+  const decision = byTable(finished, rules);
+  return decision.retry !== 'none' && decision.atLeastMs >= finished.timeLeftMs ? NONE : decision;
+}
+
+function byTable(finished: FinishedExchange, rules: RetryRules): RetryDecision {
+  const { kind, exchange } = finished;
+  // A poll is repeated by its own rhythm, at the next interval.
+  if (kind === 'token-poll') return NONE;
+  if ('reply' in exchange) return byStatus(exchange.reply.status, finished, rules);
+
+  const { cause, sent } = exchange.fault;
+  if (cause === 'cancelled' || cause === 'invalid-reply') return NONE;
+  if (!sent) return again('same');
+  switch (kind) {
+    case 'client-credentials':
+      return again('same');
+    case 'backchannel-authentication':
+      return NONE;
+    case 'lookup':
+      return onDoubt(rules);
+  }
+}
+
+function byStatus(
+  status: number,
+  { kind, retryAfterSeconds }: FinishedExchange,
+  rules: RetryRules,
+): RetryDecision {
+  const afterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
+  if (kind === 'lookup') {
+    if (status === 401) return rules.canTakeNewToken ? again('new-token') : NONE;
+    return isServerError(status) ? onDoubt(rules, afterMs) : NONE;
+  }
+  if (status === 429) return afterMs === undefined ? NONE : again('same', afterMs);
+  if (!isServerError(status)) return NONE;
+  if (kind === 'client-credentials') return again('same', afterMs);
+  return status === 503 && afterMs !== undefined ? again('same', afterMs) : NONE;
+}
+
+/** The lookup may have been made and billed. */
+function onDoubt(rules: RetryRules, atLeastMs?: number): RetryDecision {
+  return rules.retriesDoubtfulLookups && rules.canTakeNewToken
+    ? again('new-token', atLeastMs)
+    : NONE;
+}
+
+/** 501 says that the operation does not exist, and will say so again. */
+function isServerError(status: number): boolean {
+  return status >= 500 && status !== 501;
+}
+
+function again(retry: 'same' | 'new-token', atLeastMs = 0): RetryDecision {
+  return { retry, atLeastMs };
+}
