@@ -13,13 +13,21 @@ export function judgeEcho(sent: string, headers: HttpReply['headers']): EchoVerd
   return echoed === sent ? 'ours' : 'another';
 }
 
+/** Tells the replies of one endpoint apart. */
+export interface ReplyCheck {
+  /** Whether only a connection that carried nothing before can be trusted. */
+  readonly needsFreshConnection: boolean;
+  /** Why a reply is refused; `undefined` when it stands. */
+  refuses(verdict: EchoVerdict, status: number): string | undefined;
+}
+
 /**
  * Whether replies of one endpoint can be told apart by their correlator.
  *
  * `auto` learns it: until the endpoint has echoed once, nothing but a fresh connection for every
  * exchange keeps a late reply from answering the next question. `never` stays there for good.
  */
-export class EchoPolicy {
+export class EchoPolicy implements ReplyCheck {
   readonly #setting: EchoSetting;
   #hasEchoed = false;
 
@@ -32,8 +40,6 @@ export class EchoPolicy {
   }
 
   /**
-   * Why a reply is refused; `undefined` when it stands.
-   *
    * The correlator of another request refuses every status. An absent one refuses only a success:
    * gateways in front of an operator answer errors of their own without it.
    */

@@ -1,5 +1,5 @@
 import { Pool, errors, type Dispatcher } from 'undici';
-import { EchoPolicy, judgeEcho, type EchoSetting } from './echo.ts';
+import { judgeEcho, type ReplyCheck } from './echo.ts';
 import type { Exchange, FaultCause, HttpReply, Post } from './exchange.ts';
 import type { Sender, SentHeaders } from './sentHeaders.ts';
 
@@ -18,7 +18,7 @@ export interface EndpointSettings {
   readonly url: string;
   /** For one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
-  readonly correlatorEcho: EchoSetting;
+  readonly replyCheck: ReplyCheck;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -33,7 +33,7 @@ export class Endpoint {
   readonly #path: string;
   readonly #headers: readonly string[];
   readonly #timeoutMs: number;
-  readonly #echo: EchoPolicy;
+  readonly #replyCheck: ReplyCheck;
   readonly #sentHeaders: SentHeaders;
 
   constructor(settings: EndpointSettings, sentHeaders: SentHeaders) {
@@ -41,7 +41,7 @@ export class Endpoint {
     this.#path = url.pathname;
     this.#headers = Object.entries(settings.headers).flat();
     this.#timeoutMs = settings.timeoutMs;
-    this.#echo = new EchoPolicy(settings.correlatorEcho);
+    this.#replyCheck = settings.replyCheck;
     this.#sentHeaders = sentHeaders;
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     this.#pool = new Pool(url.origin, {
@@ -58,7 +58,7 @@ export class Endpoint {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
     return new Promise((settle) => {
       const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
-      const reader = new ReplyReader(post, this.#echo, this.#sentHeaders, timeoutMs, settle);
+      const reader = new ReplyReader(post, this.#replyCheck, this.#sentHeaders, timeoutMs, settle);
       if (reader.isSettled) return;
       this.#pool.dispatch(
         {
@@ -75,7 +75,7 @@ export class Endpoint {
             ...this.#headers,
           ],
           body: post.body,
-          reset: this.#echo.needsFreshConnection,
+          reset: this.#replyCheck.needsFreshConnection,
         },
         reader,
       );
@@ -93,7 +93,7 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
   sent = false;
 
   readonly #post: Post;
-  readonly #echo: EchoPolicy;
+  readonly #replyCheck: ReplyCheck;
   readonly #sentHeaders: SentHeaders;
   readonly #timer: NodeJS.Timeout;
   #settle: ((exchange: Exchange) => void) | undefined;
@@ -105,13 +105,13 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
 
   constructor(
     post: Post,
-    echo: EchoPolicy,
+    replyCheck: ReplyCheck,
     sentHeaders: SentHeaders,
     timeoutMs: number,
     settle: (exchange: Exchange) => void,
   ) {
     this.#post = post;
-    this.#echo = echo;
+    this.#replyCheck = replyCheck;
     this.#sentHeaders = sentHeaders;
     this.#settle = settle;
     this.#timer = setTimeout(this.#onTimeout, timeoutMs);
@@ -141,7 +141,7 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
     this.#status = status;
     this.#headers = headers;
     // Judged before the body is read: once the reply is complete, undici keeps the connection.
-    const refusal = this.#echo.refuses(judgeEcho(this.#post.correlator, headers), status);
+    const refusal = this.#replyCheck.refuses(judgeEcho(this.#post.correlator, headers), status);
     if (refusal !== undefined) this.#breakOff('invalid-reply', refusal);
   }
 

@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.ts';
+import { EchoPolicy, type EchoSetting, type ReplyCheck } from '../http/echo.ts';
 import { Endpoint } from '../http/endpoint.ts';
 import { Bulkhead } from '../http/resilience/bulkhead.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../http/resilience/retryBudget.ts';
-import type { ExchangeKind } from '../http/resilience/retryDecision.ts';
+import { decideRetry, type ExchangeKind } from '../http/resilience/retryDecision.ts';
 import { SentHeaders } from '../http/sentHeaders.ts';
 import { ConsentedLookups } from '../lookups/consentedLookups.ts';
 import type { ConsentSettings } from '../lookups/consentSettings.ts';
@@ -13,6 +14,7 @@ import { Executor } from '../lookups/executor.ts';
 import type { LookupRequest, LookupRoute } from '../lookups/lookupRoute.ts';
 import { Operator } from '../operator/operator.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
+import { judgeCheck, judgeRetrieveDate, type LookupJudges } from '../operator/responses.ts';
 import { createClientAuthentication } from '../tokens/clientAuthentication.ts';
 import { MemoryConsentStore } from '../tokens/consents/memoryConsentStore.ts';
 import { TokenManager } from '../tokens/tokenManager.ts';
@@ -29,16 +31,37 @@ export interface SimSwaps {
   close(): Promise<void>;
 }
 
+/** Everything that decides whether what the operator sends may be believed, and sent again. */
+export interface Judges extends LookupJudges {
+  echo(setting: EchoSetting): ReplyCheck;
+  readonly retry: typeof decideRetry;
+}
+
+const JUDGES: Judges = {
+  echo: (setting) => new EchoPolicy(setting),
+  retry: decideRetry,
+  retrieveDate: judgeRetrieveDate,
+  check: judgeCheck,
+};
+
+/** What is handed in from outside. */
+export interface SimSwapParts {
+  readonly clock: Clock;
+  /** Others than the ones that serve are for showing what each of those is good for. */
+  readonly judges?: Judges;
+}
+
 export function createSimSwaps(
   settings: OperatorSettings,
   consent: ConsentSettings,
-  { clock }: { clock: Clock },
+  { clock, judges = JUDGES }: SimSwapParts,
 ): SimSwaps {
   const sentHeaders = new SentHeaders();
   const budget = new RetryBudget(clock);
   const endpoints: Endpoint[] = [];
   const guarded = (kind: ExchangeKind, url: string): GuardedEndpoint => {
-    const endpoint = new Endpoint({ ...settings, url }, sentHeaders);
+    const replyCheck = judges.echo(settings.correlatorEcho);
+    const endpoint = new Endpoint({ ...settings, url, replyCheck }, sentHeaders);
     endpoints.push(endpoint);
     return new GuardedEndpoint(endpoint, {
       kind,
@@ -48,6 +71,7 @@ export function createSimSwaps(
         canTakeNewToken: settings.flow === '2-legged',
         retriesDoubtfulLookups: settings.retriesLookups,
       },
+      decideRetry: judges.retry,
       clock,
       random: Math.random,
     });
@@ -71,6 +95,7 @@ export function createSimSwaps(
       retrieveDate: guarded('lookup', `${settings.simSwapUrl}/retrieve-date`),
       check: guarded('lookup', `${settings.simSwapUrl}/check`),
     },
+    judges,
     clock,
   );
   const room = (): Bulkhead => new Bulkhead(ROOM, clock);

@@ -31,8 +31,8 @@ import { failureOf } from './turnedAway.ts';
 
 /** What pursuing consents takes. */
 export interface PursuitParts {
-  readonly tokens: TokenManager;
-  readonly operator: Operator;
+  readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
+  readonly operator: Pick<Operator, 'lookUp'>;
   readonly store: ConsentStore;
   readonly offer: Offer;
   readonly rules: ConsentRules;

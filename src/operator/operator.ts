@@ -7,7 +7,7 @@ import type { GuardedEndpoint, Outcome } from '../http/resilience/guardedEndpoin
 import type { AccessToken } from '../tokens/accessToken.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
-import { judgeCheck, judgeRetrieveDate, type Judgement } from './responses.ts';
+import type { Judgement, LookupJudges } from './responses.ts';
 
 /** Where the operator takes lookups (service, "Endpoints" 4 and 5). */
 export interface LookupEndpoints {
@@ -18,15 +18,18 @@ export interface LookupEndpoints {
 /** The operator's SIM swap API: one billed call each time. */
 export class Operator {
   readonly #endpoints: LookupEndpoints;
+  readonly #judges: LookupJudges;
   readonly #sendsPhoneNumber: boolean;
   readonly #clock: Clock;
 
   constructor(
     settings: Pick<OperatorSettings, 'flow' | 'sendPhoneNumber'>,
     endpoints: LookupEndpoints,
+    judges: LookupJudges,
     clock: Clock,
   ) {
     this.#endpoints = endpoints;
+    this.#judges = judges;
     // A 3-legged token holds the number, and CAMARA 2 answers 422 to one that is named beside it.
     this.#sendsPhoneNumber =
       settings.sendPhoneNumber === 'auto'
@@ -70,8 +73,8 @@ export class Operator {
         if ('fault' in exchange) return { failure: judgeFault(exchange.fault) };
         const times = { sentAtMs, nowMs: this.#clock.nowMs() };
         return isCheck
-          ? judgeCheck(exchange.reply, times, lookup.maxAgeHours)
-          : judgeRetrieveDate(exchange.reply, times);
+          ? this.#judges.check(exchange.reply, times, lookup.maxAgeHours)
+          : this.#judges.retrieveDate(exchange.reply, times);
       },
     });
   }

@@ -15,6 +15,12 @@ export interface ExchangeTimes {
   readonly nowMs: number;
 }
 
+/** Reads the replies to the two lookups. */
+export interface LookupJudges {
+  retrieveDate(reply: HttpReply, times: ExchangeTimes): Judgement<DateFact>;
+  check(reply: HttpReply, times: ExchangeTimes, maxAgeHours: MaxAgeHours): Judgement<CheckFact>;
+}
+
 /** Clocks differ; a date further ahead is none. */
 const LARGEST_LEAD_MS = 5 * 60_000;
 

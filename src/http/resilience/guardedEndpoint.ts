@@ -6,12 +6,7 @@ import type { Exchange, Post } from '../exchange.ts';
 import { retryAfterSeconds } from '../retryAfter.ts';
 import type { Circuit, Health } from './circuit.ts';
 import type { RetryBudget } from './retryBudget.ts';
-import {
-  decideRetry,
-  type ExchangeKind,
-  type RetryDecision,
-  type RetryRules,
-} from './retryDecision.ts';
+import type { decideRetry, ExchangeKind, RetryDecision, RetryRules } from './retryDecision.ts';
 import type { Urgency } from './bulkhead.ts';
 
 /** Spreads retries over so long, so that many that failed together do not come back together. */
@@ -24,6 +19,7 @@ export interface Guards {
   /** Shared by all endpoints of an operator. */
   readonly budget: RetryBudget;
   readonly rules: RetryRules;
+  readonly decideRetry: typeof decideRetry;
   readonly clock: Clock;
   /** From 0 up to 1. */
   readonly random: () => number;
@@ -87,7 +83,10 @@ export class GuardedEndpoint {
     const waitSeconds =
       'reply' in exchange ? retryAfterSeconds(exchange.reply, clock.nowMs()) : undefined;
     const timeLeftMs = this.#timeLeftMs(urgency);
-    return decideRetry({ kind, exchange, retryAfterSeconds: waitSeconds, timeLeftMs }, rules);
+    return this.#guards.decideRetry(
+      { kind, exchange, retryAfterSeconds: waitSeconds, timeLeftMs },
+      rules,
+    );
   }
 
   async #attempt<J extends Judged>({

@@ -1,0 +1,175 @@
+import {
+  getArgumentValues,
+  getDirectiveValues,
+  getVariableValues,
+  GraphQLIncludeDirective,
+  GraphQLSkipDirective,
+  isObjectType,
+  Kind,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { parsePhoneNumber } from '../domain/phoneNumber.ts';
+
+/** How much one operation asks: equal numbers and equal questions count once. */
+export interface AskedCount {
+  readonly numbers: number;
+  /** Of the number about which most is asked. */
+  readonly questionsPerNumber: number;
+}
+
+/** What one operation may ask. */
+export interface AskLimits {
+  readonly maxNumbersPerOperation: number;
+  readonly maxQuestionsPerNumber: number;
+}
+
+/** An operation as it came, before it is executed. */
+export interface AskedOperation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** The root fields by which numbers come in, and where in their arguments the numbers are. */
+const NUMBERS_IN: Readonly<Record<string, (args: Arguments) => unknown>> = {
+  phoneNumber: ({ e164 }) => [e164],
+  phoneNumbers: ({ e164s }) => e164s,
+  _entities: ({ representations }) =>
+    Array.isArray(representations) ? representations.map(keyOf) : [],
+};
+
+/** The fields that ask the operator something. */
+const QUESTIONS: ReadonlySet<string> = new Set(['lastSimSwap', 'simSwappedWithin']);
+
+/**
+ * Counts what an operation asks over aliases, fragments and representations together, without
+ * executing it. It stops counting once a limit is passed, so a hostile operation costs little. Pure.
+ *
+ * `undefined` when the variables do not fit: then the execution refuses the operation, and says why.
+ */
+export function countAsked(asked: AskedOperation, limits: AskLimits): AskedCount | undefined {
+  const { schema, document, operation } = asked;
+  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], asked.variables);
+  const root = schema.getQueryType();
+  const phoneNumber = schema.getType('PhoneNumber');
+  if (coerced.coerced === undefined || !isObjectType(root) || !isObjectType(phoneNumber)) {
+    return undefined;
+  }
+  const selections = new Selections(document, coerced.coerced);
+
+  const questionsByNumber = new Map<string, Set<string>>();
+  const count = { numbers: 0, questionsPerNumber: 0 };
+  for (const field of selections.fieldsOf(operation.selectionSet)) {
+    const numbersIn = NUMBERS_IN[field.name.value];
+    const definition = root.getFields()[field.name.value];
+    if (numbersIn === undefined || definition === undefined) continue;
+    const numbers = numbersIn(selections.argumentsOf(definition, field));
+    const questions = selections.questionsOf(field, phoneNumber);
+    if (!Array.isArray(numbers) || questions.size === 0) continue;
+    for (const number of new Set<unknown>(numbers)) {
+      if (typeof number !== 'string') continue;
+      const canonical = canonicalNumber(number);
+      const known = questionsByNumber.get(canonical) ?? new Set();
+      for (const question of questions) known.add(question);
+      questionsByNumber.set(canonical, known);
+      count.numbers = questionsByNumber.size;
+      count.questionsPerNumber = Math.max(count.questionsPerNumber, known.size);
+      if (exceeds(count, limits)) return count;
+    }
+  }
+  return count;
+}
+
+/** Whether more is asked than one operation may. */
+export function exceeds(count: AskedCount, limits: AskLimits): boolean {
+  return (
+    count.numbers > limits.maxNumbersPerOperation ||
+    count.questionsPerNumber > limits.maxQuestionsPerNumber
+  );
+}
+
+/** Reads the selections of one operation. */
+class Selections {
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #variables: Record<string, unknown>;
+
+  constructor(document: DocumentNode, variables: Record<string, unknown>) {
+    this.#fragments = new Map(
+      document.definitions.flatMap((definition) =>
+        definition.kind === Kind.FRAGMENT_DEFINITION
+          ? [[definition.name.value, definition] as const]
+          : [],
+      ),
+    );
+    this.#variables = variables;
+  }
+
+  /** The fields that would be executed, through fragments; each fragment is read once. */
+  fieldsOf(selectionSet: SelectionSetNode): readonly FieldNode[] {
+    const fields: FieldNode[] = [];
+    const seen = new Set<string>();
+    const open: SelectionNode[] = [...selectionSet.selections];
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (!this.#isIncluded(node)) continue;
+      if (node.kind === Kind.FIELD) {
+        fields.push(node);
+      } else if (node.kind === Kind.INLINE_FRAGMENT) {
+        open.push(...node.selectionSet.selections);
+      } else if (!seen.has(node.name.value)) {
+        seen.add(node.name.value);
+        open.push(...(this.#fragments.get(node.name.value)?.selectionSet.selections ?? []));
+      }
+    }
+    return fields;
+  }
+
+  /** The questions below a field, each by its name and its arguments with their defaults. */
+  questionsOf(field: FieldNode, phoneNumber: GraphQLObjectType): ReadonlySet<string> {
+    const questions = new Set<string>();
+    for (const asked of field.selectionSet === undefined ? [] : this.fieldsOf(field.selectionSet)) {
+      const definition = phoneNumber.getFields()[asked.name.value];
+      if (definition === undefined || !QUESTIONS.has(definition.name)) continue;
+      const { maxAgeHours } = this.argumentsOf(definition, asked);
+      questions.add(`${definition.name} ${String(maxAgeHours)}`);
+    }
+    return questions;
+  }
+
+  /** The arguments as the resolver will see them; none where they do not fit. */
+  argumentsOf(definition: GraphQLField<unknown, unknown>, field: FieldNode): Arguments {
+    try {
+      return getArgumentValues(definition, field, this.#variables);
+    } catch {
+      return {};
+    }
+  }
+
+  #isIncluded(node: SelectionNode): boolean {
+    const skip = getDirectiveValues(GraphQLSkipDirective, node, this.#variables);
+    const include = getDirectiveValues(GraphQLIncludeDirective, node, this.#variables);
+    return skip?.['if'] !== true && include?.['if'] !== false;
+  }
+}
+
+function keyOf(representation: unknown): unknown {
+  return typeof representation === 'object' && representation !== null && 'e164' in representation
+    ? representation.e164
+    : undefined;
+}
+
+/** One number in several spellings is one number. */
+function canonicalNumber(text: string): string {
+  const parsed = parsePhoneNumber(text);
+  return 'value' in parsed ? parsed.value : text;
+}
