@@ -1,80 +1,89 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../src/clock.ts';
+
+/** Where every test clock starts: noon of a day in January. */
+export const START_MS = Date.UTC(2026, 0, 15, 12);
 
 interface Sleeper {
   readonly wakesAtMs: number;
   wake(): void;
 }
 
-/** A clock that stands still until a test moves it; whoever sleeps wakes in the order of time. */
+/** Time that stands still until a test moves it. */
 export class TestClock implements Clock {
-  readonly #startedAtMs: number;
-  #elapsedMs = 0;
+  #monotonicMs = 1_000;
+  #wallMs = START_MS;
   readonly #sleepers = new Set<Sleeper>();
 
-  constructor(startedAtMs = Date.UTC(2026, 0, 1)) {
-    this.#startedAtMs = startedAtMs;
-  }
-
-  get sleepers(): number {
-    return this.#sleepers.size;
-  }
-
   nowMs(): number {
-    return this.#startedAtMs + this.#elapsedMs;
+    return this.#wallMs;
   }
 
   monotonicMs(): number {
-    return this.#elapsedMs;
+    return this.#monotonicMs;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      if (ms <= 0) {
+        resolve();
+        return;
+      }
+      const onAbort = (): void => {
         this.#sleepers.delete(sleeper);
-        signal?.removeEventListener('abort', abort);
-      };
-      const abort = (): void => {
-        leave();
-        reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
+        reject(signal?.reason);
       };
       const sleeper: Sleeper = {
-        wakesAtMs: this.#elapsedMs + ms,
+        wakesAtMs: this.#monotonicMs + ms,
         wake: () => {
-          leave();
+          this.#sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', onAbort);
           resolve();
         },
       };
-      if (signal?.aborted === true) {
-        abort();
-        return;
-      }
+      signal?.addEventListener('abort', onAbort, { once: true });
       this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', abort);
     });
   }
 
-  /** Moves time on, and lets everything that becomes due happen at its own moment. */
+  /** How many are asleep. */
+  get sleepers(): number {
+    return this.#sleepers.size;
+  }
+
+  /** Moves both clocks on, waking each sleeper at its own time and letting it act before the next. */
   async advance(ms: number): Promise<void> {
-    const endMs = this.#elapsedMs + ms;
+    const untilMs = this.#monotonicMs + ms;
     await settled();
-    for (let next = this.#next(endMs); next !== undefined; next = this.#next(endMs)) {
-      this.#elapsedMs = Math.max(this.#elapsedMs, next.wakesAtMs);
+    for (let next = this.#nextBy(untilMs); next !== undefined; next = this.#nextBy(untilMs)) {
+      this.#moveTo(next.wakesAtMs);
       next.wake();
       await settled();
     }
-    this.#elapsedMs = endMs;
-    await settled();
+    this.#moveTo(untilMs);
   }
 
-  #next(endMs: number): Sleeper | undefined {
+  /** Sets the wall clock alone, as an administrator or a time server does. */
+  setWall(epochMs: number): void {
+    this.#wallMs = epochMs;
+  }
+
+  #moveTo(monotonicMs: number): void {
+    this.#wallMs += monotonicMs - this.#monotonicMs;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  #nextBy(untilMs: number): Sleeper | undefined {
     return [...this.#sleepers]
-      .filter(({ wakesAtMs }) => wakesAtMs <= endMs)
+      .filter(({ wakesAtMs }) => wakesAtMs <= untilMs)
       .toSorted((a, b) => a.wakesAtMs - b.wakesAtMs)[0];
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
-export async function settled(): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+/** Everything that waits for nothing outside this process has run. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -99,6 +99,10 @@ const OFFER: Offer = {
   trustMonitoredPeriod: true,
 };
 
+function failure(answer: Answer | Error | undefined): LookupFailure | undefined {
+  return answer !== undefined && 'failure' in answer ? answer.failure : undefined;
+}
+
 describe('lookups with consent', () => {
   let clock: TestClock;
   let operator: ScriptedOperator;
@@ -159,10 +163,6 @@ describe('lookups with consent', () => {
   async function after(ms: number, asked: Promise<(Answer | Error)[]>) {
     await clock.advance(ms);
     return asked;
-  }
-
-  function failure(answer: Answer | Error | undefined): LookupFailure | undefined {
-    return answer !== undefined && 'failure' in answer ? answer.failure : undefined;
   }
 
   it('asks the owner once, polls at once, and spends the token at once', async () => {
@@ -445,9 +445,11 @@ describe('lookups with consent', () => {
     hungUp.abort();
     await asked;
     let closed = false;
-    const closing = lookups.close().then(() => {
+    const close = async () => {
+      await lookups.close();
       closed = true;
-    });
+    };
+    const closing = close();
     await settled();
     expect(closed).toBe(false);
     await clock.advance(SECOND_MS);

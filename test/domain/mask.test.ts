@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { maskPhoneNumbers } from '../../src/domain/mask.ts';
+
+describe('maskPhoneNumbers', () => {
+  it.each([
+    ['in E.164', '+447700900001'],
+    ['without the +', '447700900001'],
+    ['national', '07700900001'],
+    ['with spaces', '+44 7700 900001'],
+    ['with hyphens', '+44-7700-900-001'],
+    ['with dots', '+44.7700.900.001'],
+    ['with the national zero', '+44 (0)7700 900001'],
+    ['with an area code in brackets', '(07700) 900 001'],
+    ['with 00', '0044 7700 900001'],
+    ['URL-encoded', '%2B447700900001'],
+    ['URL-encoded in lower case, with spaces', '%2b44%207700%20900001'],
+    ['with the shortest number, five digits', '+44770'],
+  ])('hides a number written %s', (_, number) => {
+    expect(maskPhoneNumbers(number)).toBe('[number]');
+    expect(maskPhoneNumbers(`Got "${number}", expected another.`)).toBe(
+      'Got "[number]", expected another.',
+    );
+    expect(maskPhoneNumbers(`tel:${number};next`)).toBe('tel:[number];next');
+  });
+
+  it('hides every number of a text', () => {
+    expect(maskPhoneNumbers('+447700900001, then +447700900002 and 447700900003')).toBe(
+      '[number], then [number] and [number]',
+    );
+  });
+
+  it.each([
+    '',
+    'Int cannot represent non-integer value: "abc"',
+    'maxAgeHours is a whole number from 1 to 2400.',
+    'Expected 1, 2 or 3.',
+    'Syntax Error at line 1, column 1234.',
+    '+ and - and ()',
+  ])('leaves words and short numbers: %j', (text) => {
+    expect(maskPhoneNumbers(text)).toBe(text);
+  });
+
+  it('leaves no five digits in a row, wherever they stand', () => {
+    const piece = fc.oneof(
+      fc.stringMatching(/^[0-9]{1,8}$/),
+      fc.constantFrom(' ', '-', '.', '(', ')', '+', '%2B', '%20', 'a', 'é', '"', '\n'),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        expect(maskPhoneNumbers(pieces.join(''))).not.toMatch(/\d{5}/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('takes a time that grows with the text and not with its square', () => {
+    const text = '1 ('.repeat(20_000);
+    const startedAtMs = performance.now();
+    maskPhoneNumbers(text);
+    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
+  });
+});

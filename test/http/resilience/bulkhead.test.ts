@@ -1,0 +1,73 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Bulkhead } from '../../../src/http/resilience/bulkhead.ts';
+import { settled, TestClock } from '../../testClock.ts';
+
+describe('the bulkhead', () => {
+  let clock: TestClock;
+  let bulkhead: Bulkhead;
+  let started: string[];
+
+  beforeEach(() => {
+    clock = new TestClock();
+    bulkhead = new Bulkhead({ permits: 2, queue: 2 }, clock);
+    started = [];
+  });
+
+  function work(name: string, deadlineMs = 10_000, signal?: AbortSignal) {
+    return bulkhead.run({ deadlineMs, signal }, async () => {
+      started.push(name);
+      await clock.sleep(1000);
+      return `done ${name}`;
+    });
+  }
+
+  it('lets as much run at a time as it has permits, in the order of arrival', async () => {
+    const all = ['a', 'b', 'c', 'd'].map((name) => work(name));
+    await settled();
+    expect(started).toEqual(['a', 'b']);
+    await clock.advance(1000);
+    expect(started).toEqual(['a', 'b', 'c', 'd']);
+    await clock.advance(1000);
+    expect(await Promise.all(all)).toEqual(['done a', 'done b', 'done c', 'done d']);
+  });
+
+  it('turns a newcomer away when the queue is full of those that can still be in time', async () => {
+    const all = ['a', 'b', 'c', 'd', 'e'].map((name) => work(name));
+    await clock.advance(2000);
+    expect(await Promise.all(all)).toEqual(['done a', 'done b', 'done c', 'done d', 'full']);
+  });
+
+  it('drops the one that has waited longest and cannot make its deadline', async () => {
+    const all = [work('a'), work('b'), work('c', 500), work('d')];
+    await clock.advance(600);
+    all.push(work('e'));
+    await clock.advance(2000);
+    expect(await Promise.all(all)).toEqual(['done a', 'done b', 'late', 'done d', 'done e']);
+  });
+
+  it('does not start what is past its deadline when its turn comes', async () => {
+    const all = [work('a'), work('b'), work('c', 500)];
+    await clock.advance(2000);
+    expect(await Promise.all(all)).toEqual(['done a', 'done b', 'late']);
+  });
+
+  it('gives the place of a caller who hangs up to the next one', async () => {
+    const hungUp = new AbortController();
+    const all = [work('a'), work('b'), work('c', 10_000, hungUp.signal), work('d')];
+    await settled();
+    hungUp.abort();
+    await clock.advance(2000);
+    expect(await Promise.all(all)).toEqual(['done a', 'done b', 'late', 'done d']);
+    expect(started).toEqual(['a', 'b', 'd']);
+  });
+
+  it('frees its permit when the work breaks', async () => {
+    const broken = [1, 2].map(() =>
+      bulkhead.run({ deadlineMs: 1000 }, () => Promise.reject(new Error('broken'))),
+    );
+    await Promise.allSettled(broken);
+    const next = work('a');
+    await clock.advance(1000);
+    expect(await next).toBe('done a');
+  });
+});
