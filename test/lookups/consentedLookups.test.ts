@@ -14,7 +14,7 @@ import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts'
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
-import { settled, TestClock } from '../testClock.ts';
+import { settled, START_MS, TestClock } from '../testClock.ts';
 
 const NUMBER = '+447700900001' as PhoneNumber;
 const HOUR_MS = 3_600_000;
@@ -32,13 +32,15 @@ class ScriptedOperator {
   /** How long each exchange takes. */
   latencyMs = 0;
   readonly #clock: TestClock;
+  readonly #startedAtMs: number;
 
   constructor(clock: TestClock) {
     this.#clock = clock;
+    this.#startedAtMs = clock.monotonicMs();
   }
 
   async requestConsent({ operation }: TokenSubject): Promise<AcknowledgementJudgement> {
-    this.prompts.push({ at: this.#clock.monotonicMs(), operation });
+    this.prompts.push({ at: this.#elapsedMs(), operation });
     await this.#takeTime();
     return (
       this.acknowledgements.shift() ?? {
@@ -52,7 +54,7 @@ class ScriptedOperator {
   }
 
   async poll(authReqId: string, subject: TokenSubject): Promise<Polled> {
-    this.polls.push({ at: this.#clock.monotonicMs(), authReqId });
+    this.polls.push({ at: this.#elapsedMs(), authReqId });
     await this.#takeTime();
     const next = nextOf(this.polled);
     return next === 'granted' || next === undefined
@@ -62,11 +64,15 @@ class ScriptedOperator {
 
   async lookUp({ lookup, token, number }: LookupOrder) {
     token.spend({ number, operation: lookup.operation });
-    this.lookups.push({ at: this.#clock.monotonicMs(), lookup });
+    this.lookups.push({ at: this.#elapsedMs(), lookup });
     await this.#takeTime();
     const told = nextOf(this.looked) ?? neverSwapped(lookup, this.#clock.nowMs());
     const judged = 'operation' in told ? { fact: told } : { failure: told };
     return { judged, mayRetryWithNewToken: false };
+  }
+
+  #elapsedMs(): number {
+    return this.#clock.monotonicMs() - this.#startedAtMs;
   }
 
   async #takeTime(): Promise<void> {
@@ -188,7 +194,7 @@ describe('lookups with consent', () => {
       code: 'CONSENT_PENDING',
       reach: 'number',
       retryAfterSeconds: 1,
-      expiresAtMs: Date.UTC(2026, 0, 1) + 120 * SECOND_MS,
+      expiresAtMs: START_MS + 120 * SECOND_MS,
     });
     await clock.advance(SECOND_MS);
     expect(await after(0, ask([window(240)]))).toEqual([{ swapped: false }]);

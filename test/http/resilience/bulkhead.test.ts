@@ -13,7 +13,8 @@ describe('the bulkhead', () => {
     started = [];
   });
 
-  function work(name: string, deadlineMs = 10_000, signal?: AbortSignal) {
+  function work(name: string, timeLeftMs = 10_000, signal?: AbortSignal) {
+    const deadlineMs = clock.monotonicMs() + timeLeftMs;
     return bulkhead.run({ deadlineMs, signal }, async () => {
       started.push(name);
       await clock.sleep(1000);

@@ -1,0 +1,473 @@
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../src/domain/fact.ts';
+import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
+import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/errors.ts';
+import type { Answer, FailedLookup, Offer, Plan } from '../../src/lookups/plan.ts';
+import { answerTo, nextLookup, nextWindowAmong } from '../../src/lookups/planner.ts';
+import { changed, checked, hours, withheld } from '../values.ts';
+
+/** `date`, or a window in hours. */
+type Asked = 'date' | number;
+
+/** An answer in short: a value, a date as hours ago, or a code. */
+type Told = boolean | string | null;
+
+type Operator = (lookup: Lookup) => Fact | LookupFailure;
+
+interface Example {
+  readonly what: string;
+  readonly asked: readonly Asked[];
+  readonly operator: Operator;
+  /** In their order, as `date` and `check 240`. */
+  readonly lookups: readonly string[];
+  /** As `asked`, one by one. */
+  readonly answers: readonly Told[];
+}
+
+function offer(operations: readonly Operation[], rest: Partial<Offer> = {}): Offer {
+  return {
+    operations: new Set(operations),
+    maxAgeHours: 2400,
+    dateMarginHours: 48,
+    trustMonitoredPeriod: true,
+    ...rest,
+  };
+}
+
+const BOTH = offer(['retrieve-date', 'check']);
+const CHECK_ALONE = offer(['check']);
+const DATE_ALONE = offer(['retrieve-date']);
+
+/** The operator of a line whose SIM was swapped so many hours ago. */
+function swapped(hoursAgo: number, date: Fact = changed(hoursAgo)): Operator {
+  return (lookup) =>
+    lookup.operation === 'check'
+      ? checked(lookup.maxAgeHours, hoursAgo <= lookup.maxAgeHours)
+      : date;
+}
+
+/** The operator of a line that never swapped, activated so many hours ago. */
+function activated(hoursAgo: number, date: Fact = changed(hoursAgo)): Operator {
+  return swapped(Infinity, date);
+}
+
+/** An operator some of whose lookups fail, each named as in `lookups`. */
+function failing(failures: Readonly<Record<string, LookupFailure>>, rest: Operator): Operator {
+  return (lookup) => failures[nameOf(lookup)] ?? rest(lookup);
+}
+
+function failure(code: LookupFailureCode, reach: FailureReach): LookupFailure {
+  return { code, reach };
+}
+
+const OUT_OF_RANGE = failure('PERIOD_NOT_SUPPORTED', 'question');
+const INVALID = failure('OPERATOR_INVALID_REPLY', 'question');
+const FORBIDDEN_OPERATION = failure('OPERATOR_REFUSED', 'operation');
+const UNAVAILABLE = failure('OPERATOR_UNAVAILABLE', 'number');
+
+function nameOf(lookup: Lookup): string {
+  return lookup.operation === 'check' ? `check ${lookup.maxAgeHours}` : 'date';
+}
+
+function question(asked: Asked): Question {
+  return asked === 'date' ? { asks: 'date' } : { asks: 'window', maxAgeHours: hours(asked) };
+}
+
+function tell(answer: Answer | undefined): Told | undefined {
+  if (answer === undefined) return undefined;
+  if ('failure' in answer) return answer.failure.code;
+  return 'swapped' in answer ? answer.swapped : (answer.latestSimChange?.text ?? null);
+}
+
+/** Asks until nothing is open, as the executor does. */
+function play(
+  { asked, operator }: Example,
+  offered: Offer,
+): { lookups: string[]; answers: unknown[] } {
+  const questions = asked.map(question);
+  const facts: Fact[] = [];
+  const failures: FailedLookup[] = [];
+  const plan: Plan = { questions, facts, failures };
+  const lookups: string[] = [];
+  for (let lookup = nextLookup(plan, offered); lookup; lookup = nextLookup(plan, offered)) {
+    lookups.push(nameOf(lookup));
+    if (lookups.length > 20) throw new Error('Lookups without an end.');
+    const outcome = operator(lookup);
+    if ('operation' in outcome) facts.push(outcome);
+    else failures.push({ lookup, failure: outcome });
+  }
+  return { lookups, answers: questions.map((one) => tell(answerTo(one, plan, offered))) };
+}
+
+function examples(offered: Offer, table: readonly Example[]): void {
+  it.each(table)('$what', (example) => {
+    const { lookups, answers } = example;
+    expect(play(example, offered)).toEqual({ lookups, answers });
+  });
+}
+
+const dateText = (hoursAgo: number): string => changed(hoursAgo).latestSimChange?.text ?? '';
+
+describe('rule 1: equal questions cost one lookup', () => {
+  examples(BOTH, [
+    {
+      what: 'no questions, no lookups',
+      asked: [],
+      operator: activated(9_000),
+      lookups: [],
+      answers: [],
+    },
+    {
+      what: 'the same window three times',
+      asked: [240, 240, 240],
+      operator: swapped(2),
+      lookups: ['check 240'],
+      answers: [true, true, true],
+    },
+    {
+      what: 'the date twice',
+      asked: ['date', 'date'],
+      operator: swapped(2),
+      lookups: ['date'],
+      answers: [dateText(2), dateText(2)],
+    },
+  ]);
+});
+
+describe('rule 2: the date comes first, and windows wait for it', () => {
+  examples(BOTH, [
+    {
+      what: 'a date of long ago answers every window',
+      asked: [24, 'date', 240, 2400],
+      operator: activated(9_000),
+      lookups: ['date'],
+      answers: [false, dateText(9_000), false, false],
+    },
+    {
+      what: 'windows alone do not ask for the date',
+      asked: [24, 240],
+      operator: activated(9_000),
+      lookups: ['check 240'],
+      answers: [false, false],
+    },
+  ]);
+});
+
+describe('rule 3: what a date answers, with 48 hours of margin', () => {
+  examples(BOTH, [
+    {
+      what: 'only windows that end well after it are false; the largest other one is checked',
+      asked: ['date', 24, 240, 720],
+      operator: swapped(300),
+      lookups: ['date', 'check 720'],
+      answers: [dateText(300), false, false, true],
+    },
+    {
+      what: 'a date inside the window may be the activation: ask check',
+      asked: ['date', 240],
+      operator: activated(100),
+      lookups: ['date', 'check 240'],
+      answers: [dateText(100), false],
+    },
+    {
+      what: 'once a check said true, the date is a swap and answers windows that hold it',
+      asked: ['date', 168, 240, 720, 2400],
+      operator: swapped(100),
+      lookups: ['date', 'check 2400'],
+      answers: [dateText(100), true, true, true, true],
+    },
+    {
+      what: 'a window that holds the swap by less than the margin is checked',
+      asked: ['date', 120, 2400],
+      operator: swapped(100),
+      lookups: ['date', 'check 2400', 'check 120'],
+      answers: [dateText(100), true, true],
+    },
+  ]);
+});
+
+describe('rule 4: a withheld date', () => {
+  examples(BOTH, [
+    {
+      what: 'answers nothing but the date',
+      asked: ['date', 240],
+      operator: activated(9_000, withheld()),
+      lookups: ['date', 'check 240'],
+      answers: [null, false],
+    },
+    {
+      what: 'with a monitored period answers the windows inside it, less the margin',
+      asked: ['date', 24, 192, 193],
+      operator: swapped(241, withheld(10)),
+      lookups: ['date', 'check 193'],
+      answers: [null, false, false, false],
+    },
+  ]);
+  describe('of an operator that always sends the period', () => {
+    examples(offer(['retrieve-date', 'check'], { trustMonitoredPeriod: false }), [
+      {
+        what: 'answers nothing but the date',
+        asked: ['date', 24],
+        operator: swapped(2, withheld(10)),
+        lookups: ['date', 'check 24'],
+        answers: [null, true],
+      },
+    ]);
+  });
+});
+
+describe('rule 5: the largest window first, then halves', () => {
+  examples(BOTH, [
+    {
+      what: 'false for the largest is false for all',
+      asked: [1, 24, 240, 720, 2400],
+      operator: activated(9_000),
+      lookups: ['check 2400'],
+      answers: [false, false, false, false, false],
+    },
+    {
+      what: 'true for the largest: halve what is left, downwards',
+      asked: [1, 24, 240, 720, 2400],
+      operator: swapped(0.5),
+      lookups: ['check 2400', 'check 240', 'check 24', 'check 1'],
+      answers: [true, true, true, true, true],
+    },
+    {
+      what: 'true for the largest: halve what is left, upwards',
+      asked: [1, 24, 240, 720, 2400],
+      operator: swapped(1_000),
+      lookups: ['check 2400', 'check 240', 'check 720'],
+      answers: [false, false, false, false, true],
+    },
+    {
+      what: 'eight windows take at most four checks',
+      asked: [1, 2, 3, 4, 5, 6, 7, 8],
+      operator: swapped(1),
+      lookups: ['check 8', 'check 4', 'check 2', 'check 1'],
+      answers: [true, true, true, true, true, true, true, true],
+    },
+  ]);
+});
+
+describe('rule 6: one operation alone', () => {
+  describe('check', () => {
+    examples(CHECK_ALONE, [
+      {
+        what: 'the date is not offered, and costs no call',
+        asked: ['date'],
+        operator: swapped(2),
+        lookups: [],
+        answers: ['OPERATION_NOT_OFFERED'],
+      },
+      {
+        what: 'windows go on beside it',
+        asked: ['date', 24],
+        operator: swapped(2),
+        lookups: ['check 24'],
+        answers: ['OPERATION_NOT_OFFERED', true],
+      },
+    ]);
+  });
+  describe('retrieve-date', () => {
+    examples(DATE_ALONE, [
+      {
+        what: 'one lookup answers date and windows: false where it is proven, else true',
+        asked: ['date', 24, 240, 720],
+        operator: swapped(300),
+        lookups: ['date'],
+        answers: [dateText(300), false, false, true],
+      },
+      {
+        what: 'an activation reads as a swap, the safe side',
+        asked: [240],
+        operator: activated(100),
+        lookups: ['date'],
+        answers: [true],
+      },
+      {
+        what: 'a withheld date cannot answer a window',
+        asked: ['date', 240],
+        operator: activated(9_000, withheld()),
+        lookups: ['date'],
+        answers: [null, 'PERIOD_NOT_SUPPORTED'],
+      },
+      {
+        what: 'a monitored period answers what it covers',
+        asked: [192, 193],
+        operator: activated(9_000, withheld(10)),
+        lookups: ['date'],
+        answers: [false, 'PERIOD_NOT_SUPPORTED'],
+      },
+      {
+        what: 'a date that fails answers the windows that wait for it',
+        asked: ['date', 24, 240],
+        operator: failing({ date: INVALID }, activated(9_000)),
+        lookups: ['date'],
+        answers: ['OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY'],
+      },
+    ]);
+    describe('by an operator whose check would stop at 720 hours', () => {
+      examples(offer(['retrieve-date'], { maxAgeHours: 720 }), [
+        {
+          what: 'the limit of check is none of the date',
+          asked: [2400],
+          operator: activated(9_000),
+          lookups: ['date'],
+          answers: [false],
+        },
+      ]);
+    });
+  });
+});
+
+describe('rule 7: how far a failure speaks', () => {
+  examples(BOTH, [
+    {
+      what: 'for its own question: the other windows are asked',
+      asked: [24, 240],
+      operator: failing({ 'check 240': INVALID }, swapped(30)),
+      lookups: ['check 240', 'check 24'],
+      answers: [false, 'OPERATOR_INVALID_REPLY'],
+    },
+    {
+      what: 'a failed date leaves the windows to check',
+      asked: ['date', 24],
+      operator: failing({ date: INVALID }, swapped(2)),
+      lookups: ['date', 'check 24'],
+      answers: ['OPERATOR_INVALID_REPLY', true],
+    },
+    {
+      what: 'for retrieve-date as an operation: check goes on',
+      asked: ['date', 24, 240],
+      operator: failing({ date: FORBIDDEN_OPERATION }, activated(9_000)),
+      lookups: ['date', 'check 240'],
+      answers: ['OPERATOR_REFUSED', false, false],
+    },
+    {
+      what: 'for check as an operation: no window is asked any more, the date stands',
+      asked: ['date', 24, 240],
+      operator: failing({ 'check 240': FORBIDDEN_OPERATION }, swapped(2)),
+      lookups: ['date', 'check 240'],
+      answers: [dateText(2), 'OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
+    },
+    {
+      what: 'for the number: everything open is answered without a further call',
+      asked: ['date', 24, 240],
+      operator: failing({ date: UNAVAILABLE }, swapped(2)),
+      lookups: ['date'],
+      answers: ['OPERATOR_UNAVAILABLE', 'OPERATOR_UNAVAILABLE', 'OPERATOR_UNAVAILABLE'],
+    },
+    {
+      what: 'for the number: what the facts answer stays answered',
+      asked: ['date', 24, 400],
+      operator: failing({ 'check 400': UNAVAILABLE }, swapped(300)),
+      lookups: ['date', 'check 400'],
+      answers: [dateText(300), false, 'OPERATOR_UNAVAILABLE'],
+    },
+    {
+      what: 'a check that failed is not replaced by the date, which would only guess',
+      asked: ['date', 240],
+      operator: failing({ 'check 240': INVALID }, swapped(2)),
+      lookups: ['date', 'check 240'],
+      answers: [dateText(2), 'OPERATOR_INVALID_REPLY'],
+    },
+    {
+      what: 'provisional: a smaller window that says true answers the one that failed',
+      asked: [24, 240],
+      operator: failing({ 'check 240': INVALID }, swapped(2)),
+      lookups: ['check 240', 'check 24'],
+      answers: [true, true],
+    },
+  ]);
+
+  it('is provisional: a later fact takes the place of a failure that closed everything', () => {
+    const failed: FailedLookup = { lookup: { operation: 'retrieve-date' }, failure: UNAVAILABLE };
+    const plan: Plan = { questions: [question(24)], facts: [], failures: [failed] };
+    expect(tell(answerTo(question(24), plan, BOTH))).toBe('OPERATOR_UNAVAILABLE');
+    const later: Plan = { ...plan, facts: [checked(240, false)] };
+    expect(tell(answerTo(question(24), later, BOTH))).toBe(false);
+  });
+});
+
+describe('rule 8: windows that are too large', () => {
+  examples(BOTH, [
+    {
+      what: 'OUT_OF_RANGE answers its window and the larger ones; the rest is halved',
+      asked: [24, 168, 240, 720, 2400],
+      operator: failing(
+        { 'check 2400': OUT_OF_RANGE, 'check 720': OUT_OF_RANGE, 'check 240': OUT_OF_RANGE },
+        activated(9_000),
+      ),
+      lookups: ['check 2400', 'check 240', 'check 168'],
+      answers: [
+        false,
+        false,
+        'PERIOD_NOT_SUPPORTED',
+        'PERIOD_NOT_SUPPORTED',
+        'PERIOD_NOT_SUPPORTED',
+      ],
+    },
+    {
+      what: 'a smaller window that says true answers the one out of range',
+      asked: [24, 2400],
+      operator: failing({ 'check 2400': OUT_OF_RANGE }, swapped(2)),
+      lookups: ['check 2400', 'check 24'],
+      answers: [true, true],
+    },
+  ]);
+  describe('for an operator whose check takes 720 hours at most', () => {
+    examples(offer(['retrieve-date', 'check'], { maxAgeHours: 720 }), [
+      {
+        what: 'a larger one is never sent',
+        asked: [721],
+        operator: activated(9_000),
+        lookups: [],
+        answers: ['PERIOD_NOT_SUPPORTED'],
+      },
+      {
+        what: 'the limit itself is sent',
+        asked: [720],
+        operator: activated(9_000),
+        lookups: ['check 720'],
+        answers: [false],
+      },
+      {
+        what: 'a larger one is answered by what a smaller one says',
+        asked: [24, 2400],
+        operator: swapped(2),
+        lookups: ['check 24'],
+        answers: [true, true],
+      },
+      {
+        what: 'a larger one is answered by the date',
+        asked: ['date', 2400],
+        operator: activated(9_000),
+        lookups: ['date'],
+        answers: [dateText(9_000), false],
+      },
+    ]);
+  });
+});
+
+describe('nextWindowAmong, where a check is bought and only its window is free', () => {
+  const plan = (asked: readonly Asked[], facts: readonly Fact[] = []): Plan => ({
+    questions: asked.map(question),
+    facts,
+    failures: [],
+  });
+
+  it.each<[string, Plan[], number | undefined]>([
+    ['the largest open window of all who wait', [plan([24, 720]), plan([240])], 720],
+    ['halves once one of them knows a true', [plan([24, 240, 720], [checked(2400, true)])], 240],
+    [
+      'leaves out what somebody has the answer to',
+      [plan([24, 240], [checked(240, false)]), plan([1])],
+      1,
+    ],
+    ['nothing when nothing is open', [plan([240], [checked(240, false)])], undefined],
+    ['nothing when only the date is open', [plan(['date'])], undefined],
+    ['nothing when nobody waits', [], undefined],
+  ])('takes %s', (_, plans, maxAgeHours) => {
+    expect(nextWindowAmong(plans, BOTH)).toBe(maxAgeHours);
+  });
+});
