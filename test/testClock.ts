@@ -84,6 +84,6 @@ export class TestClock implements Clock {
 }
 
 /** Everything that waits for nothing outside this process has run. */
-function settled(): Promise<void> {
+export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

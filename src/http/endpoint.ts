@@ -183,9 +183,15 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
   }
 }
 
+const NOT_HTTP = [
+  errors.HTTPParserError,
+  errors.HeadersOverflowError,
+  errors.ResponseContentLengthMismatchError,
+];
+
 function describe(error: Error): { cause: FaultCause; detail: string } {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  if (error instanceof errors.HTTPParserError || error instanceof errors.HeadersOverflowError) {
+  if (NOT_HTTP.some((kind) => error instanceof kind)) {
     return { cause: 'invalid-reply', detail: `the reply is not HTTP (${code})` };
   }
   return { cause: 'connection', detail: code };

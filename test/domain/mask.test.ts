@@ -53,11 +53,4 @@ describe('maskPhoneNumbers', () => {
       { numRuns: 2_000 },
     );
   });
-
-  it('takes a time that grows with the text and not with its square', () => {
-    const text = '1 ('.repeat(20_000);
-    const startedAtMs = performance.now();
-    maskPhoneNumbers(text);
-    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
-  });
 });

@@ -1,0 +1,70 @@
+import { EnvironmentReader, type Environment } from './config/environment.ts';
+import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
+import type { AskLimits } from './graphql/askedCount.ts';
+import type { Role } from './graphql/schema.ts';
+import type { ConsentSettings } from './lookups/consentSettings.ts';
+import type { OperatorSettings } from './operator/operatorSettings.ts';
+
+/** All settings of a process (design §6), read once. */
+export interface Config {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly role: Role;
+  readonly production: boolean;
+  /** One for now. Where none is configured, the built-in simulator is asked in these manners. */
+  readonly operators: readonly OperatorSettings[];
+  readonly simulator: OperatorManners | undefined;
+  readonly requestTimeoutMs: number;
+  /** How long to go on after /readyz says no, for whoever routes requests to notice. */
+  readonly drainGraceMs: number;
+  readonly consent: ConsentSettings;
+  readonly limits: AskLimits;
+}
+
+/** Prefixes that are ours: an unknown variable that starts with one is a slip of the pen. */
+const OWN_PREFIXES = /^(?:OPERATOR|CONSENT)_/;
+
+/**
+ * Reads the settings; `environment` is the one place they come from.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readConfig(environment: Environment): Config {
+  const read = new EnvironmentReader(environment);
+  const production = read.text('NODE_ENV') === 'production';
+  const access = readAccess(read);
+  const manners = readManners(read);
+  if (access === undefined && production) {
+    const why = 'with NODE_ENV=production there is no built-in simulator';
+    for (const name of ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']) read.required(name, why);
+  }
+  const config: Config = {
+    listen: {
+      host: read.text('HOST', '127.0.0.1'),
+      port: read.integer('PORT', 4000, { min: 0, max: 65_535 }),
+    },
+    role: read.oneOf('ROLE', ['bff', 'subgraph']),
+    production,
+    operators: access === undefined ? [] : [{ ...manners, ...access }],
+    simulator: access === undefined ? manners : undefined,
+    requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
+    drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
+    consent: {
+      waitMs: read.integer('CONSENT_WAIT_MS', 3000, { min: 0, max: 300_000 }),
+      doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS', 300, { min: 1, max: 86_400 }),
+      deniedSeconds: read.integer('CONSENT_DENIED_SECONDS', 600, { min: 0, max: 86_400 }),
+      resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 0, max: 3600 }),
+    },
+    limits: {
+      maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION', 100, {
+        min: 1,
+        max: 10_000,
+      }),
+      maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
+    },
+  };
+  for (const name of Object.keys(environment)) {
+    if (OWN_PREFIXES.test(name) && !read.names.has(name)) read.problem(name, 'is no setting');
+  }
+  read.finish();
+  return config;
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+
+/** The environment's variables; an empty one counts as absent. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The settings are not fit to start with. The message lists everything that is wrong, by name. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      `The settings have ${problems.length} problem(s):\n${problems.map((one) => `  ${one}`).join('\n')}`,
+    );
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads variables one by one and collects what is wrong with them, so that all of it is told at once.
+ * A reader of a bad variable returns its fallback: the value is never used. No message quotes a value.
+ */
+export class EnvironmentReader {
+  readonly #environment: Environment;
+  readonly #problems: string[] = [];
+  readonly #names = new Set<string>();
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /** Every variable that was asked for. */
+  get names(): ReadonlySet<string> {
+    return this.#names;
+  }
+
+  text(name: string): string | undefined;
+  text(name: string, fallback: string): string;
+  text(name: string, fallback?: string): string | undefined {
+    this.#names.add(name);
+    const value = this.#environment[name];
+    return value === undefined || value === '' ? fallback : value;
+  }
+
+  required(name: string, why: string): string {
+    const value = this.text(name);
+    if (value === undefined) this.problem(name, `is missing: ${why}`);
+    return value ?? '';
+  }
+
+  oneOf<T extends string>(name: string, allowed: readonly [T, ...T[]]): T {
+    const value = this.text(name, allowed[0]);
+    const found = allowed.find((one) => one === value);
+    if (found === undefined) this.problem(name, `is one of ${allowed.join(', ')}`);
+    return found ?? allowed[0];
+  }
+
+  boolean(name: string, fallback: boolean): boolean {
+    const value = this.text(name, String(fallback));
+    if (value !== 'true' && value !== 'false') this.problem(name, 'is true or false');
+    return value === 'true';
+  }
+
+  /** A whole number in decimal digits. */
+  integer(name: string, fallback: number, { min, max }: { min: number; max: number }): number {
+    const text = this.text(name, String(fallback));
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    this.problem(name, `is a whole number from ${min} to ${max}`);
+    return fallback;
+  }
+
+  /** An http or https address without credentials, query and fragment; a slash at its end is dropped. */
+  url(name: string): string | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol)) {
+      this.problem(name, 'is an address that starts with http:// or https://');
+    } else if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+      this.problem(name, 'is an address without user, password, query and fragment');
+    } else {
+      return url.href.replace(/\/+$/, '');
+    }
+    return undefined;
+  }
+
+  /** The text of the file that the variable names. */
+  file(name: string, why: string): string | undefined {
+    const path = this.required(name, why);
+    if (path === '') return undefined;
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      this.problem(name, 'names a file that cannot be read');
+      return undefined;
+    }
+  }
+
+  problem(name: string, what: string): void {
+    this.#problems.push(`${name} ${what}.`);
+  }
+
+  /** @throws {ConfigError} when anything was wrong */
+  finish(): void {
+    if (this.#problems.length > 0) throw new ConfigError(this.#problems);
+  }
+}

@@ -1,0 +1,183 @@
+import { createPrivateKey } from 'node:crypto';
+import { LARGEST_MAX_AGE_HOURS } from '../domain/maxAge.ts';
+import type { Operation } from '../domain/question.ts';
+import type { OperatorSettings } from '../operator/operatorSettings.ts';
+import type {
+  AssertionSettings,
+  ClientAuthenticationSettings,
+} from '../tokens/authorizationSettings.ts';
+import type { EnvironmentReader } from './environment.ts';
+
+/** Where an operator is, and as whom it knows us: what onboarding with one yields. */
+export type OperatorAccess = Pick<
+  OperatorSettings,
+  'authUrl' | 'simSwapUrl' | 'clientId' | 'clientAuthentication'
+>;
+
+/** How an operator wants to be asked: all but where it is. */
+export type OperatorManners = Omit<OperatorSettings, keyof OperatorAccess>;
+
+const OPERATIONS: readonly Operation[] = ['retrieve-date', 'check'];
+
+/** The curve or the kind of key that each algorithm signs with (RFC 7518 §3.1). */
+const KEY_TYPES: Readonly<Record<AssertionSettings['alg'], string>> = {
+  ES256: 'ec',
+  PS256: 'rsa',
+  RS256: 'rsa',
+};
+
+/** Reads `OPERATOR_…` but for the access; the defaults are those of design §6. */
+export function readManners(read: EnvironmentReader): OperatorManners {
+  return {
+    flow: read.oneOf('OPERATOR_FLOW', ['2-legged', '3-legged']),
+    operations: readOperations(read),
+    scopes: {
+      'retrieve-date': read.text('OPERATOR_SCOPE_RETRIEVE_DATE', 'retrieve-sim-swap-date'),
+      check: read.text('OPERATOR_SCOPE_CHECK', 'check-sim-swap'),
+    },
+    cibaGrantType: read.text('OPERATOR_CIBA_GRANT_TYPE', 'urn:openid:params:mc:grant-type:ciba'),
+    cibaFirstPoll: read.oneOf('OPERATOR_CIBA_FIRST_POLL', ['at-once', 'after-interval']),
+    sendPhoneNumber: read.oneOf('OPERATOR_SEND_PHONE_NUMBER', ['auto', 'always', 'never']),
+    maxAgeHours: read.integer('OPERATOR_MAX_AGE_HOURS', LARGEST_MAX_AGE_HOURS, {
+      min: 1,
+      max: LARGEST_MAX_AGE_HOURS,
+    }),
+    dateMarginHours: read.integer('OPERATOR_DATE_MARGIN_HOURS', 48, { min: 0, max: 2400 }),
+    trustMonitoredPeriod: read.boolean('OPERATOR_TRUST_MONITORED_PERIOD', true),
+    correlatorEcho: read.oneOf('OPERATOR_CORRELATOR_ECHO', ['auto', 'always', 'never']),
+    retriesLookups: read.boolean('OPERATOR_RETRY_LOOKUPS', false),
+    headers: readHeaders(read),
+    timeoutMs: read.integer('OPERATOR_TIMEOUT_MS', 5000, { min: 10, max: 120_000 }),
+  };
+}
+
+/** Reads where the operator is; `undefined` where neither address is set. */
+export function readAccess(read: EnvironmentReader): OperatorAccess | undefined {
+  const isSet = (name: string): boolean => read.text(name) !== undefined;
+  const method = read.oneOf('OPERATOR_CLIENT_AUTH', ['basic', 'private_key_jwt', 'both']);
+  const names = ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL'];
+  for (const name of OPTIONAL_NAMES) read.text(name);
+  if (!names.some((name) => isSet(name))) return undefined;
+
+  for (const name of names) read.required(name, 'an operator has two addresses');
+  return {
+    authUrl: read.url('OPERATOR_AUTH_URL') ?? '',
+    simSwapUrl: read.url('OPERATOR_SIM_SWAP_URL') ?? '',
+    clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
+    clientAuthentication: readClientAuthentication(read, method),
+  };
+}
+
+/** Known by name even where they are not needed, so that they are not taken for a slip. */
+const OPTIONAL_NAMES = [
+  'OPERATOR_CLIENT_ID',
+  'OPERATOR_CLIENT_SECRET',
+  'OPERATOR_ASSERTION_KEY_FILE',
+  'OPERATOR_ASSERTION_ALG',
+  'OPERATOR_ASSERTION_KID',
+  'OPERATOR_ASSERTION_AUDIENCE',
+];
+
+function readClientAuthentication(
+  read: EnvironmentReader,
+  method: ClientAuthenticationSettings['method'],
+): ClientAuthenticationSettings {
+  const secret = (): string =>
+    read.required('OPERATOR_CLIENT_SECRET', `OPERATOR_CLIENT_AUTH=${method} needs it`);
+  switch (method) {
+    case 'basic':
+      return { method, secret: secret() };
+    case 'private_key_jwt':
+      return { method, assertion: readAssertion(read, method) };
+    case 'both':
+      return { method, secret: secret(), assertion: readAssertion(read, method) };
+  }
+}
+
+function readAssertion(read: EnvironmentReader, method: string): AssertionSettings {
+  const why = `OPERATOR_CLIENT_AUTH=${method} needs it`;
+  const alg = read.oneOf('OPERATOR_ASSERTION_ALG', ['ES256', 'PS256', 'RS256']);
+  const kid = read.text('OPERATOR_ASSERTION_KID');
+  const privateKeyPem = read.file('OPERATOR_ASSERTION_KEY_FILE', why) ?? '';
+  if (privateKeyPem !== '' && !isPrivateKeyFor(alg, privateKeyPem)) {
+    read.problem(
+      'OPERATOR_ASSERTION_KEY_FILE',
+      `names a file that is no private key for ${alg} in PEM`,
+    );
+  }
+  return {
+    privateKeyPem,
+    alg,
+    ...(kid === undefined ? {} : { kid }),
+    audience: read.required('OPERATOR_ASSERTION_AUDIENCE', why),
+  };
+}
+
+function isPrivateKeyFor(alg: AssertionSettings['alg'], pem: string): boolean {
+  try {
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
+    if (asymmetricKeyType !== KEY_TYPES[alg]) return false;
+    return alg !== 'ES256' || asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
+}
+
+function readOperations(read: EnvironmentReader): ReadonlySet<Operation> {
+  const named = read
+    .text('OPERATOR_OPERATIONS', OPERATIONS.join())
+    .split(',')
+    .map((name) => name.trim());
+  const operations = OPERATIONS.filter((operation) => named.includes(operation));
+  const areAllKnown = named.every((name) => OPERATIONS.some((operation) => operation === name));
+  if (!areAllKnown || operations.length === 0) {
+    read.problem('OPERATOR_OPERATIONS', 'is retrieve-date, check, or both with a comma between');
+  }
+  return new Set(operations);
+}
+
+/** Headers of ours that no setting may replace. */
+const OWN_HEADERS = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'transfer-encoding',
+  'x-correlator',
+]);
+
+function readHeaders(read: EnvironmentReader): Readonly<Record<string, string>> {
+  const name = 'OPERATOR_HEADERS';
+  const headers = parseJson(read.text(name, '{}'));
+  if (!isHeaders(headers)) {
+    read.problem(name, 'is a JSON object whose members are header names and text values');
+    return {};
+  }
+  for (const own of Object.keys(headers).filter((one) => OWN_HEADERS.has(one.toLowerCase()))) {
+    read.problem(name, `sets ${own.toLowerCase()}, which this service sets itself`);
+  }
+  return headers;
+}
+
+function isHeaders(value: unknown): value is Record<string, string> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.entries(value).every(
+      ([name, text]) =>
+        /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) &&
+        typeof text === 'string' &&
+        /^[\t\x20-\x7e]*$/.test(text),
+    )
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

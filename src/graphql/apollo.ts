@@ -1,0 +1,81 @@
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
+import { GraphQLError } from 'graphql';
+import type { RequestContext } from '../context.ts';
+import type { ErrorCode } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { countAsked, exceeds, type AskLimits } from './askedCount.ts';
+import { formatError } from './errors.ts';
+import { createSchema, type Role } from './schema.ts';
+
+/** What shapes the GraphQL service. */
+export interface ApolloSettings {
+  readonly role: Role;
+  readonly production: boolean;
+  readonly limits: AskLimits;
+}
+
+/** More than any client of ours writes; a document of this size is parsed and validated in milliseconds. */
+const LARGEST_DOCUMENT_TOKENS = 4000;
+
+/** The GraphQL service of a role, with nothing of Apollo's that we do not use. */
+export function createApolloServer(
+  { role, production, limits }: ApolloSettings,
+  log: Log,
+): ApolloServer<RequestContext> {
+  return new ApolloServer<RequestContext>({
+    schema: createSchema(role),
+    introspection: !production,
+    includeStacktraceInErrorResponses: false,
+    allowBatchedHttpRequests: false,
+    csrfPrevention: true,
+    stopOnTerminationSignals: false,
+    persistedQueries: false,
+    parseOptions: { maxTokens: LARGEST_DOCUMENT_TOKENS },
+    formatError: (formatted, error) => formatError(formatted, error, log),
+    logger: {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (message: string) => log.warn(message),
+      error: (message: string) => log.error(message),
+    },
+    plugins: [
+      limitAsked(limits),
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+    ],
+  });
+}
+
+/** Refuses an operation that asks too much as a whole, before its first lookup. */
+function limitAsked(limits: AskLimits): ApolloServerPlugin<RequestContext> {
+  return {
+    requestDidStart: () =>
+      Promise.resolve({
+        didResolveOperation({ schema, document, operation, request }) {
+          if (operation === undefined) return Promise.resolve();
+          const variables = request.variables ?? {};
+          const count = countAsked({ schema, document, operation, variables }, limits);
+          if (count !== undefined && exceeds(count, limits)) throw limitExceeded(limits);
+          return Promise.resolve();
+        },
+      }),
+  };
+}
+
+function limitExceeded(limits: AskLimits): GraphQLError {
+  return new GraphQLError(
+    `One operation may ask about ${limits.maxNumbersPerOperation} numbers, ` +
+      `and ${limits.maxQuestionsPerNumber} questions about each. Ask in several operations.`,
+    { extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' satisfies ErrorCode } },
+  );
+}

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { HeaderMap, type ApolloServer, type HTTPGraphQLRequest } from '@apollo/server';
+import type { RequestContext } from '../context.ts';
+import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
+import { readBody } from './readBody.ts';
+
+/** A document and its variables for the most that one operation may ask; far more than either needs. */
+const LARGEST_BODY_BYTES = 1024 * 1024;
+
+/** How long a request has, and how it ends. */
+export interface RequestLife {
+  /** Aborted when the caller hangs up and when the time is over. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** What the endpoint is made of. */
+export interface EndpointParts {
+  readonly apollo: ApolloServer<RequestContext>;
+  readonly requestTimeoutMs: number;
+  createContext(request: IncomingMessage, life: RequestLife): RequestContext;
+}
+
+/** A request that does not get as far as GraphQL, and the status that says so. */
+interface BadRequest {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** GraphQL over HTTP on a bare node:http handler. Never rejects for what a client does. */
+export function createEndpoint(
+  parts: EndpointParts,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return async (request, response) => {
+    const aborter = new AbortController();
+    const timer = setTimeout(() => {
+      aborter.abort(new DeadlineExceeded());
+    }, parts.requestTimeoutMs);
+    response.once('close', () => {
+      clearTimeout(timer);
+      if (!response.writableFinished) aborter.abort(new CallerGone());
+    });
+
+    const read = await readRequest(request);
+    if ('status' in read) {
+      refuse(response, read);
+      return;
+    }
+    const life = { signal: aborter.signal, timeoutMs: parts.requestTimeoutMs };
+    const { status, headers, body } = await parts.apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: read,
+      context: () => Promise.resolve(parts.createContext(request, life)),
+    });
+    for (const [name, value] of headers) response.setHeader(name, value);
+    response.statusCode = status ?? 200;
+    if (body.kind === 'complete') {
+      response.end(body.string);
+      return;
+    }
+    for await (const chunk of body.asyncIterator) response.write(chunk);
+    response.end();
+  };
+}
+
+async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest | BadRequest> {
+  const method = request.method ?? 'GET';
+  const headers = new HeaderMap();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const question = (request.url ?? '').indexOf('?');
+  const search = question < 0 ? '' : (request.url ?? '').slice(question);
+  if (method !== 'POST') return { method, headers, search, body: undefined };
+
+  if (!/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
+    return {
+      status: 415,
+      message: 'Send the operation as JSON, with the header content-type: application/json.',
+    };
+  }
+  const text = await readBody(request, LARGEST_BODY_BYTES).catch(() => undefined);
+  if (text === undefined) {
+    return { status: 413, message: `A body may have ${LARGEST_BODY_BYTES} bytes at most.` };
+  }
+  try {
+    return { method, headers, search, body: JSON.parse(text) };
+  } catch {
+    return {
+      status: 400,
+      message: 'The body is not JSON. Send {"query": "…"} and, if need be, "variables".',
+    };
+  }
+}
+
+function refuse(response: ServerResponse, { status, message }: BadRequest): void {
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    // What is left of the body would be taken for the next request.
+    connection: 'close',
+  });
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }));
+}

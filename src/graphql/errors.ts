@@ -1,0 +1,49 @@
+import { unwrapResolverError } from '@apollo/server/errors';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { maskPhoneNumbers } from '../domain/mask.ts';
+import { LookupError, type ErrorCode } from '../errors.ts';
+import type { Log } from '../log.ts';
+
+const INTERNAL = 'INTERNAL_SERVER_ERROR';
+
+/** Something the caller can mend; the reason says how, and quotes nothing of what was sent. */
+export function badUserInput(reason: string): GraphQLError {
+  return new GraphQLError(reason, { extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode } });
+}
+
+/**
+ * What a client sees of an error (design §5): a code, a message for people, and when to ask again.
+ *
+ * GraphQL's own messages quote the values that they refuse, so phone numbers in them are masked. What
+ * nobody foresaw says nothing but that it happened, and is logged by its name.
+ */
+export function formatError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+  log: Log,
+): GraphQLFormattedError {
+  const { path, locations } = formatted;
+  const where = { ...(path === undefined ? {} : { path }), ...(locations ? { locations } : {}) };
+  const original = unwrapResolverError(error);
+  if (original instanceof LookupError) {
+    return { message: original.message, ...where, extensions: extensionsOf(original) };
+  }
+  const code = formatted.extensions?.['code'] ?? INTERNAL;
+  if (code !== INTERNAL) {
+    return { message: maskPhoneNumbers(formatted.message), ...where, extensions: { code } };
+  }
+  log.error('a request broke', {
+    error: original instanceof Error ? original.name : typeof original,
+    reason: original instanceof Error ? original.message : undefined,
+  });
+  return { message: 'Internal server error', ...where, extensions: { code } };
+}
+
+function extensionsOf({ failure }: LookupError): Record<string, unknown> {
+  const { code, retryAfterSeconds, expiresAtMs } = failure;
+  return {
+    code,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
+  };
+}

@@ -1,0 +1,114 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Where the service listens, and what it serves. */
+export interface HttpServerParts {
+  readonly host: string;
+  readonly port: number;
+  readonly graphql: Handler;
+  /** Told when a request broke in a way that nobody foresaw. */
+  onDefect(defect: unknown): void;
+}
+
+/** Slow and idle connections are closed: a client has this long for its headers, and for all it sends. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+const LARGEST_HEADERS_BYTES = 16 * 1024;
+
+/** The service's HTTP side: /graphql, /livez and /readyz. */
+export class HttpServer {
+  readonly #server: Server;
+  readonly #parts: HttpServerParts;
+  #isReady = false;
+
+  constructor(parts: HttpServerParts) {
+    this.#parts = parts;
+    this.#server = createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+        maxHeaderSize: LARGEST_HEADERS_BYTES,
+        connectionsCheckingInterval: 1000,
+      },
+      this.#serve,
+    );
+  }
+
+  /** Listens, and resolves to the address that it serves at. Rejects when the port is taken. */
+  async listen(): Promise<string> {
+    const { host, port } = this.#parts;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+    this.#isReady = true;
+    // A server that listens on a port has an address with one.
+    const address = this.#server.address() as AddressInfo;
+    const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+    return `http://${name}:${address.port}`;
+  }
+
+  /** From now on /readyz says that no further requests should come here; they are still served. */
+  refuseNewcomers(): void {
+    this.#isReady = false;
+  }
+
+  /** Takes no further connections, and resolves when every request has its answer. */
+  async close(): Promise<void> {
+    this.#isReady = false;
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => {
+        resolve();
+      });
+      this.#server.closeIdleConnections();
+    });
+  }
+
+  readonly #serve: RequestListener = (request, response) => {
+    const [path = '/'] = (request.url ?? '/').split('?', 1);
+    // While it drains, a client that keeps its connection would be cut off with it.
+    if (!this.#server.listening) response.setHeader('connection', 'close');
+    switch (path) {
+      case '/graphql':
+        void this.#graphql(request, response);
+        return;
+      case '/livez':
+        send(response, 200, { status: 'alive' });
+        return;
+      case '/readyz':
+        send(response, this.#isReady ? 200 : 503, { status: this.#isReady ? 'ready' : 'draining' });
+        return;
+      default:
+        send(response, 404, { errors: [{ message: 'GraphQL is at /graphql.' }] });
+    }
+  };
+
+  async #graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      await this.#parts.graphql(request, response);
+    } catch (defect) {
+      this.#parts.onDefect(defect);
+      if (!response.headersSent)
+        send(response, 500, { errors: [{ message: 'Internal server error' }] });
+      else response.destroy();
+    }
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify(body));
+}

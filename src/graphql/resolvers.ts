@@ -1,0 +1,62 @@
+import { parseMaxAge } from '../domain/maxAge.ts';
+import { parsePhoneNumber } from '../domain/phoneNumber.ts';
+import { badUserInput } from './errors.ts';
+import type { PhoneNumberResolvers, QueryResolvers } from './generated/resolvers.ts';
+import type { PhoneNumberEntity } from './phoneNumberEntity.ts';
+import { DateTime } from './scalars.ts';
+
+const PhoneNumber: PhoneNumberResolvers = {
+  e164: ({ e164 }) => e164,
+  lastSimSwap: ({ e164 }, _args, { simSwaps }) => simSwaps.lastSimSwap(e164),
+  simSwappedWithin: ({ e164 }, args, { simSwaps }) => {
+    const maxAge = parseMaxAge(args.maxAgeHours);
+    if ('refused' in maxAge) throw badUserInput(maxAge.refused);
+    return simSwaps.simSwappedWithin(e164, maxAge.value);
+  },
+};
+
+const Query: QueryResolvers = {
+  phoneNumber: (_root, { e164 }) => phoneNumber(e164),
+  phoneNumbers: (_root, { e164s }) => e164s.map((e164) => phoneNumber(e164)),
+};
+
+/** The BFF: the numbers come in as arguments. */
+export const bffResolvers = { DateTime, PhoneNumber, Query };
+
+/**
+ * The subgraph: the numbers come in as representations.
+ *
+ * `_entities` is ours rather than the library's, which for a `__typename` that it does not know fails the
+ * whole list, and quotes it.
+ */
+export const subgraphResolvers = {
+  DateTime,
+  PhoneNumber,
+  Query: {
+    _entities: (_root: unknown, { representations }: { representations: readonly unknown[] }) =>
+      representations.map((representation) => resolveReference(representation)),
+  },
+};
+
+/** One bad number fails alone: a rejected promise nulls its own entry of a list. */
+async function phoneNumber(text: string): Promise<PhoneNumberEntity> {
+  const number = parsePhoneNumber(text);
+  if ('refused' in number) throw badUserInput(number.refused);
+  return { e164: number.value };
+}
+
+async function resolveReference(
+  representation: unknown,
+): Promise<PhoneNumberEntity & { __typename: 'PhoneNumber' }> {
+  if (typeof representation !== 'object' || representation === null) {
+    throw badUserInput('A representation is an object with __typename and e164.');
+  }
+  const { __typename, e164 } = representation as Readonly<Record<string, unknown>>;
+  if (__typename !== 'PhoneNumber') {
+    throw badUserInput('This subgraph resolves representations of PhoneNumber alone.');
+  }
+  if (typeof e164 !== 'string') {
+    throw badUserInput('A representation of PhoneNumber has its e164 as a string.');
+  }
+  return { __typename, ...(await phoneNumber(e164)) };
+}

@@ -1,0 +1,32 @@
+import { pino } from 'pino';
+import { maskPhoneNumbers } from './domain/mask.ts';
+
+/** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
+export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The service's own log. */
+export interface Log {
+  info(message: string, details?: LogDetails): void;
+  warn(message: string, details?: LogDetails): void;
+  error(message: string, details?: LogDetails): void;
+}
+
+/** JSON lines on standard output. Every text is masked on its way out, whoever wrote it. */
+export function createLog(): Log {
+  const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const write =
+    (level: 'info' | 'warn' | 'error') =>
+    (message: string, details: LogDetails = {}): void => {
+      logger[level](masked(details), maskPhoneNumbers(message));
+    };
+  return { info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+function masked(details: LogDetails): LogDetails {
+  return Object.fromEntries(
+    Object.entries(details).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? maskPhoneNumbers(value) : value,
+    ]),
+  );
+}

@@ -1,0 +1,211 @@
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from './clock.ts';
+import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
+import { Endpoint } from './http/endpoint.ts';
+import { Bulkhead } from './http/resilience/bulkhead.ts';
+import { Circuit } from './http/resilience/circuit.ts';
+import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
+import { RetryBudget } from './http/resilience/retryBudget.ts';
+import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
+import { SentHeaders } from './http/sentHeaders.ts';
+import { ConsentedLookups } from './lookups/consentedLookups.ts';
+import type { ConsentSettings } from './lookups/consentSettings.ts';
+import { DirectLookups } from './lookups/directLookups.ts';
+import { Executor } from './lookups/executor.ts';
+import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
+import { Operator } from './operator/operator.ts';
+import type { OperatorSettings } from './operator/operatorSettings.ts';
+import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
+import { createClientAuthentication } from './tokens/clientAuthentication.ts';
+import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
+import { TokenManager } from './tokens/tokenManager.ts';
+import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
+
+import type { SimSwaps } from './loaders/simSwaps.ts';
+import { ANONYMOUS } from './caller/caller.ts';
+import type { Config } from './config.ts';
+import type { RequestContext } from './context.ts';
+import { createApolloServer } from './graphql/apollo.ts';
+import { createEndpoint, type RequestLife } from './graphql/endpoint.ts';
+import { HttpServer } from './graphql/httpServer.ts';
+import { createCorrelator } from './http/correlator.ts';
+import type { Log } from './log.ts';
+
+/** A process that serves. */
+export interface RunningServer {
+  /** Such as `http://127.0.0.1:4000`. */
+  readonly url: string;
+  /** Says that it is not ready, goes on for the grace, then drains and ends. */
+  stop(): Promise<void>;
+}
+
+/** What is handed in from outside. */
+export interface ServerParts {
+  readonly config: Config;
+  readonly operator: OperatorSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Others than the ones that serve are for showing what each of those is good for. */
+  readonly judges?: Judges;
+}
+
+/** Puts all parts together and serves. */
+export async function startServer(parts: ServerParts): Promise<RunningServer> {
+  const { config, operator, clock, log } = parts;
+  const simSwaps = createSimSwaps(operator, config.consent, parts);
+  const apollo = createApolloServer(config, log);
+  await apollo.start();
+
+  const createContext = (request: IncomingMessage, life: RequestLife): RequestContext => {
+    const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
+    const deadlineMs = clock.monotonicMs() + life.timeoutMs;
+    const caller = ANONYMOUS;
+    return {
+      caller,
+      simSwaps: simSwaps.forRequest({
+        caller: caller.key,
+        correlator,
+        signal: life.signal,
+        deadlineMs,
+      }),
+    };
+  };
+  const http = new HttpServer({
+    ...config.listen,
+    graphql: createEndpoint({
+      apollo,
+      requestTimeoutMs: config.requestTimeoutMs,
+      createContext,
+    }),
+    onDefect: (defect) => {
+      log.error('a request broke', {
+        error: defect instanceof Error ? defect.name : typeof defect,
+      });
+    },
+  });
+  const url = await http.listen();
+  return {
+    url,
+    async stop() {
+      http.refuseNewcomers();
+      await clock.sleep(config.drainGraceMs);
+      await http.close();
+      await apollo.stop();
+      await simSwaps.close();
+    },
+  };
+}
+
+function singleValue(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** Fewer permits slow a hundred numbers down; more open sockets that an operator would count. */
+const ROOM = { permits: 256, queue: 10_000 };
+
+/** Everything that decides whether what the operator sends may be believed, and sent again. */
+export interface Judges extends LookupJudges {
+  echo(setting: EchoSetting): ReplyCheck;
+  readonly retry: typeof decideRetry;
+}
+
+const JUDGES: Judges = {
+  echo: (setting) => new EchoPolicy(setting),
+  retry: decideRetry,
+  retrieveDate: judgeRetrieveDate,
+  check: judgeCheck,
+};
+
+/** What is handed in from outside. */
+export interface SimSwapParts {
+  readonly clock: Clock;
+  /** Others than the ones that serve are for showing what each of those is good for. */
+  readonly judges?: Judges;
+}
+
+export function createSimSwaps(
+  settings: OperatorSettings,
+  consent: ConsentSettings,
+  { clock, judges = JUDGES }: SimSwapParts,
+): SimSwaps {
+  const sentHeaders = new SentHeaders();
+  const budget = new RetryBudget(clock);
+  const endpoints: Endpoint[] = [];
+  const guarded = (kind: ExchangeKind, url: string): GuardedEndpoint => {
+    const replyCheck = judges.echo(settings.correlatorEcho);
+    const endpoint = new Endpoint({ ...settings, url, replyCheck }, sentHeaders);
+    endpoints.push(endpoint);
+    return new GuardedEndpoint(endpoint, {
+      kind,
+      circuit: new Circuit(clock),
+      budget,
+      rules: {
+        canTakeNewToken: settings.flow === '2-legged',
+        retriesDoubtfulLookups: settings.retriesLookups,
+      },
+      decideRetry: judges.retry,
+      clock,
+      random: Math.random,
+    });
+  };
+  const tokens = new TokenManager(
+    settings,
+    {
+      clientCredentials: guarded('client-credentials', `${settings.authUrl}/oauth/v1/token`),
+      backchannelAuthentication: guarded(
+        'backchannel-authentication',
+        `${settings.authUrl}/openIDConnectCIBA/v1/bc-authorize`,
+      ),
+      cibaToken: guarded('token-poll', `${settings.authUrl}/openIDConnectCIBA/v1/token`),
+    },
+    createClientAuthentication(settings.clientId, settings.clientAuthentication, clock),
+    clock,
+  );
+  const operator = new Operator(
+    settings,
+    {
+      retrieveDate: guarded('lookup', `${settings.simSwapUrl}/retrieve-date`),
+      check: guarded('lookup', `${settings.simSwapUrl}/check`),
+    },
+    judges,
+    clock,
+  );
+  const room = (): Bulkhead => new Bulkhead(ROOM, clock);
+  // An exchange and its one retry.
+  const exchangeMs = 2 * settings.timeoutMs;
+  const route: LookupRoute =
+    settings.flow === '2-legged'
+      ? new DirectLookups({
+          tokens,
+          operator,
+          rooms: { 'retrieve-date': room(), check: room() },
+          clock,
+        })
+      : new ConsentedLookups(
+          {
+            tokens,
+            operator,
+            store: new MemoryConsentStore(clock),
+            offer: settings,
+            rules: {
+              doubtMs: consent.doubtSeconds * 1000,
+              deniedMs: consent.deniedSeconds * 1000,
+              resultMs: consent.resultSeconds * 1000,
+              leaseMs: exchangeMs + 1000,
+              firstPoll: settings.cibaFirstPoll,
+            },
+            rooms: { requests: room(), polls: room() },
+            exchangeMs,
+            clock,
+          },
+          consent.waitMs,
+        );
+  return {
+    forRequest: (request) => createSimSwapLoader(new Executor(route, settings, request)),
+    async close() {
+      await route.close();
+      await Promise.all(endpoints.map((one) => one.close()));
+      sentHeaders.close();
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from './clock.ts';
+
+/** The machine's clocks. */
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+};

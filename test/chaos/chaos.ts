@@ -1,0 +1,261 @@
+import { Pool } from 'undici';
+import { readConfig } from '../../src/config.ts';
+import { EchoPolicy } from '../../src/http/echo.ts';
+import { decideRetry } from '../../src/http/resilience/retryDecision.ts';
+import type { Log } from '../../src/log.ts';
+import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
+import { startServer, type Judges } from '../../src/server.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { ChaosOperator } from './chaosOperator.ts';
+import { Random } from './random.ts';
+import { Truth } from './truth.ts';
+
+/** What can be taken away, to see what it is good for. */
+export const GUARDS = [
+  'correlator-check',
+  'fresh-connections',
+  'strict-types',
+  'date-checks',
+  'date-margin',
+  'doubt-rule',
+  'time-limit',
+] as const;
+
+export type Guard = (typeof GUARDS)[number];
+
+/** One stretch of chaos. */
+export interface ChaosRun {
+  /** The stretch ends when the operator has seen so many. */
+  readonly exchanges: number;
+  readonly seed: number;
+  readonly flow: '2-legged' | '3-legged';
+  /** Whether the operator echoes correlators; if not, `OPERATOR_CORRELATOR_ECHO=never`. */
+  readonly echoes: boolean;
+  readonly without: Guard | undefined;
+}
+
+/** What came of it. */
+export interface Findings {
+  readonly exchanges: number;
+  readonly lookups: number;
+  readonly answers: number;
+  readonly refusals: ReadonlyMap<string, number>;
+  readonly faults: ReadonlyMap<string, number>;
+  /** How far past the deadline the latest answer came. */
+  readonly latestMs: number;
+  readonly wrong: Wrongness;
+}
+
+/** What must be zero, each. */
+export interface Wrongness {
+  readonly wrongAnswers: number;
+  readonly falseForUnknown: number;
+  readonly tokensSeenTwice: number;
+  readonly tokensOnAnotherSubject: number;
+  readonly billedTwice: number;
+  readonly promptsWhileOneLived: number;
+  readonly withoutAnEnd: number;
+}
+
+const OPERATOR_TIMEOUT_MS = 300;
+const REQUEST_TIMEOUT_MS = 1000;
+/** An answer that is not there so long after the deadline never comes. */
+const GIVEN_UP_AFTER_MS = 3000;
+const CLIENTS = 64;
+const NUMBERS = 1000;
+const WINDOWS = [1, 24, 100, 240, 720, 1000, 2000, 2400] as const;
+
+interface Answered {
+  readonly e164: string;
+  readonly lastSimSwap?: string | null;
+  readonly [alias: `within${number}`]: boolean | null;
+}
+
+interface GraphqlReply {
+  readonly data?: { readonly phoneNumbers?: readonly (Answered | null)[] } | null;
+  readonly errors?: readonly {
+    readonly path?: readonly (string | number)[];
+    readonly extensions?: { readonly code?: string };
+  }[];
+}
+
+const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Lets clients ask through the real server, over HTTP, while the operator fails in every way. */
+export async function runChaos(run: ChaosRun): Promise<Findings> {
+  const truth = new Truth(run.seed, Date.now());
+  const operator = new ChaosOperator(truth, new Random(run.seed), {
+    echoes: run.echoes,
+    lateMs: OPERATOR_TIMEOUT_MS + 50,
+  });
+  const operatorUrl = await operator.listen();
+  const config = readConfig({
+    PORT: '0',
+    OPERATOR_AUTH_URL: operatorUrl,
+    OPERATOR_SIM_SWAP_URL: operatorUrl,
+    OPERATOR_CLIENT_ID: 'chaos',
+    OPERATOR_CLIENT_SECRET: 'chaos',
+    OPERATOR_FLOW: run.flow,
+    OPERATOR_CORRELATOR_ECHO: run.echoes ? 'auto' : 'never',
+    OPERATOR_DATE_MARGIN_HOURS: run.without === 'date-margin' ? '0' : '48',
+    OPERATOR_TIMEOUT_MS: run.without === 'time-limit' ? '60000' : String(OPERATOR_TIMEOUT_MS),
+    REQUEST_TIMEOUT_MS: run.without === 'time-limit' ? '60000' : String(REQUEST_TIMEOUT_MS),
+    CONSENT_WAIT_MS: '500',
+    CONSENT_DOUBT_SECONDS: '30',
+    CONSENT_RESULT_SECONDS: '5',
+  });
+  const [settings] = config.operators;
+  if (settings === undefined) throw new Error('The chaos has no operator.');
+  const server = await startServer({
+    config,
+    operator: settings,
+    clock: systemClock,
+    log: SILENT,
+    judges: judgesWithout(run.without),
+  });
+  const tally = new Tally(truth);
+  const pool = new Pool(server.url, { connections: CLIENTS, headersTimeout: 0 });
+  const random = new Random(run.seed + 1);
+  const client = async (): Promise<void> => {
+    while (operator.history.exchanges < run.exchanges) await ask(pool, random, tally);
+  };
+  try {
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+  } finally {
+    await pool.destroy();
+    await operator.close();
+    await server.stop();
+  }
+  const { history } = operator;
+  return {
+    exchanges: history.exchanges,
+    lookups: history.lookups,
+    answers: tally.answers,
+    refusals: tally.refusals,
+    faults: history.faults,
+    latestMs: tally.latestMs,
+    wrong: {
+      wrongAnswers: tally.wrongAnswers,
+      falseForUnknown: tally.falseForUnknown,
+      tokensSeenTwice: history.tokensSeenTwice,
+      tokensOnAnotherSubject: history.tokensOnAnotherSubject,
+      billedTwice: history.billedTwice,
+      promptsWhileOneLived: history.promptsWhileOneLived,
+      withoutAnEnd: tally.withoutAnEnd,
+    },
+  };
+}
+
+async function ask(pool: Pool, random: Random, tally: Tally): Promise<void> {
+  const numbers = Array.from({ length: 1 + random.below(5) }, () => {
+    return `+44770090${String(random.below(NUMBERS)).padStart(4, '0')}`;
+  });
+  const windows = WINDOWS.filter(() => random.chance(0.3));
+  const fields = [
+    'e164',
+    ...(random.chance(0.4) || windows.length === 0 ? ['lastSimSwap'] : []),
+    ...windows.map((hours) => `within${hours}: simSwappedWithin(maxAgeHours: ${hours})`),
+  ];
+  const query = `query ($numbers: [ID!]!) { phoneNumbers(e164s: $numbers) { ${fields.join(' ')} } }`;
+  const startedAtMs = performance.now();
+  const gaveUp = AbortSignal.timeout(REQUEST_TIMEOUT_MS + GIVEN_UP_AFTER_MS);
+  try {
+    const { body } = await pool.request({
+      path: '/graphql',
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables: { numbers } }),
+      signal: gaveUp,
+    });
+    const reply = (await body.json()) as GraphqlReply;
+    tally.late(performance.now() - startedAtMs - REQUEST_TIMEOUT_MS);
+    tally.count(reply, windows);
+  } catch (error) {
+    if (!gaveUp.aborted) throw error;
+    tally.withoutAnEnd += 1;
+  }
+}
+
+/** Holds answers against the truth. */
+class Tally {
+  answers = 0;
+  wrongAnswers = 0;
+  falseForUnknown = 0;
+  withoutAnEnd = 0;
+  latestMs = 0;
+  readonly refusals = new Map<string, number>();
+  readonly #truth: Truth;
+
+  constructor(truth: Truth) {
+    this.#truth = truth;
+  }
+
+  late(ms: number): void {
+    this.latestMs = Math.max(this.latestMs, ms);
+  }
+
+  count({ data, errors = [] }: GraphqlReply, windows: readonly number[]): void {
+    const failed = new Set(errors.map(({ path = [] }) => path.slice(1).join('.')));
+    for (const { extensions } of errors) {
+      const code = extensions?.code ?? 'no code';
+      this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
+    }
+    for (const [index, answered] of (data?.phoneNumbers ?? []).entries()) {
+      if (answered === null) continue;
+      if (answered.lastSimSwap !== undefined) {
+        this.#date(answered, failed.has(`${index}.lastSimSwap`));
+      }
+      for (const hours of windows) {
+        this.#window(answered, hours, failed.has(`${index}.within${hours}`));
+      }
+    }
+  }
+
+  #date({ e164, lastSimSwap = null }: Answered, hasFailed: boolean): void {
+    if (hasFailed && lastSimSwap === null) return;
+    this.answers += 1;
+    if (hasFailed || lastSimSwap !== this.#truth.latestSimChange(e164)) this.wrongAnswers += 1;
+  }
+
+  #window(answered: Answered, hours: number, hasFailed: boolean): void {
+    const value = answered[`within${hours}`] ?? null;
+    if (value === null) {
+      if (!hasFailed) this.wrongAnswers += 1;
+      return;
+    }
+    this.answers += 1;
+    const isTrue = this.#truth.swappedWithin(answered.e164, hours);
+    if (value !== isTrue) this.wrongAnswers += 1;
+    if (!value && (hasFailed || isTrue)) this.falseForUnknown += 1;
+  }
+}
+
+/** The judges that serve, with one of them asleep. */
+function judgesWithout(guard: Guard | undefined): Judges {
+  return {
+    echo: (setting) => {
+      if (guard === 'correlator-check' || guard === 'fresh-connections') {
+        return { needsFreshConnection: false, refuses: () => undefined };
+      }
+      return new EchoPolicy(setting);
+    },
+    retry: (finished, rules) =>
+      guard === 'doubt-rule' && finished.kind !== 'token-poll' && 'fault' in finished.exchange
+        ? { retry: 'same', atLeastMs: 0 }
+        : decideRetry(finished, rules),
+    check: (reply, times, maxAgeHours) => {
+      if (guard !== 'strict-types' || reply.status !== 200)
+        return judgeCheck(reply, times, maxAgeHours);
+      const swapped = /"swapped":\s*"?true/.test(reply.body);
+      return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: times.sentAtMs } };
+    },
+    retrieveDate: (reply, times) => {
+      if (guard !== 'date-checks' || reply.status !== 200) return judgeRetrieveDate(reply, times);
+      const text = /"latestSimChange":\s*"([^"]*)"/.exec(reply.body)?.[1];
+      const epochMs = Date.parse(text ?? '');
+      const latestSimChange =
+        text === undefined || Number.isNaN(epochMs) ? null : { text, epochMs };
+      return { fact: { operation: 'retrieve-date', latestSimChange, sentAtMs: times.sentAtMs } };
+    },
+  };
+}

@@ -1,0 +1,345 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { History } from './history.ts';
+import type { Random } from './random.ts';
+import type { Truth } from './truth.ts';
+import { onRequest, toBytes, type WireReply, type WireRequest } from './wire.ts';
+
+/** What can go wrong with one exchange, beside nothing. */
+const FAULTS = {
+  none: 70,
+  /** The connection breaks before the operator does anything. */
+  'reset before': 3,
+  /** The operator does what it was asked, and the connection breaks. */
+  'reset after': 3,
+  'never answers': 1,
+  /** Answers when nobody listens any more. */
+  'answers late': 1,
+  'drips in time': 2,
+  'drips without an end': 1,
+  'cuts the body': 2,
+  /** The reply, and behind it the reply to somebody else, at once or a moment later. */
+  'surplus reply': 4,
+  /** The reply to somebody else in place of the reply. */
+  "another's reply": 3,
+  'server error': 3,
+  refuses: 2,
+  'is rate limited': 1,
+  redirects: 1,
+  'answers nonsense': 6,
+  'speaks no HTTP': 1,
+  'sends too much': 1,
+} as const;
+
+type Fault = keyof typeof FAULTS;
+
+interface Token {
+  readonly number: string;
+  readonly scope: string;
+}
+
+interface Consent extends Token {
+  polls: number;
+}
+
+/** How the operator is to behave. */
+export interface ChaosSettings {
+  readonly echoes: boolean;
+  /** Longer than the client waits for a reply. */
+  readonly lateMs: number;
+}
+
+const EXPIRES_IN_SECONDS = 20;
+
+/** An operator at the level of TCP that tells the truth, and fails in every way that a network can. */
+export class ChaosOperator {
+  readonly history = new History();
+  readonly #truth: Truth;
+  readonly #random: Random;
+  readonly #settings: ChaosSettings;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #tokens = new Map<string, Token>();
+  readonly #consents = new Map<string, Consent>();
+  /** The last good reply of each path, for delivering to the wrong request. */
+  readonly #lastReplies = new Map<string, WireReply>();
+  #issued = 0;
+
+  constructor(truth: Truth, random: Random, settings: ChaosSettings) {
+    this.#truth = truth;
+    this.#random = random;
+    this.#settings = settings;
+    this.#server = createServer((socket) => this.#serve(socket));
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #serve(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    onRequest(socket, (request) => this.#exchange(socket, request));
+  }
+
+  #exchange(socket: Socket, request: WireRequest): void {
+    this.history.exchanges += 1;
+    const fault = this.#random.weighted<Fault>(FAULTS, 'none');
+    this.history.fault(fault);
+    switch (fault) {
+      case 'reset before':
+        socket.resetAndDestroy();
+        return;
+      case 'never answers':
+        return;
+      case 'server error':
+        this.#write(socket, this.#refusal(request, this.#random.pick([500, 502, 503, 504])));
+        return;
+      case 'refuses':
+        this.#write(socket, this.#refusal(request, this.#random.pick([400, 401, 403, 404, 422])));
+        return;
+      case 'is rate limited':
+        this.#write(socket, this.#refusal(request, 429));
+        return;
+      case 'redirects':
+        this.#write(socket, this.#refusal(request, this.#random.pick([301, 302, 307, 308])));
+        return;
+      case 'speaks no HTTP':
+        socket.end(
+          this.#random.pick(['\0\u0001\u0002', 'HTTP/9.9 ???\r\n\r\n', '{"swapped":false}']),
+        );
+        return;
+      default:
+        this.#answer(socket, request, fault);
+    }
+  }
+
+  /** Does what it was asked, then lets the fault have the reply. */
+  #answer(socket: Socket, request: WireRequest, fault: Fault): void {
+    const reply = this.#process(request);
+    const other = this.#lastReplies.get(request.path);
+    if (reply.status === 200) this.#lastReplies.set(request.path, reply);
+    const bytes = toBytes(reply);
+    switch (fault) {
+      case 'reset after':
+        socket.resetAndDestroy();
+        return;
+      case 'answers late':
+        this.#later(this.#settings.lateMs, () => socket.write(bytes));
+        return;
+      case 'drips in time':
+        this.#drip(socket, bytes, 16, 2);
+        return;
+      case 'drips without an end':
+        this.#drip(
+          socket,
+          bytes.replace('\r\n\r\n', `\r\nx-pad: ${'.'.repeat(4000)}\r\n\r\n`),
+          8,
+          20,
+        );
+        return;
+      case 'cuts the body':
+        socket.end(toBytes(reply, Buffer.byteLength(reply.body) + 1 + this.#random.below(20)));
+        return;
+      case 'surplus reply':
+        socket.write(bytes);
+        if (other !== undefined) {
+          this.#later(this.#random.below(6), () => socket.write(toBytes(other)));
+        }
+        return;
+      case "another's reply":
+        // Where no correlator is echoed, nobody could tell whose reply it is.
+        socket.write(other === undefined || !this.#settings.echoes ? bytes : toBytes(other));
+        return;
+      case 'answers nonsense':
+        this.#write(socket, this.#nonsense(reply));
+        return;
+      case 'sends too much':
+        this.#write(socket, { ...reply, body: reply.body + ' '.repeat(70_000) });
+        return;
+      default:
+        socket.write(bytes);
+    }
+  }
+
+  #process(request: WireRequest): WireReply {
+    const form = new URLSearchParams(request.body);
+    switch (request.path) {
+      case '/oauth/v1/token':
+        return this.#issue(request, {
+          number: numberOf(form.get('username')),
+          scope: form.get('scope') ?? '',
+        });
+      case '/openIDConnectCIBA/v1/bc-authorize':
+        return this.#prompt(request, form);
+      case '/openIDConnectCIBA/v1/token':
+        return this.#poll(request, form.get('auth_req_id') ?? '');
+      default:
+        return this.#lookUp(request);
+    }
+  }
+
+  #prompt(request: WireRequest, form: URLSearchParams): WireReply {
+    const number = numberOf(form.get('login_hint'));
+    const nowMs = Date.now();
+    this.history.prompt(number, nowMs, nowMs + EXPIRES_IN_SECONDS * 1000);
+    this.#issued += 1;
+    const authReqId = `request-${this.#issued}`;
+    this.#consents.set(authReqId, { number, scope: form.get('scope') ?? '', polls: 0 });
+    return this.#reply(request, 200, {
+      auth_req_id: authReqId,
+      expires_in: EXPIRES_IN_SECONDS,
+      interval: 1,
+    });
+  }
+
+  #poll(request: WireRequest, authReqId: string): WireReply {
+    const consent = this.#consents.get(authReqId);
+    if (consent === undefined) return this.#reply(request, 400, { error: 'invalid_grant' });
+    consent.polls += 1;
+    if (consent.polls === 1 && this.#random.chance(0.2)) {
+      return this.#reply(request, 400, { error: 'authorization_pending' });
+    }
+    this.#consents.delete(authReqId);
+    this.history.answered(consent.number);
+    return this.#random.chance(0.05)
+      ? this.#reply(request, 400, { error: 'access_denied' })
+      : this.#issue(request, consent);
+  }
+
+  #issue(request: WireRequest, token: Token): WireReply {
+    this.#issued += 1;
+    const value = `token-${this.#issued}`;
+    this.#tokens.set(value, token);
+    return this.#reply(request, 200, {
+      access_token: value,
+      token_type: 'Bearer',
+      expires_in: 60,
+    });
+  }
+
+  #lookUp(request: WireRequest): WireReply {
+    const value = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
+    const token = this.#tokens.get(value);
+    this.history.token(value);
+    this.#tokens.delete(value);
+    if (token === undefined) return this.#reply(request, 401, { code: 'UNAUTHENTICATED' });
+
+    const isCheck = request.path.endsWith('/check');
+    const body = JSON.parse(request.body) as { phoneNumber?: string; maxAge?: number };
+    const fits = token.scope === (isCheck ? 'check-sim-swap' : 'retrieve-sim-swap-date');
+    if (!fits || (body.phoneNumber ?? token.number) !== token.number) {
+      this.history.tokensOnAnotherSubject += 1;
+      return this.#reply(request, 403, { code: 'INVALID_TOKEN_CONTEXT' });
+    }
+    const correlator = request.headers.get('x-correlator') ?? '';
+    const maxAge = body.maxAge ?? 0;
+    this.history.lookup(correlator, `${request.path} ${token.number} ${maxAge}`);
+    return this.#reply(
+      request,
+      200,
+      isCheck
+        ? { swapped: this.#truth.swappedWithin(token.number, maxAge) }
+        : { latestSimChange: this.#truth.latestSimChange(token.number) },
+    );
+  }
+
+  #reply(request: WireRequest, status: number, body: object): WireReply {
+    const correlator = request.headers.get('x-correlator') ?? '';
+    return {
+      status,
+      headers: {
+        'content-type': 'application/json',
+        ...(this.#settings.echoes ? { 'x-correlator': correlator } : {}),
+      },
+      body: JSON.stringify(body),
+    };
+  }
+
+  #refusal(request: WireRequest, status: number): WireReply {
+    const { headers } = this.#reply(request, status, {});
+    const name = this.#random.pick([
+      'INVALID_ARGUMENT',
+      'OUT_OF_RANGE',
+      'NOT_FOUND',
+      'access_denied',
+    ]);
+    return {
+      status,
+      headers: {
+        ...headers,
+        ...(this.#random.chance(0.3) ? { 'retry-after': '0' } : {}),
+        ...(status < 400 ? { location: '/elsewhere' } : {}),
+      },
+      body: this.#random.pick(['', 'no JSON', JSON.stringify({ status, code: name, error: name })]),
+    };
+  }
+
+  /** The right reply to the right request, but not one that anybody may believe. */
+  #nonsense(reply: WireReply): WireReply {
+    const body = this.#random.pick([
+      '',
+      'false',
+      'null',
+      '[]',
+      '{}',
+      '<html></html>',
+      '{"swapped":"false"}',
+      '{"swapped":0}',
+      '{"swapped":null}',
+      '{"swapped":false',
+      '{"swapped":{}}',
+      '{"SWAPPED":false}',
+      '{"latestSimChange":""}',
+      '{"latestSimChange":0}',
+      '{"latestSimChange":"2001-02-03"}',
+      '{"latestSimChange":"2001-02-03T04:05:06"}',
+      '{"latestSimChange":"2001-02-30T04:05:06Z"}',
+      '{"latestSimChange":"1900-01-01T00:00:00Z"}',
+      '{"latestSimChange":"1970-01-01T00:00:00Z"}',
+      '{"latestSimChange":"2999-01-01T00:00:00Z"}',
+      '{"access_token":"","token_type":"Bearer"}',
+      '{"access_token":"a b","token_type":"Bearer"}',
+      '{"access_token":"token","token_type":"mac"}',
+      '{"auth_req_id":"","expires_in":20}',
+      '{"auth_req_id":"request","expires_in":-1}',
+    ]);
+    const status = this.#random.pick([200, 200, 200, 200, 201, 204, 206]);
+    return { ...reply, status, body: status === 204 ? '' : body };
+  }
+
+  #write(socket: Socket, reply: WireReply): void {
+    socket.write(toBytes(reply));
+  }
+
+  #drip(socket: Socket, bytes: string, pieceLength: number, everyMs: number): void {
+    let at = 0;
+    const piece = (): void => {
+      if (socket.destroyed || at >= bytes.length) return;
+      socket.write(bytes.slice(at, at + pieceLength));
+      at += pieceLength;
+      this.#later(everyMs, piece);
+    };
+    piece();
+  }
+
+  #later(ms: number, action: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      action();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}
+
+function numberOf(telUri: string | null): string {
+  return (telUri ?? '').replace('tel:', '');
+}

@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util';
+import { GUARDS, runChaos, type ChaosRun, type Findings, type Wrongness } from './chaos.ts';
+
+const USAGE = `npm run chaos -- [--exchanges N] [--seed N] [--without GUARD]
+  --exchanges  how many exchanges the operator is to see (20000)
+  --seed       the same seed makes the same faults (a new one each time)
+  --without    one of ${GUARDS.join(', ')}
+`;
+
+const { values } = parseArgs({
+  options: {
+    exchanges: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    without: { type: 'string' },
+  },
+});
+const exchanges = Number(values.exchanges);
+const seed = Number(values.seed);
+const without = GUARDS.find((guard) => guard === values.without);
+if (
+  !Number.isInteger(exchanges) ||
+  exchanges < 1 ||
+  !Number.isInteger(seed) ||
+  (values.without !== undefined && without === undefined)
+) {
+  process.stderr.write(USAGE);
+  process.exit(1);
+}
+
+/** Both flows, and an operator that never echoes a correlator. */
+const STRETCHES: readonly (Pick<ChaosRun, 'flow' | 'echoes'> & { readonly share: number })[] = [
+  { flow: '2-legged', echoes: true, share: 0.5 },
+  { flow: '3-legged', echoes: true, share: 0.3 },
+  { flow: '2-legged', echoes: false, share: 0.2 },
+];
+
+let isWrong = false;
+for (const { flow, echoes, share } of STRETCHES) {
+  const startedAtMs = performance.now();
+  const findings = await runChaos({
+    exchanges: Math.ceil(exchanges * share),
+    seed,
+    flow,
+    echoes,
+    without,
+  });
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  process.stdout.write(report(`${flow}, ${echoes ? 'echoing' : 'not echoing'}`, findings, seconds));
+  isWrong ||= wrongnessOf(findings.wrong) > 0;
+}
+process.stdout.write(`seed ${seed}: ${isWrong ? 'WRONG' : 'nothing wrong'}\n`);
+process.exitCode = isWrong ? 1 : 0;
+
+function wrongnessOf(wrong: Wrongness): number {
+  return Object.values<number>({ ...wrong }).reduce((sum, one) => sum + one, 0);
+}
+
+function report(title: string, findings: Findings, seconds: number): string {
+  const { wrong, refusals, faults } = findings;
+  const row = (name: string, value: number | string): string => `  ${name.padEnd(36)}${value}\n`;
+  const list = (counts: ReadonlyMap<string, number>): string =>
+    [...counts]
+      .toSorted(([one], [other]) => one.localeCompare(other))
+      .map(([name, count]) => row(`  ${name}`, count))
+      .join('');
+  return [
+    `${title} (${seconds.toFixed(0)} s)\n`,
+    row('exchanges', findings.exchanges),
+    row('lookups made', findings.lookups),
+    row('answers', findings.answers),
+    row('latest answer past its deadline, ms', Math.max(0, findings.latestMs).toFixed(0)),
+    '  faults\n',
+    list(faults),
+    '  refusals\n',
+    list(refusals),
+    '  wrong\n',
+    row('  wrong answers', wrong.wrongAnswers),
+    row('  false for unknown', wrong.falseForUnknown),
+    row('  tokens seen twice', wrong.tokensSeenTwice),
+    row('  tokens on another number or scope', wrong.tokensOnAnotherSubject),
+    row('  lookups billed twice on a doubt', wrong.billedTwice),
+    row('  prompts while an earlier one lived', wrong.promptsWhileOneLived),
+    row('  requests without an end', wrong.withoutAnEnd),
+  ].join('');
+}

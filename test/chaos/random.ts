@@ -1,0 +1,40 @@
+/** Numbers that look random and come again with the same seed (mulberry32). */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 up to 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from 0 up to `end`. */
+  below(end: number): number {
+    return Math.floor(this.next() * end);
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  pick<T>(choices: readonly [T, ...T[]]): T {
+    return choices[this.below(choices.length)] ?? choices[0];
+  }
+
+  /** One of the names, each as often as its weight says. */
+  weighted<K extends string>(weights: Readonly<Record<K, number>>, otherwise: K): K {
+    let left = this.next() * Object.values<number>(weights).reduce((sum, one) => sum + one, 0);
+    for (const [name, weight] of Object.entries<number>(weights) as [K, number][]) {
+      left -= weight;
+      if (left < 0) return name;
+    }
+    return otherwise;
+  }
+}

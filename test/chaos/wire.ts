@@ -1,0 +1,48 @@
+import type { Socket } from 'node:net';
+
+/** A request as it stood on the wire. */
+export interface WireRequest {
+  readonly path: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** A reply before it is written. */
+export interface WireReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Reads the requests that come in on a connection, one after the other. */
+export function onRequest(socket: Socket, handle: (request: WireRequest) => void): void {
+  let received = '';
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk: string) => {
+    received += chunk;
+    for (;;) {
+      const headEnd = received.indexOf('\r\n\r\n');
+      if (headEnd < 0) return;
+      const [requestLine = '', ...lines] = received.slice(0, headEnd).split('\r\n');
+      const headers = new Map(
+        lines.map((line) => {
+          const colon = line.indexOf(':');
+          return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+        }),
+      );
+      const bodyEnd = headEnd + 4 + Number(headers.get('content-length') ?? 0);
+      if (received.length < bodyEnd) return;
+      const body = received.slice(headEnd + 4, bodyEnd);
+      received = received.slice(bodyEnd);
+      handle({ path: requestLine.split(' ')[1] ?? '', headers, body });
+    }
+  });
+}
+
+/** The bytes of a reply, with the length of its body or with another. */
+export function toBytes(reply: WireReply, contentLength = Buffer.byteLength(reply.body)): string {
+  const head = Object.entries({ ...reply.headers, 'content-length': String(contentLength) })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  return `HTTP/1.1 ${reply.status} Chaos\r\n${head}\r\n${reply.body}`;
+}

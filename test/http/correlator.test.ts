@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCorrelator } from '../../src/http/correlator.ts';
+
+describe('createCorrelator', () => {
+  it.each<[string, string | undefined, RegExp]>([
+    ['none', undefined, /^[A-Za-z0-9]{12}-1$/],
+    ['an empty one', '', /^[A-Za-z0-9]{12}-1$/],
+    ['nothing that may stand in it', '+() é\r\n', /^[A-Za-z0-9]{12}-1$/],
+    ['a plain one', 'checkout-7', /^checkout-7-[A-Za-z0-9]{12}-1$/],
+    [
+      'a UUID, of which 24 characters are left',
+      '0b9ad6f2-2d5c-4a0e-9e61-52d4f0a1c001',
+      /^0b9ad6f2-2d5c-4a0e-9e61--[A-Za-z0-9]{12}-1$/,
+    ],
+    ['a line break', 'a\r\nx-evil: 1', /^ax-evil1-[A-Za-z0-9]{12}-1$/],
+    ['letters of other scripts', 'año', /^ao-[A-Za-z0-9]{12}-1$/],
+  ])('takes what a caller sends: %s', (_, callers, shape) => {
+    expect(createCorrelator(callers).next()).toMatch(shape);
+  });
+
+  it('counts the exchanges of one request', () => {
+    const correlator = createCorrelator('request');
+    const [first, second, third] = [correlator.next(), correlator.next(), correlator.next()];
+    expect(first.slice(0, -2)).toBe(second.slice(0, -2));
+    expect([first, second, third].map((one) => one.slice(-2))).toEqual(['-1', '-2', '-3']);
+  });
+
+  it('gives two requests that send the same one different ones', () => {
+    const all = Array.from({ length: 1_000 }, () => createCorrelator('same').next());
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it('is at most 55 letters, digits and hyphens, and no other, whatever callers send', () => {
+    const seen = new Set<string>();
+    let made = 0;
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary', maxLength: 300 }),
+          fc.stringMatching(/^[A-Za-z0-9-]{0,60}$/),
+        ),
+        fc.integer({ min: 1, max: 5 }),
+        (callers, exchanges) => {
+          const correlator = createCorrelator(callers);
+          for (let exchange = 0; exchange < exchanges; exchange += 1) {
+            const name = correlator.next();
+            expect(name).toMatch(/^[A-Za-z0-9-]{1,55}$/);
+            seen.add(name);
+            made += 1;
+          }
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+    expect(seen.size).toBe(made);
+  });
+
+  it('stays inside 55 after a million exchanges', () => {
+    const correlator = createCorrelator('x'.repeat(300));
+    let last = '';
+    for (let exchange = 0; exchange < 1_000_000; exchange += 1) last = correlator.next();
+    expect(last).toMatch(/^x{24}-[A-Za-z0-9]{12}-1000000$/);
+    expect(last.length).toBeLessThanOrEqual(55);
+  });
+});

@@ -1,0 +1,282 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
+import { AMPLE_MS, TestEndpoint } from './testEndpoint.ts';
+
+const LIMIT_BYTES = 64 * 1024;
+
+function answer(body: unknown, status = 200) {
+  return (received: Received, response: ServerResponse): void =>
+    answerJson(received, response, body, status);
+}
+
+/** Writes past node's own HTTP, which would not let anything wrong through. */
+function answerRaw(raw: string) {
+  return (_: Received, response: ServerResponse): void => {
+    response.socket?.end(raw);
+  };
+}
+
+/** One turn of the event loop, in which undici takes a connection back or sees that it is gone. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('an exchange', () => {
+  it('sends one POST with its headers, its body and its correlator, and reads the reply', async () => {
+    await using server = await RecordingServer.start(answer({ swapped: true }));
+    await using client = new TestEndpoint(`${server.url}/sim-swap/v2/check`, {
+      headers: { 'x-partner': 'ours' },
+    });
+    const exchange = await client.post({
+      headers: ['authorization', 'Bearer abc'],
+      body: '{"maxAge":240}',
+      correlator: 'request-1',
+    });
+
+    expect(exchange).toEqual({
+      reply: {
+        status: 200,
+        headers: expect.objectContaining({ 'content-type': 'application/json' }),
+        body: '{"swapped":true}',
+      },
+    });
+    expect(server.received).toHaveLength(1);
+    expect(server.received[0]).toMatchObject({
+      method: 'POST',
+      path: '/sim-swap/v2/check',
+      body: '{"maxAge":240}',
+      headers: {
+        'content-type': 'application/json',
+        'content-length': '14',
+        accept: 'application/json',
+        authorization: 'Bearer abc',
+        'x-correlator': 'request-1',
+        'x-partner': 'ours',
+      },
+    });
+  });
+
+  it('keeps characters whole that arrive in pieces', async () => {
+    await using server = await RecordingServer.start((_, response) => {
+      const body = Buffer.from('{"name":"é"}');
+      response.write(body.subarray(0, 10), () => response.end(body.subarray(10)));
+    });
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({ reply: { body: '{"name":"é"}' } });
+  });
+
+  it.each([204, 301, 302, 307, 308, 400, 401, 404, 429, 500, 503])(
+    'hands a reply of status %d on as it is, and goes nowhere else',
+    async (status) => {
+      await using server = await RecordingServer.start(({ correlator }, response) => {
+        response.writeHead(status, { location: '/elsewhere', 'x-correlator': correlator });
+        response.end();
+      });
+      await using client = new TestEndpoint(server.url);
+      expect(await client.post()).toMatchObject({ reply: { status } });
+      expect(server.received).toHaveLength(1);
+    },
+  );
+
+  it('passes over interim replies', async () => {
+    await using server = await RecordingServer.start((received, response) => {
+      response.writeProcessing();
+      response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+      answerJson(received, response, { swapped: true });
+    });
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({ reply: { status: 200, body: '{"swapped":true}' } });
+  });
+});
+
+describe('the size limit', () => {
+  it('takes a body of 64 KB', async () => {
+    const body = 'x'.repeat(LIMIT_BYTES);
+    await using server = await RecordingServer.start((_, response) => response.end(body));
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({ reply: { body } });
+  });
+
+  it('refuses a byte more, and drops the connection without reading on', async () => {
+    await using server = await RecordingServer.start((_, response) => {
+      response.write('x'.repeat(LIMIT_BYTES + 1));
+    });
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toEqual({
+      fault: { cause: 'invalid-reply', sent: true, detail: 'the reply is over 65536 bytes' },
+    });
+    await server.connections[0]?.closed;
+  });
+});
+
+describe('the time limit', () => {
+  it('ends an exchange that nobody answers', async () => {
+    await using server = await RecordingServer.start(() => undefined);
+    await using client = new TestEndpoint(server.url, { timeoutMs: 50 });
+    expect(await client.post()).toEqual({
+      fault: { cause: 'timeout', sent: true, detail: 'no reply inside the time limit' },
+    });
+    await server.connections[0]?.closed;
+  });
+
+  it('covers a body that drips', async () => {
+    await using server = await RecordingServer.start((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const drip = setInterval(() => response.write(' '), 5);
+      response.on('close', () => clearInterval(drip));
+    });
+    await using client = new TestEndpoint(server.url, { timeoutMs: 80 });
+    expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: true } });
+    await server.connections[0]?.closed;
+  });
+
+  it('is what is left to the request, when that is less', async () => {
+    await using server = await RecordingServer.start(() => undefined);
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post({}, 50)).toMatchObject({ fault: { cause: 'timeout', sent: true } });
+  });
+
+  it.each([0, -1])('sends nothing with %d ms left', async (timeLeftMs) => {
+    await using server = await RecordingServer.start(answer({}));
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post({}, timeLeftMs)).toEqual({
+      fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
+    });
+    expect(server.connections).toHaveLength(0);
+  });
+
+  it('covers connecting, and knows that nothing was sent', async () => {
+    // Accepts connections and never speaks TLS.
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    await using client = new TestEndpoint(`https://127.0.0.1:${port}`, { timeoutMs: 50 });
+    expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: false } });
+    silent.close();
+  });
+});
+
+describe('a connection that cannot be made or breaks', () => {
+  it('refused: nothing was sent', async () => {
+    await using client = new TestEndpoint(await deadUrl());
+    expect(await client.post()).toEqual({
+      fault: { cause: 'connection', sent: false, detail: 'ECONNREFUSED' },
+    });
+  });
+
+  it('a name that does not resolve: nothing was sent', async () => {
+    await using client = new TestEndpoint('http://operator.invalid');
+    expect(await client.post()).toMatchObject({ fault: { cause: 'connection', sent: false } });
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['reset before any byte of the reply', (response) => response.socket?.resetAndDestroy()],
+    ['closed before any byte of the reply', (response) => response.socket?.destroy()],
+    [
+      'closed amid the head',
+      (response) => response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n'),
+    ],
+    [
+      'closed before the length that was announced',
+      (response) =>
+        response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{"swapped":false}'),
+    ],
+    [
+      'closed amid the chunks',
+      (response) =>
+        response.socket?.end(
+          'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n11\r\n{"swapped":false}\r\n',
+        ),
+    ],
+  ])('%s: the request may have been acted on', async (_, breakOff) => {
+    await using server = await RecordingServer.start((_received, response) => breakOff(response));
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({ fault: { cause: 'connection', sent: true } });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('an idle connection that was reset is not used again', async () => {
+    await using server = await RecordingServer.start(answer({}));
+    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    await client.post();
+    server.connections[0]?.socket.resetAndDestroy();
+    await server.connections[0]?.closed;
+    // The reset is here; the client reads it in its next turn.
+    await turn();
+    await turn();
+    expect(await client.post()).toMatchObject({ reply: { status: 200 } });
+    expect(server.connections).toHaveLength(2);
+  });
+
+  it('an idle connection that is reset as the next exchange starts: it is known what was sent', async () => {
+    await using server = await RecordingServer.start(answer({}));
+    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    await client.post();
+    await turn();
+    server.connections[0]?.socket.resetAndDestroy();
+    const exchange = await client.post();
+    const sent = 'reply' in exchange || exchange.fault.sent;
+    expect(server.received).toHaveLength(sent ? 2 : 1);
+  });
+});
+
+describe('a reply that is none', () => {
+  it.each([
+    ['a greeting of another protocol', '220 mail.example.com ESMTP\r\n'],
+    ['a status that is no number', 'HTTP/1.1 abc OK\r\n\r\n'],
+    ['a length that is no number', 'HTTP/1.1 200 OK\r\ncontent-length: two\r\n\r\n{}'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
+    [
+      'a length beside chunks',
+      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    ],
+    ['a chunk without a length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'],
+    ['a head without an end', `HTTP/1.1 200 OK\r\nx-long: ${'x'.repeat(100_000)}`],
+  ])('is refused: %s', async (_, raw) => {
+    await using server = await RecordingServer.start(answerRaw(raw));
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({ fault: { cause: 'invalid-reply', sent: true } });
+    expect(server.received).toHaveLength(1);
+  });
+});
+
+describe('many exchanges at a time', () => {
+  it('know each for itself whether it was sent', async () => {
+    await using live = await RecordingServer.start(() => undefined);
+    await using reached = new TestEndpoint(live.url, { timeoutMs: 200 });
+    await using unreached = new TestEndpoint(await deadUrl());
+    const exchanges = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? reached : unreached).post()),
+    );
+    const sent = exchanges.map((one) => 'fault' in one && one.fault.sent);
+    expect(sent).toEqual(Array.from({ length: 20 }, (_, index) => index % 2 === 0));
+    expect(live.received).toHaveLength(10);
+  });
+
+  it('get each its own reply', async () => {
+    await using server = await RecordingServer.start((received, response) =>
+      answerJson(received, response, { for: received.correlator }),
+    );
+    await using client = new TestEndpoint(server.url);
+    const exchanges = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        client.post({ correlator: `one-${index}` }, AMPLE_MS),
+      ),
+    );
+    expect(exchanges).toMatchObject(
+      Array.from({ length: 50 }, (_, index) => ({ reply: { body: `{"for":"one-${index}"}` } })),
+    );
+  });
+});
+
+describe('close', () => {
+  it('breaks off what is under way', async () => {
+    await using server = await RecordingServer.start(() => void client.endpoint.close());
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({ fault: { cause: 'connection', sent: true } });
+    await server.connections[0]?.closed;
+  });
+});

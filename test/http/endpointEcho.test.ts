@@ -1,0 +1,211 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { EchoSetting } from '../../src/http/echo.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { RecordingServer, type Received } from './recordingServer.ts';
+import { TestEndpoint } from './testEndpoint.ts';
+
+/** What the reply to each request in turn echoes: its own correlator, none, or this one. */
+type Echo = 'own' | 'none' | { readonly of: string };
+
+interface Told {
+  readonly status?: number;
+  readonly echo: Echo;
+}
+
+/** Plays an operator that echoes so, exchange by exchange, the last one for good. */
+function echoing(told: readonly Told[]) {
+  let count = 0;
+  return (received: Received, response: ServerResponse): void => {
+    const { status = 200, echo } = told[Math.min(count, told.length - 1)] ?? { echo: 'own' };
+    count += 1;
+    const correlator = echo === 'own' ? received.correlator : echo === 'none' ? undefined : echo.of;
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      ...(correlator === undefined ? {} : { 'x-correlator': correlator }),
+    });
+    response.end(`{"for":"${received.correlator}"}`);
+  };
+}
+
+/** One exchange after the other, each once undici has taken the connection back. */
+async function postInTurn(client: TestEndpoint, times: number): Promise<Exchange[]> {
+  const exchanges: Exchange[] = [];
+  for (let time = 0; time < times; time += 1) {
+    exchanges.push(await client.post());
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return exchanges;
+}
+
+/** In short: the status, or why there is no reply. */
+function outcome(exchange: Exchange): number | string {
+  return 'reply' in exchange ? exchange.reply.status : exchange.fault.detail;
+}
+
+const MISSING = 'the reply carries no correlator';
+const ANOTHERS = "the reply carries another request's correlator";
+
+describe('connections', () => {
+  const FRESH = 'close';
+  const KEPT = 'keep-alive';
+
+  it.each<[EchoSetting, string, readonly Told[], string[]]>([
+    ['auto', 'never echoes', [{ echo: 'none' }], [FRESH, FRESH, FRESH, FRESH]],
+    ['auto', 'echoes', [{ echo: 'own' }], [FRESH, KEPT, KEPT, KEPT]],
+    [
+      'auto',
+      'echoes from the second exchange on',
+      [{ echo: 'none' }, { echo: 'own' }],
+      [FRESH, FRESH, KEPT, KEPT],
+    ],
+    ['auto', 'echoes on errors', [{ status: 404, echo: 'own' }], [FRESH, KEPT, KEPT, KEPT]],
+    ['always', 'echoes', [{ echo: 'own' }], [KEPT, KEPT, KEPT, KEPT]],
+    ['never', 'echoes', [{ echo: 'own' }], [FRESH, FRESH, FRESH, FRESH]],
+    ['never', 'never echoes', [{ echo: 'none' }], [FRESH, FRESH, FRESH, FRESH]],
+  ])('%s, and the operator %s', async (echo, _, told, asked) => {
+    await using server = await RecordingServer.start(echoing(told));
+    await using client = new TestEndpoint(server.url, { echo });
+    await postInTurn(client, 4);
+    expect(server.received.map(({ headers }) => headers.connection)).toEqual(asked);
+
+    const fresh = server.received.filter(({ headers }) => headers.connection === FRESH);
+    const alone = fresh.filter(
+      ({ connection }) =>
+        server.received.filter((other) => other.connection === connection).length === 1,
+    );
+    expect(alone, 'fresh connections that carried one exchange').toHaveLength(fresh.length);
+  });
+});
+
+describe('a reply', () => {
+  it.each<[EchoSetting, string, readonly Told[], outcomes: (number | string)[]]>([
+    ['auto', 'without a correlator, from one who never echoed', [{ echo: 'none' }], [200, 200]],
+    [
+      'auto',
+      'without a correlator, from one who has echoed',
+      [{ echo: 'own' }, { echo: 'none' }],
+      [200, MISSING],
+    ],
+    ['auto', 'without one, 201', [{ echo: 'own' }, { status: 201, echo: 'none' }], [200, MISSING]],
+    [
+      'auto',
+      'without one, of a gateway: 502',
+      [{ echo: 'own' }, { status: 502, echo: 'none' }],
+      [200, 502],
+    ],
+    [
+      'auto',
+      'without one, of a gateway: 404',
+      [{ echo: 'own' }, { status: 404, echo: 'none' }],
+      [200, 404],
+    ],
+    ['auto', "with another's, at first", [{ echo: { of: 'else' } }], [ANOTHERS, ANOTHERS]],
+    ['auto', "with another's, later", [{ echo: 'own' }, { echo: { of: 'else' } }], [200, ANOTHERS]],
+    [
+      'auto',
+      "with another's, and an error",
+      [{ status: 500, echo: { of: 'else' } }],
+      [ANOTHERS, ANOTHERS],
+    ],
+    ['auto', 'with an empty one', [{ echo: { of: '' } }], [ANOTHERS, ANOTHERS]],
+    ['always', 'without a correlator', [{ echo: 'none' }], [MISSING, MISSING]],
+    ['always', 'without one, of a gateway: 503', [{ status: 503, echo: 'none' }], [503, 503]],
+    ['always', "with another's", [{ echo: { of: 'else' } }], [ANOTHERS, ANOTHERS]],
+    ['never', 'without a correlator', [{ echo: 'none' }], [200, 200]],
+    ['never', 'without one, after one with it', [{ echo: 'own' }, { echo: 'none' }], [200, 200]],
+    ['never', "with another's", [{ echo: { of: 'else' } }], [ANOTHERS, ANOTHERS]],
+  ])('%s: %s', async (echo, _, told, outcomes) => {
+    await using server = await RecordingServer.start(echoing(told));
+    await using client = new TestEndpoint(server.url, { echo });
+    expect((await postInTurn(client, 2)).map(outcome)).toEqual(outcomes);
+  });
+
+  it('with its correlator twice is refused', async () => {
+    await using server = await RecordingServer.start(({ correlator }, response) => {
+      response.setHeader('x-correlator', [correlator, correlator]);
+      response.end('{}');
+    });
+    await using client = new TestEndpoint(server.url);
+    expect(outcome(await client.post())).toBe(ANOTHERS);
+  });
+
+  it("with another's is not read, and its connection is dropped", async () => {
+    await using server = await RecordingServer.start((_, response) => {
+      response.writeHead(200, { 'x-correlator': 'else', 'content-length': '1000' });
+      response.write('{');
+    });
+    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    expect(await client.post()).toEqual({
+      fault: { cause: 'invalid-reply', sent: true, detail: ANOTHERS },
+    });
+    await server.connections[0]?.closed;
+  });
+});
+
+describe('a response too many on a connection that is kept alive', () => {
+  const stale = (correlator?: string): string =>
+    [
+      'HTTP/1.1 200 OK',
+      'content-type: application/json',
+      'content-length: 17',
+      ...(correlator === undefined ? [] : [`x-correlator: ${correlator}`]),
+      '',
+      '{"swapped":false}',
+    ].join('\r\n');
+
+  function own(correlator: string): string {
+    const body = `{"for":"${correlator}"}`;
+    return `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\nx-correlator: ${correlator}\r\n\r\n${body}`;
+  }
+
+  it.each<[string, string]>([
+    ['with the correlator of the first', stale('exchange-1')],
+    ['without a correlator', stale()],
+  ])('behind the first reply, %s, never answers the second exchange', async (_, surplus) => {
+    await using server = await RecordingServer.start(({ correlator }, response) => {
+      response.socket?.write(
+        correlator === 'exchange-1' ? own(correlator) + surplus : own(correlator),
+      );
+    });
+    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    const [first, second] = await postInTurn(client, 2);
+    expect(first).toMatchObject({ reply: { body: '{"for":"exchange-1"}' } });
+    expect(second).toMatchObject({ reply: { body: '{"for":"exchange-2"}' } });
+    expect(server.connections).toHaveLength(2);
+  });
+
+  it('while the connection is idle, never answers the next exchange', async () => {
+    await using server = await RecordingServer.start(({ correlator }, response) => {
+      response.socket?.write(own(correlator));
+    });
+    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    await client.post();
+    const [connection] = server.connections;
+    connection?.socket.write(stale());
+    await connection?.closed;
+    expect(await client.post()).toMatchObject({ reply: { body: '{"for":"exchange-2"}' } });
+    expect(server.connections).toHaveLength(2);
+  });
+
+  it.each<[string, string, string]>([
+    ['with the correlator of the first', stale('exchange-1'), ANOTHERS],
+    ['without a correlator', stale(), MISSING],
+  ])('in place of the second reply, %s, is refused', async (_, late, refusal) => {
+    await using server = await RecordingServer.start(({ correlator }, response) => {
+      if (correlator === 'exchange-2') {
+        response.socket?.write(late);
+        return;
+      }
+      response.setHeader('x-correlator', correlator);
+      response.end(`{"for":"${correlator}"}`);
+    });
+    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    const [first, second, third] = await postInTurn(client, 3);
+    expect(first).toMatchObject({ reply: { body: '{"for":"exchange-1"}' } });
+    expect(second).toMatchObject({ fault: { cause: 'invalid-reply', detail: refusal } });
+    await server.connections[0]?.closed;
+    expect(third).toMatchObject({ reply: { body: '{"for":"exchange-3"}' } });
+    expect(server.connections).toHaveLength(2);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { readJsonObject } from '../../src/http/json.ts';
+import { jsonReply } from './replies.ts';
+
+describe('readJsonObject', () => {
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'APPLICATION/JSON',
+    'application/problem+json',
+    'application/vnd.camara.v1+json ; charset=utf-8',
+  ])('reads a body of type %s', (contentType) => {
+    const reply = jsonReply(200, '{"swapped":true}', { 'content-type': contentType });
+    expect(readJsonObject(reply)).toEqual({ swapped: true });
+  });
+
+  it.each([
+    ['no type', undefined],
+    ['an empty type', ''],
+    ['a repeated type', ['application/json', 'application/json']],
+    ['HTML', 'text/html'],
+    ['text', 'text/plain; charset=utf-8'],
+    ['text/json', 'text/json'],
+    ['JSON sequences', 'application/json-seq'],
+    ['JSONP', 'application/jsonp'],
+    ['JSON named behind another type', 'text/html, application/json'],
+    ['two types in one', 'application/json, text/html'],
+  ])('refuses %s, whatever the body', (_, contentType) => {
+    const reply = jsonReply(200, '{"swapped":true}', { 'content-type': contentType });
+    expect(readJsonObject(reply)).toBeUndefined();
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['null', 'null'],
+    ['a boolean', 'false'],
+    ['a number', '0'],
+    ['a string', '"swapped"'],
+    ['an array', '[{"swapped":true}]'],
+    ['half an object', '{"swapped":tr'],
+    ['two objects', '{"swapped":true}{"swapped":true}'],
+    ['single quotes', "{'swapped':true}"],
+    ['a comma too many', '{"swapped":true,}'],
+    ['a comment', '{"swapped":true/**/}'],
+    ['NaN', '{"interval":NaN}'],
+    ['a page', '<html></html>'],
+  ])('refuses %s', (_, body) => {
+    expect(readJsonObject(jsonReply(200, body))).toBeUndefined();
+  });
+
+  it('takes a member named __proto__ for a member and for nothing else', () => {
+    const body = readJsonObject(jsonReply(200, '{"__proto__":{"swapped":false}}'));
+    expect(body?.['swapped']).toBeUndefined();
+  });
+});

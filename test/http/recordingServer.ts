@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+
+/** One connection as the server sees it. */
+export interface Connection {
+  readonly socket: Socket;
+  /** Resolves when it is closed, from whichever side. */
+  readonly closed: Promise<void>;
+}
+
+/** One request that reached the server, whole. */
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly correlator: string;
+  readonly connection: Connection;
+}
+
+/** Answers a request; `response.socket` is there for what HTTP does not allow. */
+export type Answer = (received: Received, response: ServerResponse) => void;
+
+/** A server on a free port of this machine that writes down what reaches it. */
+export class RecordingServer implements AsyncDisposable {
+  readonly url: string;
+  readonly received: readonly Received[];
+  readonly connections: readonly Connection[];
+  readonly #close: () => Promise<void>;
+
+  private constructor(
+    url: string,
+    received: readonly Received[],
+    connections: readonly Connection[],
+    close: () => Promise<void>,
+  ) {
+    this.url = url;
+    this.received = received;
+    this.connections = connections;
+    this.#close = close;
+  }
+
+  static async start(answer: Answer): Promise<RecordingServer> {
+    const received: Received[] = [];
+    const connections: Connection[] = [];
+    const server = createServer((request, response) => {
+      void readBody(request).then((body) => {
+        const connection = connections.find(({ socket }) => socket === request.socket);
+        if (connection === undefined) throw new Error('A request without a connection.');
+        const one: Received = {
+          method: request.method ?? '',
+          path: request.url ?? '',
+          headers: request.headers,
+          body,
+          correlator: String(request.headers['x-correlator']),
+          connection,
+        };
+        received.push(one);
+        answer(one, response);
+      });
+    });
+    server.on('connection', (socket) => {
+      // A client that breaks off is what many tests are about.
+      socket.on('error', () => undefined);
+      const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+      connections.push({ socket, closed });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return new RecordingServer(`http://127.0.0.1:${port}`, received, connections, async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#close();
+  }
+}
+
+/** Answers with JSON and the correlator that came. */
+export function answerJson(
+  { correlator }: Received,
+  response: ServerResponse,
+  body: unknown,
+  status = 200,
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-correlator': correlator });
+  response.end(JSON.stringify(body));
+}
+
+/** The address of a port that nothing listens on. */
+export async function deadUrl(): Promise<string> {
+  const server = await RecordingServer.start(() => undefined);
+  await server[Symbol.asyncDispose]();
+  return server.url;
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}

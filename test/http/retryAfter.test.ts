@@ -1,0 +1,72 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { retryAfterSeconds } from '../../src/http/retryAfter.ts';
+import { jsonReply } from './replies.ts';
+
+const NOON = Date.UTC(2026, 0, 15, 12);
+const A_DAY = 86_400;
+
+function secondsOf(value: string | string[] | undefined): number | undefined {
+  return retryAfterSeconds(jsonReply(429, {}, { 'retry-after': value }), NOON);
+}
+
+describe('retryAfterSeconds', () => {
+  it.each<[string, string, number]>([
+    ['seconds', '30', 30],
+    ['no seconds', '0', 0],
+    ['seconds with spaces around', ' 30 ', 30],
+    ['a day', '86400', A_DAY],
+    ['more than a day, as a day', '86401', A_DAY],
+    ['more than any number holds, as a day', '9'.repeat(400), A_DAY],
+    ['an HTTP date', 'Thu, 15 Jan 2026 12:00:30 GMT', 30],
+    ['an HTTP date of RFC 850', 'Thursday, 15-Jan-26 12:00:30 GMT', 30],
+    ['an HTTP date of asctime', 'Thu Jan 15 12:00:30 2026', 30],
+    ['an HTTP date of asctime with a day of one digit', 'Sun Feb  1 12:00:00 2026', A_DAY],
+    ['a date that is past, as now', 'Thu, 15 Jan 2026 11:59:00 GMT', 0],
+    ['a date more than a day ahead, as a day', 'Fri, 15 Jan 2027 12:00:00 GMT', A_DAY],
+  ])('reads %s', (_, value, seconds) => {
+    expect(secondsOf(value)).toBe(seconds);
+  });
+
+  it.each<[string, string | string[] | undefined]>([
+    ['an absent header', undefined],
+    ['an empty one', ''],
+    ['spaces', '   '],
+    ['a repeated one', ['30', '60']],
+    ['a negative number', '-30'],
+    ['a fraction', '1.5'],
+    ['an exponent', '1e3'],
+    ['a hexadecimal number', '0x10'],
+    ['a unit', '30s'],
+    ['a word', 'soon'],
+    ['a word and a year', 'Soon 2027'],
+    ['a sentence that ends in GMT', 'Not before noon GMT'],
+    ['RFC 3339', '2026-01-15T12:00:30Z'],
+    ['another zone', 'Thu, 15 Jan 2026 12:00:30 CET'],
+    ['an offset', 'Thu, 15 Jan 2026 12:00:30 +0000'],
+    ['a month that is none', 'Thu, 15 Foo 2026 12:00:30 GMT'],
+    ['an hour that is none', 'Thu, 15 Jan 2026 25:00:30 GMT'],
+  ])('leaves aside %s', (_, value) => {
+    expect(secondsOf(value)).toBeUndefined();
+  });
+
+  it('rounds up to whole seconds, not to come back too early', () => {
+    const reply = jsonReply(503, {}, { 'retry-after': 'Thu, 15 Jan 2026 12:00:30 GMT' });
+    expect(retryAfterSeconds(reply, NOON + 1)).toBe(30);
+    expect(retryAfterSeconds(reply, NOON + 999)).toBe(30);
+    expect(retryAfterSeconds(reply, NOON + 1_000)).toBe(29);
+  });
+
+  describe('on a machine far from Greenwich', () => {
+    afterEach(() => {
+      vi.unstubAllEnvs();
+    });
+
+    it.each(['Asia/Tokyo', 'America/Los_Angeles'])('reads every form as UTC: %s', (zone) => {
+      vi.stubEnv('TZ', zone);
+      expect(new Date(NOON).getHours()).not.toBe(12);
+      expect(secondsOf('Thu, 15 Jan 2026 12:00:30 GMT')).toBe(30);
+      expect(secondsOf('Thursday, 15-Jan-26 12:00:30 GMT')).toBe(30);
+      expect(secondsOf('Thu Jan 15 12:00:30 2026')).toBe(30);
+    });
+  });
+});

@@ -1,0 +1,45 @@
+import { EchoPolicy, type EchoSetting } from '../../src/http/echo.ts';
+import { Endpoint } from '../../src/http/endpoint.ts';
+import type { Exchange, Post } from '../../src/http/exchange.ts';
+import { SentHeaders } from '../../src/http/sentHeaders.ts';
+
+/** Time enough for whatever is not meant to take time. */
+export const AMPLE_MS = 10_000;
+
+interface Options {
+  readonly timeoutMs?: number;
+  readonly echo?: EchoSetting;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An endpoint with its own connections, closed with the test that made it. */
+export class TestEndpoint implements AsyncDisposable {
+  readonly endpoint: Endpoint;
+  readonly #sentHeaders = new SentHeaders();
+  #count = 0;
+
+  constructor(url: string, { timeoutMs = AMPLE_MS, echo = 'auto', headers = {} }: Options = {}) {
+    const replyCheck = new EchoPolicy(echo);
+    this.endpoint = new Endpoint({ url, timeoutMs, replyCheck, headers }, this.#sentHeaders);
+  }
+
+  /** Posts an empty JSON object under a correlator of its own: `exchange-1`, `exchange-2`, … */
+  post(post: Partial<Post> = {}, timeLeftMs = AMPLE_MS): Promise<Exchange> {
+    this.#count += 1;
+    return this.endpoint.post(
+      {
+        headers: [],
+        contentType: 'application/json',
+        body: '{}',
+        correlator: `exchange-${this.#count}`,
+        ...post,
+      },
+      timeLeftMs,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.endpoint.close();
+    this.#sentHeaders.close();
+  }
+}
