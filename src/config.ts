@@ -24,11 +24,11 @@ export interface Config {
 const OWN_PREFIXES = /^(?:OPERATOR|CONSENT)_/;
 
 /**
- * Reads the settings; `environment` is the one place they come from.
+ * Reads the settings. Nothing else in the program reads the environment.
  *
  * @throws {ConfigError} that lists every problem by name
  */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Environment = process.env): Config {
   const read = new EnvironmentReader(environment);
   const production = read.text('NODE_ENV') === 'production';
   const access = readAccess(read);

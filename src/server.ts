@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { ANONYMOUS } from './caller/caller.ts';
 import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { RequestContext } from './context.ts';
+import { createApolloServer } from './graphql/apollo.ts';
+import { createEndpoint, type RequestLife } from './graphql/endpoint.ts';
+import { HttpServer } from './graphql/httpServer.ts';
+import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint } from './http/endpoint.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
@@ -8,28 +15,20 @@ import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
 import { SentHeaders } from './http/sentHeaders.ts';
-import { ConsentedLookups } from './lookups/consentedLookups.ts';
+import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
+import type { SimSwaps } from './loaders/simSwaps.ts';
+import type { Log } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
+import { ConsentedLookups } from './lookups/consentedLookups.ts';
 import { DirectLookups } from './lookups/directLookups.ts';
 import { Executor } from './lookups/executor.ts';
-import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
+import type { LookupRoute } from './lookups/lookupRoute.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { TokenManager } from './tokens/tokenManager.ts';
-import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
-
-import type { SimSwaps } from './loaders/simSwaps.ts';
-import { ANONYMOUS } from './caller/caller.ts';
-import type { Config } from './config.ts';
-import type { RequestContext } from './context.ts';
-import { createApolloServer } from './graphql/apollo.ts';
-import { createEndpoint, type RequestLife } from './graphql/endpoint.ts';
-import { HttpServer } from './graphql/httpServer.ts';
-import { createCorrelator } from './http/correlator.ts';
-import type { Log } from './log.ts';
 
 /** A process that serves. */
 export interface RunningServer {

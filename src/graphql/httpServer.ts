@@ -5,7 +5,6 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -55,8 +54,8 @@ export class HttpServer {
       });
     });
     this.#isReady = true;
-    // A server that listens on a port has an address with one.
-    const address = this.#server.address() as AddressInfo;
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('It listens on no port.');
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     return `http://${name}:${address.port}`;
   }

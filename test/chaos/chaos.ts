@@ -234,10 +234,13 @@ class Tally {
 function judgesWithout(guard: Guard | undefined): Judges {
   return {
     echo: (setting) => {
-      if (guard === 'correlator-check' || guard === 'fresh-connections') {
+      if (guard === 'correlator-check') {
         return { needsFreshConnection: false, refuses: () => undefined };
       }
-      return new EchoPolicy(setting);
+      const policy = new EchoPolicy(setting);
+      return guard === 'fresh-connections'
+        ? { needsFreshConnection: false, refuses: (...seen) => policy.refuses(...seen) }
+        : policy;
     },
     retry: (finished, rules) =>
       guard === 'doubt-rule' && finished.kind !== 'token-poll' && 'fault' in finished.exchange

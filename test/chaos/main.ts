@@ -55,9 +55,12 @@ function wrongnessOf(wrong: Wrongness): number {
   return Object.values<number>({ ...wrong }).reduce((sum, one) => sum + one, 0);
 }
 
+function row(name: string, value: number | string): string {
+  return `  ${name.padEnd(36)} ${value}\n`;
+}
+
 function report(title: string, findings: Findings, seconds: number): string {
   const { wrong, refusals, faults } = findings;
-  const row = (name: string, value: number | string): string => `  ${name.padEnd(36)}${value}\n`;
   const list = (counts: ReadonlyMap<string, number>): string =>
     [...counts]
       .toSorted(([one], [other]) => one.localeCompare(other))

@@ -1,0 +1,33 @@
+import type { LaunchedSimulator } from './simulator/launch.ts';
+import { TEST_NUMBERS } from './simulator/testNumbers.ts';
+import type { Role } from './graphql/schema.ts';
+
+const SHOWN = ['001', '002', '004', '006', '010'];
+
+/** What somebody sees who starts the server to try it: where it is, and a query to copy. */
+export function banner(url: string, role: Role, simulator: LaunchedSimulator): string {
+  const query =
+    role === 'bff'
+      ? '{ phoneNumber(e164: "+447700900002") { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } }'
+      : '{ _entities(representations: [{__typename: "PhoneNumber", e164: "+447700900002"}]) ' +
+        '{ ... on PhoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
+  const numbers = TEST_NUMBERS.filter(({ number }) => SHOWN.includes(number.slice(-3)));
+  return `
+SIM swap ${role === 'bff' ? 'BFF' : 'subgraph'}      ${url}/graphql
+operator simulator  ${simulator.authUrl}   (what it has seen: ${simulator.authUrl}/stats)
+
+A query to copy:
+
+  ${query}
+
+The same by curl:
+
+  curl -s ${url}/graphql -H 'content-type: application/json' \\
+    -d '${JSON.stringify({ query })}'
+
+Numbers to ask about (all of them: README.md):
+${numbers.map(({ number, does }) => `  ${number}  ${does}`).join('\n')}
+
+Ctrl-C ends both.
+`;
+}

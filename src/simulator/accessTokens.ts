@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import type { Operation } from '../domain/question.ts';
+import type { Reply } from './reply.ts';
+import type { Counts } from './stats.ts';
+
+/** What a token was issued for. */
+export interface TokenGrant {
+  readonly number: string;
+  readonly operation: Operation;
+  readonly flow: '2-legged' | '3-legged';
+}
+
+/** What presenting a token comes to. */
+export type Presented =
+  { readonly grant: TokenGrant } | { readonly refused: 'unknown' | 'used' | 'expired' };
+
+interface IssuedToken {
+  readonly grant: TokenGrant;
+  readonly expiresAtMs: number;
+  isUsed: boolean;
+}
+
+const LIFE_SECONDS = 60;
+
+/** The scopes, and the operation that each is for. */
+export const OPERATION_OF_SCOPE: Readonly<Record<string, Operation>> = {
+  'retrieve-sim-swap-date': 'retrieve-date',
+  'check-sim-swap': 'check',
+};
+
+/** Issues access tokens, and takes each once (service, "Authentication" 5). */
+export class AccessTokens {
+  readonly #counts: Counts;
+  readonly #nowMs: () => number;
+  readonly #issued = new Map<string, IssuedToken>();
+
+  constructor(counts: Counts, nowMs: () => number) {
+    this.#counts = counts;
+    this.#nowMs = nowMs;
+  }
+
+  /** A fresh token, as the reply of a token endpoint (service, "Token result"). */
+  issue(grant: TokenGrant): Reply {
+    this.#dropExpired();
+    this.#counts.tokens += 1;
+    const value = randomBytes(24).toString('base64url');
+    const expiresAtMs = this.#nowMs() + LIFE_SECONDS * 1000;
+    this.#issued.set(value, { grant, expiresAtMs, isUsed: false });
+    return {
+      status: 200,
+      headers: { 'cache-control': 'no-store' },
+      body: {
+        access_token: value,
+        token_type: 'Bearer',
+        expires_in: LIFE_SECONDS,
+        refresh_token: randomBytes(24).toString('base64url'),
+        id_token: randomBytes(24).toString('base64url'),
+      },
+    };
+  }
+
+  present(authorization: string | undefined): Presented {
+    const value = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '';
+    const token = this.#issued.get(value);
+    if (token === undefined) return { refused: 'unknown' };
+    if (token.isUsed) {
+      this.#counts.reusedTokens += 1;
+      return { refused: 'used' };
+    }
+    token.isUsed = true;
+    return token.expiresAtMs > this.#nowMs() ? { grant: token.grant } : { refused: 'expired' };
+  }
+
+  /** Tokens are kept for a while after their end, to tell a second use from an unknown one. */
+  #dropExpired(): void {
+    for (const [value, { expiresAtMs }] of this.#issued) {
+      if (expiresAtMs + LIFE_SECONDS * 1000 > this.#nowMs()) return;
+      this.#issued.delete(value);
+    }
+  }
+}

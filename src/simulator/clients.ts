@@ -1,0 +1,73 @@
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
+
+/** The one client that the simulator knows. */
+export interface ClientAccount {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Its public keys, for assertions. */
+  readonly jwks?: JSONWebKeySet;
+  /** What it must show: Basic, an assertion, or both together. */
+  readonly authentication: 'basic' | 'private_key_jwt' | 'both';
+}
+
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+const LONGEST_ASSERTION_SECONDS = 300;
+
+/** Checks who asks for tokens (service, "Authentication" 2; RFC 7523 §3). */
+export class Clients {
+  readonly #account: ClientAccount;
+  readonly #nowMs: () => number;
+  readonly #seenIds = new Set<string>();
+
+  constructor(account: ClientAccount, nowMs: () => number) {
+    this.#account = account;
+    this.#nowMs = nowMs;
+  }
+
+  async accepts(
+    authorization: string | undefined,
+    form: URLSearchParams,
+    audience: string,
+  ): Promise<boolean> {
+    const { authentication } = this.#account;
+    const showsSecret = authorization === this.#basic();
+    const showsAssertion = await this.#acceptsAssertion(form, audience);
+    switch (authentication) {
+      case 'basic':
+        return showsSecret;
+      case 'private_key_jwt':
+        return showsAssertion && authorization === undefined;
+      case 'both':
+        return showsSecret && showsAssertion;
+    }
+  }
+
+  #basic(): string {
+    const { clientId, clientSecret } = this.#account;
+    return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
+  }
+
+  async #acceptsAssertion(form: URLSearchParams, audience: string): Promise<boolean> {
+    const { jwks, clientId } = this.#account;
+    const assertion = form.get('client_assertion');
+    if (jwks === undefined || assertion === null) return false;
+    if (form.get('client_assertion_type') !== ASSERTION_TYPE) return false;
+    try {
+      const { payload } = await jwtVerify(assertion, createLocalJWKSet(jwks), {
+        issuer: clientId,
+        subject: clientId,
+        audience,
+        algorithms: ['ES256', 'PS256', 'RS256'],
+        requiredClaims: ['exp', 'jti'],
+        currentDate: new Date(this.#nowMs()),
+      });
+      const { jti = '', exp = 0 } = payload;
+      const livesTooLong = exp > this.#nowMs() / 1000 + LONGEST_ASSERTION_SECONDS;
+      if (livesTooLong || this.#seenIds.has(jti)) return false;
+      this.#seenIds.add(jti);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import type { AccessTokens, TokenGrant } from './accessTokens.ts';
+import { oauthError, type Reply } from './reply.ts';
+import type { Counts } from './stats.ts';
+import type { ConsentManner } from './testNumbers.ts';
+
+interface Request {
+  readonly grant: TokenGrant;
+  readonly manner: ConsentManner;
+  readonly askedAtMs: number;
+  readonly expiresAtMs: number;
+  intervalMs: number;
+  lastPollAtMs: number | undefined;
+  hasSlowedDown: boolean;
+}
+
+const EXPIRES_IN_SECONDS = 120;
+
+/** Short, so that trying things out does not drag; operators say 0 to 5. */
+const INTERVAL_SECONDS = 2;
+
+/** What a client polls at that was told no interval (OpenID CIBA Core §7.3). */
+const UNTOLD_INTERVAL_SECONDS = 5;
+const SLOW_DOWN_MS = 5000;
+
+/** The requests for consent: who was asked, and what they said (OpenID CIBA Core §7 and §11). */
+export class Consents {
+  readonly #tokens: AccessTokens;
+  readonly #counts: Counts;
+  readonly #nowMs: () => number;
+  readonly #requests = new Map<string, Request>();
+
+  constructor(tokens: AccessTokens, counts: Counts, nowMs: () => number) {
+    this.#tokens = tokens;
+    this.#counts = counts;
+    this.#nowMs = nowMs;
+  }
+
+  /** Prompts the owner of the number, and acknowledges. */
+  request(grant: TokenGrant, manner: ConsentManner): Reply {
+    const nowMs = this.#nowMs();
+    this.#counts.prompts += 1;
+    if (this.#isPrompted(grant.number, nowMs)) this.#counts.doublePrompts += 1;
+
+    const { expiresInSeconds = EXPIRES_IN_SECONDS, intervalSeconds = INTERVAL_SECONDS } = manner;
+    const authReqId = randomBytes(24).toString('base64url');
+    this.#requests.set(authReqId, {
+      grant,
+      manner,
+      askedAtMs: nowMs,
+      expiresAtMs: nowMs + expiresInSeconds * 1000,
+      intervalMs: (intervalSeconds ?? UNTOLD_INTERVAL_SECONDS) * 1000,
+      lastPollAtMs: undefined,
+      hasSlowedDown: false,
+    });
+    return {
+      status: 200,
+      body: {
+        auth_req_id: authReqId,
+        expires_in: expiresInSeconds,
+        ...(intervalSeconds === null ? {} : { interval: intervalSeconds }),
+      },
+    };
+  }
+
+  /** Answers one poll. An id that was redeemed, refused or expired is dead. */
+  poll(authReqId: string): Reply {
+    this.#counts.polls += 1;
+    const nowMs = this.#nowMs();
+    const request = this.#requests.get(authReqId);
+    if (request === undefined) return oauthError(400, 'invalid_grant');
+    if (nowMs >= request.expiresAtMs) return this.#end(authReqId, 'expired_token');
+
+    const isEarly =
+      request.lastPollAtMs !== undefined && nowMs - request.lastPollAtMs < request.intervalMs;
+    request.lastPollAtMs = nowMs;
+    if (isEarly) this.#counts.earlyPolls += 1;
+    if (isEarly || (request.manner.slowsDownOnce === true && !request.hasSlowedDown)) {
+      request.hasSlowedDown = true;
+      request.intervalMs += SLOW_DOWN_MS;
+      return oauthError(400, 'slow_down');
+    }
+    return this.#decide(authReqId, request, nowMs);
+  }
+
+  #decide(authReqId: string, { grant, manner, askedAtMs }: Request, nowMs: number): Reply {
+    const isDue = (afterMs: number | undefined): boolean =>
+      afterMs !== undefined && nowMs - askedAtMs >= afterMs;
+    if (manner.pollError !== undefined) return this.#end(authReqId, manner.pollError);
+    if (isDue(manner.deniedAfterMs)) return this.#end(authReqId, 'access_denied');
+    if (!isDue(manner.grantedAfterMs)) return oauthError(400, 'authorization_pending');
+    this.#requests.delete(authReqId);
+    return this.#tokens.issue(grant);
+  }
+
+  #end(authReqId: string, error: string): Reply {
+    this.#requests.delete(authReqId);
+    return oauthError(400, error);
+  }
+
+  #isPrompted(number: string, nowMs: number): boolean {
+    return [...this.#requests.values()].some(
+      (request) => request.grant.number === number && request.expiresAtMs > nowMs,
+    );
+  }
+}

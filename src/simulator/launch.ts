@@ -1,0 +1,48 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { DEMO_CLIENT } from './simulator.ts';
+
+/** A simulator in a process of its own, and how to be its client. */
+export interface LaunchedSimulator {
+  readonly authUrl: string;
+  readonly simSwapUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  stop(): Promise<void>;
+}
+
+/** Starts the simulator on a free port; rejects when it ends before it listens. */
+export async function launchSimulator(): Promise<LaunchedSimulator> {
+  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), ['--port', '0'], {
+    // Ctrl-C in a terminal goes to the whole group; the simulator is to outlive the server's drain.
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const exited = once(child, 'exit');
+  const ready = await Promise.race([
+    once(child, 'message').then(([message]: unknown[]) => message),
+    exited.then(() => undefined),
+  ]);
+  if (!isAddress(ready)) throw new Error('The operator simulator ended before it listened.');
+  return {
+    ...DEMO_CLIENT,
+    authUrl: ready.authUrl,
+    simSwapUrl: ready.simSwapUrl,
+    async stop() {
+      if (child.connected) child.disconnect();
+      await exited;
+    },
+  };
+}
+
+function isAddress(message: unknown): message is { authUrl: string; simSwapUrl: string } {
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'authUrl' in message &&
+    typeof message.authUrl === 'string' &&
+    'simSwapUrl' in message &&
+    typeof message.simSwapUrl === 'string'
+  );
+}

@@ -1,0 +1,37 @@
+const HOUR_MS = 3_600_000;
+
+/** A mobile line as it truly is, and what its operator may tell of it. */
+export interface Line {
+  /** Hours since the SIM was last swapped; absent for a line that never swapped. */
+  readonly swappedHoursAgo?: number;
+  readonly activatedHoursAgo: number;
+  /** Local law forbids telling the date. */
+  readonly withholdsDate?: boolean;
+  /** With a withheld date: says so many days in which nothing happened, if that is so. */
+  readonly monitoredPeriodDays?: number;
+  /** How far back `check` may look; 2400 hours unless local law says less. */
+  readonly checksBackHours?: number;
+}
+
+/** The body of an answer to `retrieve-date` (service, "What the service does" 6). */
+export interface RetrieveDateAnswer {
+  readonly latestSimChange: string | null;
+  readonly monitoredPeriod?: number;
+}
+
+/** Whether the last swap is at most so many hours ago, the bound included. */
+export function swappedWithin({ swappedHoursAgo }: Line, maxAgeHours: number): boolean {
+  return swappedHoursAgo !== undefined && swappedHoursAgo <= maxAgeHours;
+}
+
+/** The last swap, or the activation where there was none, or `null` where it may not be told. */
+export function retrieveDate(line: Line, nowMs: number): RetrieveDateAnswer {
+  if (line.withholdsDate === true) {
+    const { monitoredPeriodDays: days } = line;
+    return days === undefined || swappedWithin(line, days * 24)
+      ? { latestSimChange: null }
+      : { latestSimChange: null, monitoredPeriod: days };
+  }
+  const hoursAgo = line.swappedHoursAgo ?? line.activatedHoursAgo;
+  return { latestSimChange: new Date(nowMs - hoursAgo * HOUR_MS).toISOString() };
+}

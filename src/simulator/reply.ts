@@ -1,0 +1,17 @@
+/** A reply before it meets a fault and the wire. */
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** As JSON; no body where absent. */
+  readonly body?: object;
+}
+
+/** CAMARA's error body. It never quotes what was sent. */
+export function camaraError(status: number, code: string, message = code): Reply {
+  return { status, body: { status, code, message } };
+}
+
+/** OAuth's error body (RFC 6749 §5.2). */
+export function oauthError(status: number, error: string): Reply {
+  return { status, body: { error } };
+}

@@ -1,0 +1,268 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JSONWebKeySet } from 'jose';
+import { parsePhoneNumber } from '../domain/phoneNumber.ts';
+import type { Operation } from '../domain/question.ts';
+import { AccessTokens, OPERATION_OF_SCOPE, type TokenGrant } from './accessTokens.ts';
+import { Clients, type ClientAccount } from './clients.ts';
+import { Consents } from './consents.ts';
+import type { Fault } from './fault.ts';
+import { Lookups } from './lookups.ts';
+import { camaraError, oauthError, type Reply } from './reply.ts';
+import { respond } from './respond.ts';
+import { noCounts, type Counts } from './stats.ts';
+import { findTestNumber } from './testNumbers.ts';
+
+/** How the simulated operator is set up. */
+export interface SimulatorSettings {
+  /** 0 for any that is free. */
+  readonly port: number;
+  readonly clientAuthentication?: ClientAccount['authentication'];
+  /** The client's public keys, for assertions; their audience is the simulator's own address. */
+  readonly jwks?: JSONWebKeySet;
+  readonly cibaGrantType?: string;
+  /** Whether replies carry the `x-correlator` of their request. */
+  readonly echoesCorrelator?: boolean;
+  /** Milliseconds since 1970. */
+  readonly nowMs?: () => number;
+}
+
+/** A simulator that listens. */
+export interface Simulator {
+  /** `{auth_url}`. */
+  readonly authUrl: string;
+  /** `{sim_swap_url}`. */
+  readonly simSwapUrl: string;
+  stats(): Readonly<Counts>;
+  resetStats(): void;
+  close(): Promise<void>;
+}
+
+/** The client that the simulator knows: no secrets, for they open nothing. */
+export const DEMO_CLIENT = { clientId: 'demo-client', clientSecret: 'demo-secret' };
+
+const SIM_SWAP_PATH = '/sim-swap/v1';
+const CIBA_GRANT_TYPE = 'urn:openid:params:mc:grant-type:ciba';
+const LARGEST_BODY_BYTES = 64 * 1024;
+
+/** What a request comes to: the reply, and what becomes of it. */
+interface Outcome {
+  readonly reply: Reply;
+  readonly fault?: Fault | undefined;
+}
+
+/** Starts an operator to try and test against (design §7). */
+export async function startSimulator(settings: SimulatorSettings): Promise<Simulator> {
+  const simulated = new SimulatedOperator(settings);
+  const server = createServer((request, response) => {
+    simulated.serve(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(settings.port, '127.0.0.1', () => {
+      resolve();
+    });
+  });
+  const url = addressOf(server);
+  simulated.url = url;
+  return {
+    authUrl: url,
+    simSwapUrl: `${url}${SIM_SWAP_PATH}`,
+    stats: () => ({ ...simulated.counts }),
+    resetStats: () => {
+      Object.assign(simulated.counts, noCounts());
+    },
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function addressOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('It listens on no port.');
+  return `http://127.0.0.1:${address.port}`;
+}
+
+class SimulatedOperator {
+  readonly counts = noCounts();
+  url = '';
+  readonly #settings: SimulatorSettings;
+  readonly #clients: Clients;
+  readonly #tokens: AccessTokens;
+  readonly #consents: Consents;
+  readonly #lookups: Lookups;
+
+  constructor(settings: SimulatorSettings) {
+    const nowMs = settings.nowMs ?? Date.now;
+    const { jwks, clientAuthentication: authentication = 'basic' } = settings;
+    this.#settings = settings;
+    this.#clients = new Clients(
+      { ...DEMO_CLIENT, authentication, ...(jwks === undefined ? {} : { jwks }) },
+      nowMs,
+    );
+    this.#tokens = new AccessTokens(this.counts, nowMs);
+    this.#consents = new Consents(this.#tokens, this.counts, nowMs);
+    this.#lookups = new Lookups(this.#tokens, this.counts, nowMs);
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const sent = request.headers['x-correlator'];
+    const correlator =
+      typeof sent === 'string' && this.#settings.echoesCorrelator !== false ? sent : undefined;
+    const { reply, fault } = await this.#route(request);
+    await respond({ response, correlator, sleep: (ms) => sleep(ms) }, reply, fault);
+  }
+
+  async #route(request: IncomingMessage): Promise<Outcome> {
+    const { method, url: path } = request;
+    if (path === '/stats') return { reply: this.#stats(method) };
+    const handle = this.#handlerOf(path);
+    if (handle === undefined) return { reply: { status: 404 } };
+    if (method !== 'POST') return { reply: { status: 405, headers: { allow: 'POST' } } };
+    const length = Number(request.headers['content-length'] ?? 0);
+    if (length > LARGEST_BODY_BYTES) return { reply: { status: 413 } };
+    return handle(request, await readText(request));
+  }
+
+  #handlerOf(
+    path: string | undefined,
+  ): ((request: IncomingMessage, body: string) => Promise<Outcome>) | undefined {
+    switch (path) {
+      case '/oauth/v1/token':
+        return (request, body) => this.#form(request, body, (form) => this.#token(form));
+      case '/openIDConnectCIBA/v1/bc-authorize':
+        return (request, body) => this.#form(request, body, (form) => this.#authorize(form));
+      case '/openIDConnectCIBA/v1/token':
+        return (request, body) => this.#form(request, body, (form) => this.#poll(form));
+      case `${SIM_SWAP_PATH}/retrieve-date`:
+        return (request, body) => Promise.resolve(this.#lookUp('retrieve-date', request, body));
+      case `${SIM_SWAP_PATH}/check`:
+        return (request, body) => Promise.resolve(this.#lookUp('check', request, body));
+      default:
+        return undefined;
+    }
+  }
+
+  #stats(method: string | undefined): Reply {
+    if (method === 'DELETE') Object.assign(this.counts, noCounts());
+    return { status: 200, body: { ...this.counts } };
+  }
+
+  /** A form from a client that shows who it is. */
+  async #form(
+    request: IncomingMessage,
+    body: string,
+    handle: (form: URLSearchParams) => Outcome,
+  ): Promise<Outcome> {
+    const isForm = /^application\/x-www-form-urlencoded\b/i.test(
+      request.headers['content-type'] ?? '',
+    );
+    if (!isForm) return { reply: oauthError(400, 'invalid_request') };
+    const form = new URLSearchParams(body);
+    if (await this.#clients.accepts(request.headers.authorization, form, this.url)) {
+      return handle(form);
+    }
+    this.counts.refusedClients += 1;
+    return {
+      reply: {
+        ...oauthError(401, 'invalid_client'),
+        headers: { 'www-authenticate': 'Basic realm="simulator"' },
+      },
+    };
+  }
+
+  /** Service, "Endpoints" 3. */
+  #token(form: URLSearchParams): Outcome {
+    if (form.get('grant_type') !== 'client_credentials') {
+      return { reply: oauthError(400, 'unsupported_grant_type') };
+    }
+    const grant = this.#grant(form.get('username'), form.get('scope'), '2-legged');
+    if ('status' in grant) return { reply: grant };
+    const fault = findTestNumber(grant.number)?.token;
+    return fault?.kind === 'refuse'
+      ? { reply: { status: 200 }, fault }
+      : { reply: this.#tokens.issue(grant), fault };
+  }
+
+  /** Service, "Endpoints" 1. */
+  #authorize(form: URLSearchParams): Outcome {
+    const grant = this.#grant(form.get('login_hint'), form.get('scope'), '3-legged');
+    if ('status' in grant) return { reply: grant };
+    const { consent = { grantedAfterMs: 0 } } = findTestNumber(grant.number) ?? {};
+    if (consent.insteadOfPrompt !== undefined) {
+      return { reply: { status: 200 }, fault: consent.insteadOfPrompt };
+    }
+    return { reply: this.#consents.request(grant, consent), fault: consent.afterPrompt };
+  }
+
+  /** Service, "Endpoints" 2. */
+  #poll(form: URLSearchParams): Outcome {
+    if (form.get('grant_type') !== (this.#settings.cibaGrantType ?? CIBA_GRANT_TYPE)) {
+      return { reply: oauthError(400, 'unsupported_grant_type') };
+    }
+    const authReqId = form.get('auth_req_id');
+    if (authReqId === null) return { reply: oauthError(400, 'invalid_request') };
+    return { reply: this.#consents.poll(authReqId) };
+  }
+
+  /** Service, "Endpoints" 4 and 5. */
+  #lookUp(operation: Operation, request: IncomingMessage, text: string): Outcome {
+    const body = readJsonObject(request.headers['content-type'], text);
+    const authorized =
+      body === undefined
+        ? camaraError(400, 'INVALID_ARGUMENT')
+        : this.#lookups.authorize(operation, request.headers.authorization, body);
+    if (body === undefined || 'status' in authorized) {
+      this.counts.refusedLookups += 1;
+      return { reply: 'status' in authorized ? authorized : camaraError(400, 'INVALID_ARGUMENT') };
+    }
+    const { lookup } = findTestNumber(authorized.number) ?? {};
+    const fault =
+      lookup?.operation === undefined || lookup.operation === operation ? lookup?.fault : undefined;
+    if (fault?.kind === 'refuse') {
+      this.counts.refusedLookups += 1;
+      return { reply: { status: fault.status }, fault };
+    }
+    const reply = this.#lookups.answer(operation, authorized.number, body);
+    if (reply.status !== 200) this.counts.refusedLookups += 1;
+    return { reply, fault };
+  }
+
+  #grant(
+    telUri: string | null,
+    scope: string | null,
+    flow: TokenGrant['flow'],
+  ): TokenGrant | Reply {
+    // The service takes the number with and without its plus.
+    const parsed = parsePhoneNumber((telUri ?? '').replace(/^tel:(?!\+)/, 'tel:+'));
+    if (telUri?.startsWith('tel:') !== true || 'refused' in parsed) {
+      return oauthError(400, flow === '3-legged' ? 'unknown_user_id' : 'invalid_request');
+    }
+    const operation = OPERATION_OF_SCOPE[scope ?? ''];
+    return operation === undefined
+      ? oauthError(400, 'invalid_scope')
+      : { number: parsed.value, operation, flow };
+  }
+}
+
+function readJsonObject(
+  contentType: string | undefined,
+  body: string,
+): Readonly<Record<string, unknown>> | undefined {
+  if (!/^application\/json\b/i.test(contentType ?? '')) return undefined;
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? { ...value }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+/** What the simulator has seen since it started, or since the counts were last zeroed. */
+export interface Counts {
+  /** Lookups answered: what an operator would bill. */
+  lookups: number;
+  retrieveDate: number;
+  check: number;
+  /** Lookups refused, whatever the reason. */
+  refusedLookups: number;
+  /** Access tokens issued. */
+  tokens: number;
+  /** Uses of a token that was used before. */
+  reusedTokens: number;
+  /** Uses of a token for another number or operation. */
+  misusedTokens: number;
+  /** People asked for their consent. */
+  prompts: number;
+  /** People asked while an earlier prompt about the same number was still open. */
+  doublePrompts: number;
+  polls: number;
+  /** Polls before the interval was over. */
+  earlyPolls: number;
+  /** Polls of an id while another poll of it was under way. */
+  overlappingPolls: number;
+  /** Requests whose client authentication was refused. */
+  refusedClients: number;
+}
+
+/** All at zero. */
+export function noCounts(): Counts {
+  return {
+    lookups: 0,
+    retrieveDate: 0,
+    check: 0,
+    refusedLookups: 0,
+    tokens: 0,
+    reusedTokens: 0,
+    misusedTokens: 0,
+    prompts: 0,
+    doublePrompts: 0,
+    polls: 0,
+    earlyPolls: 0,
+    overlappingPolls: 0,
+    refusedClients: 0,
+  };
+}
