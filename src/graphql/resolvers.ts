@@ -51,12 +51,11 @@ async function resolveReference(
   if (typeof representation !== 'object' || representation === null) {
     throw badUserInput('A representation is an object with __typename and e164.');
   }
-  const { __typename, e164 } = representation as Readonly<Record<string, unknown>>;
-  if (__typename !== 'PhoneNumber') {
+  if (!('__typename' in representation) || representation.__typename !== 'PhoneNumber') {
     throw badUserInput('This subgraph resolves representations of PhoneNumber alone.');
   }
-  if (typeof e164 !== 'string') {
+  if (!('e164' in representation) || typeof representation.e164 !== 'string') {
     throw badUserInput('A representation of PhoneNumber has its e164 as a string.');
   }
-  return { __typename, ...(await phoneNumber(e164)) };
+  return { __typename: 'PhoneNumber', ...(await phoneNumber(representation.e164)) };
 }

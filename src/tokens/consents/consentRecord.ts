@@ -265,12 +265,18 @@ export function pendingFailure(
 ): LookupFailure {
   const failure = { code: 'CONSENT_PENDING', reach: 'number' } as const;
   if (record === undefined) return { ...failure, retryAfterSeconds: 1 };
-  const againAtMs = record.state === 'pending' ? record.nextPollAtMs : endsAtMs(record);
   return {
     ...failure,
-    retryAfterSeconds: secondsUntil(againAtMs, nowMs),
+    retryAfterSeconds: secondsUntil(againAtMs(record, nowMs), nowMs),
     expiresAtMs: wallNowMs + (endsAtMs(record) - nowMs),
   };
+}
+
+/** When the record may say something else. */
+function againAtMs(record: ConsentRecord, nowMs: number): number {
+  if (record.state === 'pending') return record.nextPollAtMs;
+  const isUnderWay = record.state === 'requested' && record.leaseUntilMs > nowMs;
+  return isUnderWay ? record.leaseUntilMs : endsAtMs(record);
 }
 
 function secondsUntil(atMs: number, nowMs: number): number {
