@@ -118,6 +118,7 @@ const JUDGES: Judges = {
 /** What is handed in from outside. */
 export interface SimSwapParts {
   readonly clock: Clock;
+  readonly log: Log;
   /** Others than the ones that serve are for showing what each of those is good for. */
   readonly judges?: Judges;
 }
@@ -125,16 +126,17 @@ export interface SimSwapParts {
 export function createSimSwaps(
   settings: OperatorSettings,
   consent: ConsentSettings,
-  { clock, judges = JUDGES }: SimSwapParts,
+  { clock, log, judges = JUDGES }: SimSwapParts,
 ): SimSwaps {
   const sentHeaders = new SentHeaders();
   const budget = new RetryBudget(clock);
   const endpoints: Endpoint[] = [];
-  const guarded = (kind: ExchangeKind, url: string): GuardedEndpoint => {
+  const guarded = (name: string, kind: ExchangeKind, url: string): GuardedEndpoint => {
     const replyCheck = judges.echo(settings.correlatorEcho);
     const endpoint = new Endpoint({ ...settings, url, replyCheck }, sentHeaders);
     endpoints.push(endpoint);
     return new GuardedEndpoint(endpoint, {
+      name,
       kind,
       circuit: new Circuit(clock),
       budget,
@@ -144,18 +146,28 @@ export function createSimSwaps(
       },
       decideRetry: judges.retry,
       clock,
+      log,
       random: Math.random,
     });
   };
   const tokens = new TokenManager(
     settings,
     {
-      clientCredentials: guarded('client-credentials', `${settings.authUrl}/oauth/v1/token`),
+      clientCredentials: guarded(
+        'token',
+        'client-credentials',
+        `${settings.authUrl}/oauth/v1/token`,
+      ),
       backchannelAuthentication: guarded(
+        'bc-authorize',
         'backchannel-authentication',
         `${settings.authUrl}/openIDConnectCIBA/v1/bc-authorize`,
       ),
-      cibaToken: guarded('token-poll', `${settings.authUrl}/openIDConnectCIBA/v1/token`),
+      cibaToken: guarded(
+        'CIBA token',
+        'token-poll',
+        `${settings.authUrl}/openIDConnectCIBA/v1/token`,
+      ),
     },
     createClientAuthentication(settings.clientId, settings.clientAuthentication, clock),
     clock,
@@ -163,8 +175,8 @@ export function createSimSwaps(
   const operator = new Operator(
     settings,
     {
-      retrieveDate: guarded('lookup', `${settings.simSwapUrl}/retrieve-date`),
-      check: guarded('lookup', `${settings.simSwapUrl}/check`),
+      retrieveDate: guarded('retrieve-date', 'lookup', `${settings.simSwapUrl}/retrieve-date`),
+      check: guarded('check', 'lookup', `${settings.simSwapUrl}/check`),
     },
     judges,
     clock,

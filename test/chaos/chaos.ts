@@ -2,10 +2,10 @@ import { Pool } from 'undici';
 import { readConfig } from '../../src/config.ts';
 import { EchoPolicy } from '../../src/http/echo.ts';
 import { decideRetry } from '../../src/http/resilience/retryDecision.ts';
-import type { Log } from '../../src/log.ts';
 import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
 import { startServer, type Judges } from '../../src/server.ts';
 import { systemClock } from '../../src/systemClock.ts';
+import { silentLog } from '../silentLog.ts';
 import { ChaosOperator } from './chaosOperator.ts';
 import { Random } from './random.ts';
 import { Truth } from './truth.ts';
@@ -79,8 +79,6 @@ interface GraphqlReply {
   }[];
 }
 
-const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
 /** Lets clients ask through the real server, over HTTP, while the operator fails in every way. */
 export async function runChaos(run: ChaosRun): Promise<Findings> {
   const truth = new Truth(run.seed, Date.now());
@@ -110,7 +108,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     config,
     operator: settings,
     clock: systemClock,
-    log: SILENT,
+    log: silentLog,
     judges: judgesWithout(run.without),
   });
   const tally = new Tally(truth);

@@ -143,22 +143,20 @@ describe('a reply', () => {
   });
 });
 
+/** A reply to an earlier question, as it stands on the wire. */
+function stale(correlator?: string): string {
+  const echo = correlator === undefined ? '' : `x-correlator: ${correlator}\r\n`;
+  const head = 'content-type: application/json\r\ncontent-length: 17\r\n';
+  return `HTTP/1.1 200 OK\r\n${head}${echo}\r\n{"swapped":false}`;
+}
+
+/** The reply that is due, as it stands on the wire. */
+function own(correlator: string): string {
+  const body = `{"for":"${correlator}"}`;
+  return `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\nx-correlator: ${correlator}\r\n\r\n${body}`;
+}
+
 describe('a response too many on a connection that is kept alive', () => {
-  const stale = (correlator?: string): string =>
-    [
-      'HTTP/1.1 200 OK',
-      'content-type: application/json',
-      'content-length: 17',
-      ...(correlator === undefined ? [] : [`x-correlator: ${correlator}`]),
-      '',
-      '{"swapped":false}',
-    ].join('\r\n');
-
-  function own(correlator: string): string {
-    const body = `{"for":"${correlator}"}`;
-    return `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\nx-correlator: ${correlator}\r\n\r\n${body}`;
-  }
-
   it.each<[string, string]>([
     ['with the correlator of the first', stale('exchange-1')],
     ['without a correlator', stale()],

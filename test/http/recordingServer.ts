@@ -1,10 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 /** One connection as the server sees it. */
@@ -50,14 +45,16 @@ export class RecordingServer implements AsyncDisposable {
     const received: Received[] = [];
     const connections: Connection[] = [];
     const server = createServer((request, response) => {
-      void readBody(request).then((body) => {
-        const connection = connections.find(({ socket }) => socket === request.socket);
-        if (connection === undefined) throw new Error('A request without a connection.');
+      const connection = connections.find(({ socket }) => socket === request.socket);
+      if (connection === undefined) throw new Error('A request without a connection.');
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
         const one: Received = {
           method: request.method ?? '',
           path: request.url ?? '',
           headers: request.headers,
-          body,
+          body: Buffer.concat(chunks).toString('utf8'),
           correlator: String(request.headers['x-correlator']),
           connection,
         };
@@ -102,10 +99,4 @@ export async function deadUrl(): Promise<string> {
   const server = await RecordingServer.start(() => undefined);
   await server[Symbol.asyncDispose]();
   return server.url;
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }

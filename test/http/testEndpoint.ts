@@ -1,7 +1,13 @@
+import type { Clock } from '../../src/clock.ts';
 import { EchoPolicy, type EchoSetting } from '../../src/http/echo.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
+import { Circuit } from '../../src/http/resilience/circuit.ts';
+import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
+import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
+import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
 import { SentHeaders } from '../../src/http/sentHeaders.ts';
+import { silentLog } from '../silentLog.ts';
 
 /** Time enough for whatever is not meant to take time. */
 export const AMPLE_MS = 10_000;
@@ -36,6 +42,21 @@ export class TestEndpoint implements AsyncDisposable {
       },
       timeLeftMs,
     );
+  }
+
+  /** The same endpoint behind guards of its own, whose retries do not pause. */
+  guarded(kind: ExchangeKind, clock: Clock): GuardedEndpoint {
+    return new GuardedEndpoint(this.endpoint, {
+      name: 'test endpoint',
+      kind,
+      circuit: new Circuit(clock),
+      budget: new RetryBudget(clock),
+      rules: { canTakeNewToken: true, retriesDoubtfulLookups: false },
+      decideRetry,
+      clock,
+      log: silentLog,
+      random: () => 0,
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

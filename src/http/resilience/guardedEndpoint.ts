@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { LookupFailure } from '../../errors.ts';
+import type { Log } from '../../log.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { Exchange, Post } from '../exchange.ts';
@@ -14,6 +15,8 @@ const JITTER_MS = 200;
 
 /** What guards an endpoint. */
 export interface Guards {
+  /** What the log calls the endpoint. */
+  readonly name: string;
   readonly kind: ExchangeKind;
   readonly circuit: Circuit;
   /** Shared by all endpoints of an operator. */
@@ -21,6 +24,7 @@ export interface Guards {
   readonly rules: RetryRules;
   readonly decideRetry: typeof decideRetry;
   readonly clock: Clock;
+  readonly log: Log;
   /** From 0 up to 1. */
   readonly random: () => number;
 }
@@ -96,12 +100,29 @@ export class GuardedEndpoint {
   }: GuardedPost<J>): Promise<{ exchange: Exchange; judged: J }> {
     const attempt = await this.#guards.circuit.run(
       async () => {
-        const exchange = await this.#endpoint.post(await make(), this.#timeLeftMs(urgency));
-        return { exchange, judged: judge(exchange) };
+        const post = await make();
+        const exchange = await this.#endpoint.post(post, this.#timeLeftMs(urgency));
+        const judged: J = judge(exchange);
+        this.#report(post, exchange, judged);
+        return { exchange, judged };
       },
       ({ exchange, judged }) => healthOf(exchange, judged, urgency),
     );
     return attempt ?? { exchange: CIRCUIT_OPEN, judged: judge(CIRCUIT_OPEN) };
+  }
+
+  /** Whoever runs the service must hear of a refusal: only they can mend it. */
+  #report({ correlator }: Post, exchange: Exchange, { failure }: Judged): void {
+    const { name: endpoint, log } = this.#guards;
+    if (failure?.code === 'OPERATOR_REFUSED' && 'reply' in exchange) {
+      const { status } = exchange.reply;
+      log.error('the operator refused our request', { endpoint, status, correlator });
+    } else if ('fault' in exchange && exchange.fault.cause !== 'cancelled') {
+      const { detail } = exchange.fault;
+      log.warn('an exchange with the operator failed', { endpoint, detail, correlator });
+    } else if (failure?.code === 'OPERATOR_INVALID_REPLY') {
+      log.warn('the operator sent a reply that cannot be trusted', { endpoint, correlator });
+    }
   }
 
   /** Full jitter on top of what the operator asked for; `false` when time ran out meanwhile. */

@@ -1,0 +1,8 @@
+import type { Log } from '../src/log.ts';
+
+/** Hears everything and says nothing. */
+export const silentLog: Log = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
