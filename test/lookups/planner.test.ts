@@ -382,9 +382,9 @@ describe('rule 7: how far a failure speaks', () => {
 
   it('is provisional: a later fact takes the place of a failure that closed everything', () => {
     const failed: FailedLookup = { lookup: { operation: 'retrieve-date' }, failure: UNAVAILABLE };
-    const plan: Plan = { questions: [question(24)], facts: [], failures: [failed] };
-    expect(tell(answerTo(question(24), plan, BOTH))).toBe('OPERATOR_UNAVAILABLE');
-    const later: Plan = { ...plan, facts: [checked(240, false)] };
+    const failedPlan: Plan = { questions: [question(24)], facts: [], failures: [failed] };
+    expect(tell(answerTo(question(24), failedPlan, BOTH))).toBe('OPERATOR_UNAVAILABLE');
+    const later: Plan = { ...failedPlan, facts: [checked(240, false)] };
     expect(tell(answerTo(question(24), later, BOTH))).toBe(false);
   });
 });
@@ -449,23 +449,21 @@ describe('rule 8: windows that are too large', () => {
   });
 });
 
-describe('nextWindowAmong, where a check is bought and only its window is free', () => {
-  const plan = (asked: readonly Asked[], facts: readonly Fact[] = []): Plan => ({
-    questions: asked.map(question),
-    facts,
-    failures: [],
-  });
+function planOf(asked: readonly Asked[], facts: readonly Fact[] = []): Plan {
+  return { questions: asked.map(question), facts, failures: [] };
+}
 
+describe('nextWindowAmong, where a check is bought and only its window is free', () => {
   it.each<[string, Plan[], number | undefined]>([
-    ['the largest open window of all who wait', [plan([24, 720]), plan([240])], 720],
-    ['halves once one of them knows a true', [plan([24, 240, 720], [checked(2400, true)])], 240],
+    ['the largest open window of all who wait', [planOf([24, 720]), planOf([240])], 720],
+    ['halves once one of them knows a true', [planOf([24, 240, 720], [checked(2400, true)])], 240],
     [
       'leaves out what somebody has the answer to',
-      [plan([24, 240], [checked(240, false)]), plan([1])],
+      [planOf([24, 240], [checked(240, false)]), planOf([1])],
       1,
     ],
-    ['nothing when nothing is open', [plan([240], [checked(240, false)])], undefined],
-    ['nothing when only the date is open', [plan(['date'])], undefined],
+    ['nothing when nothing is open', [planOf([240], [checked(240, false)])], undefined],
+    ['nothing when only the date is open', [planOf(['date'])], undefined],
     ['nothing when nobody waits', [], undefined],
   ])('takes %s', (_, plans, maxAgeHours) => {
     expect(nextWindowAmong(plans, BOTH)).toBe(maxAgeHours);

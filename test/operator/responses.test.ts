@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { LookupFailure } from '../../src/errors.ts';
+import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
+import { jsonReply } from '../http/replies.ts';
+import { START_MS } from '../testClock.ts';
+import { hours } from '../values.ts';
+
+const TIMES = { sentAtMs: START_MS - 200, nowMs: START_MS };
+const WINDOW = hours(240);
+const INVALID = { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
+
+function atMs(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}
+
+describe('judgeCheck', () => {
+  it.each([true, false])('reads swapped: %s', (swapped) => {
+    expect(judgeCheck(jsonReply(200, { swapped }), TIMES, WINDOW)).toEqual({
+      fact: { operation: 'check', maxAgeHours: 240, swapped, sentAtMs: TIMES.sentAtMs },
+    });
+  });
+
+  it('passes over members that it does not know', () => {
+    const reply = jsonReply(200, { swapped: true, latestSimChange: 'nonsense', extra: [1] });
+    expect(judgeCheck(reply, TIMES, WINDOW)).toMatchObject({ fact: { swapped: true } });
+  });
+
+  it.each<[string, unknown]>([
+    ['"false"', { swapped: 'false' }],
+    ['"true"', { swapped: 'true' }],
+    ['0', { swapped: 0 }],
+    ['1', { swapped: 1 }],
+    ['null', { swapped: null }],
+    ['an empty string', { swapped: '' }],
+    ['an array', { swapped: [false] }],
+    ['an object', { swapped: { value: false } }],
+    ['missing', {}],
+    ['under another name', { Swapped: false }],
+    ['in an inner object', { data: { swapped: false } }],
+    ['in an array', [{ swapped: false }]],
+    ['the whole body', 'false'],
+    ['nothing', ''],
+    ['cut off', '{"swapped":false'],
+  ])('takes no answer from swapped: %s', (_, body) => {
+    expect(judgeCheck(jsonReply(200, body), TIMES, WINDOW)).toEqual(INVALID);
+  });
+
+  it.each([201, 202, 203, 204, 206])('takes no answer from a %d', (status) => {
+    expect(judgeCheck(jsonReply(status, { swapped: false }), TIMES, WINDOW)).toEqual(INVALID);
+  });
+
+  it.each(['text/html', 'text/plain', 'text/json', undefined])(
+    'takes no answer from a body of type %s',
+    (contentType) => {
+      const reply = jsonReply(200, { swapped: false }, { 'content-type': contentType });
+      expect(judgeCheck(reply, TIMES, WINDOW)).toEqual(INVALID);
+    },
+  );
+
+  it('takes an answer from nothing but 200, JSON and a boolean', () => {
+    fc.assert(
+      fc.property(anyStatus(), anyBody('swapped', fc.boolean()), (status, body) => {
+        const judged = judgeCheck(jsonReply(status, body), TIMES, WINDOW);
+        expect('fact' in judged).toBe(
+          status === 200 && typeof member(body, 'swapped') === 'boolean',
+        );
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+function judgeDateBody(body: unknown) {
+  return judgeRetrieveDate(jsonReply(200, body), TIMES);
+}
+
+describe('judgeRetrieveDate', () => {
+  it('reads a date, and keeps it as it was written', () => {
+    const text = '2026-01-10T08:30:00.123456789+02:00';
+    expect(judgeDateBody({ latestSimChange: text })).toEqual({
+      fact: {
+        operation: 'retrieve-date',
+        latestSimChange: { text, epochMs: Date.UTC(2026, 0, 10, 6, 30, 0, 123) },
+        sentAtMs: TIMES.sentAtMs,
+      },
+    });
+  });
+
+  it.each<[string, string]>([
+    ['now', atMs(START_MS)],
+    ['5 minutes ahead, for clocks differ', atMs(START_MS + 300_000)],
+    ['the first day of 1991', '1991-01-01T00:00:00Z'],
+  ])('reads a date of %s', (_, latestSimChange) => {
+    expect(judgeDateBody({ latestSimChange })).toMatchObject({
+      fact: { latestSimChange: { text: latestSimChange } },
+    });
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ['a null date', { latestSimChange: null }, undefined],
+    ['a null date with a period', { latestSimChange: null, monitoredPeriod: 120 }, 120],
+    ['a null date with a period of no days', { latestSimChange: null, monitoredPeriod: 0 }, 0],
+    ['a null date with a null period', { latestSimChange: null, monitoredPeriod: null }, undefined],
+    ['a date with a period', { latestSimChange: '2026-01-10T08:30:00Z', monitoredPeriod: 90 }, 90],
+  ])('reads %s', (_, body, monitoredPeriodDays) => {
+    const judged = judgeDateBody(body);
+    expect(judged).toHaveProperty('fact');
+    expect('fact' in judged && judged.fact.monitoredPeriodDays).toBe(monitoredPeriodDays);
+  });
+
+  it.each<[string, unknown]>([
+    ['missing', {}],
+    ['an empty string', ''],
+    ['a word', 'never'],
+    ['"null"', 'null'],
+    ['false', false],
+    ['0', 0],
+    ['seconds since 1970', 1_768_000_000],
+    ['milliseconds since 1970, as text', '1768000000000'],
+    ['an array', ['2026-01-10T08:30:00Z']],
+    ['an object', { date: '2026-01-10T08:30:00Z' }],
+    ['without a zone', '2026-01-10T08:30:00'],
+    ['a date alone', '2026-01-10'],
+    ['31 April', '2025-04-31T08:30:00Z'],
+    ['24:00', '2026-01-10T24:00:00Z'],
+    ['a millisecond more than 5 minutes ahead', atMs(START_MS + 300_001)],
+    ['5 minutes and a second ahead', atMs(START_MS + 301_000)],
+    ['the last second of 1990', '1990-12-31T23:59:59.999Z'],
+    ['1970', '1970-01-01T00:00:00Z'],
+    ['1900', '1900-01-01T00:00:00Z'],
+    ['9999', '9999-12-31T23:59:59Z'],
+  ])('takes no answer from latestSimChange: %s', (name, latestSimChange) => {
+    expect(judgeDateBody(name === 'missing' ? {} : { latestSimChange })).toEqual(INVALID);
+  });
+
+  it.each<[string, unknown]>([
+    ['a string', '120'],
+    ['negative', -1],
+    ['a fraction', 90.5],
+    ['true', true],
+    ['an array', [90]],
+    ['an object', { days: 90 }],
+    ['more than a century', 36_501],
+    ['beyond every number', 1e308],
+  ])('takes no answer beside monitoredPeriod: %s', (_, monitoredPeriod) => {
+    expect(judgeDateBody({ latestSimChange: null, monitoredPeriod })).toEqual(INVALID);
+    expect(judgeDateBody({ latestSimChange: '2026-01-10T08:30:00Z', monitoredPeriod })).toEqual(
+      INVALID,
+    );
+  });
+
+  it('takes no answer from an array, whatever it holds', () => {
+    expect(judgeDateBody([{ latestSimChange: null }])).toEqual(INVALID);
+  });
+
+  it.each([201, 202, 203, 204, 206])('takes no answer from a %d', (status) => {
+    const reply = jsonReply(status, { latestSimChange: null });
+    expect(judgeRetrieveDate(reply, TIMES)).toEqual(INVALID);
+  });
+
+  it('takes no answer from a page', () => {
+    const reply = jsonReply(200, { latestSimChange: null }, { 'content-type': 'text/html' });
+    expect(judgeRetrieveDate(reply, TIMES)).toEqual(INVALID);
+  });
+
+  it('takes an answer from nothing but 200, JSON, and a date in its bounds or null', () => {
+    const nearlyDate = fc.oneof(
+      fc.constant(null),
+      fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
+      fc
+        .date({ min: new Date('1991-01-01'), max: new Date(START_MS), noInvalidDate: true })
+        .map((date) => date.toISOString()),
+    );
+    fc.assert(
+      fc.property(anyStatus(), anyBody('latestSimChange', nearlyDate), (status, body) => {
+        const judged = judgeRetrieveDate(jsonReply(status, body), TIMES);
+        const date = member(body, 'latestSimChange');
+        const epochMs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+        const isWell =
+          date === null || (epochMs >= Date.UTC(1991, 0, 1) && epochMs <= START_MS + 300_000);
+        expect('fact' in judged && !(status === 200 && isWell)).toBe(false);
+        expect(status === 200 && date === null && !('fact' in judged)).toBe(false);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe('a refusal of either lookup', () => {
+  it.each<[number, unknown, LookupFailure]>([
+    [400, { code: 'OUT_OF_RANGE' }, { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' }],
+    [400, { code: 'INVALID_ARGUMENT' }, { code: 'OPERATOR_REFUSED', reach: 'question' }],
+    [422, { code: 'OUT_OF_RANGE' }, { code: 'OPERATOR_REFUSED', reach: 'operation' }],
+    [401, {}, { code: 'OPERATOR_REFUSED', reach: 'number' }],
+    [403, {}, { code: 'OPERATOR_REFUSED', reach: 'operation' }],
+    [404, { code: 'NOT_FOUND' }, { code: 'NUMBER_NOT_SERVED', reach: 'number' }],
+    [302, {}, { code: 'OPERATOR_REFUSED', reach: 'operation' }],
+    [501, {}, { code: 'OPERATION_NOT_OFFERED', reach: 'operation' }],
+    [503, {}, { code: 'OPERATOR_UNAVAILABLE', reach: 'number' }],
+  ])('%d with %j', (status, body, failure) => {
+    const reply = jsonReply(status, body);
+    expect(judgeCheck(reply, TIMES, WINDOW)).toEqual({ failure });
+    expect(judgeRetrieveDate(reply, TIMES)).toEqual({ failure });
+  });
+
+  it('holds no answer, even if its body does', () => {
+    const reply = jsonReply(500, { swapped: false, latestSimChange: null });
+    expect(judgeCheck(reply, TIMES, WINDOW)).not.toHaveProperty('fact');
+    expect(judgeRetrieveDate(reply, TIMES)).not.toHaveProperty('fact');
+  });
+});
+
+function anyStatus(): fc.Arbitrary<number> {
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.constant(200) },
+    { weight: 1, arbitrary: fc.integer({ min: 200, max: 599 }) },
+  );
+}
+
+/** Any JSON, and often an object in which the member stands and is nearly or quite right. */
+function anyBody(name: string, right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+  return fc.oneof(
+    fc.jsonValue(),
+    fc.jsonValue().map((value) => ({ [name]: value })),
+    right.map((value) => ({ [name]: value })),
+  );
+}
+
+function member(body: unknown, name: string): unknown {
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  return isObject ? (body as Record<string, unknown>)[name] : undefined;
+}

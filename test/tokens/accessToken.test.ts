@@ -1,0 +1,58 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { AccessToken, TokenMisused, type TokenSubject } from '../../src/tokens/accessToken.ts';
+import { ALICE, BOB } from '../values.ts';
+
+const SUBJECT: TokenSubject = { number: ALICE, operation: 'check' };
+const SECRET = 'secret-value';
+
+describe('an access token', () => {
+  it('is handed out once', () => {
+    const token = new AccessToken(SUBJECT, SECRET, undefined);
+    expect(token.spend(SUBJECT)).toBe('Bearer secret-value');
+    expect(() => token.spend(SUBJECT)).toThrow(
+      new TokenMisused('An access token was to be used twice.'),
+    );
+  });
+
+  it.each<[string, TokenSubject]>([
+    ['another number', { number: BOB, operation: 'check' }],
+    ['another operation', { number: ALICE, operation: 'retrieve-date' }],
+  ])('is not handed out for %s, and is not spent by it', (_, subject) => {
+    const token = new AccessToken(SUBJECT, SECRET, undefined);
+    expect(() => token.spend(subject)).toThrow(
+      new TokenMisused('An access token was to be used for another number or operation.'),
+    );
+    expect(token.spend(SUBJECT)).toBe('Bearer secret-value');
+  });
+
+  it.each<[string, (token: AccessToken) => string]>([
+    ['String()', (token) => String(token)],
+    ['its own words', (token) => token.toString()],
+    ['JSON', (token) => JSON.stringify(token)],
+    ['JSON of what holds it', (token) => JSON.stringify({ acquired: [token] })],
+    ['inspect', (token) => inspect(token)],
+    ['inspect with all it can show', (token) => inspect({ token }, { depth: 9, showHidden: true })],
+    ['its own properties', (token) => JSON.stringify(Object.entries(token))],
+  ])('does not show its value to %s', (_, show) => {
+    const shown = show(new AccessToken(SUBJECT, SECRET, 1_000));
+    expect(shown).not.toContain(SECRET);
+  });
+
+  it.each([
+    ['String()', (token: AccessToken) => String(token), 'AccessToken(redacted)'],
+    ['JSON', (token: AccessToken) => JSON.stringify(token), '"AccessToken(redacted)"'],
+    ['inspect', (token: AccessToken) => inspect(token), 'AccessToken(redacted)'],
+  ])('shows itself redacted to %s', (_, show, shown) => {
+    expect(show(new AccessToken(SUBJECT, SECRET, 1_000))).toBe(shown);
+  });
+
+  it.each<[number | undefined, number, boolean]>([
+    [1_000, 999, false],
+    [1_000, 1_000, true],
+    [1_000, 1_001, true],
+    [undefined, Number.MAX_SAFE_INTEGER, false],
+  ])('that expires at %s is expired at %d: %s', (expiresAtMs, nowMs, isExpired) => {
+    expect(new AccessToken(SUBJECT, SECRET, expiresAtMs).isExpired(nowMs)).toBe(isExpired);
+  });
+});

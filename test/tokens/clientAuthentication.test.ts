@@ -1,0 +1,158 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { decodeProtectedHeader, jwtVerify } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type {
+  AssertionSettings,
+  ClientAuthenticationSettings,
+} from '../../src/tokens/authorizationSettings.ts';
+import { createClientAuthentication } from '../../src/tokens/clientAuthentication.ts';
+import { START_MS, TestClock } from '../testClock.ts';
+
+const AUDIENCE = 'https://operator.example/oauth/v1/token';
+const CLIENT_ID = 'client';
+const START_SECONDS = START_MS / 1000;
+const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+
+type Alg = AssertionSettings['alg'];
+
+interface Keys {
+  readonly privateKeyPem: string;
+  readonly publicKey: KeyObject;
+}
+
+function asKeys({ privateKey, publicKey }: { privateKey: KeyObject; publicKey: KeyObject }): Keys {
+  return {
+    privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKey,
+  };
+}
+
+let keys: Record<Alg, Keys>;
+
+beforeAll(() => {
+  const rsa = asKeys(generateKeyPairSync('rsa', { modulusLength: 2048 }));
+  keys = {
+    ES256: asKeys(generateKeyPairSync('ec', { namedCurve: 'P-256' })),
+    PS256: rsa,
+    RS256: rsa,
+  };
+});
+
+function assertion(alg: Alg, kid?: string): AssertionSettings {
+  const settings = { privateKeyPem: keys[alg].privateKeyPem, alg, audience: AUDIENCE };
+  return kid === undefined ? settings : { ...settings, kid };
+}
+
+function authenticate(settings: ClientAuthenticationSettings, clientId = CLIENT_ID) {
+  return createClientAuthentication(clientId, settings, new TestClock());
+}
+
+describe('basic', () => {
+  it.each([
+    ['plain ones', 'client', 'secret', 'client:secret'],
+    ['what a form would encode', 'client id', 'p@ss+w%rd&=/', 'client id:p@ss+w%rd&=/'],
+    ['a colon in the secret', 'client', 'a:b', 'client:a:b'],
+    ['letters beyond ASCII, as UTF-8', 'client', 'señal', 'client:señal'],
+    ['an empty secret', 'client', '', 'client:'],
+  ])('is base64 of id:secret, not form-encoded: %s', async (_, clientId, secret, credentials) => {
+    const proof = await authenticate({ method: 'basic', secret }, clientId)();
+    expect(proof.form).toEqual({});
+    expect(proof.headers[0]).toBe('authorization');
+    const [scheme, encoded = ''] = (proof.headers[1] ?? '').split(' ');
+    expect(scheme).toBe('Basic');
+    expect(Buffer.from(encoded, 'base64').toString('utf8')).toBe(credentials);
+    expect(proof.headers).toHaveLength(2);
+  });
+});
+
+describe('private_key_jwt', () => {
+  it.each<Alg>(['ES256', 'PS256', 'RS256'])(
+    'is an assertion of RFC 7523 signed with %s',
+    async (alg) => {
+      const prove = authenticate({ method: 'private_key_jwt', assertion: assertion(alg, 'key-1') });
+      const { headers, form } = await prove();
+      expect(headers).toEqual([]);
+      expect(Object.keys(form).toSorted()).toEqual(['client_assertion', 'client_assertion_type']);
+      expect(form['client_assertion_type']).toBe(JWT_BEARER);
+
+      const { payload, protectedHeader } = await jwtVerify(
+        form['client_assertion'] ?? '',
+        keys[alg].publicKey,
+        { algorithms: [alg], currentDate: new Date(START_MS) },
+      );
+      expect(protectedHeader).toEqual({ alg, typ: 'JWT', kid: 'key-1' });
+      expect(payload).toEqual({
+        iss: CLIENT_ID,
+        sub: CLIENT_ID,
+        aud: AUDIENCE,
+        jti: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        iat: START_SECONDS,
+        exp: START_SECONDS + 60,
+      });
+    },
+  );
+
+  it('has a fresh jti for each exchange', async () => {
+    const prove = authenticate({ method: 'private_key_jwt', assertion: assertion('ES256') });
+    const proofs = await Promise.all(Array.from({ length: 50 }, () => prove()));
+    const assertions = await Promise.all(
+      proofs.map(({ form }) =>
+        jwtVerify(form['client_assertion'] ?? '', keys.ES256.publicKey, {
+          currentDate: new Date(START_MS),
+        }),
+      ),
+    );
+    expect(new Set(assertions.map(({ payload }) => payload.jti)).size).toBe(50);
+  });
+
+  it('names no key where none is configured', async () => {
+    const { form } = await authenticate({
+      method: 'private_key_jwt',
+      assertion: assertion('ES256'),
+    })();
+    expect(decodeProtectedHeader(form['client_assertion'] ?? '')).not.toHaveProperty('kid');
+  });
+
+  it('lives by the clock of its exchange', async () => {
+    const clock = new TestClock();
+    const settings = { method: 'private_key_jwt', assertion: assertion('ES256') } as const;
+    const prove = createClientAuthentication(CLIENT_ID, settings, clock);
+    await prove();
+    await clock.advance(90_500);
+    const { form } = await prove();
+    const { payload } = await jwtVerify(form['client_assertion'] ?? '', keys.ES256.publicKey, {
+      currentDate: new Date(clock.nowMs()),
+    });
+    expect(payload).toMatchObject({ iat: START_SECONDS + 90, exp: START_SECONDS + 150 });
+  });
+});
+
+describe('both', () => {
+  it('sends Basic beside an assertion', async () => {
+    const { headers, form } = await authenticate({
+      method: 'both',
+      secret: 'secret',
+      assertion: assertion('RS256'),
+    })();
+    expect(headers).toEqual([
+      'authorization',
+      `Basic ${Buffer.from('client:secret').toString('base64')}`,
+    ]);
+    expect(form['client_assertion_type']).toBe(JWT_BEARER);
+    const verified = jwtVerify(form['client_assertion'] ?? '', keys.RS256.publicKey, {
+      currentDate: new Date(START_MS),
+    });
+    await expect(verified).resolves.toMatchObject({ payload: { sub: CLIENT_ID } });
+  });
+});
+
+describe('a key that is none', () => {
+  it('is refused at the start, not at the first exchange', () => {
+    expect(() =>
+      authenticate({
+        method: 'private_key_jwt',
+        assertion: { privateKeyPem: 'not a key', alg: 'ES256', audience: AUDIENCE },
+      }),
+    ).toThrow('DECODER routines::unsupported');
+  });
+});

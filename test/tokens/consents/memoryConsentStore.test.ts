@@ -1,0 +1,203 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
+import type { ConsentRecord } from '../../../src/tokens/consents/consentRecord.ts';
+import { MemoryConsentStore } from '../../../src/tokens/consents/memoryConsentStore.ts';
+import { TestClock } from '../../testClock.ts';
+import { ALICE, BOB, checked, withheld } from '../../values.ts';
+
+const CAROL = '+447700900003' as PhoneNumber;
+const KEEP_MS = 60_000;
+
+function record(id: string): ConsentRecord {
+  return {
+    id,
+    caller: 'bank',
+    lookup: { operation: 'retrieve-date' },
+    state: 'redeemed',
+    leaseUntilMs: 0,
+  };
+}
+
+let clock: TestClock;
+let store: MemoryConsentStore;
+
+beforeEach(() => {
+  clock = new TestClock();
+  store = new MemoryConsentStore(clock);
+});
+
+/** Writes over whatever stands. */
+async function put(number: PhoneNumber, id: string, into = store) {
+  const { version } = await into.read(number);
+  return into.write(number, version, record(id), KEEP_MS);
+}
+
+describe('a record', () => {
+  it('is not there before it is written', async () => {
+    expect(await store.read(ALICE)).toEqual({
+      record: undefined,
+      version: 0,
+      nowMs: clock.monotonicMs(),
+    });
+  });
+
+  it('is read as it was written, under the version of its writing', async () => {
+    const written = await put(ALICE, 'first');
+    expect(await store.read(ALICE)).toEqual({
+      record: record('first'),
+      nowMs: clock.monotonicMs(),
+      ...(written as object),
+    });
+  });
+
+  it('is one for each number', async () => {
+    await put(ALICE, 'of alice');
+    await put(BOB, 'of bob');
+    expect((await store.read(ALICE)).record?.id).toBe('of alice');
+    expect((await store.read(BOB)).record?.id).toBe('of bob');
+  });
+
+  it('is kept as long as its writer said, by the monotonic clock', async () => {
+    await put(ALICE, 'first');
+    clock.setWall(clock.nowMs() + 10 * KEEP_MS);
+    await clock.advance(KEEP_MS - 1);
+    expect((await store.read(ALICE)).record?.id).toBe('first');
+    await clock.advance(1);
+    expect(await store.read(ALICE)).toMatchObject({ record: undefined, version: 0 });
+  });
+});
+
+describe('compare-and-set', () => {
+  it('lets the first of two writers in, and not the second', async () => {
+    const { version } = await store.read(ALICE);
+    expect(await store.write(ALICE, version, record('first'), KEEP_MS)).toHaveProperty('version');
+    expect(await store.write(ALICE, version, record('second'), KEEP_MS)).toBe('conflict');
+    expect((await store.read(ALICE)).record?.id).toBe('first');
+  });
+
+  it('takes a change by whoever read last', async () => {
+    await put(ALICE, 'first');
+    expect(await put(ALICE, 'second')).toHaveProperty('version');
+    expect((await store.read(ALICE)).record?.id).toBe('second');
+  });
+
+  it('refuses a writer whose record is over', async () => {
+    await put(ALICE, 'first');
+    const { version } = await store.read(ALICE);
+    await clock.advance(KEEP_MS);
+    expect(await store.write(ALICE, version, record('second'), KEEP_MS)).toBe('conflict');
+  });
+
+  it('refuses a writer whose record was removed and written anew', async () => {
+    await put(ALICE, 'first');
+    const { version } = await store.read(ALICE);
+    await store.remove(ALICE, version);
+    await put(ALICE, 'second');
+    expect(await store.write(ALICE, version, record('third'), KEEP_MS)).toBe('conflict');
+  });
+
+  it('removes what stands under its version, and nothing else', async () => {
+    await put(ALICE, 'first');
+    const { version } = await store.read(ALICE);
+    await put(ALICE, 'second');
+    await store.remove(ALICE, version);
+    expect((await store.read(ALICE)).record?.id).toBe('second');
+    await store.remove(ALICE, (await store.read(ALICE)).version);
+    expect((await store.read(ALICE)).record).toBeUndefined();
+  });
+});
+
+describe('a full store', () => {
+  beforeEach(async () => {
+    store = new MemoryConsentStore(clock, 2);
+    await put(ALICE, 'of alice');
+    await put(BOB, 'of bob');
+  });
+
+  it('refuses a new number, and keeps the live ones', async () => {
+    expect(await put(CAROL, 'of carol')).toBe('full');
+    expect((await store.read(ALICE)).record?.id).toBe('of alice');
+    expect((await store.read(BOB)).record?.id).toBe('of bob');
+    expect((await store.read(CAROL)).record).toBeUndefined();
+  });
+
+  it('takes changes of what it holds', async () => {
+    expect(await put(ALICE, 'changed')).toHaveProperty('version');
+  });
+
+  it('has room again once something is removed', async () => {
+    await store.remove(ALICE, (await store.read(ALICE)).version);
+    expect(await put(CAROL, 'of carol')).toHaveProperty('version');
+  });
+
+  it('has room again once something is over', async () => {
+    await clock.advance(KEEP_MS);
+    expect(await put(CAROL, 'of carol')).toHaveProperty('version');
+    expect(store.size).toBe(1);
+  });
+});
+
+describe('what is over', () => {
+  it('is cleared away in time, though nobody asks for it', async () => {
+    const numbers = Array.from(
+      { length: 3_000 },
+      (_, index) => `+4477009${String(index).padStart(5, '0')}` as PhoneNumber,
+    );
+    for (const number of numbers) {
+      await put(number, 'short');
+      await clock.advance(KEEP_MS);
+    }
+    expect(store.size).toBeLessThanOrEqual(1_000);
+  });
+});
+
+describe('kept facts', () => {
+  const CHECKED = checked(240, false);
+
+  it('are recalled by the caller that they are kept for', async () => {
+    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs: KEEP_MS }]);
+    expect(await store.recallFacts(ALICE, 'bank')).toEqual([CHECKED]);
+    expect(await store.recallFacts(ALICE, 'shop')).toEqual([]);
+    expect(await store.recallFacts(BOB, 'bank')).toEqual([]);
+  });
+
+  it('are kept each for its own time', async () => {
+    await store.keepFacts(ALICE, 'bank', [
+      { fact: CHECKED, keepMs: 10_000 },
+      { fact: withheld(), keepMs: 30_000 },
+    ]);
+    await clock.advance(9_999);
+    expect(await store.recallFacts(ALICE, 'bank')).toEqual([CHECKED, withheld()]);
+    await clock.advance(1);
+    expect(await store.recallFacts(ALICE, 'bank')).toEqual([withheld()]);
+    await clock.advance(20_000);
+    expect(await store.recallFacts(ALICE, 'bank')).toEqual([]);
+  });
+
+  it('are added to those that are there', async () => {
+    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs: KEEP_MS }]);
+    await store.keepFacts(ALICE, 'bank', [{ fact: withheld(), keepMs: KEEP_MS }]);
+    expect(await store.recallFacts(ALICE, 'bank')).toEqual([CHECKED, withheld()]);
+  });
+
+  it('are not kept longer by being kept again', async () => {
+    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs: KEEP_MS }]);
+    await clock.advance(KEEP_MS - 1);
+    await store.keepFacts(ALICE, 'bank', [{ fact: { ...CHECKED }, keepMs: KEEP_MS }]);
+    await clock.advance(1);
+    expect(await store.recallFacts(ALICE, 'bank')).toEqual([]);
+  });
+
+  it.each([0, -1])('are not kept at all for %d ms', async (keepMs) => {
+    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs }]);
+    expect(await store.recallFacts(ALICE, 'bank')).toEqual([]);
+    expect(store.size).toBe(0);
+  });
+
+  it('outlive the record of their consent', async () => {
+    await put(ALICE, 'first');
+    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs: KEEP_MS }]);
+    await store.remove(ALICE, (await store.read(ALICE)).version);
+    expect(await store.recallFacts(ALICE, 'bank')).toEqual([CHECKED]);
+  });
+});

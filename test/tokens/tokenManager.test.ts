@@ -1,0 +1,258 @@
+import { describe, expect, it } from 'vitest';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import type { AuthorizationSettings } from '../../src/tokens/authorizationSettings.ts';
+import {
+  createClientAuthentication,
+  type ClientAuthentication,
+} from '../../src/tokens/clientAuthentication.ts';
+import {
+  TokenManager,
+  type Acquired,
+  type ExchangeContext,
+} from '../../src/tokens/tokenManager.ts';
+import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
+import { TestClock } from '../testClock.ts';
+import { ALICE } from '../values.ts';
+
+const DATE = { number: ALICE, operation: 'retrieve-date' } as const;
+const CHECK = { number: ALICE, operation: 'check' } as const;
+
+const BASIC = `Basic ${Buffer.from('client:secret').toString('base64')}`;
+
+function settingsFor(authUrl: string): AuthorizationSettings {
+  return {
+    authUrl,
+    flow: '3-legged',
+    clientId: 'client',
+    clientAuthentication: { method: 'basic', secret: 'secret' },
+    scopes: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },
+    cibaGrantType: 'urn:openid:params:mc:grant-type:ciba',
+    cibaFirstPoll: 'at-once',
+  };
+}
+
+class TestTokens implements AsyncDisposable {
+  readonly clock = new TestClock();
+  readonly tokens: TokenManager;
+  readonly #endpoints: readonly TestEndpoint[];
+
+  constructor(authUrl: string, authenticate?: ClientAuthentication) {
+    const settings = settingsFor(authUrl);
+    const clientCredentials = new TestEndpoint(`${authUrl}/oauth/v1/token`);
+    const backchannel = new TestEndpoint(`${authUrl}/openIDConnectCIBA/v1/bc-authorize`);
+    const cibaToken = new TestEndpoint(`${authUrl}/openIDConnectCIBA/v1/token`);
+    this.#endpoints = [clientCredentials, backchannel, cibaToken];
+    this.tokens = new TokenManager(
+      settings,
+      {
+        clientCredentials: clientCredentials.guarded('client-credentials', this.clock),
+        backchannelAuthentication: backchannel.guarded('backchannel-authentication', this.clock),
+        cibaToken: cibaToken.guarded('token-poll', this.clock),
+      },
+      authenticate ??
+        createClientAuthentication(settings.clientId, settings.clientAuthentication, this.clock),
+      this.clock,
+    );
+  }
+
+  context(): ExchangeContext {
+    return {
+      correlator: createCorrelator('request'),
+      deadlineMs: this.clock.monotonicMs() + AMPLE_MS,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#endpoints.map((one) => one[Symbol.asyncDispose]()));
+  }
+}
+
+const issuing =
+  (members: object = {}): Answer =>
+  (received, response) =>
+    answerJson(received, response, {
+      access_token: 'token-1',
+      token_type: 'Bearer',
+      expires_in: 300,
+      ...members,
+    });
+
+/** Refuses with an OAuth error the first times, then issues a token. */
+function issuingAfter(times: number, status: number, error: string): Answer {
+  let count = 0;
+  return (received, response) => {
+    count += 1;
+    if (count > times) issuing()(received, response);
+    else answerJson(received, response, { error }, status);
+  };
+}
+
+function tokenOf(acquired: object): Extract<Acquired, { token: unknown }>['token'] {
+  if (!('token' in acquired)) throw new Error('No token was acquired.');
+  return (acquired as Extract<Acquired, { token: unknown }>).token;
+}
+
+describe('on the wire', () => {
+  it.each([
+    [DATE, 'retrieve-sim-swap-date'],
+    [CHECK, 'check-sim-swap'],
+  ])('2-legged: client_credentials for $operation', async (subject, scope) => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url);
+    const acquired = await test.tokens.acquire(subject, test.context());
+
+    expect(server.received).toHaveLength(1);
+    expect(server.received[0]).toMatchObject({
+      method: 'POST',
+      path: '/oauth/v1/token',
+      headers: {
+        authorization: BASIC,
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+        'x-correlator': expect.stringMatching(/^request-[A-Za-z0-9]{12}-1$/) as string,
+      },
+      body: `grant_type=client_credentials&username=tel%3A%2B447700900001&scope=${scope}`,
+    });
+    expect(tokenOf(acquired).spend(subject)).toBe('Bearer token-1');
+  });
+
+  it('3-legged: the backchannel authentication request', async () => {
+    await using server = await RecordingServer.start((received, response) =>
+      answerJson(received, response, { auth_req_id: 'request-1', expires_in: 120, interval: 2 }),
+    );
+    await using test = new TestTokens(server.url);
+    expect(await test.tokens.requestConsent(CHECK, test.context())).toEqual({
+      acknowledged: { authReqId: 'request-1', expiresInSeconds: 120, intervalSeconds: 2 },
+    });
+    expect(server.received).toHaveLength(1);
+    expect(server.received[0]).toMatchObject({
+      method: 'POST',
+      path: '/openIDConnectCIBA/v1/bc-authorize',
+      headers: { authorization: BASIC, 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'login_hint=tel%3A%2B447700900001&scope=check-sim-swap',
+    });
+  });
+
+  it('3-legged: a poll', async () => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url);
+    const polled = await test.tokens.poll('request 1/+&', DATE, test.context());
+    expect(server.received).toHaveLength(1);
+    expect(server.received[0]).toMatchObject({
+      method: 'POST',
+      path: '/openIDConnectCIBA/v1/token',
+      headers: { authorization: BASIC, 'content-type': 'application/x-www-form-urlencoded' },
+      body:
+        'grant_type=urn%3Aopenid%3Aparams%3Amc%3Agrant-type%3Aciba' +
+        '&auth_req_id=request+1%2F%2B%26',
+    });
+    expect(tokenOf(polled).spend(DATE)).toBe('Bearer token-1');
+  });
+});
+
+describe('the proof of the client', () => {
+  it('goes into the form, and each attempt has its own', async () => {
+    let made = 0;
+    const authenticate: ClientAuthentication = () => {
+      made += 1;
+      return Promise.resolve({ headers: [], form: { client_assertion: `jwt-${made}` } });
+    };
+    await using server = await RecordingServer.start(issuingAfter(1, 500, 'server_error'));
+    await using test = new TestTokens(server.url, authenticate);
+    await test.tokens.acquire(CHECK, test.context());
+    expect(
+      server.received.map(({ body }) => new URLSearchParams(body).get('client_assertion')),
+    ).toEqual(['jwt-1', 'jwt-2']);
+    expect(server.received[0]?.headers).not.toHaveProperty('authorization');
+  });
+});
+
+describe('a token', () => {
+  it('is acquired anew each time', async () => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url);
+    await test.tokens.acquire(CHECK, test.context());
+    await test.tokens.acquire(CHECK, test.context());
+    expect(server.received).toHaveLength(2);
+  });
+
+  it('expires by the monotonic clock, counted from sending', async () => {
+    await using server = await RecordingServer.start((received, response) => {
+      void test.clock.advance(2_000).then(() => issuing({ expires_in: 5 })(received, response));
+    });
+    await using test = new TestTokens(server.url);
+    const sentAtMs = test.clock.monotonicMs();
+    const token = tokenOf(await test.tokens.acquire(CHECK, test.context()));
+    test.clock.setWall(0);
+    expect(token.isExpired(sentAtMs + 4_999)).toBe(false);
+    expect(token.isExpired(sentAtMs + 5_000)).toBe(true);
+  });
+});
+
+describe('trouble', () => {
+  it('2-legged, 500: is tried once more, with a correlator of its own', async () => {
+    await using server = await RecordingServer.start(issuingAfter(1, 500, 'server_error'));
+    await using test = new TestTokens(server.url);
+    expect(await test.tokens.acquire(CHECK, test.context())).toHaveProperty('token');
+    expect(server.received.map(({ correlator }) => correlator.at(-1))).toEqual(['1', '2']);
+  });
+
+  it('2-legged, 401: is our trouble, and is not tried again', async () => {
+    await using server = await RecordingServer.start(issuingAfter(9, 401, 'invalid_client'));
+    await using test = new TestTokens(server.url);
+    expect(await test.tokens.acquire(CHECK, test.context())).toEqual({
+      failure: { code: 'OPERATOR_REFUSED', reach: 'number' },
+    });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('bc-authorize, reset after it was sent: nobody is prompted twice', async () => {
+    await using server = await RecordingServer.start((_, response) =>
+      response.socket?.resetAndDestroy(),
+    );
+    await using test = new TestTokens(server.url);
+    expect(await test.tokens.requestConsent(CHECK, test.context())).toEqual({ replyLost: true });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('bc-authorize, 500: nobody is prompted twice', async () => {
+    await using server = await RecordingServer.start(issuingAfter(9, 500, 'server_error'));
+    await using test = new TestTokens(server.url);
+    expect(await test.tokens.requestConsent(CHECK, test.context())).toEqual({
+      failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
+      mayHavePrompted: true,
+    });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('a poll, 500: is one poll, and the next is a matter of its interval', async () => {
+    await using server = await RecordingServer.start(issuingAfter(9, 500, 'server_error'));
+    await using test = new TestTokens(server.url);
+    expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+      goOn: 'no_reply',
+    });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('a poll that is pending goes on', async () => {
+    await using server = await RecordingServer.start(issuingAfter(9, 400, 'authorization_pending'));
+    await using test = new TestTokens(server.url);
+    expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+      goOn: 'authorization_pending',
+    });
+  });
+
+  it('nobody listens: nothing was sent, and no method rejects', async () => {
+    await using test = new TestTokens(await deadUrl());
+    const failure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
+    expect(await test.tokens.acquire(CHECK, test.context())).toEqual({ failure });
+    expect(await test.tokens.requestConsent(CHECK, test.context())).toEqual({
+      failure,
+      mayHavePrompted: false,
+    });
+    expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+      goOn: 'no_reply',
+    });
+  });
+});

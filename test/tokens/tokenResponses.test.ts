@@ -1,0 +1,308 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { LookupFailure } from '../../src/errors.ts';
+import type { Exchange, FaultCause } from '../../src/http/exchange.ts';
+import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
+import { jsonReply } from '../http/replies.ts';
+import { START_MS } from '../testClock.ts';
+
+const TOKEN = { access_token: 'abc.DEF-123_~+/==', token_type: 'Bearer', expires_in: 300 };
+const A_WEEK = 7 * 24 * 3600;
+
+const INVALID: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };
+const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'number' };
+const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
+const RATE_LIMITED: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
+const TIMEOUT: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
+const DENIED: LookupFailure = { code: 'CONSENT_DENIED', reach: 'number' };
+const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
+const NOT_SERVED: LookupFailure = { code: 'NUMBER_NOT_SERVED', reach: 'number' };
+
+function replied(status: number, body: unknown, retryAfter?: string): Exchange {
+  return {
+    reply: jsonReply(status, body, retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+  };
+}
+
+function broken(cause: FaultCause, sent: boolean): Exchange {
+  return { fault: { cause, sent, detail: 'for the log' } };
+}
+
+function judgeTokenBody(body: unknown) {
+  return judgeToken(replied(200, body), START_MS);
+}
+
+function judgeAcknowledgementBody(body: unknown) {
+  return judgeAcknowledgement(replied(200, body), START_MS);
+}
+
+describe('judgeToken', () => {
+  it.each<[string, unknown, unknown]>([
+    ['a token', TOKEN, { value: TOKEN.access_token, expiresInSeconds: 300 }],
+    [
+      'its life as a string of digits',
+      { ...TOKEN, expires_in: '300' },
+      { value: TOKEN.access_token, expiresInSeconds: 300 },
+    ],
+    ['no life', { ...TOKEN, expires_in: undefined }, { value: TOKEN.access_token }],
+    ['a null life', { ...TOKEN, expires_in: null }, { value: TOKEN.access_token }],
+    [
+      'a life of 0 s, over as it comes',
+      { ...TOKEN, expires_in: 0 },
+      { value: TOKEN.access_token, expiresInSeconds: 0 },
+    ],
+    [
+      'half a second',
+      { ...TOKEN, expires_in: 0.5 },
+      { value: TOKEN.access_token, expiresInSeconds: 0.5 },
+    ],
+    [
+      'more than a week, as a week',
+      { ...TOKEN, expires_in: 1e12 },
+      { value: TOKEN.access_token, expiresInSeconds: A_WEEK },
+    ],
+    [
+      'bearer in lower case (RFC 6749 §5.1)',
+      { ...TOKEN, token_type: 'bearer' },
+      { value: TOKEN.access_token, expiresInSeconds: 300 },
+    ],
+    ['one character', { ...TOKEN, access_token: 'a' }, { value: 'a', expiresInSeconds: 300 }],
+  ])('reads %s', (_, body, issued) => {
+    expect(judgeTokenBody(body)).toEqual({ issued });
+  });
+
+  it('drops id_token and refresh_token', () => {
+    const judged = judgeTokenBody({ ...TOKEN, id_token: 'identity', refresh_token: 'refresh' });
+    expect(JSON.stringify(judged)).not.toMatch(/identity|refresh/);
+  });
+
+  it.each<[string, unknown]>([
+    ['no token', { ...TOKEN, access_token: undefined }],
+    ['an empty token', { ...TOKEN, access_token: '' }],
+    ['a token that is a number', { ...TOKEN, access_token: 123 }],
+    ['a token in an array', { ...TOKEN, access_token: ['abc'] }],
+    ['a token with a space', { ...TOKEN, access_token: 'abc def' }],
+    ['a token with a line break', { ...TOKEN, access_token: 'abc\r\nx-evil: 1' }],
+    ['a token with a line break at its end', { ...TOKEN, access_token: 'abc\n' }],
+    ['a token beyond ASCII', { ...TOKEN, access_token: 'añb' }],
+    ['a token of more than 8 KB', { ...TOKEN, access_token: 'a'.repeat(8193) }],
+    ['no type', { ...TOKEN, token_type: undefined }],
+    ['another type', { ...TOKEN, token_type: 'DPoP' }],
+    ['a type that is no text', { ...TOKEN, token_type: true }],
+    ['a negative life', { ...TOKEN, expires_in: -1 }],
+    ['a life in words', { ...TOKEN, expires_in: 'five minutes' }],
+    ['a life with a unit', { ...TOKEN, expires_in: '300s' }],
+    ['an empty life', { ...TOKEN, expires_in: '' }],
+    ['a life that is a boolean', { ...TOKEN, expires_in: true }],
+    ['an array', [TOKEN]],
+    ['a page', '<html></html>'],
+    ['nothing', ''],
+  ])('refuses %s', (_, body) => {
+    expect(judgeTokenBody(body)).toEqual({ failure: INVALID });
+  });
+
+  it.each<[number, unknown, string | undefined, LookupFailure]>([
+    [201, TOKEN, undefined, INVALID],
+    [204, '', undefined, INVALID],
+    [302, '', undefined, REFUSED],
+    [400, { error: 'invalid_request' }, undefined, REFUSED],
+    [400, { error: 'invalid_grant' }, undefined, REFUSED],
+    [400, { error: 'unauthorized_client' }, undefined, REFUSED],
+    [400, { error: 'unsupported_grant_type' }, undefined, REFUSED],
+    [400, { error: 'invalid_scope' }, undefined, { ...REFUSED, reach: 'operation' }],
+    [400, { error: 'access_denied' }, undefined, DENIED],
+    [403, { error: 'access_denied' }, undefined, DENIED],
+    [400, { error: 'unknown_user_id' }, undefined, NOT_SERVED],
+    [404, { code: 'NOT_FOUND' }, undefined, NOT_SERVED],
+    [404, '', undefined, REFUSED],
+    [401, { error: 'invalid_client' }, undefined, REFUSED],
+    [403, {}, undefined, REFUSED],
+    [429, {}, undefined, RATE_LIMITED],
+    [429, {}, '30', { ...RATE_LIMITED, retryAfterSeconds: 30 }],
+    [500, {}, undefined, UNAVAILABLE],
+    [501, {}, undefined, REFUSED],
+    [503, {}, '30', { ...UNAVAILABLE, retryAfterSeconds: 30 }],
+  ])('%d with %j and Retry-After: %s', (status, body, retryAfter, failure) => {
+    expect(judgeToken(replied(status, body, retryAfter), START_MS)).toEqual({ failure });
+  });
+
+  it.each<[FaultCause, LookupFailure]>([
+    ['connection', UNAVAILABLE],
+    ['timeout', TIMEOUT],
+    ['cancelled', TIMEOUT],
+    ['invalid-reply', INVALID],
+  ])('no reply, for %s', (cause, failure) => {
+    expect(judgeToken(broken(cause, true), START_MS)).toEqual({ failure });
+    expect(judgeToken(broken(cause, false), START_MS)).toEqual({ failure });
+  });
+
+  it('yields nothing but what may stand behind "Bearer ", whatever JSON comes', () => {
+    const nearlyToken = fc.record(
+      {
+        access_token: fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' })),
+        token_type: fc.oneof(fc.constant('Bearer'), fc.jsonValue()),
+        expires_in: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), nearlyToken), (body) => {
+        const judged = judgeTokenBody(body);
+        const value = 'issued' in judged ? judged.issued.value : 'abc';
+        expect(value).toMatch(/^[A-Za-z0-9._~+/=-]+$/);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+});
+
+describe('judgeAcknowledgement', () => {
+  const BODY = { auth_req_id: 'request-1', expires_in: 120, interval: 2 };
+  const ACKNOWLEDGED = { authReqId: 'request-1', expiresInSeconds: 120, intervalSeconds: 2 };
+
+  it.each<[string, unknown, object]>([
+    ['all of it', BODY, ACKNOWLEDGED],
+    ['numbers as strings of digits', { ...BODY, expires_in: '120', interval: '2' }, ACKNOWLEDGED],
+    [
+      'no interval, as 5 s',
+      { ...BODY, interval: undefined },
+      { ...ACKNOWLEDGED, intervalSeconds: 5 },
+    ],
+    [
+      'a null interval, as 5 s',
+      { ...BODY, interval: null },
+      { ...ACKNOWLEDGED, intervalSeconds: 5 },
+    ],
+    ['an interval of 0, as 1 s', { ...BODY, interval: 0 }, { ...ACKNOWLEDGED, intervalSeconds: 1 }],
+    [
+      'an interval of half a second, as 1 s',
+      { ...BODY, interval: 0.5 },
+      { ...ACKNOWLEDGED, intervalSeconds: 1 },
+    ],
+    [
+      'an interval of more than an hour, as an hour',
+      { ...BODY, interval: 1e9 },
+      { ...ACKNOWLEDGED, intervalSeconds: 3600 },
+    ],
+    [
+      'a life of more than a week, as a week',
+      { ...BODY, expires_in: 1e9 },
+      { ...ACKNOWLEDGED, expiresInSeconds: A_WEEK },
+    ],
+  ])('reads %s', (_, body, acknowledged) => {
+    expect(judgeAcknowledgementBody(body)).toEqual({ acknowledged });
+  });
+
+  it.each<[string, unknown]>([
+    ['no auth_req_id', { ...BODY, auth_req_id: undefined }],
+    ['an empty one', { ...BODY, auth_req_id: '' }],
+    ['one that is a number', { ...BODY, auth_req_id: 7 }],
+    ['one with a space', { ...BODY, auth_req_id: 'a b' }],
+    ['one of more than 4 KB', { ...BODY, auth_req_id: 'a'.repeat(4097) }],
+    ['no expires_in', { ...BODY, expires_in: undefined }],
+    ['an expires_in of 0', { ...BODY, expires_in: 0 }],
+    ['a negative expires_in', { ...BODY, expires_in: -1 }],
+    ['an expires_in in words', { ...BODY, expires_in: 'soon' }],
+    ['a negative interval', { ...BODY, interval: -1 }],
+    ['an interval in words', { ...BODY, interval: 'often' }],
+    ['an array', [BODY]],
+    ['a page', '<html></html>'],
+  ])('refuses %s, but a prompt may be on its way', (_, body) => {
+    expect(judgeAcknowledgementBody(body)).toEqual({ failure: INVALID, mayHavePrompted: true });
+  });
+
+  it.each<[number, unknown, string | undefined, LookupFailure, mayHavePrompted: boolean]>([
+    [202, BODY, undefined, INVALID, true],
+    [204, '', undefined, INVALID, true],
+    [302, '', undefined, REFUSED, false],
+    [400, { error: 'invalid_request' }, undefined, REFUSED, false],
+    [400, { error: 'unknown_user_id' }, undefined, NOT_SERVED, false],
+    [400, { error: 'invalid_scope' }, undefined, { ...REFUSED, reach: 'operation' }, false],
+    [401, { error: 'invalid_client' }, undefined, REFUSED, false],
+    [403, { error: 'access_denied' }, undefined, DENIED, false],
+    [403, {}, undefined, REFUSED, false],
+    [404, { code: 'NOT_FOUND' }, undefined, NOT_SERVED, false],
+    [429, {}, '30', { ...RATE_LIMITED, retryAfterSeconds: 30 }, false],
+    [500, {}, undefined, UNAVAILABLE, true],
+    [500, {}, '30', { ...UNAVAILABLE, retryAfterSeconds: 30 }, true],
+    [502, {}, undefined, UNAVAILABLE, true],
+    [503, {}, undefined, UNAVAILABLE, true],
+    [503, {}, 'soon', UNAVAILABLE, true],
+    [503, {}, '30', { ...UNAVAILABLE, retryAfterSeconds: 30 }, false],
+    [504, {}, undefined, UNAVAILABLE, true],
+  ])('%d with %j and Retry-After: %s', (status, body, retryAfter, failure, mayHavePrompted) => {
+    expect(judgeAcknowledgement(replied(status, body, retryAfter), START_MS)).toEqual({
+      failure,
+      mayHavePrompted,
+    });
+  });
+
+  it.each<FaultCause>(['connection', 'timeout', 'cancelled', 'invalid-reply'])(
+    'sent, and no reply for %s: nothing is known',
+    (cause) => {
+      expect(judgeAcknowledgement(broken(cause, true), START_MS)).toEqual({ replyLost: true });
+    },
+  );
+
+  it.each<[FaultCause, LookupFailure]>([
+    ['connection', UNAVAILABLE],
+    ['timeout', TIMEOUT],
+    ['cancelled', TIMEOUT],
+  ])('proven unsent, for %s: nobody was prompted', (cause, failure) => {
+    expect(judgeAcknowledgement(broken(cause, false), START_MS)).toEqual({
+      failure,
+      mayHavePrompted: false,
+    });
+  });
+});
+
+describe('judgePoll', () => {
+  it('reads a token', () => {
+    expect(judgePoll(replied(200, TOKEN), START_MS)).toEqual({
+      issued: { value: TOKEN.access_token, expiresInSeconds: 300 },
+    });
+  });
+
+  it.each<[number, unknown, string | undefined, object]>([
+    [400, { error: 'authorization_pending' }, undefined, { goOn: 'authorization_pending' }],
+    [400, { error: 'slow_down' }, undefined, { goOn: 'slow_down' }],
+    [401, { error: 'authorization_pending' }, undefined, { goOn: 'authorization_pending' }],
+    [429, {}, undefined, { goOn: 'slow_down' }],
+    [429, {}, '30', { goOn: 'slow_down', retryAfterSeconds: 30 }],
+    [500, {}, undefined, { goOn: 'no_reply' }],
+    [501, {}, undefined, { goOn: 'no_reply' }],
+    [503, {}, '30', { goOn: 'no_reply', retryAfterSeconds: 30 }],
+    [500, { error: 'access_denied' }, undefined, { goOn: 'no_reply' }],
+  ])('goes on after %d with %j and Retry-After: %s', (status, body, retryAfter, goOn) => {
+    expect(judgePoll(replied(status, body, retryAfter), START_MS)).toEqual(goOn);
+  });
+
+  it.each<FaultCause>(['connection', 'timeout', 'cancelled'])(
+    'goes on after a poll without a reply, for %s',
+    (cause) => {
+      expect(judgePoll(broken(cause, true), START_MS)).toEqual({ goOn: 'no_reply' });
+      expect(judgePoll(broken(cause, false), START_MS)).toEqual({ goOn: 'no_reply' });
+    },
+  );
+
+  it.each<[number, unknown, LookupFailure]>([
+    [400, { error: 'expired_token' }, EXPIRED],
+    [400, { error: 'invalid_grant' }, EXPIRED],
+    [400, { error: 'access_denied' }, DENIED],
+    [403, { error: 'access_denied' }, DENIED],
+    [400, { error: 'invalid_request' }, REFUSED],
+    [400, { error: 'unauthorized_client' }, REFUSED],
+    [401, { error: 'invalid_client' }, REFUSED],
+    [404, '', REFUSED],
+    [302, '', REFUSED],
+    [200, { error: 'authorization_pending' }, INVALID],
+    [202, TOKEN, INVALID],
+    [200, { ...TOKEN, access_token: 1 }, INVALID],
+  ])('ends with %d and %j', (status, body, failure) => {
+    expect(judgePoll(replied(status, body), START_MS)).toEqual({ failure });
+  });
+
+  it('ends with a reply that cannot be read', () => {
+    expect(judgePoll(broken('invalid-reply', true), START_MS)).toEqual({ failure: INVALID });
+  });
+});
