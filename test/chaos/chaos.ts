@@ -62,7 +62,8 @@ const REQUEST_TIMEOUT_MS = 1000;
 /** An answer that is not there so long after the deadline never comes. */
 const GIVEN_UP_AFTER_MS = 3000;
 const CLIENTS = 64;
-const NUMBERS = 1000;
+/** So many that a number in doubt, or denied, is seldom the one that is asked about. */
+const NUMBERS = 80_000;
 const WINDOWS = [1, 24, 100, 240, 720, 1000, 2000, 2400] as const;
 
 interface Answered {
@@ -100,6 +101,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     REQUEST_TIMEOUT_MS: run.without === 'time-limit' ? '60000' : String(REQUEST_TIMEOUT_MS),
     CONSENT_WAIT_MS: '500',
     CONSENT_DOUBT_SECONDS: '30',
+    CONSENT_DENIED_SECONDS: '1',
     CONSENT_RESULT_SECONDS: '5',
   });
   const [settings] = config.operators;
@@ -145,9 +147,9 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
 }
 
 async function ask(pool: Pool, random: Random, tally: Tally): Promise<void> {
-  const numbers = Array.from({ length: 1 + random.below(5) }, () => {
-    return `+44770090${String(random.below(NUMBERS)).padStart(4, '0')}`;
-  });
+  const numbers = Array.from({ length: 1 + random.below(5) }, () =>
+    fictionalNumber(random.below(NUMBERS)),
+  );
   const windows = WINDOWS.filter(() => random.chance(0.3));
   const fields = [
     'e164',
@@ -172,6 +174,12 @@ async function ask(pool: Pool, random: Random, tally: Tally): Promise<void> {
     if (!gaveUp.aborted) throw error;
     tally.withoutAnEnd += 1;
   }
+}
+
+/** 555-0100 to 555-0199 are reserved for fiction in every North American area. */
+function fictionalNumber(index: number): string {
+  const area = 200 + Math.floor(index / 100);
+  return `+1${area}55501${String(index % 100).padStart(2, '0')}`;
 }
 
 /** Holds answers against the truth. */

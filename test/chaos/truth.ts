@@ -24,7 +24,7 @@ export class Truth {
 
   /** The same line for the same number, whenever it is asked for. */
   line(number: string): TrueLine {
-    const random = new Random(this.#seed ^ Number(number.slice(-6)));
+    const random = new Random(this.#seed ^ Number(number.slice(1)));
     const swaps = random.chance(0.5);
     const age = () => random.pick([2, 20, 70, 200, 300, 700, 1500, 2300]) + 0.5;
     const withheld = random.chance(0.2);

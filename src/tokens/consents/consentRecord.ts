@@ -104,7 +104,8 @@ export function nextStep(
     const retryAfterSeconds = secondsUntil(record.untilMs, nowMs);
     return { step: 'fail', failure: { ...record.failure, retryAfterSeconds }, forget: false };
   }
-  if (record.caller !== caller) return { step: 'turn-away' };
+  const isExpired = record.state === 'ended' && record.failure.code === 'CONSENT_EXPIRED';
+  if (record.caller !== caller) return { step: isExpired ? 'request' : 'turn-away' };
   switch (record.state) {
     case 'requested':
       return record.leaseUntilMs > nowMs
@@ -115,11 +116,7 @@ export function nextStep(
     case 'redeemed':
       return { step: 'wait', untilMs: Math.min(record.leaseUntilMs, nowMs + LOOK_AGAIN_MS) };
     case 'ended':
-      return {
-        step: 'fail',
-        failure: record.failure,
-        forget: record.failure.code === 'CONSENT_EXPIRED',
-      };
+      return { step: 'fail', failure: record.failure, forget: isExpired };
   }
 }
 

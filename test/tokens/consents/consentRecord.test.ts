@@ -138,7 +138,7 @@ describe('nextStep', () => {
     ['a denial', endedFor(DENIED, 600_000), deniedFor(600), deniedFor(600)],
     ['the last moment of a denial', endedFor(DENIED, 1), deniedFor(1), deniedFor(1)],
     ['a denial of long ago', endedFor(DENIED, 0), REQUEST, REQUEST],
-    ['an expiry', endedFor(EXPIRED, 60_000), TOLD_EXPIRED, TURN_AWAY],
+    ['an expiry', endedFor(EXPIRED, 60_000), TOLD_EXPIRED, REQUEST],
     ['an expiry of long ago', endedFor(EXPIRED, 0), REQUEST, REQUEST],
     [
       'a refusal while the prompt may live',
