@@ -17,7 +17,8 @@ const LONGEST_ASSERTION_SECONDS = 300;
 export class Clients {
   readonly #account: ClientAccount;
   readonly #nowMs: () => number;
-  readonly #seenIds = new Set<string>();
+  /** The assertions that were taken, by their id, and when each of them expires. */
+  readonly #seenIds = new Map<string, number>();
 
   constructor(account: ClientAccount, nowMs: () => number) {
     this.#account = account;
@@ -64,10 +65,18 @@ export class Clients {
       const { jti = '', exp = 0 } = payload;
       const livesTooLong = exp > this.#nowMs() / 1000 + LONGEST_ASSERTION_SECONDS;
       if (livesTooLong || this.#seenIds.has(jti)) return false;
-      this.#seenIds.add(jti);
+      this.#forgetExpired();
+      this.#seenIds.set(jti, exp);
       return true;
     } catch {
       return false;
+    }
+  }
+
+  #forgetExpired(): void {
+    for (const [jti, exp] of this.#seenIds) {
+      if (exp * 1000 > this.#nowMs()) return;
+      this.#seenIds.delete(jti);
     }
   }
 }

@@ -23,12 +23,20 @@ const INTERVAL_SECONDS = 2;
 const UNTOLD_INTERVAL_SECONDS = 5;
 const SLOW_DOWN_MS = 5000;
 
+/** Polls that were sent an interval apart may arrive a little closer together. */
+const POLL_LEEWAY_MS = 100;
+
+/** How long a request is remembered; longer than any lives, to tell its end from an unknown id. */
+const REMEMBERED_MS = 600_000;
+
 /** The requests for consent: who was asked, and what they said (OpenID CIBA Core §7 and §11). */
 export class Consents {
   readonly #tokens: AccessTokens;
   readonly #counts: Counts;
   readonly #nowMs: () => number;
   readonly #requests = new Map<string, Request>();
+  /** How many polls of an id await their answer. */
+  readonly #pollsUnderWay = new Map<string, number>();
 
   constructor(tokens: AccessTokens, counts: Counts, nowMs: () => number) {
     this.#tokens = tokens;
@@ -39,6 +47,7 @@ export class Consents {
   /** Prompts the owner of the number, and acknowledges. */
   request(grant: TokenGrant, manner: ConsentManner): Reply {
     const nowMs = this.#nowMs();
+    this.#forgetOld(nowMs);
     this.#counts.prompts += 1;
     if (this.#isPrompted(grant.number, nowMs)) this.#counts.doublePrompts += 1;
 
@@ -63,16 +72,23 @@ export class Consents {
     };
   }
 
-  /** Answers one poll. An id that was redeemed, refused or expired is dead. */
+  /**
+   * Answers one poll. An id that was redeemed, refused or expired is dead. The poll is under way
+   * until {@link pollAnswered}.
+   */
   poll(authReqId: string): Reply {
     this.#counts.polls += 1;
+    const underWay = this.#pollsUnderWay.get(authReqId) ?? 0;
+    if (underWay > 0) this.#counts.overlappingPolls += 1;
+    this.#pollsUnderWay.set(authReqId, underWay + 1);
     const nowMs = this.#nowMs();
     const request = this.#requests.get(authReqId);
     if (request === undefined) return oauthError(400, 'invalid_grant');
     if (nowMs >= request.expiresAtMs) return this.#end(authReqId, 'expired_token');
 
     const isEarly =
-      request.lastPollAtMs !== undefined && nowMs - request.lastPollAtMs < request.intervalMs;
+      request.lastPollAtMs !== undefined &&
+      nowMs - request.lastPollAtMs < request.intervalMs - POLL_LEEWAY_MS;
     request.lastPollAtMs = nowMs;
     if (isEarly) this.#counts.earlyPolls += 1;
     if (isEarly || (request.manner.slowsDownOnce === true && !request.hasSlowedDown)) {
@@ -81,6 +97,13 @@ export class Consents {
       return oauthError(400, 'slow_down');
     }
     return this.#decide(authReqId, request, nowMs);
+  }
+
+  /** The answer to a poll has left, or nobody waits for it any more. */
+  pollAnswered(authReqId: string): void {
+    const underWay = this.#pollsUnderWay.get(authReqId) ?? 0;
+    if (underWay > 1) this.#pollsUnderWay.set(authReqId, underWay - 1);
+    else this.#pollsUnderWay.delete(authReqId);
   }
 
   #decide(authReqId: string, { grant, manner, askedAtMs }: Request, nowMs: number): Reply {
@@ -96,6 +119,13 @@ export class Consents {
   #end(authReqId: string, error: string): Reply {
     this.#requests.delete(authReqId);
     return oauthError(400, error);
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const [authReqId, { askedAtMs }] of this.#requests) {
+      if (askedAtMs + REMEMBERED_MS > nowMs) return;
+      this.#requests.delete(authReqId);
+    }
   }
 
   #isPrompted(number: string, nowMs: number): boolean {

@@ -24,6 +24,8 @@ export interface SimulatorSettings {
   readonly cibaGrantType?: string;
   /** Whether replies carry the `x-correlator` of their request. */
   readonly echoesCorrelator?: boolean;
+  /** How long the reply to a poll takes, so that a second poll at the same time can be seen. */
+  readonly pollDelayMs?: number;
   /** Milliseconds since 1970. */
   readonly nowMs?: () => number;
 }
@@ -50,6 +52,8 @@ const LARGEST_BODY_BYTES = 64 * 1024;
 interface Outcome {
   readonly reply: Reply;
   readonly fault?: Fault | undefined;
+  /** Called once the reply has left, or the client. */
+  readonly afterwards?: () => void;
 }
 
 /** Starts an operator to try and test against (design §7). */
@@ -116,7 +120,11 @@ class SimulatedOperator {
     const sent = request.headers['x-correlator'];
     const correlator =
       typeof sent === 'string' && this.#settings.echoesCorrelator !== false ? sent : undefined;
-    const { reply, fault } = await this.#route(request);
+    const { reply, fault, afterwards } = await this.#route(request);
+    if (afterwards !== undefined) {
+      if (response.closed) afterwards();
+      else response.once('close', afterwards);
+    }
     await respond({ response, correlator, sleep: (ms) => sleep(ms) }, reply, fault);
   }
 
@@ -151,6 +159,9 @@ class SimulatedOperator {
   }
 
   #stats(method: string | undefined): Reply {
+    if (method !== 'GET' && method !== 'DELETE') {
+      return { status: 405, headers: { allow: 'GET, DELETE' } };
+    }
     if (method === 'DELETE') Object.assign(this.counts, noCounts());
     return { status: 200, body: { ...this.counts } };
   }
@@ -166,6 +177,8 @@ class SimulatedOperator {
     );
     if (!isForm) return { reply: oauthError(400, 'invalid_request') };
     const form = new URLSearchParams(body);
+    // RFC 6749 §3.2: no parameter more than once.
+    if (new Set(form.keys()).size < form.size) return { reply: oauthError(400, 'invalid_request') };
     if (await this.#clients.accepts(request.headers.authorization, form, this.url)) {
       return handle(form);
     }
@@ -209,7 +222,14 @@ class SimulatedOperator {
     }
     const authReqId = form.get('auth_req_id');
     if (authReqId === null) return { reply: oauthError(400, 'invalid_request') };
-    return { reply: this.#consents.poll(authReqId) };
+    const { pollDelayMs } = this.#settings;
+    return {
+      reply: this.#consents.poll(authReqId),
+      fault: pollDelayMs === undefined ? undefined : { kind: 'delay', ms: pollDelayMs },
+      afterwards: () => {
+        this.#consents.pollAnswered(authReqId);
+      },
+    };
   }
 
   /** Service, "Endpoints" 4 and 5. */
@@ -240,9 +260,10 @@ class SimulatedOperator {
     scope: string | null,
     flow: TokenGrant['flow'],
   ): TokenGrant | Reply {
-    // The service takes the number with and without its plus.
-    const parsed = parsePhoneNumber((telUri ?? '').replace(/^tel:(?!\+)/, 'tel:+'));
-    if (telUri?.startsWith('tel:') !== true || 'refused' in parsed) {
+    // The service takes the number with and without its plus, and nothing between the digits.
+    const digits = /^tel:\+?([0-9]+)$/.exec(telUri ?? '')?.[1] ?? '';
+    const parsed = parsePhoneNumber(`+${digits}`);
+    if ('refused' in parsed) {
       return oauthError(400, flow === '3-legged' ? 'unknown_user_id' : 'invalid_request');
     }
     const operation = OPERATION_OF_SCOPE[scope ?? ''];

@@ -1,0 +1,126 @@
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { CHECK_SCOPE } from './client.ts';
+
+const { clientId, clientSecret } = DEMO_CLIENT;
+const RIGHT_SECRET = `${clientId}:${clientSecret}`;
+const NOW_SECONDS = 1_800_000_000;
+
+/** The claims of a good assertion. */
+const CLAIMS = { iss: clientId, sub: clientId, exp: NOW_SECONDS + 60 };
+
+let key: CryptoKey;
+let publicKey: JWK;
+let strangersKey: CryptoKey;
+let simulator: Simulator;
+
+beforeAll(async () => {
+  const own = await generateKeyPair('ES256');
+  key = own.privateKey;
+  publicKey = await exportJWK(own.publicKey);
+  strangersKey = (await generateKeyPair('ES256')).privateKey;
+});
+
+afterEach(async () => {
+  await simulator.close();
+});
+
+async function start(clientAuthentication: 'basic' | 'private_key_jwt' | 'both'): Promise<void> {
+  simulator = await startSimulator({
+    port: 0,
+    clientAuthentication,
+    jwks: { keys: [publicKey] },
+    nowMs: () => NOW_SECONDS * 1000,
+  });
+}
+
+async function assertion(claims: object = {}, signingKey = key): Promise<string> {
+  return new SignJWT({ ...CLAIMS, aud: simulator.authUrl, jti: crypto.randomUUID(), ...claims })
+    .setProtectedHeader({ alg: 'ES256' })
+    .sign(signingKey);
+}
+
+async function requestToken(credentials: { basic?: string; jwt?: string }): Promise<Response> {
+  const { basic, jwt } = credentials;
+  return fetch(`${simulator.authUrl}/oauth/v1/token`, {
+    method: 'POST',
+    headers: basic === undefined ? {} : { authorization: `Basic ${btoa(basic)}` },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      username: 'tel:+447700900004',
+      scope: CHECK_SCOPE,
+      ...(jwt === undefined
+        ? {}
+        : {
+            client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+            client_assertion: jwt,
+          }),
+    }),
+  });
+}
+
+describe('credentials', () => {
+  const basic = RIGHT_SECRET;
+  test.each([
+    ['basic', { basic }, 200],
+    ['basic', {}, 401],
+    ['basic', { basic: `${clientId}:wrong` }, 401],
+    ['basic', { basic: `stranger:${clientSecret}` }, 401],
+    ['private_key_jwt', { jwt: true }, 200],
+    ['private_key_jwt', { basic }, 401],
+    ['private_key_jwt', { basic, jwt: true }, 401],
+    ['both', { basic, jwt: true }, 200],
+    ['both', { basic }, 401],
+    ['both', { jwt: true }, 401],
+    ['both', { basic: `${clientId}:wrong`, jwt: true }, 401],
+  ] as const)('%s, given %j: %d', async (method, given, status) => {
+    await start(method);
+    const reply = await requestToken({
+      ...('basic' in given ? { basic: given.basic } : {}),
+      ...('jwt' in given ? { jwt: await assertion() } : {}),
+    });
+
+    expect(reply.status).toBe(status);
+    const { tokens, refusedClients } = simulator.stats();
+    expect({ tokens, refusedClients }).toEqual(
+      status === 200 ? { tokens: 1, refusedClients: 0 } : { tokens: 0, refusedClients: 1 },
+    );
+    expect(reply.headers.get('www-authenticate')).toBe(
+      status === 401 ? 'Basic realm="simulator"' : null,
+    );
+    expect(await reply.text()).toContain(status === 401 ? '"invalid_client"' : '"access_token"');
+  });
+});
+
+describe('an assertion', () => {
+  test.each<[string, object, number]>([
+    ['that lives 60 s', {}, 200],
+    ['that lives 300 s', { exp: NOW_SECONDS + 300 }, 200],
+    ['that lives longer', { exp: NOW_SECONDS + 301 }, 401],
+    ['that has expired', { exp: NOW_SECONDS - 1 }, 401],
+    ['without an end', { exp: undefined }, 401],
+    ['without an id', { jti: undefined }, 401],
+    ['of another issuer', { iss: 'stranger' }, 401],
+    ['about another client', { sub: 'stranger' }, 401],
+    ['for another audience', { aud: 'http://127.0.0.1' }, 401],
+  ])('%s', async (_name, claims, status) => {
+    await start('private_key_jwt');
+
+    expect((await requestToken({ jwt: await assertion(claims) })).status).toBe(status);
+  });
+
+  test('works once', async () => {
+    await start('private_key_jwt');
+    const jwt = await assertion();
+
+    expect((await requestToken({ jwt })).status).toBe(200);
+    expect((await requestToken({ jwt })).status).toBe(401);
+  });
+
+  test("under a stranger's key", async () => {
+    await start('private_key_jwt');
+
+    expect((await requestToken({ jwt: await assertion({}, strangersKey) })).status).toBe(401);
+  });
+});
