@@ -31,12 +31,8 @@ const OWN_PREFIXES = /^(?:OPERATOR|CONSENT)_/;
 export function readConfig(environment: Environment = process.env): Config {
   const read = new EnvironmentReader(environment);
   const production = read.text('NODE_ENV') === 'production';
-  const access = readAccess(read);
+  const access = readAccess(read, production);
   const manners = readManners(read);
-  if (access === undefined && production) {
-    const why = 'with NODE_ENV=production there is no built-in simulator';
-    for (const name of ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']) read.required(name, why);
-  }
   const config: Config = {
     listen: {
       host: read.text('HOST', '127.0.0.1'),

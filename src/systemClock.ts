@@ -6,5 +6,11 @@ import type { Clock } from './clock.ts';
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+  async sleep(ms, signal) {
+    try {
+      await sleep(ms, undefined, { signal });
+    } catch {
+      signal?.throwIfAborted();
+    }
+  },
 };

@@ -77,7 +77,7 @@ export class EnvironmentReader {
     const url = URL.parse(text);
     if (url === null || !/^https?:$/.test(url.protocol)) {
       this.problem(name, 'is an address that starts with http:// or https://');
-    } else if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    } else if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
       this.problem(name, 'is an address without user, password, query and fragment');
     } else {
       return url.href.replace(/\/+$/, '');

@@ -26,6 +26,9 @@ const KEY_TYPES: Readonly<Record<AssertionSettings['alg'], string>> = {
   RS256: 'rsa',
 };
 
+/** RFC 7518 §3.3. */
+const SHORTEST_RSA_KEY_BITS = 2048;
+
 /** Reads `OPERATOR_…` but for the access; the defaults are those of design §6. */
 export function readManners(read: EnvironmentReader): OperatorManners {
   return {
@@ -51,25 +54,9 @@ export function readManners(read: EnvironmentReader): OperatorManners {
   };
 }
 
-/** Reads where the operator is; `undefined` where neither address is set. */
-export function readAccess(read: EnvironmentReader): OperatorAccess | undefined {
-  const isSet = (name: string): boolean => read.text(name) !== undefined;
-  const method = read.oneOf('OPERATOR_CLIENT_AUTH', ['basic', 'private_key_jwt', 'both']);
-  const names = ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL'];
-  for (const name of OPTIONAL_NAMES) read.text(name);
-  if (!names.some((name) => isSet(name))) return undefined;
-
-  for (const name of names) read.required(name, 'an operator has two addresses');
-  return {
-    authUrl: read.url('OPERATOR_AUTH_URL') ?? '',
-    simSwapUrl: read.url('OPERATOR_SIM_SWAP_URL') ?? '',
-    clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
-    clientAuthentication: readClientAuthentication(read, method),
-  };
-}
-
-/** Known by name even where they are not needed, so that they are not taken for a slip. */
-const OPTIONAL_NAMES = [
+const ACCESS_NAMES = [
+  'OPERATOR_AUTH_URL',
+  'OPERATOR_SIM_SWAP_URL',
   'OPERATOR_CLIENT_ID',
   'OPERATOR_CLIENT_SECRET',
   'OPERATOR_ASSERTION_KEY_FILE',
@@ -77,6 +64,27 @@ const OPTIONAL_NAMES = [
   'OPERATOR_ASSERTION_KID',
   'OPERATOR_ASSERTION_AUDIENCE',
 ];
+
+/**
+ * Reads where the operator is; `undefined` where nothing is set. Whoever sets a part of it means an
+ * operator: the simulator's inventions in its place would be wrong answers.
+ */
+export function readAccess(read: EnvironmentReader, isNeeded: boolean): OperatorAccess | undefined {
+  const method = read.oneOf('OPERATOR_CLIENT_AUTH', ['basic', 'private_key_jwt', 'both']);
+  const isSet = ACCESS_NAMES.filter((name) => read.text(name) !== undefined).length > 0;
+  if (!isSet && !isNeeded) return undefined;
+
+  const why = isSet
+    ? 'an operator has two addresses'
+    : 'with NODE_ENV=production there is no built-in simulator';
+  for (const name of ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']) read.required(name, why);
+  return {
+    authUrl: read.url('OPERATOR_AUTH_URL') ?? '',
+    simSwapUrl: read.url('OPERATOR_SIM_SWAP_URL') ?? '',
+    clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
+    clientAuthentication: readClientAuthentication(read, method),
+  };
+}
 
 function readClientAuthentication(
   read: EnvironmentReader,
@@ -117,7 +125,9 @@ function isPrivateKeyFor(alg: AssertionSettings['alg'], pem: string): boolean {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
     if (asymmetricKeyType !== KEY_TYPES[alg]) return false;
-    return alg !== 'ES256' || asymmetricKeyDetails?.namedCurve === 'prime256v1';
+    return alg === 'ES256'
+      ? asymmetricKeyDetails?.namedCurve === 'prime256v1'
+      : (asymmetricKeyDetails?.modulusLength ?? 0) >= SHORTEST_RSA_KEY_BITS;
   } catch {
     return false;
   }

@@ -1,5 +1,5 @@
 /**
- * A point in time as the operator wrote it, and as milliseconds since 1970.
+ * A point in time as the operator wrote it (with `T` and `Z` in capitals, for browsers), and as milliseconds since 1970.
  *
  * The text is kept because operators send up to nine digits of a second, and milliseconds drop them.
  */
@@ -33,5 +33,8 @@ export function parseInstant(text: string): Instant | undefined {
   const sinceMidnightMs = ((hour * 60 + minute) * 60 + second) * 1000;
   const fractionMs = Math.trunc(fraction * 1000);
   const offsetMs = (offsetHours * 60 + offsetMinutes) * 60_000 * (parts[9] === '-' ? -1 : 1);
-  return { text, epochMs: midnight.getTime() + sinceMidnightMs + fractionMs - offsetMs };
+  return {
+    text: text.toUpperCase(),
+    epochMs: midnight.getTime() + sinceMidnightMs + fractionMs - offsetMs,
+  };
 }
