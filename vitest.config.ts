@@ -1,6 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // The graphql that Node finds. vite would take its ES modules instead, and Apollo has the other one.
+  resolve: {
+    alias: [{ find: /^graphql$/, replacement: fileURLToPath(import.meta.resolve('graphql')) }],
+  },
   test: {
     include: ['test/**/*.test.ts'],
     testTimeout: 20_000,

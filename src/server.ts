@@ -76,6 +76,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       requestTimeoutMs: config.requestTimeoutMs,
       createContext,
     }),
+    drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
     onDefect: (defect) => {
       log.error('a request broke', {
         error: defect instanceof Error ? defect.name : typeof defect,
@@ -94,6 +95,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     },
   };
 }
+
+/** What a drain allows for requests and answers to come and go, beside a request's own time. */
+const SLOWEST_BYTES_MS = 1000;
 
 function singleValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;

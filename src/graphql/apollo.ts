@@ -6,7 +6,7 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, OperationTypeNode } from 'graphql';
 import type { RequestContext } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
@@ -23,6 +23,9 @@ export interface ApolloSettings {
 
 /** More than any client of ours writes; a document of this size is parsed and validated in milliseconds. */
 const LARGEST_DOCUMENT_TOKENS = 4000;
+
+/** For what is refused before execution: Apollo would say 500. */
+const BAD_REQUEST = { status: 400 };
 
 /** The GraphQL service of a role, with nothing of Apollo's that we do not use. */
 export function createApolloServer(
@@ -56,13 +59,14 @@ export function createApolloServer(
   });
 }
 
-/** Refuses an operation that asks too much as a whole, before its first lookup. */
+/** Refuses an operation that is no query, or asks too much as a whole, before its first lookup. */
 function limitAsked(limits: AskLimits): ApolloServerPlugin<RequestContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
         didResolveOperation({ schema, document, operation, request }) {
           if (operation === undefined) return Promise.resolve();
+          if (operation.operation !== OperationTypeNode.QUERY) throw queriesOnly();
           const variables = request.variables ?? {};
           const count = countAsked({ schema, document, operation, variables }, limits);
           if (count !== undefined && exceeds(count, limits)) throw limitExceeded(limits);
@@ -76,6 +80,13 @@ function limitExceeded(limits: AskLimits): GraphQLError {
   return new GraphQLError(
     `One operation may ask about ${limits.maxNumbersPerOperation} numbers, ` +
       `and ${limits.maxQuestionsPerNumber} questions about each. Ask in several operations.`,
-    { extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' satisfies ErrorCode } },
+    { extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' satisfies ErrorCode, http: BAD_REQUEST } },
   );
+}
+
+/** The schema has no other root types; left to itself, graphql would call this a defect of ours. */
+function queriesOnly(): GraphQLError {
+  return new GraphQLError('This service answers queries only.', {
+    extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode, http: BAD_REQUEST },
+  });
 }

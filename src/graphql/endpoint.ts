@@ -52,6 +52,8 @@ export function createEndpoint(
       context: () => Promise.resolve(parts.createContext(request, life)),
     });
     for (const [name, value] of headers) response.setHeader(name, value);
+    // Answers are about people: nobody in between may keep them.
+    response.setHeader('cache-control', 'no-store');
     response.statusCode = status ?? 200;
     if (body.kind === 'complete') {
       response.end(body.string);
@@ -68,6 +70,9 @@ async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
+  if (method !== 'POST' && method !== 'GET' && method !== 'HEAD') {
+    return { status: 405, message: 'GraphQL takes POST, and GET for queries.' };
+  }
   const question = (request.url ?? '').indexOf('?');
   const search = question < 0 ? '' : (request.url ?? '').slice(question);
   if (method !== 'POST') return { method, headers, search, body: undefined };
@@ -82,21 +87,29 @@ async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest
   if (text === undefined) {
     return { status: 413, message: `A body may have ${LARGEST_BODY_BYTES} bytes at most.` };
   }
+  let body: unknown;
   try {
-    return { method, headers, search, body: JSON.parse(text) };
+    body = JSON.parse(text);
   } catch {
-    return {
-      status: 400,
-      message: 'The body is not JSON. Send {"query": "…"} and, if need be, "variables".',
-    };
+    return { status: 400, message: `The body is not JSON. ${HOW_TO_ASK}` };
   }
+  if (Array.isArray(body)) {
+    return { status: 400, message: 'Send one operation a request; ask several fields in it.' };
+  }
+  if (typeof body !== 'object' || body === null) {
+    return { status: 400, message: `The body is no JSON object. ${HOW_TO_ASK}` };
+  }
+  return { method, headers, search, body };
 }
+
+const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
 
 function refuse(response: ServerResponse, { status, message }: BadRequest): void {
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     // What is left of the body would be taken for the next request.
     connection: 'close',
+    ...(status === 405 ? { allow: 'GET, POST' } : {}),
   });
   response.end(JSON.stringify({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }));
 }

@@ -28,15 +28,25 @@ export function formatError(
   if (original instanceof LookupError) {
     return { message: original.message, ...where, extensions: extensionsOf(original) };
   }
-  const code = formatted.extensions?.['code'] ?? INTERNAL;
-  if (code !== INTERNAL) {
+  const code = isCoercionError(original) ? 'BAD_USER_INPUT' : formatted.extensions?.['code'];
+  if (code !== undefined && code !== INTERNAL) {
     return { message: maskPhoneNumbers(formatted.message), ...where, extensions: { code } };
   }
   log.error('a request broke', {
     error: original instanceof Error ? original.name : typeof original,
     reason: original instanceof Error ? original.message : undefined,
   });
-  return { message: 'Internal server error', ...where, extensions: { code } };
+  return { message: 'Internal server error', ...where, extensions: { code: INTERNAL } };
+}
+
+/** An argument that graphql-js refuses while it executes, such as a null variable: it gives no code. */
+function isCoercionError(error: unknown): boolean {
+  return (
+    error instanceof GraphQLError &&
+    error.originalError === undefined &&
+    error.path !== undefined &&
+    error.extensions['code'] === undefined
+  );
 }
 
 function extensionsOf({ failure }: LookupError): Record<string, unknown> {

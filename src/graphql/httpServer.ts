@@ -13,6 +13,8 @@ export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
   readonly graphql: Handler;
+  /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
+  readonly drainLimitMs: number;
   /** Told when a request broke in a way that nobody foresaw. */
   onDefect(defect: unknown): void;
 }
@@ -27,6 +29,8 @@ const LARGEST_HEADERS_BYTES = 16 * 1024;
 export class HttpServer {
   readonly #server: Server;
   readonly #parts: HttpServerParts;
+  /** Under way: they may learn, until their headers leave, that their connection ends with them. */
+  readonly #responses = new Set<ServerResponse>();
   #isReady = false;
 
   constructor(parts: HttpServerParts) {
@@ -60,26 +64,36 @@ export class HttpServer {
     return `http://${name}:${address.port}`;
   }
 
-  /** From now on /readyz says that no further requests should come here; they are still served. */
+  /**
+   * From now on /readyz says that no further requests should come here. They are still served, but each
+   * is the last of its connection: whoever kept one would be cut off with it at the end.
+   */
   refuseNewcomers(): void {
     this.#isReady = false;
+    for (const response of this.#responses) endConnectionAfter(response);
   }
 
-  /** Takes no further connections, and resolves when every request has its answer. */
+  /** Takes no further connections, and resolves when every request has its answer, or the limit is over. */
   async close(): Promise<void> {
-    this.#isReady = false;
+    this.refuseNewcomers();
+    // A closed server of Node's looks after slow connections no more: one would hold it open for ever.
+    const limit = setTimeout(() => {
+      this.#server.closeAllConnections();
+    }, this.#parts.drainLimitMs);
     await new Promise<void>((resolve) => {
       this.#server.close(() => {
         resolve();
       });
       this.#server.closeIdleConnections();
     });
+    clearTimeout(limit);
   }
 
   readonly #serve: RequestListener = (request, response) => {
     const [path = '/'] = (request.url ?? '/').split('?', 1);
-    // While it drains, a client that keeps its connection would be cut off with it.
-    if (!this.#server.listening) response.setHeader('connection', 'close');
+    this.#responses.add(response);
+    response.once('close', () => this.#responses.delete(response));
+    if (!this.#isReady) endConnectionAfter(response);
     switch (path) {
       case '/graphql':
         void this.#graphql(request, response);
@@ -105,6 +119,10 @@ export class HttpServer {
       else response.destroy();
     }
   }
+}
+
+function endConnectionAfter(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
 function send(response: ServerResponse, status: number, body: object): void {

@@ -12,74 +12,107 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** A point in time in RFC 3339 with a zone, such as `2026-03-01T09:30:00Z`, as the mobile operator gave it. */
+  /**
+   * A date and time with its zone, as RFC 3339 writes it: `2026-03-14T09:26:53Z` or
+   * `2026-03-14T10:26:53.589+01:00`. Zone and precision are the operator's.
+   */
   DateTime: { input: Instant; output: Instant; }
   _FieldSet: { input: string; output: string; }
 };
 
 /**
- * A mobile line, and what its operator knows of its SIM.
+ * A mobile phone number and what its operator knows about SIM swaps: the moments at which the number
+ * was moved to another SIM card. A fresh swap is a reason not to trust an SMS code.
  *
- * An answer is what the operator said, or follows from it. Where there is no answer the field is `null`
- * and an error with the same `path` says why in `extensions.code`: **unknown is never `false`**.
+ * **Unknown is never `false`.** A field holds what the operator said, or `null` with an error beside it
+ * whose `extensions.code` says why. `null` without an error means that the operator answered and may
+ * not disclose more (see `lastSimSwap`).
  *
- * All questions about one number in one operation are planned together: asking for several windows, or for
- * the date as well, usually costs no more than asking one.
+ * Codes that the fields of this type can carry:
+ *
+ * - `BAD_USER_INPUT`: an argument is out of its range.
+ * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
+ *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
+ * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer.
+ * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
+ * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; ask for a shorter one.
+ * - `OPERATION_NOT_OFFERED`: the operator does not answer this kind of question.
+ * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: ask again later, after
+ *   `extensions.retryAfterSeconds` where it is given.
+ * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
+ * - `LOOKUP_LIMIT_EXCEEDED`: the operation asks more than one operation may.
  */
 export type PhoneNumber = {
   __typename?: 'PhoneNumber';
-  /** The number in E.164 form: `+` and digits only, such as `+447700900001`. */
+  /**
+   * The number in E.164 form: `+`, country code and subscriber number without spaces, for example
+   * `+447700900001`.
+   */
   e164: Scalars['ID']['output'];
   /**
-   * When the SIM of this line last changed. For a line whose SIM never changed, most operators give the time
-   * of its activation instead.
+   * When the SIM card of this number last changed. For a line that never had a swap, operators give
+   * the moment at which its SIM was activated.
    *
-   * `null` without an error means that the operator may not disclose the date. It does **not** mean that
-   * the SIM never changed: ask `simSwappedWithin`.
+   * `null` without an error: the operator may not disclose the date. It does not mean that there was
+   * no swap; ask `simSwappedWithin`, which may still be answered.
    */
   lastSimSwap?: Maybe<Scalars['DateTime']['output']>;
   /**
-   * Whether the SIM of this line changed in the last so many hours. Do not send a secret by SMS to a line
-   * whose SIM changed lately, nor to one for which the answer is `null`.
+   * Whether the SIM card of this number changed within the last `maxAgeHours` hours.
    *
-   * `null` always comes with an error whose code says why, for example CONSENT_PENDING,
-   * NUMBER_NOT_SERVED or OPERATOR_UNAVAILABLE. Where waiting helps, `extensions.retryAfterSeconds` says how
-   * long. `null` is not `false`.
+   * `true`: it did, so don't trust an SMS code. `false`: the operator vouches that it did not. `null`:
+   * not known, and an error says why; treat it as you would treat `true`, never as `false`.
    */
   simSwappedWithin?: Maybe<Scalars['Boolean']['output']>;
 };
 
 
 /**
- * A mobile line, and what its operator knows of its SIM.
+ * A mobile phone number and what its operator knows about SIM swaps: the moments at which the number
+ * was moved to another SIM card. A fresh swap is a reason not to trust an SMS code.
  *
- * An answer is what the operator said, or follows from it. Where there is no answer the field is `null`
- * and an error with the same `path` says why in `extensions.code`: **unknown is never `false`**.
+ * **Unknown is never `false`.** A field holds what the operator said, or `null` with an error beside it
+ * whose `extensions.code` says why. `null` without an error means that the operator answered and may
+ * not disclose more (see `lastSimSwap`).
  *
- * All questions about one number in one operation are planned together: asking for several windows, or for
- * the date as well, usually costs no more than asking one.
+ * Codes that the fields of this type can carry:
+ *
+ * - `BAD_USER_INPUT`: an argument is out of its range.
+ * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
+ *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
+ * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer.
+ * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
+ * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; ask for a shorter one.
+ * - `OPERATION_NOT_OFFERED`: the operator does not answer this kind of question.
+ * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: ask again later, after
+ *   `extensions.retryAfterSeconds` where it is given.
+ * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
+ * - `LOOKUP_LIMIT_EXCEEDED`: the operation asks more than one operation may.
  */
 export type PhoneNumberSimSwappedWithinArgs = {
   maxAgeHours?: Scalars['Int']['input'];
 };
 
+/** The way in for a front end that asks this service without a router (`ROLE=bff`). */
 export type Query = {
   __typename?: 'Query';
-  /** One phone number. `null` with BAD_USER_INPUT when it is none. */
+  /** One phone number. `null` with a `BAD_USER_INPUT` error when the text is no international number. */
   phoneNumber?: Maybe<PhoneNumber>;
   /**
-   * Several phone numbers, answered in the order in which they were asked. A bad one is `null` with one
-   * BAD_USER_INPUT; the others are answered.
+   * Several phone numbers: one entry for each of `e164s`, in the same order. An entry that is no
+   * international number is `null` with a `BAD_USER_INPUT` error of its own; the others are answered.
    */
   phoneNumbers: Array<Maybe<PhoneNumber>>;
 };
 
 
+/** The way in for a front end that asks this service without a router (`ROLE=bff`). */
 export type QueryPhoneNumberArgs = {
   e164: Scalars['ID']['input'];
 };
 
 
+/** The way in for a front end that asks this service without a router (`ROLE=bff`). */
 export type QueryPhoneNumbersArgs = {
   e164s: Array<Scalars['ID']['input']>;
 };
