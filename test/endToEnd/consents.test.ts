@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { told } from './answers.ts';
+import { startSimulated, type GraphqlReply } from './service.ts';
+
+const GRANTED_AFTER_2_S = '+447700900050';
+const DECLINED_AFTER_1_S = '+447700900052';
+const WITHDRAWN = '+447700900053';
+const EXPIRES_AFTER_6_S = '+447700900055';
+const REPLY_LOST = '+447700900058';
+
+const WITHIN = 'query ($number: ID!) { phoneNumber(e164: $number) { swapped: simSwappedWithin } }';
+
+function codeOf({ errors = [] }: GraphqlReply): string | undefined {
+  return errors[0]?.extensions?.code;
+}
+
+describe.concurrent('consent over the wire', () => {
+  test('granted while the request waits: one answer, one prompt', async () => {
+    await using service = await startSimulated({
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_WAIT_MS: '8000',
+    });
+
+    const reply = await service.ask(WITHIN, { number: GRANTED_AFTER_2_S });
+
+    expect(told(reply)).toEqual({ swapped: false });
+    expect(service.stats()).toMatchObject({ prompts: 1, tokens: 1, lookups: 1, earlyPolls: 0 });
+  });
+
+  test('longer than the patience: CONSENT_PENDING, and asking again resumes the same consent', async () => {
+    await using service = await startSimulated({
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_WAIT_MS: '200',
+    });
+
+    const first = await service.ask(WITHIN, { number: GRANTED_AFTER_2_S });
+    expect(told(first)).toEqual({ swapped: 'CONSENT_PENDING' });
+    expect(first.errors?.[0]?.extensions?.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+    expect(service.stats()).toMatchObject({ prompts: 1, tokens: 0, lookups: 0 });
+
+    const asking = async () => told(await service.ask(WITHIN, { number: GRANTED_AFTER_2_S }));
+    await expect.poll(asking, { timeout: 15_000 }).toEqual({ swapped: false });
+
+    expect(service.stats()).toMatchObject({
+      prompts: 1,
+      doublePrompts: 0,
+      tokens: 1,
+      lookups: 1,
+      earlyPolls: 0,
+      overlappingPolls: 0,
+    });
+  });
+
+  test('requests that come while the owner thinks share one prompt, one token and one lookup', async () => {
+    await using service = await startSimulated({
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_WAIT_MS: '8000',
+    });
+
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => service.ask(WITHIN, { number: GRANTED_AFTER_2_S })),
+    );
+
+    expect(replies.map(told)).toEqual(Array.from({ length: 20 }, () => ({ swapped: false })));
+    expect(service.stats()).toMatchObject({ prompts: 1, tokens: 1, lookups: 1 });
+  });
+
+  test('declined: CONSENT_DENIED, remembered without a second prompt', async () => {
+    await using service = await startSimulated({
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_WAIT_MS: '8000',
+    });
+
+    for (const _ of ['asked', 'asked again']) {
+      const reply = await service.ask(WITHIN, { number: DECLINED_AFTER_1_S });
+      expect(told(reply)).toEqual({ swapped: 'CONSENT_DENIED' });
+    }
+
+    expect(service.stats()).toMatchObject({ prompts: 1, tokens: 0, lookups: 0 });
+  });
+
+  test('withdrawn for good: CONSENT_DENIED without a prompt', async () => {
+    await using service = await startSimulated({ OPERATOR_FLOW: '3-legged' });
+
+    const reply = await service.ask(WITHIN, { number: WITHDRAWN });
+
+    expect(told(reply)).toEqual({ swapped: 'CONSENT_DENIED' });
+    expect(service.stats()).toMatchObject({ prompts: 0, tokens: 0 });
+  });
+
+  test('never answered: CONSENT_EXPIRED once, and only then another prompt', async () => {
+    await using service = await startSimulated({
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_WAIT_MS: '200',
+    });
+    const asking = async () => codeOf(await service.ask(WITHIN, { number: EXPIRES_AFTER_6_S }));
+
+    expect(await asking()).toBe('CONSENT_PENDING');
+    await expect.poll(asking, { timeout: 15_000 }).toBe('CONSENT_EXPIRED');
+    expect(service.stats().prompts).toBe(1);
+
+    expect(await asking()).toBe('CONSENT_PENDING');
+    expect(service.stats()).toMatchObject({ prompts: 2, doublePrompts: 0, lookups: 0 });
+  });
+
+  test('whether the owner was prompted is unknown: pending, and nobody is prompted again', async () => {
+    await using service = await startSimulated({
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_WAIT_MS: '200',
+    });
+
+    for (const _ of ['asked', 'asked again']) {
+      const reply = await service.ask(WITHIN, { number: REPLY_LOST });
+      expect(told(reply)).toEqual({ swapped: 'CONSENT_PENDING' });
+    }
+
+    expect(service.stats()).toMatchObject({ prompts: 1, polls: 0 });
+  });
+});

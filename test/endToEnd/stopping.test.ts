@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Client, Pool, type Dispatcher } from 'undici';
+import { expect, test } from 'vitest';
+import { HttpServer } from '../../src/graphql/httpServer.ts';
+import { answerJson, RecordingServer } from '../http/recordingServer.ts';
+import { ServerProcess } from './serverProcess.ts';
+
+const IN_FLIGHT = 200;
+const GRACE_MS = 1500;
+
+interface Answered {
+  readonly status: number;
+  readonly connection: unknown;
+  readonly swapped: unknown;
+}
+
+/** An operator whose lookups of held numbers are answered when the test says so. */
+class HoldingOperator implements AsyncDisposable {
+  readonly server: RecordingServer;
+  readonly #held: (() => void)[];
+
+  private constructor(server: RecordingServer, held: (() => void)[]) {
+    this.server = server;
+    this.#held = held;
+  }
+
+  static async start(): Promise<HoldingOperator> {
+    const held: (() => void)[] = [];
+    const server = await RecordingServer.start((received, response) => {
+      if (received.path.endsWith('/token')) {
+        const token = `token-${received.correlator}`;
+        answerJson(received, response, { access_token: token, token_type: 'Bearer' });
+        return;
+      }
+      const answer = () => answerJson(received, response, { swapped: false });
+      if (received.body.includes('"+4477009005')) answer();
+      else held.push(answer);
+    });
+    return new HoldingOperator(server, held);
+  }
+
+  get held(): number {
+    return this.#held.length;
+  }
+
+  release(count: number): void {
+    for (const answer of this.#held.splice(0, count)) answer();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.server[Symbol.asyncDispose]();
+  }
+}
+
+test.each([1, 2, 3])(
+  'SIGTERM under load: /readyz says no, all are served through the grace, none is dropped (run %i)',
+  async () => {
+    await using operator = await HoldingOperator.start();
+    await using server = await ServerProcess.start(operator.server.url, {
+      DRAIN_GRACE_MS: String(GRACE_MS),
+      OPERATOR_TIMEOUT_MS: '60000',
+      REQUEST_TIMEOUT_MS: '60000',
+    });
+    const pool = new Pool(server.url, { connections: IN_FLIGHT });
+    const keptAlive = new Client(server.url);
+    expect(await ask(keptAlive, '+447700900500')).toMatchObject({ connection: 'keep-alive' });
+
+    const inFlight = Array.from({ length: IN_FLIGHT }, (_, index) =>
+      ask(pool, `+447700900${String(index).padStart(3, '0')}`),
+    );
+    await expect.poll(() => operator.held, { timeout: 15_000 }).toBe(IN_FLIGHT);
+    expect(await statusOf(server.url, '/readyz')).toBe(200);
+
+    const terminatedAtMs = performance.now();
+    server.terminate();
+    await expect.poll(() => statusOf(server.url, '/readyz')).toBe(503);
+    expect(await statusOf(server.url, '/livez')).toBe(200);
+    const served = { status: 200, connection: 'close', swapped: false };
+    expect(await ask(keptAlive, '+447700900501')).toEqual(served);
+    do {
+      expect(await askOnce(server.url, '+447700900502')).toEqual(served);
+    } while (performance.now() < terminatedAtMs + GRACE_MS / 2);
+
+    operator.release(IN_FLIGHT / 2);
+    await expect.poll(() => isRefused(server.url), { timeout: 15_000 }).toBe(true);
+    operator.release(IN_FLIGHT / 2);
+
+    const answers = await Promise.all(inFlight);
+    expect(answers).toEqual(Array.from({ length: IN_FLIGHT }, () => served));
+    expect(await server.exit).toEqual({ code: 0, signal: null });
+    await Promise.all([pool.close(), keptAlive.close()]);
+  },
+  60_000,
+);
+
+test('a client that never ends its request holds the drain up no longer than its limit', async () => {
+  const http = new HttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    drainLimitMs: 50,
+    graphql: () => Promise.resolve(),
+    onDefect: () => undefined,
+  });
+  const { port } = new URL(await http.listen());
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  const cutOff = once(socket, 'close');
+  socket.write('GET /graphql HTTP/1.1\r\nhost: test\r\n\r\n');
+  await once(socket, 'connect');
+  await http.close();
+  await cutOff;
+  expect(socket.destroyed).toBe(true);
+});
+
+async function ask(client: Dispatcher, number: string): Promise<Answered> {
+  const query = '{ phoneNumber(e164: "NUMBER") { simSwappedWithin } }'.replace('NUMBER', number);
+  const { statusCode, headers, body } = await client.request({
+    path: '/graphql',
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  const reply = (await body.json()) as {
+    data?: { phoneNumber?: { simSwappedWithin?: boolean | null } | null };
+  };
+  return {
+    status: statusCode,
+    connection: headers['connection'],
+    swapped: reply.data?.phoneNumber?.simSwappedWithin,
+  };
+}
+
+/** Over a connection of its own. */
+async function askOnce(url: string, number: string): Promise<Answered> {
+  const client = new Client(url);
+  try {
+    return await ask(client, number);
+  } finally {
+    await client.close();
+  }
+}
+
+async function statusOf(url: string, path: string): Promise<number> {
+  const client = new Client(url);
+  try {
+    const { statusCode, body } = await client.request({ path, method: 'GET' });
+    await body.dump();
+    return statusCode;
+  } finally {
+    await client.close();
+  }
+}
+
+async function isRefused(url: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.once('connect', () => resolve(false)).once('error', () => resolve(true));
+  const refused = await promise;
+  socket.destroy();
+  return refused;
+}

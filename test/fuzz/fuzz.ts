@@ -1,0 +1,249 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { Pool } from 'undici';
+import { inputOf, type Input, type Role } from './inputs.ts';
+import { RubbishOperator } from './operatorReplies.ts';
+import type { ServerFigures } from './serverUnderTest.ts';
+
+/** One stretch of fuzzing. */
+export interface FuzzRun {
+  /** How many inputs, rubbish of the operator's among them. */
+  readonly inputs: number;
+  /** The number of the first one, to send it again. */
+  readonly from: number;
+  readonly seed: number;
+  readonly role: Role;
+  readonly flow: '2-legged' | '3-legged';
+}
+
+/** What came of it. */
+export interface Findings extends ServerFigures {
+  readonly inputs: ReadonlyMap<string, number>;
+  readonly statuses: ReadonlyMap<string, number>;
+  readonly codes: ReadonlyMap<string, number>;
+  /** What must not be, with the number of the input. */
+  readonly violations: readonly string[];
+  readonly violationCount: number;
+}
+
+/** More at a time would measure how many one turn of the event loop takes, not how long one takes. */
+const AT_A_TIME = 8;
+const BATCH = 500;
+/** Well over a request's own time: a reply that is not there by then never comes. */
+const GIVEN_UP_AFTER_MS = 15_000;
+/** Time for an answer to bytes that may not be a whole request, before their end is told. */
+const RAW_PATIENCE_MS = 20;
+const MOST_TOLD = 10;
+const FINAL_STATUS = /^HTTP\/1\.1 ([2-9]\d\d)/m;
+const GOOD_NUMBER = '+447700900500';
+
+interface GraphqlReply {
+  readonly errors?: readonly {
+    readonly message?: string;
+    readonly extensions?: { readonly code?: string };
+  }[];
+}
+
+/** Sends seeded rubbish to a real server, whose operator answers rubbish. */
+export async function runFuzz(run: FuzzRun): Promise<Findings> {
+  const operator = new RubbishOperator(run.seed);
+  const server = await startProcess(run, await operator.listen());
+  const tally = new Tally();
+  const pool = new Pool(server.url, { connections: AT_A_TIME, headersTimeout: 0 });
+  try {
+    await expectGoodAnswer(pool, run.role);
+    server.child.send('measure');
+    let next = run.from;
+    let answeredGoods = 0;
+    const client = async (end: number): Promise<void> => {
+      while (next < end) {
+        const index = next;
+        next += 1;
+        const input = inputOf(run.seed, index, run.role);
+        tally.sent(input);
+        await (input.kind === 'HTTP'
+          ? sendBytes(server.url, input.bytes, index, tally)
+          : send(pool, input, index, tally));
+      }
+    };
+    const sent = (): number => next - run.from + operator.rubbish;
+    while (sent() < run.inputs) {
+      const end = next + Math.min(BATCH, run.inputs - sent());
+      await Promise.all(Array.from({ length: AT_A_TIME }, () => client(end)));
+      try {
+        await expectGoodAnswer(pool, run.role);
+        answeredGoods += 1;
+      } catch {
+        tally.violation(`no good answer after the batch that ends before input ${end}`);
+        if (server.child.exitCode !== null) break;
+      }
+    }
+    tally.count(tally.inputs, 'operator reply', operator.rubbish);
+    tally.count(tally.statuses, 'good questions answered', answeredGoods);
+    return { ...(await server.figures()), ...tally, violationCount: tally.violationCount };
+  } finally {
+    await pool.destroy();
+    await server.stop();
+    await operator.close();
+  }
+}
+
+interface ServerProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+  figures(): Promise<ServerFigures>;
+  stop(): Promise<void>;
+}
+
+/** A process of its own, so that our own load is not taken for the server's. */
+async function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<ServerProcess> {
+  const child = fork(fileURLToPath(new URL('serverUnderTest.ts', import.meta.url)), {
+    env: {
+      PORT: '0',
+      ROLE: role,
+      NODE_ENV: 'test',
+      OPERATOR_AUTH_URL: operatorUrl,
+      OPERATOR_SIM_SWAP_URL: operatorUrl,
+      OPERATOR_CLIENT_ID: 'fuzz',
+      OPERATOR_CLIENT_SECRET: 'fuzz',
+      OPERATOR_FLOW: flow,
+      OPERATOR_TIMEOUT_MS: '300',
+      REQUEST_TIMEOUT_MS: '1000',
+      CONSENT_WAIT_MS: '100',
+      CONSENT_DOUBT_SECONDS: '1',
+      CONSENT_DENIED_SECONDS: '1',
+      CONSENT_RESULT_SECONDS: '1',
+    },
+  });
+  const exited = once(child, 'exit');
+  const message = async (): Promise<unknown> => {
+    const told = once(child, 'message').then(([one]: unknown[]) => one);
+    return Promise.race([told, exited.then(() => Promise.reject(new Error('The server ended.')))]);
+  };
+  const url = String(await message());
+  return {
+    url,
+    child,
+    async figures() {
+      const figures = message();
+      child.send('figures');
+      return (await figures) as ServerFigures;
+    },
+    async stop() {
+      if (child.connected) child.disconnect();
+      await exited;
+    },
+  };
+}
+
+async function expectGoodAnswer(pool: Pool, role: Role): Promise<void> {
+  const query =
+    role === 'bff'
+      ? `{ phoneNumbers(e164s: ["${GOOD_NUMBER}"]) { e164 } }`
+      : `{ _entities(representations: [{ __typename: "PhoneNumber", e164: "${GOOD_NUMBER}" }]) { ... on PhoneNumber { e164 } } }`;
+  const { statusCode, body } = await pool.request({
+    path: '/graphql',
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+    signal: AbortSignal.timeout(GIVEN_UP_AFTER_MS),
+  });
+  const reply = await body.text();
+  if (statusCode !== 200 || !reply.includes(`[{"e164":"${GOOD_NUMBER}"}]`)) {
+    throw new Error(`A good question was answered with ${statusCode}.`);
+  }
+}
+
+async function send(
+  pool: Pool,
+  { headers, body }: Exclude<Input, { kind: 'HTTP' }>,
+  index: number,
+  tally: Tally,
+): Promise<void> {
+  try {
+    const reply = await pool.request({
+      path: '/graphql',
+      method: 'POST',
+      headers,
+      body,
+      signal: AbortSignal.timeout(GIVEN_UP_AFTER_MS),
+    });
+    tally.answered(reply.statusCode, await reply.body.text(), index);
+  } catch (error) {
+    tally.violation(`input ${index} has no answer (${nameOf(error)})`);
+  }
+}
+
+/** Writes bytes as they are, and waits until the server has closed the connection. */
+async function sendBytes(url: string, bytes: string, index: number, tally: Tally): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let received = '';
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  const tellEnd = setTimeout(() => socket.end(), RAW_PATIENCE_MS);
+  const giveUp = setTimeout(() => {
+    tally.violation(`input ${index} (HTTP) has no end`);
+    socket.destroy();
+  }, GIVEN_UP_AFTER_MS);
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+    if (FINAL_STATUS.test(received)) socket.end();
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    clearTimeout(tellEnd);
+    clearTimeout(giveUp);
+    resolve();
+  });
+  socket.write(bytes, 'latin1');
+  await promise;
+  const status = FINAL_STATUS.exec(received)?.[1];
+  if (status === undefined) tally.count(tally.statuses, 'no reply (HTTP)');
+  else tally.answered(Number(status), received.slice(received.indexOf('\r\n\r\n') + 4), index);
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+/** Counts, and keeps what must not be. */
+class Tally {
+  readonly inputs = new Map<string, number>();
+  readonly statuses = new Map<string, number>();
+  readonly codes = new Map<string, number>();
+  readonly violations: string[] = [];
+  violationCount = 0;
+
+  count(counts: Map<string, number>, name: string, by = 1): void {
+    counts.set(name, (counts.get(name) ?? 0) + by);
+  }
+
+  sent({ kind }: Input): void {
+    this.count(this.inputs, kind);
+  }
+
+  answered(status: number, body: string, index: number): void {
+    this.count(this.statuses, String(status));
+    if (status >= 500) this.violation(`input ${index} was answered with ${status}`);
+    for (const { message = '', extensions } of errorsIn(body)) {
+      const code = extensions?.code ?? 'no code';
+      this.count(this.codes, code);
+      if (code === 'INTERNAL_SERVER_ERROR') this.violation(`input ${index} broke a resolver`);
+      if (/\+447700900\d{3}/.test(message)) this.violation(`input ${index}: a number in a message`);
+    }
+  }
+
+  violation(what: string): void {
+    this.violationCount += 1;
+    if (this.violations.length < MOST_TOLD) this.violations.push(what);
+  }
+}
+
+function errorsIn(body: string): NonNullable<GraphqlReply['errors']> {
+  try {
+    return (JSON.parse(body) as GraphqlReply | null)?.errors ?? [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,74 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { readConfig } from '../../src/config.ts';
+import { startServer } from '../../src/server.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { OwnDelay } from './ownDelay.ts';
+
+/** What the process that serves tells of itself. */
+export interface ServerFigures {
+  readonly uncaughtExceptions: number;
+  readonly unhandledRejections: number;
+  /** Names and places of what nobody caught, or foresaw. */
+  readonly defects: readonly string[];
+  /** The longest that a due timer waited, in milliseconds of the wall clock. */
+  readonly eventLoopDelayMs: number;
+  /** The same, counting only what this process itself computed meanwhile. */
+  readonly ownDelayMs: number;
+}
+
+let uncaughtExceptions = 0;
+let unhandledRejections = 0;
+const defects: string[] = [];
+
+function describe(defect: unknown): string {
+  return defect instanceof Error ? (defect.stack ?? defect.name) : String(defect);
+}
+
+process.on('uncaughtException', (error) => {
+  uncaughtExceptions += 1;
+  defects.push(describe(error));
+});
+process.on('unhandledRejection', (reason) => {
+  unhandledRejections += 1;
+  defects.push(describe(reason));
+});
+
+const config = readConfig();
+const [operator] = config.operators;
+if (operator === undefined) throw new Error('The fuzzing has no operator.');
+const server = await startServer({
+  config,
+  operator,
+  clock: systemClock,
+  log: {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (message, details) => {
+      if (message === 'a request broke') defects.push(`${message}: ${JSON.stringify(details)}`);
+    },
+  },
+});
+
+const delay = monitorEventLoopDelay({ resolution: 5 });
+const ownDelay = new OwnDelay();
+process.on('message', (message) => {
+  if (message === 'measure') {
+    delay.enable();
+    ownDelay.start();
+    return;
+  }
+  const figures: ServerFigures = {
+    uncaughtExceptions,
+    unhandledRejections,
+    defects: defects.slice(0, 10),
+    eventLoopDelayMs: delay.max / 1e6,
+    ownDelayMs: ownDelay.longestMs,
+  };
+  process.send?.(figures);
+});
+process.on('disconnect', () => {
+  ownDelay.stop();
+  delay.disable();
+  void server.stop();
+});
+process.send?.(server.url);
