@@ -1,27 +1,11 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
-import { readConfig } from '../../src/config.ts';
-import { EchoPolicy } from '../../src/http/echo.ts';
-import { decideRetry } from '../../src/http/resilience/retryDecision.ts';
-import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
-import { startServer, type Judges } from '../../src/server.ts';
-import { systemClock } from '../../src/systemClock.ts';
-import { silentLog } from '../silentLog.ts';
 import { ChaosOperator } from './chaosOperator.ts';
+import type { Guard } from './guards.ts';
 import { Random } from './random.ts';
 import { Truth } from './truth.ts';
-
-/** What can be taken away, to see what it is good for. */
-export const GUARDS = [
-  'correlator-check',
-  'fresh-connections',
-  'strict-types',
-  'date-checks',
-  'date-margin',
-  'doubt-rule',
-  'time-limit',
-] as const;
-
-export type Guard = (typeof GUARDS)[number];
 
 /** One stretch of chaos. */
 export interface ChaosRun {
@@ -57,6 +41,8 @@ export interface Wrongness {
   readonly withoutAnEnd: number;
 }
 
+const SERVER_UNDER_TEST = fileURLToPath(new URL('serverUnderTest.ts', import.meta.url));
+const UNLIMITED_MS = 60_000;
 const OPERATOR_TIMEOUT_MS = 300;
 const REQUEST_TIMEOUT_MS = 1000;
 /** An answer that is not there so long after the deadline never comes. */
@@ -88,33 +74,9 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     lateMs: OPERATOR_TIMEOUT_MS + 50,
   });
   const operatorUrl = await operator.listen();
-  const config = readConfig({
-    PORT: '0',
-    OPERATOR_AUTH_URL: operatorUrl,
-    OPERATOR_SIM_SWAP_URL: operatorUrl,
-    OPERATOR_CLIENT_ID: 'chaos',
-    OPERATOR_CLIENT_SECRET: 'chaos',
-    OPERATOR_FLOW: run.flow,
-    OPERATOR_CORRELATOR_ECHO: run.echoes ? 'auto' : 'never',
-    OPERATOR_DATE_MARGIN_HOURS: run.without === 'date-margin' ? '0' : '48',
-    OPERATOR_TIMEOUT_MS: run.without === 'time-limit' ? '60000' : String(OPERATOR_TIMEOUT_MS),
-    REQUEST_TIMEOUT_MS: run.without === 'time-limit' ? '60000' : String(REQUEST_TIMEOUT_MS),
-    CONSENT_WAIT_MS: '500',
-    CONSENT_DOUBT_SECONDS: '30',
-    CONSENT_DENIED_SECONDS: '1',
-    CONSENT_RESULT_SECONDS: '5',
-  });
-  const [settings] = config.operators;
-  if (settings === undefined) throw new Error('The chaos has no operator.');
-  const server = await startServer({
-    config,
-    operator: settings,
-    clock: systemClock,
-    log: silentLog,
-    judges: judgesWithout(run.without),
-  });
+  const { url, server } = await startServerUnderTest(run, operatorUrl);
   const tally = new Tally(truth);
-  const pool = new Pool(server.url, { connections: CLIENTS, headersTimeout: 0 });
+  const pool = new Pool(url, { connections: CLIENTS, headersTimeout: 0 });
   const random = new Random(run.seed + 1);
   const client = async (): Promise<void> => {
     while (operator.history.exchanges < run.exchanges) await ask(pool, random, tally);
@@ -124,7 +86,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   } finally {
     await pool.destroy();
     await operator.close();
-    await server.stop();
+    server.disconnect();
   }
   const { history } = operator;
   return {
@@ -144,6 +106,34 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
       withoutAnEnd: tally.withoutAnEnd,
     },
   };
+}
+
+/** The limits of the run, small enough for faults to cost little time. */
+async function startServerUnderTest(
+  { flow, echoes, without }: ChaosRun,
+  operatorUrl: string,
+): Promise<{ url: string; server: ChildProcess }> {
+  const hasLimits = without !== 'time-limit';
+  const server = fork(SERVER_UNDER_TEST, without === undefined ? [] : [without], {
+    env: {
+      PORT: '0',
+      OPERATOR_AUTH_URL: operatorUrl,
+      OPERATOR_SIM_SWAP_URL: operatorUrl,
+      OPERATOR_CLIENT_ID: 'chaos',
+      OPERATOR_CLIENT_SECRET: 'chaos',
+      OPERATOR_FLOW: flow,
+      OPERATOR_CORRELATOR_ECHO: echoes ? 'auto' : 'never',
+      OPERATOR_DATE_MARGIN_HOURS: without === 'date-margin' ? '0' : '48',
+      OPERATOR_TIMEOUT_MS: String(hasLimits ? OPERATOR_TIMEOUT_MS : UNLIMITED_MS),
+      REQUEST_TIMEOUT_MS: String(hasLimits ? REQUEST_TIMEOUT_MS : UNLIMITED_MS),
+      CONSENT_WAIT_MS: '500',
+      CONSENT_DOUBT_SECONDS: '30',
+      CONSENT_DENIED_SECONDS: '1',
+      CONSENT_RESULT_SECONDS: '5',
+    },
+  });
+  const [message] = (await once(server, 'message')) as [{ url: string }];
+  return { url: message.url, server };
 }
 
 async function ask(pool: Pool, random: Random, tally: Tally): Promise<void> {
@@ -234,37 +224,4 @@ class Tally {
     if (value !== isTrue) this.wrongAnswers += 1;
     if (!value && (hasFailed || isTrue)) this.falseForUnknown += 1;
   }
-}
-
-/** The judges that serve, with one of them asleep. */
-function judgesWithout(guard: Guard | undefined): Judges {
-  return {
-    echo: (setting) => {
-      if (guard === 'correlator-check') {
-        return { needsFreshConnection: false, refuses: () => undefined };
-      }
-      const policy = new EchoPolicy(setting);
-      return guard === 'fresh-connections'
-        ? { needsFreshConnection: false, refuses: (...seen) => policy.refuses(...seen) }
-        : policy;
-    },
-    retry: (finished, rules) =>
-      guard === 'doubt-rule' && finished.kind !== 'token-poll' && 'fault' in finished.exchange
-        ? { retry: 'same', atLeastMs: 0 }
-        : decideRetry(finished, rules),
-    check: (reply, times, maxAgeHours) => {
-      if (guard !== 'strict-types' || reply.status !== 200)
-        return judgeCheck(reply, times, maxAgeHours);
-      const swapped = /"swapped":\s*"?true/.test(reply.body);
-      return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: times.sentAtMs } };
-    },
-    retrieveDate: (reply, times) => {
-      if (guard !== 'date-checks' || reply.status !== 200) return judgeRetrieveDate(reply, times);
-      const text = /"latestSimChange":\s*"([^"]*)"/.exec(reply.body)?.[1];
-      const epochMs = Date.parse(text ?? '');
-      const latestSimChange =
-        text === undefined || Number.isNaN(epochMs) ? null : { text, epochMs };
-      return { fact: { operation: 'retrieve-date', latestSimChange, sentAtMs: times.sentAtMs } };
-    },
-  };
 }

@@ -46,6 +46,8 @@ export interface ChaosSettings {
   readonly echoes: boolean;
   /** Longer than the client waits for a reply. */
   readonly lateMs: number;
+  /** How many of its exchanges fail in one way or another, of 1; as its weights say where absent. */
+  readonly faultShare?: number;
 }
 
 const EXPIRES_IN_SECONDS = 20;
@@ -56,6 +58,7 @@ export class ChaosOperator {
   readonly #truth: Truth;
   readonly #random: Random;
   readonly #settings: ChaosSettings;
+  readonly #faults: Readonly<Record<Fault, number>>;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -69,6 +72,7 @@ export class ChaosOperator {
     this.#truth = truth;
     this.#random = random;
     this.#settings = settings;
+    this.#faults = weightsOf(settings.faultShare);
     this.#server = createServer((socket) => this.#serve(socket));
   }
 
@@ -92,7 +96,7 @@ export class ChaosOperator {
 
   #exchange(socket: Socket, request: WireRequest): void {
     this.history.exchanges += 1;
-    const fault = this.#random.weighted<Fault>(FAULTS, 'none');
+    const fault = this.#random.weighted<Fault>(this.#faults, 'none');
     this.history.fault(fault);
     switch (fault) {
       case 'reset before':
@@ -338,6 +342,12 @@ export class ChaosOperator {
     }, ms);
     this.#timers.add(timer);
   }
+}
+
+function weightsOf(faultShare: number | undefined): Readonly<Record<Fault, number>> {
+  if (faultShare === undefined) return FAULTS;
+  const ofFaults = Object.values(FAULTS).reduce((sum, one) => sum + one, 0) - FAULTS.none;
+  return { ...FAULTS, none: (ofFaults * (1 - faultShare)) / faultShare };
 }
 
 function numberOf(telUri: string | null): string {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { GUARDS, runChaos, type ChaosRun, type Findings, type Wrongness } from './chaos.ts';
+import { runChaos, type ChaosRun, type Findings, type Wrongness } from './chaos.ts';
+import { GUARDS } from './guards.ts';
 
 const USAGE = `npm run chaos -- [--exchanges N] [--seed N] [--without GUARD]
   --exchanges  how many exchanges the operator is to see (20000)

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { runChaos, type ChaosRun, type Wrongness } from './chaos.ts';
+import type { Guard } from './guards.ts';
+
+const RUN: ChaosRun = {
+  exchanges: 2500,
+  seed: 1,
+  flow: '2-legged',
+  echoes: true,
+  without: undefined,
+};
+
+const NOTHING_WRONG: Wrongness = {
+  wrongAnswers: 0,
+  falseForUnknown: 0,
+  tokensSeenTwice: 0,
+  tokensOnAnotherSubject: 0,
+  billedTwice: 0,
+  promptsWhileOneLived: 0,
+  withoutAnEnd: 0,
+};
+
+describe('chaos', () => {
+  it.each<{ flow: ChaosRun['flow']; echoes: boolean }>([
+    { flow: '2-legged', echoes: true },
+    { flow: '2-legged', echoes: false },
+    { flow: '3-legged', echoes: true },
+  ])('finds nothing wrong: $flow, echo $echoes', async ({ flow, echoes }) => {
+    const findings = await runChaos({ ...RUN, flow, echoes });
+    expect(findings.wrong).toEqual(NOTHING_WRONG);
+    expect(findings.answers).toBeGreaterThan(0);
+  });
+
+  // Each guard is worth something only if its absence is found out.
+  it.each<{ guard: Guard; finds: keyof Wrongness; run?: Partial<ChaosRun> }>([
+    { guard: 'correlator-check', finds: 'wrongAnswers' },
+    { guard: 'fresh-connections', finds: 'wrongAnswers', run: { echoes: false } },
+    { guard: 'strict-types', finds: 'falseForUnknown' },
+    { guard: 'date-checks', finds: 'wrongAnswers' },
+    { guard: 'date-margin', finds: 'wrongAnswers', run: { exchanges: 5000 } },
+    { guard: 'doubt-rule', finds: 'tokensSeenTwice' },
+    { guard: 'doubt-rule', finds: 'promptsWhileOneLived', run: { flow: '3-legged' } },
+    { guard: 'time-limit', finds: 'withoutAnEnd', run: { exchanges: 1000 } },
+  ])('without $guard finds $finds', async ({ guard, finds, run }) => {
+    const findings = await runChaos({ ...RUN, ...run, without: guard });
+    expect(findings.wrong[finds]).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,50 @@
+import { EchoPolicy } from '../../src/http/echo.ts';
+import { decideRetry } from '../../src/http/resilience/retryDecision.ts';
+import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
+import type { Judges } from '../../src/server.ts';
+
+/** What can be taken away, to see what it is good for. */
+export const GUARDS = [
+  'correlator-check',
+  'fresh-connections',
+  'strict-types',
+  'date-checks',
+  'date-margin',
+  'doubt-rule',
+  'time-limit',
+] as const;
+
+export type Guard = (typeof GUARDS)[number];
+
+/** The judges that serve, with one of them asleep. */
+export function judgesWithout(guard: Guard | undefined): Judges {
+  return {
+    echo: (setting) => {
+      if (guard === 'correlator-check') {
+        return { needsFreshConnection: false, refuses: () => undefined };
+      }
+      const policy = new EchoPolicy(setting);
+      return guard === 'fresh-connections'
+        ? { needsFreshConnection: false, refuses: (...seen) => policy.refuses(...seen) }
+        : policy;
+    },
+    retry: (finished, rules) =>
+      guard === 'doubt-rule' && finished.kind !== 'token-poll' && 'fault' in finished.exchange
+        ? { retry: 'same', atLeastMs: 0 }
+        : decideRetry(finished, rules),
+    check: (reply, times, maxAgeHours) => {
+      if (guard !== 'strict-types' || reply.status !== 200)
+        return judgeCheck(reply, times, maxAgeHours);
+      const swapped = /"swapped":\s*"?true/.test(reply.body);
+      return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: times.sentAtMs } };
+    },
+    retrieveDate: (reply, times) => {
+      if (guard !== 'date-checks' || reply.status !== 200) return judgeRetrieveDate(reply, times);
+      const text = /"latestSimChange":\s*"([^"]*)"/.exec(reply.body)?.[1];
+      const epochMs = Date.parse(text ?? '');
+      const latestSimChange =
+        text === undefined || Number.isNaN(epochMs) ? null : { text, epochMs };
+      return { fact: { operation: 'retrieve-date', latestSimChange, sentAtMs: times.sentAtMs } };
+    },
+  };
+}

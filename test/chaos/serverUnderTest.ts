@@ -1,0 +1,25 @@
+import { readConfig } from '../../src/config.ts';
+import { startServer } from '../../src/server.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { silentLog } from '../silentLog.ts';
+import { GUARDS, judgesWithout } from './guards.ts';
+
+// The server of one stretch of chaos, in a process of its own: how late it answers is then its own doing,
+// and not that of the clients and the operator. Its settings are in the environment, the guard that it is
+// to go without is its argument.
+
+const config = readConfig();
+const [operator] = config.operators;
+if (operator === undefined) throw new Error('The chaos has no operator.');
+const without = GUARDS.find((guard) => guard === process.argv[2]);
+const server = await startServer({
+  config,
+  operator,
+  clock: systemClock,
+  log: silentLog,
+  judges: judgesWithout(without),
+});
+process.send?.({ url: server.url });
+process.on('disconnect', () => {
+  process.exit(0);
+});
