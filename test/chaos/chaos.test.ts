@@ -34,7 +34,7 @@ describe('chaos', () => {
   // Each guard is worth something only if its absence is found out.
   it.each<{ guard: Guard; finds: keyof Wrongness; run?: Partial<ChaosRun> }>([
     { guard: 'correlator-check', finds: 'wrongAnswers' },
-    { guard: 'fresh-connections', finds: 'wrongAnswers', run: { echoes: false } },
+    { guard: 'fresh-connections', finds: 'wrongAnswers', run: { echoes: false, exchanges: 8000 } },
     { guard: 'strict-types', finds: 'falseForUnknown' },
     { guard: 'date-checks', finds: 'wrongAnswers' },
     { guard: 'date-margin', finds: 'wrongAnswers', run: { exchanges: 5000 } },
