@@ -9,7 +9,8 @@ const LARGEST_BODY_BYTES = 64 * 1024;
 /** Fewer slow a batch of a hundred numbers down; more open sockets that an operator would count. */
 const CONNECTIONS = 256;
 
-const NO_TIME: Exchange = {
+/** The exchange that was not begun, since no time was left; it speaks against nobody. */
+export const NO_TIME: Exchange = {
   fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
 };
 

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { Acquired, TokenManager } from '../tokens/tokenManager.ts';
+import type { Acquired, ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
 import type { Inquiry, LookupOutcome, LookupRoute } from './lookupRoute.ts';
 import { failureOf } from './turnedAway.ts';
 
@@ -45,7 +46,7 @@ export class DirectLookups implements LookupRoute {
     isRetry: boolean,
   ): Promise<LookupOutcome> {
     const { number, request } = inquiry;
-    const acquired = await this.#acquire(lookup, inquiry);
+    const acquired = await this.#acquire(lookup, number, { ...request, isRetry });
     if ('failure' in acquired) return { failed: { lookup, failure: acquired.failure } };
 
     const order = { lookup, number, token: acquired.token, isRetry };
@@ -55,9 +56,13 @@ export class DirectLookups implements LookupRoute {
     return { failed: { lookup, failure: judged.failure } };
   }
 
-  async #acquire({ operation }: Lookup, { number, request }: Inquiry): Promise<Acquired> {
+  async #acquire(
+    { operation }: Lookup,
+    number: PhoneNumber,
+    context: ExchangeContext,
+  ): Promise<Acquired> {
     const { tokens, clock } = this.#parts;
-    const acquired = await tokens.acquire({ number, operation }, request);
+    const acquired = await tokens.acquire({ number, operation }, context);
     if ('failure' in acquired) return acquired;
     return acquired.token.isExpired(clock.monotonicMs()) ? { failure: STALE_TOKEN } : acquired;
   }

@@ -19,6 +19,8 @@ import {
 /** Whose exchange it is: how it is named on the wire, and until when it is of use. */
 export interface ExchangeContext extends Urgency {
   readonly correlator: Correlator;
+  /** Whether it belongs to a second attempt: then there is no third one. */
+  readonly isRetry?: boolean;
 }
 
 /** A token, or why there is none. */
@@ -121,6 +123,7 @@ export class TokenManager {
     };
     const { judged } = await endpoint.post({
       urgency: context,
+      isRetry: context.isRetry ?? false,
       make,
       judge: (exchange) => judge(exchange, sentAtMs),
     });

@@ -36,5 +36,6 @@ export function told({ data, errors = [] }: GraphqlReply): Readonly<Record<strin
 
 function readable(value: unknown): Told {
   if (value === null || typeof value === 'boolean') return value;
-  return `${Math.round((Date.now() - Date.parse(String(value))) / HOUR_MS)} h ago`;
+  if (typeof value !== 'string') throw new Error('An answer is a date, a boolean or null.');
+  return `${Math.round((Date.now() - Date.parse(value)) / HOUR_MS)} h ago`;
 }

@@ -39,7 +39,7 @@ export class ServerProcess implements AsyncDisposable {
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const exit = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as Exit);
+    const exit = once(child, 'exit').then(([code, signal]): Exit => ({ code, signal }));
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     createInterface({ input: child.stdout }).on('line', (line) => {
       const port = portIn(line);

@@ -82,7 +82,15 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
     }
     tally.count(tally.inputs, 'operator reply', operator.rubbish);
     tally.count(tally.statuses, 'good questions answered', answeredGoods);
-    return { ...(await server.figures()), ...tally, violationCount: tally.violationCount };
+    const { inputs, statuses, codes, violations, violationCount } = tally;
+    return {
+      ...(await server.figures()),
+      inputs,
+      statuses,
+      codes,
+      violations,
+      violationCount,
+    };
   } finally {
     await pool.destroy();
     await server.stop();

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { NO_TIME, type Endpoint } from '../endpoint.ts';
 import type { Exchange, Post } from '../exchange.ts';
 import { retryAfterSeconds } from '../retryAfter.ts';
 import type { Circuit, Health } from './circuit.ts';
@@ -74,7 +74,9 @@ export class GuardedEndpoint {
     this.#guards.budget.count();
 
     const decision = this.#decide(first.exchange, request.urgency);
-    if (decision.retry === 'none' || !this.#guards.budget.take()) return over;
+    if (decision.retry === 'none') return over;
+    // A lookup with a new token is two exchanges.
+    if (!this.#guards.budget.take(decision.retry === 'new-token' ? 2 : 1)) return over;
     if (!(await this.#pause(decision.atLeastMs, request.urgency))) return over;
     if (decision.retry === 'new-token') return { ...over, mayRetryWithNewToken: true };
     const second = await this.#attempt(request);
@@ -145,6 +147,7 @@ export class GuardedEndpoint {
 
 /** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (design §5). */
 function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Health {
+  if (exchange === NO_TIME) return 'neither';
   if ('fault' in exchange) {
     if (exchange.fault.cause !== 'cancelled') return 'bad';
     // Silent until the request's own deadline is silence too; a caller who hung up proves nothing.

@@ -24,12 +24,12 @@ export class RetryBudget {
     this.#exchanges.add(this.#nowSeconds());
   }
 
-  /** Takes one retry out of the budget; `false` when it is used up. */
-  take(): boolean {
+  /** Takes a retry out of the budget, of so many exchanges; `false` when there is no room for all. */
+  take(exchanges = 1): boolean {
     const nowSeconds = this.#nowSeconds();
     const allowed = Math.max(ALWAYS_ALLOWED, SHARE * this.#exchanges.total(nowSeconds));
-    if (this.#retries.total(nowSeconds) + 1 > allowed) return false;
-    this.#retries.add(nowSeconds);
+    if (this.#retries.total(nowSeconds) + exchanges > allowed) return false;
+    this.#retries.add(nowSeconds, exchanges);
     return true;
   }
 
@@ -48,11 +48,11 @@ export class SlidingCount {
     this.#counts = Array.from({ length: windowSeconds }, () => 0);
   }
 
-  add(nowSeconds: number): void {
+  add(nowSeconds: number, times = 1): void {
     this.#forget(nowSeconds);
     const slot = nowSeconds % this.#counts.length;
-    this.#counts[slot] = (this.#counts[slot] ?? 0) + 1;
-    this.#total += 1;
+    this.#counts[slot] = (this.#counts[slot] ?? 0) + times;
+    this.#total += times;
   }
 
   total(nowSeconds: number): number {

@@ -1,0 +1,87 @@
+import type { Clock } from '../../src/clock.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { LookupError } from '../../src/errors.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import type { SimSwaps } from '../../src/loaders/simSwaps.ts';
+import { createSimSwaps } from '../../src/server.ts';
+import { RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { silentLog } from '../silentLog.ts';
+import { hours } from '../values.ts';
+
+/** How one request asks. */
+export interface Asking {
+  readonly number: PhoneNumber;
+  readonly signal?: AbortSignal;
+  /** From now on. */
+  readonly timeLeftMs?: number;
+}
+
+/** Everything below GraphQL as the server puts it together, on a clock of the test's, and an operator. */
+export class AskedSimSwaps implements AsyncDisposable {
+  readonly operator: RecordingServer;
+  readonly #simSwaps: SimSwaps;
+  readonly #clock: Clock;
+
+  private constructor(operator: RecordingServer, simSwaps: SimSwaps, clock: Clock) {
+    this.operator = operator;
+    this.#simSwaps = simSwaps;
+    this.#clock = clock;
+  }
+
+  static async start(
+    clock: Clock,
+    answer: Answer,
+    settings: Environment = {},
+  ): Promise<AskedSimSwaps> {
+    const operator = await RecordingServer.start(answer);
+    const config = readConfig({
+      OPERATOR_AUTH_URL: operator.url,
+      OPERATOR_SIM_SWAP_URL: operator.url,
+      OPERATOR_CLIENT_ID: 'test-client',
+      OPERATOR_CLIENT_SECRET: 'test-secret',
+      OPERATOR_TIMEOUT_MS: '60000',
+      ...settings,
+    });
+    const [access] = config.operators;
+    if (access === undefined) throw new Error('No operator is configured.');
+    const simSwaps = createSimSwaps(access, config.consent, { clock, log: silentLog });
+    return new AskedSimSwaps(operator, simSwaps, clock);
+  }
+
+  /** Asks in a request of its own; an answer, or the code of why there is none. */
+  async ask({
+    number,
+    signal = new AbortController().signal,
+    timeLeftMs = 60_000,
+  }: Asking): Promise<boolean | string> {
+    const loader = this.#simSwaps.forRequest({
+      caller: 'somebody',
+      correlator: createCorrelator(undefined),
+      signal,
+      deadlineMs: this.#clock.monotonicMs() + timeLeftMs,
+    });
+    try {
+      return await loader.simSwappedWithin(number, hours(240));
+    } catch (error) {
+      if (error instanceof LookupError) return error.failure.code;
+      throw error;
+    }
+  }
+
+  /** How many requests reached a path that ends so. */
+  count(pathEnd = ''): number {
+    return this.operator.received.filter(({ path }) => path.endsWith(pathEnd)).length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#simSwaps.close();
+    await this.operator[Symbol.asyncDispose]();
+  }
+}
+
+/** One of a thousand lines that belong to nobody. */
+export function line(index: number): PhoneNumber {
+  return `+447700900${String(index).padStart(3, '0')}` as PhoneNumber;
+}

@@ -1,0 +1,114 @@
+import { expect, test, vi } from 'vitest';
+import { CallerGone } from '../../src/http/abortReasons.ts';
+import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { TestEndpoint } from '../http/testEndpoint.ts';
+import { TestClock } from '../testClock.ts';
+import { AskedSimSwaps, line } from './askedSimSwaps.ts';
+
+const PERMITS = 256;
+const POST = {
+  headers: [],
+  contentType: 'application/json',
+  body: '{}',
+  correlator: 'test-1',
+} as const;
+
+function grant(received: Received, response: Parameters<typeof answerJson>[1]): void {
+  const token = `token-${received.correlator}`;
+  answerJson(received, response, { access_token: token, token_type: 'Bearer' });
+}
+
+test('what waits for room at the deadline never starts, and nothing follows what was under way', async () => {
+  const clock = new TestClock();
+  const held: (() => void)[] = [];
+  await using asked = await AskedSimSwaps.start(clock, (received, response) => {
+    held.push(() => grant(received, response));
+  });
+  const answers = Array.from({ length: PERMITS + 44 }, (_, index) =>
+    asked.ask({ number: line(index), timeLeftMs: 30_000 }),
+  );
+  await expect.poll(() => held.length).toBe(PERMITS);
+
+  await clock.advance(30_000);
+  for (const release of held) release();
+
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['OPERATOR_TIMEOUT']));
+  expect(asked.count()).toBe(PERMITS);
+});
+
+test('a token that arrives after the deadline is not spent', async () => {
+  const clock = new TestClock();
+  await using asked = await AskedSimSwaps.start(clock, (received, response) => {
+    void clock.advance(30_000).then(() => grant(received, response));
+  });
+  const answer = await asked.ask({ number: line(1), timeLeftMs: 30_000 });
+  expect(answer).toBe('OPERATOR_TIMEOUT');
+  expect(asked.count()).toBe(1);
+});
+
+test('no retry starts that would begin after the deadline', async () => {
+  const clock = new TestClock();
+  await using asked = await AskedSimSwaps.start(clock, (received, response) => {
+    response.setHeader('retry-after', '30');
+    answerJson(received, response, {}, 503);
+  });
+  const answer = await asked.ask({ number: line(1), timeLeftMs: 30_000 });
+  expect(answer).toBe('OPERATOR_UNAVAILABLE');
+  expect(asked.count()).toBe(1);
+  expect(clock.sleepers).toBe(0);
+});
+
+test('each exchange gets what is left of the request, and its retry what is left then', async () => {
+  const clock = new TestClock();
+  await using server = await RecordingServer.start((received, response) => {
+    void clock.advance(400).then(() => answerJson(received, response, {}, 503));
+  });
+  await using endpoint = new TestEndpoint(server.url);
+  const post = vi.spyOn(endpoint.endpoint, 'post');
+  await endpoint.guarded('client-credentials', clock).post({
+    urgency: { deadlineMs: clock.monotonicMs() + 10_000 },
+    make: () => POST,
+    judge: () => ({}),
+  });
+  expect(post.mock.calls.map(([, timeLeftMs]) => timeLeftMs)).toEqual([10_000, 9600]);
+});
+
+test('time that signing takes counts: nothing is sent when none is left', async () => {
+  const clock = new TestClock();
+  await using server = await RecordingServer.start((received, response) =>
+    answerJson(received, response, {}),
+  );
+  await using endpoint = new TestEndpoint(server.url);
+  await endpoint.guarded('client-credentials', clock).post({
+    urgency: { deadlineMs: clock.monotonicMs() + 1000 },
+    make: async () => {
+      await clock.advance(1000);
+      return POST;
+    },
+    judge: () => ({}),
+  });
+  expect(server.connections).toHaveLength(0);
+});
+
+test.each(['/token', '/check'])(
+  'a caller that hangs up ends its exchange at once: %s, and nothing follows',
+  async (heldPath) => {
+    const caller = new AbortController();
+    await using asked = await AskedSimSwaps.start(
+      new TestClock(),
+      (received, response) => {
+        if (!received.path.endsWith(heldPath)) grant(received, response);
+      },
+      { OPERATOR_OPERATIONS: 'check' },
+    );
+    const answer = asked.ask({ number: line(1), signal: caller.signal });
+    await expect.poll(() => asked.count(heldPath)).toBe(1);
+    const before = asked.count();
+
+    caller.abort(new CallerGone());
+    await answer;
+    // The operator hears of it too.
+    await asked.operator.received.at(-1)?.connection.closed;
+    expect(asked.count()).toBe(before);
+  },
+);

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { answerJson, type Answer, type Received } from '../http/recordingServer.ts';
+import { TestClock } from '../testClock.ts';
+import { AskedSimSwaps, line } from './askedSimSwaps.ts';
+
+const NUMBERS = 500;
+/** A token and a check. */
+const NORMAL_EXCHANGES = 2;
+const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
+
+const works: Answer = (received, response) =>
+  answerJson(
+    received,
+    response,
+    received.path.endsWith('/check')
+      ? { swapped: false }
+      : { access_token: `token-${received.correlator}`, token_type: 'Bearer', expires_in: 600 },
+  );
+
+/** The same, but for some of the requests to one path. */
+function failing(path: string, share: number, fail: Answer): Answer {
+  let seen = 0;
+  let failed = 0;
+  return (received, response) => {
+    if (received.path.endsWith(path)) {
+      seen += 1;
+      if (failed < seen * share) {
+        failed += 1;
+        fail(received, response);
+        return;
+      }
+    }
+    works(received, response);
+  };
+}
+
+const resets: Answer = ({ connection }) => connection.socket.resetAndDestroy();
+
+function refuses(status: number): Answer {
+  return (received, response) =>
+    answerJson(received, response, { code: 'NO', error: 'no' }, status);
+}
+
+describe('an operator that fails', () => {
+  let clock: TestClock;
+
+  beforeEach(() => {
+    // cockatiel reads Date itself for the time until its next try.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    clock = new TestClock();
+  });
+
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  async function pass(ms: number): Promise<void> {
+    vi.setSystemTime(Date.now() + ms);
+    await clock.advance(ms);
+  }
+
+  /** Pauses before retries pass at once. */
+  const hasty: Clock = {
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    sleep: (ms) => pass(ms),
+  };
+
+  it.each<{ what: string; operator: Answer; settings?: Record<string, string> }>([
+    { what: 'no token, ever', operator: failing('/token', 1, refuses(503)) },
+    { what: 'every token request is reset', operator: failing('/token', 1, resets) },
+    { what: 'two of five token requests fail', operator: failing('/token', 0.4, refuses(503)) },
+    { what: 'two of five token requests are reset', operator: failing('/token', 0.4, resets) },
+    { what: 'no check, ever', operator: failing('/check', 1, refuses(500)) },
+    { what: 'two of five checks are reset', operator: failing('/check', 0.4, resets) },
+    { what: 'every token is refused (401)', operator: failing('/check', 1, refuses(401)) },
+    {
+      what: 'two of five checks fail, and doubtful ones are repeated',
+      operator: failing('/check', 0.4, refuses(500)),
+      settings: { OPERATOR_RETRY_LOOKUPS: 'true' },
+    },
+  ])('costs at most 1.10 × its normal exchanges: $what', async ({ operator, settings }) => {
+    await using asked = await AskedSimSwaps.start(hasty, operator, { ...CHECK_ONLY, ...settings });
+    for (let index = 0; index < NUMBERS; index += 1) await asked.ask({ number: line(index) });
+    expect(asked.count()).toBeGreaterThanOrEqual(20);
+    expect(asked.count()).toBeLessThanOrEqual(1.1 * NORMAL_EXCHANGES * NUMBERS);
+  });
+
+  it.each(['/token', '/check'])(
+    'is left alone while it is down, and found again within 10 s of its return: %s',
+    async (path) => {
+      let isDown = true;
+      await using asked = await AskedSimSwaps.start(
+        hasty,
+        (received, response) =>
+          (isDown && received.path.endsWith(path) ? refuses(503) : works)(received, response),
+        CHECK_ONLY,
+      );
+      for (let index = 0; index < 60; index += 1) await asked.ask({ number: line(index) });
+      const untilOpen = asked.count(path);
+
+      for (let second = 0; second < 60; second += 1) {
+        await asked.ask({ number: line(100 + second) });
+        await pass(1000);
+      }
+      // A try every 5 s, and no more.
+      expect(asked.count(path) - untilOpen).toBeLessThanOrEqual(13);
+
+      isDown = false;
+      let answer: boolean | string = 'not asked';
+      for (let second = 0; second < 10 && answer !== false; second += 1) {
+        await pass(1000);
+        answer = await asked.ask({ number: line(200 + second) });
+      }
+      expect(answer).toBe(false);
+    },
+  );
+});
+
+describe('a thousand pending consents', () => {
+  const THREE_LEGGED = { ...CHECK_ONLY, OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '300000' };
+  const GRANTED = line(999);
+
+  /** Prompts are acknowledged with the number for a name; all but one number are pending. */
+  function consents(instead: (received: Received) => boolean = () => false): Answer {
+    return (received, response) => {
+      const form = new URLSearchParams(received.body);
+      if (instead(received)) return;
+      if (received.path.endsWith('/bc-authorize')) {
+        const authReqId = form.get('login_hint')?.replace('tel:+', '');
+        answerJson(received, response, { auth_req_id: authReqId, expires_in: 600, interval: 5 });
+      } else if (received.path.endsWith('/check') || `+${form.get('auth_req_id')}` === GRANTED) {
+        works(received, response);
+      } else {
+        answerJson(received, response, { error: 'authorization_pending' }, 400);
+      }
+    };
+  }
+
+  it('hold up no check of another number', async () => {
+    const clock = new TestClock();
+    await using asked = await AskedSimSwaps.start(clock, consents(), THREE_LEGGED);
+    let over = 0;
+    const callers = new AbortController();
+    const pending = Array.from({ length: 999 }, async (_, index) => {
+      await asked.ask({ number: line(index), signal: callers.signal });
+      over += 1;
+    });
+    await expect.poll(() => asked.count('/token'), { timeout: 15_000 }).toBe(999);
+
+    expect(await asked.ask({ number: GRANTED })).toBe(false);
+    expect(over).toBe(0);
+    expect(asked.count('/check')).toBe(1);
+    callers.abort();
+    await Promise.all(pending);
+  });
+
+  it('whose prompts are not even acknowledged hold up no poll, and no check behind it', async () => {
+    const clock = new TestClock();
+    let isHolding = false;
+    const isHeld = ({ path }: Received): boolean => isHolding && path.endsWith('/bc-authorize');
+    await using asked = await AskedSimSwaps.start(clock, consents(isHeld), {
+      ...THREE_LEGGED,
+      OPERATOR_CIBA_FIRST_POLL: 'after-interval',
+    });
+    const granted = asked.ask({ number: GRANTED });
+    await expect.poll(() => clock.sleepers).toBeGreaterThan(1);
+    isHolding = true;
+    const callers = new AbortController();
+    const held = Array.from({ length: 999 }, (_, index) =>
+      asked.ask({ number: line(index), signal: callers.signal }),
+    );
+    await expect.poll(() => asked.count('/bc-authorize'), { timeout: 15_000 }).toBe(1 + 256);
+
+    await clock.advance(5000);
+    expect(await granted).toBe(false);
+    callers.abort();
+    await Promise.all(held);
+    // What is on the wire for a consent runs to its end; what waits for room ends with its time.
+    await clock.advance(60_000);
+    for (const { socket } of asked.operator.connections) socket.destroy();
+  });
+});
