@@ -23,6 +23,8 @@ export interface AskedCount {
   readonly numbers: number;
   /** Of the number about which most is asked. */
   readonly questionsPerNumber: number;
+  /** Fields of phone numbers that the reply would hold; equal ones count as often as they are asked. */
+  readonly answers: number;
 }
 
 /** What one operation may ask. */
@@ -37,6 +39,11 @@ export interface AskedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
+}
+
+interface AskedBelow {
+  readonly fields: number;
+  readonly questions: ReadonlySet<string>;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -60,7 +67,10 @@ const QUESTIONS: ReadonlySet<string> = new Set(['lastSimSwap', 'simSwappedWithin
  */
 export function countAsked(asked: AskedOperation, limits: AskLimits): AskedCount | undefined {
   const { schema, document, operation } = asked;
-  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], asked.variables);
+  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], asked.variables, {
+    // One is enough to know; a list of a hundred thousand nulls has as many.
+    maxErrors: 1,
+  });
   const root = schema.getQueryType();
   const phoneNumber = schema.getType('PhoneNumber');
   if (coerced.coerced === undefined || !isObjectType(root) || !isObjectType(phoneNumber)) {
@@ -69,14 +79,17 @@ export function countAsked(asked: AskedOperation, limits: AskLimits): AskedCount
   const selections = new Selections(document, coerced.coerced);
 
   const questionsByNumber = new Map<string, Set<string>>();
-  const count = { numbers: 0, questionsPerNumber: 0 };
+  const count = { numbers: 0, questionsPerNumber: 0, answers: 0 };
   for (const field of selections.fieldsOf(operation.selectionSet)) {
     const numbersIn = NUMBERS_IN[field.name.value];
     const definition = root.getFields()[field.name.value];
     if (numbersIn === undefined || definition === undefined) continue;
     const numbers = numbersIn(selections.argumentsOf(definition, field));
-    const questions = selections.questionsOf(field, phoneNumber);
-    if (!Array.isArray(numbers) || questions.size === 0) continue;
+    const { fields, questions } = selections.askedBelow(field, phoneNumber);
+    if (!Array.isArray(numbers)) continue;
+    count.answers += numbers.length * Math.max(1, fields);
+    if (exceeds(count, limits)) return count;
+    if (questions.size === 0) continue;
     for (const number of new Set<unknown>(numbers)) {
       if (typeof number !== 'string') continue;
       const canonical = canonicalNumber(number);
@@ -95,8 +108,17 @@ export function countAsked(asked: AskedOperation, limits: AskLimits): AskedCount
 export function exceeds(count: AskedCount, limits: AskLimits): boolean {
   return (
     count.numbers > limits.maxNumbersPerOperation ||
-    count.questionsPerNumber > limits.maxQuestionsPerNumber
+    count.questionsPerNumber > limits.maxQuestionsPerNumber ||
+    count.answers > maxAnswers(limits)
   );
+}
+
+/**
+ * Repeating a question costs no lookup, but time and memory: room for every question to be asked four
+ * times, with the number and its `__typename` beside.
+ */
+export function maxAnswers({ maxNumbersPerOperation, maxQuestionsPerNumber }: AskLimits): number {
+  return 4 * maxNumbersPerOperation * (maxQuestionsPerNumber + 2);
 }
 
 /** Reads the selections of one operation. */
@@ -134,16 +156,17 @@ class Selections {
     return fields;
   }
 
-  /** The questions below a field, each by its name and its arguments with their defaults. */
-  questionsOf(field: FieldNode, phoneNumber: GraphQLObjectType): ReadonlySet<string> {
+  /** The fields below a field, and the questions by their names and arguments with their defaults. */
+  askedBelow(field: FieldNode, phoneNumber: GraphQLObjectType): AskedBelow {
     const questions = new Set<string>();
-    for (const asked of field.selectionSet === undefined ? [] : this.fieldsOf(field.selectionSet)) {
+    const fields = field.selectionSet === undefined ? [] : this.fieldsOf(field.selectionSet);
+    for (const asked of fields) {
       const definition = phoneNumber.getFields()[asked.name.value];
       if (definition === undefined || !QUESTIONS.has(definition.name)) continue;
       const { maxAgeHours } = this.argumentsOf(definition, asked);
       questions.add(`${definition.name} ${String(maxAgeHours)}`);
     }
-    return questions;
+    return { fields: fields.length, questions };
   }
 
   /** The arguments as the resolver will see them; none where they do not fit. */

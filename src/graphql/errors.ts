@@ -6,6 +6,14 @@ import type { Log } from '../log.ts';
 
 const INTERNAL = 'INTERNAL_SERVER_ERROR';
 
+const TOO_MANY_BAD_VARIABLES =
+  'Too many errors processing variables, error limit reached. Execution aborted.';
+
+/** What GraphQL's own words leave open. */
+const IN_OTHER_WORDS: Readonly<Record<string, string>> = {
+  'Validation aborted.': 'The document repeats the same fields too often. Ask for each once.',
+};
+
 /** Something the caller can mend; the reason says how, and quotes nothing of what was sent. */
 export function badUserInput(reason: string): GraphQLError {
   return new GraphQLError(reason, { extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode } });
@@ -30,7 +38,8 @@ export function formatError(
   }
   const code = isCoercionError(original) ? 'BAD_USER_INPUT' : formatted.extensions?.['code'];
   if (code !== undefined && code !== INTERNAL) {
-    return { message: maskPhoneNumbers(formatted.message), ...where, extensions: { code } };
+    const message = IN_OTHER_WORDS[formatted.message] ?? maskPhoneNumbers(formatted.message);
+    return { message, ...where, extensions: { code } };
   }
   log.error('a request broke', {
     error: original instanceof Error ? original.name : typeof original,
@@ -39,12 +48,12 @@ export function formatError(
   return { message: 'Internal server error', ...where, extensions: { code: INTERNAL } };
 }
 
-/** An argument that graphql-js refuses while it executes, such as a null variable: it gives no code. */
+/** A value that graphql-js refuses when it executes, such as null for an argument: it gives no code. */
 function isCoercionError(error: unknown): boolean {
   return (
     error instanceof GraphQLError &&
     error.originalError === undefined &&
-    error.path !== undefined &&
+    (error.path !== undefined || error.message === TOO_MANY_BAD_VARIABLES) &&
     error.extensions['code'] === undefined
   );
 }

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { answerJson, deadUrl } from '../http/recordingServer.ts';
+import { tellAbout, told } from './answers.ts';
+import { lookupsOf, startScriptedOperator } from './scriptedOperator.ts';
+import { startService, startSimulated, type Service } from './service.ts';
+
+const NUMBER = '+447700900004';
+const WITHIN = 'query ($number: ID!) { phoneNumber(e164: $number) { swapped: simSwappedWithin } }';
+
+/** Time enough for whatever is under test to happen first. */
+const UNHURRIED = { OPERATOR_TIMEOUT_MS: '60000', REQUEST_TIMEOUT_MS: '60000' };
+
+describe('a caller that hangs up, 2-legged', () => {
+  test.each(['token', 'lookUp'] as const)(
+    'ends the operator call that it waits for: %s',
+    async (held) => {
+      await using operator = await startScriptedOperator({ [held]: () => undefined });
+      await using service = await startService(operator.url, UNHURRIED);
+      const caller = new AbortController();
+      const hungUp = service
+        .ask(WITHIN, { number: NUMBER }, { signal: caller.signal })
+        .catch((error: unknown) => error);
+      const exchanges = held === 'token' ? 1 : 2;
+      await expect.poll(() => operator.received.length, { timeout: 10_000 }).toBe(exchanges);
+
+      caller.abort();
+
+      expect(await hungUp).toMatchObject({ name: 'AbortError' });
+      await operator.received.at(-1)?.connection.closed;
+      expect(operator.received).toHaveLength(exchanges);
+    },
+  );
+
+  test('ends the calls about all of its numbers', async () => {
+    await using operator = await startScriptedOperator({ lookUp: () => undefined });
+    await using service = await startService(operator.url, UNHURRIED);
+    const caller = new AbortController();
+    const numbers = Array.from({ length: 50 }, (_, index) => `+447700900${500 + index}`);
+    const hungUp = service
+      .ask(
+        'query ($numbers: [ID!]!) { phoneNumbers(e164s: $numbers) { simSwappedWithin } }',
+        { numbers },
+        { signal: caller.signal },
+      )
+      .catch((error: unknown) => error);
+    await expect.poll(() => lookupsOf(operator).length, { timeout: 10_000 }).toBe(50);
+
+    caller.abort();
+
+    expect(await hungUp).toMatchObject({ name: 'AbortError' });
+    await Promise.all(lookupsOf(operator).map(({ connection }) => connection.closed));
+    expect(operator.received).toHaveLength(100);
+  });
+});
+
+test('a caller that hangs up, 3-legged: the exchange runs on and its result is kept for them', async () => {
+  let answerLookup: (() => void) | undefined;
+  await using operator = await startScriptedOperator({
+    lookUp: (received, response) => {
+      answerLookup = () => answerJson(received, response, { swapped: true });
+    },
+  });
+  await using service = await startService(operator.url, {
+    ...UNHURRIED,
+    OPERATOR_FLOW: '3-legged',
+    CONSENT_WAIT_MS: '30000',
+  });
+  const caller = new AbortController();
+  const hungUp = service
+    .ask(WITHIN, { number: NUMBER }, { signal: caller.signal })
+    .catch((error: unknown) => error);
+  await expect.poll(() => answerLookup, { timeout: 10_000 }).toBeDefined();
+
+  caller.abort();
+  expect(await hungUp).toMatchObject({ name: 'AbortError' });
+  await roundTrips(service);
+  answerLookup?.();
+  await roundTrips(service);
+
+  expect(told(await service.ask(WITHIN, { number: NUMBER }))).toEqual({ swapped: true });
+  // bc-authorize, a poll that brought the token, and the lookup.
+  expect(operator.received).toHaveLength(3);
+});
+
+/** After these the service has seen what arrived before them. */
+async function roundTrips({ url }: Service): Promise<void> {
+  for (let count = 0; count < 3; count += 1) await (await fetch(`${url}/livez`)).text();
+}
+
+describe('a time limit that passes', () => {
+  test.each([
+    ['the request', { REQUEST_TIMEOUT_MS: '300', OPERATOR_TIMEOUT_MS: '60000' }],
+    ['one exchange', { REQUEST_TIMEOUT_MS: '60000', OPERATOR_TIMEOUT_MS: '300' }],
+  ])('of %s: OPERATOR_TIMEOUT, and the lookup is ended', async (_name, limits) => {
+    await using operator = await startScriptedOperator({ lookUp: () => undefined });
+    await using service = await startService(operator.url, limits);
+
+    const heard = await tellAbout(service, NUMBER, 'swapped: simSwappedWithin');
+
+    expect(heard).toEqual({ swapped: 'OPERATOR_TIMEOUT' });
+    await lookupsOf(operator)[0]?.connection.closed;
+    expect(lookupsOf(operator)).toHaveLength(1);
+  });
+
+  test('leaves other numbers their answers', async () => {
+    await using service = await startSimulated({ OPERATOR_TIMEOUT_MS: '500' });
+
+    const { data, errors } = await service.ask(
+      `{ phoneNumbers(e164s: ["+447700900016", "${NUMBER}"]) { simSwappedWithin } }`,
+    );
+
+    expect(data).toEqual({
+      phoneNumbers: [{ simSwappedWithin: null }, { simSwappedWithin: false }],
+    });
+    expect(errors?.map(({ path, extensions }) => [path, extensions?.code])).toEqual([
+      [['phoneNumbers', 0, 'simSwappedWithin'], 'OPERATOR_TIMEOUT'],
+    ]);
+  });
+});
+
+describe('an operator that nobody listens for', () => {
+  test.each(['2-legged', '3-legged'])('%s: OPERATOR_UNAVAILABLE, and on it goes', async (flow) => {
+    await using service = await startService(await deadUrl(), { OPERATOR_FLOW: flow });
+
+    for (const _ of ['asked', 'asked again']) {
+      const heard = await tellAbout(service, NUMBER, 'lastSimSwap', 'swapped: simSwappedWithin');
+      expect(heard).toEqual({
+        lastSimSwap: 'OPERATOR_UNAVAILABLE',
+        swapped: 'OPERATOR_UNAVAILABLE',
+      });
+    }
+
+    for (const path of ['/livez', '/readyz']) {
+      expect((await fetch(service.url + path)).status).toBe(200);
+    }
+  });
+});

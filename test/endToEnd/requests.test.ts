@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { answerJson, type RecordingServer } from '../http/recordingServer.ts';
+import { told } from './answers.ts';
+import { lookupsOf, startScriptedOperator } from './scriptedOperator.ts';
+import { startService, type Service } from './service.ts';
+
+const NUMBER = '+447700900004';
+const BOTH = '{ phoneNumber(e164: "+447700900004") { lastSimSwap simSwappedWithin } }';
+
+/** An operator that withholds dates and checks with `false`, so that both operations are used. */
+function startOperator(): Promise<RecordingServer> {
+  return startScriptedOperator({
+    lookUp: (received, response) => {
+      const isCheck = received.path.endsWith('/check');
+      answerJson(received, response, isCheck ? { swapped: false } : { latestSimChange: null });
+    },
+  });
+}
+
+async function askBoth(service: Service, headers: Readonly<Record<string, string>> = {}) {
+  const heard = told(await service.ask(BOTH, {}, { headers }));
+  expect(heard).toEqual({ lastSimSwap: null, simSwappedWithin: false });
+}
+
+describe('x-correlator', () => {
+  const random = '[A-Za-z0-9]{12}';
+  test.each([
+    ['is passed on', 'checkout-7', `checkout-7-${random}`],
+    ['keeps letters, digits and hyphens alone', 'a/b c+447_d', `abc447d-${random}`],
+    ['is cut to 24 characters', 'x'.repeat(300), `x{24}-${random}`],
+    ['may be absent', undefined, random],
+    ['may be nothing that is kept', '//', random],
+  ])("the caller's %s, and every exchange has its own", async (_name, sent, prefix) => {
+    await using operator = await startOperator();
+    await using service = await startService(operator.url, {});
+
+    await askBoth(service, sent === undefined ? {} : { 'x-correlator': sent });
+
+    const correlators = operator.received.map(({ correlator }) => correlator);
+    expect(correlators).toHaveLength(4);
+    expect(new Set(correlators).size).toBe(4);
+    for (const correlator of correlators) {
+      expect(correlator).toMatch(new RegExp(`^${prefix}-\\d+$`));
+      expect(correlator.length).toBeLessThanOrEqual(55);
+    }
+  });
+
+  test('two requests with the same one share no exchange', async () => {
+    await using operator = await startOperator();
+    await using service = await startService(operator.url, {});
+
+    await Promise.all([1, 2].map(() => askBoth(service, { 'x-correlator': 'same' })));
+
+    const correlators = operator.received.map(({ correlator }) => correlator);
+    expect(new Set(correlators).size).toBe(8);
+  });
+});
+
+describe("a lookup's body", () => {
+  const NAMED = { date: { phoneNumber: NUMBER }, check: { phoneNumber: NUMBER, maxAge: 240 } };
+  const UNNAMED = { date: {}, check: { maxAge: 240 } };
+  test.each([
+    ['2-legged', 'auto', NAMED],
+    ['2-legged', 'always', NAMED],
+    ['2-legged', 'never', UNNAMED],
+    ['3-legged', 'auto', UNNAMED],
+    ['3-legged', 'always', NAMED],
+    ['3-legged', 'never', UNNAMED],
+  ])('%s, OPERATOR_SEND_PHONE_NUMBER=%s', async (flow, setting, bodies) => {
+    await using operator = await startOperator();
+    await using service = await startService(operator.url, {
+      OPERATOR_FLOW: flow,
+      OPERATOR_SEND_PHONE_NUMBER: setting,
+    });
+
+    await askBoth(service);
+
+    expect(lookupsOf(operator).map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+      ['/retrieve-date', bodies.date],
+      ['/check', bodies.check],
+    ]);
+  });
+});
+
+describe('settings of how an operator is asked', () => {
+  test.each(['2-legged', '3-legged'])('%s: its scopes and headers go out', async (flow) => {
+    await using operator = await startOperator();
+    await using service = await startService(operator.url, {
+      OPERATOR_FLOW: flow,
+      OPERATOR_SCOPE_RETRIEVE_DATE: 'scope-of-date',
+      OPERATOR_SCOPE_CHECK: 'scope-of-check',
+      OPERATOR_HEADERS: '{"x-channel":"graph"}',
+    });
+
+    await askBoth(service);
+
+    const scopes = operator.received.map(({ body }) => new URLSearchParams(body).get('scope'));
+    expect(scopes.filter((scope) => scope !== null)).toEqual(['scope-of-date', 'scope-of-check']);
+    expect(operator.received.map(({ headers }) => headers['x-channel'])).toEqual(
+      operator.received.map(() => 'graph'),
+    );
+  });
+
+  test('OPERATOR_CIBA_GRANT_TYPE is what a poll says', async () => {
+    await using operator = await startOperator();
+    await using service = await startService(operator.url, {
+      OPERATOR_FLOW: '3-legged',
+      OPERATOR_CIBA_GRANT_TYPE: 'urn:openid:params:grant-type:ciba',
+    });
+
+    await askBoth(service);
+
+    const polls = operator.received.filter(({ path }) => path.endsWith('/token'));
+    expect(polls.map(({ body }) => new URLSearchParams(body).get('grant_type'))).toEqual([
+      'urn:openid:params:grant-type:ciba',
+      'urn:openid:params:grant-type:ciba',
+    ]);
+  });
+
+  test.each([
+    [
+      'retrieve-date',
+      { lastSimSwap: null, simSwappedWithin: 'PERIOD_NOT_SUPPORTED' },
+      ['/retrieve-date'],
+    ],
+    ['check', { lastSimSwap: 'OPERATION_NOT_OFFERED', simSwappedWithin: false }, ['/check']],
+  ])('OPERATOR_OPERATIONS=%s: the other is never called', async (operations, heard, paths) => {
+    await using operator = await startOperator();
+    await using service = await startService(operator.url, { OPERATOR_OPERATIONS: operations });
+
+    expect(told(await service.ask(BOTH))).toEqual(heard);
+
+    expect(lookupsOf(operator).map(({ path }) => path)).toEqual(paths);
+  });
+});

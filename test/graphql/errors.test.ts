@@ -1,0 +1,124 @@
+import { ApolloServerErrorCode } from '@apollo/server/errors';
+import { GraphQLError } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { LookupError, MESSAGES, type LookupFailureCode } from '../../src/errors.ts';
+import { badUserInput, formatError } from '../../src/graphql/errors.ts';
+import { logInto } from './service.ts';
+
+const NUMBER = '+447700900001';
+const URL = 'https://operator.example/check';
+
+/** As Apollo hands an error on: formatted, and as it was thrown, wrapped with its place. */
+function format(thrown: Error, extensions: Record<string, unknown> = {}) {
+  const logged: string[] = [];
+  const error = new GraphQLError(thrown.message, {
+    path: ['phoneNumber', 'lastSimSwap'],
+    originalError: thrown,
+  });
+  const formatted = {
+    message: thrown.message,
+    path: ['phoneNumber', 'lastSimSwap'],
+    extensions: {
+      code: ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
+      stacktrace: [thrown.stack],
+      ...extensions,
+    },
+  };
+  const shown = formatError(formatted, error, logInto(logged));
+  return { shown, logged };
+}
+
+const PATH = ['phoneNumber', 'lastSimSwap'];
+
+describe('a question without an answer', () => {
+  it.each(Object.entries(MESSAGES))('%s is told as such, and not logged', (code, message) => {
+    const failure = { code: code as LookupFailureCode, reach: 'number' } as const;
+    const { shown, logged } = format(new LookupError(failure));
+    expect(shown).toEqual({ message, path: PATH, extensions: { code } });
+    expect(logged).toEqual([]);
+  });
+
+  it.each(Object.values(MESSAGES))('"%s" has no number and no address', (message) => {
+    expect(message).not.toMatch(/\d|\/\/|undefined/);
+    expect(message).toMatch(/^[A-Z].*\.$/);
+  });
+
+  it('says when to ask again, and when a consent ends', () => {
+    const { shown } = format(
+      new LookupError({
+        code: 'CONSENT_PENDING',
+        reach: 'number',
+        retryAfterSeconds: 5,
+        expiresAtMs: Date.UTC(2026, 0, 2, 3, 4, 5),
+      }),
+    );
+    expect(shown.extensions).toEqual({
+      code: 'CONSENT_PENDING',
+      retryAfterSeconds: 5,
+      expiresAt: '2026-01-02T03:04:05.000Z',
+    });
+  });
+});
+
+describe('an error of the caller', () => {
+  it('keeps its reason and its code, and nothing else', () => {
+    const { shown, logged } = format(badUserInput('Say it so.'), { code: 'BAD_USER_INPUT' });
+    expect(shown).toEqual({
+      message: 'Say it so.',
+      path: PATH,
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+    expect(logged).toEqual([]);
+  });
+
+  it.each([
+    `Variable "$h" got invalid value "${NUMBER}"; Int cannot represent non-integer value: "${NUMBER}"`,
+    'Int cannot represent non 32-bit signed integer value: 447700900001',
+    'Cannot query field "_447700900001" on type "Query".',
+    'Expected value of type "Int!", found "+44 7700 900001".',
+    'Expected value of type "Int!", found "tel:+44-7700-900001".',
+  ])('of GraphQL is masked: %s', (message) => {
+    const { shown } = format(new GraphQLError(message), { code: 'GRAPHQL_VALIDATION_FAILED' });
+    expect(shown.message).toContain('[number]');
+    expect(shown.message).not.toMatch(/7700|900001/);
+  });
+
+  it('keeps its place in the document', () => {
+    const locations = [{ line: 3, column: 7 }];
+    const formatted = { message: 'No.', locations, extensions: { code: 'BAD_REQUEST' } };
+    const shown = formatError(formatted, new GraphQLError('No.'), logInto([]));
+    expect(shown).toEqual(formatted);
+  });
+});
+
+describe('an error that nobody foresaw', () => {
+  it.each([
+    ['a defect', new TypeError(`cannot read ${NUMBER} of ${URL}`)],
+    ['one that says what it is', Object.assign(new Error(URL), { code: 'ECONNREFUSED' })],
+    [
+      'a GraphQL error without a code around another',
+      new GraphQLError(URL, { originalError: new Error(NUMBER) }),
+    ],
+  ])('says only that it happened: %s', (_, thrown) => {
+    const { shown, logged } = format(thrown);
+    expect(shown).toEqual({
+      message: 'Internal server error',
+      path: PATH,
+      extensions: { code: 'INTERNAL_SERVER_ERROR' },
+    });
+    expect(logged).toEqual([expect.stringMatching(/^error a request broke /)]);
+  });
+
+  it('is logged by its name', () => {
+    expect(format(new RangeError('no such page')).logged).toEqual([
+      'error a request broke {"error":"RangeError","reason":"no such page"}',
+    ]);
+  });
+
+  it('is told even when it is no Error', () => {
+    const logged: string[] = [];
+    const shown = formatError({ message: NUMBER }, NUMBER, logInto(logged));
+    expect(shown.message).toBe('Internal server error');
+    expect(logged).toEqual(['error a request broke {"error":"string"}']);
+  });
+});

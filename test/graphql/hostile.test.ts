@@ -1,0 +1,317 @@
+import { getIntrospectionQuery } from 'graphql';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { codesOf, costs, startService, type Reply, type Service } from './service.ts';
+
+const FREE = { tokens: 0, lookups: 0 };
+
+let bff: Service;
+let subgraph: Service;
+
+beforeAll(async () => {
+  [bff, subgraph] = await Promise.all([
+    startService({
+      ROLE: 'bff',
+      MAX_NUMBERS_PER_OPERATION: '3',
+      MAX_QUESTIONS_PER_NUMBER: '2',
+    }),
+    startService({ ROLE: 'subgraph' }),
+  ]);
+});
+beforeEach(() => {
+  bff.simulator.resetStats();
+  subgraph.simulator.resetStats();
+});
+afterAll(() => Promise.all([bff.stop(), subgraph.stop()]));
+
+const A = '+447700900001';
+const NEVER_SWAPPED = (count: number) => parts(count, (i) => `+447700900${500 + i}`);
+
+describe('an operation above a limit is one error and no lookup', () => {
+  it.each([
+    [
+      'numbers in a list',
+      `{ phoneNumbers(e164s: ${JSON.stringify(NEVER_SWAPPED(4))}) { simSwappedWithin } }`,
+    ],
+    [
+      'numbers under aliases',
+      `{ ${aliases(4, (i) => `phoneNumber(e164: "+44770090050${i}") { lastSimSwap }`)} }`,
+    ],
+    [
+      'numbers in a list and alone',
+      `{ phoneNumbers(e164s: ${JSON.stringify(NEVER_SWAPPED(3))}) { lastSimSwap } phoneNumber(e164: "${A}") { lastSimSwap } }`,
+    ],
+    [
+      'windows under aliases',
+      `{ phoneNumber(e164: "${A}") { ${aliases(3, (i) => `simSwappedWithin(maxAgeHours: ${i + 1})`)} } }`,
+    ],
+    [
+      'windows and the date',
+      `{ phoneNumber(e164: "${A}") { lastSimSwap ${aliases(2, (i) => `simSwappedWithin(maxAgeHours: ${i + 1})`)} } }`,
+    ],
+    [
+      'questions of one number in two spellings',
+      `{ a: phoneNumber(e164: "${A}") { lastSimSwap } b: phoneNumber(e164: "tel:+44 7700 900001") { ${aliases(2, (i) => `simSwappedWithin(maxAgeHours: ${i + 1})`)} } }`,
+    ],
+    [
+      'questions through fragments',
+      `{ phoneNumber(e164: "${A}") { ...F ...G } } fragment F on PhoneNumber { lastSimSwap simSwappedWithin } fragment G on PhoneNumber { w: simSwappedWithin(maxAgeHours: 1) }`,
+    ],
+    ['equal answers', `{ phoneNumber(e164: "${A}") { ${aliases(49, () => 'simSwappedWithin')} } }`],
+    [
+      'answers without a question',
+      `{ phoneNumbers(e164s: ${JSON.stringify(NEVER_SWAPPED(25))}) { e164 __typename } }`,
+    ],
+  ])('%s', async (_, query) => {
+    const reply = await bff.ask(query);
+    expect(reply.status).toBe(400);
+    expect(reply.data).toBeUndefined();
+    expect(reply.errors).toHaveLength(1);
+    expect(reply.errors[0]).toEqual({
+      message:
+        'One operation may ask about 3 numbers, 2 questions about each, and for 48 fields of them in all. Ask in several operations.',
+      extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' },
+    });
+    expect(costs(bff)).toEqual(FREE);
+  });
+
+  it.each([
+    ['500 aliases × 300 representations', 500, 300],
+    ['100 aliases × 300 representations', 100, 300],
+    ['1 alias × 101 representations', 1, 101],
+  ])('%s', async (_, aliasCount, representationCount) => {
+    const query = `query ($r: [_Any!]!) { ${aliases(aliasCount, () => '_entities(representations: $r) { ...F }')} }
+      fragment F on PhoneNumber { simSwappedWithin }`;
+    const r = NEVER_SWAPPED(representationCount).map((e164) => ({
+      __typename: 'PhoneNumber',
+      e164,
+    }));
+    const reply = await subgraph.ask(query, { r });
+    expect(reply.status).toBe(400);
+    expect(reply.errors).toHaveLength(1);
+    // The document of the first is too long by itself.
+    expect(codesOf(reply)).toEqual([
+      aliasCount === 500 ? 'GRAPHQL_PARSE_FAILED' : 'LOOKUP_LIMIT_EXCEEDED',
+    ]);
+    expect(costs(subgraph)).toEqual(FREE);
+  });
+
+  it.each([
+    [
+      'spellings of one number',
+      Array.from({ length: 400 }, (_, i) => of(`+44${' '.repeat(i)}7700900001`)),
+    ],
+    ['representations that are none', Array.from({ length: 5000 }, () => ({}))],
+  ])('40 aliases × many %s', async (_, r) => {
+    const query = `query ($r: [_Any!]!) { ${aliases(40, () => '_entities(representations: $r) { ... on PhoneNumber { simSwappedWithin } }')} }`;
+    const reply = await subgraph.ask(query, { r });
+    expect(codesOf(reply)).toEqual(['LOOKUP_LIMIT_EXCEEDED']);
+    expect(costs(subgraph)).toEqual(FREE);
+  });
+});
+
+describe('an operation at the limits is answered', () => {
+  it('3 numbers, 2 questions each, each four times, with everything beside', async () => {
+    const query = `query ($l: [ID!]!) { ${aliases(4, () => 'phoneNumbers(e164s: $l) { __typename e164 lastSimSwap simSwappedWithin }')} }`;
+    const reply = await bff.ask(query, { l: NEVER_SWAPPED(3) });
+    expect(reply.errors).toEqual([]);
+    expect(reply.data.a3[2]).toMatchObject({ e164: '+447700900502', simSwappedWithin: false });
+    expect(costs(bff)).toEqual({ tokens: 3, lookups: 3 });
+  });
+
+  it('100 representations', async () => {
+    const query =
+      'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PhoneNumber { simSwappedWithin } } }';
+    const reply = await subgraph.ask(query, { r: NEVER_SWAPPED(100).map(of) });
+    expect(reply.errors).toEqual([]);
+    expect(reply.data._entities).toHaveLength(100);
+    expect(costs(subgraph)).toEqual({ tokens: 100, lookups: 100 });
+  });
+});
+
+describe('a document', () => {
+  it.each([
+    ['of 2,000 tokens is read', 1988, /may ask about 3 numbers/],
+    ['of 2,001 tokens is refused', 1989, /more that 2000 tokens/],
+  ])('%s', async (_, strings, message) => {
+    const reply = await bff.ask(
+      `{ phoneNumbers(e164s: [${'"" '.repeat(strings)}]) { __typename } }`,
+    );
+    expect(reply.status).toBe(400);
+    expect(reply.errors).toMatchObject([{ message: expect.stringMatching(message) }]);
+  });
+
+  it.each([
+    ['inline fragments', nestedInline(19)],
+    ['named fragments', nestedNamed(19)],
+  ])('of 20 levels is answered: %s', async (_, query) => {
+    const reply = await bff.ask(query);
+    expect(reply.errors).toEqual([]);
+    expect(reply.data).toEqual({ __typename: 'Query' });
+  });
+
+  it.each([
+    ['of inline fragments, 21 levels', nestedInline(20)],
+    ['of inline fragments, 600 levels', nestedInline(600)],
+    ['of named fragments, 21 levels', nestedNamed(20)],
+    ['of named fragments, 200 levels', nestedNamed(200)],
+    ['of fields', `{ __schema { types { ${'ofType { '.repeat(200)} name ${'} '.repeat(200)} } } }`],
+    [
+      'in the second of two operations',
+      `query A { __typename } ${nestedInline(20).replace('{', 'query B {')}`,
+    ],
+  ])('nested too deep is refused: %s', async (_, query) => {
+    const reply = await bff.ask(query);
+    expect(reply.status).toBe(400);
+    expect(reply.errors).toContainEqual({
+      message: 'An operation may nest 20 levels at most, fragments included.',
+      locations: [{ line: 1, column: expect.any(Number) }],
+      extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+    });
+  });
+
+  it.each([
+    ['that spreads itself', '{ ...F } fragment F on Query { __typename ...F }'],
+    [
+      'that spreads itself by way of another',
+      '{ ...F } fragment F on Query { ...G } fragment G on Query { ...F }',
+    ],
+    ['that is missing', '{ ...F }'],
+  ])('with a fragment %s is refused', async (_, query) => {
+    const reply = await bff.ask(query);
+    expect(codesOf(reply)).toContain('GRAPHQL_VALIDATION_FAILED');
+    expect(codesOf(reply)).not.toContain('INTERNAL_SERVER_ERROR');
+  });
+
+  it('that repeats one field without end is refused in words that help', async () => {
+    const reply = await bff.ask(`{ ${'__typename '.repeat(1900)}}`);
+    expect(reply.errors.map(({ message }) => message)).toEqual([
+      'The document repeats the same fields too often. Ask for each once.',
+    ]);
+    expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+  });
+
+  it('whose fields conflict in every pair has a bounded list of errors', async () => {
+    const query = `{ phoneNumber(e164: "${A}") { ${parts(240, (i) => `a: simSwappedWithin(maxAgeHours: ${i})`).join(' ')} } }`;
+    const reply = await bff.ask(query);
+    expect(reply.status).toBe(400);
+    expect(reply.errors.length).toBeLessThanOrEqual(101);
+  });
+
+  it('whose fields conflict in nested fragments is refused', async () => {
+    const fragments = parts(
+      100,
+      (i) =>
+        `fragment F${i} on Query { a: ${i % 2 === 0 ? '__typename' : '__schema { description }'} ...F${(i + 1) % 100} }`,
+    );
+    const reply = await bff.ask(`{ ...F0 ...F1 } ${fragments.join(' ')}`);
+    expect(reply.status).toBe(400);
+    expect(codesOf(reply)).not.toContain('INTERNAL_SERVER_ERROR');
+  });
+
+  it('that tools send to read the schema is answered', async () => {
+    const reply = await bff.ask(
+      getIntrospectionQuery({ inputValueDeprecation: true, oneOf: true }),
+    );
+    expect(reply.errors).toEqual([]);
+    expect(reply.data.__schema.queryType.name).toBe('Query');
+  });
+});
+
+describe('variables', () => {
+  const LIST = 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { e164 } }';
+
+  it.each([
+    ['a list of 200,000 nulls', `{"l":[${'null,'.repeat(199_999)}null]}`],
+    ['a list nested 50,000 deep', `{"l":${nestedList(50_000)}}`],
+    ['an object nested 50,000 deep', `{"l":${nestedObject(50_000)}}`],
+    ['objects in a list', `{"l":[{"e164":"${A}"}]}`],
+  ])('that do not fit are refused with a bounded list of errors: %s', async (_, variables) => {
+    const reply = await askRaw(bff, LIST, variables);
+    expect(reply.status).toBe(400);
+    expect(reply.errors.length).toBeGreaterThan(0);
+    expect(reply.errors.length).toBeLessThanOrEqual(51);
+    expect(new Set(codesOf(reply))).toEqual(new Set(['BAD_USER_INPUT']));
+    expect(reply.text).not.toContain(A);
+  });
+
+  it('of a million characters are refused in a few', async () => {
+    const reply = await bff.ask('query ($e: ID!) { phoneNumber(e164: $e) { e164 } }', {
+      e: `+${'1'.repeat(1_000_000)}`,
+    });
+    expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+    expect(reply.text.length).toBeLessThan(1000);
+  });
+
+  it('that nobody declared change nothing', async () => {
+    const variables = `{"__proto__":{"l":1},"constructor":1,"deep":${nestedObject(50_000)}}`;
+    const reply = await askRaw(bff, '{ __typename }', variables);
+    expect(reply.data).toEqual({ __typename: 'Query' });
+  });
+
+  it('with a representation nested 50,000 deep fail for that one alone', async () => {
+    const query = 'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }';
+    const variables = `{"r":[${nestedObject(50_000)},${JSON.stringify(of(A))}]}`;
+    const reply = await askRaw(subgraph, query, variables);
+    expect(reply.data).toEqual({ _entities: [null, { __typename: 'PhoneNumber' }] });
+    expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+  });
+});
+
+describe('a body', () => {
+  it.each([
+    ['a list nested 400,000 deep', nestedList(400_000)],
+    ['an object nested 150,000 deep', nestedObject(150_000)],
+    ['a list that never ends', '['.repeat(900_000)],
+  ])('%s is refused, and the next request is answered', async (_, body) => {
+    const reply = await bff.send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(reply.status).toBe(400);
+    expect(reply.errors).toHaveLength(1);
+    expect((await bff.ask('{ __typename }')).data).toEqual({ __typename: 'Query' });
+  });
+});
+
+function of(e164: string) {
+  return { __typename: 'PhoneNumber', e164 };
+}
+
+function parts(count: number, part: (index: number) => string): string[] {
+  return Array.from({ length: count }, (_, index) => part(index));
+}
+
+function aliases(count: number, field: (index: number) => string): string {
+  return parts(count, (i) => `a${i}: ${field(i)}`).join(' ');
+}
+
+/** The operation's own level, and so many below. */
+function nestedInline(levels: number): string {
+  return `{ ${'... { '.repeat(levels)} __typename ${'} '.repeat(levels)}}`;
+}
+
+function nestedNamed(levels: number): string {
+  const fragments = parts(levels, (i) => {
+    const inside = i + 1 < levels ? `...F${i + 1}` : '__typename';
+    return `fragment F${i} on Query { ${inside} }`;
+  });
+  return `{ ...F0 } ${fragments.join(' ')}`;
+}
+
+function nestedList(depth: number): string {
+  return '['.repeat(depth) + ']'.repeat(depth);
+}
+
+function nestedObject(depth: number): string {
+  return `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+}
+
+/** For variables that JSON.stringify could not write. */
+function askRaw(service: Service, query: string, variables: string): Promise<Reply> {
+  return service.send('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: `{"query":${JSON.stringify(query)},"variables":${variables}}`,
+  });
+}

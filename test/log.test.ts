@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const LOG_MODULE = new URL('../src/log.ts', import.meta.url).href;
+
+/** The lines that a program of its own wrote to its standard output. */
+async function linesOf(statements: string): Promise<Record<string, unknown>[]> {
+  const script = `import { createLog } from ${JSON.stringify(LOG_MODULE)}; const log = createLog(); ${statements}`;
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    script,
+  ]);
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+describe('the log', () => {
+  it('writes one line of JSON for each message, with its level, time and details', async () => {
+    const lines = await linesOf(`
+      log.info('one', { count: 3, isReady: true });
+      log.warn('two');
+      log.error('three', { name: undefined });
+    `);
+    expect(lines).toEqual([
+      { level: 30, time: expect.any(String), count: 3, isReady: true, msg: 'one' },
+      { level: 40, time: expect.any(String), msg: 'two' },
+      { level: 50, time: expect.any(String), msg: 'three' },
+    ]);
+    for (const { time } of lines) expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  });
+
+  it('masks phone numbers in messages and in details, whoever wrote them', async () => {
+    const lines = await linesOf(`
+      log.info('asked about +447700900001 twice');
+      log.warn('slow', { path: '/lines/%2B447700900001', reason: 'tel:+44 7700 900001' });
+      log.error('07700 900001');
+    `);
+    expect(lines).toMatchObject([
+      { msg: 'asked about [number] twice' },
+      { msg: 'slow', path: '/lines/[number]', reason: 'tel:[number]' },
+      { msg: '[number]' },
+    ]);
+    expect(JSON.stringify(lines.map(({ time: _, ...line }) => line))).not.toMatch(/7700|900001/);
+  });
+});

@@ -1,0 +1,171 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { DEMO_CLIENT, startSimulator } from '../src/simulator/simulator.ts';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** `src/main.ts` as somebody starts it, with these settings and no others. */
+class MainProcess implements AsyncDisposable {
+  out = '';
+  err = '';
+  /** The exit code, once it and all that it started have ended: they share its output. */
+  readonly ended: Promise<number | null>;
+  readonly #child;
+
+  constructor(settings: Readonly<Record<string, string>>) {
+    const { PATH = '' } = process.env;
+    this.#child = spawn(process.execPath, [MAIN], {
+      env: { PATH, PORT: '0', ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
+    this.ended = once(this.#child, 'close').then(([code]: (number | null)[]) => code ?? null);
+  }
+
+  /** Resolves when it has written this; fails when it ends without. */
+  async written(text: string): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (this.out.includes(text)) resolve();
+    };
+    this.#child.stdout.on('data', look);
+    void this.ended.then(() => reject(new Error(`It ended without "${text}": ${this.err}`)));
+    look();
+    await promise;
+  }
+
+  interrupt(): void {
+    this.#child.kill('SIGINT');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode === null) this.#child.kill('SIGKILL');
+    await this.ended;
+  }
+}
+
+/** The addresses that a banner names: of the service, and of the simulator. */
+function addressesIn(banner: string): string[] {
+  return [...new Set(banner.match(/http:\/\/127\.0\.0\.1:\d+/g))];
+}
+
+async function isServed(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok;
+  } catch {
+    return false;
+  }
+}
+
+describe('started with settings that are not fit', () => {
+  test('it ends with exit code 1 and names every problem', async () => {
+    await using main = new MainProcess({
+      PORT: 'none',
+      ROLE: 'router',
+      OPERATOR_AUTH_URL: 'nowhere',
+      OPERATOR_CLIENT_SECRET: 's3cret-value',
+    });
+
+    expect(await main.ended).toBe(1);
+    for (const name of [
+      'PORT',
+      'ROLE',
+      'OPERATOR_AUTH_URL',
+      'OPERATOR_SIM_SWAP_URL',
+      'OPERATOR_CLIENT_ID',
+    ]) {
+      expect(main.err).toMatch(new RegExp(`^ +${name} `, 'm'));
+    }
+    expect(main.err).not.toMatch(/s3cret-value|nowhere|\bat .*\.ts:/);
+    expect(main.out).toBe('');
+  });
+
+  test('NODE_ENV=production without an operator is one of them', async () => {
+    await using main = new MainProcess({ NODE_ENV: 'production' });
+
+    expect(await main.ended).toBe(1);
+    expect(main.err).toContain('OPERATOR_AUTH_URL is missing');
+  });
+});
+
+test('on a port that is in use it says so, and leaves no simulator behind', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  await using main = new MainProcess({ PORT: String(port) });
+
+  expect(await main.ended).toBe(1);
+  expect(main.err).toBe(
+    `The port is in use (HOST=127.0.0.1, PORT=${port}). Set PORT to another, or end the program that has it.\n`,
+  );
+  expect(main.out).toBe('');
+  other.close();
+  await once(other, 'close');
+});
+
+describe('started with nothing set', () => {
+  test.each([
+    ['bff', 'phoneNumber'],
+    ['subgraph', '_entities'],
+  ])('ROLE=%s: the curl line of the banner gets an answer', async (role, field) => {
+    await using main = new MainProcess({ ROLE: role });
+    await main.written('Ctrl-C ends both.');
+    const command = /^ *curl [^]*?'$(?=\n\n)/m.exec(main.out)?.[0] ?? '';
+
+    const { stdout } = await promisify(execFile)('sh', ['-c', command]);
+
+    const { data, errors } = JSON.parse(stdout) as { data: Record<string, unknown>; errors?: [] };
+    expect(errors).toBeUndefined();
+    const answer = { e164: '+447700900002', simSwappedWithin: true };
+    const told = data[field];
+    expect(Array.isArray(told) ? told[0] : told).toMatchObject(answer);
+  });
+
+  test('SIGINT ends the service and its simulator', async () => {
+    await using main = new MainProcess({});
+    await main.written('Ctrl-C ends both.');
+    const [service = '', simulator = '', ...others] = addressesIn(main.out);
+    expect(others).toEqual([]);
+    expect(await isServed(`${service}/readyz`)).toBe(true);
+    expect(await isServed(`${simulator}/stats`)).toBe(true);
+
+    main.interrupt();
+
+    expect(await main.ended).toBe(0);
+    expect(await isServed(`${service}/readyz`)).toBe(false);
+    expect(await isServed(`${simulator}/stats`)).toBe(false);
+  });
+});
+
+test('with an operator set there is no simulator and no banner', async () => {
+  const operator = await startSimulator({ port: 0 });
+  try {
+    await using main = new MainProcess({
+      OPERATOR_AUTH_URL: operator.authUrl,
+      OPERATOR_SIM_SWAP_URL: operator.simSwapUrl,
+      OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
+      OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
+    });
+    await main.written('listening');
+    const { port } = JSON.parse(main.out) as { port: number };
+
+    const reply = await fetch(`http://127.0.0.1:${port}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ phoneNumber(e164: \\"+447700900004\\") { simSwappedWithin } }"}',
+    });
+
+    expect(await reply.json()).toEqual({ data: { phoneNumber: { simSwappedWithin: false } } });
+    expect(operator.stats()).toMatchObject({ lookups: 1, tokens: 1 });
+    expect(main.out).not.toMatch(/simulator|curl|7700/);
+    main.interrupt();
+    expect(await main.ended).toBe(0);
+  } finally {
+    await operator.close();
+  }
+});

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { MESSAGES } from '../src/errors.ts';
+import { TEST_NUMBERS } from '../src/simulator/testNumbers.ts';
+import { settingNames } from './settingNames.ts';
+
+const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+
+/** The rows of all of its tables, each as the texts of its cells. */
+const ROWS = README.split('\n')
+  .filter((line) => line.startsWith('|'))
+  .map((line) => line.split('|').slice(1, -1))
+  .map((cells) => cells.map((cell) => cell.trim()));
+
+/** What the first cells of all rows name in backticks. */
+const NAMED = ROWS.flatMap(([first = '']) =>
+  [...first.matchAll(/`([^`]+)`/g)].map(([, one]) => one),
+);
+
+describe('the README', () => {
+  test('lists the test numbers as they are, and no others', () => {
+    const listed = ROWS.filter(([first = '']) => first.startsWith('`+'));
+
+    expect(listed).toEqual(TEST_NUMBERS.map(({ number, does }) => [`\`${number}\``, does]));
+  });
+
+  test.each(settingNames())('names the setting %s', (name) => {
+    expect(NAMED).toContain(name);
+  });
+
+  test('names no setting that is none', () => {
+    const upperCase = NAMED.filter((name) => /^(?:OPERATOR|CONSENT|MAX)_/.test(name ?? ''));
+    const known = [...settingNames(), ...Object.keys(MESSAGES)];
+
+    expect(upperCase.filter((name) => !known.includes(name ?? ''))).toEqual([]);
+  });
+
+  test.each(['BAD_USER_INPUT', 'LOOKUP_LIMIT_EXCEEDED', ...Object.keys(MESSAGES)])(
+    'says what to do on %s',
+    (code) => {
+      expect(NAMED).toContain(code);
+    },
+  );
+});
