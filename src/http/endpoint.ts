@@ -48,6 +48,8 @@ export class Endpoint {
     this.#pool = new Pool(url.origin, {
       connections: CONNECTIONS,
       pipelining: 1,
+      // One HTTP/2 connection would carry many exchanges: none of them would be fresh, or alone.
+      allowH2: false,
       connect: { timeout: settings.timeoutMs },
       headersTimeout: 0,
       bodyTimeout: 0,
