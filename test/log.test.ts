@@ -44,6 +44,6 @@ describe('the log', () => {
       { msg: 'slow', path: '/lines/[number]', reason: 'tel:[number]' },
       { msg: '[number]' },
     ]);
-    expect(JSON.stringify(lines.map(({ time: _, ...line }) => line))).not.toMatch(/7700|900001/);
+    expect(JSON.stringify(lines.map((line) => ({ ...line, time: '' })))).not.toMatch(/7700|900001/);
   });
 });

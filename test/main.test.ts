@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator } from '../src/simulator/simulator.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 /** `src/main.ts` as somebody starts it, with these settings and no others. */
-class MainProcess implements AsyncDisposable {
+class MainProcess {
   out = '';
   err = '';
   /** The exit code, once it and all that it started have ended: they share its output. */
@@ -21,6 +21,11 @@ class MainProcess implements AsyncDisposable {
     this.#child = spawn(process.execPath, [MAIN], {
       env: { PATH, PORT: '0', ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    // Also after a test that waits for its end in vain.
+    onTestFinished(async () => {
+      this.#child.kill('SIGKILL');
+      await this.ended;
     });
     this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
@@ -42,11 +47,6 @@ class MainProcess implements AsyncDisposable {
   interrupt(): void {
     this.#child.kill('SIGINT');
   }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode === null) this.#child.kill('SIGKILL');
-    await this.ended;
-  }
 }
 
 /** The addresses that a banner names: of the service, and of the simulator. */
@@ -64,7 +64,7 @@ async function isServed(url: string): Promise<boolean> {
 
 describe('started with settings that are not fit', () => {
   test('it ends with exit code 1 and names every problem', async () => {
-    await using main = new MainProcess({
+    const main = new MainProcess({
       PORT: 'none',
       ROLE: 'router',
       OPERATOR_AUTH_URL: 'nowhere',
@@ -86,7 +86,7 @@ describe('started with settings that are not fit', () => {
   });
 
   test('NODE_ENV=production without an operator is one of them', async () => {
-    await using main = new MainProcess({ NODE_ENV: 'production' });
+    const main = new MainProcess({ NODE_ENV: 'production' });
 
     expect(await main.ended).toBe(1);
     expect(main.err).toContain('OPERATOR_AUTH_URL is missing');
@@ -97,7 +97,7 @@ test('on a port that is in use it says so, and leaves no simulator behind', asyn
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  await using main = new MainProcess({ PORT: String(port) });
+  const main = new MainProcess({ PORT: String(port) });
 
   expect(await main.ended).toBe(1);
   expect(main.err).toBe(
@@ -113,7 +113,7 @@ describe('started with nothing set', () => {
     ['bff', 'phoneNumber'],
     ['subgraph', '_entities'],
   ])('ROLE=%s: the curl line of the banner gets an answer', async (role, field) => {
-    await using main = new MainProcess({ ROLE: role });
+    const main = new MainProcess({ ROLE: role });
     await main.written('Ctrl-C ends both.');
     const command = /^ *curl [^]*?'$(?=\n\n)/m.exec(main.out)?.[0] ?? '';
 
@@ -127,7 +127,7 @@ describe('started with nothing set', () => {
   });
 
   test('SIGINT ends the service and its simulator', async () => {
-    await using main = new MainProcess({});
+    const main = new MainProcess({});
     await main.written('Ctrl-C ends both.');
     const [service = '', simulator = '', ...others] = addressesIn(main.out);
     expect(others).toEqual([]);
@@ -145,7 +145,7 @@ describe('started with nothing set', () => {
 test('with an operator set there is no simulator and no banner', async () => {
   const operator = await startSimulator({ port: 0 });
   try {
-    await using main = new MainProcess({
+    const main = new MainProcess({
       OPERATOR_AUTH_URL: operator.authUrl,
       OPERATOR_SIM_SWAP_URL: operator.simSwapUrl,
       OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,

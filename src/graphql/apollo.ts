@@ -42,6 +42,7 @@ export function createApolloServer(
   return new ApolloServer<RequestContext>({
     schema: createSchema(role),
     introspection: !production,
+    hideSchemaDetailsFromClientErrors: production,
     includeStacktraceInErrorResponses: false,
     allowBatchedHttpRequests: false,
     csrfPrevention: true,

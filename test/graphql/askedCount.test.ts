@@ -285,7 +285,6 @@ describe('what an operation of the BFF asks', () => {
 describe('what an operation of the subgraph asks', () => {
   const ENTITIES =
     'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PhoneNumber { lastSimSwap simSwappedWithin } } }';
-  const of = (e164: unknown) => ({ __typename: 'PhoneNumber', e164 });
 
   it.each<readonly [string, readonly unknown[], AskedCount]>([
     ['representations', [of(A), of(B)], asks(2, 2, 4)],
@@ -348,6 +347,10 @@ describe('the limits', () => {
     expect(count({ query })).toEqual(asks(100, 1, 100));
   });
 });
+
+function of(e164: unknown) {
+  return { __typename: 'PhoneNumber', e164 };
+}
 
 /** Fragments of which each asks for a window and spreads the next. */
 function chain(length: number): string {

@@ -21,20 +21,27 @@ describe.each(ROLES)('in production, the %s', (role) => {
     expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });
 
+  it('does not tell it by way of suggestions either', async () => {
+    const reply = await service.ask(role === 'bff' ? '{ phoneNumbe }' : '{ _servic }');
+    expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(reply.text).not.toContain('Did you mean');
+  });
+
   it('still names types', async () => {
     const reply = await service.ask('{ __typename }');
     expect(reply.data).toEqual({ __typename: 'Query' });
   });
+});
 
-  it(role === 'bff' ? 'has no SDL for a router' : 'gives a router its SDL', async () => {
+it('a router gets the SDL of the subgraph in production as well', async () => {
+  const service = await startService({ ROLE: 'subgraph', NODE_ENV: 'production' });
+  try {
     const reply = await service.ask('{ _service { sdl } }');
-    if (role === 'bff') {
-      expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
-    } else {
-      expect(reply.errors).toEqual([]);
-      expect(reply.data._service.sdl).toMatch(/type PhoneNumber\s+@key\(fields: "e164"\)/);
-    }
-  });
+    expect(reply.errors).toEqual([]);
+    expect(reply.data._service.sdl).toMatch(/type PhoneNumber\s+@key\(fields: "e164"\)/);
+  } finally {
+    await service.stop();
+  }
 });
 
 describe.each(ROLES)('elsewhere, the %s', (role) => {
@@ -48,5 +55,10 @@ describe.each(ROLES)('elsewhere, the %s', (role) => {
     const reply = await service.ask(query);
     expect(reply.errors).toEqual([]);
     expect(reply.text).toContain('"Query"');
+  });
+
+  it('helps with slips of the pen', async () => {
+    const reply = await service.ask('{ __schema { typess { name } } }');
+    expect(reply.errors[0]?.message).toContain('Did you mean "types"?');
   });
 });

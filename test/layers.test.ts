@@ -1,0 +1,195 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url));
+
+/** Design §2: a request walks down this list, and so do the imports. Names in one row are peers. */
+const LAYERS = [
+  ['main.ts', 'requireNode24.js'],
+  ['banner.ts', 'systemClock.ts'],
+  ['server.ts'],
+  ['config.ts', 'config'],
+  ['graphql'],
+  ['context.ts'],
+  ['caller'],
+  ['loaders'],
+  ['lookups'],
+  ['operator'],
+  ['tokens'],
+  ['http'],
+  ['log.ts'],
+  ['simulator'],
+  ['domain'],
+  ['errors.ts', 'clock.ts'],
+];
+
+/** Decide and return data: no package, no socket, no file and no timer within their reach. */
+const PURE = [
+  /^domain\//,
+  /^errors\.ts$/,
+  /^lookups\/planner\.ts$/,
+  /^operator\/responses\.ts$/,
+  /^tokens\/tokenResponses\.ts$/,
+  /^tokens\/consents\/consentRecord\.ts$/,
+  /^http\/resilience\/retryDecision\.ts$/,
+];
+
+interface Import {
+  /** A path below src/, or the name of a package. */
+  readonly target: string;
+  readonly isLocal: boolean;
+  readonly isType: boolean;
+}
+
+const STATEMENT =
+  /^(?:import|export)\s+(?:(?<type>type)\s)?(?:[^;'"]*?\sfrom\s+)?'(?<from>[^']+)'/gm;
+
+function importsOf(text: string, file: string): Import[] {
+  return Array.from(text.matchAll(STATEMENT), ({ groups }) => {
+    const from = groups?.['from'] ?? '';
+    const isLocal = from.startsWith('.');
+    return {
+      target: isLocal ? posix(join(dirname(file), from)) : from,
+      isLocal,
+      isType: groups?.['type'] !== undefined,
+    };
+  });
+}
+
+const TEXTS = new Map(
+  readdirSync(SRC, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.[jt]s$/.test(entry.name))
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return [posix(relative(SRC, path)), readFileSync(path, 'utf8')] as const;
+    }),
+);
+const IMPORTS = new Map([...TEXTS].map(([file, text]) => [file, importsOf(text, file)]));
+
+describe('the reader of imports', () => {
+  it.each([
+    ["import { a } from './a.ts';", 'graphql/a.ts', false],
+    ["import type { A } from '../a.ts';", 'a.ts', true],
+    ["import { a, type B } from '../http/a.ts';", 'http/a.ts', false],
+    ["import {\n  a,\n  b,\n} from '../http/a.ts';", 'http/a.ts', false],
+    ["import * as a from 'undici';", 'undici', false],
+    ["import 'node:fs';", 'node:fs', false],
+    ["export { a } from './a.ts';", 'graphql/a.ts', false],
+    ["export * from './a.ts';", 'graphql/a.ts', false],
+    ["export type { A } from './a.ts';", 'graphql/a.ts', true],
+  ])('understands %j', (text, target, isType) => {
+    expect(importsOf(`// first\n${text}\n`, 'graphql/b.ts')).toMatchObject([{ target, isType }]);
+  });
+
+  it('overlooks none', () => {
+    const overlooked = [...TEXTS].filter(([file, text]) => {
+      const statements = text.match(/\b(?:from|import) '[^' ]+';/g) ?? [];
+      return statements.length !== IMPORTS.get(file)?.length;
+    });
+    expect(overlooked.map(([file]) => file)).toEqual([]);
+  });
+
+  it('has nothing to look for in imports at run time', () => {
+    expect(filesThat(/\bimport\(|\brequire\(/)).toEqual([]);
+  });
+});
+
+describe('imports', () => {
+  it('every file has a layer', () => {
+    expect([...TEXTS.keys()].filter((file) => layerOf(file) < 0)).toEqual([]);
+    expect(
+      LAYERS.flat().filter((name) => [...TEXTS.keys()].every((file) => topOf(file) !== name)),
+    ).toEqual([]);
+  });
+
+  it('point at files that are there', () => {
+    expect(edges().filter(({ target }) => !TEXTS.has(target))).toEqual([]);
+  });
+
+  it('point only down', () => {
+    const upward = edges().filter(({ file, target }) => layerOf(target) < layerOf(file));
+    expect(upward).toEqual([]);
+  });
+
+  it('of the simulator lead to the domain alone, for it is a program by itself', () => {
+    const own = [...IMPORTS].filter(([file]) => topOf(file) === 'simulator');
+    const targets = own.flatMap(([, imports]) =>
+      imports.map(({ target, isLocal }) => (isLocal ? topOf(target) : target)),
+    );
+    const allowed = /^(?:simulator|domain|node:[a-z_/]+|jose)$/;
+    expect(new Set(targets)).toContain('domain');
+    expect(targets.filter((target) => !allowed.test(target))).toEqual([]);
+  });
+
+  it('of the simulator are made only by what starts it', () => {
+    const users = edges().filter(
+      ({ file, target }) => topOf(target) === 'simulator' && topOf(file) !== 'simulator',
+    );
+    expect(new Set(users.map(({ file }) => file))).toEqual(new Set(['main.ts', 'banner.ts']));
+  });
+});
+
+describe('what decides', () => {
+  const pure = [...TEXTS.keys()].filter((file) => PURE.some((pattern) => pattern.test(file)));
+
+  it('is where this test looks for it', () => {
+    expect(PURE.filter((pattern) => !pure.some((file) => pattern.test(file)))).toEqual([]);
+  });
+
+  it.each(pure)('%s reaches no package and no part of Node', (file) => {
+    const outside = [...reachedFrom(file)].flatMap((one) =>
+      (IMPORTS.get(one) ?? [])
+        .filter(({ isLocal, isType }) => !isLocal && !isType)
+        .map(({ target }) => `${one}: ${target}`),
+    );
+    expect(outside).toEqual([]);
+  });
+
+  it.each(pure)('%s reads no clock, no chance and no network', (file) => {
+    const ambient =
+      /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.|process\.|fetch\(|setTimeout|setInterval|setImmediate)/;
+    expect(TEXTS.get(file)).not.toMatch(ambient);
+  });
+});
+
+describe('the environment', () => {
+  it('is read in config.ts alone', () => {
+    expect(filesThat(/process\.env|\benv\b.*from 'node:process'/)).toEqual(['config.ts']);
+  });
+});
+
+function edges(): { file: string; target: string }[] {
+  return [...IMPORTS].flatMap(([file, imports]) =>
+    imports.filter(({ isLocal }) => isLocal).map(({ target }) => ({ file, target })),
+  );
+}
+
+/** The file and all that it brings with it when it is loaded. */
+function reachedFrom(file: string): Set<string> {
+  const reached = new Set([file]);
+  for (const one of reached) {
+    for (const { target, isLocal, isType } of IMPORTS.get(one) ?? []) {
+      if (isLocal && !isType) reached.add(target);
+    }
+  }
+  return reached;
+}
+
+function filesThat(pattern: RegExp): string[] {
+  return [...TEXTS].filter(([, text]) => pattern.test(text)).map(([file]) => file);
+}
+
+/** The folder of src/ that holds the file, or the file itself. */
+function topOf(file: string): string {
+  return file.split('/', 1)[0] ?? file;
+}
+
+function layerOf(file: string): number {
+  return LAYERS.findIndex((names) => names.includes(topOf(file)));
+}
+
+function posix(path: string): string {
+  return path.split(sep).join('/');
+}
