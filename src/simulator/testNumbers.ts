@@ -126,6 +126,13 @@ export const TEST_NUMBERS: readonly TestNumber[] = [
     lookup: { fault: { kind: 'refuse', status: 307, location: '/elsewhere' } },
   }),
 
+  testNumber('025', 'a line for which the operator does not support SIM swap answers', {
+    lookup: { fault: refusing(422, { code: 'NOT_SUPPORTED' }) },
+  }),
+  testNumber('026', 'a line that the operator cannot identify', {
+    lookup: { fault: refusing(422, { code: 'UNIDENTIFIABLE_PHONE_NUMBER' }) },
+  }),
+
   testNumber('030', 'replies that are no JSON', { lookup: { fault: talking('<html></html>') } }),
   testNumber('031', '"false" and a number in place of a boolean and a date', {
     lookup: { fault: talking({ swapped: 'false', latestSimChange: 0 }) },

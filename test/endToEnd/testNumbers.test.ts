@@ -35,6 +35,8 @@ const LINES: readonly Row[] = [
 const LOOKUPS: readonly Row[] = [
   failing('010', 'NUMBER_NOT_SERVED'),
   failing('011', 'NUMBER_NOT_SERVED'),
+  failing('025', 'NUMBER_NOT_SERVED'),
+  failing('026', 'NUMBER_NOT_SERVED'),
   failing('012', 'OPERATOR_RATE_LIMITED'),
   failing('013', 'OPERATOR_UNAVAILABLE'),
   failing('014', 'OPERATOR_UNAVAILABLE'),
