@@ -35,8 +35,6 @@ const LINES: readonly Row[] = [
 const LOOKUPS: readonly Row[] = [
   failing('010', 'NUMBER_NOT_SERVED'),
   failing('011', 'NUMBER_NOT_SERVED'),
-  failing('025', 'NUMBER_NOT_SERVED'),
-  failing('026', 'NUMBER_NOT_SERVED'),
   failing('012', 'OPERATOR_RATE_LIMITED'),
   failing('013', 'OPERATOR_UNAVAILABLE'),
   failing('014', 'OPERATOR_UNAVAILABLE'),
@@ -50,6 +48,8 @@ const LOOKUPS: readonly Row[] = [
   ['022', 'OPERATION_NOT_OFFERED', false],
   failing('023', 'OPERATOR_REFUSED'),
   failing('024', 'OPERATOR_REFUSED'),
+  failing('025', 'NUMBER_NOT_SERVED'),
+  failing('026', 'NUMBER_NOT_SERVED'),
   failing('030', 'OPERATOR_INVALID_REPLY'),
   failing('031', 'OPERATOR_INVALID_REPLY'),
   ['032', 'OPERATOR_INVALID_REPLY', false],
