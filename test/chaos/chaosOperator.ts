@@ -270,12 +270,8 @@ export class ChaosOperator {
 
   #refusal(request: WireRequest, status: number): WireReply {
     const { headers } = this.#reply(request, status, {});
-    const name = this.#random.pick([
-      'INVALID_ARGUMENT',
-      'OUT_OF_RANGE',
-      'NOT_FOUND',
-      'access_denied',
-    ]);
+    // A poll that hears access_denied hears the truth: then the prompt is over.
+    const name = this.#random.pick(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND']);
     return {
       status,
       headers: {
