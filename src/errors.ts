@@ -13,7 +13,8 @@ export type LookupFailureCode =
   | 'OPERATOR_INVALID_REPLY';
 
 /** Every code that a GraphQL error of ours carries in `extensions.code`. */
-export type ErrorCode = 'BAD_USER_INPUT' | 'LOOKUP_LIMIT_EXCEEDED' | LookupFailureCode;
+export type ErrorCode =
+  'BAD_USER_INPUT' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'LOOKUP_LIMIT_EXCEEDED' | LookupFailureCode;
 
 /** One message a code, for people; it never holds a number, a token, a URL or an operator's words. */
 export const MESSAGES: Readonly<Record<LookupFailureCode, string>> = {
@@ -45,6 +46,16 @@ export interface LookupFailure {
   readonly retryAfterSeconds?: number;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
+}
+
+/** The caller may not ask about this number. Says the same of numbers that exist and that do not. */
+export class Forbidden extends Error {
+  override readonly name = 'Forbidden';
+  readonly code = 'FORBIDDEN' satisfies ErrorCode;
+
+  constructor() {
+    super('You may ask about your own, verified number alone.');
+  }
 }
 
 /** A {@link LookupFailure} on its way up through the loader's promise. */

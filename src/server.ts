@@ -1,5 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { ANONYMOUS } from './caller/caller.ts';
+import type { CallerSettings } from './caller/callerSettings.ts';
+import { Gate, type Admitted } from './caller/gate.ts';
+import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
+import { RouterProof } from './caller/routerProof.ts';
+import { SigningKeys } from './caller/signingKeys.ts';
+import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { RequestContext } from './context.ts';
@@ -9,6 +14,7 @@ import { HttpServer } from './graphql/httpServer.ts';
 import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint } from './http/endpoint.ts';
+import { JsonDocument } from './http/jsonDocument.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
@@ -55,25 +61,28 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
-  const createContext = (request: IncomingMessage, life: RequestLife): RequestContext => {
+  const { gate, close: closeGate } = createGate(config.callers, parts);
+  const createContext = (
+    request: IncomingMessage,
+    { caller }: Admitted,
+    life: RequestLife,
+  ): RequestContext => {
     const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
     const deadlineMs = clock.monotonicMs() + life.timeoutMs;
-    const caller = ANONYMOUS;
-    return {
-      caller,
-      simSwaps: simSwaps.forRequest({
-        caller: caller.key,
-        correlator,
-        signal: life.signal,
-        deadlineMs,
-      }),
-    };
+    const loader = simSwaps.forRequest({
+      caller: caller.key,
+      correlator,
+      signal: life.signal,
+      deadlineMs,
+    });
+    return { caller, simSwaps: permittedSimSwaps(caller, loader) };
   };
   const http = new HttpServer({
     ...config.listen,
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
+      admit: (headers) => gate.admit(headers),
       createContext,
     }),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
@@ -92,12 +101,31 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await http.close();
       await apollo.stop();
       await simSwaps.close();
+      await closeGate();
     },
   };
 }
 
 /** What a drain allows for requests and answers to come and go, beside a request's own time. */
 const SLOWEST_BYTES_MS = 1000;
+
+/** Everything that decides who is let in. */
+function createGate(
+  { tokens, routerSecrets, purposes }: CallerSettings,
+  { clock, log }: Pick<ServerParts, 'clock' | 'log'>,
+): { readonly gate: Gate; readonly close: () => Promise<void> } {
+  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
+  if (tokens === undefined) {
+    return { gate: new Gate({ router, tokens, purposes }), close: () => Promise.resolve() };
+  }
+  const jwks = new JsonDocument(tokens.jwksUrl);
+  const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
+  const verifier = new TokenVerifier(tokens, keys, clock);
+  return {
+    gate: new Gate({ router, tokens: verifier, purposes }),
+    close: () => jwks.close(),
+  };
+}
 
 function singleValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
