@@ -1,4 +1,7 @@
+import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
+import type { QuotaSettings } from './caller/quotas.ts';
+import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
@@ -22,6 +25,9 @@ export interface Config {
   readonly consent: ConsentSettings;
   readonly limits: AskLimits;
   readonly callers: CallerSettings;
+  readonly quotas: QuotaSettings;
+  /** Absent where nothing is put on record: on loopback alone. */
+  readonly audit: AuditSettings | undefined;
 }
 
 /** Prefixes that are ours: an unknown variable that starts with one is a slip of the pen. */
@@ -65,6 +71,11 @@ export function readConfig(environment: Environment = process.env): Config {
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
     },
     callers: readCallers(read, role, exposure),
+    quotas: {
+      numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR', 10_000, { min: 1, max: 999_999_999 }),
+      lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR', 50_000, { min: 1, max: 999_999_999 }),
+    },
+    audit: readAudit(read, exposure),
   };
   for (const name of Object.keys(environment)) {
     if (OWN_PREFIXES.test(name) && !read.names.has(name)) read.problem(name, 'is no setting');

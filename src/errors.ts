@@ -1,4 +1,4 @@
-/** Why a question has no answer: the codes of design §5 that the operator's side can cause. */
+/** Why a question has no answer: the codes of design §5 that a single lookup can come to. */
 export type LookupFailureCode =
   | 'CONSENT_PENDING'
   | 'CONSENT_DENIED'
@@ -10,7 +10,9 @@ export type LookupFailureCode =
   | 'OPERATOR_UNAVAILABLE'
   | 'OPERATOR_TIMEOUT'
   | 'OPERATOR_REFUSED'
-  | 'OPERATOR_INVALID_REPLY';
+  | 'OPERATOR_INVALID_REPLY'
+  | 'RATE_LIMITED'
+  | 'AUDIT_UNAVAILABLE';
 
 /** Every code that a GraphQL error of ours carries in `extensions.code`. */
 export type ErrorCode =
@@ -30,6 +32,9 @@ export const MESSAGES: Readonly<Record<LookupFailureCode, string>> = {
   OPERATOR_TIMEOUT: 'The operator did not answer in time.',
   OPERATOR_REFUSED: 'The operator refused our request. The team that runs this service has to act.',
   OPERATOR_INVALID_REPLY: 'The operator sent a reply that cannot be trusted.',
+  RATE_LIMITED: 'You have asked as much as you may for now. Ask again later.',
+  AUDIT_UNAVAILABLE:
+    'Nothing was asked, as it could not be put on record. The team that runs this service has to act.',
 };
 
 /**

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { AuditTrail, toFile, toStdout } from './caller/audit/auditTrail.ts';
+import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
 import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
+import { inMemory, Quotas, type LimiterFactory } from './caller/quotas.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
@@ -24,6 +27,7 @@ import { SentHeaders } from './http/sentHeaders.ts';
 import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { SimSwaps } from './loaders/simSwaps.ts';
 import type { Log } from './log.ts';
+import { OPEN_ADMISSION, type Admission } from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
 import { DirectLookups } from './lookups/directLookups.ts';
@@ -52,25 +56,29 @@ export interface ServerParts {
   readonly log: Log;
   /** Others than the ones that serve are for showing what each of those is good for. */
   readonly judges?: Judges;
+  /** Where the quotas are counted; in this process unless it is said. */
+  readonly limiters?: LimiterFactory;
 }
 
 /** Puts all parts together and serves. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
-  const simSwaps = createSimSwaps(operator, config.consent, parts);
+  const admission = createAdmission(config, parts);
+  const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
   const { gate, close: closeGate } = createGate(config.callers, parts);
   const createContext = (
     request: IncomingMessage,
-    { caller }: Admitted,
+    { caller, purpose }: Admitted,
     life: RequestLife,
   ): RequestContext => {
     const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
     const deadlineMs = clock.monotonicMs() + life.timeoutMs;
     const loader = simSwaps.forRequest({
       caller: caller.key,
+      purpose,
       correlator,
       signal: life.signal,
       deadlineMs,
@@ -108,6 +116,22 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
 
 /** What a drain allows for requests and answers to come and go, beside a request's own time. */
 const SLOWEST_BYTES_MS = 1000;
+
+/** Everything that decides whether a lookup may be made, and puts it on record. */
+function createAdmission(
+  { quotas, audit }: Config,
+  { clock, log, limiters = inMemory }: ServerParts,
+): CallerAdmission {
+  return new CallerAdmission({
+    quotas: new Quotas(quotas, limiters),
+    audit: audit && {
+      trail: new AuditTrail(audit.file === undefined ? toStdout : toFile(audit.file), clock),
+      key: audit.keys[0],
+    },
+    clock,
+    log,
+  });
+}
 
 /** Everything that decides who is let in. */
 function createGate(
@@ -147,18 +171,23 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
+/** An exchange is put on record before and after, in two seconds each at most. */
+const ON_RECORD_MS = 5000;
+
 /** What is handed in from outside. */
 export interface SimSwapParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Others than the ones that serve are for showing what each of those is good for. */
   readonly judges?: Judges;
+  /** Stands before every lookup; every one is let through unless it is said. */
+  readonly admission?: Admission;
 }
 
 export function createSimSwaps(
   settings: OperatorSettings,
   consent: ConsentSettings,
-  { clock, log, judges = JUDGES }: SimSwapParts,
+  { clock, log, admission = OPEN_ADMISSION, judges = JUDGES }: SimSwapParts,
 ): SimSwaps {
   const sentHeaders = new SentHeaders();
   const budget = new RetryBudget(clock);
@@ -221,6 +250,7 @@ export function createSimSwaps(
       ? new DirectLookups({
           tokens,
           operator,
+          admission,
           rooms: { 'retrieve-date': room(), check: room() },
           clock,
         })
@@ -228,13 +258,14 @@ export function createSimSwaps(
           {
             tokens,
             operator,
+            admission,
             store: new MemoryConsentStore(clock),
             offer: settings,
             rules: {
               doubtMs: consent.doubtSeconds * 1000,
               deniedMs: consent.deniedSeconds * 1000,
               resultMs: consent.resultSeconds * 1000,
-              leaseMs: exchangeMs + 1000,
+              leaseMs: exchangeMs + ON_RECORD_MS,
               firstPoll: settings.cibaFirstPoll,
             },
             rooms: { requests: room(), polls: room() },
