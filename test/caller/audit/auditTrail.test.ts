@@ -133,9 +133,9 @@ describe('the trail', () => {
   it('rejects what is not written in two seconds', async () => {
     const clock = new TestClock();
     const trail = new AuditTrail(() => new Promise<void>(() => undefined), clock);
-    const written = expect(trail.write(before())).rejects.toThrow('takes too long');
+    const written = trail.write(before()).catch(String);
     await clock.advance(2000);
-    await written;
+    expect(await written).toContain('takes too long');
   });
 });
 
@@ -149,12 +149,13 @@ describe('a search for a person', () => {
     JSON.stringify(auditEntry(asked({ number: BOB }, callerOf(ALICE)), AFTER_ALICE)),
   ];
 
+  async function* read() {
+    yield* await Promise.resolve(lines);
+  }
+
   async function search(keys: readonly string[]) {
     const count = { found: 0, torn: 0 };
     const found: string[] = [];
-    async function* read() {
-      yield* await Promise.resolve(lines);
-    }
     for await (const line of findEntries(read(), ALICE, keys, count)) found.push(line);
     return { found, count };
   }
