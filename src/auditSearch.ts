@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import { findEntries } from './caller/audit/findEntries.ts';
-import { readAudit } from './config/audit.ts';
-import { ConfigError, EnvironmentReader } from './config/environment.ts';
+import { ConfigError } from './config/environment.ts';
+import { readAuditConfig } from './config.ts';
 import { parsePhoneNumber } from './domain/phoneNumber.ts';
 
 const USAGE = `npm run audit -- --number NUMBER [FILE ...]
@@ -31,14 +32,13 @@ function readArguments(): { number: string; files: readonly string[] } {
   }
 }
 
-function readSettings() {
-  const read = new EnvironmentReader(process.env);
+function readSettings(): AuditSettings {
   try {
-    const audit = readAudit(read, 'a search needs it');
-    read.finish();
-    return audit ?? fail(USAGE);
+    return readAuditConfig() ?? fail(USAGE);
   } catch (error) {
-    if (error instanceof ConfigError) return fail(`${error.message}\n`);
+    if (error instanceof ConfigError)
+      return fail(`${error.message}
+`);
     throw error;
   }
 }

@@ -84,6 +84,18 @@ export function readConfig(environment: Environment = process.env): Config {
   return config;
 }
 
+/**
+ * Reads what a search of the audit trail needs.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
+  const read = new EnvironmentReader(environment);
+  const audit = readAudit(read, 'a search needs it');
+  read.finish();
+  return audit;
+}
+
 /** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */
 function exposureOf(host: string, production: boolean): string | undefined {
   if (!isLoopback(host)) return 'the server listens where others can reach it (HOST)';

@@ -1,4 +1,5 @@
-import { closeSync, openSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { AuditSettings } from '../caller/audit/auditSettings.ts';
 import type { EnvironmentReader } from './environment.ts';
 
@@ -30,11 +31,12 @@ export function readAudit(
   return { keys: [...keys], file };
 }
 
-/** By trying: the server had better not start than find out with the first lookup. */
+/** The server had better not start than find out with the first lookup. Leaves no file behind. */
 function canAppendTo(file: string): boolean {
   try {
-    closeSync(openSync(file, 'a', 0o600));
-    return true;
+    const found = statSync(file, { throwIfNoEntry: false });
+    accessSync(found === undefined ? dirname(file) : file, constants.W_OK);
+    return found?.isDirectory() !== true;
   } catch {
     return false;
   }

@@ -113,7 +113,7 @@ export class EnvironmentReader {
   requiredSecret(name: string, why: string): string {
     const value = this.secret(name);
     if (value === undefined && this.text(`${name}_FILE`) === undefined) {
-      this.problem(name, `is missing (or ${name}_FILE): ${why}`);
+      this.problem(name, `is missing: ${why}, here or in the file that ${name}_FILE names`);
     }
     return value ?? '';
   }
