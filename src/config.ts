@@ -1,4 +1,10 @@
+import type { AuditSettings } from './caller/audit/auditSettings.ts';
+import type { CallerSettings } from './caller/callerSettings.ts';
+import type { QuotaSettings } from './caller/quotas.ts';
+import { readAudit } from './config/audit.ts';
+import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
+import { isLoopback } from './config/loopback.ts';
 import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
 import type { AskLimits } from './graphql/askedCount.ts';
 import type { Role } from './graphql/schema.ts';
@@ -18,10 +24,14 @@ export interface Config {
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
   readonly limits: AskLimits;
+  readonly callers: CallerSettings;
+  readonly quotas: QuotaSettings;
+  /** Absent where nothing is put on record: on loopback alone. */
+  readonly audit: AuditSettings | undefined;
 }
 
 /** Prefixes that are ours: an unknown variable that starts with one is a slip of the pen. */
-const OWN_PREFIXES = /^(?:OPERATOR|CONSENT)_/;
+const OWN_PREFIXES = /^(?:OPERATOR|CONSENT|JWT|ROUTER|QUOTA|AUDIT)_/;
 
 /**
  * Reads the settings. Nothing else in the program reads the environment.
@@ -33,12 +43,15 @@ export function readConfig(environment: Environment = process.env): Config {
   const production = read.text('NODE_ENV') === 'production';
   const access = readAccess(read, production);
   const manners = readManners(read);
+  const host = read.text('HOST', '127.0.0.1');
+  const role = read.oneOf('ROLE', ['bff', 'subgraph']);
+  const exposure = exposureOf(host, production);
   const config: Config = {
     listen: {
-      host: read.text('HOST', '127.0.0.1'),
+      host,
       port: read.integer('PORT', 4000, { min: 0, max: 65_535 }),
     },
-    role: read.oneOf('ROLE', ['bff', 'subgraph']),
+    role,
     production,
     operators: access === undefined ? [] : [{ ...manners, ...access }],
     simulator: access === undefined ? manners : undefined,
@@ -57,10 +70,34 @@ export function readConfig(environment: Environment = process.env): Config {
       }),
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
     },
+    callers: readCallers(read, role, exposure),
+    quotas: {
+      numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR', 10_000, { min: 1, max: 999_999_999 }),
+      lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR', 50_000, { min: 1, max: 999_999_999 }),
+    },
+    audit: readAudit(read, exposure),
   };
   for (const name of Object.keys(environment)) {
     if (OWN_PREFIXES.test(name) && !read.names.has(name)) read.problem(name, 'is no setting');
   }
   read.finish();
   return config;
+}
+
+/**
+ * Reads what a search of the audit trail needs.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
+  const read = new EnvironmentReader(environment);
+  const audit = readAudit(read, 'a search needs it');
+  read.finish();
+  return audit;
+}
+
+/** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */
+function exposureOf(host: string, production: boolean): string | undefined {
+  if (!isLoopback(host)) return 'the server listens where others can reach it (HOST)';
+  return production ? 'NODE_ENV=production asks for it' : undefined;
 }

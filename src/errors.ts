@@ -1,4 +1,4 @@
-/** Why a question has no answer: the codes of design §5 that the operator's side can cause. */
+/** Why a question has no answer: the codes of design §5 that a single lookup can come to. */
 export type LookupFailureCode =
   | 'CONSENT_PENDING'
   | 'CONSENT_DENIED'
@@ -10,10 +10,13 @@ export type LookupFailureCode =
   | 'OPERATOR_UNAVAILABLE'
   | 'OPERATOR_TIMEOUT'
   | 'OPERATOR_REFUSED'
-  | 'OPERATOR_INVALID_REPLY';
+  | 'OPERATOR_INVALID_REPLY'
+  | 'RATE_LIMITED'
+  | 'AUDIT_UNAVAILABLE';
 
 /** Every code that a GraphQL error of ours carries in `extensions.code`. */
-export type ErrorCode = 'BAD_USER_INPUT' | 'LOOKUP_LIMIT_EXCEEDED' | LookupFailureCode;
+export type ErrorCode =
+  'BAD_USER_INPUT' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'LOOKUP_LIMIT_EXCEEDED' | LookupFailureCode;
 
 /** One message a code, for people; it never holds a number, a token, a URL or an operator's words. */
 export const MESSAGES: Readonly<Record<LookupFailureCode, string>> = {
@@ -29,6 +32,9 @@ export const MESSAGES: Readonly<Record<LookupFailureCode, string>> = {
   OPERATOR_TIMEOUT: 'The operator did not answer in time.',
   OPERATOR_REFUSED: 'The operator refused our request. The team that runs this service has to act.',
   OPERATOR_INVALID_REPLY: 'The operator sent a reply that cannot be trusted.',
+  RATE_LIMITED: 'You have asked as much as you may for now. Ask again later.',
+  AUDIT_UNAVAILABLE:
+    'Nothing was asked, as it could not be put on record. The team that runs this service has to act.',
 };
 
 /**
@@ -45,6 +51,16 @@ export interface LookupFailure {
   readonly retryAfterSeconds?: number;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
+}
+
+/** The caller may not ask about this number. Says the same of numbers that exist and that do not. */
+export class Forbidden extends Error {
+  override readonly name = 'Forbidden';
+  readonly code = 'FORBIDDEN' satisfies ErrorCode;
+
+  constructor() {
+    super('You may ask about your own, verified number alone.');
+  }
 }
 
 /** A {@link LookupFailure} on its way up through the loader's promise. */

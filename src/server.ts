@@ -1,5 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { ANONYMOUS } from './caller/caller.ts';
+import { AuditTrail, toFile, toStdout } from './caller/audit/auditTrail.ts';
+import { CallerAdmission } from './caller/callerAdmission.ts';
+import type { CallerSettings } from './caller/callerSettings.ts';
+import { Gate, type Admitted } from './caller/gate.ts';
+import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
+import { inMemory, Quotas, type LimiterFactory } from './caller/quotas.ts';
+import { RouterProof } from './caller/routerProof.ts';
+import { SigningKeys } from './caller/signingKeys.ts';
+import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { RequestContext } from './context.ts';
@@ -9,6 +17,7 @@ import { HttpServer } from './graphql/httpServer.ts';
 import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint } from './http/endpoint.ts';
+import { JsonDocument } from './http/jsonDocument.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
@@ -18,6 +27,7 @@ import { SentHeaders } from './http/sentHeaders.ts';
 import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { SimSwaps } from './loaders/simSwaps.ts';
 import type { Log } from './log.ts';
+import { OPEN_ADMISSION, type Admission } from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
 import { DirectLookups } from './lookups/directLookups.ts';
@@ -46,34 +56,41 @@ export interface ServerParts {
   readonly log: Log;
   /** Others than the ones that serve are for showing what each of those is good for. */
   readonly judges?: Judges;
+  /** Where the quotas are counted; in this process unless it is said. */
+  readonly limiters?: LimiterFactory;
 }
 
 /** Puts all parts together and serves. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
-  const simSwaps = createSimSwaps(operator, config.consent, parts);
+  const admission = createAdmission(config, parts);
+  const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
-  const createContext = (request: IncomingMessage, life: RequestLife): RequestContext => {
+  const { gate, close: closeGate } = createGate(config.callers, parts);
+  const createContext = (
+    request: IncomingMessage,
+    { caller, purpose }: Admitted,
+    life: RequestLife,
+  ): RequestContext => {
     const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
     const deadlineMs = clock.monotonicMs() + life.timeoutMs;
-    const caller = ANONYMOUS;
-    return {
-      caller,
-      simSwaps: simSwaps.forRequest({
-        caller: caller.key,
-        correlator,
-        signal: life.signal,
-        deadlineMs,
-      }),
-    };
+    const loader = simSwaps.forRequest({
+      caller: caller.key,
+      purpose,
+      correlator,
+      signal: life.signal,
+      deadlineMs,
+    });
+    return { caller, simSwaps: permittedSimSwaps(caller, loader) };
   };
   const http = new HttpServer({
     ...config.listen,
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
+      admit: (headers) => gate.admit(headers),
       createContext,
     }),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
@@ -92,12 +109,47 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await http.close();
       await apollo.stop();
       await simSwaps.close();
+      await closeGate();
     },
   };
 }
 
 /** What a drain allows for requests and answers to come and go, beside a request's own time. */
 const SLOWEST_BYTES_MS = 1000;
+
+/** Everything that decides whether a lookup may be made, and puts it on record. */
+function createAdmission(
+  { quotas, audit }: Config,
+  { clock, log, limiters = inMemory }: ServerParts,
+): CallerAdmission {
+  return new CallerAdmission({
+    quotas: new Quotas(quotas, limiters),
+    audit: audit && {
+      trail: new AuditTrail(audit.file === undefined ? toStdout : toFile(audit.file), clock),
+      key: audit.keys[0],
+    },
+    clock,
+    log,
+  });
+}
+
+/** Everything that decides who is let in. */
+function createGate(
+  { tokens, routerSecrets, purposes }: CallerSettings,
+  { clock, log }: Pick<ServerParts, 'clock' | 'log'>,
+): { readonly gate: Gate; readonly close: () => Promise<void> } {
+  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
+  if (tokens === undefined) {
+    return { gate: new Gate({ router, tokens, purposes }), close: () => Promise.resolve() };
+  }
+  const jwks = new JsonDocument(tokens.jwksUrl);
+  const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
+  const verifier = new TokenVerifier(tokens, keys, clock);
+  return {
+    gate: new Gate({ router, tokens: verifier, purposes }),
+    close: () => jwks.close(),
+  };
+}
 
 function singleValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
@@ -119,18 +171,23 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
+/** An exchange is put on record before and after, in two seconds each at most. */
+const ON_RECORD_MS = 5000;
+
 /** What is handed in from outside. */
 export interface SimSwapParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Others than the ones that serve are for showing what each of those is good for. */
   readonly judges?: Judges;
+  /** Stands before every lookup; every one is let through unless it is said. */
+  readonly admission?: Admission;
 }
 
 export function createSimSwaps(
   settings: OperatorSettings,
   consent: ConsentSettings,
-  { clock, log, judges = JUDGES }: SimSwapParts,
+  { clock, log, admission = OPEN_ADMISSION, judges = JUDGES }: SimSwapParts,
 ): SimSwaps {
   const sentHeaders = new SentHeaders();
   const budget = new RetryBudget(clock);
@@ -193,6 +250,7 @@ export function createSimSwaps(
       ? new DirectLookups({
           tokens,
           operator,
+          admission,
           rooms: { 'retrieve-date': room(), check: room() },
           clock,
         })
@@ -200,13 +258,14 @@ export function createSimSwaps(
           {
             tokens,
             operator,
+            admission,
             store: new MemoryConsentStore(clock),
             offer: settings,
             rules: {
               doubtMs: consent.doubtSeconds * 1000,
               deniedMs: consent.deniedSeconds * 1000,
               resultMs: consent.resultSeconds * 1000,
-              leaseMs: exchangeMs + 1000,
+              leaseMs: exchangeMs + ON_RECORD_MS,
               firstPoll: settings.cibaFirstPoll,
             },
             rooms: { requests: room(), polls: room() },

@@ -78,6 +78,9 @@ describe('without settings', () => {
       drainGraceMs: 0,
       consent: { waitMs: 3000, doubtSeconds: 300, deniedSeconds: 600, resultSeconds: 60 },
       limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10 },
+      callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
+      quotas: { numbersPerHour: 10_000, lookupsPerHour: 50_000 },
+      audit: undefined,
     });
   });
 
@@ -266,10 +269,14 @@ describe('several bad settings', () => {
     expect(errorOf({ ...everywhere, OPERATOR_SEKRET: slip }).message).not.toContain(slip);
   });
 
-  test('NODE_ENV=production names what an operator needs', () => {
+  test('NODE_ENV=production names what is missing', () => {
     const { problems } = errorOf({ NODE_ENV: 'production' });
 
     expect(namesIn(problems)).toEqual([
+      'AUDIT_KEY',
+      'JWT_AUDIENCE',
+      'JWT_ISSUER',
+      'JWT_JWKS_URL',
       'OPERATOR_AUTH_URL',
       'OPERATOR_CLIENT_ID',
       'OPERATOR_CLIENT_SECRET',

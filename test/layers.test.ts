@@ -7,7 +7,7 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
 /** Design §2: a request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
-  ['main.ts', 'requireNode24.js'],
+  ['main.ts', 'auditSearch.ts', 'requireNode24.js'],
   ['banner.ts', 'systemClock.ts'],
   ['server.ts'],
   ['config.ts', 'config'],

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isLoopback } from './loopback.ts';
 
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -70,7 +71,10 @@ export class EnvironmentReader {
     return fallback;
   }
 
-  /** An http or https address without credentials, query and fragment; a slash at its end is dropped. */
+  /**
+   * An https address without credentials, query and fragment; a slash at its end is dropped. On loopback
+   * it may be http, as nobody listens in between.
+   */
   url(name: string): string | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -79,10 +83,39 @@ export class EnvironmentReader {
       this.problem(name, 'is an address that starts with http:// or https://');
     } else if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
       this.problem(name, 'is an address without user, password, query and fragment');
+    } else if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+      this.problem(name, 'starts with https://, as it is not on this machine');
     } else {
       return url.href.replace(/\/+$/, '');
     }
     return undefined;
+  }
+
+  /** Texts with commas between; none of them is empty. */
+  list(name: string, fallback = ''): readonly string[] {
+    return this.text(name, fallback)
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== '');
+  }
+
+  /** What the variable holds, or the file that `<name>_FILE` names, without the line break at its end. */
+  secret(name: string): string | undefined {
+    const fileName = `${name}_FILE`;
+    const value = this.text(name);
+    if (this.text(fileName) === undefined) return value;
+    if (value !== undefined) this.problem(fileName, `is one too many: ${name} is set as well`);
+    const text = this.file(fileName, '')?.replace(/\r?\n$/, '');
+    if (text === '') this.problem(fileName, 'names a file that is empty');
+    return text;
+  }
+
+  requiredSecret(name: string, why: string): string {
+    const value = this.secret(name);
+    if (value === undefined && this.text(`${name}_FILE`) === undefined) {
+      this.problem(name, `is missing: ${why}, here or in the file that ${name}_FILE names`);
+    }
+    return value ?? '';
   }
 
   /** The text of the file that the variable names. */
@@ -98,7 +131,8 @@ export class EnvironmentReader {
   }
 
   problem(name: string, what: string): void {
-    this.#problems.push(`${name} ${what}.`);
+    const problem = `${name} ${what}.`;
+    if (!this.#problems.includes(problem)) this.#problems.push(problem);
   }
 
   /** @throws {ConfigError} when anything was wrong */

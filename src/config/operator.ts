@@ -59,6 +59,7 @@ const ACCESS_NAMES = [
   'OPERATOR_SIM_SWAP_URL',
   'OPERATOR_CLIENT_ID',
   'OPERATOR_CLIENT_SECRET',
+  'OPERATOR_CLIENT_SECRET_FILE',
   'OPERATOR_ASSERTION_KEY_FILE',
   'OPERATOR_ASSERTION_ALG',
   'OPERATOR_ASSERTION_KID',
@@ -91,7 +92,7 @@ function readClientAuthentication(
   method: ClientAuthenticationSettings['method'],
 ): ClientAuthenticationSettings {
   const secret = (): string =>
-    read.required('OPERATOR_CLIENT_SECRET', `OPERATOR_CLIENT_AUTH=${method} needs it`);
+    read.requiredSecret('OPERATOR_CLIENT_SECRET', `OPERATOR_CLIENT_AUTH=${method} needs it`);
   switch (method) {
     case 'basic':
       return { method, secret: secret() };

@@ -73,11 +73,13 @@ function limitAsked(limits: AskLimits): ApolloServerPlugin<RequestContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
-        didResolveOperation({ schema, document, operation, request }) {
+        didResolveOperation({ schema, document, operation, request, contextValue }) {
           if (operation === undefined) return Promise.resolve();
           if (operation.operation !== OperationTypeNode.QUERY) throw queriesOnly();
           const variables = request.variables ?? {};
-          const count = countAsked({ schema, document, operation, variables }, limits);
+          const { ownNumber } = contextValue.caller;
+          const asked = { schema, document, operation, variables, ownNumber };
+          const count = countAsked(asked, limits);
           if (count !== undefined && exceeds(count, limits)) throw limitExceeded(limits);
           return Promise.resolve();
         },

@@ -16,7 +16,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { parsePhoneNumber } from '../domain/phoneNumber.ts';
+import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 
 /** How much one operation asks: equal numbers and equal questions count once. */
 export interface AskedCount {
@@ -39,6 +39,8 @@ export interface AskedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The caller's own number, which comes in without being named. */
+  readonly ownNumber?: PhoneNumber | undefined;
 }
 
 interface AskedBelow {
@@ -49,7 +51,10 @@ interface AskedBelow {
 type Arguments = Readonly<Record<string, unknown>>;
 
 /** The root fields by which numbers come in, and where in their arguments the numbers are. */
-const NUMBERS_IN: Readonly<Record<string, (args: Arguments) => unknown>> = {
+const NUMBERS_IN: Readonly<
+  Record<string, (args: Arguments, ownNumber: PhoneNumber | undefined) => unknown>
+> = {
+  myPhoneNumber: (_args, ownNumber) => [ownNumber],
   phoneNumber: ({ e164 }) => [e164],
   phoneNumbers: ({ e164s }) => e164s,
   _entities: ({ representations }) =>
@@ -84,7 +89,7 @@ export function countAsked(asked: AskedOperation, limits: AskLimits): AskedCount
     const numbersIn = NUMBERS_IN[field.name.value];
     const definition = root.getFields()[field.name.value];
     if (numbersIn === undefined || definition === undefined) continue;
-    const numbers = numbersIn(selections.argumentsOf(definition, field));
+    const numbers = numbersIn(selections.argumentsOf(definition, field), asked.ownNumber);
     const { fields, questions } = selections.askedBelow(field, phoneNumber);
     if (!Array.isArray(numbers)) continue;
     count.answers += numbers.length * Math.max(1, fields);

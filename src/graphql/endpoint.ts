@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { HeaderMap, type ApolloServer, type HTTPGraphQLRequest } from '@apollo/server';
+import type { Admitted, TurnedAway } from '../caller/gate.ts';
 import type { RequestContext } from '../context.ts';
 import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
 import { readBody } from './readBody.ts';
@@ -18,13 +19,19 @@ export interface RequestLife {
 export interface EndpointParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly requestTimeoutMs: number;
-  createContext(request: IncomingMessage, life: RequestLife): RequestContext;
+  /** Who sends it, and whether they may: told from the headers, before anything else is read. */
+  admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway>;
+  createContext(request: IncomingMessage, admitted: Admitted, life: RequestLife): RequestContext;
 }
+
+const BAD_REQUEST = 'BAD_REQUEST';
 
 /** A request that does not get as far as GraphQL, and the status that says so. */
 interface BadRequest {
   readonly status: number;
+  readonly code: string;
   readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** GraphQL over HTTP on a bare node:http handler. Never rejects for what a client does. */
@@ -41,6 +48,11 @@ export function createEndpoint(
       if (!response.writableFinished) aborter.abort(new CallerGone());
     });
 
+    const admitted = await parts.admit(request.headers);
+    if ('status' in admitted) {
+      refuse(response, admitted);
+      return;
+    }
     const read = await readRequest(request);
     if ('status' in read) {
       refuse(response, read);
@@ -49,7 +61,7 @@ export function createEndpoint(
     const life = { signal: aborter.signal, timeoutMs: parts.requestTimeoutMs };
     const { status, headers, body } = await parts.apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: read,
-      context: () => Promise.resolve(parts.createContext(request, life)),
+      context: () => Promise.resolve(parts.createContext(request, admitted, life)),
     });
     for (const [name, value] of headers) response.setHeader(name, value);
     // Answers are about people: nobody in between may keep them.
@@ -71,7 +83,7 @@ async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   if (method !== 'POST' && method !== 'GET' && method !== 'HEAD') {
-    return { status: 405, message: 'GraphQL takes POST, and GET for queries.' };
+    return { status: 405, code: BAD_REQUEST, message: 'GraphQL takes POST, and GET for queries.' };
   }
   const question = (request.url ?? '').indexOf('?');
   const search = question < 0 ? '' : (request.url ?? '').slice(question);
@@ -80,36 +92,46 @@ async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest
   if (!/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
     return {
       status: 415,
+      code: BAD_REQUEST,
       message: 'Send the operation as JSON, with the header content-type: application/json.',
     };
   }
   const text = await readBody(request, LARGEST_BODY_BYTES).catch(() => undefined);
   if (text === undefined) {
-    return { status: 413, message: `A body may have ${LARGEST_BODY_BYTES} bytes at most.` };
+    return {
+      status: 413,
+      code: BAD_REQUEST,
+      message: `A body may have ${LARGEST_BODY_BYTES} bytes at most.`,
+    };
   }
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    return { status: 400, message: `The body is not JSON. ${HOW_TO_ASK}` };
+    return { status: 400, code: BAD_REQUEST, message: `The body is not JSON. ${HOW_TO_ASK}` };
   }
   if (Array.isArray(body)) {
-    return { status: 400, message: 'Send one operation a request; ask several fields in it.' };
+    return {
+      status: 400,
+      code: BAD_REQUEST,
+      message: 'Send one operation a request; ask several fields in it.',
+    };
   }
   if (typeof body !== 'object' || body === null) {
-    return { status: 400, message: `The body is no JSON object. ${HOW_TO_ASK}` };
+    return { status: 400, code: BAD_REQUEST, message: `The body is no JSON object. ${HOW_TO_ASK}` };
   }
   return { method, headers, search, body };
 }
 
 const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
 
-function refuse(response: ServerResponse, { status, message }: BadRequest): void {
+function refuse(response: ServerResponse, { status, code, message, headers }: BadRequest): void {
   response.writeHead(status, {
+    ...headers,
     'content-type': 'application/json; charset=utf-8',
     // What is left of the body would be taken for the next request.
     connection: 'close',
     ...(status === 405 ? { allow: 'GET, POST' } : {}),
   });
-  response.end(JSON.stringify({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }));
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
 }

@@ -1,7 +1,7 @@
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { maskPhoneNumbers } from '../domain/mask.ts';
-import { LookupError, type ErrorCode } from '../errors.ts';
+import { Forbidden, LookupError, type ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 
 const INTERNAL = 'INTERNAL_SERVER_ERROR';
@@ -35,6 +35,9 @@ export function formatError(
   const original = unwrapResolverError(error);
   if (original instanceof LookupError) {
     return { message: original.message, ...where, extensions: extensionsOf(original) };
+  }
+  if (original instanceof Forbidden) {
+    return { message: original.message, ...where, extensions: { code: original.code } };
   }
   const code = isCoercionError(original) ? 'BAD_USER_INPUT' : formatted.extensions?.['code'];
   if (code !== undefined && code !== INTERNAL) {

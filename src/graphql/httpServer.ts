@@ -6,6 +6,8 @@ import {
   type ServerResponse,
 } from 'node:http';
 
+import { setSecurityHeaders } from './securityHeaders.ts';
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** Where the service listens, and what it serves. */
@@ -93,6 +95,7 @@ export class HttpServer {
     const [path = '/'] = (request.url ?? '/').split('?', 1);
     this.#responses.add(response);
     response.once('close', () => this.#responses.delete(response));
+    setSecurityHeaders(response);
     if (!this.#isReady) endConnectionAfter(response);
     switch (path) {
       case '/graphql':

@@ -1,5 +1,6 @@
 import { parseMaxAge } from '../domain/maxAge.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
+import { Forbidden } from '../errors.ts';
 import { badUserInput } from './errors.ts';
 import type { PhoneNumberResolvers, QueryResolvers } from './generated/resolvers.ts';
 import type { PhoneNumberEntity } from './phoneNumberEntity.ts';
@@ -18,6 +19,10 @@ const PhoneNumber: PhoneNumberResolvers = {
 const Query: QueryResolvers = {
   phoneNumber: (_root, { e164 }) => phoneNumber(e164),
   phoneNumbers: (_root, { e164s }) => e164s.map((e164) => phoneNumber(e164)),
+  myPhoneNumber: (_root, _args, { caller }) => {
+    if (caller.ownNumber === undefined) throw new Forbidden();
+    return { e164: caller.ownNumber };
+  },
 };
 
 /** The BFF: the numbers come in as arguments. */

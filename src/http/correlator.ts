@@ -5,6 +5,8 @@ const LARGEST_CALLERS_PART = 24;
 
 /** Names the operator exchanges of one request: each `next()` is another, all of them traceable to it. */
 export interface Correlator {
+  /** What all of them start with. */
+  readonly name: string;
   /** At most 55 letters, digits and hyphens. */
   next(): string;
 }
@@ -21,5 +23,5 @@ export function createCorrelator(callersCorrelator: string | undefined): Correla
   const random = Array.from({ length: 12 }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
   const prefix = callersPart === '' ? random : `${callersPart}-${random}`;
   let count = 0;
-  return { next: () => `${prefix}-${++count}` };
+  return { name: prefix, next: () => `${prefix}-${++count}` };
 }

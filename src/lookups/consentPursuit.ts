@@ -24,6 +24,7 @@ import {
 } from '../tokens/consents/consentRecord.ts';
 import type { ConsentStore, Snapshot } from '../tokens/consents/consentStore.ts';
 import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
+import { ifAdmitted, type Admission, type AskedLookup } from './admission.ts';
 import type { Inquiry, LookupOutcome } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { nextWindowAmong } from './planner.ts';
@@ -34,6 +35,7 @@ export interface PursuitParts {
   readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
   readonly operator: Pick<Operator, 'lookUp'>;
   readonly store: ConsentStore;
+  readonly admission: Admission;
   readonly offer: Offer;
   readonly rules: ConsentRules;
   /** Prompts and polls have rooms of their own, so that a thousand pending consents hold up nothing. */
@@ -160,7 +162,12 @@ export class ConsentPursuit {
     const version = await this.#write(snapshot.version, intent, storeTime);
     if (version === undefined) return;
 
-    const judged = await tokens.requestConsent(this.#subject(lookup), this.#context());
+    const judged = await ifAdmitted(
+      this.#parts.admission,
+      this.#asked('consent-request', lookup, identity.id),
+      () => tokens.requestConsent(this.#subject(lookup), this.#context()),
+      (outcome) => ('failure' in outcome ? outcome.failure.code : 'asked'),
+    );
     this.#owesStep = false;
     const nowMs = storeTime();
     if ('acknowledged' in judged) {
@@ -172,7 +179,8 @@ export class ConsentPursuit {
       await this.#write(version, inDoubt(intent, nowMs), storeTime);
       return;
     }
-    const { failure, mayHavePrompted } = judged;
+    const { failure } = judged;
+    const mayHavePrompted = 'mayHavePrompted' in judged && judged.mayHavePrompted;
     if (failure.code === 'CONSENT_DENIED') {
       await this.#write(version, ended(intent, failure, nowMs, rules), storeTime);
       return;
@@ -221,7 +229,13 @@ export class ConsentPursuit {
 
     const lookup = this.#lookupToSpendOn(record.lookup);
     const order = { lookup, number: this.#number, token };
-    const { judged } = await operator.lookUp(order, this.#context());
+    const outcome = await ifAdmitted(
+      this.#parts.admission,
+      this.#asked('lookup', lookup, record.id),
+      () => operator.lookUp(order, this.#context()),
+      ({ judged }) => ('failure' in judged ? judged.failure.code : 'answered'),
+    );
+    const judged = 'failure' in outcome ? outcome : outcome.judged;
     if ('failure' in judged) {
       await store.remove(this.#number, spent);
       this.#tell({ failed: { lookup, failure: judged.failure } });
@@ -317,6 +331,12 @@ export class ConsentPursuit {
     const { clock, exchangeMs } = this.#parts;
     const { correlator } = this.#latest.inquiry.request;
     return { correlator, deadlineMs: clock.monotonicMs() + exchangeMs };
+  }
+
+  /** On record for the request that came last: whoever else waits is the same caller. */
+  #asked(event: AskedLookup['event'], lookup: Lookup, consentId: string): AskedLookup {
+    const { request } = this.#latest.inquiry;
+    return { event, lookup, number: this.#number, request, consentId };
   }
 
   #subject({ operation }: Lookup): TokenSubject {

@@ -6,12 +6,14 @@ import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Acquired, ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
 import type { Inquiry, LookupOutcome, LookupRoute } from './lookupRoute.ts';
+import { ifAdmitted, type Admission } from './admission.ts';
 import { failureOf } from './turnedAway.ts';
 
 /** What direct lookups take. */
 export interface DirectParts {
   readonly tokens: TokenManager;
   readonly operator: Operator;
+  readonly admission: Admission;
   /** One room for a token and the lookup it is for: with one each, tokens would grow old in between. */
   readonly rooms: Readonly<Record<Operation, Bulkhead>>;
   readonly clock: Clock;
@@ -29,7 +31,7 @@ export class DirectLookups implements LookupRoute {
     const { request } = inquiry;
     if (request.signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
     const room = this.#parts.rooms[lookup.operation];
-    const outcome = await room.run(request, () => this.#acquireAndLookUp(lookup, inquiry, false));
+    const outcome = await room.run(request, () => this.#lookUpIfAdmitted(lookup, inquiry));
     return typeof outcome === 'string'
       ? { failed: { lookup, failure: failureOf(outcome) } }
       : outcome;
@@ -38,6 +40,17 @@ export class DirectLookups implements LookupRoute {
   /** Nothing of a direct lookup outlives its request. */
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  async #lookUpIfAdmitted(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    const { number, request } = inquiry;
+    const outcome = await ifAdmitted(
+      this.#parts.admission,
+      { event: 'lookup', lookup, number, request },
+      () => this.#acquireAndLookUp(lookup, inquiry, false),
+      (ended) => ('failed' in ended ? ended.failed.failure.code : 'answered'),
+    );
+    return 'failure' in outcome ? { failed: { lookup, failure: outcome.failure } } : outcome;
   }
 
   async #acquireAndLookUp(

@@ -8,6 +8,8 @@ import type { FailedLookup, Plan } from './plan.ts';
 export interface LookupRequest {
   /** Who asks, as (issuer, subject, client) in one string. */
   readonly caller: string;
+  /** What they ask for, one of those allowed. */
+  readonly purpose: string;
   readonly correlator: Correlator;
   /** Aborted when the caller hangs up and when the request's time is over. */
   readonly signal: AbortSignal;

@@ -58,6 +58,7 @@ export class AskedSimSwaps implements AsyncDisposable {
   }: Asking): Promise<boolean | string> {
     const loader = this.#simSwaps.forRequest({
       caller: 'somebody',
+      purpose: 'fraud-prevention',
       correlator: createCorrelator(undefined),
       signal,
       deadlineMs: this.#clock.monotonicMs() + timeLeftMs,

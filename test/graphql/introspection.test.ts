@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestIssuer } from '../caller/testIssuer.ts';
 import { codesOf, startService, type Service } from './service.ts';
 
 const ROLES = ['bff', 'subgraph'] as const;
@@ -7,36 +8,52 @@ const INTROSPECTIONS = [
   '{ __type(name: "Query") { name } }',
 ];
 
+const SECRET = 'a-secret-of-thirty-two-characters';
+
+let issuer: TestIssuer;
+let headers: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  issuer = await TestIssuer.start();
+  headers = { authorization: `Bearer ${await issuer.token()}`, 'x-router-secret': SECRET };
+});
+afterAll(() => issuer.close());
+
+function settingsOf(role: (typeof ROLES)[number]): Record<string, string> {
+  const router: Record<string, string> = role === 'subgraph' ? { ROUTER_SECRET: SECRET } : {};
+  return { ...issuer.settings, ...router, ROLE: role, NODE_ENV: 'production', AUDIT_KEY: SECRET };
+}
+
 describe.each(ROLES)('in production, the %s', (role) => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService({ ROLE: role, NODE_ENV: 'production' });
+    service = await startService(settingsOf(role));
   });
   afterAll(() => service.stop());
 
   it.each(INTROSPECTIONS)('does not tell its schema to whoever asks: %s', async (query) => {
-    const reply = await service.ask(query);
+    const reply = await service.ask(query, {}, headers);
     expect(reply.status).toBe(400);
     expect(reply.data).toBeUndefined();
     expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });
 
   it('does not tell it by way of suggestions either', async () => {
-    const reply = await service.ask(role === 'bff' ? '{ phoneNumbe }' : '{ _servic }');
+    const reply = await service.ask(role === 'bff' ? '{ phoneNumbe }' : '{ _servic }', {}, headers);
     expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(reply.text).not.toContain('Did you mean');
   });
 
   it('still names types', async () => {
-    const reply = await service.ask('{ __typename }');
+    const reply = await service.ask('{ __typename }', {}, headers);
     expect(reply.data).toEqual({ __typename: 'Query' });
   });
 });
 
 it('a router gets the SDL of the subgraph in production as well', async () => {
-  const service = await startService({ ROLE: 'subgraph', NODE_ENV: 'production' });
+  const service = await startService(settingsOf('subgraph'));
   try {
-    const reply = await service.ask('{ _service { sdl } }');
+    const reply = await service.ask('{ _service { sdl } }', {}, headers);
     expect(reply.errors).toEqual([]);
     expect(reply.data._service.sdl).toMatch(/type PhoneNumber\s+@key\(fields: "e164"\)/);
   } finally {

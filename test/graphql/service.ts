@@ -29,7 +29,11 @@ export interface Service {
   /** What was logged, each line as one text. */
   readonly logged: readonly string[];
   /** Asks as a GraphQL client does. */
-  ask(query: string, variables?: object): Promise<Reply>;
+  ask(
+    query: string,
+    variables?: object,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Reply>;
   /** Sends whatever it is told to. */
   send(path: string, request?: RequestInit): Promise<Reply>;
   stop(): Promise<void>;
@@ -57,10 +61,10 @@ export async function startService(environment: Environment): Promise<Service> {
     simulator,
     logged,
     send,
-    ask: (query, variables) =>
+    ask: (query, variables, headers) =>
       send('/graphql', {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ query, variables }),
       }),
     async stop() {

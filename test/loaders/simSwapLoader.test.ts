@@ -59,6 +59,7 @@ function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Err
   const route = new CountingRoute(new Map(lines));
   const executor = new Executor(route, OFFER, {
     caller: 'bank',
+    purpose: 'fraud-prevention',
     correlator: createCorrelator(undefined),
     signal: new AbortController().signal,
     deadlineMs: Infinity,

@@ -4,6 +4,7 @@ import type { MaxAgeHours } from '../../src/domain/maxAge.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/errors.ts';
+import { OPEN_ADMISSION } from '../../src/lookups/admission.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
@@ -129,6 +130,7 @@ describe('lookups with consent', () => {
         tokens: operator,
         operator,
         store,
+        admission: OPEN_ADMISSION,
         offer: OFFER,
         rules: {
           doubtMs: 300_000,
@@ -156,6 +158,7 @@ describe('lookups with consent', () => {
   ): Promise<(Answer | Error)[]> {
     const executor = new Executor(lookups, OFFER, {
       caller,
+      purpose: 'fraud-prevention',
       correlator: createCorrelator(undefined),
       signal,
       deadlineMs: clock.monotonicMs() + 10_000,

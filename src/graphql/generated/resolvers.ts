@@ -31,6 +31,7 @@ export type Scalars = {
  * Codes that the fields of this type can carry:
  *
  * - `BAD_USER_INPUT`: an argument is out of its range.
+ * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
  * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
  *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
  * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer.
@@ -40,6 +41,9 @@ export type Scalars = {
  * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: ask again later, after
  *   `extensions.retryAfterSeconds` where it is given.
  * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
+ * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
+ *   `extensions.retryAfterSeconds`.
+ * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
  * - `LOOKUP_LIMIT_EXCEEDED`: the operation asks more than one operation may.
  */
 export type PhoneNumber = {
@@ -78,6 +82,7 @@ export type PhoneNumber = {
  * Codes that the fields of this type can carry:
  *
  * - `BAD_USER_INPUT`: an argument is out of its range.
+ * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
  * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
  *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
  * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer.
@@ -87,6 +92,9 @@ export type PhoneNumber = {
  * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: ask again later, after
  *   `extensions.retryAfterSeconds` where it is given.
  * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
+ * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
+ *   `extensions.retryAfterSeconds`.
+ * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
  * - `LOOKUP_LIMIT_EXCEEDED`: the operation asks more than one operation may.
  */
 export type PhoneNumberSimSwappedWithinArgs = {
@@ -96,6 +104,11 @@ export type PhoneNumberSimSwappedWithinArgs = {
 /** The way in for a front end that asks this service without a router (`ROLE=bff`). */
 export type Query = {
   __typename?: 'Query';
+  /**
+   * The caller's own number, as the access token names it (`phone_number` beside `phone_number_verified`).
+   * `null` with a `FORBIDDEN` error when it names none.
+   */
+  myPhoneNumber?: Maybe<PhoneNumber>;
   /** One phone number. `null` with a `BAD_USER_INPUT` error when the text is no international number. */
   phoneNumber?: Maybe<PhoneNumber>;
   /**
@@ -231,6 +244,10 @@ export type ResolversParentTypes = {
   String: Scalars['String']['output'];
 };
 
+export type AuthenticatedDirectiveArgs = { };
+
+export type AuthenticatedDirectiveResolver<Result, Parent, ContextType = RequestContext, Args = AuthenticatedDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
+
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
   name: 'DateTime';
 }
@@ -243,6 +260,7 @@ export type PhoneNumberResolvers<ContextType = RequestContext, ParentType extend
 };
 
 export type QueryResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = {
+  myPhoneNumber?: Resolver<Maybe<ResolversTypes['PhoneNumber']>, ParentType, ContextType>;
   phoneNumber?: Resolver<Maybe<ResolversTypes['PhoneNumber']>, ParentType, ContextType, RequireFields<QueryPhoneNumberArgs, 'e164'>>;
   phoneNumbers?: Resolver<Array<Maybe<ResolversTypes['PhoneNumber']>>, ParentType, ContextType, RequireFields<QueryPhoneNumbersArgs, 'e164s'>>;
 };
@@ -253,3 +271,6 @@ export type Resolvers<ContextType = RequestContext> = {
   Query?: QueryResolvers<ContextType>;
 };
 
+export type DirectiveResolvers<ContextType = RequestContext> = {
+  authenticated?: AuthenticatedDirectiveResolver<any, any, ContextType>;
+};

@@ -1,0 +1,84 @@
+import { appendFile } from 'node:fs/promises';
+import type { Clock } from '../../clock.ts';
+import type { AuditEntry } from './entry.ts';
+
+/** A disk that takes longer is taken for broken. */
+const TIMEOUT_MS = 2000;
+
+/** Adds text to the end of the trail; rejects when not all of it is written. */
+export type Append = (text: string) => Promise<void>;
+
+/** Opened anew each time, so that a file may be rotated under our hands. For its owner's eyes alone. */
+export function toFile(path: string): Append {
+  return (text) => appendFile(path, text, { mode: 0o600 });
+}
+
+/** Standard output, beside the log; whoever collects it tells the two apart by the member `audit`. */
+export const toStdout: Append = (text) =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => {
+      if (error instanceof Error) reject(error);
+      else resolve();
+    });
+  });
+
+interface Waiting {
+  readonly line: string;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** An append-only trail of JSON lines. What comes while a write is under way goes out with the next. */
+export class AuditTrail {
+  readonly #append: Append;
+  readonly #clock: Clock;
+  #waiting: Waiting[] = [];
+  #isWriting = false;
+  /** After a write that failed, half a line may stand at the end. */
+  #isTorn = false;
+
+  constructor(append: Append, clock: Clock) {
+    this.#append = append;
+    this.#clock = clock;
+  }
+
+  /** Resolves when the entry is written; rejects when it cannot be. */
+  write(entry: AuditEntry): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ line: `${JSON.stringify(entry)}\n`, resolve, reject });
+      if (!this.#isWriting) void this.#writeAll();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#appendInTime(
+          (this.#isTorn ? '\n' : '') + batch.map(({ line }) => line).join(''),
+        );
+        this.#isTorn = false;
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        this.#isTorn = true;
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  async #appendInTime(text: string): Promise<void> {
+    const written = new AbortController();
+    const tooLate = this.#clock.sleep(TIMEOUT_MS, written.signal).then(
+      () => Promise.reject(new Error('The audit trail takes too long.')),
+      () => undefined,
+    );
+    try {
+      await Promise.race([this.#append(text), tooLate]);
+    } finally {
+      written.abort();
+    }
+  }
+}

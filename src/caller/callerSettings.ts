@@ -1,0 +1,11 @@
+import type { TokenSettings } from './tokenSettings.ts';
+
+/** Who may ask, and how they show who they are. */
+export interface CallerSettings {
+  /** Absent where everyone is anonymous: on loopback alone. */
+  readonly tokens: TokenSettings | undefined;
+  /** Any of them proves that a request comes from the router; where there is none, no proof is asked. */
+  readonly routerSecrets: readonly string[];
+  /** What may be asked for; the first is taken where nothing is said. */
+  readonly purposes: readonly [string, ...string[]];
+}

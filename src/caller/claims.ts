@@ -1,0 +1,49 @@
+import type { JWTPayload } from 'jose';
+import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Caller } from './caller.ts';
+
+/** Whoever holds it asks about any number. */
+export const READ_SCOPE = 'sim-swap:read';
+
+/**
+ * Who the claims of a verified token speak of; `undefined` where they name nobody. Pure.
+ *
+ * A token that is bound to a key of its holder (`cnf`, RFC 7800) is nobody's here: it would have to come
+ * with a proof that nothing in this service can verify.
+ */
+export function callerFrom(claims: JWTPayload): Caller | undefined {
+  const { iss, sub, cnf } = claims;
+  if (typeof iss !== 'string' || typeof sub !== 'string' || sub === '' || cnf !== undefined) {
+    return undefined;
+  }
+  const ownNumber = ownNumberIn(claims);
+  const { purpose } = claims;
+  return {
+    // As JSON, so that no choice of subject can read like another subject and client.
+    key: JSON.stringify([iss, sub, clientIn(claims)]),
+    mayAskAboutAnyone: scopesIn(claims).includes(READ_SCOPE),
+    ...(ownNumber === undefined ? {} : { ownNumber }),
+    ...(typeof purpose === 'string' ? { purpose } : {}),
+  };
+}
+
+/** RFC 9068 names the client in `client_id`; others in `azp` (OpenID Connect Core §2). */
+function clientIn({ client_id: clientId, azp }: JWTPayload): string | null {
+  if (typeof clientId === 'string') return clientId;
+  return typeof azp === 'string' ? azp : null;
+}
+
+/** RFC 9068 has one string with spaces between; some issuers send a list, some name it `scp`. */
+function scopesIn({ scope, scp }: JWTPayload): readonly unknown[] {
+  const scopes = scope ?? scp;
+  if (typeof scopes === 'string') return scopes.split(' ');
+  return Array.isArray(scopes) ? scopes : [];
+}
+
+/** OpenID Connect Core §5.1: a number counts only beside the word, as a boolean, that it was verified. */
+function ownNumberIn(claims: JWTPayload): PhoneNumber | undefined {
+  const { phone_number: text, phone_number_verified: isVerified } = claims;
+  if (typeof text !== 'string' || isVerified !== true) return undefined;
+  const parsed = parsePhoneNumber(text);
+  return 'value' in parsed ? parsed.value : undefined;
+}

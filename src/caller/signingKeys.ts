@@ -1,0 +1,125 @@
+import {
+  createLocalJWKSet,
+  errors,
+  type CryptoKey,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+} from 'jose';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+
+/** No header of a token can make us fetch the keys more often. */
+const COOLDOWN_MS = 30_000;
+/** Without any key nobody is served, so there it is tried sooner. */
+const EMPTY_COOLDOWN_MS = 1000;
+/** The keys are fetched anew when they are older, so that one which was withdrawn stops counting. */
+const OLD_AFTER_MS = 600_000;
+/** For so long an issuer may be away before its keys are believed no more. */
+const STALE_AFTER_MS = 3_600_000;
+
+/** The issuer's keys cannot be had: whether a token is good is not known. */
+export class KeysUnavailable extends Error {
+  override readonly name = 'KeysUnavailable';
+}
+
+interface KeySet {
+  readonly text: string;
+  readonly fetchedAtMs: number;
+  readonly select: ReturnType<typeof createLocalJWKSet>;
+}
+
+/** What signing keys take. */
+export interface SigningKeysParts {
+  /** Fetches the issuer's key set; rejects when it cannot. */
+  readonly fetch: () => Promise<unknown>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** An issuer's public keys, fetched when first needed, when old, and, at most once in 30 s, when one is unknown. */
+export class SigningKeys {
+  readonly #parts: SigningKeysParts;
+  #keys: KeySet | undefined;
+  #generation = 0;
+  #attemptedAtMs = Number.NEGATIVE_INFINITY;
+  #fetching: Promise<void> | undefined;
+
+  constructor(parts: SigningKeysParts) {
+    this.#parts = parts;
+  }
+
+  /** Another number whenever the issuer has published other keys. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Whether what was verified with the keys may still count. Old keys are fetched anew behind its back. */
+  areCurrent(): boolean {
+    const ageMs = this.#ageMs();
+    if (ageMs > OLD_AFTER_MS) void this.#refresh();
+    return ageMs <= STALE_AFTER_MS;
+  }
+
+  /**
+   * The key that a token names.
+   *
+   * @throws {KeysUnavailable} when the issuer's keys cannot be had
+   * @throws {errors.JOSEError} when it names none of them
+   */
+  readonly select = async (
+    header: JWSHeaderParameters,
+    token: FlattenedJWSInput,
+  ): Promise<CryptoKey> => {
+    if (!this.areCurrent()) await this.#refresh();
+    const keys = this.#current();
+    try {
+      return await keys.select(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      await this.#refresh();
+      const fresh = this.#current();
+      if (fresh === keys) throw error;
+      return fresh.select(header, token);
+    }
+  };
+
+  #current(): KeySet {
+    if (this.#keys === undefined || this.#ageMs() > STALE_AFTER_MS) throw new KeysUnavailable();
+    return this.#keys;
+  }
+
+  #ageMs(): number {
+    return this.#parts.clock.monotonicMs() - (this.#keys?.fetchedAtMs ?? Number.NEGATIVE_INFINITY);
+  }
+
+  /** Fetches unless it is too soon; whoever comes meanwhile waits for the same fetch. Never rejects. */
+  #refresh(): Promise<void> {
+    if (this.#fetching !== undefined) return this.#fetching;
+    const nowMs = this.#parts.clock.monotonicMs();
+    const cooldownMs = this.#keys === undefined ? EMPTY_COOLDOWN_MS : COOLDOWN_MS;
+    if (nowMs - this.#attemptedAtMs < cooldownMs) return Promise.resolve();
+    this.#attemptedAtMs = nowMs;
+    this.#fetching = this.#fetch().finally(() => {
+      this.#fetching = undefined;
+    });
+    return this.#fetching;
+  }
+
+  async #fetch(): Promise<void> {
+    const { fetch, clock, log } = this.#parts;
+    try {
+      const published = await fetch();
+      const text = JSON.stringify(published);
+      // It judges the shape itself.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const select = createLocalJWKSet(published as JSONWebKeySet);
+      if (text !== this.#keys?.text) this.#generation += 1;
+      this.#keys = { text, fetchedAtMs: clock.monotonicMs(), select };
+    } catch (error) {
+      log.error('the keys of JWT_JWKS_URL cannot be had', {
+        error: error instanceof Error ? error.name : typeof error,
+      });
+    }
+  }
+}

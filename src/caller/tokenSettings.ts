@@ -1,0 +1,14 @@
+/** The algorithms that an issuer may sign with: asymmetric ones, so that no shared secret verifies. */
+export const SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256'] as const;
+
+export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
+
+/** Whose access tokens are believed (RFC 9068). */
+export interface TokenSettings {
+  /** Where the issuer publishes its keys (RFC 7517 §5). */
+  readonly jwksUrl: string;
+  readonly issuer: string;
+  /** Who this service is to the issuer. */
+  readonly audience: string;
+  readonly algorithms: readonly SigningAlgorithm[];
+}

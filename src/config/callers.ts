@@ -1,0 +1,95 @@
+import type { CallerSettings } from '../caller/callerSettings.ts';
+import {
+  SIGNING_ALGORITHMS,
+  type SigningAlgorithm,
+  type TokenSettings,
+} from '../caller/tokenSettings.ts';
+import type { Role } from '../graphql/schema.ts';
+import type { EnvironmentReader } from './environment.ts';
+
+/** As many characters as 24 random bytes make in base64. */
+const SHORTEST_SECRET_CHARACTERS = 32;
+
+const TOKEN_NAMES = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
+
+/**
+ * Reads who may ask. `exposure` says why strangers can reach the server; then nothing may be missing.
+ */
+export function readCallers(
+  read: EnvironmentReader,
+  role: Role,
+  exposure: string | undefined,
+): CallerSettings {
+  return {
+    tokens: readTokens(read, exposure),
+    routerSecrets: readRouterSecrets(read, role, exposure),
+    purposes: readPurposes(read),
+  };
+}
+
+function readTokens(
+  read: EnvironmentReader,
+  exposure: string | undefined,
+): TokenSettings | undefined {
+  const algorithms = readAlgorithms(read);
+  const isAnySet = TOKEN_NAMES.map((name) => read.text(name)).some((text) => text !== undefined);
+  if (!isAnySet && exposure === undefined) return undefined;
+  const why =
+    exposure ?? 'callers are known by all three of JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE';
+  for (const name of TOKEN_NAMES) read.required(name, why);
+  return {
+    jwksUrl: read.url('JWT_JWKS_URL') ?? '',
+    issuer: read.text('JWT_ISSUER', ''),
+    audience: read.text('JWT_AUDIENCE', ''),
+    algorithms,
+  };
+}
+
+function readAlgorithms(read: EnvironmentReader): readonly SigningAlgorithm[] {
+  const name = 'JWT_ALGORITHMS';
+  const named = read.list(name, SIGNING_ALGORITHMS.join());
+  const known = SIGNING_ALGORITHMS.filter((algorithm) => named.includes(algorithm));
+  if (known.length === 0 || known.length !== new Set(named).size) {
+    read.problem(name, `is some of ${SIGNING_ALGORITHMS.join(', ')}, with commas between`);
+  }
+  return known;
+}
+
+/** Two count while one takes the other's place: by a comma in ROUTER_SECRET, or in a variable each. */
+function readRouterSecrets(
+  read: EnvironmentReader,
+  role: Role,
+  exposure: string | undefined,
+): readonly string[] {
+  const name = 'ROUTER_SECRET';
+  const secret = read.secret(name);
+  const previous = read.secret(`${name}_PREVIOUS`);
+  const secrets = `${secret ?? ''},${previous ?? ''}`.split(',').flatMap((one) => one.trim() || []);
+  if (role !== 'subgraph') {
+    if (secrets.length > 0)
+      read.problem(name, 'is for ROLE=subgraph: a BFF has no router before it');
+    return [];
+  }
+  if (exposure !== undefined) read.requiredSecret(name, exposure);
+  if (secrets.length === 0 && (secret ?? previous) !== undefined) {
+    read.problem(name, 'holds no secret');
+  }
+  if (secrets.length > 2) read.problem(name, 'counts with ROUTER_SECRET_PREVIOUS two at most');
+  if (secrets.some((one) => one.length < SHORTEST_SECRET_CHARACTERS)) {
+    read.problem(name, `has ${SHORTEST_SECRET_CHARACTERS} characters at least, in each secret`);
+  }
+  if (secrets.some((one) => !/^[\x21-\x7e]+$/.test(one))) {
+    read.problem(name, 'is letters, digits and signs that a header can carry');
+  }
+  return secrets;
+}
+
+function readPurposes(read: EnvironmentReader): readonly [string, ...string[]] {
+  const name = 'PURPOSES';
+  const [first, ...others] = read.list(name, 'fraud-prevention');
+  const purposes = [first ?? '', ...others] as const;
+  if (purposes.some((purpose) => !/^[A-Za-z][A-Za-z0-9:_-]{0,63}$/.test(purpose))) {
+    read.problem(name, 'is names of letters, digits, colons and hyphens, with commas between');
+  }
+  return [...purposes];
+}

@@ -1,0 +1,40 @@
+import { Pool } from 'undici';
+
+const TIMEOUT_MS = 5000;
+const LARGEST_BYTES = 256 * 1024;
+
+/** A document of JSON at one address. No redirect is followed, and no proxy of the environment asked. */
+export class JsonDocument {
+  readonly #pool: Pool;
+  readonly #path: string;
+
+  constructor(url: string) {
+    const { origin, pathname, search } = new URL(url);
+    this.#path = `${pathname}${search}`;
+    this.#pool = new Pool(origin, {
+      connections: 1,
+      connect: { timeout: TIMEOUT_MS },
+      maxResponseSize: LARGEST_BYTES,
+    });
+  }
+
+  /** Fetches it anew. Rejects when there is no 200 with JSON inside five seconds. */
+  async fetch(): Promise<unknown> {
+    const { statusCode, body } = await this.#pool.request({
+      path: this.#path,
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (statusCode !== 200) {
+      await body.dump();
+      throw new Error(`The reply has status ${statusCode}.`);
+    }
+    return body.json();
+  }
+
+  /** Breaks what is under way and closes the connection. */
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+}

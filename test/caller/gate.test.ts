@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { ANONYMOUS } from '../../src/caller/caller.ts';
+import { Gate } from '../../src/caller/gate.ts';
+import { purposeOf } from '../../src/caller/purposes.ts';
+
+const ALLOWED = ['fraud-prevention', 'account-recovery'] as const;
+
+describe('the purpose of a request', () => {
+  it.each([
+    ['nothing said: the first', undefined, undefined, 'fraud-prevention'],
+    ['the header', undefined, 'account-recovery', 'account-recovery'],
+    ['the token', 'account-recovery', undefined, 'account-recovery'],
+    [
+      'the token, whatever the header says',
+      'account-recovery',
+      'fraud-prevention',
+      'account-recovery',
+    ],
+    ['a header that is not allowed', undefined, 'marketing', undefined],
+    [
+      'a token that is not allowed, whatever the header says',
+      'marketing',
+      'fraud-prevention',
+      undefined,
+    ],
+    ['two headers', undefined, 'fraud-prevention, account-recovery', undefined],
+    ['an empty header', undefined, '', undefined],
+  ])('%s', (_what, claim, header, purpose) => {
+    const caller = claim === undefined ? ANONYMOUS : { ...ANONYMOUS, purpose: claim };
+    expect(purposeOf(caller, header, ALLOWED)).toBe(purpose);
+  });
+});
+
+describe('the gate', () => {
+  const gate = new Gate({ router: undefined, tokens: undefined, purposes: ALLOWED });
+
+  it('lets everyone in as the anonymous caller where there is no issuer', async () => {
+    expect(await gate.admit({ authorization: 'Bearer whatever' })).toEqual({
+      caller: ANONYMOUS,
+      purpose: 'fraud-prevention',
+    });
+  });
+
+  it('turns a purpose away that is not allowed', async () => {
+    expect(await gate.admit({ 'x-purpose': 'marketing' })).toMatchObject({
+      status: 400,
+      code: 'BAD_USER_INPUT',
+    });
+  });
+});

@@ -1,0 +1,207 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import { hashNumber } from '../../src/caller/audit/numberHash.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { TestIssuer } from './testIssuer.ts';
+import { startService, type TestService } from './testService.ts';
+
+const KEY = 'a-key-of-at-least-thirty-two-characters';
+const NUMBER = '+447700900500' as PhoneNumber;
+const PURPOSES = 'fraud-prevention,account-recovery';
+
+let issuer: TestIssuer;
+
+beforeAll(async () => {
+  issuer = await TestIssuer.start();
+});
+
+afterAll(() => issuer.close());
+
+/** Runs a test against a service with an audit trail of its own. */
+async function withTrail(
+  settings: Environment,
+  test: (service: TestService, file: string) => Promise<void>,
+): Promise<void> {
+  const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
+  const service = await startService({
+    ...issuer.settings,
+    AUDIT_LOG: file,
+    AUDIT_KEY: KEY,
+    PURPOSES,
+    ...settings,
+  });
+  try {
+    await test(service, file);
+  } finally {
+    await service.stop();
+  }
+}
+
+function entriesIn(file: string): readonly AuditEntry[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as AuditEntry);
+}
+
+async function reader(claims: object = {}): Promise<Record<string, string>> {
+  const token = await issuer.token({ sub: 'risk', scope: 'sim-swap:read', ...claims });
+  return { authorization: `Bearer ${token}` };
+}
+
+function query(number: string, fields = 'simSwappedWithin(maxAgeHours: 24)'): string {
+  return `{ phoneNumber(e164: "${number}") { ${fields} } }`;
+}
+
+describe('the audit trail', () => {
+  it('has a line before each lookup and one after', async () => {
+    await withTrail({}, async (service, file) => {
+      const reply = await service.ask(query(NUMBER, 'lastSimSwap simSwappedWithin'), {
+        ...(await reader()),
+        'x-correlator': 'trace',
+        'x-purpose': 'account-recovery',
+      });
+      expect(reply.codes).toEqual([]);
+      const { lookups } = service.simulator.stats();
+      const entries = entriesIn(file);
+      expect(entries.map(({ audit }) => audit)).toEqual(
+        Array.from({ length: lookups }, () => ['before', 'after']).flat(),
+      );
+      expect(entries.at(-1)).toMatchObject({
+        event: 'lookup',
+        caller: { issuer: 'https://issuer.example', subject: 'risk', client: 'app' },
+        purpose: 'account-recovery',
+        number: hashNumber(KEY, NUMBER),
+        outcome: 'answered',
+      });
+      expect(entries[0]?.correlator).toMatch(/^trace-/);
+    });
+  });
+
+  it('has a line pair for the consent and one for the lookup that it buys', async () => {
+    await withTrail({ OPERATOR_FLOW: '3-legged' }, async (service, file) => {
+      const reply = await service.ask(query(NUMBER), await reader());
+      expect(reply.codes).toEqual([]);
+      const entries = entriesIn(file);
+      expect(entries.map(({ audit, event, outcome }) => [audit, event, outcome])).toEqual([
+        ['before', 'consent-request', undefined],
+        ['after', 'consent-request', 'asked'],
+        ['before', 'lookup', undefined],
+        ['after', 'lookup', 'answered'],
+      ]);
+      expect(new Set(entries.map(({ consentId }) => consentId)).size).toBe(1);
+      expect(entries[0]?.consentId).toMatch(/^[0-9a-f-]{36}$/);
+    });
+  });
+
+  it.each([
+    ['no such number', '+447700900299', 'NUMBER_NOT_SERVED'],
+    ['a refusal', '+447700900501', 'answered'],
+  ])('tells what came of it, and not the answer: %s', async (_what, number, outcome) => {
+    await withTrail({}, async (service, file) => {
+      await service.ask(query(number), await reader());
+      expect(entriesIn(file).at(-1)?.outcome).toBe(outcome);
+      expect(readFileSync(file, 'utf8')).not.toMatch(/swapped|latestSimChange|true|false/);
+    });
+  });
+
+  it('has no line where nothing was asked of the operator', async () => {
+    await withTrail({}, async (service, file) => {
+      const user = { authorization: `Bearer ${await issuer.token()}` };
+      expect((await service.ask(query(NUMBER), user)).codes).toEqual(['FORBIDDEN']);
+      expect((await service.ask(query('12'), await reader())).codes).toEqual(['BAD_USER_INPUT']);
+      expect((await service.ask(query(NUMBER))).status).toBe(401);
+      expect(entriesIn(file)).toEqual([]);
+    });
+  });
+
+  it.each(['2-legged', '3-legged'])(
+    'lets nothing be asked that it cannot hold: %s',
+    async (flow) => {
+      await withTrail({ OPERATOR_FLOW: flow }, async (service, file) => {
+        // A directory in the place of the file: it can be opened by nobody for writing.
+        mkdirSync(file);
+        const reply = await service.ask(
+          query(NUMBER, 'lastSimSwap simSwappedWithin'),
+          await reader(),
+        );
+        expect(reply.codes).toEqual(['AUDIT_UNAVAILABLE', 'AUDIT_UNAVAILABLE']);
+        const { tokens, lookups, prompts } = service.simulator.stats();
+        expect([tokens, lookups, prompts]).toEqual([0, 0, 0]);
+        rmSync(file, { recursive: true });
+        expect((await service.ask(query(NUMBER), await reader())).codes).toEqual([]);
+      });
+    },
+  );
+
+  it('answers no purpose that is not allowed', async () => {
+    await withTrail({}, async (service, file) => {
+      const header = { ...(await reader()), 'x-purpose': 'marketing' };
+      expect((await service.ask(query(NUMBER), header)).status).toBe(400);
+      const claim = await reader({ purpose: 'marketing' });
+      expect((await service.ask(query(NUMBER), claim)).status).toBe(400);
+      expect(entriesIn(file)).toEqual([]);
+      expect(service.simulator.stats().tokens).toBe(0);
+    });
+  });
+
+  it('is searched for a person by npm run audit', async () => {
+    await withTrail({}, async (service, file) => {
+      await service.ask(query(NUMBER), await reader());
+      await service.ask(query('+447700900501'), await reader());
+      const { stdout, stderr } = await promisify(execFile)(
+        process.execPath,
+        [
+          fileURLToPath(new URL('../../src/auditSearch.ts', import.meta.url)),
+          '--number',
+          '+44 7700 900500',
+        ],
+        { env: { ...process.env, AUDIT_LOG: file, AUDIT_KEY: KEY } },
+      );
+      const found = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as AuditEntry);
+      expect(found).toEqual(entriesIn(file).slice(0, 2));
+      expect(stderr).toBe('2 entries\n');
+    });
+  });
+});
+
+describe('a quota', () => {
+  it.each([
+    ['numbers', { QUOTA_NUMBERS_PER_HOUR: '3' }],
+    ['lookups', { QUOTA_LOOKUPS_PER_HOUR: '3' }],
+  ])('of %s ends a scan, and says how long', async (_what, settings) => {
+    await withTrail(settings, async (service, file) => {
+      const e164s = Array.from(
+        { length: 20 },
+        (_, n) => `+4477009005${String(n).padStart(2, '0')}`,
+      );
+      const scan = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
+      const reply = await service.ask(scan, await reader(), { e164s });
+      expect(reply.codes).toEqual(Array.from({ length: 17 }, () => 'RATE_LIMITED'));
+      expect(reply.text).toContain('"retryAfterSeconds":3600');
+      expect(service.simulator.stats().tokens).toBe(3);
+      expect(service.simulator.stats().lookups).toBe(3);
+      expect(entriesIn(file)).toHaveLength(6);
+      const another = await service.ask(query(NUMBER), await reader({ sub: 'another' }));
+      expect(another.codes).toEqual([]);
+    });
+  });
+
+  it('counts a consent and the lookup that it buys as one', async () => {
+    await withTrail({ OPERATOR_FLOW: '3-legged', QUOTA_LOOKUPS_PER_HOUR: '1' }, async (service) => {
+      expect((await service.ask(query(NUMBER), await reader())).codes).toEqual([]);
+      const over = await service.ask(query('+447700900501'), await reader());
+      expect(over.codes).toEqual(['RATE_LIMITED']);
+      expect(service.simulator.stats().prompts).toBe(1);
+    });
+  });
+});

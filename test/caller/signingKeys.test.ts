@@ -1,0 +1,112 @@
+import { errors, type JSONWebKeySet } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { KeysUnavailable, SigningKeys } from '../../src/caller/signingKeys.ts';
+import { silentLog } from '../silentLog.ts';
+import { TestClock } from '../testClock.ts';
+import { createKey, type IssuerKey } from './testIssuer.ts';
+
+const TOKEN = { payload: '', signature: '' };
+
+let first: IssuerKey;
+let second: IssuerKey;
+
+beforeAll(async () => {
+  [first, second] = await Promise.all([createKey('ES256', 'first'), createKey('ES256', 'second')]);
+});
+
+/** Keys of an issuer that publishes what a test says. */
+class Published {
+  fetches = 0;
+  isAway = false;
+  keys: readonly IssuerKey[] = [first];
+  readonly clock = new TestClock();
+  readonly signing = new SigningKeys({
+    clock: this.clock,
+    log: silentLog,
+    fetch: (): Promise<JSONWebKeySet> => {
+      this.fetches += 1;
+      if (this.isAway) return Promise.reject(new Error('away'));
+      return Promise.resolve({ keys: this.keys.map(({ publicJwk }) => publicJwk) });
+    },
+  });
+
+  select(kid: string): Promise<unknown> {
+    return this.signing.select({ alg: 'ES256', kid }, TOKEN);
+  }
+}
+
+describe('signing keys', () => {
+  it('are fetched when first needed, once for all who need them', async () => {
+    const issuer = new Published();
+    await Promise.all([issuer.select('first'), issuer.select('first'), issuer.select('first')]);
+    await issuer.select('first');
+    expect(issuer.fetches).toBe(1);
+  });
+
+  it('cost one fetch for 10,000 unknown key ids', async () => {
+    const issuer = new Published();
+    for (let n = 0; n < 10_000; n += 1) {
+      await expect(issuer.select(`unknown ${n}`)).rejects.toThrow(errors.JWKSNoMatchingKey);
+    }
+    expect(issuer.fetches).toBe(1);
+  });
+
+  it('are fetched for an unknown key id once the 30 s are over, and then no more', async () => {
+    const issuer = new Published();
+    await issuer.select('first');
+    issuer.keys = [first, second];
+    await issuer.clock.advance(29_999);
+    await expect(issuer.select('second')).rejects.toThrow(errors.JWKSNoMatchingKey);
+    await issuer.clock.advance(1);
+    await Promise.all([issuer.select('second'), issuer.select('second')]);
+    await expect(issuer.select('third')).rejects.toThrow(errors.JWKSNoMatchingKey);
+    expect(issuer.fetches).toBe(2);
+  });
+
+  it('cool down after a fetch that failed as well', async () => {
+    const issuer = new Published();
+    await issuer.select('first');
+    issuer.isAway = true;
+    await issuer.clock.advance(30_000);
+    for (let n = 0; n < 100; n += 1) {
+      await expect(issuer.select('second')).rejects.toThrow(errors.JWKSNoMatchingKey);
+    }
+    expect(issuer.fetches).toBe(2);
+  });
+
+  it('stop counting when they are withdrawn, ten minutes later', async () => {
+    const issuer = new Published();
+    await issuer.select('first');
+    const before = issuer.signing.generation;
+    issuer.keys = [second];
+    await issuer.clock.advance(600_001);
+    expect(issuer.signing.areCurrent()).toBe(true);
+    await expect.poll(() => issuer.signing.generation).toBe(before + 1);
+    await expect(issuer.select('first')).rejects.toThrow(errors.JWKSNoMatchingKey);
+    expect(issuer.fetches).toBe(2);
+  });
+
+  it('outlive an issuer that is away for less than an hour, and no longer', async () => {
+    const issuer = new Published();
+    await issuer.select('first');
+    issuer.isAway = true;
+    await issuer.clock.advance(3_600_000);
+    await issuer.select('first');
+    await issuer.clock.advance(1);
+    expect(issuer.signing.areCurrent()).toBe(false);
+    await expect(issuer.select('first')).rejects.toThrow(KeysUnavailable);
+  });
+
+  it('are asked for each second while there are none', async () => {
+    const issuer = new Published();
+    issuer.isAway = true;
+    for (let n = 0; n < 100; n += 1) {
+      await expect(issuer.select('first')).rejects.toThrow(KeysUnavailable);
+    }
+    expect(issuer.fetches).toBe(1);
+    issuer.isAway = false;
+    await issuer.clock.advance(1000);
+    await issuer.select('first');
+    expect(issuer.fetches).toBe(2);
+  });
+});

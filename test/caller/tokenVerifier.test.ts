@@ -1,0 +1,308 @@
+import { createHmac, createPublicKey, randomBytes } from 'node:crypto';
+import { decodeProtectedHeader, exportSPKI, importJWK, type JSONWebKeySet } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SigningKeys } from '../../src/caller/signingKeys.ts';
+import { TokenVerifier } from '../../src/caller/tokenVerifier.ts';
+import { SIGNING_ALGORITHMS } from '../../src/caller/tokenSettings.ts';
+import { silentLog } from '../silentLog.ts';
+import { START_MS, TestClock } from '../testClock.ts';
+import { AUDIENCE, claimsAt, createKey, ISSUER, sign, type IssuerKey } from './testIssuer.ts';
+
+const START_SECONDS = START_MS / 1000;
+
+let keys: readonly IssuerKey[];
+let stranger: IssuerKey;
+
+beforeAll(async () => {
+  keys = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
+  stranger = await createKey('RS256');
+});
+
+/** A verifier of the issuer's tokens, and what it takes to make them. */
+class Verifying {
+  readonly clock = new TestClock();
+  selects = 0;
+  published: readonly IssuerKey[] = keys;
+  readonly signing = new SigningKeys({
+    clock: this.clock,
+    log: silentLog,
+    fetch: (): Promise<JSONWebKeySet> =>
+      Promise.resolve({ keys: this.published.map(({ publicJwk }) => publicJwk) }),
+  });
+  readonly verifier: TokenVerifier;
+
+  constructor(capacity?: number) {
+    const select = this.signing.select;
+    Object.assign(this.signing, {
+      select: (...args: Parameters<typeof select>) => {
+        this.selects += 1;
+        return select(...args);
+      },
+    });
+    const settings = { issuer: ISSUER, audience: AUDIENCE, algorithms: SIGNING_ALGORITHMS };
+    this.verifier = new TokenVerifier(settings, this.signing, this.clock, capacity);
+  }
+}
+
+function rs256(): IssuerKey {
+  const [key] = keys;
+  if (key === undefined) throw new Error('There is no key.');
+  return key;
+}
+
+const GOOD = claimsAt(START_MS);
+
+describe('a good token', () => {
+  it.each(SIGNING_ALGORITHMS)('signed by %s is its subject’s', async (alg) => {
+    const key = keys.find((one) => one.alg === alg) ?? rs256();
+    const judged = await new Verifying().verifier.verify(await sign(key, GOOD));
+    expect(judged).toMatchObject({ key: JSON.stringify([ISSUER, 'alice', 'app']) });
+  });
+
+  it.each(['at+jwt', 'application/at+jwt', 'JWT', undefined])('may be typed %s', async (typ) => {
+    const token = await sign(rs256(), GOOD, { typ });
+    expect(await new Verifying().verifier.verify(token)).toMatchObject({
+      mayAskAboutAnyone: false,
+    });
+  });
+
+  it.each([
+    ['has 5 s after its end', { exp: START_SECONDS - 4 }, true],
+    ['is over then', { exp: START_SECONDS - 5 }, false],
+    ['may start 5 s early', { nbf: START_SECONDS + 5 }, true],
+    ['may start no earlier', { nbf: START_SECONDS + 6 }, false],
+    ['may be for several', { aud: ['other', AUDIENCE] }, true],
+  ])('%s', async (_what, claims, isGood) => {
+    const token = await sign(rs256(), { ...GOOD, ...claims });
+    expect((await new Verifying().verifier.verify(token)) !== 'invalid').toBe(isGood);
+  });
+
+  it('counts for its life and the tolerance, and no longer, though it was seen', async () => {
+    const { verifier, clock } = new Verifying();
+    const token = await sign(rs256(), GOOD);
+    await verifier.verify(token);
+    await clock.advance(304_999);
+    expect(await verifier.verify(token)).not.toBe('invalid');
+    await clock.advance(1);
+    expect(await verifier.verify(token)).toBe('invalid');
+  });
+
+  it('costs one verification, however often it comes', async () => {
+    const verifying = new Verifying();
+    const token = await sign(rs256(), GOOD);
+    for (let n = 0; n < 100; n += 1) await verifying.verifier.verify(token);
+    expect(verifying.selects).toBe(1);
+  });
+
+  it('is verified again when others have pushed it out', async () => {
+    const verifying = new Verifying(2);
+    const tokens = await Promise.all(
+      ['a', 'b', 'c', 'a'].map((sub) => sign(rs256(), { ...GOOD, sub })),
+    );
+    for (const token of tokens) await verifying.verifier.verify(token);
+    expect(verifying.selects).toBe(4);
+  });
+
+  it('counts no more once its key is withdrawn, though it was seen', async () => {
+    const verifying = new Verifying();
+    const token = await sign(rs256(), { ...GOOD, exp: START_SECONDS + 3600 });
+    await verifying.verifier.verify(token);
+    verifying.published = [stranger];
+    await verifying.clock.advance(600_001);
+    await verifying.verifier.verify(token);
+    await expect.poll(() => verifying.signing.generation).toBe(2);
+    expect(await verifying.verifier.verify(token)).toBe('invalid');
+  });
+});
+
+describe('a forged token', () => {
+  it('is nobody’s, in more than 500 forms', async () => {
+    const forgeries = await forge();
+    expect(new Set(forgeries.map(([, token]) => token)).size).toBeGreaterThanOrEqual(500);
+    const { verifier } = new Verifying();
+    // Seen before, so that a forgery might be taken for it.
+    const good = await sign(rs256(), GOOD);
+    expect(await verifier.verify(good)).not.toBe('invalid');
+    const accepted: string[] = [];
+    for (const [what, token] of forgeries) {
+      if (token !== good && (await verifier.verify(token)) !== 'invalid') accepted.push(what);
+    }
+    expect(accepted).toEqual([]);
+  });
+});
+
+type Forgery = readonly [what: string, token: string];
+
+async function forge(): Promise<readonly Forgery[]> {
+  const good = await sign(rs256(), GOOD);
+  const [header = '', payload = '', signature = ''] = good.split('.');
+  return [
+    ...(await wrongClaims()),
+    ...(await wrongHeaders()),
+    ...(await withPublicKeyAsSecret()),
+    ...withoutSignature(header, payload, signature),
+    ...mutilated(good, header, payload, signature),
+    ...(await byStrangers()),
+  ];
+}
+
+async function wrongClaims(): Promise<Forgery[]> {
+  const { exp: _exp, ...endless } = GOOD;
+  const { sub: _sub, ...nameless } = GOOD;
+  const { iss: _iss, ...unissued } = GOOD;
+  const { aud: _aud, ...forAnyone } = GOOD;
+  const claims: Record<string, Record<string, unknown>> = {
+    endless,
+    nameless,
+    unissued,
+    forAnyone,
+    bound: { ...GOOD, cnf: { jkt: 'x' } },
+  };
+  const wrong = {
+    iss: [`${ISSUER}/`, ISSUER.toUpperCase(), 'https://issuer.example.evil', '', [ISSUER, 'x'], 7],
+    aud: ['other', '', [], ['other'], `${AUDIENCE} `, AUDIENCE.toUpperCase(), { x: AUDIENCE }, 7],
+    exp: [0, -1, START_SECONDS - 5, START_SECONDS - 3600, String(START_SECONDS + 300), null, {}],
+    nbf: [START_SECONDS + 6, START_SECONDS + 3600, 'now', {}],
+    iat: ['yesterday', {}],
+    sub: ['', 7, null, ['alice'], {}],
+  };
+  for (const [name, values] of Object.entries(wrong)) {
+    for (const value of values) {
+      claims[`${name} ${JSON.stringify(value)}`] = { ...GOOD, [name]: value };
+    }
+  }
+  return Promise.all(
+    Object.entries(claims).flatMap(([what, one]) =>
+      keys.map(async (key) => [`${key.alg} ${what}`, await sign(key, one)] as const),
+    ),
+  );
+}
+
+async function wrongHeaders(): Promise<Forgery[]> {
+  const headers = [
+    ...['id+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', 'JOSE', '', 'at+jwt ', 'jwt2'].map(
+      (typ) => ({ typ }),
+    ),
+    ...['unknown', '', '../RS256', 'rs256', 'RS256 '].map((kid) => ({ kid })),
+  ];
+  const signed = await Promise.all(
+    headers.flatMap((header) =>
+      keys.map(
+        async (key) =>
+          [`${key.alg} ${JSON.stringify(header)}`, await sign(key, GOOD, header)] as const,
+      ),
+    ),
+  );
+  // What the signer would refuse to write is written over a signature that is good for something else.
+  const [, payload = '', signature = ''] = (await sign(rs256(), GOOD)).split('.');
+  const algs = ['none', 'None', 'NONE', 'nOnE', 'HS256', 'HS384', 'HS512', 'RS1', 'RS384', 'RS512'];
+  const others = ['PS256', 'ES256', 'EdDSA', 'ES512', 'RSA-OAEP', '', null, 7, ['RS256'], {}];
+  const rewritten = [...algs, ...others].flatMap((alg) =>
+    [{}, { crit: ['exp'] }, { b64: false, crit: ['b64'] }, { jku: 'https://evil.example' }].map(
+      (more) => {
+        const header = encode({ alg, kid: 'RS256', ...more });
+        return [
+          `header ${JSON.stringify({ alg, more })}`,
+          `${header}.${payload}.${signature}`,
+        ] as const;
+      },
+    ),
+  );
+  return [...signed, ...rewritten];
+}
+
+/** The public key is public: an HMAC under it proves nothing. */
+async function withPublicKeyAsSecret(): Promise<Forgery[]> {
+  const forgeries: Forgery[] = [];
+  for (const { alg, publicJwk, kid } of keys) {
+    const imported = await importJWK(publicJwk, alg, { extractable: true });
+    if (imported instanceof Uint8Array) throw new Error('A public key is no secret.');
+    const spki = await exportSPKI(imported);
+    const der = createPublicKey(spki).export({ type: 'spki', format: 'der' });
+    const secrets = [
+      spki,
+      spki.trim(),
+      der,
+      JSON.stringify(publicJwk),
+      publicJwk.n ?? publicJwk.x ?? '',
+    ];
+    for (const [index, secret] of secrets.entries()) {
+      for (const hmac of ['HS256', 'HS384', 'HS512']) {
+        const signed = `${encode({ alg: hmac, kid, typ: 'JWT' })}.${encode(GOOD)}`;
+        const mac = createHmac(hmac.replace('HS', 'sha'), secret)
+          .update(signed)
+          .digest('base64url');
+        forgeries.push([`${hmac} under ${alg} as ${index}`, `${signed}.${mac}`]);
+      }
+    }
+  }
+  return forgeries;
+}
+
+function withoutSignature(header: string, payload: string, signature: string): Forgery[] {
+  const none = ['none', 'None', 'NONE'].map((alg) => encode({ alg, typ: 'JWT' }));
+  return none
+    .flatMap((head) => [
+      `${head}.${payload}.`,
+      `${head}.${payload}`,
+      `${head}.${payload}.${signature}`,
+    ])
+    .concat([`${header}.${payload}.`, `${header}.${payload}`, `${header}..${signature}`])
+    .map((token) => [`unsigned ${token.length}`, token]);
+}
+
+function mutilated(good: string, header: string, payload: string, signature: string): Forgery[] {
+  const cuts = Array.from({ length: 60 }, (_, n) =>
+    good.slice(0, Math.floor((good.length * n) / 60)),
+  );
+  const flips = Array.from({ length: 240 }, (_, n) => {
+    // The last character of a part may hold bits that mean nothing.
+    const at = Math.floor(((good.length - 2) * n) / 240);
+    const flipped = good[at] === 'A' ? 'B' : 'A';
+    return good.slice(0, at) + flipped + good.slice(at + 1);
+  }).filter((token) => token !== good);
+  const claims = ['sub', 'scope', 'phone_number', 'aud'].map((name) => {
+    const changed = encode({ ...GOOD, scope: 'sim-swap:read', [name]: 'x' });
+    return `${header}.${changed}.${signature}`;
+  });
+  const others = [
+    '',
+    '.',
+    '..',
+    '...',
+    `${good}.`,
+    `.${good}`,
+    `${good}.${signature}`,
+    `${good}.${payload}.${signature}.x`,
+    `${header}.${payload}.${Buffer.alloc(256).toString('base64url')}`,
+    `${header}.${payload}.${signature}`.replaceAll('.', '..'),
+    `${header}.${payload}.${randomBytes(256).toString('base64url')}`,
+    `${good}${'A'.repeat(8192)}`,
+    'A'.repeat(1_000_000),
+    `${header}.${encode({ ...GOOD, more: 'x'.repeat(20_000) })}.${signature}`,
+    encode(GOOD),
+    JSON.stringify(GOOD),
+  ];
+  return [...cuts, ...flips, ...claims, ...others].map((token, n) => [`mutilated ${n}`, token]);
+}
+
+async function byStrangers(): Promise<Forgery[]> {
+  const others = await Promise.all(SIGNING_ALGORITHMS.map((alg) => createKey(alg)));
+  const embedded = { jwk: stranger.publicJwk };
+  const tokens = await Promise.all([
+    ...others.map((key) => sign(key, GOOD)),
+    ...others.map((key) => sign({ ...key, kid: 'other' }, GOOD)),
+    sign(stranger, GOOD, embedded),
+    sign(stranger, GOOD, { jku: 'http://127.0.0.1:9/jwks' }),
+    sign(stranger, GOOD, { x5u: 'http://127.0.0.1:9/x5u' }),
+    sign(stranger, GOOD, { kid: undefined, ...embedded }),
+  ]);
+  return tokens.map((token) => [
+    `a stranger’s ${JSON.stringify(decodeProtectedHeader(token))}`,
+    token,
+  ]);
+}
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}

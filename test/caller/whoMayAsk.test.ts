@@ -1,0 +1,340 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { claimsAt, createKey, sign, TestIssuer } from './testIssuer.ts';
+import { startService, type Reply, type TestService } from './testService.ts';
+
+const INVALID = 'Bearer realm="sim-swap", error="invalid_token"';
+
+/** Two lines that never swapped, and one that nobody has. */
+const OWN = '+447700900500';
+const OTHER = '+447700900501';
+const UNKNOWN = '+447700900299';
+
+const ROUTER_SECRET = 'the-router-and-this-subgraph-know-it';
+const PREVIOUS_SECRET = 'the-router-knew-this-one-until-today';
+
+const FIELDS = {
+  lastSimSwap: 'lastSimSwap',
+  simSwappedWithin: 'simSwappedWithin(maxAgeHours: 24)',
+  both: 'lastSimSwap a: simSwappedWithin b: simSwappedWithin(maxAgeHours: 2400)',
+} as const;
+
+let issuer: TestIssuer;
+let bff: TestService;
+let subgraph: TestService;
+
+beforeAll(async () => {
+  issuer = await TestIssuer.start();
+  bff = await startService(issuer.settings);
+  subgraph = await startService({
+    ...issuer.settings,
+    ROLE: 'subgraph',
+    ROUTER_SECRET: `${ROUTER_SECRET},${PREVIOUS_SECRET}`,
+  });
+});
+
+afterAll(async () => {
+  await bff.stop();
+  await subgraph.stop();
+  await issuer.close();
+});
+
+beforeEach(() => {
+  bff.simulator.resetStats();
+  subgraph.simulator.resetStats();
+});
+
+type Verdict = 'answers' | 'FORBIDDEN' | 'UNAUTHENTICATED';
+
+/** Each caller: its token, and what comes of asking about its own number and about another. */
+const CALLERS: Readonly<
+  Record<string, { token: () => Promise<string | undefined>; own: Verdict; other: Verdict }>
+> = {
+  'a service with the scope': {
+    token: () => issuer.token({ sub: 'risk', scope: 'sim-swap:read' }),
+    own: 'answers',
+    other: 'answers',
+  },
+  'a user with a verified number': {
+    token: () => issuer.token({ phone_number: OWN, phone_number_verified: true }),
+    own: 'answers',
+    other: 'FORBIDDEN',
+  },
+  'a user whose number nobody verified': {
+    token: () => issuer.token({ phone_number: OWN, phone_number_verified: false }),
+    own: 'FORBIDDEN',
+    other: 'FORBIDDEN',
+  },
+  'a user without a number': {
+    token: () => issuer.token(),
+    own: 'FORBIDDEN',
+    other: 'FORBIDDEN',
+  },
+  'a user with another scope': {
+    token: () => issuer.token({ scope: 'openid sim-swap:write' }),
+    own: 'FORBIDDEN',
+    other: 'FORBIDDEN',
+  },
+  'a user whose token is over': {
+    token: () => issuer.token({ exp: 1, scope: 'sim-swap:read' }),
+    own: 'UNAUTHENTICATED',
+    other: 'UNAUTHENTICATED',
+  },
+  'somebody with a token of their own making': {
+    token: async () =>
+      sign(await createKey('RS256'), claimsAt(Date.now(), { scope: 'sim-swap:read' })),
+    own: 'UNAUTHENTICATED',
+    other: 'UNAUTHENTICATED',
+  },
+  'nobody at all': {
+    token: () => Promise.resolve(undefined),
+    own: 'UNAUTHENTICATED',
+    other: 'UNAUTHENTICATED',
+  },
+};
+
+const PROOFS: Readonly<Record<string, { secret: string | undefined; counts: boolean }>> = {
+  'the secret': { secret: ROUTER_SECRET, counts: true },
+  'the secret that is being replaced': { secret: PREVIOUS_SECRET, counts: true },
+  'no secret': { secret: undefined, counts: false },
+  'an empty secret': { secret: '', counts: false },
+  'a secret that is cut': { secret: ROUTER_SECRET.slice(0, -1), counts: false },
+  'a secret that is too long': { secret: `${ROUTER_SECRET}x`, counts: false },
+  'both secrets, as they are set': {
+    secret: `${ROUTER_SECRET},${PREVIOUS_SECRET}`,
+    counts: false,
+  },
+};
+
+function authorization(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+function entities(fields: string): string {
+  return `query ($representations: [_Any!]!) {
+    _entities(representations: $representations) { ... on PhoneNumber { ${fields} } }
+  }`;
+}
+
+function representations(e164: string): object {
+  return { representations: [{ __typename: 'PhoneNumber', e164 }] };
+}
+
+const MATRIX = Object.entries(CALLERS).flatMap(([caller, { token, own, other }]) =>
+  Object.entries(FIELDS).flatMap(([field, fields]) =>
+    [
+      { about: 'their own number', e164: OWN, expected: own },
+      { about: 'their own number, written otherwise', e164: 'tel:+44 7700-900500', expected: own },
+      { about: 'another’s number', e164: OTHER, expected: other },
+    ].map((number) => ({ caller, token, field, fields, ...number })),
+  ),
+);
+
+describe('the BFF', () => {
+  it.each(MATRIX)('$caller asks $field about $about: $expected', async (row) => {
+    const { e164, fields, expected } = row;
+    const query = `query ($e164: ID!) { phoneNumber(e164: $e164) { ${fields} } }`;
+    const reply = await bff.ask(query, authorization(await row.token()), { e164 });
+    expect(outcomeOf(reply, bff)).toEqual(outcome(expected));
+  });
+
+  it.each(MATRIX)('in a list, $caller asks $field about $about: $expected', async (row) => {
+    const { e164, fields, expected } = row;
+    const query = `query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { ${fields} } }`;
+    const reply = await bff.ask(query, authorization(await row.token()), { e164s: [e164, e164] });
+    expect(outcomeOf(reply, bff)).toEqual(outcome(expected));
+  });
+
+  it.each([
+    ['a user with a verified number', { e164: OWN, simSwappedWithin: false }, []],
+    ['a service with the scope', null, ['FORBIDDEN']],
+    ['a user whose number nobody verified', null, ['FORBIDDEN']],
+    ['a user without a number', null, ['FORBIDDEN']],
+  ])('tells %s of myPhoneNumber: %j', async (caller, myPhoneNumber, codes) => {
+    const token = await CALLERS[caller]?.token();
+    const reply = await bff.ask(
+      '{ myPhoneNumber { e164 simSwappedWithin } }',
+      authorization(token),
+    );
+    expect(reply.data).toEqual({ myPhoneNumber });
+    expect(reply.codes).toEqual(codes);
+    expect(bff.simulator.stats().lookups).toBe(myPhoneNumber === null ? 0 : 1);
+  });
+
+  it('counts myPhoneNumber among the questions about that number', async () => {
+    const token = await CALLERS['a user with a verified number']?.token();
+    const reply = await bff.ask(
+      `{ myPhoneNumber { ${windows(1)} } phoneNumber(e164: "${OWN}") { ${windows(10)} } }`,
+      authorization(token),
+    );
+    expect(reply.codes).toEqual(['LOOKUP_LIMIT_EXCEEDED']);
+    expect(bff.simulator.stats().lookups).toBe(0);
+  });
+
+  it('says the same of a number that nobody has as of one that somebody has', async () => {
+    const token = await CALLERS['a user without a number']?.token();
+    const query =
+      'query ($e164: ID!) { phoneNumber(e164: $e164) { lastSimSwap simSwappedWithin } }';
+    const replies = await Promise.all(
+      [OTHER, UNKNOWN].map((e164) => bff.ask(query, authorization(token), { e164 })),
+    );
+    expect(replies[0]?.text).toContain('FORBIDDEN');
+    expect(replies[0]?.text).toBe(replies[1]?.text);
+    expect(bff.simulator.stats().tokens).toBe(0);
+  });
+
+  it('answers a list in part', async () => {
+    const token = await CALLERS['a user with a verified number']?.token();
+    const query = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
+    const reply = await bff.ask(query, authorization(token), { e164s: [OTHER, OWN, 'none'] });
+    expect(reply.data).toEqual({
+      phoneNumbers: [{ simSwappedWithin: null }, { simSwappedWithin: false }, null],
+    });
+    expect(reply.codes.toSorted()).toEqual(['BAD_USER_INPUT', 'FORBIDDEN']);
+    expect(bff.simulator.stats().lookups).toBe(1);
+  });
+});
+
+describe('the subgraph', () => {
+  const rows = MATRIX.flatMap((row) =>
+    Object.entries(PROOFS).map(([proof, { secret, counts }]) => ({
+      ...row,
+      proof,
+      secret,
+      counts,
+    })),
+  );
+
+  it.each(rows)('with $proof, $caller asks $field about $about', async (row) => {
+    const headers = {
+      ...authorization(await row.token()),
+      ...(row.secret === undefined ? {} : { 'x-router-secret': row.secret }),
+    };
+    const reply = await subgraph.ask(entities(row.fields), headers, representations(row.e164));
+    const expected = row.counts ? row.expected : 'NOT THE ROUTER';
+    expect(outcomeOf(reply, subgraph)).toEqual(outcome(expected));
+  });
+
+  it.each([
+    '{ _service { sdl } }',
+    '{ __typename }',
+    '{ __schema { types { name } } }',
+    '{ not graphql',
+  ])('tells nobody but the router: %s', async (query) => {
+    const token = await CALLERS['a service with the scope']?.token();
+    const stranger = await subgraph.ask(query, authorization(token));
+    expect([stranger.status, stranger.data]).toEqual([403, undefined]);
+    const router = { 'x-router-secret': ROUTER_SECRET };
+    const answered = await subgraph.ask(query, { ...authorization(token), ...router });
+    expect(answered.status).toBe(query === '{ not graphql' ? 400 : 200);
+  });
+
+  it('tells in its SDL that answers are for authenticated callers, and asks for no scope', async () => {
+    const token = await issuer.token();
+    const reply = await subgraph.ask('{ _service { sdl } }', {
+      ...authorization(token),
+      'x-router-secret': ROUTER_SECRET,
+    });
+    const sdl = JSON.stringify(reply.data);
+    expect(sdl).toMatch(/lastSimSwap: DateTime\s+@authenticated/);
+    expect(sdl).toMatch(/: Boolean\s+@authenticated/);
+    expect(sdl).not.toContain('@requiresScopes');
+  });
+});
+
+describe('a request without a good token', () => {
+  it.each([
+    ['no header', {}, 'Bearer realm="sim-swap"'],
+    ['another scheme', { authorization: 'Basic YTpi' }, INVALID],
+    ['no token', { authorization: 'Bearer' }, INVALID],
+    ['two tokens', { authorization: 'Bearer a.b.c d.e.f' }, INVALID],
+    ['nonsense', { authorization: 'Bearer a.b.c' }, INVALID],
+  ])('is 401 with WWW-Authenticate: %s', async (_what, headers, challenge) => {
+    const reply = await bff.ask('{ not graphql', headers);
+    expect(reply.status).toBe(401);
+    expect(reply.headers.get('www-authenticate')).toBe(challenge);
+    expect(reply.codes).toEqual(['UNAUTHENTICATED']);
+  });
+
+  it('is told before its body is read: its JSON need not be any', async () => {
+    const response = await fetch(`${bff.url}/graphql`, { method: 'POST', body: '{' });
+    expect(response.status).toBe(401);
+  });
+
+  it('is 401 by GET as well', async () => {
+    const response = await fetch(`${bff.url}/graphql?query={__typename}`, {
+      headers: { 'apollo-require-preflight': 'yes' },
+    });
+    expect(response.status).toBe(401);
+  });
+});
+
+describe('an issuer that is away', () => {
+  it('makes it 503 with Retry-After, not 401: the token may be good', async () => {
+    const away = await TestIssuer.start();
+    away.status = 302;
+    const service = await startService(away.settings);
+    try {
+      const reply = await service.ask('{ __typename }', authorization(await away.token()));
+      expect(reply.status).toBe(503);
+      expect(reply.headers.get('retry-after')).toBe('5');
+      expect(away.fetches).toBe(1);
+    } finally {
+      await service.stop();
+      await away.close();
+    }
+  });
+});
+
+describe('10,000 unknown key ids', () => {
+  it('cost one fetch of the keys', async () => {
+    const fresh = await TestIssuer.start();
+    const service = await startService(fresh.settings);
+    try {
+      const [, payload, signature] = (await fresh.token()).split('.');
+      const client = async (from: number): Promise<void> => {
+        for (let n = from; n < 10_000; n += 16) {
+          const header = JSON.stringify({ alg: 'RS256', kid: `unknown-${n}` });
+          const token = `${Buffer.from(header).toString('base64url')}.${payload}.${signature}`;
+          const reply = await service.ask('{ __typename }', authorization(token));
+          expect(reply.status).toBe(401);
+        }
+      };
+      await Promise.all(Array.from({ length: 16 }, (_, from) => client(from)));
+      expect(fresh.fetches).toBe(1);
+    } finally {
+      await service.stop();
+      await fresh.close();
+    }
+  }, 120_000);
+});
+
+/** What comes of asking: the reply, and whether the operator heard anything of it. */
+interface Outcome {
+  readonly reply: string;
+  readonly operatorWasAsked: boolean;
+}
+
+function outcome(reply: Verdict | 'NOT THE ROUTER'): Outcome {
+  return { reply, operatorWasAsked: reply === 'answers' };
+}
+
+function outcomeOf(reply: Reply, { simulator }: TestService): Outcome {
+  const { lookups, refusedLookups, tokens } = simulator.stats();
+  return { reply: verdictOf(reply), operatorWasAsked: lookups + refusedLookups + tokens > 0 };
+}
+
+/** All of a reply must agree: some answer beside a refusal is no verdict. */
+function verdictOf({ status, codes, data }: Reply): string {
+  if (status !== 200 && data !== undefined) return `${status} with data`;
+  if (status === 403) return 'NOT THE ROUTER';
+  if (codes.length === 0) return 'answers';
+  const values = JSON.stringify(data)?.match(/:(true|false|"[^"]*")/g) ?? [];
+  return values.length === 0 ? [...new Set(codes)].join() : `${codes.join()} beside answers`;
+}
+
+function windows(from: number): string {
+  return Array.from(
+    { length: 6 },
+    (_, n) => `w${n}: simSwappedWithin(maxAgeHours: ${from + n})`,
+  ).join(' ');
+}

@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Pool } from 'undici';
+import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
+import { Random } from '../chaos/random.ts';
+import { leaksIn, NUMBER_MARK, SECRET_MARK, type Leak } from './marks.ts';
+import { NastyOperator } from './nastyOperator.ts';
+import { anyQuestion, type Tokens } from './questions.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const CLIENTS = 32;
+const ROUTER_SECRET = `${SECRET_MARK}-the-router-and-the-subgraph-know-it`;
+
+/** One run: so many requests through a server of its own. */
+export interface CanaryRun {
+  readonly requests: number;
+  readonly seed: number;
+  readonly role: 'bff' | 'subgraph';
+  readonly flow: '2-legged' | '3-legged';
+}
+
+/** What was seen, and what should not have been. */
+export interface CanaryFindings {
+  readonly requests: number;
+  readonly operatorRequests: number;
+  readonly statuses: ReadonlyMap<number, number>;
+  readonly codes: ReadonlyMap<string, number>;
+  readonly auditLines: number;
+  readonly logLines: number;
+  readonly leaks: readonly (Leak & { readonly where: string })[];
+}
+
+/** Drives a server in a process of its own through its error paths, and scans all that it says. */
+export async function runCanary({
+  requests,
+  seed,
+  role,
+  flow,
+}: CanaryRun): Promise<CanaryFindings> {
+  const random = new Random(seed);
+  const operator = new NastyOperator(new Random(seed + 1));
+  const issuer = await TestIssuer.start();
+  const operatorUrl = await operator.listen();
+  const server = spawn(process.execPath, [MAIN], {
+    env: {
+      ...issuer.settings,
+      PORT: '0',
+      ROLE: role,
+      ...(role === 'subgraph' ? { ROUTER_SECRET } : {}),
+      OPERATOR_AUTH_URL: operatorUrl,
+      OPERATOR_SIM_SWAP_URL: operatorUrl,
+      OPERATOR_CLIENT_ID: 'canary',
+      OPERATOR_CLIENT_SECRET: `${SECRET_MARK}-client secret`,
+      OPERATOR_HEADERS: JSON.stringify({ 'x-api-key': `${SECRET_MARK}-api-key` }),
+      OPERATOR_FLOW: flow,
+      OPERATOR_TIMEOUT_MS: '500',
+      CONSENT_WAIT_MS: '20',
+      CONSENT_DENIED_SECONDS: '1',
+      CONSENT_DOUBT_SECONDS: '1',
+      QUOTA_NUMBERS_PER_HOUR: '100',
+      AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said: string[] = [];
+  const port = Promise.withResolvers<number>();
+  server.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said.push(text);
+    const found = /"port":(\d+)/.exec(said.join(''))?.[1];
+    if (found !== undefined && said.length < 10) port.resolve(Number(found));
+  });
+  server.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
+  server.once('exit', () => {
+    port.reject(new Error('The server ended before it listened.'));
+  });
+  const ended = once(server, 'close');
+
+  const pool = new Pool(`http://127.0.0.1:${await port.promise}`, { connections: CLIENTS });
+  const statuses = new Map<number, number>();
+  const codes = new Map<string, number>();
+  const leaks: (Leak & { where: string })[] = [];
+  try {
+    const tokens = await marketOf(issuer);
+    let left = requests;
+    const client = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const { body, ...question } = anyQuestion(random, role, tokens, ROUTER_SECRET);
+        const reply = await pool.request({ ...question, body: body ?? null });
+        const text = await reply.body.text();
+        count(statuses, reply.statusCode);
+        for (const [, code = ''] of text.matchAll(/"code":"([A-Z_]+)"/g)) count(codes, code);
+        const where = `a response: ${text.slice(0, 300)}`;
+        leaks.push(
+          ...leaksIn(`${JSON.stringify(reply.headers)}\n${text}`).map((leak) => ({
+            ...leak,
+            where,
+          })),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+  } finally {
+    await pool.destroy();
+    server.kill('SIGTERM');
+    await ended;
+    await operator.close();
+    await issuer.close();
+  }
+  const lines = said.join('').split('\n');
+  for (const line of lines) {
+    leaks.push(...leaksIn(line).map((leak) => ({ ...leak, where: `standard output: ${line}` })));
+  }
+  const auditLines = lines.filter((line) => line.startsWith('{"audit":')).length;
+  return {
+    requests,
+    operatorRequests: operator.requests,
+    statuses,
+    codes,
+    auditLines,
+    logLines: lines.length - auditLines,
+    leaks,
+  };
+}
+
+/** Tokens of all sorts; each holds marks, and so must not be seen anywhere. */
+async function marketOf(issuer: TestIssuer): Promise<Tokens> {
+  const number = `+${NUMBER_MARK}123`;
+  const jti = `${SECRET_MARK}-jti`;
+  const reader = { jti, scope: 'sim-swap:read' };
+  const stranger = await createKey('RS256');
+  const good = await Promise.all([
+    issuer.token({ ...reader, sub: 'risk' }),
+    issuer.token({ ...reader, sub: 'bank' }),
+    issuer.token({ ...reader, sub: number }),
+    issuer.token({ ...reader, sub: `user:${number}`, client_id: number }),
+    issuer.token({ ...reader, sub: number.slice(1), client_id: 'app' }),
+    issuer.token({ jti, phone_number: number, phone_number_verified: true }),
+    issuer.token({ jti, phone_number: number }),
+  ]);
+  const bad = await Promise.all([
+    issuer.token({ ...reader, exp: 1 }),
+    issuer.token({ ...reader, aud: number }),
+    issuer.token({ ...reader, purpose: number }),
+    sign(stranger, claimsAt(Date.now(), reader)),
+    sign({ ...stranger, kid: number }, claimsAt(Date.now(), reader)),
+    Promise.resolve(`${SECRET_MARK}.${SECRET_MARK}.${SECRET_MARK}`),
+  ]);
+  return { good, bad };
+}
+
+function count<K>(counts: Map<K, number>, key: K): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

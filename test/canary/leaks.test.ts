@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { runCanary } from './canary.ts';
+
+/** Those that the way of asking can come to, whatever the operator does. */
+const REFUSALS = [
+  'BAD_USER_INPUT',
+  'FORBIDDEN',
+  'UNAUTHENTICATED',
+  'RATE_LIMITED',
+  'GRAPHQL_VALIDATION_FAILED',
+];
+
+const OPERATORS = [
+  'NUMBER_NOT_SERVED',
+  'OPERATOR_INVALID_REPLY',
+  'OPERATOR_RATE_LIMITED',
+  'OPERATOR_REFUSED',
+  'OPERATOR_UNAVAILABLE',
+];
+
+describe('no number, secret or token leaves the service', () => {
+  it.each([
+    { role: 'bff', flow: '2-legged', ways: [...REFUSALS, ...OPERATORS] },
+    {
+      role: 'subgraph',
+      flow: '3-legged',
+      ways: [...REFUSALS, ...OPERATORS, 'CONSENT_PENDING', 'CONSENT_DENIED', 'CONSENT_EXPIRED'],
+    },
+  ] as const)(
+    'in 5,000 requests: $role, $flow',
+    async ({ role, flow, ways }) => {
+      const findings = await runCanary({ requests: 5000, seed: 20, role, flow });
+      expect(findings.leaks.slice(0, 5)).toEqual([]);
+      // It went down the ways on which something could leak.
+      expect(ways.filter((way) => !findings.codes.has(way))).toEqual([]);
+      expect(findings.operatorRequests).toBeGreaterThan(500);
+      expect(findings.auditLines).toBeGreaterThan(500);
+      expect(findings.logLines).toBeGreaterThan(100);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import type { Random } from '../chaos/random.ts';
+import { SECRET_MARK } from './marks.ts';
+
+type Reply = readonly [status: number, headers: Record<string, string>, body: string];
+
+// 400 is how most refusals come, above all those of the polls.
+const STATUSES = [
+  400, 400, 400, 400, 301, 302, 307, 400, 401, 403, 404, 409, 415, 422, 429, 500, 501, 502, 503,
+] as const;
+
+const CODES = [
+  'OUT_OF_RANGE',
+  'INVALID_ARGUMENT',
+  'UNAUTHENTICATED',
+  'PERMISSION_DENIED',
+  'NOT_FOUND',
+  'NOT_SUPPORTED',
+  'SERVICE_NOT_APPLICABLE',
+  'UNIDENTIFIABLE_PHONE_NUMBER',
+  'QUOTA_EXCEEDED',
+] as const;
+
+const ERRORS = [
+  'invalid_client',
+  'invalid_grant',
+  'access_denied',
+  'access_denied',
+  'access_denied',
+  'expired_token',
+  'slow_down',
+  'authorization_pending',
+  'unknown_user_id',
+  'invalid_scope',
+] as const;
+
+/** An operator that says everything that it was told, in every place where a reply can hold it. */
+export class NastyOperator {
+  requests = 0;
+  readonly #random: Random;
+  readonly #server: Server;
+
+  constructor(random: Random) {
+    this.#random = random;
+    this.#server = createServer((request, response) => {
+      this.#serve(request, response).catch(() => response.destroy());
+    });
+  }
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.requests += 1;
+    const body = await readText(request);
+    const told = `${body} ${decodeURIComponent(body)} ${request.headers.authorization ?? ''}`;
+    const correlator = String(request.headers['x-correlator']);
+    if (this.#random.chance(0.03)) {
+      request.socket.destroy();
+      return;
+    }
+    if (this.#random.chance(0.03)) {
+      request.socket.end(`HTTP/1.1 200 OK\r\n${told.replaceAll(/[\r\n]/g, '')}\r\n\r\n`);
+      return;
+    }
+    const [status, headers, text] = this.#random.chance(0.6)
+      ? this.#goodReply(request.url ?? '', told)
+      : this.#badReply(told);
+    const echoed = this.#random.chance(0.03) ? `other-${correlator}` : correlator;
+    response.writeHead(status, {
+      'content-type': this.#random.chance(0.95) ? 'application/json' : 'text/html',
+      'x-correlator': echoed,
+      'set-cookie': `session=${SECRET_MARK}-cookie`,
+      ...headers,
+    });
+    response.end(text);
+  }
+
+  #goodReply(path: string, told: string): Reply {
+    if (path.endsWith('/bc-authorize')) {
+      const authReqId = `${SECRET_MARK}-auth-req-${this.requests}`;
+      return json({ auth_req_id: authReqId, expires_in: 1, interval: 1 });
+    }
+    if (path.endsWith('/token')) {
+      const token = `${SECRET_MARK}-token-${this.requests}`;
+      return json({ access_token: token, token_type: 'Bearer', expires_in: 60, id_token: token });
+    }
+    // Now and then what should be a date or a boolean is all that was told.
+    if (this.#random.chance(0.2)) {
+      return json({ latestSimChange: told, swapped: told, monitoredPeriod: told });
+    }
+    return json(
+      path.endsWith('/check')
+        ? { swapped: this.#random.chance(0.3) }
+        : { latestSimChange: this.#random.chance(0.5) ? null : '2020-01-01T00:00:00Z' },
+    );
+  }
+
+  #badReply(told: string): Reply {
+    const status = this.#random.pick(STATUSES);
+    const inHeader = encodeURIComponent(told).slice(0, 500);
+    const headers = {
+      location: `http://127.0.0.1:9/?${inHeader}`,
+      'www-authenticate': `Bearer error="${inHeader}"`,
+      ...(this.#random.chance(0.3) ? { 'retry-after': '1' } : {}),
+    };
+    if (this.#random.chance(0.2)) return [status, headers, told];
+    const reply = {
+      status,
+      ...(this.#random.chance(0.5)
+        ? { code: this.#random.chance(0.9) ? this.#random.pick(CODES) : told }
+        : { error: this.#random.chance(0.9) ? this.#random.pick(ERRORS) : told }),
+      message: told,
+      error_description: told,
+      error_uri: `https://operator.example/?${inHeader}`,
+    };
+    return [status, headers, JSON.stringify(reply)];
+  }
+}
+
+function json(value: object): Reply {
+  return [200, {}, JSON.stringify(value)];
+}
