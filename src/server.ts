@@ -27,7 +27,10 @@ import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
+import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
+import { COMMAND_TIMEOUT_MS, RedisConnection } from './tokens/consents/redisConnection.ts';
+import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
 import { TokenManager } from './tokens/tokenManager.ts';
 
 /** A process that serves. */
@@ -51,7 +54,8 @@ export interface ServerParts {
 /** Puts all parts together and serves. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
-  const simSwaps = createSimSwaps(operator, config.consent, parts);
+  const store = await openConsentStore(parts);
+  const simSwaps = createSimSwaps(operator, config.consent, { ...parts, store });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
@@ -92,12 +96,33 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await http.close();
       await apollo.stop();
       await simSwaps.close();
+      if (store instanceof RedisConsentStore) store.close();
     },
   };
 }
 
 /** What a drain allows for requests and answers to come and go, beside a request's own time. */
 const SLOWEST_BYTES_MS = 1000;
+
+/** A Redis that is away does not hold up the start: it is connected to when it comes. */
+async function openConsentStore({
+  config,
+  operator,
+  clock,
+  log,
+}: ServerParts): Promise<ConsentStore> {
+  if (config.sharedState === undefined || operator.flow === '2-legged') {
+    return new MemoryConsentStore(clock);
+  }
+  const { redisUrl, stateKey } = config.sharedState;
+  const store = new RedisConsentStore(new RedisConnection(redisUrl, clock, log), {
+    stateKey,
+    operator: `${operator.authUrl} ${operator.clientId}`,
+    doubtMs: config.consent.doubtSeconds * 1000,
+  });
+  await store.open();
+  return store;
+}
 
 function singleValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
@@ -125,12 +150,13 @@ export interface SimSwapParts {
   readonly log: Log;
   /** Others than the ones that serve are for showing what each of those is good for. */
   readonly judges?: Judges;
+  readonly store?: ConsentStore;
 }
 
 export function createSimSwaps(
   settings: OperatorSettings,
   consent: ConsentSettings,
-  { clock, log, judges = JUDGES }: SimSwapParts,
+  { clock, log, judges = JUDGES, store = new MemoryConsentStore(clock) }: SimSwapParts,
 ): SimSwaps {
   const sentHeaders = new SentHeaders();
   const budget = new RetryBudget(clock);
@@ -200,13 +226,13 @@ export function createSimSwaps(
           {
             tokens,
             operator,
-            store: new MemoryConsentStore(clock),
+            store,
             offer: settings,
             rules: {
               doubtMs: consent.doubtSeconds * 1000,
               deniedMs: consent.deniedSeconds * 1000,
               resultMs: consent.resultSeconds * 1000,
-              leaseMs: exchangeMs + 1000,
+              leaseMs: exchangeMs + 2 * COMMAND_TIMEOUT_MS,
               firstPoll: settings.cibaFirstPoll,
             },
             rooms: { requests: room(), polls: room() },
