@@ -1,6 +1,8 @@
 import type { Fact } from '../domain/fact.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
+import { consentStatus, type ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
 import {
   ConsentPursuit,
@@ -37,6 +39,12 @@ export class ConsentedLookups implements LookupRoute {
       await this.#keep(inquiry).catch(unlessLost);
     }
     return outcome;
+  }
+
+  async consent(number: PhoneNumber, caller: string): Promise<ConsentStatus | undefined> {
+    const { store, clock } = this.#parts;
+    const snapshot = await store.read(number).catch(unlessLost);
+    return snapshot === undefined ? undefined : consentStatus(snapshot, caller, clock.nowMs());
   }
 
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */

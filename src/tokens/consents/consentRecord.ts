@@ -319,12 +319,13 @@ export function pendingFailure(
 }
 
 /** When the record may say something else. */
-function againAtMs(record: ConsentRecord, nowMs: number): number {
+export function againAtMs(record: ConsentRecord, nowMs: number): number {
   if (record.state === 'pending') return record.nextPollAtMs;
   const isUnderWay = record.state === 'requested' && record.leaseUntilMs > nowMs;
   return isUnderWay ? record.leaseUntilMs : endsAtMs(record);
 }
 
-function secondsUntil(atMs: number, nowMs: number): number {
+/** In whole seconds, and at least one: nobody is to ask again at once. */
+export function secondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 }
