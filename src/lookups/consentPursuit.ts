@@ -65,6 +65,9 @@ export interface Waiter {
  */
 type StoreTime = () => number;
 
+/** How much longer one poll may be on its way than another. */
+const LONGEST_WAY_MS = 50;
+
 /** How long to wait before what must not be lost is sent to a lost store again. */
 const STORE_AGAIN_MS = 250;
 
@@ -262,10 +265,14 @@ export class ConsentPursuit {
       await this.#redeem(pending, outcome.token, version, storeTime);
       return;
     }
+    const nowMs = storeTime();
+    // The first poll may have had a connection to make, and the next one not: the operator counts from
+    // when they arrive.
+    const arrivedByMs = Math.min(nowMs, sentAtMs + LONGEST_WAY_MS);
     const learned =
       'goOn' in outcome
-        ? polled(pending, outcome, sentAtMs, storeTime())
-        : ended(pending, outcome.failure, storeTime(), rules);
+        ? polled(pending, outcome, arrivedByMs, nowMs)
+        : ended(pending, outcome.failure, nowMs, rules);
     await this.#writeLearned(version, learned, storeTime, leaseUntilMs);
   }
 
