@@ -105,12 +105,12 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
 const SLOWEST_BYTES_MS = 1000;
 
 /** A Redis that is away does not hold up the start: it is connected to when it comes. */
-async function openConsentStore({
+export async function openConsentStore({
   config,
   operator,
   clock,
   log,
-}: ServerParts): Promise<ConsentStore> {
+}: Omit<ServerParts, 'judges'>): Promise<ConsentStore> {
   if (config.sharedState === undefined || operator.flow === '2-legged') {
     return new MemoryConsentStore(clock);
   }

@@ -3,8 +3,8 @@ import { readConfig } from '../../src/config.ts';
 import { startServer, type RunningServer } from '../../src/server.ts';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { systemClock } from '../../src/systemClock.ts';
+import { silentLog } from '../silentLog.ts';
 
-const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const ANSWERED = '+447700900004';
 const AFTER_2_S = '+447700900050';
 const DECLINED = '+447700900052';
@@ -50,7 +50,7 @@ async function serve(flow: string, settings: Record<string, string> = {}): Promi
   });
   const [operator] = config.operators;
   if (operator === undefined) throw new Error('There is no operator.');
-  server = await startServer({ config, operator, clock: systemClock, log: SILENT });
+  server = await startServer({ config, operator, clock: systemClock, log: silentLog });
 }
 
 async function ask(numbers: readonly string[], fields: string): Promise<Reply> {

@@ -13,6 +13,7 @@ import { MemoryConsentStore } from '../../../src/tokens/consents/memoryConsentSt
 import { RedisConnection } from '../../../src/tokens/consents/redisConnection.ts';
 import { RedisConsentStore } from '../../../src/tokens/consents/redisConsentStore.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
+import { silentLog } from '../../silentLog.ts';
 import { ALICE, BOB, changed, checked, hours } from '../../values.ts';
 
 const RULES: ConsentRules = {
@@ -23,7 +24,6 @@ const RULES: ConsentRules = {
   firstPoll: 'at-once',
 };
 const KEEP_MS = 60_000;
-const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function intent(nowMs: number, id = 'one'): ConsentRecord {
   const lookup = { operation: 'check', maxAgeHours: hours(240) } as const;
@@ -70,7 +70,7 @@ async function connect(
   stateKey: Uint8Array = randomBytes(32),
   url = redis?.url ?? '',
 ): Promise<RedisConsentStore> {
-  const connection = new RedisConnection(url, systemClock, SILENT);
+  const connection = new RedisConnection(url, systemClock, silentLog);
   connections.push(connection);
   const store = new RedisConsentStore(connection, {
     stateKey,
