@@ -10,7 +10,10 @@ const config: CodegenConfig = {
       config: {
         federation: true,
         contextType: '../../context.ts#RequestContext',
-        mappers: { PhoneNumber: '../phoneNumberEntity.ts#PhoneNumberEntity' },
+        mappers: {
+          PhoneNumber: '../phoneNumberEntity.ts#PhoneNumberEntity',
+          SimSwapConsent: '../../tokens/consents/consentStatus.ts#ConsentStatus',
+        },
         scalars: {
           DateTime: '../../domain/instant.ts#Instant',
           _FieldSet: 'string',

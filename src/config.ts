@@ -6,6 +6,7 @@ import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
 import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
+import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { AskLimits } from './graphql/askedCount.ts';
 import type { Role } from './graphql/schema.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
@@ -23,6 +24,8 @@ export interface Config {
   /** How long to go on after /readyz says no, for whoever routes requests to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
+  /** Where consents lie that several processes share; in the process itself where absent. */
+  readonly sharedState: SharedState | undefined;
   readonly limits: AskLimits;
   readonly callers: CallerSettings;
   readonly quotas: QuotaSettings;
@@ -63,6 +66,7 @@ export function readConfig(environment: Environment = process.env): Config {
       deniedSeconds: read.integer('CONSENT_DENIED_SECONDS', 600, { min: 0, max: 86_400 }),
       resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 0, max: 3600 }),
     },
+    sharedState: readSharedState(read),
     limits: {
       maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION', 100, {
         min: 1,

@@ -37,7 +37,10 @@ import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
+import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
+import { COMMAND_TIMEOUT_MS, RedisConnection } from './tokens/consents/redisConnection.ts';
+import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
 import { TokenManager } from './tokens/tokenManager.ts';
 
 /** A process that serves. */
@@ -64,7 +67,8 @@ export interface ServerParts {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
   const admission = createAdmission(config, parts);
-  const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission });
+  const store = await openConsentStore(parts);
+  const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, store });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
@@ -110,6 +114,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
+      if (store instanceof RedisConsentStore) store.close();
     },
   };
 }
@@ -151,6 +156,26 @@ function createGate(
   };
 }
 
+/** A Redis that is away does not hold up the start: it is connected to when it comes. */
+export async function openConsentStore({
+  config,
+  operator,
+  clock,
+  log,
+}: Omit<ServerParts, 'judges'>): Promise<ConsentStore> {
+  if (config.sharedState === undefined || operator.flow === '2-legged') {
+    return new MemoryConsentStore(clock);
+  }
+  const { redisUrl, stateKey } = config.sharedState;
+  const store = new RedisConsentStore(new RedisConnection(redisUrl, clock, log), {
+    stateKey,
+    operator: `${operator.authUrl} ${operator.clientId}`,
+    doubtMs: config.consent.doubtSeconds * 1000,
+  });
+  await store.open();
+  return store;
+}
+
 function singleValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
@@ -182,12 +207,19 @@ export interface SimSwapParts {
   readonly judges?: Judges;
   /** Stands before every lookup; every one is let through unless it is said. */
   readonly admission?: Admission;
+  readonly store?: ConsentStore;
 }
 
 export function createSimSwaps(
   settings: OperatorSettings,
   consent: ConsentSettings,
-  { clock, log, admission = OPEN_ADMISSION, judges = JUDGES }: SimSwapParts,
+  {
+    clock,
+    log,
+    admission = OPEN_ADMISSION,
+    judges = JUDGES,
+    store = new MemoryConsentStore(clock),
+  }: SimSwapParts,
 ): SimSwaps {
   const sentHeaders = new SentHeaders();
   const budget = new RetryBudget(clock);
@@ -259,13 +291,13 @@ export function createSimSwaps(
             tokens,
             operator,
             admission,
-            store: new MemoryConsentStore(clock),
+            store,
             offer: settings,
             rules: {
               doubtMs: consent.doubtSeconds * 1000,
               deniedMs: consent.deniedSeconds * 1000,
               resultMs: consent.resultSeconds * 1000,
-              leaseMs: exchangeMs + ON_RECORD_MS,
+              leaseMs: exchangeMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS,
               firstPoll: settings.cibaFirstPoll,
             },
             rooms: { requests: room(), polls: room() },

@@ -14,5 +14,6 @@ export function permittedSimSwaps(caller: Caller, loader: SimSwapLoader): SimSwa
     lastSimSwap: (number) => ifPermitted(number, () => loader.lastSimSwap(number)),
     simSwappedWithin: (number, maxAgeHours) =>
       ifPermitted(number, () => loader.simSwappedWithin(number, maxAgeHours)),
+    consent: (number) => ifPermitted(number, () => loader.consent(number)),
   };
 }

@@ -11,7 +11,7 @@ import type { EnvironmentReader } from './environment.ts';
 /** Where an operator is, and as whom it knows us: what onboarding with one yields. */
 export type OperatorAccess = Pick<
   OperatorSettings,
-  'authUrl' | 'simSwapUrl' | 'clientId' | 'clientAuthentication'
+  'authUrl' | 'simSwapUrl' | 'clientId' | 'clientAuthentication' | 'signedRequest'
 >;
 
 /** How an operator wants to be asked: all but where it is. */
@@ -72,6 +72,7 @@ const ACCESS_NAMES = [
  */
 export function readAccess(read: EnvironmentReader, isNeeded: boolean): OperatorAccess | undefined {
   const method = read.oneOf('OPERATOR_CLIENT_AUTH', ['basic', 'private_key_jwt', 'both']);
+  const signing = read.oneOf('OPERATOR_SIGNED_REQUEST', ['off', 'on', 'strict']);
   const isSet = ACCESS_NAMES.filter((name) => read.text(name) !== undefined).length > 0;
   if (!isSet && !isNeeded) return undefined;
 
@@ -83,28 +84,43 @@ export function readAccess(read: EnvironmentReader, isNeeded: boolean): Operator
     authUrl: read.url('OPERATOR_AUTH_URL') ?? '',
     simSwapUrl: read.url('OPERATOR_SIM_SWAP_URL') ?? '',
     clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
-    clientAuthentication: readClientAuthentication(read, method),
+    ...readKeys(read, method, signing),
+  };
+}
+
+/** One key serves assertions and signed requests. */
+function readKeys(
+  read: EnvironmentReader,
+  method: ClientAuthenticationSettings['method'],
+  signing: 'off' | 'on' | 'strict',
+): Pick<OperatorAccess, 'clientAuthentication' | 'signedRequest'> {
+  if (signing === 'off') return { clientAuthentication: readClientAuthentication(read, method) };
+  const assertion = readAssertion(read, `OPERATOR_SIGNED_REQUEST=${signing} needs it`);
+  return {
+    clientAuthentication: readClientAuthentication(read, method, assertion),
+    signedRequest: { assertion, isStrict: signing === 'strict' },
   };
 }
 
 function readClientAuthentication(
   read: EnvironmentReader,
   method: ClientAuthenticationSettings['method'],
+  known?: AssertionSettings,
 ): ClientAuthenticationSettings {
-  const secret = (): string =>
-    read.requiredSecret('OPERATOR_CLIENT_SECRET', `OPERATOR_CLIENT_AUTH=${method} needs it`);
+  const why = `OPERATOR_CLIENT_AUTH=${method} needs it`;
+  const assertion = (): AssertionSettings => known ?? readAssertion(read, why);
+  const secret = (): string => read.requiredSecret('OPERATOR_CLIENT_SECRET', why);
   switch (method) {
     case 'basic':
       return { method, secret: secret() };
     case 'private_key_jwt':
-      return { method, assertion: readAssertion(read, method) };
+      return { method, assertion: assertion() };
     case 'both':
-      return { method, secret: secret(), assertion: readAssertion(read, method) };
+      return { method, secret: secret(), assertion: assertion() };
   }
 }
 
-function readAssertion(read: EnvironmentReader, method: string): AssertionSettings {
-  const why = `OPERATOR_CLIENT_AUTH=${method} needs it`;
+function readAssertion(read: EnvironmentReader, why: string): AssertionSettings {
   const alg = read.oneOf('OPERATOR_ASSERTION_ALG', ['ES256', 'PS256', 'RS256']);
   const kid = read.text('OPERATOR_ASSERTION_KID');
   const privateKeyPem = read.file('OPERATOR_ASSERTION_KEY_FILE', why) ?? '';

@@ -38,3 +38,8 @@ export function parseInstant(text: string): Instant | undefined {
     epochMs: midnight.getTime() + sinceMidnightMs + fractionMs - offsetMs,
   };
 }
+
+/** The instant of our own clock, in UTC. */
+export function instantAt(epochMs: number): Instant {
+  return { text: new Date(epochMs).toISOString(), epochMs };
+}

@@ -46,6 +46,7 @@ export interface AskedOperation {
 interface AskedBelow {
   readonly fields: number;
   readonly questions: ReadonlySet<string>;
+  readonly asksConsent: boolean;
 }
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -63,6 +64,9 @@ const NUMBERS_IN: Readonly<
 
 /** The fields that ask the operator something. */
 const QUESTIONS: ReadonlySet<string> = new Set(['lastSimSwap', 'simSwappedWithin']);
+
+/** The field that asks our own store: no lookup, but not for any number of numbers. */
+const CONSENT = 'simSwapConsent';
 
 /**
  * Counts what an operation asks over aliases, fragments and representations together, without
@@ -90,11 +94,11 @@ export function countAsked(asked: AskedOperation, limits: AskLimits): AskedCount
     const definition = root.getFields()[field.name.value];
     if (numbersIn === undefined || definition === undefined) continue;
     const numbers = numbersIn(selections.argumentsOf(definition, field), asked.ownNumber);
-    const { fields, questions } = selections.askedBelow(field, phoneNumber);
+    const { fields, questions, asksConsent } = selections.askedBelow(field, phoneNumber);
     if (!Array.isArray(numbers)) continue;
     count.answers += numbers.length * Math.max(1, fields);
     if (exceeds(count, limits)) return count;
-    if (questions.size === 0) continue;
+    if (questions.size === 0 && !asksConsent) continue;
     for (const number of new Set<unknown>(numbers)) {
       if (typeof number !== 'string') continue;
       const canonical = canonicalNumber(number);
@@ -171,7 +175,8 @@ class Selections {
       const { maxAgeHours } = this.argumentsOf(definition, asked);
       questions.add(`${definition.name} ${String(maxAgeHours)}`);
     }
-    return { fields: fields.length, questions };
+    const asksConsent = fields.some(({ name }) => name.value === CONSENT);
+    return { fields: fields.length, questions, asksConsent };
   }
 
   /** The arguments as the resolver will see them; none where they do not fit. */

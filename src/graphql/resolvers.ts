@@ -1,8 +1,13 @@
+import { instantAt } from '../domain/instant.ts';
 import { parseMaxAge } from '../domain/maxAge.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { Forbidden } from '../errors.ts';
 import { badUserInput } from './errors.ts';
-import type { PhoneNumberResolvers, QueryResolvers } from './generated/resolvers.ts';
+import type {
+  PhoneNumberResolvers,
+  QueryResolvers,
+  SimSwapConsentResolvers,
+} from './generated/resolvers.ts';
 import type { PhoneNumberEntity } from './phoneNumberEntity.ts';
 import { DateTime } from './scalars.ts';
 
@@ -14,6 +19,13 @@ const PhoneNumber: PhoneNumberResolvers = {
     if ('refused' in maxAge) throw badUserInput(maxAge.refused);
     return simSwaps.simSwappedWithin(e164, maxAge.value);
   },
+  simSwapConsent: async ({ e164 }, _args, { simSwaps }) => (await simSwaps.consent(e164)) ?? null,
+};
+
+const SimSwapConsent: SimSwapConsentResolvers = {
+  state: ({ state }) => state,
+  retryAfterSeconds: ({ retryAfterSeconds }) => retryAfterSeconds ?? null,
+  expiresAt: ({ expiresAtMs }) => (expiresAtMs === undefined ? null : instantAt(expiresAtMs)),
 };
 
 const Query: QueryResolvers = {
@@ -26,7 +38,7 @@ const Query: QueryResolvers = {
 };
 
 /** The BFF: the numbers come in as arguments. */
-export const bffResolvers = { DateTime, PhoneNumber, Query };
+export const bffResolvers = { DateTime, PhoneNumber, SimSwapConsent, Query };
 
 /**
  * The subgraph: the numbers come in as representations.
@@ -37,6 +49,7 @@ export const bffResolvers = { DateTime, PhoneNumber, Query };
 export const subgraphResolvers = {
   DateTime,
   PhoneNumber,
+  SimSwapConsent,
   Query: {
     _entities: (_root: unknown, { representations }: { representations: readonly unknown[] }) =>
       representations.map((representation) => resolveReference(representation)),

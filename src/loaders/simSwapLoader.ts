@@ -5,7 +5,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Question } from '../domain/question.ts';
 import { LookupError } from '../errors.ts';
 import type { Executor } from '../lookups/executor.ts';
-import type { Answer } from '../lookups/plan.ts';
+import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 
 /** Gathers one request's questions, tick by tick, and answers each. Rejects with a `LookupError`. */
 export interface SimSwapLoader {
@@ -13,16 +13,19 @@ export interface SimSwapLoader {
   lastSimSwap(number: PhoneNumber): Promise<Instant | null>;
   /** Whether the SIM changed in the last `maxAgeHours`. */
   simSwappedWithin(number: PhoneNumber, maxAgeHours: MaxAgeHours): Promise<boolean>;
+  /** How the consent stands, after what is asked in the same tick; `undefined` when nobody can tell. */
+  consent(number: PhoneNumber): Promise<ConsentStatus | undefined>;
 }
 
 /** A question about a number: DataLoader gathers these, and asks each once however often it is asked. */
 interface NumberQuestion {
   readonly number: PhoneNumber;
-  readonly question: Question;
+  /** One for the operator, or how the consent stands, which asks nobody anything. */
+  readonly question: Question | { readonly asks: 'consent' };
 }
 
-/** A date question is answered by one of the first two, a window by the last. */
-type Value = Instant | null | boolean;
+/** A date question is answered by one of the first two, a window by the third, the consent by the last. */
+type Value = Instant | null | boolean | ConsentStatus | undefined;
 
 /** One loader for one request. */
 export function createSimSwapLoader(executor: Executor): SimSwapLoader {
@@ -37,6 +40,8 @@ export function createSimSwapLoader(executor: Executor): SimSwapLoader {
       loader.load({ number, question: { asks: 'date' } }) as Promise<Instant | null>,
     simSwappedWithin: (number, maxAgeHours) =>
       loader.load({ number, question: { asks: 'window', maxAgeHours } }) as Promise<boolean>,
+    consent: (number) =>
+      loader.load({ number, question: { asks: 'consent' } }) as Promise<ConsentStatus | undefined>,
   };
   // oxlint-enable typescript/no-unsafe-type-assertion
 }
@@ -51,19 +56,26 @@ async function answerAll(
     Array.from(byNumber, ([number, group]) =>
       executor.ask(
         number,
-        group.map(({ question }) => question),
+        group.flatMap(({ question }) => (question.asks === 'consent' ? [] : [question])),
       ),
     ),
   );
-  return asked.map(({ number, question }) => valueOf(executor.answerTo(number, question)));
+  return Promise.all(asked.map((one) => valueOf(executor, one)));
 }
 
-function valueOf(answer: Answer | Error): Value | Error {
+async function valueOf(
+  executor: Executor,
+  { number, question }: NumberQuestion,
+): Promise<Value | Error> {
+  if (question.asks === 'consent') return executor.consent(number);
+  const answer = executor.answerTo(number, question);
   if (answer instanceof Error) return answer;
   if ('failure' in answer) return new LookupError(answer.failure);
   return 'swapped' in answer ? answer.swapped : answer.latestSimChange;
 }
 
 function cacheKey({ number, question }: NumberQuestion): string {
-  return question.asks === 'date' ? number : `${number} ${question.maxAgeHours}`;
+  return question.asks === 'window'
+    ? `${number} ${question.maxAgeHours}`
+    : `${number} ${question.asks}`;
 }

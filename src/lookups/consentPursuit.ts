@@ -10,19 +10,27 @@ import type { AccessToken, TokenSubject } from '../tokens/accessToken.ts';
 import {
   acknowledged,
   ended,
+  endedByLookup,
   endsAtMs,
   inDoubt,
+  isAlive,
   nextStep,
+  overrules,
   pendingFailure,
   polled,
   polling,
   redeemed,
   requested,
+  restored,
   type ConsentRecord,
   type ConsentRules,
   type NextStep,
 } from '../tokens/consents/consentRecord.ts';
-import type { ConsentStore, Snapshot } from '../tokens/consents/consentStore.ts';
+import {
+  ConsentStoreLost,
+  type ConsentStore,
+  type Snapshot,
+} from '../tokens/consents/consentStore.ts';
 import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
 import { ifAdmitted, type Admission, type AskedLookup } from './admission.ts';
 import type { Inquiry, LookupOutcome } from './lookupRoute.ts';
@@ -53,8 +61,17 @@ export interface Waiter {
   reject(defect: unknown): void;
 }
 
-/** A moment of the store's clock, told from the last snapshot by our own. */
+/**
+ * A moment of the store's clock, told from the last snapshot by our own. It counts from sending for the
+ * snapshot, so it is never behind the store: what we say lasts until a moment lasts no less.
+ */
 type StoreTime = () => number;
+
+/** How much longer one poll may be on its way than another. */
+const LONGEST_WAY_MS = 50;
+
+/** How long to wait before what must not be lost is sent to a lost store again. */
+const STORE_AGAIN_MS = 250;
 
 /**
  * Pursues consent about one number for the requests of one caller, as long as one of them waits.
@@ -109,6 +126,10 @@ export class ConsentPursuit {
     try {
       while (this.#waiters.size > 0 || this.#owesStep) await this.#move();
     } catch (defect) {
+      if (defect instanceof ConsentStoreLost) {
+        this.#fail(this.#failureWithoutStore());
+        return;
+      }
       for (const waiter of this.#waiters) waiter.reject(defect);
       this.#waiters.clear();
       this.#owesStep = false;
@@ -118,10 +139,12 @@ export class ConsentPursuit {
   }
 
   async #move(): Promise<void> {
-    const snapshot = await this.#parts.store.read(this.#number);
-    const storeTime = this.#storeTimeFrom(snapshot);
+    const { snapshot, storeTime } = await this.#read();
+    const lost = this.#recordLostFrom(snapshot);
+    if (lost?.state === 'pending') return this.#restore(lost, snapshot, storeTime);
     this.#seen = { record: snapshot.record, storeTime };
-    const next = nextStep(snapshot.record, this.#caller, snapshot.nowMs);
+    const { record, nowMs, doubtUntilMs } = snapshot;
+    const next = nextStep(record, this.#caller, nowMs, doubtUntilMs);
     switch (next.step) {
       case 'request':
         return this.#inRoom('requests', () => this.#request(snapshot, storeTime));
@@ -130,9 +153,11 @@ export class ConsentPursuit {
       case 'wait':
         return this.#wait(next.untilMs - storeTime());
       case 'turn-away':
-        this.#fail(pendingFailure(snapshot.record, snapshot.nowMs, this.#parts.clock.nowMs()));
+        if (record === undefined && (await this.#tellKeptFacts())) return undefined;
+        this.#fail(pendingFailure(record, nowMs, this.#parts.clock.nowMs(), doubtUntilMs));
         return undefined;
       case 'fail':
+        if (next.forget && (await this.#tellKeptFacts())) return undefined;
         // Who is told once must be there to hear it.
         if (next.forget && this.#waiters.size > 0) {
           await this.#parts.store.remove(this.#number, snapshot.version);
@@ -153,13 +178,14 @@ export class ConsentPursuit {
 
   async #request(snapshot: Snapshot, storeTime: StoreTime): Promise<void> {
     if (await this.#tellKeptFacts()) return;
-    const { store, tokens, rules } = this.#parts;
+    const { tokens, rules } = this.#parts;
     const lookup = this.#wantedLookup();
     const identity = { id: randomUUID(), caller: this.#caller, lookup };
 
     const sentAtMs = storeTime();
     const intent = requested(identity, sentAtMs, rules);
-    const version = await this.#write(snapshot.version, intent, storeTime);
+    const leaseUntilMs = sentAtMs + rules.leaseMs;
+    const version = await this.#writeIntent(snapshot.version, intent, storeTime, leaseUntilMs);
     if (version === undefined) return;
 
     const judged = await ifAdmitted(
@@ -170,27 +196,61 @@ export class ConsentPursuit {
     );
     this.#owesStep = false;
     const nowMs = storeTime();
+    const keep = (record: ConsentRecord): Promise<number | undefined> =>
+      this.#writeLearned(version, record, storeTime, leaseUntilMs);
     if ('acknowledged' in judged) {
-      const pending = acknowledged(identity, judged.acknowledged, sentAtMs, nowMs, rules);
-      await this.#write(version, pending, storeTime);
+      await keep(acknowledged(identity, judged.acknowledged, sentAtMs, nowMs, rules));
       return;
     }
     if ('replyLost' in judged) {
-      await this.#write(version, inDoubt(intent, nowMs), storeTime);
+      await keep(inDoubt(intent, nowMs));
       return;
     }
     const { failure } = judged;
     const mayHavePrompted = 'mayHavePrompted' in judged && judged.mayHavePrompted;
     if (failure.code === 'CONSENT_DENIED') {
-      await this.#write(version, ended(intent, failure, nowMs, rules), storeTime);
+      await keep(ended(intent, failure, nowMs, rules));
       return;
     }
     if (mayHavePrompted) {
-      await this.#write(version, inDoubt(intent, nowMs), storeTime);
+      await keep(inDoubt(intent, nowMs));
     } else {
-      await store.remove(this.#number, version);
+      await this.#remove(version, storeTime, leaseUntilMs);
     }
     this.#fail(failure);
+  }
+
+  /**
+   * Writes what is about to be done, while it may be done: `undefined` when it may not. One that may lie
+   * in a lost store is taken back, for nobody was prompted.
+   */
+  async #writeIntent(
+    version: number,
+    intent: ConsentRecord,
+    storeTime: StoreTime,
+    leaseUntilMs: number,
+  ): Promise<number | undefined> {
+    let written: number | undefined;
+    try {
+      written = await this.#write(version, intent, storeTime);
+    } catch (lost) {
+      if (!(lost instanceof ConsentStoreLost)) throw lost;
+      this.#fail(this.#failureWithoutStore());
+      await this.#untilDone(storeTime, leaseUntilMs, async () => {
+        const found = await this.#parts.store.read(this.#number);
+        if (found.record?.id !== intent.id) return;
+        await this.#parts.store.remove(this.#number, found.version);
+      });
+      return undefined;
+    }
+    if (written === undefined || this.#isInTime(storeTime, leaseUntilMs)) return written;
+    await this.#remove(written, storeTime, leaseUntilMs);
+    return undefined;
+  }
+
+  /** Whether an exchange that leaves now is over before its lease is: a process may have been held up. */
+  #isInTime(storeTime: StoreTime, leaseUntilMs: number): boolean {
+    return storeTime() + this.#parts.exchangeMs < leaseUntilMs;
   }
 
   async #poll(
@@ -199,24 +259,35 @@ export class ConsentPursuit {
     storeTime: StoreTime,
   ): Promise<void> {
     const { tokens, rules } = this.#parts;
-    const sentAtMs = storeTime();
-    const claim = polling(pending, sentAtMs, rules);
+    const claimedAtMs = storeTime();
+    const leaseUntilMs = claimedAtMs + rules.leaseMs;
+    const claim = polling(pending, claimedAtMs, rules);
     const version = await this.#write(snapshot.version, claim, storeTime);
-    if (version === undefined) return;
+    if (version === undefined || !this.#isInTime(storeTime, leaseUntilMs)) return;
 
+    const sentAtMs = storeTime();
     const subject = this.#subject(pending.lookup);
     const outcome = await tokens.poll(pending.authReqId, subject, this.#context());
     this.#owesStep = false;
     if ('token' in outcome) {
       await this.#redeem(pending, outcome.token, version, storeTime);
-    } else if ('goOn' in outcome) {
-      await this.#write(version, polled(pending, outcome, sentAtMs, storeTime()), storeTime);
-    } else {
-      await this.#write(version, ended(pending, outcome.failure, storeTime(), rules), storeTime);
+      return;
     }
+    const nowMs = storeTime();
+    // The first poll may have had a connection to make, and the next one not: the operator counts from
+    // when they arrive.
+    const arrivedByMs = Math.min(nowMs, sentAtMs + LONGEST_WAY_MS);
+    const learned =
+      'goOn' in outcome
+        ? polled(pending, outcome, arrivedByMs, nowMs)
+        : ended(pending, outcome.failure, nowMs, rules);
+    await this.#writeLearned(version, learned, storeTime, leaseUntilMs);
   }
 
-  /** The token goes out at once with the lookup that now helps most, whoever still waits. */
+  /**
+   * The token goes out at once with the lookup that now helps most, whoever still waits. It does so even
+   * when that cannot be noted: the operator takes the token once, and for nothing else.
+   */
   async #redeem(
     record: ConsentRecord,
     token: AccessToken,
@@ -224,8 +295,9 @@ export class ConsentPursuit {
     storeTime: StoreTime,
   ): Promise<void> {
     const { operator, store, rules } = this.#parts;
-    const spent = await this.#write(version, redeemed(record, storeTime(), rules), storeTime);
-    if (spent === undefined) return;
+    const leaseUntilMs = storeTime() + rules.leaseMs;
+    const spending = redeemed(record, storeTime(), rules);
+    const spent = await this.#writeLearned(version, spending, storeTime, 0).catch(unlessLost);
 
     const lookup = this.#lookupToSpendOn(record.lookup);
     const order = { lookup, number: this.#number, token };
@@ -237,18 +309,25 @@ export class ConsentPursuit {
     );
     const judged = 'failure' in outcome ? outcome : outcome.judged;
     if ('failure' in judged) {
-      await store.remove(this.#number, spent);
       this.#tell({ failed: { lookup, failure: judged.failure } });
+      const end = endedByLookup(record, judged.failure, storeTime());
+      if (store.isShared) {
+        await this.#writeLearned(spent ?? version, end, storeTime, leaseUntilMs);
+      } else if (spent !== undefined) {
+        await this.#remove(spent, storeTime, leaseUntilMs);
+      }
       return;
     }
-    if (this.#waiters.size === 0) {
-      await store.keepFacts(this.#number, this.#caller, [
-        { fact: judged.fact, keepMs: rules.resultMs },
-      ]);
+    const { fact } = judged;
+    const isHeard = this.#waiters.size > 0;
+    this.#tell({ facts: [fact] });
+    if (store.isShared || !isHeard) {
+      // Others may wait in other processes: they find the fact before they find the record gone.
+      await this.#untilDone(storeTime, leaseUntilMs, () =>
+        store.keepFacts(this.#number, this.#caller, [{ fact, keepMs: rules.resultMs }]),
+      );
     }
-    // Whoever waits now has it; a pursuit that goes on finds the record gone.
-    this.#tell({ facts: [judged.fact] });
-    await store.remove(this.#number, spent);
+    if (spent !== undefined) await this.#remove(spent, storeTime, leaseUntilMs);
   }
 
   /** bc-authorize fixed the operation by its scope; the window is free until now. */
@@ -299,6 +378,78 @@ export class ConsentPursuit {
     return written.version;
   }
 
+  /**
+   * Writes what was learned of an exchange: again and again while the store is lost, as long as our lease
+   * lasts, and over a record that it overrules. `undefined` when it counts no more.
+   */
+  async #writeLearned(
+    version: number,
+    learned: ConsentRecord,
+    storeTime: StoreTime,
+    leaseUntilMs: number,
+  ): Promise<number | undefined> {
+    const { store } = this.#parts;
+    return this.#untilDone(storeTime, leaseUntilMs, async () => {
+      const written = await this.#write(version, learned, storeTime);
+      if (written !== undefined || !store.isShared) return written;
+      const found = await store.read(this.#number);
+      if (!overrules(learned, found.record)) return undefined;
+      return this.#write(found.version, learned, storeTime);
+    });
+  }
+
+  async #remove(version: number, storeTime: StoreTime, leaseUntilMs: number): Promise<void> {
+    const { store } = this.#parts;
+    this.#seen = { record: undefined, storeTime };
+    await this.#untilDone(storeTime, leaseUntilMs, () => store.remove(this.#number, version));
+  }
+
+  /** Does what may be done twice, until the store is there for it or our lease is over. */
+  async #untilDone<T>(storeTime: StoreTime, untilMs: number, act: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (lost) {
+        if (!(lost instanceof ConsentStoreLost) || storeTime() >= untilMs) throw lost;
+        await this.#parts.clock.sleep(STORE_AGAIN_MS);
+      }
+    }
+  }
+
+  /** What we know to live, where a shared store knows of nothing. */
+  #recordLostFrom({ record }: Snapshot): ConsentRecord | undefined {
+    const seen = this.#seen;
+    if (record !== undefined || !this.#parts.store.isShared) return undefined;
+    if (seen?.record?.state !== 'pending' || !isAlive(seen.record, seen.storeTime())) {
+      return undefined;
+    }
+    return seen.record.caller === this.#caller ? seen.record : undefined;
+  }
+
+  /**
+   * A pending consent is gone: it came to facts, which are kept then; or to an end that others were told;
+   * or the store lost it. Written anew, it does no harm in either case: the next poll tells.
+   */
+  async #restore(
+    lost: Extract<ConsentRecord, { state: 'pending' }>,
+    { version, doubtUntilMs }: Snapshot,
+    storeTime: StoreTime,
+  ): Promise<void> {
+    this.#seen = undefined;
+    if (await this.#tellKeptFacts()) return;
+    const record =
+      doubtUntilMs === undefined ? lost : restored(lost, storeTime(), this.#parts.rules);
+    await this.#write(version, record, storeTime);
+  }
+
+  #failureWithoutStore(): LookupFailure {
+    const seen = this.#seen;
+    if (seen?.record === undefined || !isAlive(seen.record, seen.storeTime())) {
+      return { code: 'OPERATOR_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
+    }
+    return pendingFailure(seen.record, seen.storeTime(), this.#parts.clock.nowMs());
+  }
+
   async #wait(ms: number): Promise<void> {
     this.#owesStep = false;
     if (this.#waiters.size === 0) return;
@@ -343,11 +494,17 @@ export class ConsentPursuit {
     return { number: this.#number, operation };
   }
 
-  #storeTimeFrom({ nowMs }: Snapshot): StoreTime {
-    const { clock } = this.#parts;
-    const readAtMs = clock.monotonicMs();
-    return () => nowMs + (clock.monotonicMs() - readAtMs);
+  async #read(): Promise<{ readonly snapshot: Snapshot; readonly storeTime: StoreTime }> {
+    const { clock, store } = this.#parts;
+    const sentAtMs = clock.monotonicMs();
+    const snapshot = await store.read(this.#number);
+    return { snapshot, storeTime: () => snapshot.nowMs + (clock.monotonicMs() - sentAtMs) };
   }
+}
+
+function unlessLost(error: unknown): undefined {
+  if (!(error instanceof ConsentStoreLost)) throw error;
+  return undefined;
 }
 
 /** What the plan has not heard yet. */

@@ -1,6 +1,9 @@
 import type { Fact } from '../domain/fact.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
+import { consentStatus, type ConsentStatus } from '../tokens/consents/consentStatus.ts';
+import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
 import {
   ConsentPursuit,
   factsUnknownTo,
@@ -27,14 +30,21 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const kept = await this.#recall(inquiry);
+    const kept = await this.#recall(inquiry).catch(unlessLost);
+    if (kept === undefined) return { failed: { lookup, failure: STORE_LOST } };
     if (kept.length > 0) return { facts: kept };
 
     const outcome = await this.#wait(lookup, inquiry);
     if ('failed' in outcome && outcome.failed.failure.code === 'CONSENT_PENDING') {
-      await this.#keep(inquiry);
+      await this.#keep(inquiry).catch(unlessLost);
     }
     return outcome;
+  }
+
+  async consent(number: PhoneNumber, caller: string): Promise<ConsentStatus | undefined> {
+    const { store, clock } = this.#parts;
+    const snapshot = await store.read(number).catch(unlessLost);
+    return snapshot === undefined ? undefined : consentStatus(snapshot, caller, clock.nowMs());
   }
 
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */
@@ -107,4 +117,15 @@ export class ConsentedLookups implements LookupRoute {
   }
 }
 
+/** A shared store that cannot be asked is no reason to break; what needed it is done without. */
+function unlessLost(error: unknown): undefined {
+  if (!(error instanceof ConsentStoreLost)) throw error;
+  return undefined;
+}
+
+const STORE_LOST: LookupFailure = {
+  code: 'OPERATOR_UNAVAILABLE',
+  reach: 'number',
+  retryAfterSeconds: 1,
+};
 const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

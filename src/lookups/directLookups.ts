@@ -4,6 +4,7 @@ import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
+import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { Acquired, ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
 import type { Inquiry, LookupOutcome, LookupRoute } from './lookupRoute.ts';
 import { ifAdmitted, type Admission } from './admission.ts';
@@ -35,6 +36,11 @@ export class DirectLookups implements LookupRoute {
     return typeof outcome === 'string'
       ? { failed: { lookup, failure: failureOf(outcome) } }
       : outcome;
+  }
+
+  /** Nobody is asked whose consent it would take. */
+  consent(): Promise<ConsentStatus> {
+    return Promise.resolve({ state: 'NOT_NEEDED' });
   }
 
   /** Nothing of a direct lookup outlives its request. */

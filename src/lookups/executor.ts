@@ -1,6 +1,8 @@
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Question } from '../domain/question.ts';
+import type { LookupFailureCode } from '../errors.ts';
+import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { Inquiry, LookupRequest, LookupRoute } from './lookupRoute.ts';
 import type { Answer, FailedLookup, Offer } from './plan.ts';
 import { answerTo, nextLookup } from './planner.ts';
@@ -32,6 +34,21 @@ export class Executor {
     const inquiry = this.#inquiry(number);
     const answer = answerTo(question, inquiry, this.#offer);
     return answer ?? inquiry.defect ?? new Error('A question was left open.');
+  }
+
+  /**
+   * How the consent about a number stands once what this request asks is answered. What an answer said
+   * of it holds: an expiry is told once, and a pending one may have ended a moment later.
+   */
+  async consent(number: PhoneNumber): Promise<ConsentStatus | undefined> {
+    const inquiry = this.#inquiries.get(number);
+    await inquiry?.running;
+    const told = inquiry?.failures.findLast(({ failure }) => failure.code in STATES)?.failure;
+    const state = told === undefined ? undefined : STATES[told.code];
+    const stored = await this.#route.consent(number, this.#request.caller);
+    if (told === undefined || state === undefined || stored?.state === state) return stored;
+    const { retryAfterSeconds } = told;
+    return { state, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
   }
 
   /** One lookup at a time: the next one may not be needed, and some operators refuse a second. */
@@ -70,6 +87,12 @@ export class Executor {
     return inquiry;
   }
 }
+
+const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>>> = {
+  CONSENT_PENDING: 'PENDING',
+  CONSENT_DENIED: 'DENIED',
+  CONSENT_EXPIRED: 'EXPIRED',
+};
 
 interface RunningInquiry extends Inquiry {
   readonly questions: Question[];

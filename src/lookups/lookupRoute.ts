@@ -2,6 +2,7 @@ import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { Correlator } from '../http/correlator.ts';
+import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { FailedLookup, Plan } from './plan.ts';
 
 /** What lookups need to know of the GraphQL request that they are made for. */
@@ -30,6 +31,8 @@ export type LookupOutcome = { readonly facts: readonly Fact[] } | { readonly fai
 export interface LookupRoute {
   /** Brings new facts, or a failure that closes what the lookup was planned for. */
   lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome>;
+  /** How the consent about a number stands for a caller; `undefined` when nobody can tell for now. */
+  consent(number: PhoneNumber, caller: string): Promise<ConsentStatus | undefined>;
   /** Resolves when nothing is under way any more that must not be cut. */
   close(): Promise<void>;
 }

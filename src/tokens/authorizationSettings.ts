@@ -18,6 +18,14 @@ export type ClientAuthenticationSettings =
   | { readonly method: 'private_key_jwt'; readonly assertion: AssertionSettings }
   | { readonly method: 'both'; readonly secret: string; readonly assertion: AssertionSettings };
 
+/** Puts the parameters of bc-authorize into a signed JWT (OpenID CIBA Core §7.1.1). */
+export interface SignedRequestSettings {
+  /** The key, and whom the JWT is for: the same as of assertions. */
+  readonly assertion: AssertionSettings;
+  /** Whether nothing stands outside the JWT, `scope` included. */
+  readonly isStrict: boolean;
+}
+
 /** What the operator's authorization server wants to hear. */
 export interface AuthorizationSettings {
   /** `{auth_url}`, without a slash at its end. */
@@ -25,6 +33,7 @@ export interface AuthorizationSettings {
   readonly flow: Flow;
   readonly clientId: string;
   readonly clientAuthentication: ClientAuthenticationSettings;
+  readonly signedRequest?: SignedRequestSettings;
   /** The scope that each operation needs. */
   readonly scopes: Readonly<Record<Operation, string>>;
   /** `grant_type` of the 3-legged token request. */

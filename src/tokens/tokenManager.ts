@@ -8,6 +8,7 @@ import type { GuardedEndpoint, Judged } from '../http/resilience/guardedEndpoint
 import { AccessToken, type TokenSubject } from './accessToken.ts';
 import type { AuthorizationSettings } from './authorizationSettings.ts';
 import type { ClientAuthentication } from './clientAuthentication.ts';
+import { createRequestForm, type RequestForm } from './signedRequest.ts';
 import {
   judgeAcknowledgement,
   judgePoll,
@@ -50,6 +51,7 @@ export class TokenManager {
   readonly #settings: AuthorizationSettings;
   readonly #endpoints: AuthorizationEndpoints;
   readonly #authenticate: ClientAuthentication;
+  readonly #requestForm: RequestForm;
   readonly #clock: Clock;
 
   constructor(
@@ -61,6 +63,7 @@ export class TokenManager {
     this.#settings = settings;
     this.#endpoints = endpoints;
     this.#authenticate = authenticate;
+    this.#requestForm = createRequestForm(settings, clock);
     this.#clock = clock;
   }
 
@@ -83,10 +86,11 @@ export class TokenManager {
     subject: TokenSubject,
     context: ExchangeContext,
   ): Promise<AcknowledgementJudgement> {
-    const form = {
+    const request = {
       login_hint: telUri(subject.number),
       scope: this.#settings.scopes[subject.operation],
     };
+    const form = (): Promise<Form> => this.#requestForm(request);
     const { backchannelAuthentication } = this.#endpoints;
     return this.#post(backchannelAuthentication, context, form, (exchange) =>
       judgeAcknowledgement(exchange, this.#clock.nowMs()),
@@ -102,21 +106,25 @@ export class TokenManager {
     });
   }
 
-  /** @param judge is told when the attempt left that it judges, on the monotonic clock */
+  /**
+   * @param form is made anew for each attempt, where it is made
+   * @param judge is told when the attempt left that it judges, on the monotonic clock
+   */
   async #post<J extends Judged>(
     endpoint: GuardedEndpoint,
     context: ExchangeContext,
-    form: Readonly<Record<string, string>>,
+    form: Form | (() => Promise<Form>),
     judge: (exchange: Exchange, sentAtMs: number) => J,
   ): Promise<J> {
     let sentAtMs = 0;
     const make = async (): Promise<Post> => {
       const proof = await this.#authenticate();
+      const members = typeof form === 'function' ? await form() : form;
       sentAtMs = this.#clock.monotonicMs();
       return {
         headers: proof.headers,
         contentType: 'application/x-www-form-urlencoded',
-        body: new URLSearchParams({ ...form, ...proof.form }).toString(),
+        body: new URLSearchParams({ ...members, ...proof.form }).toString(),
         correlator: context.correlator.next(),
         signal: context.signal,
       };
@@ -130,6 +138,8 @@ export class TokenManager {
     return judged;
   }
 }
+
+type Form = Readonly<Record<string, string>>;
 
 /** Life is counted from sending, since the token is older than its arrival. */
 function issue(subject: TokenSubject, issued: IssuedToken, sentAtMs: number): Acquired {

@@ -129,6 +129,19 @@ const MATRIX = Object.entries(CALLERS).flatMap(([caller, { token, own, other }])
   ),
 );
 
+describe('how a consent stands', () => {
+  it.each(Object.entries(CALLERS))('is told to %s about whom they may ask', async (_, caller) => {
+    const query = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwapConsent { state } } }';
+    for (const [e164, expected] of [
+      [OWN, caller.own],
+      [OTHER, caller.other],
+    ]) {
+      const reply = await bff.ask(query, authorization(await caller.token()), { e164 });
+      expect(outcomeOf(reply, bff)).toEqual({ ...outcome(expected), operatorWasAsked: false });
+    }
+  });
+});
+
 describe('the BFF', () => {
   it.each(MATRIX)('$caller asks $field about $about: $expected', async (row) => {
     const { e164, fields, expected } = row;

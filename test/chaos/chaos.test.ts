@@ -3,7 +3,7 @@ import { runChaos, type ChaosRun, type Wrongness } from './chaos.ts';
 import type { Guard } from './guards.ts';
 
 const RUN: ChaosRun = {
-  exchanges: 2500,
+  exchanges: 4000,
   seed: 1,
   flow: '2-legged',
   echoes: true,
@@ -20,7 +20,7 @@ const NOTHING_WRONG: Wrongness = {
   withoutAnEnd: 0,
 };
 
-describe('chaos', () => {
+describe('chaos', { timeout: 90_000 }, () => {
   it.each<{ flow: ChaosRun['flow']; echoes: boolean }>([
     { flow: '2-legged', echoes: true },
     { flow: '2-legged', echoes: false },

@@ -43,8 +43,8 @@ export interface Wrongness {
 
 const SERVER_UNDER_TEST = fileURLToPath(new URL('serverUnderTest.ts', import.meta.url));
 const UNLIMITED_MS = 60_000;
-const OPERATOR_TIMEOUT_MS = 300;
-const REQUEST_TIMEOUT_MS = 1000;
+const OPERATOR_TIMEOUT_MS = 500;
+const REQUEST_TIMEOUT_MS = 1500;
 /** An answer that is not there so long after the deadline never comes. */
 const GIVEN_UP_AFTER_MS = 3000;
 const CLIENTS = 64;

@@ -6,7 +6,7 @@ import { onRequest, toBytes, type WireReply, type WireRequest } from './wire.ts'
 
 /** What can go wrong with one exchange, beside nothing. */
 const FAULTS = {
-  none: 70,
+  none: 110,
   /** The connection breaks before the operator does anything. */
   'reset before': 3,
   /** The operator does what it was asked, and the connection breaks. */

@@ -7,6 +7,7 @@ import { createSimSwapLoader } from '../../src/loaders/simSwapLoader.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import type { Inquiry, LookupOutcome, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
+import type { ConsentStatus } from '../../src/tokens/consents/consentStatus.ts';
 import { ALICE, BOB, changed, checked, hours } from '../values.ts';
 
 const OFFER: Offer = {
@@ -48,6 +49,10 @@ class CountingRoute implements LookupRoute {
         ? checked(lookup.maxAgeHours, swapped <= lookup.maxAgeHours)
         : changed(activated);
     return { facts: [fact] };
+  }
+
+  consent(): Promise<ConsentStatus> {
+    return Promise.resolve({ state: 'NOT_ASKED' });
   }
 
   close(): Promise<void> {

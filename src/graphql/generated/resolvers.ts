@@ -1,6 +1,7 @@
 import type { Instant } from '../../domain/instant.ts';
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
 import type { PhoneNumberEntity } from '../phoneNumberEntity.ts';
+import type { ConsentStatus } from '../../tokens/consents/consentStatus.ts';
 import type { RequestContext } from '../../context.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
@@ -34,7 +35,8 @@ export type Scalars = {
  * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
  * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
  *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
- * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer.
+ * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer. `simSwapConsent` tells of
+ *   all three as data, for clients that see no codes.
  * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
  * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; ask for a shorter one.
  * - `OPERATION_NOT_OFFERED`: the operator does not answer this kind of question.
@@ -62,6 +64,14 @@ export type PhoneNumber = {
    */
   lastSimSwap?: Maybe<Scalars['DateTime']['output']>;
   /**
+   * How the consent of this line's owner stands, as data, for clients that see no error codes. Reading it
+   * asks nobody anything and costs nothing. Beside `lastSimSwap` or `simSwappedWithin` in one operation
+   * it is read after them, and so says why they are `null`.
+   *
+   * `null` when it cannot be told at the moment: ask again in a second.
+   */
+  simSwapConsent?: Maybe<SimSwapConsent>;
+  /**
    * Whether the SIM card of this number changed within the last `maxAgeHours` hours.
    *
    * `true`: it did, so don't trust an SMS code. `false`: the operator vouches that it did not. `null`:
@@ -85,7 +95,8 @@ export type PhoneNumber = {
  * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
  * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
  *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
- * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer.
+ * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer. `simSwapConsent` tells of
+ *   all three as data, for clients that see no codes.
  * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
  * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; ask for a shorter one.
  * - `OPERATION_NOT_OFFERED`: the operator does not answer this kind of question.
@@ -129,6 +140,46 @@ export type QueryPhoneNumberArgs = {
 export type QueryPhoneNumbersArgs = {
   e164s: Array<Scalars['ID']['input']>;
 };
+
+/**
+ * The consent of a line's owner to questions about its SIM.
+ *
+ * An app asks for `simSwappedWithin` and `simSwapConsent` together. While the state is PENDING it shows
+ * that the owner has a question on their phone, waits `retryAfterSeconds` and sends the same operation
+ * again, until `expiresAt` at the latest. That never prompts the owner a second time.
+ */
+export type SimSwapConsent = {
+  __typename?: 'SimSwapConsent';
+  /**
+   * When a pending question to the owner ends at the latest. `null` unless the state is PENDING, and for a
+   * question that another caller has put.
+   */
+  expiresAt?: Maybe<Scalars['DateTime']['output']>;
+  /** In how many seconds asking again can bring something new. `null` where that is now, or not known. */
+  retryAfterSeconds?: Maybe<Scalars['Int']['output']>;
+  state: SimSwapConsentState;
+};
+
+export type SimSwapConsentState =
+  /** The owner declined. Nobody asks them again before `retryAfterSeconds` are over. */
+  | 'DENIED'
+  /**
+   * The question went unanswered or was lost. The next `lastSimSwap` or `simSwappedWithin` puts a new one
+   * to the owner; after `retryAfterSeconds`, where given.
+   */
+  | 'EXPIRED'
+  /**
+   * Nobody is being asked. The next `lastSimSwap` or `simSwappedWithin` puts a question to the owner, who
+   * may find it on their phone. An answer that was given has used its consent up.
+   */
+  | 'NOT_ASKED'
+  /** This operator answers without asking the owner of the line. */
+  | 'NOT_NEEDED'
+  /**
+   * The owner has been asked, or may have been, and has not answered. With neither `retryAfterSeconds` nor
+   * `expiresAt` it was another caller who asked: try again in some seconds.
+   */
+  | 'PENDING';
 
 
 
@@ -230,6 +281,8 @@ export type ResolversTypes = {
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  SimSwapConsent: ResolverTypeWrapper<ConsentStatus>;
+  SimSwapConsentState: SimSwapConsentState;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
 };
 
@@ -241,6 +294,7 @@ export type ResolversParentTypes = {
   Boolean: Scalars['Boolean']['output'];
   Int: Scalars['Int']['output'];
   Query: Record<PropertyKey, never>;
+  SimSwapConsent: ConsentStatus;
   String: Scalars['String']['output'];
 };
 
@@ -256,6 +310,7 @@ export type PhoneNumberResolvers<ContextType = RequestContext, ParentType extend
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['PhoneNumber']> | FederationReferenceType, FederationReferenceType, ContextType>;
   e164?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   lastSimSwap?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  simSwapConsent?: Resolver<Maybe<ResolversTypes['SimSwapConsent']>, ParentType, ContextType>;
   simSwappedWithin?: Resolver<Maybe<ResolversTypes['Boolean']>, ParentType, ContextType, RequireFields<PhoneNumberSimSwappedWithinArgs, 'maxAgeHours'>>;
 };
 
@@ -265,10 +320,17 @@ export type QueryResolvers<ContextType = RequestContext, ParentType extends Reso
   phoneNumbers?: Resolver<Array<Maybe<ResolversTypes['PhoneNumber']>>, ParentType, ContextType, RequireFields<QueryPhoneNumbersArgs, 'e164s'>>;
 };
 
+export type SimSwapConsentResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['SimSwapConsent'] = ResolversParentTypes['SimSwapConsent']> = {
+  expiresAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  retryAfterSeconds?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  state?: Resolver<ResolversTypes['SimSwapConsentState'], ParentType, ContextType>;
+};
+
 export type Resolvers<ContextType = RequestContext> = {
   DateTime?: GraphQLScalarType;
   PhoneNumber?: PhoneNumberResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
+  SimSwapConsent?: SimSwapConsentResolvers<ContextType>;
 };
 
 export type DirectiveResolvers<ContextType = RequestContext> = {

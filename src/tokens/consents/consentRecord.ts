@@ -74,6 +74,9 @@ const SLOW_DOWN_MS = 5000;
 /** How often somebody who waits for another process looks whether it is done. */
 const LOOK_AGAIN_MS = 250;
 
+/** Long enough for everybody who looks that often. */
+const HEARD_MS = 8 * LOOK_AGAIN_MS;
+
 const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 
 /** What somebody who asks about the number is to do. */
@@ -89,14 +92,18 @@ export type NextStep =
   /** It is over; `forget` where this caller need be told no more, and the next ask prompts anew. */
   | { readonly step: 'fail'; readonly failure: LookupFailure; readonly forget: boolean };
 
-/** Decides by the record alone. Pure. */
+/** Decides by the record alone; or by its absence, in a store that may have lost it. Pure. */
 export function nextStep(
   record: ConsentRecord | undefined,
   caller: string,
   nowMs: number,
+  doubtUntilMs = 0,
 ): NextStep {
-  if (record === undefined || !isAlive(record, nowMs)) {
-    return record !== undefined && record.caller === caller && wasLeftWaiting(record)
+  if (record === undefined) {
+    return { step: doubtUntilMs > nowMs ? 'turn-away' : 'request' };
+  }
+  if (!isAlive(record, nowMs)) {
+    return record.caller === caller && wasLeftWaiting(record)
       ? { step: 'fail', failure: EXPIRED, forget: true }
       : { step: 'request' };
   }
@@ -132,7 +139,7 @@ function nextStepWhilePending(pending: ConsentIdentity & Pending, nowMs: number)
 }
 
 /** Whether the record still stands in the way of a new prompt. */
-function isAlive(record: ConsentRecord, nowMs: number): boolean {
+export function isAlive(record: ConsentRecord, nowMs: number): boolean {
   return nowMs < endsAtMs(record);
 }
 
@@ -250,6 +257,45 @@ export function ended(
   return { id, caller, lookup, state: 'ended', failure, untilMs };
 }
 
+/** The lookup came to nothing: for a moment, so that whoever waits in another process hears of it. */
+export function endedByLookup(
+  { id, caller, lookup }: ConsentIdentity,
+  failure: LookupFailure,
+  nowMs: number,
+): ConsentRecord {
+  return { id, caller, lookup, state: 'ended', failure, untilMs: nowMs + HEARD_MS };
+}
+
+/**
+ * What is written anew where a store has lost all it knew: somebody else's poll, which the lost record
+ * told of and ours does not, may be on the wire.
+ */
+export function restored(
+  pending: ConsentIdentity & Pending,
+  nowMs: number,
+  rules: ConsentRules,
+): ConsentRecord {
+  return { ...pending, leaseUntilMs: nowMs + rules.leaseMs };
+}
+
+const PROGRESS: Readonly<Record<ConsentState['state'], number>> = {
+  requested: 0,
+  pending: 1,
+  redeemed: 2,
+  ended: 3,
+};
+
+/**
+ * Whether what somebody learned of a consent is to be written although the record is no longer the one
+ * that they left: the store may have lost it, or somebody took over from one who was held up. Pure.
+ */
+export function overrules(learned: ConsentRecord, found: ConsentRecord | undefined): boolean {
+  return (
+    found === undefined ||
+    (found.id === learned.id && PROGRESS[found.state] < PROGRESS[learned.state])
+  );
+}
+
 /**
  * What a request hears that has no more patience, or must not join.
  *
@@ -259,9 +305,12 @@ export function pendingFailure(
   record: ConsentRecord | undefined,
   nowMs: number,
   wallNowMs: number,
+  doubtUntilMs = 0,
 ): LookupFailure {
   const failure = { code: 'CONSENT_PENDING', reach: 'number' } as const;
-  if (record === undefined) return { ...failure, retryAfterSeconds: 1 };
+  if (record === undefined) {
+    return { ...failure, retryAfterSeconds: secondsUntil(doubtUntilMs, nowMs) };
+  }
   return {
     ...failure,
     retryAfterSeconds: secondsUntil(againAtMs(record, nowMs), nowMs),
@@ -270,12 +319,13 @@ export function pendingFailure(
 }
 
 /** When the record may say something else. */
-function againAtMs(record: ConsentRecord, nowMs: number): number {
+export function againAtMs(record: ConsentRecord, nowMs: number): number {
   if (record.state === 'pending') return record.nextPollAtMs;
   const isUnderWay = record.state === 'requested' && record.leaseUntilMs > nowMs;
   return isUnderWay ? record.leaseUntilMs : endsAtMs(record);
 }
 
-function secondsUntil(atMs: number, nowMs: number): number {
+/** In whole seconds, and at least one: nobody is to ask again at once. */
+export function secondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 }

@@ -9,20 +9,38 @@ export interface Snapshot {
   readonly version: number;
   /** The store's own clock, milliseconds: the only one that counts for what is in it. */
   readonly nowMs: number;
+  /** The store has lost what it knew: until then a prompt may live that has no record. */
+  readonly doubtUntilMs?: number;
 }
 
 /** What became of a write: somebody else may have been first, or there may be no room. */
 export type Written = { readonly version: number } | 'conflict' | 'full';
 
+/** The store cannot be asked; what was sent to it last may have been done all the same. */
+export class ConsentStoreLost extends Error {
+  override readonly name = 'ConsentStoreLost';
+
+  constructor() {
+    super('The consent store cannot be asked.');
+  }
+}
+
 /**
  * Holds the consent that lives about each number, and the facts that wait for their caller.
  *
- * Every change is a compare-and-set, so that any number of processes may share one store.
+ * Every change is a compare-and-set, so that any number of processes may share one store. Methods of a
+ * shared one reject with {@link ConsentStoreLost} while it cannot be asked.
  */
 export interface ConsentStore {
+  /** Whether others, of whom this process knows nothing, may wait for what is kept in it. */
+  readonly isShared: boolean;
+
   read(number: PhoneNumber): Promise<Snapshot>;
 
-  /** Writes if the record is still that of `version`; keeps it for `keepMs`. Live records never give way. */
+  /**
+   * Writes if the record is still that of `version`; keeps it for `keepMs`. Live records never give
+   * way. The same write may be sent again when it was lost.
+   */
   write(
     number: PhoneNumber,
     version: number,

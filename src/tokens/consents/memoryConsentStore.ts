@@ -22,6 +22,7 @@ const WRITES_BETWEEN_SWEEPS = 1000;
 
 /** The consents of one process, by its monotonic clock. */
 export class MemoryConsentStore implements ConsentStore {
+  readonly isShared: boolean = false;
   readonly #clock: Clock;
   readonly #capacity: number;
   readonly #records = new Map<PhoneNumber, StoredRecord>();

@@ -1,0 +1,32 @@
+import type { EnvironmentReader } from './environment.ts';
+
+/** The store that several processes share. */
+export interface SharedState {
+  /** `redis:` or `rediss:`, credentials included: not to be shown. */
+  readonly redisUrl: string;
+  /** 32 bytes, from which the keys are derived that keep the state secret. */
+  readonly stateKey: Uint8Array;
+}
+
+const STATE_KEY_BYTES = 32;
+
+/** Reads REDIS_URL and STATE_KEY; `undefined` where there is no Redis. */
+export function readSharedState(read: EnvironmentReader): SharedState | undefined {
+  const redisUrl = read.text('REDIS_URL');
+  const key = read.text('STATE_KEY');
+  const stateKey = key === undefined ? undefined : bytesOf(key);
+  if (key !== undefined && stateKey?.length !== STATE_KEY_BYTES) {
+    read.problem('STATE_KEY', 'is 32 bytes in base64 or hex: openssl rand -base64 32 makes one');
+  }
+  if (redisUrl === undefined) return undefined;
+  read.required('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
+  if (!/^rediss?:$/.test(URL.parse(redisUrl)?.protocol ?? '')) {
+    read.problem('REDIS_URL', 'is an address that starts with redis:// or rediss://');
+  }
+  return { redisUrl, stateKey: stateKey ?? new Uint8Array(STATE_KEY_BYTES) };
+}
+
+function bytesOf(text: string): Uint8Array | undefined {
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex');
+  return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined;
+}

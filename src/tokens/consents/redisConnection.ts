@@ -1,0 +1,94 @@
+import { createClient, type RedisClientType } from '@redis/client';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import { ConsentStoreLost } from './consentStore.ts';
+
+/** A command that has no reply by then counts as lost: whoever waits is better told so. */
+export const COMMAND_TIMEOUT_MS = 1000;
+
+const PING_INTERVAL_MS = 1000;
+/** A connection that says nothing for so long, pings included, is given up. */
+const SILENCE_MS = 3000;
+const LONGEST_RECONNECT_MS = 1000;
+
+/** One connection to a Redis, made anew whenever it breaks. Commands are never queued for it. */
+export class RedisConnection {
+  readonly #client: RedisClientType;
+  readonly #clock: Clock;
+  #isClosed = false;
+
+  constructor(url: string, clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#client = createClient({
+      url,
+      disableOfflineQueue: true,
+      pingInterval: PING_INTERVAL_MS,
+      socket: {
+        connectTimeout: SILENCE_MS,
+        socketTimeout: SILENCE_MS,
+        reconnectStrategy: (tries) => Math.min(LONGEST_RECONNECT_MS, 50 * 2 ** Math.min(tries, 5)),
+      },
+    });
+    let isLost = false;
+    this.#client.on('error', () => {
+      if (!isLost) log.warn('the consent store is lost');
+      isLost = true;
+    });
+    this.#client.on('ready', () => {
+      if (isLost) log.info('the consent store is back');
+      isLost = false;
+    });
+  }
+
+  /** Starts to connect, and goes on for as long as it takes; resolves when connected, or after a while. */
+  async open(): Promise<void> {
+    const connected = this.#client.connect().then(
+      () => undefined,
+      () => undefined,
+    );
+    await this.#inTime(connected).catch(() => undefined);
+  }
+
+  /**
+   * Runs a script on the given keys.
+   *
+   * @throws {ConsentStoreLost} when it may or may not have run
+   * @throws {OutOfMemory} when Redis has no room for what the script writes
+   */
+  async run(
+    script: string,
+    keys: readonly string[],
+    values: readonly (string | number)[] = [],
+  ): Promise<unknown> {
+    const running = this.#client.eval(script, { keys: [...keys], arguments: values.map(String) });
+    try {
+      return await this.#inTime(running);
+    } catch (error) {
+      if (error instanceof Error && /\bOOM\b/.test(error.message)) throw new OutOfMemory();
+      throw new ConsentStoreLost();
+    }
+  }
+
+  close(): void {
+    if (!this.#isClosed) this.#client.destroy();
+    this.#isClosed = true;
+  }
+
+  async #inTime<T>(running: Promise<T>): Promise<T> {
+    const over = new AbortController();
+    const timeout = this.#clock.sleep(COMMAND_TIMEOUT_MS, over.signal).then(() => {
+      throw new ConsentStoreLost();
+    });
+    try {
+      return await Promise.race([running, timeout]);
+    } finally {
+      timeout.catch(() => undefined);
+      over.abort();
+    }
+  }
+}
+
+/** Redis has no room left. */
+export class OutOfMemory extends Error {
+  override readonly name = 'OutOfMemory';
+}

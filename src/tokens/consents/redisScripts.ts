@@ -1,0 +1,80 @@
+/**
+ * What the consent store does inside Redis, each in one step. The time is Redis's own.
+ *
+ * Beside the records lies one key, the memory. It has the epoch: an even number, drawn when the store
+ * was found empty. A process that knew another epoch sees by it that the store has lost what it knew,
+ * and notes until when that casts doubt on every number without a record.
+ */
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/**
+ * KEYS: record, memory. ARGV: the epoch that the process knows or '', a new epoch, doubtMs.
+ * Returns now, epoch, the end of the doubt or '', version or '', sealed record or ''.
+ */
+export const READ = `${NOW}
+local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs')
+local epoch, bornMs, doubtUntilMs = memory[1] or ARGV[2], memory[2] or now, memory[3]
+if not memory[1] then redis.call('HSET', KEYS[2], 'epoch', epoch, 'bornMs', bornMs) end
+if ARGV[1] ~= '' and ARGV[1] ~= epoch and not doubtUntilMs then
+  doubtUntilMs = string.format('%.0f', bornMs + ARGV[3])
+  redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs)
+end
+local record = redis.call('HMGET', KEYS[1], 'version', 'sealed')
+return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '' }
+`;
+
+/**
+ * KEYS: record, memory. ARGV: the version as read, the new one, the sealed record, keepMs.
+ * Returns 'written', for the same write once more as well, or 'conflict'.
+ */
+export const WRITE = `
+local version = redis.call('HGET', KEYS[1], 'version')
+if version == ARGV[2] then return 'written' end
+if not version then
+  local epoch = redis.call('HGET', KEYS[2], 'epoch')
+  if not epoch then return 'conflict' end
+  version = string.format('%.0f', epoch + redis.call('HEXISTS', KEYS[2], 'doubtUntilMs'))
+end
+if version ~= ARGV[1] then return 'conflict' end
+redis.call('HSET', KEYS[1], 'version', ARGV[2], 'sealed', ARGV[3])
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return 'written'
+`;
+
+/** KEYS: record. ARGV: version. */
+export const REMOVE = `
+if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 'done'
+`;
+
+/** KEYS: facts. ARGV: for each fact its name, keepMs, and itself, sealed. */
+export const KEEP_FACTS = `${NOW}
+local longest = redis.call('PTTL', KEYS[1])
+for i = 1, #ARGV, 3 do
+  local kept = redis.call('HGET', KEYS[1], ARGV[i])
+  if not kept or tonumber(string.match(kept, '^%d+')) <= now then
+    redis.call('HSET', KEYS[1], ARGV[i], string.format('%.0f ', now + ARGV[i + 1]) .. ARGV[i + 2])
+    longest = math.max(longest, tonumber(ARGV[i + 1]))
+  end
+end
+if longest > 0 then redis.call('PEXPIRE', KEYS[1], longest) end
+return 'done'
+`;
+
+/** KEYS: facts. Returns names and sealed facts in turn: those whose time is not over. */
+export const RECALL_FACTS = `${NOW}
+local found = {}
+local kept = redis.call('HGETALL', KEYS[1])
+for i = 1, #kept, 2 do
+  local untilMs, sealed = string.match(kept[i + 1], '^(%d+) (.+)$')
+  if tonumber(untilMs) > now then
+    table.insert(found, kept[i])
+    table.insert(found, sealed)
+  end
+end
+return found
+`;

@@ -1,0 +1,77 @@
+import type { Fact } from '../../src/domain/fact.ts';
+import type { Lookup, Operation } from '../../src/domain/question.ts';
+import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupOrder } from '../../src/operator/operator.ts';
+import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
+import type { Polled } from '../../src/tokens/tokenManager.ts';
+import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
+import type { TestClock } from '../testClock.ts';
+
+/** The operator's answers, in the order of the requests; the last of each goes on for ever. */
+export class ScriptedOperator {
+  readonly prompts: { at: number; operation: Operation }[] = [];
+  readonly polls: { at: number; authReqId: string }[] = [];
+  readonly lookups: { at: number; lookup: Lookup }[] = [];
+  acknowledgements: AcknowledgementJudgement[] = [];
+  polled: (Polled | 'granted')[] = ['granted'];
+  looked: (Fact | LookupFailure)[] = [];
+  /** How long each exchange takes. */
+  latencyMs = 0;
+  readonly #clock: TestClock;
+  readonly #startedAtMs: number;
+
+  constructor(clock: TestClock) {
+    this.#clock = clock;
+    this.#startedAtMs = clock.monotonicMs();
+  }
+
+  async requestConsent({ operation }: TokenSubject): Promise<AcknowledgementJudgement> {
+    this.prompts.push({ at: this.#elapsedMs(), operation });
+    await this.#takeTime();
+    return (
+      this.acknowledgements.shift() ?? {
+        acknowledged: {
+          authReqId: `request-${this.prompts.length}`,
+          expiresInSeconds: 120,
+          intervalSeconds: 2,
+        },
+      }
+    );
+  }
+
+  async poll(authReqId: string, subject: TokenSubject): Promise<Polled> {
+    this.polls.push({ at: this.#elapsedMs(), authReqId });
+    await this.#takeTime();
+    const next = nextOf(this.polled);
+    return next === 'granted' || next === undefined
+      ? { token: new AccessToken(subject, 'token', undefined) }
+      : next;
+  }
+
+  async lookUp({ lookup, token, number }: LookupOrder) {
+    token.spend({ number, operation: lookup.operation });
+    this.lookups.push({ at: this.#elapsedMs(), lookup });
+    await this.#takeTime();
+    const told = nextOf(this.looked) ?? neverSwapped(lookup, this.#clock.nowMs());
+    const judged = 'operation' in told ? { fact: told } : { failure: told };
+    return { judged, mayRetryWithNewToken: false };
+  }
+
+  #elapsedMs(): number {
+    return this.#clock.monotonicMs() - this.#startedAtMs;
+  }
+
+  async #takeTime(): Promise<void> {
+    if (this.latencyMs > 0) await this.#clock.sleep(this.latencyMs);
+  }
+}
+
+function nextOf<T>(script: T[]): T | undefined {
+  return script.length > 1 ? script.shift() : script[0];
+}
+
+function neverSwapped(lookup: Lookup, sentAtMs: number): Fact {
+  return lookup.operation === 'check'
+    ? { ...lookup, swapped: false, sentAtMs }
+    : { ...lookup, latestSimChange: null, sentAtMs };
+}

@@ -1,0 +1,302 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Fact } from '../../src/domain/fact.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Question } from '../../src/domain/question.ts';
+import type { LookupFailureCode } from '../../src/errors.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
+import { OPEN_ADMISSION } from '../../src/lookups/admission.ts';
+import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import type { Answer, Offer } from '../../src/lookups/plan.ts';
+import type { ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
+import {
+  ConsentStoreLost,
+  type Snapshot,
+  type Written,
+} from '../../src/tokens/consents/consentStore.ts';
+import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
+import { settled, TestClock } from '../testClock.ts';
+import { ALICE, hours } from '../values.ts';
+import { ScriptedOperator } from './scriptedOperator.ts';
+
+const WAIT_MS = 3000;
+const LEASE_MS = 13_000;
+const PENDING = { goOn: 'authorization_pending' } as const;
+const WINDOW: Question = { asks: 'window', maxAgeHours: hours(240) };
+const OFFER: Offer = {
+  operations: new Set(['retrieve-date', 'check']),
+  maxAgeHours: 2400,
+  dateMarginHours: 48,
+  trustMonitoredPeriod: true,
+};
+
+/** A store that several replicas share, and that can be lost. */
+class SharedStore extends MemoryConsentStore {
+  override readonly isShared = true;
+  isLost = false;
+  /** Whether what is sent while it is lost is done all the same. */
+  doesUnheard = false;
+  doubtUntilMs = 0;
+
+  override async read(number: PhoneNumber): Promise<Snapshot> {
+    if (this.isLost) throw new ConsentStoreLost();
+    return { ...(await super.read(number)), doubtUntilMs: this.doubtUntilMs };
+  }
+
+  override async write(
+    number: PhoneNumber,
+    version: number,
+    record: ConsentRecord,
+    keepMs: number,
+  ): Promise<Written> {
+    if (!this.isLost) return super.write(number, version, record, keepMs);
+    if (this.doesUnheard) await super.write(number, version, record, keepMs);
+    throw new ConsentStoreLost();
+  }
+
+  override async remove(number: PhoneNumber, version: number): Promise<void> {
+    if (this.isLost) throw new ConsentStoreLost();
+    return super.remove(number, version);
+  }
+
+  override async keepFacts(...kept: Parameters<MemoryConsentStore['keepFacts']>): Promise<void> {
+    if (this.isLost) throw new ConsentStoreLost();
+    return super.keepFacts(...kept);
+  }
+
+  override async recallFacts(number: PhoneNumber, caller: string): Promise<readonly Fact[]> {
+    if (this.isLost) throw new ConsentStoreLost();
+    return super.recallFacts(number, caller);
+  }
+
+  /** Everything in it is gone. */
+  async forget(): Promise<void> {
+    const { version } = await super.read(ALICE);
+    await super.remove(ALICE, version);
+  }
+}
+
+function failing(code: LookupFailureCode) {
+  return { failure: expect.objectContaining({ code }) };
+}
+
+describe('lookups with consent in several replicas', () => {
+  let clock: TestClock;
+  let operator: ScriptedOperator;
+  let store: SharedStore;
+  let one: ConsentedLookups;
+  let other: ConsentedLookups;
+
+  beforeEach(() => {
+    clock = new TestClock();
+    operator = new ScriptedOperator(clock);
+    store = new SharedStore(clock);
+    one = replica();
+    other = replica();
+  });
+
+  function replica(waitMs = WAIT_MS): ConsentedLookups {
+    const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
+    return new ConsentedLookups(
+      {
+        tokens: operator,
+        operator,
+        store,
+        admission: OPEN_ADMISSION,
+        offer: OFFER,
+        rules: {
+          doubtMs: 300_000,
+          deniedMs: 600_000,
+          resultMs: 60_000,
+          leaseMs: LEASE_MS,
+          firstPoll: 'at-once',
+        },
+        rooms: { requests: room(), polls: room() },
+        exchangeMs: 10_000,
+        clock,
+      },
+      waitMs,
+    );
+  }
+
+  async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Answer | Error> {
+    const executor = new Executor(lookups, OFFER, {
+      caller,
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator(undefined),
+      signal: new AbortController().signal,
+      deadlineMs: clock.monotonicMs() + 10_000,
+    });
+    await executor.ask(ALICE, [WINDOW]);
+    return executor.answerTo(ALICE, WINDOW);
+  }
+
+  async function after(ms: number, asked: Promise<Answer | Error>): Promise<Answer | Error> {
+    await clock.advance(ms);
+    return asked;
+  }
+
+  it('asks once and polls one at a time, and answers every waiter wherever it waits', async () => {
+    operator.polled = [PENDING, PENDING, 'granted'];
+    operator.latencyMs = 100;
+    [one, other] = [replica(9000), replica(9000)];
+    const asked = [ask(one), ask(other), ask(one), ask(other)];
+    await clock.advance(9000);
+    const answered = await Promise.all(asked);
+    expect(answered).toEqual(Array.from({ length: 4 }, () => ({ swapped: false })));
+    expect(operator.prompts).toHaveLength(1);
+    expect(operator.polls).toHaveLength(3);
+    expect(operator.lookups).toHaveLength(1);
+    const gaps = operator.polls.slice(1).map(({ at }, i) => at - (operator.polls[i]?.at ?? 0));
+    for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(2000);
+  });
+
+  it('resumes in one replica what another has begun', async () => {
+    operator.polled = [PENDING, PENDING, 'granted'];
+    expect(await after(WAIT_MS, ask(one))).toEqual(failing('CONSENT_PENDING'));
+    expect(await after(WAIT_MS, ask(other))).toEqual({ swapped: false });
+    expect(operator.prompts).toHaveLength(1);
+  });
+
+  it('tells the failure of the one lookup to every waiter, and prompts nobody for it', async () => {
+    operator.polled = [PENDING, 'granted'];
+    operator.looked = [{ code: 'NUMBER_NOT_SERVED', reach: 'number' }];
+    const asked = [ask(one), ask(other)];
+    await clock.advance(WAIT_MS);
+    expect(await Promise.all(asked)).toEqual([
+      failing('NUMBER_NOT_SERVED'),
+      failing('NUMBER_NOT_SERVED'),
+    ]);
+    expect(operator.prompts).toHaveLength(1);
+  });
+
+  it('shows nothing that one caller learned to another', async () => {
+    expect(await after(0, ask(one))).toEqual({ swapped: false });
+    await after(0, ask(other, 'bert'));
+    expect(operator.prompts).toHaveLength(2);
+  });
+
+  it('takes over from a poller that died, once its lease is over', async () => {
+    operator.polled = [PENDING];
+    await after(WAIT_MS, ask(one));
+    const { record, version, nowMs } = await store.read(ALICE);
+    if (record?.state !== 'pending') throw new Error('It is not pending.');
+    await store.write(ALICE, version, { ...record, leaseUntilMs: nowMs + LEASE_MS }, 120_000);
+    const polls = operator.polls.length;
+    expect(await after(WAIT_MS, ask(other))).toEqual(failing('CONSENT_PENDING'));
+    expect(operator.polls).toHaveLength(polls);
+    await clock.advance(LEASE_MS - WAIT_MS);
+    operator.polled = ['granted'];
+    expect(await after(0, ask(other))).toEqual({ swapped: false });
+  });
+
+  it('says UNAVAILABLE, and prompts nobody, while the store is lost', async () => {
+    store.isLost = true;
+    expect(await after(0, ask(one))).toEqual(failing('OPERATOR_UNAVAILABLE'));
+    expect(operator.prompts).toHaveLength(0);
+  });
+
+  it('prompts nobody when the intent may not be written, and takes it back', async () => {
+    store.doesUnheard = true;
+    const read = store.read.bind(store);
+    store.read = async (number) => {
+      const snapshot = await read(number);
+      store.isLost = true;
+      return snapshot;
+    };
+    expect(await after(0, ask(one))).toEqual(failing('OPERATOR_UNAVAILABLE'));
+    store.read = read;
+    store.isLost = false;
+    await clock.advance(1000);
+    expect(operator.prompts).toHaveLength(0);
+    expect(await after(0, ask(other))).toEqual({ swapped: false });
+    expect(operator.prompts).toHaveLength(1);
+  });
+
+  it.each([false, true])(
+    'keeps the acknowledgement that came while the store was lost (done unheard: %s)',
+    async (doesUnheard) => {
+      operator.polled = [PENDING];
+      operator.latencyMs = 100;
+      store.doesUnheard = doesUnheard;
+      const asked = ask(one);
+      await clock.advance(50);
+      store.isLost = true;
+      await clock.advance(5000);
+      expect(await asked).toEqual(failing('CONSENT_PENDING'));
+      store.isLost = false;
+      await clock.advance(1000);
+      operator.polled = ['granted'];
+      expect(await after(1000, ask(other))).toEqual({ swapped: false });
+      expect(operator.prompts).toHaveLength(1);
+    },
+  );
+
+  it('stays in doubt when the store does not come back for the acknowledgement', async () => {
+    operator.latencyMs = 100;
+    const asked = ask(one);
+    await clock.advance(50);
+    store.isLost = true;
+    await clock.advance(LEASE_MS + 1000);
+    expect(await asked).toEqual(failing('CONSENT_PENDING'));
+    store.isLost = false;
+    expect(await after(0, ask(other))).toEqual(failing('CONSENT_PENDING'));
+    await clock.advance(300_000);
+    expect(await after(0, ask(other))).toEqual(failing('CONSENT_EXPIRED'));
+    expect(operator.prompts).toHaveLength(1);
+  });
+
+  it('answers with a token that came while the store was lost', async () => {
+    operator.polled = [PENDING, 'granted'];
+    operator.latencyMs = 100;
+    const asked = ask(one);
+    await clock.advance(2250);
+    store.isLost = true;
+    await clock.advance(1000);
+    expect(await asked).toEqual({ swapped: false });
+    expect(operator.lookups).toHaveLength(1);
+  });
+
+  it('goes on with a consent that it waits for when the store has forgotten it', async () => {
+    operator.polled = [PENDING];
+    one = replica(60_000);
+    const asked = ask(one);
+    await settled();
+    await store.forget();
+    store.doubtUntilMs = clock.monotonicMs() + 300_000;
+    expect(await after(0, ask(other, 'bert'))).toEqual(failing('CONSENT_PENDING'));
+    await clock.advance(3000);
+    operator.polled = ['granted'];
+    await clock.advance(LEASE_MS);
+    expect(await asked).toEqual({ swapped: false });
+    expect(operator.prompts).toHaveLength(1);
+  });
+
+  it('prompts nobody while the store may have forgotten a consent, and says until when', async () => {
+    store.doubtUntilMs = clock.monotonicMs() + 300_000;
+    expect(await after(0, ask(one))).toEqual({
+      failure: { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 300 },
+    });
+    await clock.advance(300_000);
+    expect(await after(0, ask(one))).toEqual({ swapped: false });
+  });
+
+  it('does not send a request for which it was held up too long', async () => {
+    const write = store.write.bind(store);
+    store.write = async (...written) => {
+      const result = await write(...written);
+      store.write = write;
+      await clock.sleep(LEASE_MS);
+      return result;
+    };
+    const asked = ask(one);
+    await clock.advance(LEASE_MS - 1);
+    expect(operator.prompts).toHaveLength(0);
+    await clock.advance(1);
+    await asked;
+    expect(operator.prompts.length).toBeLessThanOrEqual(1);
+    expect(await after(0, ask(other))).toEqual({ swapped: false });
+    expect(operator.prompts).toHaveLength(1);
+  });
+});

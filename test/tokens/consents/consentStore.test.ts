@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isSameFact } from '../../../src/domain/fact.ts';
+import { systemClock } from '../../../src/systemClock.ts';
+import {
+  acknowledged,
+  requested,
+  type ConsentRecord,
+  type ConsentRules,
+} from '../../../src/tokens/consents/consentRecord.ts';
+import { type ConsentStore, ConsentStoreLost } from '../../../src/tokens/consents/consentStore.ts';
+import { MemoryConsentStore } from '../../../src/tokens/consents/memoryConsentStore.ts';
+import { RedisConnection } from '../../../src/tokens/consents/redisConnection.ts';
+import { RedisConsentStore } from '../../../src/tokens/consents/redisConsentStore.ts';
+import { NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
+import { silentLog } from '../../silentLog.ts';
+import { ALICE, BOB, changed, checked, hours } from '../../values.ts';
+
+const RULES: ConsentRules = {
+  doubtMs: 300_000,
+  deniedMs: 600_000,
+  resultMs: 60_000,
+  leaseMs: 11_000,
+  firstPoll: 'at-once',
+};
+const KEEP_MS = 60_000;
+
+function intent(nowMs: number, id = 'one'): ConsentRecord {
+  const lookup = { operation: 'check', maxAgeHours: hours(240) } as const;
+  return requested({ id, caller: 'anna', lookup }, nowMs, RULES);
+}
+
+function pending(nowMs: number): ConsentRecord {
+  const acknowledgement = { authReqId: 'secret-id', expiresInSeconds: 120, intervalSeconds: 2 };
+  const lookup = { operation: 'retrieve-date' } as const;
+  return acknowledged(
+    { id: 'one', caller: 'anna', lookup },
+    acknowledgement,
+    nowMs,
+    nowMs + 5,
+    RULES,
+  );
+}
+
+/** The time of the store's clock is over when the store says so. */
+async function until(isOver: () => Promise<boolean>): Promise<void> {
+  while (!(await isOver())) await systemClock.sleep(5);
+}
+
+let redis: RedisServer | undefined;
+const servers: RedisServer[] = [];
+const connections: RedisConnection[] = [];
+
+beforeAll(async () => {
+  if (NO_REDIS === undefined) redis = await start();
+});
+
+afterAll(async () => {
+  for (const one of connections) one.close();
+  await Promise.all(servers.map((one) => one.kill()));
+});
+
+async function start(port?: number): Promise<RedisServer> {
+  const server = await startRedis(port);
+  servers.push(server);
+  return server;
+}
+
+async function connect(
+  stateKey: Uint8Array = randomBytes(32),
+  url = redis?.url ?? '',
+): Promise<RedisConsentStore> {
+  const connection = new RedisConnection(url, systemClock, silentLog);
+  connections.push(connection);
+  const store = new RedisConsentStore(connection, {
+    stateKey,
+    operator: 'https://operator.example client',
+    doubtMs: RULES.doubtMs,
+  });
+  await store.open();
+  return store;
+}
+
+const STORES: readonly [string, string | undefined, () => Promise<ConsentStore>][] = [
+  ['MemoryConsentStore', undefined, () => Promise.resolve(new MemoryConsentStore(systemClock))],
+  ['RedisConsentStore', NO_REDIS, () => connect()],
+];
+
+describe.each(STORES)('%s', (_name, whyNot, create) => {
+  let store: ConsentStore;
+  beforeEach(async (context) => {
+    context.skip(whyNot !== undefined, whyNot);
+    store = await create();
+  });
+
+  it('gives back what was written, as it was written', async () => {
+    const { version, nowMs, record } = await store.read(ALICE);
+    expect(record).toBeUndefined();
+    const written = await store.write(ALICE, version, pending(nowMs), KEEP_MS);
+    expect(await store.read(ALICE)).toMatchObject({ ...Object(written), record: pending(nowMs) });
+    expect((await store.read(BOB)).record).toBeUndefined();
+  });
+
+  it('refuses a write over a record that has changed since it was read', async () => {
+    const { version, nowMs } = await store.read(ALICE);
+    await store.write(ALICE, version, intent(nowMs, 'first'), KEEP_MS);
+    expect(await store.write(ALICE, version, intent(nowMs, 'second'), KEEP_MS)).toBe('conflict');
+    expect((await store.read(ALICE)).record?.id).toBe('first');
+  });
+
+  it('lets one of many win who write at once', async () => {
+    const snapshots = await Promise.all(Array.from({ length: 20 }, () => store.read(ALICE)));
+    const written = await Promise.all(
+      snapshots.map(({ version, nowMs }, i) =>
+        store.write(ALICE, version, intent(nowMs, `asker ${i}`), KEEP_MS),
+      ),
+    );
+    expect(written.filter((one) => one !== 'conflict')).toHaveLength(1);
+    const winner = written.findIndex((one) => one !== 'conflict');
+    expect((await store.read(ALICE)).record?.id).toBe(`asker ${winner}`);
+  });
+
+  it('refuses a write over a record that was removed, and written anew by another', async () => {
+    const blank = await store.read(ALICE);
+    await store.write(ALICE, blank.version, intent(blank.nowMs, 'first'), KEEP_MS);
+    const first = await store.read(ALICE);
+    await store.remove(ALICE, first.version);
+    const { version } = await store.read(ALICE);
+    await store.write(ALICE, version, intent(blank.nowMs, 'second'), KEEP_MS);
+    expect(await store.write(ALICE, first.version, pending(blank.nowMs), KEEP_MS)).toBe('conflict');
+  });
+
+  it('removes a record of the given version alone', async () => {
+    const blank = await store.read(ALICE);
+    await store.write(ALICE, blank.version, intent(blank.nowMs), KEEP_MS);
+    const { version } = await store.read(ALICE);
+    await store.write(ALICE, version, pending(blank.nowMs), KEEP_MS);
+    await store.remove(ALICE, version);
+    expect((await store.read(ALICE)).record?.state).toBe('pending');
+    await store.remove(ALICE, (await store.read(ALICE)).version);
+    expect((await store.read(ALICE)).record).toBeUndefined();
+  });
+
+  it('forgets a record when its time is over, by its own clock', async () => {
+    const { version, nowMs } = await store.read(ALICE);
+    await store.write(ALICE, version, intent(nowMs), 50);
+    await until(async () => (await store.read(ALICE)).record === undefined);
+    expect((await store.read(ALICE)).nowMs - nowMs).toBeGreaterThanOrEqual(49);
+  });
+
+  it('has a clock that goes on', async () => {
+    const before = await store.read(ALICE);
+    await until(async () => (await store.read(ALICE)).nowMs > before.nowMs);
+    expect((await store.read(ALICE)).nowMs).toBeGreaterThan(before.nowMs);
+  });
+
+  it('keeps facts for one caller of one number', async () => {
+    await store.keepFacts(ALICE, 'anna', [{ fact: checked(240, false), keepMs: KEEP_MS }]);
+    await store.keepFacts(ALICE, 'anna', [{ fact: changed(30), keepMs: KEEP_MS }]);
+    const kept = await store.recallFacts(ALICE, 'anna');
+    for (const fact of [checked(240, false), changed(30)]) {
+      expect(kept.filter((one) => isSameFact(one, fact))).toEqual([fact]);
+    }
+    expect(kept).toHaveLength(2);
+    expect(await store.recallFacts(ALICE, 'bert')).toEqual([]);
+    expect(await store.recallFacts(BOB, 'anna')).toEqual([]);
+  });
+
+  it('keeps each fact for its own time, and does not prolong it', async () => {
+    const short = { fact: checked(24, false), keepMs: 50 };
+    await store.keepFacts(ALICE, 'anna', [short, { fact: checked(240, false), keepMs: KEEP_MS }]);
+    await store.keepFacts(ALICE, 'anna', [{ ...short, keepMs: KEEP_MS }]);
+    await store.keepFacts(ALICE, 'anna', [{ fact: changed(30), keepMs: 0 }]);
+    await until(async () => (await store.recallFacts(ALICE, 'anna')).length < 2);
+    expect(await store.recallFacts(ALICE, 'anna')).toEqual([checked(240, false)]);
+  });
+});
+
+describe('RedisConsentStore', () => {
+  beforeEach((context) => {
+    context.skip(NO_REDIS !== undefined, NO_REDIS);
+  });
+
+  it('shows one process what another wrote', async () => {
+    const stateKey = randomBytes(32);
+    const [one, other] = [await connect(stateKey), await connect(stateKey)];
+    const { version, nowMs } = await one.read(ALICE);
+    await one.write(ALICE, version, pending(nowMs), KEEP_MS);
+    await one.keepFacts(ALICE, 'anna', [{ fact: changed(30), keepMs: KEEP_MS }]);
+    expect((await other.read(ALICE)).record).toEqual(pending(nowMs));
+    expect(await other.recallFacts(ALICE, 'anna')).toEqual([changed(30)]);
+  });
+
+  it('says of a write that is sent twice that it was written', async () => {
+    const store = await connect();
+    const { version, nowMs } = await store.read(ALICE);
+    const written = await store.write(ALICE, version, intent(nowMs), KEEP_MS);
+    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS)).toEqual(written);
+    expect(written).not.toBe('conflict');
+  });
+
+  it('shows no number, caller, id or answer to whoever reads Redis, and lets nothing lie for ever', async () => {
+    const store = await connect();
+    const { version, nowMs } = await store.read(ALICE);
+    await store.write(ALICE, version, pending(nowMs), KEEP_MS);
+    await store.keepFacts(ALICE, 'anna', [{ fact: checked(240, false), keepMs: KEEP_MS }]);
+    const dump = await dumpOf(redis?.url ?? '');
+    expect(dump.keys.filter(({ name }) => name.includes('consent:'))).not.toEqual([]);
+    expect(dump.keys.filter(({ name }) => name.includes('facts:'))).not.toEqual([]);
+    for (const secret of ['447700900001', 'anna', 'secret-id', 'swapped', 'retrieve-date']) {
+      expect(dump.text).not.toContain(secret);
+      expect(dump.text).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
+    }
+    expect(dump.keys.filter(({ name, ttlMs }) => ttlMs < 0 && !name.includes('memory:'))).toEqual(
+      [],
+    );
+  });
+
+  it('takes no value from another place for its own', async () => {
+    const store = await connect();
+    const { version, nowMs } = await store.read(ALICE);
+    const before = await keysOf(redis?.url ?? '');
+    await store.write(ALICE, version, pending(nowMs), KEEP_MS);
+    const alices = (await keysOf(redis?.url ?? '')).filter((key) => !before.includes(key));
+    await store.write(BOB, (await store.read(BOB)).version, pending(nowMs), KEEP_MS);
+    const bobs = (await keysOf(redis?.url ?? '')).filter(
+      (key) => !before.includes(key) && !alices.includes(key),
+    );
+    await command(redis?.url ?? '', ['COPY', alices[0] ?? '', bobs[0] ?? '', 'REPLACE']);
+    await expect(store.read(BOB)).rejects.toThrow(ConsentStoreLost);
+  });
+
+  it('lets nobody be prompted for a while after it has lost its memory', async () => {
+    const stateKey = randomBytes(32);
+    const survivor = await connect(stateKey);
+    const { version } = await survivor.read(ALICE);
+    await command(redis?.url ?? '', ['FLUSHALL']);
+
+    const newcomer = await connect(stateKey);
+    const unaware = await newcomer.read(ALICE);
+    expect(unaware.doubtUntilMs).toBeUndefined();
+    const { doubtUntilMs = 0, nowMs } = await survivor.read(BOB);
+    expect(doubtUntilMs - nowMs).toBeGreaterThan(RULES.doubtMs - 60_000);
+    expect((await newcomer.read(ALICE)).doubtUntilMs).toBe(doubtUntilMs);
+    for (const stale of [version, unaware.version]) {
+      expect(await newcomer.write(ALICE, stale, intent(nowMs), KEEP_MS)).toBe('conflict');
+    }
+  });
+
+  it('refuses new consents when Redis has no room, and keeps the live ones', async () => {
+    const own = await start();
+    const store = await connect(randomBytes(32), own.url);
+    const { version, nowMs } = await store.read(ALICE);
+    await store.write(ALICE, version, pending(nowMs), KEEP_MS);
+    await command(own.url, ['CONFIG', 'SET', 'maxmemory', '1']);
+    const bob = await store.read(BOB);
+    expect(await store.write(BOB, bob.version, intent(nowMs), KEEP_MS)).toBe('full');
+    expect((await store.read(ALICE)).record).toEqual(pending(nowMs));
+  });
+
+  it('says that it is lost while Redis is away or silent, and goes on when it is back', async () => {
+    const own = await start();
+    const store = await connect(randomBytes(32), own.url);
+    await store.read(ALICE);
+    own.freeze();
+    await expect(store.read(ALICE)).rejects.toThrow(ConsentStoreLost);
+    own.thaw();
+    await until(() => answers(store));
+    await own.kill();
+    await expect(store.read(ALICE)).rejects.toThrow(ConsentStoreLost);
+    await start(Number(new URL(own.url).port));
+    await until(() => answers(store));
+    expect((await store.read(ALICE)).doubtUntilMs).toBeDefined();
+  });
+});
+
+async function answers(store: ConsentStore): Promise<boolean> {
+  return store.read(ALICE).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function command(url: string, words: readonly string[]): Promise<unknown> {
+  const { createClient } = await import('@redis/client');
+  const client = createClient({ url });
+  await client.connect();
+  try {
+    return await client.sendCommand(words);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function keysOf(url: string): Promise<string[]> {
+  return ((await command(url, ['KEYS', '*'])) as string[]).toSorted();
+}
+
+async function dumpOf(url: string) {
+  const keys: { readonly name: string; readonly ttlMs: number }[] = [];
+  let text = '';
+  for (const name of await keysOf(url)) {
+    keys.push({ name, ttlMs: Number(await command(url, ['PTTL', name])) });
+    text += `${name} ${JSON.stringify(await command(url, ['HGETALL', name]))}\n`;
+  }
+  return { keys, text };
+}

@@ -1,0 +1,52 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { jwtVerify } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { createRequestForm } from '../../src/tokens/signedRequest.ts';
+import { START_MS, TestClock } from '../testClock.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const ASSERTION = {
+  privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  alg: 'ES256',
+  kid: 'key-1',
+  audience: 'https://operator.example',
+} as const;
+const REQUEST = { login_hint: 'tel:+447700900001', scope: 'check-sim-swap' };
+
+function formOf(isStrict: boolean) {
+  const signedRequest = { assertion: ASSERTION, isStrict };
+  return createRequestForm({ clientId: 'client', signedRequest }, new TestClock());
+}
+
+describe('the request of bc-authorize', () => {
+  it('is a plain form unless it is to be signed', async () => {
+    const form = createRequestForm({ clientId: 'client' }, new TestClock());
+    expect(await form(REQUEST)).toEqual(REQUEST);
+  });
+
+  it('is signed with everything that OpenID CIBA Core 7.1.1 wants', async () => {
+    const { request = '' } = await formOf(true)(REQUEST);
+    const { payload, protectedHeader } = await jwtVerify(request, publicKey, {
+      issuer: 'client',
+      audience: ASSERTION.audience,
+      currentDate: new Date(START_MS),
+    });
+    expect(protectedHeader).toMatchObject({ alg: 'ES256', kid: 'key-1' });
+    const seconds = START_MS / 1000;
+    expect(payload).toMatchObject({ ...REQUEST, iat: seconds, nbf: seconds, exp: seconds + 60 });
+    expect(payload.jti).toBeTypeOf('string');
+  });
+
+  it.each([
+    ['on', false, ['request', 'scope']],
+    ['strict', true, ['request']],
+  ])('has these members beside it when %s', async (_name, isStrict, members) => {
+    expect(Object.keys(await formOf(isStrict)(REQUEST)).toSorted()).toEqual(members);
+  });
+
+  it('has another jti each time', async () => {
+    const form = formOf(true);
+    const [one, other] = [await form(REQUEST), await form(REQUEST)];
+    expect(one['request']).not.toBe(other['request']);
+  });
+});
