@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+// oxlint-disable-next-line import/no-named-as-default -- it is named as its documentation names it
 import Provider, { errors, type BackchannelRequest, type Context } from 'oidc-provider';
 
 /** How the owner of a number takes the question, and the provider the polls. */
