@@ -31,7 +31,7 @@ import {
   type ConsentStore,
   type Snapshot,
 } from '../tokens/consents/consentStore.ts';
-import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
+import type { ExchangeContext, Polled, TokenManager } from '../tokens/tokenManager.ts';
 import { ifAdmitted, type Admission, type AskedLookup } from './admission.ts';
 import type { Inquiry, LookupOutcome } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
@@ -67,8 +67,10 @@ export interface Waiter {
  */
 type StoreTime = () => number;
 
-/** How much longer one poll may be on its way than another. */
-const LONGEST_WAY_MS = 50;
+type GoOn = Extract<Polled, { goOn: unknown }>;
+
+/** A reply that takes longer was held back by the operator, and not its request by the way there. */
+const LONGEST_WAY_MS = 500;
 
 /** How long to wait before what must not be lost is sent to a lost store again. */
 const STORE_AGAIN_MS = 250;
@@ -274,12 +276,9 @@ export class ConsentPursuit {
       return;
     }
     const nowMs = storeTime();
-    // The first poll may have had a connection to make, and the next one not: the operator counts from
-    // when they arrive.
-    const arrivedByMs = Math.min(nowMs, sentAtMs + LONGEST_WAY_MS);
     const learned =
       'goOn' in outcome
-        ? polled(pending, outcome, arrivedByMs, nowMs)
+        ? polled(pending, outcome, arrivedBy(outcome, sentAtMs, nowMs), nowMs)
         : ended(pending, outcome.failure, nowMs, rules);
     await this.#writeLearned(version, learned, storeTime, leaseUntilMs);
   }
@@ -500,6 +499,15 @@ export class ConsentPursuit {
     const snapshot = await store.read(this.#number);
     return { snapshot, storeTime: () => snapshot.nowMs + (clock.monotonicMs() - sentAtMs) };
   }
+}
+
+/**
+ * The operator counts the interval from when a poll arrives, which is some time between its sending and
+ * its reply: the first one may have a connection to make, and the next one not. One without a reply may
+ * arrive as late as it is given up.
+ */
+function arrivedBy({ goOn }: GoOn, sentAtMs: number, nowMs: number): number {
+  return goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + LONGEST_WAY_MS);
 }
 
 function unlessLost(error: unknown): undefined {

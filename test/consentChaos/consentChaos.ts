@@ -32,7 +32,7 @@ export const GUARDS = ['shared-store', 'doubt'] as const;
 export type Guard = (typeof GUARDS)[number];
 
 const REPLICAS = 3;
-const AT_ONCE = 80;
+const AT_ONCE = 60;
 const REQUEST_TIMEOUT_MS = 3000;
 /** A request that is not answered by then hangs. */
 const HANGS_AFTER_MS = REQUEST_TIMEOUT_MS + 5000;

@@ -203,8 +203,8 @@ describe('lookups with consent', () => {
   it('keeps a result that nobody received for its caller, and for nobody else', async () => {
     operator.polled = [PENDING, 'granted'];
     operator.latencyMs = 100;
-    lookups = route(2200);
-    const [first] = await after(2200, ask([window(240)]));
+    lookups = route(2250);
+    const [first] = await after(2250, ask([window(240)]));
     expect(failure(first)?.code).toBe('CONSENT_PENDING');
     await clock.advance(10 * SECOND_MS);
     expect(operator.lookups).toHaveLength(1);

@@ -53,6 +53,7 @@ const connections: RedisConnection[] = [];
 
 beforeAll(async () => {
   if (NO_REDIS === undefined) redis = await start();
+  else process.stderr.write(`The tests of RedisConsentStore. ${NO_REDIS}\n`);
 });
 
 afterAll(async () => {

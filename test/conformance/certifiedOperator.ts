@@ -1,0 +1,202 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+// oxlint-disable-next-line import/no-named-as-default -- it is named as its documentation names it
+import Provider, { errors, type BackchannelRequest, type Context } from 'oidc-provider';
+
+/** How the owner of a number takes the question, and the provider the polls. */
+export interface Owner {
+  readonly answers: 'grant' | 'deny' | 'never';
+  readonly afterMs?: number;
+  readonly expiresInSeconds?: number;
+  readonly slowsDown?: boolean;
+}
+
+/** One request that the provider had, and what became of it. */
+export interface Exchange {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly form: URLSearchParams;
+  readonly status: number;
+  readonly reply: Readonly<Record<string, unknown>>;
+}
+
+export const CLIENT = { id: 'service', secret: 'a-secret-of-the-tests' };
+export const CIBA_GRANT_TYPE = 'urn:openid:params:grant-type:ciba';
+export const SCOPE = 'openid check-sim-swap';
+
+const BC_AUTHORIZE = '/openIDConnectCIBA/v1/bc-authorize';
+const TOKEN = '/openIDConnectCIBA/v1/token';
+const CLIENT_CREDENTIALS_TOKEN = '/oauth/v1/token';
+
+/** An operator whose authorization server is a certified OpenID provider, behind our paths. */
+export class CertifiedOperator {
+  readonly url: string;
+  readonly exchanges: Exchange[] = [];
+  readonly lookups: string[] = [];
+  readonly #provider: Provider;
+  readonly #close: () => void;
+
+  private constructor(url: string, provider: Provider, close: () => void) {
+    this.url = url;
+    this.#provider = provider;
+    this.#close = close;
+  }
+
+  static async start(
+    owner: Owner,
+    client: { readonly publicKey: KeyObject; readonly metadata: Readonly<Record<string, unknown>> },
+  ): Promise<CertifiedOperator> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('It has no port.');
+    const url = `http://127.0.0.1:${address.port}`;
+    const prompted = (request: BackchannelRequest): void => {
+      void answer(provider, owner, request);
+    };
+    const provider = new Provider(url, configuration(owner, client, prompted));
+    const operator = new CertifiedOperator(url, provider, () => {
+      server.close();
+      server.closeAllConnections();
+    });
+    provider.use((context, next) => operator.#behindOurPaths(context, next, owner));
+    const authorize = provider.callback();
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const handled = request.url?.startsWith('/sim-swap/')
+        ? operator.#check(request, response)
+        : authorize(request, response);
+      handled.catch(() => response.destroy());
+    });
+    return operator;
+  }
+
+  close(): void {
+    this.#close();
+  }
+
+  /** The exchanges of one path, in turn. */
+  at(path: 'bc-authorize' | 'token' | 'client-credentials'): readonly Exchange[] {
+    const paths = {
+      'bc-authorize': BC_AUTHORIZE,
+      token: TOKEN,
+      'client-credentials': CLIENT_CREDENTIALS_TOKEN,
+    };
+    return this.exchanges.filter((one) => one.path === paths[path]);
+  }
+
+  /** The provider has one token endpoint, and neither tells an interval nor slows anybody down. */
+  async #behindOurPaths(context: Context, next: () => Promise<void>, owner: Owner): Promise<void> {
+    const { path } = context;
+    if (path === CLIENT_CREDENTIALS_TOKEN) context.path = TOKEN;
+    const correlator = context.get('x-correlator');
+    await next();
+    if (correlator !== '') context.set('x-correlator', correlator);
+    const isFirstPoll = path === TOKEN && this.at('token').length === 0;
+    if (isFirstPoll && owner.slowsDown === true) {
+      context.status = 400;
+      context.body = { error: 'slow_down' };
+    }
+    const reply = { ...Object(context.body) } as Record<string, unknown>;
+    if (path === BC_AUTHORIZE && context.status === 200) context.body = { ...reply, interval: 1 };
+    this.exchanges.push({
+      path,
+      authorization: context.req.headers.authorization,
+      form: new URLSearchParams({ ...context.oidc?.body }),
+      status: context.status,
+      reply,
+    });
+  }
+
+  /** The token is the provider's, and works once. */
+  async #check(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await text(request);
+    const value = request.headers.authorization?.slice('Bearer '.length) ?? '';
+    const { AccessToken, ClientCredentials } = this.#provider;
+    const token = (await AccessToken.find(value)) ?? (await ClientCredentials.find(value));
+    const isGood = token?.isValid === true && token.scope?.includes('check-sim-swap') === true;
+    await token?.destroy();
+    if (isGood) this.lookups.push(token.accountId ?? 'a client');
+    response.writeHead(isGood ? 200 : 401, {
+      'content-type': 'application/json',
+      'x-correlator': String(request.headers['x-correlator']),
+    });
+    response.end(JSON.stringify(isGood ? { swapped: false } : { code: 'UNAUTHENTICATED' }));
+  }
+}
+
+async function answer(
+  provider: Provider,
+  { answers, afterMs = 0 }: Owner,
+  request: BackchannelRequest,
+): Promise<void> {
+  if (answers === 'never') return;
+  if (afterMs > 0) await sleep(afterMs);
+  if (answers === 'deny') return provider.backchannelResult(request, new errors.AccessDenied());
+  const { accountId, clientId } = request;
+  const grant = new provider.Grant({ accountId, clientId });
+  grant.addOIDCScope(request.scope);
+  await grant.save();
+  return provider.backchannelResult(request, grant);
+}
+
+function configuration(
+  owner: Owner,
+  client: { readonly publicKey: KeyObject; readonly metadata: Readonly<Record<string, unknown>> },
+  prompted: (request: BackchannelRequest) => void,
+): Readonly<Record<string, unknown>> {
+  const own = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  return {
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        grant_types: ['client_credentials', CIBA_GRANT_TYPE],
+        response_types: [],
+        redirect_uris: [],
+        scope: SCOPE,
+        backchannel_token_delivery_mode: 'poll',
+        jwks: { keys: [{ ...client.publicKey.export({ format: 'jwk' }), use: 'sig' }] },
+        ...client.metadata,
+      },
+    ],
+    scopes: ['openid', 'check-sim-swap'],
+    jwks: { keys: [{ ...own.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] },
+    cookies: { keys: ['tests'] },
+    enabledJWA: {
+      clientAuthSigningAlgValues: ['ES256'],
+      requestObjectSigningAlgValues: ['ES256'],
+    },
+    routes: { backchannel_authentication: BC_AUTHORIZE, token: TOKEN },
+    ttl: {
+      BackchannelAuthenticationRequest: owner.expiresInSeconds ?? 120,
+      AccessToken: 60,
+      ClientCredentials: 60,
+      IdToken: 60,
+      Grant: 60,
+    },
+    findAccount: (_context: unknown, accountId: string) => ({
+      accountId,
+      claims: () => ({ sub: accountId }),
+    }),
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      requestObjects: { enabled: true },
+      ciba: {
+        enabled: true,
+        deliveryModes: ['poll'],
+        processLoginHint: (_context: unknown, hint: string) => hint,
+        validateBindingMessage: () => undefined,
+        validateRequestContext: () => undefined,
+        verifyUserCode: () => undefined,
+        triggerAuthenticationDevice: (_context: unknown, request: BackchannelRequest) => {
+          prompted(request);
+        },
+      },
+    },
+  };
+}

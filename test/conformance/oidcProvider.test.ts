@@ -1,0 +1,195 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeJwt } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { startServer, type RunningServer } from '../../src/server.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { silentLog } from '../silentLog.ts';
+import {
+  CertifiedOperator,
+  CIBA_GRANT_TYPE,
+  CLIENT,
+  SCOPE,
+  type Owner,
+} from './certifiedOperator.ts';
+
+const NUMBER = '+447700900004';
+const GRANTS: Owner = { answers: 'grant' };
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+let folder: string;
+let operator: CertifiedOperator;
+let server: RunningServer;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'conformance-'));
+  writeFileSync(join(folder, 'key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+afterEach(async () => {
+  await server.stop();
+  operator.close();
+});
+
+type Method = 'basic' | 'private_key_jwt';
+const METHODS: readonly Method[] = ['basic', 'private_key_jwt'];
+
+/** The service as its settings make it; the provider as it was registered with. */
+async function serve(
+  flow: '2-legged' | '3-legged',
+  owner: Owner,
+  method: Method = 'basic',
+  settings: Readonly<Record<string, string>> = {},
+  metadata: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  operator = await CertifiedOperator.start(owner, {
+    publicKey,
+    metadata: {
+      token_endpoint_auth_method: method === 'basic' ? 'client_secret_basic' : method,
+      ...metadata,
+    },
+  });
+  const usesKey = method === 'private_key_jwt' || 'OPERATOR_SIGNED_REQUEST' in settings;
+  const config = readConfig({
+    PORT: '0',
+    OPERATOR_FLOW: flow,
+    OPERATOR_AUTH_URL: operator.url,
+    OPERATOR_SIM_SWAP_URL: `${operator.url}/sim-swap/v1`,
+    OPERATOR_CLIENT_ID: CLIENT.id,
+    OPERATOR_OPERATIONS: 'check',
+    OPERATOR_SCOPE_CHECK: flow === '3-legged' ? SCOPE : 'check-sim-swap',
+    OPERATOR_CIBA_GRANT_TYPE: CIBA_GRANT_TYPE,
+    OPERATOR_CLIENT_AUTH: method,
+    ...(method === 'basic' ? { OPERATOR_CLIENT_SECRET: CLIENT.secret } : {}),
+    ...(usesKey
+      ? {
+          OPERATOR_ASSERTION_KEY_FILE: join(folder, 'key.pem'),
+          OPERATOR_ASSERTION_AUDIENCE: operator.url,
+        }
+      : {}),
+    REQUEST_TIMEOUT_MS: '20000',
+    CONSENT_WAIT_MS: '15000',
+    ...settings,
+  });
+  const [access] = config.operators;
+  if (access === undefined) throw new Error('There is no operator.');
+  server = await startServer({ config, operator: access, clock: systemClock, log: silentLog });
+}
+
+/** What a client gets: an answer, or the code of its error. */
+async function ask(): Promise<unknown> {
+  const response = await fetch(`${server.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      query: `{ phoneNumber(e164: "${NUMBER}") { simSwappedWithin } }`,
+    }),
+  });
+  const { data, errors } = (await response.json()) as {
+    data?: { phoneNumber?: { simSwappedWithin: boolean | null } };
+    errors?: { extensions: { code: string } }[];
+  };
+  return errors?.[0]?.extensions.code ?? data?.phoneNumber?.simSwappedWithin;
+}
+
+function errorsOfPolls(): unknown[] {
+  return operator.at('token').map(({ reply }) => reply['error'] ?? 'granted');
+}
+
+describe.each(METHODS)('against a certified provider, with %s', (method) => {
+  it('takes a token of client_credentials', async () => {
+    await serve('2-legged', GRANTS, method);
+    expect(await ask()).toBe(false);
+    expect(operator.at('client-credentials').map(({ status }) => status)).toEqual([200]);
+    expect(operator.lookups).toHaveLength(1);
+  });
+
+  it('takes a consent that is granted at once, and does not mind the id_token', async () => {
+    await serve('3-legged', GRANTS, method);
+    expect(await ask()).toBe(false);
+    expect(operator.at('bc-authorize').map(({ status }) => status)).toEqual([200]);
+    const granted = operator.at('token').at(-1);
+    expect(granted?.reply).toMatchObject({ id_token: expect.any(String) });
+    expect(operator.lookups).toEqual([`tel:${NUMBER}`]);
+  });
+
+  it('waits for a consent that is granted after a while', async () => {
+    await serve('3-legged', { answers: 'grant', afterMs: 1500 }, method);
+    expect(await ask()).toBe(false);
+    expect(errorsOfPolls()).toEqual([
+      'authorization_pending',
+      ...errorsOfPolls()
+        .slice(1, -1)
+        .map(() => 'authorization_pending'),
+      'granted',
+    ]);
+    expect(operator.at('bc-authorize')).toHaveLength(1);
+    expect(operator.lookups).toHaveLength(1);
+  });
+
+  it('hears that the owner declined', async () => {
+    await serve('3-legged', { answers: 'deny', afterMs: 500 }, method);
+    expect(await ask()).toBe('CONSENT_DENIED');
+    expect(await ask()).toBe('CONSENT_DENIED');
+    expect(errorsOfPolls().at(-1)).toBe('access_denied');
+    expect(operator.at('bc-authorize')).toHaveLength(1);
+  });
+
+  it('lets a request run out, and prompts anew when asked again', async () => {
+    await serve('3-legged', { answers: 'never', expiresInSeconds: 2 }, method);
+    expect(await ask()).toBe('CONSENT_EXPIRED');
+    expect(operator.at('bc-authorize')).toHaveLength(1);
+    expect(operator.lookups).toHaveLength(0);
+    expect(await ask()).toBe('CONSENT_EXPIRED');
+    expect(operator.at('bc-authorize')).toHaveLength(2);
+  });
+
+  it('slows down when it is told to', async () => {
+    await serve('3-legged', { answers: 'grant', afterMs: 500, slowsDown: true }, method);
+    const startedAtMs = performance.now();
+    expect(await ask()).toBe(false);
+    expect(errorsOfPolls()).toEqual(['slow_down', 'granted']);
+    expect(performance.now() - startedAtMs).toBeGreaterThan(5900);
+  });
+
+  it.each(['on', 'strict'])('signs its request where the provider wants it: %s', async (signed) => {
+    const metadata = { backchannel_authentication_request_signing_alg: 'ES256' };
+    await serve('3-legged', GRANTS, method, { OPERATOR_SIGNED_REQUEST: signed }, metadata);
+    expect(await ask()).toBe(false);
+    const [request] = operator.at('bc-authorize');
+    expect(request?.form.has('login_hint')).toBe(false);
+    expect(request?.form.has('scope')).toBe(signed === 'on');
+    expect(operator.lookups).toEqual([`tel:${NUMBER}`]);
+  });
+});
+
+describe('against a certified provider', () => {
+  it('is refused without the signed request that was agreed on, and says whose fault it is', async () => {
+    const metadata = { backchannel_authentication_request_signing_alg: 'ES256' };
+    await serve('3-legged', GRANTS, 'basic', {}, metadata);
+    expect(await ask()).toBe('OPERATOR_REFUSED');
+    expect(operator.at('token')).toHaveLength(0);
+  });
+
+  it('never sends an assertion twice, and one that is replayed opens nothing', async () => {
+    await serve('3-legged', { answers: 'grant', afterMs: 1500 }, 'private_key_jwt');
+    expect(await ask()).toBe(false);
+    const assertions = operator.exchanges.map(({ form }) => form.get('client_assertion') ?? '');
+    expect(assertions.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(assertions.map((one) => decodeJwt(one).jti)).size).toBe(assertions.length);
+
+    const replayed = await fetch(`${operator.url}/openIDConnectCIBA/v1/bc-authorize`, {
+      method: 'POST',
+      body: operator.at('bc-authorize')[0]?.form ?? '',
+    });
+    expect(replayed.status).toBe(401);
+    expect(await replayed.json()).toMatchObject({ error: 'invalid_client' });
+  });
+});
