@@ -132,10 +132,7 @@ const MATRIX = Object.entries(CALLERS).flatMap(([caller, { token, own, other }])
 describe('how a consent stands', () => {
   it.each(Object.entries(CALLERS))('is told to %s about whom they may ask', async (_, caller) => {
     const query = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwapConsent { state } } }';
-    for (const [e164, expected] of [
-      [OWN, caller.own] as const,
-      [OTHER, caller.other] as const,
-    ]) {
+    for (const [e164, expected] of [[OWN, caller.own] as const, [OTHER, caller.other] as const]) {
       const reply = await bff.ask(query, authorization(await caller.token()), { e164 });
       expect(outcomeOf(reply, bff)).toEqual({ ...outcome(expected), operatorWasAsked: false });
     }
