@@ -74,6 +74,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
+      trustedDocuments: config.trustedDocuments,
       createContext,
     }),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,

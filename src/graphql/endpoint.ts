@@ -3,6 +3,7 @@ import { HeaderMap, type ApolloServer, type HTTPGraphQLRequest } from '@apollo/s
 import type { RequestContext } from '../context.ts';
 import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
 import { readBody } from './readBody.ts';
+import { resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 
 /** A document and its variables for the most that one operation may ask; far more than either needs. */
 const LARGEST_BODY_BYTES = 1024 * 1024;
@@ -18,6 +19,8 @@ export interface RequestLife {
 export interface EndpointParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly requestTimeoutMs: number;
+  /** Where there are any, nothing else is served. */
+  readonly trustedDocuments: TrustedDocuments | undefined;
   createContext(request: IncomingMessage, life: RequestLife): RequestContext;
 }
 
@@ -25,6 +28,7 @@ export interface EndpointParts {
 interface BadRequest {
   readonly status: number;
   readonly message: string;
+  readonly code?: string;
 }
 
 /** GraphQL over HTTP on a bare node:http handler. Never rejects for what a client does. */
@@ -42,13 +46,18 @@ export function createEndpoint(
     });
 
     const read = await readRequest(request);
-    if ('status' in read) {
-      refuse(response, read);
+    const { trustedDocuments } = parts;
+    const asked =
+      trustedDocuments === undefined || 'status' in read
+        ? read
+        : resolveDocument(read, trustedDocuments);
+    if ('status' in asked) {
+      refuse(response, asked);
       return;
     }
     const life = { signal: aborter.signal, timeoutMs: parts.requestTimeoutMs };
     const { status, headers, body } = await parts.apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: read,
+      httpGraphQLRequest: asked,
       context: () => Promise.resolve(parts.createContext(request, life)),
     });
     for (const [name, value] of headers) response.setHeader(name, value);
@@ -104,12 +113,15 @@ async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest
 
 const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
 
-function refuse(response: ServerResponse, { status, message }: BadRequest): void {
+function refuse(
+  response: ServerResponse,
+  { status, message, code = 'BAD_REQUEST' }: BadRequest,
+): void {
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     // What is left of the body would be taken for the next request.
     connection: 'close',
     ...(status === 405 ? { allow: 'GET, POST' } : {}),
   });
-  response.end(JSON.stringify({ errors: [{ message, extensions: { code: 'BAD_REQUEST' } }] }));
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
 }
