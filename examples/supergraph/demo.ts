@@ -1,19 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { startGateway, startSubgraphs } from './stack.ts';
 
-const HERE = fileURLToPath(new URL('.', import.meta.url));
 const PORTS = { gateway: 4000, simSwap: 4001, accounts: 4002 };
 const QUERY =
   '{ customers { name phoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
 
 const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<unknown>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, interrupt);
-
-await install();
-// Only now: it needs what was just installed.
-const { startSubgraphs, startGateway } = await import('./stack.ts');
 
 say('Starting: the operator simulator, two subgraphs, the gateway …');
 await using subgraphs = await startSubgraphs(PORTS).catch(giveUp);
@@ -35,15 +27,6 @@ Ctrl-C ends all.
 `);
 await interrupted;
 say('Stopping …');
-
-/** The gateway is half a gigabyte, so the project's own install leaves it out. */
-async function install(): Promise<void> {
-  if (existsSync(new URL('node_modules/.package-lock.json', import.meta.url))) return;
-  say("Installing the example's packages, about 500 MB, once …");
-  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund'], { cwd: HERE, stdio: 'inherit' });
-  const [code] = (await once(npm, 'exit')) as [number | null];
-  if (code !== 0) throw new Error('npm ci failed in examples/supergraph.');
-}
 
 /** What went wrong is on the screen already, from the program that it happened to. */
 function giveUp(error: unknown): never {

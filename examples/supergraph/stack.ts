@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchSimulator } from '../../src/simulator/launch.ts';
 import { compose, fetchSdl, type Subgraph } from './composition.ts';
-import { startProgram } from './processes.ts';
+import { startProgram } from '../processes.ts';
 
 /** Something that was started. */
 interface Started extends AsyncDisposable {
