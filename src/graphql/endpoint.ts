@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HeaderMap, type ApolloServer, type HTTPGraphQLRequest } from '@apollo/server';
 import type { RequestContext } from '../context.ts';
 import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
+import { wantsPage, type Explorer } from './explorer.ts';
 import { readBody } from './readBody.ts';
 import { resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 
@@ -21,6 +22,8 @@ export interface EndpointParts {
   readonly requestTimeoutMs: number;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
+  /** What a browser sees; nothing where there is none. */
+  readonly explorer: Explorer | undefined;
   createContext(request: IncomingMessage, life: RequestLife): RequestContext;
 }
 
@@ -36,6 +39,10 @@ export function createEndpoint(
   parts: EndpointParts,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
+    if (parts.explorer !== undefined && wantsPage(request)) {
+      await parts.explorer.send(response);
+      return;
+    }
     const aborter = new AbortController();
     const timer = setTimeout(() => {
       aborter.abort(new DeadlineExceeded());
