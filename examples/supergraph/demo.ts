@@ -13,7 +13,7 @@ const { accounts, simSwap, statsUrl } = subgraphs;
 await using gateway = await startGateway([accounts, simSwap], PORTS.gateway).catch(giveUp);
 
 say(`
-gateway             ${gateway.url}
+gateway             ${gateway.url}   (open it in a browser to explore)
 accounts subgraph   ${accounts.url}
 SIM swap subgraph   ${simSwap.url}
 operator simulator  ${statsUrl}   (what it has seen)

@@ -1,4 +1,5 @@
 import type { GatewayConfigSupergraph } from '@graphql-hive/gateway';
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
 
 /** Written by the demo; in a deployment, by the pipeline that composes. */
@@ -6,6 +7,19 @@ const supergraph = process.env['SUPERGRAPH'] ?? 'supergraph.graphql';
 
 /** Shared with the SIM swap subgraph, so that it answers nobody but us. */
 const routerSecret = process.env['ROUTER_SECRET'];
+
+/** What the explorer opens with. */
+const EXAMPLE = `{
+  customers {
+    name
+    phoneNumber {
+      e164
+      lastSimSwap
+      simSwappedWithin(maxAgeHours: 240)
+    }
+  }
+}
+`;
 
 /** Also the name under which `hive-gateway supergraph -c gateway.config.ts` looks for it. */
 export const gatewayConfig: GatewayConfigSupergraph = {
@@ -27,7 +41,8 @@ export const gatewayConfig: GatewayConfigSupergraph = {
   upstreamTimeout: 12_000,
   // Hides what broke in the gateway itself. Errors of subgraphs pass, with their codes.
   maskedErrors: true,
-  // Both would fetch their scripts from the internet.
+  // The explorer from a package; left to themselves, both pages fetch their scripts from the internet.
   landingPage: false,
-  graphiql: false,
+  graphiql: { title: 'Supergraph', defaultQuery: EXAMPLE },
+  renderGraphiQL,
 };
