@@ -34,6 +34,13 @@ describe.each([
     expect(fieldsOf('PhoneNumber')).toEqual(['e164', 'lastSimSwap', 'simSwappedWithin']);
   });
 
+  it('keeps what a router is told about costs', () => {
+    const sdl = composed();
+    expect(sdl).toMatch(/lastSimSwap: .*@cost\(weight: 10\)/);
+    expect(sdl).toMatch(/\): Boolean .*@cost\(weight: 10\)/);
+    expect(sdl).toMatch(/customers: .*@listSize\(assumedSize: 100\)/);
+  });
+
   it('asks the SIM swap subgraph alone for a number by its key', () => {
     const type = /type PhoneNumber[^{]*/.exec(composed())?.[0];
     expect(type).toMatch(/graph: SIM_SWAP, key: "e164"[^)]*\)/);

@@ -215,8 +215,8 @@ export type ResolversTypes = {
   PhoneNumber: ResolverTypeWrapper<PhoneNumberEntity>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
-  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
 };
 
@@ -226,10 +226,16 @@ export type ResolversParentTypes = {
   PhoneNumber: PhoneNumberEntity;
   ID: Scalars['ID']['output'];
   Boolean: Scalars['Boolean']['output'];
-  Int: Scalars['Int']['output'];
   Query: Record<PropertyKey, never>;
+  Int: Scalars['Int']['output'];
   String: Scalars['String']['output'];
 };
+
+export type CostDirectiveArgs = {
+  weight: Scalars['Int']['input'];
+};
+
+export type CostDirectiveResolver<Result, Parent, ContextType = RequestContext, Args = CostDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
   name: 'DateTime';
@@ -253,3 +259,6 @@ export type Resolvers<ContextType = RequestContext> = {
   Query?: QueryResolvers<ContextType>;
 };
 
+export type DirectiveResolvers<ContextType = RequestContext> = {
+  cost?: CostDirectiveResolver<any, any, ContextType>;
+};
