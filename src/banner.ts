@@ -1,3 +1,4 @@
+import { exampleQuery } from './openingDocument.ts';
 import type { LaunchedSimulator } from './simulator/launch.ts';
 import { TEST_NUMBERS } from './simulator/testNumbers.ts';
 import type { Role } from './graphql/schema.ts';
@@ -6,14 +7,10 @@ const SHOWN = ['001', '002', '004', '006', '010'];
 
 /** What somebody sees who starts the server to try it: where it is, and a query to copy. */
 export function banner(url: string, role: Role, simulator: LaunchedSimulator): string {
-  const query =
-    role === 'bff'
-      ? '{ phoneNumber(e164: "+447700900002") { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } }'
-      : '{ _entities(representations: [{__typename: "PhoneNumber", e164: "+447700900002"}]) ' +
-        '{ ... on PhoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
+  const query = exampleQuery(role);
   const numbers = TEST_NUMBERS.filter(({ number }) => SHOWN.includes(number.slice(-3)));
   return `
-SIM swap ${role === 'bff' ? 'BFF' : 'subgraph'}      ${url}/graphql
+SIM swap ${role === 'bff' ? 'BFF' : 'subgraph'}      ${url}/graphql   (open it in a browser to explore)
 operator simulator  ${simulator.authUrl}   (what it has seen: ${simulator.authUrl}/stats)
 
 A query to copy:

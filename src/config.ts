@@ -8,7 +8,8 @@ import { isLoopback } from './config/loopback.ts';
 import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { AskLimits } from './graphql/askedCount.ts';
-import type { Role } from './graphql/schema.ts';
+import { createSchema, type Role } from './graphql/schema.ts';
+import { misfits, readManifest, type TrustedDocuments } from './graphql/trustedDocuments.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 
@@ -17,6 +18,8 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
+  /** Where there are any, nothing else is served. */
+  readonly trustedDocuments: TrustedDocuments | undefined;
   /** One for now. Where none is configured, the built-in simulator is asked in these manners. */
   readonly operators: readonly OperatorSettings[];
   readonly simulator: OperatorManners | undefined;
@@ -56,6 +59,7 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     role,
     production,
+    trustedDocuments: readTrustedDocuments(read, role),
     operators: access === undefined ? [] : [{ ...manners, ...access }],
     simulator: access === undefined ? manners : undefined,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
@@ -104,4 +108,24 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
 function exposureOf(host: string, production: boolean): string | undefined {
   if (!isLoopback(host)) return 'the server listens where others can reach it (HOST)';
   return production ? 'NODE_ENV=production asks for it' : undefined;
+}
+
+function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocuments | undefined {
+  const name = 'TRUSTED_DOCUMENTS';
+  if (read.text(name) === undefined) return undefined;
+  if (role === 'subgraph') {
+    read.problem(name, 'is for ROLE=bff: a router writes documents of its own');
+    return undefined;
+  }
+  const text = read.file(name, 'the manifest of the documents that clients may send by id');
+  if (text === undefined) return undefined;
+  const documents = readManifest(text);
+  if (documents === undefined) {
+    read.problem(name, "names a file that is no manifest of Apollo's or of GraphQL Codegen's");
+    return undefined;
+  }
+  for (const misfit of misfits(documents, createSchema(role))) {
+    read.problem(name, `has a document that cannot be served: ${misfit}`);
+  }
+  return documents;
 }

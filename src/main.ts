@@ -2,6 +2,7 @@ import { banner } from './banner.ts';
 import { ConfigError } from './config/environment.ts';
 import { readConfig, type Config } from './config.ts';
 import { createLog } from './log.ts';
+import { openingDocument } from './openingDocument.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { startServer } from './server.ts';
 import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
@@ -15,6 +16,7 @@ const server = await startServer({
   operator: operator(config, simulator),
   clock: systemClock,
   log,
+  openingDocument: openingDocument(config.role, simulator !== undefined),
 }).catch(async (error: unknown) => {
   await simulator?.stop();
   return fail(whyNotListening(error, config));

@@ -13,6 +13,7 @@ import type { Config } from './config.ts';
 import type { RequestContext } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';
 import { createEndpoint, type RequestLife } from './graphql/endpoint.ts';
+import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { HttpServer } from './graphql/httpServer.ts';
 import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
@@ -57,6 +58,8 @@ export interface ServerParts {
   readonly operator: OperatorSettings;
   readonly clock: Clock;
   readonly log: Log;
+  /** What GraphiQL opens with, where there is to be one: not in production, not beside trusted documents. */
+  readonly openingDocument?: string;
   /** Others than the ones that serve are for showing what each of those is good for. */
   readonly judges?: Judges;
   /** Where the quotas are counted; in this process unless it is said. */
@@ -95,6 +98,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
       admit: (headers) => gate.admit(headers),
+      trustedDocuments: config.trustedDocuments,
+      explorer: explorerOf(parts),
       createContext,
     }),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
@@ -117,6 +122,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       if (store instanceof RedisConsentStore) store.close();
     },
   };
+}
+
+function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefined {
+  const isClosed = config.production || config.trustedDocuments !== undefined;
+  return isClosed || openingDocument === undefined ? undefined : createExplorer(openingDocument);
 }
 
 /** What a drain allows for requests and answers to come and go, beside a request's own time. */

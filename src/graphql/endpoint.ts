@@ -3,7 +3,9 @@ import { HeaderMap, type ApolloServer, type HTTPGraphQLRequest } from '@apollo/s
 import type { Admitted, TurnedAway } from '../caller/gate.ts';
 import type { RequestContext } from '../context.ts';
 import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
+import { wantsPage, type Explorer } from './explorer.ts';
 import { readBody } from './readBody.ts';
+import { resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 
 /** A document and its variables for the most that one operation may ask; far more than either needs. */
 const LARGEST_BODY_BYTES = 1024 * 1024;
@@ -19,6 +21,10 @@ export interface RequestLife {
 export interface EndpointParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly requestTimeoutMs: number;
+  /** Where there are any, nothing else is served. */
+  readonly trustedDocuments: TrustedDocuments | undefined;
+  /** What a browser sees; nothing where there is none. */
+  readonly explorer: Explorer | undefined;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway>;
   createContext(request: IncomingMessage, admitted: Admitted, life: RequestLife): RequestContext;
@@ -39,6 +45,10 @@ export function createEndpoint(
   parts: EndpointParts,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
+    if (parts.explorer !== undefined && wantsPage(request)) {
+      await parts.explorer.send(response);
+      return;
+    }
     const aborter = new AbortController();
     const timer = setTimeout(() => {
       aborter.abort(new DeadlineExceeded());
@@ -54,13 +64,18 @@ export function createEndpoint(
       return;
     }
     const read = await readRequest(request);
-    if ('status' in read) {
-      refuse(response, read);
+    const { trustedDocuments } = parts;
+    const asked =
+      trustedDocuments === undefined || 'status' in read
+        ? read
+        : resolveDocument(read, trustedDocuments);
+    if ('status' in asked) {
+      refuse(response, asked);
       return;
     }
     const life = { signal: aborter.signal, timeoutMs: parts.requestTimeoutMs };
     const { status, headers, body } = await parts.apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: read,
+      httpGraphQLRequest: asked,
       context: () => Promise.resolve(parts.createContext(request, admitted, life)),
     });
     for (const [name, value] of headers) response.setHeader(name, value);

@@ -1,0 +1,19 @@
+import type { Verdict } from './verdict.ts';
+
+/** What the user reads. No code and no word of the operator's is among it. */
+export function screen(verdict: Verdict): string {
+  switch (verdict.kind) {
+    case 'trusted':
+      return 'We have sent you a code by SMS. Please enter it here.';
+    case 'swapped':
+      return 'Your SIM card is new. To keep you safe, please sign in with your passkey.';
+    case 'pending':
+      return 'Your operator has asked you on your phone. Please agree there, we are waiting …';
+    case 'declined':
+      return 'You chose not to share this. Please sign in with your passkey.';
+    case 'unanswered':
+      return 'The question on your phone went unanswered. Ask again, or sign in with your passkey.';
+    case 'unknown':
+      return 'We cannot send you a code just now. Please sign in with your passkey.';
+  }
+}

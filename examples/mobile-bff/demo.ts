@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startBff } from './bff.ts';
+import { createClient } from './app/client.ts';
+import { screen } from './app/screen.ts';
+import { simSwapCheck } from './app/simSwapCheck.ts';
+
+/** Test numbers of the simulator, and whom they play here. */
+const USERS = [
+  ['agrees after 2 s; same SIM card for ten years', '+447700900050'],
+  ['declines', '+447700900052'],
+  ['agrees at once; SIM card changed 2 hours ago', '+447700900001'],
+  ['is not known to the operator', '+447700900010'],
+] as const;
+
+await using bff = await startBff();
+const client = createClient({ url: bff.url });
+say(`A mobile app, and its BFF at ${bff.url}, which serves the app's documents and no other.`);
+for (const [user, e164] of USERS) {
+  say(`\nA user who ${user}:`);
+  const startedMs = performance.now();
+  for await (const verdict of simSwapCheck(client, e164, (ms) => sleep(ms))) {
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    say(`  ${seconds.padStart(4)} s  ${verdict.kind.padEnd(10)}  "${screen(verdict)}"`);
+  }
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

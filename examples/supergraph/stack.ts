@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { launchSimulator } from '../../src/simulator/launch.ts';
+import { compose, fetchSdl, type Subgraph } from './composition.ts';
+import { startProgram } from '../processes.ts';
+
+/** Something that was started. */
+interface Started extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** The two subgraphs, and the operator that one of them asks. */
+export interface Subgraphs extends AsyncDisposable {
+  readonly accounts: Subgraph;
+  readonly simSwap: Subgraph;
+  /** Where the operator simulator tells what it has seen. */
+  readonly statsUrl: string;
+}
+
+/** Starts both subgraphs; port 0 is any that is free. */
+export async function startSubgraphs(ports: {
+  readonly accounts: number;
+  readonly simSwap: number;
+}): Promise<Subgraphs> {
+  await using started = new AsyncDisposableStack();
+  const simulator = await launchSimulator();
+  started.defer(() => simulator.stop());
+  const simSwap = await startProgram(new URL('../../src/main.ts', import.meta.url), {
+    ...process.env,
+    ROLE: 'subgraph',
+    PORT: String(ports.simSwap),
+    OPERATOR_AUTH_URL: simulator.authUrl,
+    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+    OPERATOR_CLIENT_ID: simulator.clientId,
+    OPERATOR_CLIENT_SECRET: simulator.clientSecret,
+  });
+  started.defer(() => simSwap.stop());
+  const accounts = await startProgram(new URL('accounts/main.ts', import.meta.url), {
+    PORT: String(ports.accounts),
+  });
+  started.defer(() => accounts.stop());
+  const running = started.move();
+  return {
+    accounts: { name: 'accounts', url: accounts.url },
+    simSwap: { name: 'sim-swap', url: `${simSwap.url}/graphql` },
+    statsUrl: `${simulator.authUrl}/stats`,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** Composes the subgraphs, and starts a gateway that serves the result. */
+export async function startGateway(subgraphs: readonly Subgraph[], port: number): Promise<Started> {
+  await using started = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'supergraph-'));
+  started.defer(() => rm(directory, { recursive: true }));
+  const file = join(directory, 'supergraph.graphql');
+  await writeFile(file, compose(await Promise.all(subgraphs.map(fetchSdl))));
+  const gateway = await startProgram(new URL('gateway/main.ts', import.meta.url), {
+    SUPERGRAPH: file,
+    PORT: String(port),
+    ROUTER_SECRET: process.env['ROUTER_SECRET'],
+  });
+  started.defer(() => gateway.stop());
+  const running = started.move();
+  return { url: `${gateway.url}/graphql`, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}

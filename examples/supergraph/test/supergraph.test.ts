@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startGateway, startSubgraphs } from '../stack.ts';
+import { startRecordingProxy, type RecordingProxy } from './recordingProxy.ts';
+
+const running = new AsyncDisposableStack();
+let gatewayUrl: string;
+let simSwap: RecordingProxy;
+
+beforeAll(async () => {
+  const subgraphs = running.use(await startSubgraphs({ accounts: 0, simSwap: 0 }));
+  simSwap = running.use(await startRecordingProxy(subgraphs.simSwap.url));
+  const composed = [subgraphs.accounts, { ...subgraphs.simSwap, url: simSwap.url }];
+  gatewayUrl = running.use(await startGateway(composed, 0)).url;
+}, 60_000);
+beforeEach(() => {
+  simSwap.requests.length = 0;
+});
+afterAll(() => running.disposeAsync());
+
+interface Reply {
+  readonly data: unknown;
+  readonly errors?: readonly {
+    readonly path: readonly (string | number)[];
+    readonly extensions: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+async function ask(query: string, headers: Record<string, string> = {}): Promise<Reply> {
+  const reply = await fetch(gatewayUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ query }),
+  });
+  return (await reply.json()) as Reply;
+}
+
+describe('a query across both subgraphs', () => {
+  it('asks about three customers in one request of three representations', async () => {
+    const { data } = await ask('{ customers { id phoneNumber { simSwappedWithin } } }');
+
+    expect(data).toEqual({
+      customers: [
+        { id: '1', phoneNumber: { simSwappedWithin: true } },
+        { id: '2', phoneNumber: { simSwappedWithin: false } },
+        { id: '3', phoneNumber: { simSwappedWithin: null } },
+      ],
+    });
+    expect(simSwap.requests).toHaveLength(1);
+    const [request] = simSwap.requests;
+    expect(request?.query).toContain('_entities(');
+    expect(Object.values(request?.variables ?? {})).toEqual([
+      [
+        { __typename: 'PhoneNumber', e164: '+447700900002' },
+        { __typename: 'PhoneNumber', e164: '+447700900004' },
+        { __typename: 'PhoneNumber', e164: '+447700900010' },
+      ],
+    ]);
+  });
+
+  it('tells an error with its code, under the customer whom it is about', async () => {
+    const { errors } = await ask('{ customers { id phoneNumber { simSwappedWithin } } }');
+
+    expect(errors?.map(({ path, extensions }) => [path, extensions['code']])).toEqual([
+      [['customers', 2, 'phoneNumber', 'simSwappedWithin'], 'NUMBER_NOT_SERVED'],
+    ]);
+  });
+
+  it('stays with the accounts subgraph when nothing about SIM cards is asked', async () => {
+    const { data } = await ask('{ customer(id: "1") { phoneNumber { e164 } } }');
+
+    expect(data).toEqual({ customer: { phoneNumber: { e164: '+447700900002' } } });
+    expect(simSwap.requests).toEqual([]);
+  });
+
+  it('hands on the headers that the subgraph reads, and no other', async () => {
+    await ask('{ customer(id: "1") { phoneNumber { simSwappedWithin } } }', {
+      authorization: 'Bearer of-a-caller',
+      'x-correlator': 'a-correlator',
+      cookie: 'for=the-gateway-alone',
+    });
+
+    const [request] = simSwap.requests;
+    expect(request?.headers).toMatchObject({
+      authorization: 'Bearer of-a-caller',
+      'x-correlator': 'a-correlator',
+    });
+    expect(request?.headers.cookie).toBeUndefined();
+  });
+});

@@ -1,0 +1,64 @@
+import {
+  ChangeType,
+  CriticalityLevel,
+  diff,
+  type Change,
+  type Rule,
+} from '@graphql-inspector/core';
+import {
+  buildASTSchema,
+  isTypeDefinitionNode,
+  isTypeExtensionNode,
+  parse,
+  type GraphQLSchema,
+} from 'graphql';
+
+/** A difference between two schemas, and what it does to those who use the older one. */
+export interface SchemaChange {
+  readonly level: 'breaking' | 'dangerous' | 'safe';
+  /** Names the type and the field. */
+  readonly message: string;
+}
+
+const LEVELS = {
+  [CriticalityLevel.Breaking]: 'breaking',
+  [CriticalityLevel.Dangerous]: 'dangerous',
+  [CriticalityLevel.NonBreaking]: 'safe',
+} as const;
+
+/** What changed from one published SDL to another, by GraphQL Inspector and two rules of our own. */
+export async function schemaChanges(from: string, to: string): Promise<readonly SchemaChange[]> {
+  const changes = await diff(build(from), build(to), [stricter]);
+  return changes.map(({ criticality: { level }, message }) => ({ level: LEVELS[level], message }));
+}
+
+/**
+ * Federation's directives stand in the SDL without their definitions, so it is not validated. Those of a
+ * type's extensions are moved to the type: GraphQL Inspector looks for them there alone.
+ */
+function build(sdl: string): GraphQLSchema {
+  const { definitions, ...document } = parse(sdl);
+  const extensions = definitions.filter(isTypeExtensionNode);
+  const moved = definitions.map((one) => {
+    if (!isTypeDefinitionNode(one)) return one;
+    const own = extensions.filter(({ name }) => name.value === one.name.value);
+    const directives = [one, ...own].flatMap((node) => node.directives ?? []);
+    return { ...one, directives };
+  });
+  return buildASTSchema({ ...document, definitions: moved }, { assumeValidSDL: true });
+}
+
+/** Two things that GraphQL Inspector only calls dangerous. */
+const stricter: Rule = ({ changes }) =>
+  changes.map((change) =>
+    breaksQuietly(change)
+      ? { ...change, criticality: { ...change.criticality, level: CriticalityLevel.Breaking } }
+      : change,
+  );
+
+function breaksQuietly({ type, message }: Change): boolean {
+  // Another default asks another question under the same words: `false` would mean something else.
+  if (type === ChangeType.FieldArgumentDefaultChanged) return true;
+  // Without its key no other subgraph can reach the type.
+  return type === ChangeType.DirectiveUsageObjectRemoved && message.includes("'key'");
+}

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { publishedSdl, releasedFile, ROLES } from './publishedSdl.ts';
+import { schemaChanges } from './schemaChanges.ts';
+
+// `npm run schema:check`: what changed since the last release; ends with 1 if it breaks a client.
+let breaking = 0;
+for (const role of ROLES) {
+  const released = readFileSync(releasedFile(role), 'utf8');
+  const changes = await schemaChanges(released, publishedSdl(role));
+  breaking += changes.filter(({ level }) => level === 'breaking').length;
+  say(`${role}: ${changes.length === 0 ? 'as released' : `${changes.length} change(s)`}`);
+  for (const { level, message } of changes) say(`  ${level.padEnd(9)}  ${message}`);
+}
+if (breaking > 0) {
+  say('Clients of the last release would break. docs/graph.md says how to change without that.');
+  process.exitCode = 1;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

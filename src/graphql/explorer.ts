@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** GraphiQL, for a browser that opens /graphql. Not for production. */
+export interface Explorer {
+  /** Sends the page; where its package is not installed, a word on how to get it. */
+  send(response: ServerResponse): Promise<void>;
+}
+
+/** The page brings all that it shows along. What it may reach is this service, and nothing else. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline' 'unsafe-eval' blob:",
+  "style-src 'unsafe-inline'",
+  "connect-src 'self'",
+  'worker-src blob:',
+  'img-src data:',
+  'font-src data:',
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** An explorer that opens with a document. Its page is 9 MB, so it is made when first asked for. */
+export function createExplorer(document: string): Explorer {
+  let rendered: Promise<string | undefined> | undefined;
+  return {
+    async send(response) {
+      rendered ??= render(document);
+      const page = await rendered;
+      response.setHeader('content-security-policy', CONTENT_SECURITY_POLICY);
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.end(page ?? '<p>The explorer is a development package: <code>npm ci</code>.</p>');
+    },
+  };
+}
+
+/** Whether a browser asks for a page, rather than a client for data. */
+export function wantsPage({ method, url = '', headers }: IncomingMessage): boolean {
+  return method === 'GET' && !url.includes('?') && (headers.accept ?? '').includes('text/html');
+}
+
+async function render(document: string): Promise<string | undefined> {
+  try {
+    const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+    return renderGraphiQL({ title: 'SIM swap', defaultQuery: document });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,147 @@
+import type { HTTPGraphQLRequest } from '@apollo/server';
+import { GraphQLError, parse, validate, type GraphQLSchema } from 'graphql';
+
+/** The documents that are served, by the id under which a client asks for one. */
+export type TrustedDocuments = ReadonlyMap<string, string>;
+
+/** Why a request is not served; the codes are those that Apollo's router gives. */
+export interface Untrusted {
+  readonly status: 400;
+  readonly code: 'PERSISTED_QUERY_ID_REQUIRED' | 'PERSISTED_QUERY_NOT_IN_LIST';
+  readonly message: string;
+}
+
+/**
+ * Reads a manifest in either form that clients' tools write:
+ *
+ * - Apollo's: `{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id", "body", …}]}`
+ * - GraphQL Codegen's (`persistedDocuments` of its client preset): `{"<id>": "<document>"}`
+ *
+ * `undefined` for anything else, and for a list without a document.
+ */
+export function readManifest(text: string): TrustedDocuments | undefined {
+  const manifest = parseObject(text);
+  if (manifest === undefined) return undefined;
+  const entries =
+    'format' in manifest ? apolloEntries(manifest) : Object.entries<unknown>(manifest);
+  const documents = new Map<string, string>();
+  for (const [id, document] of entries ?? []) {
+    if (typeof id !== 'string' || typeof document !== 'string') return undefined;
+    documents.set(id, document);
+  }
+  return documents.size === 0 ? undefined : documents;
+}
+
+/** What is wrong with the documents, each by its id: they were written for another schema. */
+export function misfits(documents: TrustedDocuments, schema: GraphQLSchema): readonly string[] {
+  return [...documents].flatMap(([id, text]) => {
+    const [first] = errorsOf(text, schema);
+    return first === undefined ? [] : [`${id}: ${first.message}`];
+  });
+}
+
+/**
+ * The request with the document that it names in place of the name: `documentId`, as GraphQL over HTTP
+ * has it, or `extensions.persistedQuery.sha256Hash`, as Apollo's clients send it. A request that brings a
+ * document of its own is refused, even if that one is listed.
+ */
+export function resolveDocument(
+  request: HTTPGraphQLRequest,
+  documents: TrustedDocuments,
+): HTTPGraphQLRequest | Untrusted {
+  return request.method === 'POST'
+    ? resolveBody(request, documents)
+    : resolveSearch(request, documents);
+}
+
+function resolveBody(
+  request: HTTPGraphQLRequest,
+  documents: TrustedDocuments,
+): HTTPGraphQLRequest | Untrusted {
+  const { query, documentId, extensions, ...rest } = isObject(request.body) ? request.body : {};
+  const document = find({ query, documentId, extensions }, documents);
+  return typeof document === 'string'
+    ? { ...request, body: { ...rest, query: document } }
+    : document;
+}
+
+function resolveSearch(
+  request: HTTPGraphQLRequest,
+  documents: TrustedDocuments,
+): HTTPGraphQLRequest | Untrusted {
+  const search = new URLSearchParams(request.search);
+  const named = {
+    query: search.get('query') ?? undefined,
+    documentId: search.get('documentId') ?? undefined,
+    extensions: parseObject(search.get('extensions') ?? ''),
+  };
+  const document = find(named, documents);
+  if (typeof document !== 'string') return document;
+  search.delete('documentId');
+  search.delete('extensions');
+  search.set('query', document);
+  return { ...request, search: `?${search.toString()}` };
+}
+
+/** How a request names its document. */
+interface Named {
+  readonly query: unknown;
+  readonly documentId: unknown;
+  readonly extensions: unknown;
+}
+
+function find({ query, documentId, extensions }: Named, documents: TrustedDocuments) {
+  const id = documentId ?? persistedQueryHash(extensions);
+  if (query !== undefined || typeof id !== 'string') return ID_REQUIRED;
+  return documents.get(id) ?? NOT_IN_LIST;
+}
+
+const ID_REQUIRED: Untrusted = {
+  status: 400,
+  code: 'PERSISTED_QUERY_ID_REQUIRED',
+  message: 'This service takes the id of a document that it knows, and no document.',
+};
+
+const NOT_IN_LIST: Untrusted = {
+  status: 400,
+  code: 'PERSISTED_QUERY_NOT_IN_LIST',
+  message: 'This service does not know a document of this id.',
+};
+
+function persistedQueryHash(extensions: unknown): unknown {
+  if (!isObject(extensions) || !isObject(extensions['persistedQuery'])) return undefined;
+  return extensions['persistedQuery']['sha256Hash'];
+}
+
+function apolloEntries(
+  manifest: Record<string, unknown>,
+): readonly (readonly [unknown, unknown])[] | undefined {
+  const { format, version, operations } = manifest;
+  if (format !== 'apollo-persisted-query-manifest' || version !== 1) return undefined;
+  if (!Array.isArray(operations)) return undefined;
+  return operations.map((one: unknown) =>
+    isObject(one) ? [one['id'], one['body']] : [undefined, undefined],
+  );
+}
+
+function errorsOf(text: string, schema: GraphQLSchema): readonly GraphQLError[] {
+  try {
+    return validate(schema, parse(text));
+  } catch (error) {
+    if (error instanceof GraphQLError) return [error];
+    throw error;
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

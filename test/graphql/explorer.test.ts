@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, validate } from 'graphql';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+import { openingDocument } from '../../src/openingDocument.ts';
+import { startServer, type RunningServer } from '../../src/server.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { silentLog } from '../silentLog.ts';
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const OPERATOR = {
+  OPERATOR_AUTH_URL: 'http://127.0.0.1:1',
+  OPERATOR_SIM_SWAP_URL: 'http://127.0.0.1:1',
+  OPERATOR_CLIENT_ID: 'test-client',
+  OPERATOR_CLIENT_SECRET: 'test-secret',
+};
+
+let server: RunningServer | undefined;
+afterEach(async () => {
+  await server?.stop();
+});
+
+async function start(environment: Environment = {}): Promise<string> {
+  const config = readConfig({ PORT: '0', ...OPERATOR, ...environment });
+  const [operator] = config.operators;
+  if (operator === undefined) throw new Error('The settings name no operator.');
+  const parts = { config, operator, clock: systemClock, log: silentLog };
+  server = await startServer({ ...parts, openingDocument: openingDocument(config.role, true) });
+  return `${server.url}/graphql`;
+}
+
+describe('a browser that opens /graphql', () => {
+  it('sees GraphiQL, which may reach nothing but this service', async () => {
+    const page = await fetch(await start(), { headers: BROWSER });
+
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none';.* connect-src 'self';/,
+    );
+    const html = await page.text();
+    expect(html).toContain('<title>SIM swap</title>');
+    expect(html).toContain('+447700900002  SIM swapped 3 days ago');
+    expect(html).not.toMatch(/<(?:script|link)[^>]+(?:src|href)="(?!data:)/);
+  });
+
+  it('sees no page in production', async () => {
+    const reply = await fetch(await start({ NODE_ENV: 'production' }), { headers: BROWSER });
+    expect(reply.status).toBe(400);
+    expect(reply.headers.get('content-type')).toMatch('application/json');
+  });
+
+  it('sees no page beside trusted documents', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'trusted-'));
+    const path = join(directory, 'manifest.json');
+    writeFileSync(path, JSON.stringify({ typename: '{ __typename }' }));
+    const reply = await fetch(await start({ TRUSTED_DOCUMENTS: path }), { headers: BROWSER });
+    expect(reply.status).toBe(400);
+    rmSync(directory, { recursive: true });
+  });
+
+  it('that brings a query along is answered as a client', async () => {
+    const query = encodeURIComponent('{ __typename }');
+    const reply = await fetch(`${await start()}?query=${query}`, {
+      headers: { ...BROWSER, 'apollo-require-preflight': 'true' },
+    });
+    expect(await reply.json()).toEqual({ data: { __typename: 'Query' } });
+  });
+});
+
+it.each(['bff', 'subgraph'] as const)('what it opens with can be asked of the %s', (role) => {
+  for (const isSimulated of [true, false]) {
+    const document = openingDocument(role, isSimulated);
+    expect(validate(createSchema(role), parse(document))).toEqual([]);
+  }
+});

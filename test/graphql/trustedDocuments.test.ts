@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { readManifest } from '../../src/graphql/trustedDocuments.ts';
+import { codesOf, costs, startService, type Reply, type Service } from './service.ts';
+
+const DOCUMENT = 'query Swapped($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
+const LISTED = 'query Date { phoneNumber(e164: "+447700900004") { e164 } }';
+const APOLLO = {
+  format: 'apollo-persisted-query-manifest',
+  version: 1,
+  operations: [
+    { id: 'swapped', name: 'Swapped', type: 'query', body: DOCUMENT },
+    { id: 'listed', name: 'Date', type: 'query', body: LISTED },
+  ],
+};
+const CODEGEN = { swapped: DOCUMENT, listed: LISTED };
+
+const byHash = (sha256Hash: string) => ({ persistedQuery: { version: 1, sha256Hash } });
+
+const directory = mkdtempSync(join(tmpdir(), 'trusted-'));
+afterAll(() => {
+  rmSync(directory, { recursive: true });
+});
+
+function manifestFile(content: unknown): string {
+  const path = join(mkdtempSync(join(directory, 'manifest-')), 'manifest.json');
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+describe('a manifest', () => {
+  it.each([
+    ["Apollo's", APOLLO],
+    ["GraphQL Codegen's", CODEGEN],
+  ])('is read in the form of %s', (_, manifest) => {
+    expect(Object.fromEntries(readManifest(JSON.stringify(manifest)) ?? [])).toEqual(CODEGEN);
+  });
+
+  it.each([
+    ['no JSON', 'query { a }'],
+    ['a list', '[]'],
+    ['nothing listed', '{}'],
+    ['nothing listed by Apollo', JSON.stringify({ ...APOLLO, operations: [] })],
+    ['another version', JSON.stringify({ ...APOLLO, version: 2 })],
+    ['another format', JSON.stringify({ ...APOLLO, format: 'relay' })],
+    ['no operations', JSON.stringify({ ...APOLLO, operations: undefined })],
+    ['an operation without a body', JSON.stringify({ ...APOLLO, operations: [{ id: 'a' }] })],
+    ['an operation that is null', JSON.stringify({ ...APOLLO, operations: [null] })],
+    ['a document that is no text', '{"swapped": 7}'],
+  ])('is refused with %s', (_, text) => {
+    expect(readManifest(text)).toBeUndefined();
+  });
+});
+
+describe('the setting TRUSTED_DOCUMENTS', () => {
+  it.each([
+    ['a file that is not there', {}, join(directory, 'none.json'), 'cannot be read'],
+    ['a file that is no manifest', {}, manifestFile('[]'), 'is no manifest'],
+    ['ROLE=subgraph', { ROLE: 'subgraph' }, '/', 'is for ROLE=bff'],
+  ])('is refused with %s', (_, environment, path, problem) => {
+    expect(() => readConfig({ ...environment, TRUSTED_DOCUMENTS: path })).toThrow(
+      new RegExp(`TRUSTED_DOCUMENTS .*${problem}`),
+    );
+  });
+
+  it('is refused with documents that do not fit the schema, each by its id', () => {
+    const path = manifestFile({ ...CODEGEN, stale: '{ simSwap }', broken: '{' });
+    expect(() => readConfig({ TRUSTED_DOCUMENTS: path })).toThrow(
+      /2 problem.*\n.*stale: Cannot query field "simSwap".*\n.*broken: Syntax Error/,
+    );
+  });
+});
+
+describe('a BFF with trusted documents', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService({ TRUSTED_DOCUMENTS: manifestFile(APOLLO) });
+  });
+  beforeEach(() => {
+    service.simulator.resetStats();
+  });
+  afterAll(() => service.stop());
+
+  const variables = { e164: '+447700900002' };
+
+  function post(body: object): Promise<Reply> {
+    return service.send('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
+  function get(parameters: Record<string, string>): Promise<Reply> {
+    const search = new URLSearchParams(parameters);
+    return service.send(`/graphql?${search.toString()}`, {
+      headers: { 'apollo-require-preflight': 'true' },
+    });
+  }
+
+  it.each([
+    ['documentId', () => post({ documentId: 'swapped', variables })],
+    ["the hash of Apollo's clients", () => post({ extensions: byHash('swapped'), variables })],
+    [
+      'documentId, by GET',
+      () => get({ documentId: 'swapped', variables: JSON.stringify(variables) }),
+    ],
+    [
+      'the hash, by GET',
+      () =>
+        get({
+          extensions: JSON.stringify(byHash('swapped')),
+          variables: JSON.stringify(variables),
+        }),
+    ],
+  ])('serves a listed document by %s', async (_, asking) => {
+    const reply = await asking();
+    expect(reply.errors).toEqual([]);
+    expect(reply.data).toEqual({ phoneNumber: { simSwappedWithin: true } });
+    expect(costs(service)).toEqual({ tokens: 1, lookups: 1 });
+  });
+
+  it.each([
+    ['a document', () => post({ query: DOCUMENT, variables }), 'PERSISTED_QUERY_ID_REQUIRED'],
+    [
+      'a document under a listed id',
+      () => post({ query: '{ __typename }', documentId: 'swapped', variables }),
+      'PERSISTED_QUERY_ID_REQUIRED',
+    ],
+    [
+      'a document to be registered under its hash',
+      () => post({ query: DOCUMENT, extensions: byHash('other') }),
+      'PERSISTED_QUERY_ID_REQUIRED',
+    ],
+    ['a document by GET', () => get({ query: DOCUMENT }), 'PERSISTED_QUERY_ID_REQUIRED'],
+    ['introspection', () => post({ query: '{ __typename }' }), 'PERSISTED_QUERY_ID_REQUIRED'],
+    ['an id that is no text', () => post({ documentId: 7 }), 'PERSISTED_QUERY_ID_REQUIRED'],
+    ['nothing', () => post({}), 'PERSISTED_QUERY_ID_REQUIRED'],
+    ['an id that is not listed', () => post({ documentId: 'x' }), 'PERSISTED_QUERY_NOT_IN_LIST'],
+    [
+      'an id from the prototype',
+      () => post({ documentId: '__proto__' }),
+      'PERSISTED_QUERY_NOT_IN_LIST',
+    ],
+  ])('refuses %s, and asks the operator nothing', async (_, asking, code) => {
+    const reply = await asking();
+    expect(reply.status).toBe(400);
+    expect(codesOf(reply)).toEqual([code]);
+    expect(costs(service)).toEqual({ tokens: 0, lookups: 0 });
+  });
+});

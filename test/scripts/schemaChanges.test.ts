@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { publishedSdl, releasedFile, ROLES } from '../../scripts/publishedSdl.ts';
+import { schemaChanges } from '../../scripts/schemaChanges.ts';
+
+const WITHIN = 'maxAgeHours: Int! = 240';
+
+describe('a change of the subgraph', () => {
+  it.each([
+    ['a field is gone', 'lastSimSwap: DateTime', 'lastSwap: DateTime', ['breaking', 'safe']],
+    ['a field has another type', 'lastSimSwap: DateTime', 'lastSimSwap: String', ['breaking']],
+    ['the key is gone', 'extend type PhoneNumber @key(fields: "e164")', '', ['breaking']],
+    ['the default window is another', WITHIN, 'maxAgeHours: Int! = 24', ['breaking']],
+    ['a window must be named', WITHIN, 'maxAgeHours: Int!', ['breaking']],
+    ['an argument is new, and must be given', WITHIN, `${WITHIN}, why: String!`, ['breaking']],
+    ['an argument is new', WITHIN, `${WITHIN}, why: String`, ['dangerous']],
+    ['a field is new', 'e164: ID!', 'e164: ID!\n  operator: String', ['safe']],
+    ['nothing', 'e164: ID!', 'e164: ID!', []],
+  ] as const)('%s', async (_, from, to, levels) => {
+    const released = publishedSdl('subgraph');
+    expect(released).toContain(from);
+
+    const changes = await schemaChanges(released, released.replace(from, to));
+
+    expect([...new Set(changes.map(({ level }) => level))].toSorted()).toEqual(levels);
+  });
+});
+
+it.each(ROLES)('the %s breaks no client of the last release', async (role) => {
+  const released = readFileSync(releasedFile(role), 'utf8');
+  const changes = await schemaChanges(released, publishedSdl(role));
+  expect(changes.filter(({ level }) => level === 'breaking')).toEqual([]);
+});
