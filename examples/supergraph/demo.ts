@@ -7,12 +7,22 @@ const QUERY =
 const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<unknown>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, interrupt);
 
-say('Starting: the operator simulator, two subgraphs, the gateway …');
-await using subgraphs = await startSubgraphs(PORTS).catch(giveUp);
-const { accounts, simSwap, statsUrl } = subgraphs;
-await using gateway = await startGateway([accounts, simSwap], PORTS.gateway).catch(giveUp);
+try {
+  await run();
+} catch (error) {
+  // What went wrong is on the screen already, from the program that it happened to.
+  say(error instanceof Error ? error.message : 'The demo did not start.');
+  say(`It needs these ports: ${Object.values(PORTS).join(', ')}. Is another demo running?`);
+  process.exitCode = 1;
+}
 
-say(`
+async function run(): Promise<void> {
+  say('Starting: the operator simulator, two subgraphs, the gateway …');
+  await using subgraphs = await startSubgraphs(PORTS);
+  const { accounts, simSwap, statsUrl } = subgraphs;
+  await using gateway = await startGateway([accounts, simSwap], PORTS.gateway);
+
+  say(`
 gateway             ${gateway.url}   (open it in a browser to explore)
 accounts subgraph   ${accounts.url}
 SIM swap subgraph   ${simSwap.url}
@@ -25,14 +35,8 @@ One query joins the customers of one with the SIM swaps of the other:
 
 Ctrl-C ends all.
 `);
-await interrupted;
-say('Stopping …');
-
-/** What went wrong is on the screen already, from the program that it happened to. */
-function giveUp(error: unknown): never {
-  say(error instanceof Error ? error.message : 'The demo did not start.');
-  say(`It needs these ports: ${Object.values(PORTS).join(', ')}. Is another demo running?`);
-  throw error;
+  await interrupted;
+  say('Stopping …');
 }
 
 function say(text: string): void {

@@ -62,6 +62,18 @@ export async function startGateway(subgraphs: readonly Subgraph[], port: number)
     ROUTER_SECRET: process.env['ROUTER_SECRET'],
   });
   started.defer(() => gateway.stop());
+  const url = `${gateway.url}/graphql`;
+  await firstAnswer(url);
   const running = started.move();
-  return { url: `${gateway.url}/graphql`, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** The gateway reads the supergraph when it is first asked: let that not be a user's query. */
+async function firstAnswer(url: string): Promise<void> {
+  const reply = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: '{ __typename }' }),
+  });
+  if (!reply.ok) throw new Error(`The gateway answers with status ${reply.status}.`);
 }

@@ -10,7 +10,7 @@ let subgraphs: readonly SubgraphSdl[];
 beforeAll(async () => {
   started = await startSubgraphs({ accounts: 0, simSwap: 0 });
   subgraphs = await Promise.all([started.accounts, started.simSwap].map(fetchSdl));
-}, 60_000);
+});
 afterAll(() => started[Symbol.asyncDispose]());
 
 /** Apollo's composition, which the router of Apollo has its supergraphs from. */

@@ -11,7 +11,7 @@ beforeAll(async () => {
   simSwap = running.use(await startRecordingProxy(subgraphs.simSwap.url));
   const composed = [subgraphs.accounts, { ...subgraphs.simSwap, url: simSwap.url }];
   gatewayUrl = running.use(await startGateway(composed, 0)).url;
-}, 60_000);
+});
 beforeEach(() => {
   simSwap.requests.length = 0;
 });
