@@ -4,7 +4,7 @@ import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
 import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
-import { inMemory, Quotas, type LimiterFactory } from './caller/quotas.ts';
+import { inMemory, inRedis, Quotas } from './caller/quotas.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
@@ -62,15 +62,14 @@ export interface ServerParts {
   readonly openingDocument?: string;
   /** Others than the ones that serve are for showing what each of those is good for. */
   readonly judges?: Judges;
-  /** Where the quotas are counted; in this process unless it is said. */
-  readonly limiters?: LimiterFactory;
 }
 
 /** Puts all parts together and serves. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
-  const admission = createAdmission(config, parts);
-  const store = await openConsentStore(parts);
+  const redis = await connectToRedis(parts);
+  const admission = createAdmission(parts, redis);
+  const store = await openConsentStore(parts, redis);
   const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, store });
   const apollo = createApolloServer(config, log);
   await apollo.start();
@@ -119,7 +118,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
-      if (store instanceof RedisConsentStore) store.close();
+      redis?.close();
     },
   };
 }
@@ -134,11 +133,14 @@ const SLOWEST_BYTES_MS = 1000;
 
 /** Everything that decides whether a lookup may be made, and puts it on record. */
 function createAdmission(
-  { quotas, audit }: Config,
-  { clock, log, limiters = inMemory }: ServerParts,
+  { config, clock, log }: ServerParts,
+  redis: RedisConnection | undefined,
 ): CallerAdmission {
+  const { quotas, audit, sharedState } = config;
+  const limiters = redis === undefined ? inMemory : inRedis(redis.client);
   return new CallerAdmission({
-    quotas: new Quotas(quotas, limiters),
+    // In this process alone nobody else reads the names.
+    quotas: new Quotas(quotas, limiters, sharedState?.stateKey ?? ''),
     audit: audit && {
       trail: new AuditTrail(audit.file === undefined ? toStdout : toFile(audit.file), clock),
       key: audit.keys[0],
@@ -167,23 +169,32 @@ function createGate(
 }
 
 /** A Redis that is away does not hold up the start: it is connected to when it comes. */
-export async function openConsentStore({
-  config,
-  operator,
-  clock,
-  log,
-}: Omit<ServerParts, 'judges'>): Promise<ConsentStore> {
-  if (config.sharedState === undefined || operator.flow === '2-legged') {
+export async function openConsentStore(
+  { config, operator, clock }: Omit<ServerParts, 'judges'>,
+  redis: RedisConnection | undefined,
+): Promise<ConsentStore> {
+  if (config.sharedState === undefined || redis === undefined || operator.flow === '2-legged') {
     return new MemoryConsentStore(clock);
   }
-  const { redisUrl, stateKey } = config.sharedState;
-  const store = new RedisConsentStore(new RedisConnection(redisUrl, clock, log), {
-    stateKey,
+  const store = new RedisConsentStore(redis, {
+    stateKey: config.sharedState.stateKey,
     operator: `${operator.authUrl} ${operator.clientId}`,
     doubtMs: config.consent.doubtSeconds * 1000,
   });
   await store.open();
   return store;
+}
+
+/** What replicas share, if they do: consents and quotas. */
+export async function connectToRedis({
+  config,
+  clock,
+  log,
+}: Omit<ServerParts, 'judges'>): Promise<RedisConnection | undefined> {
+  if (config.sharedState === undefined) return undefined;
+  const redis = new RedisConnection(config.sharedState.redisUrl, clock, log);
+  await redis.open();
+  return redis;
 }
 
 function singleValue(header: string | string[] | undefined): string | undefined {

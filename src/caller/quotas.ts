@@ -1,6 +1,7 @@
-import { hash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import {
   RateLimiterMemory,
+  RateLimiterRedis,
   RateLimiterRes,
   type IRateLimiterOptions,
   type RateLimiterAbstract,
@@ -19,6 +20,17 @@ export type LimiterFactory = (options: IRateLimiterOptions) => RateLimiterAbstra
 /** Counters of this process alone. */
 export const inMemory: LimiterFactory = (options) => new RateLimiterMemory(options);
 
+/** Counters that replicas share; while Redis is away each counts for itself. */
+export function inRedis(storeClient: unknown): LimiterFactory {
+  return (options) =>
+    new RateLimiterRedis({
+      ...options,
+      storeClient,
+      useRedisPackage: true,
+      insuranceLimiter: new RateLimiterMemory(options),
+    });
+}
+
 const HOUR_SECONDS = 3600;
 
 /**
@@ -30,8 +42,15 @@ export class Quotas {
   readonly #lookups: RateLimiterAbstract;
   /** Which numbers count already. */
   readonly #seen: RateLimiterAbstract;
+  readonly #nameKey: string | Uint8Array;
 
-  constructor({ numbersPerHour, lookupsPerHour }: QuotaSettings, createLimiter: LimiterFactory) {
+  /** @param nameKey callers and numbers are named by a hash under this key, the same in all replicas */
+  constructor(
+    { numbersPerHour, lookupsPerHour }: QuotaSettings,
+    createLimiter: LimiterFactory,
+    nameKey: string | Uint8Array,
+  ) {
+    this.#nameKey = nameKey;
     const limiter = (name: string, points: number): RateLimiterAbstract =>
       createLimiter({ keyPrefix: `quota-${name}`, points, duration: HOUR_SECONDS });
     this.#numbers = limiter('numbers', numbersPerHour);
@@ -44,13 +63,13 @@ export class Quotas {
    * Rejects when the counts cannot be had.
    */
   async count(caller: string, number: PhoneNumber): Promise<number | undefined> {
-    const name = hash('sha256', caller, 'base64url');
+    const name = this.#nameOf(caller);
     return (await this.#countNumber(name, number)) ?? (await this.#countLookup(name));
   }
 
   /** A number counts once, for as long as the hour lasts in which it was first asked about. */
   async #countNumber(caller: string, number: PhoneNumber): Promise<number | undefined> {
-    const name = hash('sha256', `${caller} ${number}`, 'base64url');
+    const name = this.#nameOf(`${caller} ${number}`);
     if ((await this.#seen.get(name)) !== null) return undefined;
     const counted = await consume(this.#numbers, caller);
     // Somebody else may have counted this very number meanwhile.
@@ -62,6 +81,10 @@ export class Quotas {
     const { isFirstInDuration } = await this.#seen.consume(name, 1, { customDuration });
     if (!isFirstInDuration) await this.#numbers.reward(caller);
     return undefined;
+  }
+
+  #nameOf(text: string): string {
+    return createHmac('sha256', this.#nameKey).update(text).digest('base64url');
   }
 
   async #countLookup(caller: string): Promise<number | undefined> {

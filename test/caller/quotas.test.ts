@@ -17,7 +17,7 @@ function line(n: number): PhoneNumber {
 }
 
 function quotas(numbersPerHour: number, lookupsPerHour: number): Quotas {
-  return new Quotas({ numbersPerHour, lookupsPerHour }, inMemory);
+  return new Quotas({ numbersPerHour, lookupsPerHour }, inMemory, 'key');
 }
 
 /** How many lookups of a scan over so many numbers may be made. */
@@ -105,7 +105,7 @@ describe('a scan of a million numbers', () => {
       return limiter;
     };
     const limits = { numbersPerHour: 100, lookupsPerHour: 150 };
-    const replicas = Array.from({ length: 3 }, () => new Quotas(limits, store));
+    const replicas = Array.from({ length: 3 }, () => new Quotas(limits, store, 'key'));
     const made = await Promise.all(replicas.map((one) => scan(one, 'a', 1000)));
     expect(made.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(150);
   });

@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { Log } from '../../src/log.ts';
@@ -31,7 +32,7 @@ export interface TestService {
 /** Starts a service with these settings, on free ports. */
 export async function startService(
   settings: Environment,
-  log: Log = silentLog,
+  { log = silentLog, clock = systemClock }: { log?: Log; clock?: Clock } = {},
 ): Promise<TestService> {
   const simulator = await startSimulator({ port: 0 });
   const config = readConfig({
@@ -44,7 +45,7 @@ export async function startService(
   });
   const [operator] = config.operators;
   if (operator === undefined) throw new Error('The service has no operator.');
-  const server: RunningServer = await startServer({ config, operator, clock: systemClock, log });
+  const server: RunningServer = await startServer({ config, operator, clock, log });
   return {
     url: server.url,
     simulator,

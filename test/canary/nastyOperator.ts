@@ -93,6 +93,10 @@ export class NastyOperator {
       const authReqId = `${SECRET_MARK}-auth-req-${this.requests}`;
       return json({ auth_req_id: authReqId, expires_in: 1, interval: 1 });
     }
+    // Among all other refusals this one is rare, and it takes a way of its own.
+    if (path.endsWith('/openIDConnectCIBA/v1/token') && this.#random.chance(0.15)) {
+      return [400, {}, JSON.stringify({ error: 'access_denied', error_description: told })];
+    }
     if (path.endsWith('/token')) {
       const token = `${SECRET_MARK}-token-${this.requests}`;
       return json({ access_token: token, token_type: 'Bearer', expires_in: 60, id_token: token });

@@ -3,7 +3,7 @@ import { readConfig } from '../../src/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { LookupError } from '../../src/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { createSimSwaps, openConsentStore } from '../../src/server.ts';
+import { connectToRedis, createSimSwaps, openConsentStore } from '../../src/server.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { silentLog } from '../silentLog.ts';
 
@@ -12,7 +12,7 @@ const config = readConfig();
 const [operator] = config.operators;
 if (operator === undefined) throw new Error('A replica needs an operator.');
 const parts = { config, operator, clock: systemClock, log: silentLog };
-const store = await openConsentStore(parts);
+const store = await openConsentStore(parts, await connectToRedis(parts));
 const simSwaps = createSimSwaps(operator, config.consent, { ...parts, store });
 
 const server = createServer((request, response) => {

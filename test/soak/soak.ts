@@ -96,7 +96,6 @@ async function startProcess({ flow }: SoakRun, operatorUrl: string): Promise<Ser
     execArgv: ['--expose-gc'],
     env: {
       PORT: '0',
-      NODE_ENV: 'production',
       OPERATOR_AUTH_URL: operatorUrl,
       OPERATOR_SIM_SWAP_URL: operatorUrl,
       OPERATOR_CLIENT_ID: 'soak',

@@ -13,13 +13,15 @@ const LONGEST_RECONNECT_MS = 1000;
 
 /** One connection to a Redis, made anew whenever it breaks. Commands are never queued for it. */
 export class RedisConnection {
-  readonly #client: RedisClientType;
+  /** For libraries that bring commands of their own; they fail at once while the connection is lost. */
+  readonly client: RedisClientType;
   readonly #clock: Clock;
   #isClosed = false;
+  #opening: Promise<void> | undefined;
 
   constructor(url: string, clock: Clock, log: Log) {
     this.#clock = clock;
-    this.#client = createClient({
+    this.client = createClient({
       url,
       disableOfflineQueue: true,
       pingInterval: PING_INTERVAL_MS,
@@ -30,19 +32,24 @@ export class RedisConnection {
       },
     });
     let isLost = false;
-    this.#client.on('error', () => {
-      if (!isLost) log.warn('the consent store is lost');
+    this.client.on('error', () => {
+      if (!isLost) log.warn('the shared store is lost');
       isLost = true;
     });
-    this.#client.on('ready', () => {
-      if (isLost) log.info('the consent store is back');
+    this.client.on('ready', () => {
+      if (isLost) log.info('the shared store is back');
       isLost = false;
     });
   }
 
   /** Starts to connect, and goes on for as long as it takes; resolves when connected, or after a while. */
-  async open(): Promise<void> {
-    const connected = this.#client.connect().then(
+  open(): Promise<void> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    const connected = this.client.connect().then(
       () => undefined,
       () => undefined,
     );
@@ -60,7 +67,7 @@ export class RedisConnection {
     keys: readonly string[],
     values: readonly (string | number)[] = [],
   ): Promise<unknown> {
-    const running = this.#client.eval(script, { keys: [...keys], arguments: values.map(String) });
+    const running = this.client.eval(script, { keys: [...keys], arguments: values.map(String) });
     try {
       return await this.#inTime(running);
     } catch (error) {
@@ -70,7 +77,7 @@ export class RedisConnection {
   }
 
   close(): void {
-    if (!this.#isClosed) this.#client.destroy();
+    if (!this.#isClosed) this.client.destroy();
     this.#isClosed = true;
   }
 
