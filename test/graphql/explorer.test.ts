@@ -48,8 +48,15 @@ describe('a browser that opens /graphql', () => {
   });
 
   it('sees no page in production', async () => {
-    const reply = await fetch(await start({ NODE_ENV: 'production' }), { headers: BROWSER });
-    expect(reply.status).toBe(400);
+    const production = {
+      NODE_ENV: 'production',
+      JWT_JWKS_URL: 'http://127.0.0.1:9/jwks',
+      JWT_ISSUER: 'http://127.0.0.1:9',
+      JWT_AUDIENCE: 'sim-swap',
+      AUDIT_KEY: 'a key of thirty-two characters or more',
+    };
+    const reply = await fetch(await start(production), { headers: BROWSER });
+    expect(reply.status).toBe(401);
     expect(reply.headers.get('content-type')).toMatch('application/json');
   });
 
