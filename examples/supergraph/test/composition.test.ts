@@ -31,7 +31,12 @@ describe.each([
     const fieldsOf = (type: string): string[] =>
       Object.keys(assertObjectType(graph.getType(type)).getFields()).toSorted();
     expect(fieldsOf('Customer')).toEqual(['id', 'name', 'phoneNumber']);
-    expect(fieldsOf('PhoneNumber')).toEqual(['e164', 'lastSimSwap', 'simSwappedWithin']);
+    expect(fieldsOf('PhoneNumber')).toEqual([
+      'e164',
+      'lastSimSwap',
+      'simSwapConsent',
+      'simSwappedWithin',
+    ]);
   });
 
   it('keeps what a router is told about costs', () => {
