@@ -22,11 +22,12 @@ export class Executor {
   }
 
   /** Looks up until these questions have answers. Never rejects; {@link answerTo} tells what came of it. */
-  async ask(number: PhoneNumber, questions: readonly Question[]): Promise<void> {
+  ask(number: PhoneNumber, questions: readonly Question[]): Promise<void> {
     const inquiry = this.#inquiry(number);
     inquiry.questions.push(...questions);
-    inquiry.running ??= this.#run(inquiry);
-    await inquiry.running;
+    // Not by whether there is a run: one that finds nothing open is over before it is stored.
+    if (!inquiry.isRunning) inquiry.run = this.#run(inquiry);
+    return inquiry.run;
   }
 
   /** The answer to a question that was asked; an `Error` for a defect of ours. */
@@ -42,7 +43,7 @@ export class Executor {
    */
   async consent(number: PhoneNumber): Promise<ConsentStatus | undefined> {
     const inquiry = this.#inquiries.get(number);
-    await inquiry?.running;
+    await inquiry?.run;
     const told = inquiry?.failures.findLast(({ failure }) => failure.code in STATES)?.failure;
     const state = told === undefined ? undefined : STATES[told.code];
     const stored = await this.#route.consent(number, this.#request.caller);
@@ -53,6 +54,7 @@ export class Executor {
 
   /** One lookup at a time: the next one may not be needed, and some operators refuse a second. */
   async #run(inquiry: RunningInquiry): Promise<void> {
+    inquiry.isRunning = true;
     try {
       for (
         let lookup = nextLookup(inquiry, this.#offer);
@@ -66,7 +68,7 @@ export class Executor {
     } catch (defect) {
       inquiry.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
     } finally {
-      inquiry.running = undefined;
+      inquiry.isRunning = false;
     }
   }
 
@@ -79,7 +81,8 @@ export class Executor {
         questions: [],
         facts: [],
         failures: [],
-        running: undefined,
+        run: NOTHING_ASKED,
+        isRunning: false,
         defect: undefined,
       };
       this.#inquiries.set(number, inquiry);
@@ -94,10 +97,13 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
   CONSENT_EXPIRED: 'EXPIRED',
 };
 
+const NOTHING_ASKED = Promise.resolve();
+
 interface RunningInquiry extends Inquiry {
   readonly questions: Question[];
   readonly facts: Fact[];
   readonly failures: FailedLookup[];
-  running: Promise<void> | undefined;
+  run: Promise<void>;
+  isRunning: boolean;
   defect: Error | undefined;
 }

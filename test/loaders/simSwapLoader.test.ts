@@ -140,6 +140,17 @@ describe('the questions of one tick', () => {
 });
 
 describe('the questions of a later tick', () => {
+  it('one after another are all answered, whichever follow from what is known', async () => {
+    const { route, loader } = load();
+    const answers = [
+      await loader.simSwappedWithin(ALICE, hours(240)),
+      await loader.simSwappedWithin(ALICE, hours(24)),
+      await loader.simSwappedWithin(ALICE, hours(720)),
+    ];
+    expect(answers).toEqual([false, false, false]);
+    expect(route.asked).toEqual([`${ALICE} check 240`, `${ALICE} check 720`]);
+  });
+
   it('that were asked before are not asked again', async () => {
     const { route, loader } = load([[ALICE, { swapped: 2 }]]);
     await loader.simSwappedWithin(ALICE, hours(240));
