@@ -12,15 +12,33 @@ const USERS = [
   ['is not known to the operator', '+447700900010'],
 ] as const;
 
-await using bff = await startBff();
-const client = createClient({ url: bff.url });
-say(`A mobile app, and its BFF at ${bff.url}, which serves the app's documents and no other.`);
-for (const [user, e164] of USERS) {
-  say(`\nA user who ${user}:`);
-  const startedMs = performance.now();
-  for await (const verdict of simSwapCheck(client, e164, (ms) => sleep(ms))) {
-    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-    say(`  ${seconds.padStart(4)} s  ${verdict.kind.padEnd(10)}  "${screen(verdict)}"`);
+const interruption = new AbortController();
+const interrupted = interruption.signal;
+// Each time: npm may pass a Ctrl-C on that came here as well, and the second must not end the stopping.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => interruption.abort());
+}
+
+try {
+  await run();
+} catch (error) {
+  if (!interrupted.aborted) throw error;
+  say('\nStopped.');
+}
+
+async function run(): Promise<void> {
+  await using bff = await startBff();
+  const client = createClient({ url: bff.url });
+  const pause = (ms: number) => sleep(ms, undefined, { signal: interrupted });
+  say(`A mobile app, and its BFF at ${bff.url}, which serves the app's documents and no other.`);
+  for (const [user, e164] of USERS) {
+    interrupted.throwIfAborted();
+    say(`\nA user who ${user}:`);
+    const startedMs = performance.now();
+    for await (const verdict of simSwapCheck(client, e164, pause)) {
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+      say(`  ${seconds.padStart(4)} s  ${verdict.kind.padEnd(10)}  "${screen(verdict)}"`);
+    }
   }
 }
 
