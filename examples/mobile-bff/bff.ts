@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { launchSimulator } from '../../src/simulator/launch.ts';
 import { startProgram } from '../processes.ts';
+import type { IdentityProvider } from './identityProvider.ts';
 
 /** The BFF, and the operator simulator that it asks. */
 export interface Bff extends AsyncDisposable {
@@ -10,17 +11,25 @@ export interface Bff extends AsyncDisposable {
   readonly statsUrl: string;
 }
 
-/** Starts the BFF in the way that an app's backend runs it, on a free port. */
-export async function startBff(): Promise<Bff> {
+/** The documents of the app as it is now. */
+const DOCUMENTS = fileURLToPath(new URL('generated/persisted-documents.json', import.meta.url));
+
+/**
+ * Starts the BFF in the way that an app's backend runs it, on a free port. It answers nobody but the users
+ * of this identity provider, each about their own number.
+ */
+export async function startBff(
+  identityProvider: IdentityProvider,
+  documents: string = DOCUMENTS,
+): Promise<Bff> {
   await using started = new AsyncDisposableStack();
   const simulator = await launchSimulator();
   started.defer(() => simulator.stop());
   const bff = await startProgram(new URL('../../src/main.ts', import.meta.url), {
     PORT: '0',
     ROLE: 'bff',
-    TRUSTED_DOCUMENTS: fileURLToPath(
-      new URL('generated/persisted-documents.json', import.meta.url),
-    ),
+    TRUSTED_DOCUMENTS: documents,
+    ...identityProvider.settings,
     OPERATOR_AUTH_URL: simulator.authUrl,
     OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
     OPERATOR_CLIENT_ID: simulator.clientId,

@@ -6,7 +6,7 @@ import type { DocumentNode } from 'graphql';
 export interface ClientSettings {
   /** Such as `https://bff.example/graphql`. */
   readonly url: string;
-  /** Of the signed-in user, for a BFF that asks who calls. */
+  /** Of the signed-in user. It says whose number this is; the app never sends one. */
   readonly accessToken?: string;
 }
 

@@ -4,16 +4,24 @@ import type { Verdict } from './verdict.ts';
 export function screen(verdict: Verdict): string {
   switch (verdict.kind) {
     case 'trusted':
-      return 'We have sent you a code by SMS. Please enter it here.';
+      return `We have sent you a code by SMS, to your number ending in ${verdict.e164.slice(-3)}. Please enter it here.`;
     case 'swapped':
       return 'Your SIM card is new. To keep you safe, please sign in with your passkey.';
     case 'pending':
-      return 'Your operator has asked you on your phone. Please agree there, we are waiting …';
+      return `Your operator has asked you on your phone. Please agree there${by(verdict.expiresAt)}, we are waiting …`;
     case 'declined':
       return 'You chose not to share this. Please sign in with your passkey.';
     case 'unanswered':
       return 'The question on your phone went unanswered. Ask again, or sign in with your passkey.';
+    case 'signedOut':
+      return 'Please sign in first.';
     case 'unknown':
       return 'We cannot send you a code just now. Please sign in with your passkey.';
   }
+}
+
+/** In the time zone of the phone. */
+function by(expiresAt: string | null): string {
+  if (expiresAt === null) return '';
+  return ` by ${new Date(expiresAt).toLocaleTimeString('en-GB', { timeStyle: 'short' })}`;
 }

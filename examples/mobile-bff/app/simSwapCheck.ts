@@ -1,5 +1,5 @@
 import type { ApolloClient } from '@apollo/client';
-import { SimSwappedDocument } from '../generated/graphql.ts';
+import { MySimSwapDocument } from '../generated/graphql.ts';
 import { judge, type Verdict } from './verdict.ts';
 
 /** Ten days: how long banks commonly distrust a new SIM card. */
@@ -9,19 +9,19 @@ const MAX_AGE_HOURS = 240;
 export type Sleep = (ms: number) => Promise<void>;
 
 /**
- * Asks whether an SMS code to this number can be trusted, and tells every verdict on the way: while the
- * owner has not consented, `pending` ones, each followed by another ask after the time that the BFF told;
- * then the last. Asking again joins the same consent: nobody's phone rings twice.
+ * Asks whether an SMS code to the signed-in user can be trusted, and tells every verdict on the way: while
+ * the user has not consented, `pending` ones, each followed by another ask after the time that the BFF
+ * told; then the last. Asking again joins the same consent: nobody's phone rings twice.
  */
 export async function* simSwapCheck(
   client: ApolloClient,
-  e164: string,
   sleep: Sleep,
 ): AsyncGenerator<Verdict, void> {
   for (;;) {
     const answer = await client.query({
-      query: SimSwappedDocument,
-      variables: { e164, maxAgeHours: MAX_AGE_HOURS },
+      query: MySimSwapDocument,
+      // Whose number it is stands in the access token.
+      variables: { maxAgeHours: MAX_AGE_HOURS },
       // An answer from yesterday says nothing about today's SIM card.
       fetchPolicy: 'no-cache',
       // A field that is null has an error beside it that says why; both are wanted.

@@ -4,16 +4,24 @@ import { createClient } from '../app/client.ts';
 import { simSwapCheck } from '../app/simSwapCheck.ts';
 import type { Verdict } from '../app/verdict.ts';
 import { startBff, type Bff } from '../bff.ts';
+import { startIdentityProvider, type IdentityProvider } from '../identityProvider.ts';
 
+let identityProvider: IdentityProvider;
 let bff: Bff;
 beforeAll(async () => {
-  bff = await startBff();
+  identityProvider = await startIdentityProvider();
+  bff = await startBff(identityProvider);
 });
-afterAll(() => bff[Symbol.asyncDispose]());
+afterAll(async () => {
+  await bff[Symbol.asyncDispose]();
+  await identityProvider[Symbol.asyncDispose]();
+});
 
-async function verdictsAbout(e164: string, url = bff.url): Promise<readonly Verdict[]> {
-  const client = createClient({ url });
-  return Array.fromAsync(simSwapCheck(client, e164, (ms) => setTimeout(ms)));
+/** What a user hears whose number this is. */
+async function verdictsFor(phoneNumber: string, url = bff.url): Promise<readonly Verdict[]> {
+  const accessToken = await identityProvider.signIn({ subject: 'alice', phoneNumber });
+  const client = createClient({ url, accessToken });
+  return Array.fromAsync(simSwapCheck(client, (ms) => setTimeout(ms)));
 }
 
 async function stats(): Promise<Readonly<Record<string, number>>> {
@@ -23,12 +31,13 @@ async function stats(): Promise<Readonly<Record<string, number>>> {
 describe('the app, from the first verdict to the last', () => {
   it('waits for a consent, then trusts the SMS, with one prompt and one lookup', async () => {
     const before = await stats();
-    const verdicts = await verdictsAbout('+447700900050');
+    const verdicts = await verdictsFor('+447700900050');
 
     const [first] = verdicts;
-    expect(first?.kind).toBe('pending');
+    if (first?.kind !== 'pending') throw new Error('Nobody was asked for consent.');
+    expect(Date.parse(first.expiresAt ?? '')).toBeGreaterThan(Date.now());
     expect(verdicts.slice(1, -1).every(({ kind }) => kind === 'pending')).toBe(true);
-    expect(verdicts.at(-1)).toEqual({ kind: 'trusted' });
+    expect(verdicts.at(-1)).toEqual({ kind: 'trusted', e164: '+447700900050' });
     const after = await stats();
     expect(difference(after, before)).toMatchObject({ prompts: 1, tokens: 1, lookups: 1 });
     expect(after).toMatchObject({ doublePrompts: 0, earlyPolls: 0, overlappingPolls: 0 });
@@ -36,7 +45,7 @@ describe('the app, from the first verdict to the last', () => {
 
   it('waits, then hears that the owner declined', async () => {
     const before = await stats();
-    const verdicts = await verdictsAbout('+447700900052');
+    const verdicts = await verdictsFor('+447700900052');
 
     expect(verdicts.at(0)?.kind).toBe('pending');
     expect(verdicts.at(-1)).toEqual({ kind: 'declined' });
@@ -50,17 +59,21 @@ describe('the app, from the first verdict to the last', () => {
       '+447700900010',
       { kind: 'unknown', code: 'NUMBER_NOT_SERVED' },
     ],
-    ['a number that is none', '07700 900001', { kind: 'unknown', code: 'BAD_USER_INPUT' }],
-  ])('needs one ask for %s', async (_, e164, verdict) => {
-    expect(await verdictsAbout(e164)).toEqual([verdict]);
+    ['a number without its country code', '07700 900001', { kind: 'unknown', code: 'FORBIDDEN' }],
+  ])('needs one ask for %s', async (_, phoneNumber, verdict) => {
+    expect(await verdictsFor(phoneNumber)).toEqual([verdict]);
   });
 });
 
 it('can ask nothing but what was built into it', async () => {
+  const user = { subject: 'alice', phoneNumber: '+447700900004' };
   const reply = await fetch(bff.url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ phoneNumber(e164: "+447700900004") { lastSimSwap } }' }),
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${await identityProvider.signIn(user)}`,
+    },
+    body: JSON.stringify({ query: '{ myPhoneNumber { lastSimSwap } }' }),
   });
   expect(await reply.json()).toMatchObject({
     errors: [{ extensions: { code: 'PERSISTED_QUERY_ID_REQUIRED' } }],
@@ -68,7 +81,7 @@ it('can ask nothing but what was built into it', async () => {
 });
 
 it('without a BFF trusts nothing', async () => {
-  expect(await verdictsAbout('+447700900004', 'http://127.0.0.1:1/graphql')).toEqual([
+  expect(await verdictsFor('+447700900004', 'http://127.0.0.1:1/graphql')).toEqual([
     { kind: 'unknown', code: 'NO_ANSWER' },
   ]);
 });
