@@ -5,7 +5,8 @@ const QUERY =
   '{ customers { name phoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
 
 const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<unknown>();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, interrupt);
+// Each time: npm may pass a Ctrl-C on that came here as well, and the second must not end the stopping.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, interrupt);
 
 try {
   await run();
