@@ -1,0 +1,17 @@
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { startServer } from '../../src/server.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { compete } from '../processes/contestant.ts';
+
+// Ours, as src/main.ts puts it together. Its settings come in BENCH_SETTINGS: the process itself runs as in
+// production, which with no issuer configured the settings would refuse.
+
+const settings = JSON.parse(process.env['BENCH_SETTINGS'] ?? '{}') as Record<string, string>;
+const config = readConfig(settings);
+const [operator] = config.operators;
+if (operator === undefined) throw new Error('The settings name no operator.');
+
+const server = await startServer({ config, operator, clock: systemClock, log: createLog() });
+
+compete({ url: () => server.url });

@@ -1,0 +1,191 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import type { OperatorAddress } from './processes/contestant.ts';
+import { Program } from './processes/conversation.ts';
+import type { OperatorCounts, OperatorManners } from './operator/manners.ts';
+import { NOBODY_SWAPPED } from './operator/manners.ts';
+import { CLIENT } from './contestants/schema.ts';
+import type { LoadOrder, LoadResult } from './load/order.ts';
+
+/** A server under test: its process, where it serves, and how to be its client. */
+export interface ServerUnderTest {
+  readonly program: Program;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Every server that takes part. */
+export type ServerName = 'rest data source' | 'loader per field' | 'mercurius' | 'ours';
+
+const FILES: Readonly<Record<ServerName, string>> = {
+  'rest data source': 'restDataSource.ts',
+  'loader per field': 'loaderPerField.ts',
+  mercurius: 'mercurius.ts',
+  ours: 'ours.ts',
+};
+
+/** For the whole time of a run. */
+const HOUR_SECONDS = 3600;
+const NEVER_OVER = '999999999';
+const ISSUER = { iss: 'https://issuer.example', aud: 'sim-swap' };
+
+/** The processes of a run: the operator, the clients, and whoever is under test. Ends them all. */
+export class Stage implements AsyncDisposable {
+  readonly #operator: Program;
+  readonly #load: Program;
+  readonly #programs: Program[];
+  readonly #issuer: Issuer;
+  readonly #directory = mkdtempSync(join(tmpdir(), 'bench-'));
+  readonly address: OperatorAddress;
+
+  private constructor(operator: Program, load: Program, issuer: Issuer, address: OperatorAddress) {
+    this.#operator = operator;
+    this.#load = load;
+    this.#programs = [operator, load];
+    this.#issuer = issuer;
+    this.address = address;
+  }
+
+  static async open(): Promise<Stage> {
+    const [operator, load, issuer] = await Promise.all([
+      Program.start(new URL('operator/operator.ts', import.meta.url)),
+      Program.start(new URL('load/load.ts', import.meta.url)),
+      Issuer.start(),
+    ]);
+    return new Stage(operator, load, issuer, await operator.ask<OperatorAddress>('address'));
+  }
+
+  /** Says how the operator behaves from now on; and forgets what reached it. */
+  async behave(manners: Partial<OperatorManners> = {}): Promise<void> {
+    await this.#operator.ask('behave', { ...NOBODY_SWAPPED, ...manners });
+    await this.counts();
+  }
+
+  /** What reached the operator since this was last asked. */
+  counts(): Promise<OperatorCounts> {
+    return this.#operator.ask('counts');
+  }
+
+  send(order: LoadOrder): Promise<LoadResult> {
+    return this.#load.ask('run', order);
+  }
+
+  /** A contestant that makes its own work. */
+  async program(file: string): Promise<Program> {
+    const { authUrl, simSwapUrl } = this.address;
+    const program = await Program.start(new URL(`contestants/${file}`, import.meta.url), {
+      arguments: [authUrl, simSwapUrl],
+    });
+    this.#programs.push(program);
+    return program;
+  }
+
+  async server(name: Exclude<ServerName, 'ours'>): Promise<ServerUnderTest> {
+    const program = await this.program(FILES[name]);
+    return { program, url: await program.ask('url'), headers: {} };
+  }
+
+  /** Ours, with nobody to know and nothing to record. */
+  async ours(
+    settings: Readonly<Record<string, string>> = {},
+    node: readonly string[] = [],
+  ): Promise<ServerUnderTest> {
+    const { authUrl, simSwapUrl } = this.address;
+    const program = await Program.start(new URL(`contestants/${FILES.ours}`, import.meta.url), {
+      node,
+      environment: {
+        BENCH_SETTINGS: JSON.stringify({
+          PORT: '0',
+          MAX_NUMBERS_PER_OPERATION: '1000',
+          OPERATOR_AUTH_URL: authUrl,
+          OPERATOR_SIM_SWAP_URL: simSwapUrl,
+          OPERATOR_CLIENT_ID: CLIENT.id,
+          OPERATOR_CLIENT_SECRET: CLIENT.secret,
+          ...settings,
+        }),
+      },
+    });
+    this.#programs.push(program);
+    return { program, url: await program.ask('url'), headers: {} };
+  }
+
+  /** Ours with all that it has for production: callers' tokens, quotas, and an audit trail in a file. */
+  async oursInProduction(
+    settings: Readonly<Record<string, string>> = {},
+    node: readonly string[] = [],
+  ): Promise<ServerUnderTest> {
+    const served = await this.ours(
+      {
+        NODE_ENV: 'production',
+        JWT_JWKS_URL: this.#issuer.url,
+        JWT_ISSUER: ISSUER.iss,
+        JWT_AUDIENCE: ISSUER.aud,
+        QUOTA_NUMBERS_PER_HOUR: NEVER_OVER,
+        QUOTA_LOOKUPS_PER_HOUR: NEVER_OVER,
+        AUDIT_LOG: join(this.#directory, 'audit.jsonl'),
+        AUDIT_KEY: crypto.randomUUID() + crypto.randomUUID(),
+        ...settings,
+      },
+      node,
+    );
+    return { ...served, headers: { authorization: `Bearer ${await this.#issuer.token()}` } };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#programs.map((program) => program.stop()));
+    this.#issuer.close();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** An issuer of callers' tokens, with one key. */
+class Issuer {
+  readonly #server: Server;
+  readonly #privateKey: CryptoKey;
+
+  private constructor(server: Server, privateKey: CryptoKey) {
+    this.#server = server;
+    this.#privateKey = privateKey;
+  }
+
+  static async start(): Promise<Issuer> {
+    const { publicKey, privateKey } = await generateKeyPair('RS256');
+    const jwk = { ...(await exportJWK(publicKey)), kid: 'bench', alg: 'RS256', use: 'sig' };
+    const server = createServer((_request, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ keys: [jwk] }));
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return new Issuer(server, privateKey);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/jwks`;
+  }
+
+  /** A risk team's, who may ask about anyone. */
+  token(): Promise<string> {
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    return new SignJWT({
+      ...ISSUER,
+      sub: 'risk-team',
+      client_id: 'dashboard',
+      scope: 'sim-swap:read',
+      iat: nowSeconds,
+      exp: nowSeconds + HOUR_SECONDS,
+    })
+      .setProtectedHeader({ alg: 'RS256', kid: 'bench', typ: 'at+jwt' })
+      .sign(this.#privateKey);
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}

@@ -1,0 +1,49 @@
+/** What a query asks about each number. */
+export type Fields = 'date' | 'window' | 'date and three windows';
+
+/** A kind of query, and how it comes. */
+export interface Workload {
+  readonly numbers: number;
+  readonly fields: Fields;
+  /** One number, asked for as often. */
+  readonly isOneNumber?: boolean;
+  /** How many queries are under way at a time. */
+  readonly concurrency: number;
+  /** How many queries a round takes. */
+  readonly requests: number;
+}
+
+const SELECTIONS: Readonly<Record<Fields, string>> = {
+  date: 'lastSimSwap',
+  window: 'simSwappedWithin(maxAgeHours: 240)',
+  'date and three windows': `lastSimSwap
+    day: simSwappedWithin(maxAgeHours: 24)
+    tenDays: simSwappedWithin(maxAgeHours: 240)
+    month: simSwappedWithin(maxAgeHours: 720)`,
+};
+
+/** How many lookups the fields take one by one. */
+export const LOOKUPS_ONE_BY_ONE: Readonly<Record<Fields, number>> = {
+  date: 1,
+  window: 1,
+  'date and three windows': 4,
+};
+
+/** The thousand mobile numbers that the United Kingdom keeps for fiction, as many of them as asked. */
+export function numbers(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `+447700900${String(index).padStart(3, '0')}`);
+}
+
+/** The numbers that a query names. */
+export function numbersOf({ numbers: count, isOneNumber = false }: Workload): string[] {
+  return isOneNumber ? Array.from({ length: count }, () => '+447700900123') : numbers(count);
+}
+
+/** The body of a GraphQL request. */
+export function bodyOf(workload: Workload): string {
+  const selection = SELECTIONS[workload.fields];
+  return JSON.stringify({
+    query: `query Numbers($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { ${selection} } }`,
+    variables: { e164s: numbersOf(workload) },
+  });
+}
