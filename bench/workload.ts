@@ -1,5 +1,5 @@
 /** What a query asks about each number. */
-export type Fields = 'date' | 'window' | 'date and three windows';
+export type Fields = 'date' | 'window' | 'date and window' | 'date and three windows';
 
 /** A kind of query, and how it comes. */
 export interface Workload {
@@ -16,6 +16,7 @@ export interface Workload {
 const SELECTIONS: Readonly<Record<Fields, string>> = {
   date: 'lastSimSwap',
   window: 'simSwappedWithin(maxAgeHours: 240)',
+  'date and window': 'lastSimSwap simSwappedWithin(maxAgeHours: 240)',
   'date and three windows': `lastSimSwap
     day: simSwappedWithin(maxAgeHours: 24)
     tenDays: simSwappedWithin(maxAgeHours: 240)
@@ -26,6 +27,7 @@ const SELECTIONS: Readonly<Record<Fields, string>> = {
 export const LOOKUPS_ONE_BY_ONE: Readonly<Record<Fields, number>> = {
   date: 1,
   window: 1,
+  'date and window': 2,
   'date and three windows': 4,
 };
 
@@ -37,6 +39,11 @@ export function numbers(count: number): string[] {
 /** The numbers that a query names. */
 export function numbersOf({ numbers: count, isOneNumber = false }: Workload): string[] {
   return isOneNumber ? Array.from({ length: count }, () => '+447700900123') : numbers(count);
+}
+
+/** What a table calls it: `100 × window`. */
+export function nameOf({ numbers: count, fields, isOneNumber = false }: Workload): string {
+  return `${count.toLocaleString('en')} × ${isOneNumber ? 'the same number, ' : ''}${fields}`;
 }
 
 /** The body of a GraphQL request. */

@@ -61,7 +61,9 @@ async function pair(number: string, operation: RawOrder['operation']): Promise<v
     AUTHORIZATION,
   ]);
   const isCheck = operation === 'check';
-  const body = JSON.stringify(isCheck ? { phoneNumber: number, maxAge: 240 } : { phoneNumber: number });
+  const body = JSON.stringify(
+    isCheck ? { phoneNumber: number, maxAge: 240 } : { phoneNumber: number },
+  );
   const answer = await post(lookupPool, `/sim-swap/v1/${operation}`, body, [
     'content-type',
     'application/json',
@@ -109,7 +111,8 @@ class Reader implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#status !== 200) this.#reject(new Error(`HTTP ${this.#status}`));
-    else this.#resolve(JSON.parse(Buffer.concat(this.#chunks).toString()) as Record<string, unknown>);
+    else
+      this.#resolve(JSON.parse(Buffer.concat(this.#chunks).toString()) as Record<string, unknown>);
   }
 
   onResponseError(_controller: unknown, error: Error): void {

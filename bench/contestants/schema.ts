@@ -16,8 +16,10 @@ export interface NumberSource {
   readonly e164: string;
 }
 
-export const phoneNumbers = (_root: unknown, { e164s }: { e164s: readonly string[] }): NumberSource[] =>
-  e164s.map((e164) => ({ e164 }));
+export const phoneNumbers = (
+  _root: unknown,
+  { e164s }: { e164s: readonly string[] },
+): NumberSource[] => e164s.map((e164) => ({ e164 }));
 
 /** How the operator knows every contestant. */
 export const CLIENT = { id: 'bench', secret: 'bench-secret' };

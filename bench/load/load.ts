@@ -20,7 +20,8 @@ async function run(order: LoadOrder): Promise<LoadResult> {
       const text = await ask(url, order);
       latenciesMs.push(performance.now() - startedMs);
       first ??= text;
-      if (text !== first) throw new Error(`two answers to one query: ${sample(first)} ${sample(text)}`);
+      if (text !== first)
+        throw new Error(`two answers to one query: ${sample(first)} ${sample(text)}`);
     }
   };
   await Promise.all(Array.from({ length: order.concurrency }, (_, index) => client(index)));

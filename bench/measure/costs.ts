@@ -3,86 +3,106 @@ import type { Program } from '../processes/conversation.ts';
 import type { Gauge } from '../processes/gauge.ts';
 import type { ServerUnderTest, Stage } from '../stage.ts';
 import { bodyOf, LOOKUPS_ONE_BY_ONE, numbersOf, type Workload } from '../workload.ts';
+import { refuseUnlike, type Expected } from './answers.ts';
+import type { Figures } from './figures.ts';
 import type { Entrant } from './interleave.ts';
 import { quantile } from './statistics.ts';
 
-/** What one round came to. */
-export interface Cost {
-  /** User and system time of the process under test, for each number that was asked about. */
-  readonly cpuMicrosPerNumber: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+/** What is looked at in a round beside what it costs. */
+export interface Terms {
+  /** What an answer must be like to count. */
+  readonly expected?: Expected;
+  /** Watching how long the event loop is held up has a cost of its own. */
+  readonly watchesLoop?: boolean;
 }
 
-/** A server that answers a workload. */
+/** Servers that answer a workload between them. */
 export function serving(
   name: string,
   stage: Stage,
-  { program, url, headers }: ServerUnderTest,
+  servers: readonly ServerUnderTest[],
   workload: Workload,
-): Entrant<Cost> {
+  { expected = 'whole', ...terms }: Terms = {},
+): Entrant<Figures> {
   const { requests, concurrency } = workload;
-  const body = bodyOf(workload);
+  const order = {
+    urls: servers.map(({ url }) => url),
+    body: bodyOf(workload),
+    headers: servers[0]?.headers ?? {},
+    requests,
+    concurrency,
+  };
+  const programs = servers.map(({ program }) => program);
   return {
     name,
     round: () =>
-      costOf(program, workload, async () => {
-        const { latenciesMs, answer } = await stage.send({
-          urls: [url],
-          body,
-          headers,
-          requests,
-          concurrency,
-        });
-        refuseEmpty(name, answer, workload);
+      costOf(stage, programs, workload, terms, async () => {
+        const { latenciesMs, answer } = await stage.send(order);
+        refuseUnlike(expected, name, answer, workload);
         return latenciesMs;
       }),
   };
 }
 
 /** The limit: the exchanges alone. */
-export function exchanging(name: string, program: Program, workload: Workload): Entrant<Cost> {
+export function exchanging(
+  name: string,
+  stage: Stage,
+  program: Program,
+  workload: Workload,
+  terms: Terms = {},
+): Entrant<Figures> {
   const { fields, requests, concurrency } = workload;
+  const order: RawOrder = {
+    numbers: numbersOf(workload),
+    operation: fields === 'date' ? 'retrieve-date' : 'check',
+    lookups: LOOKUPS_ONE_BY_ONE[fields],
+    batches: requests,
+    concurrency,
+  };
   return {
     name,
     round: () =>
-      costOf(program, workload, async () => {
-        const order: RawOrder = {
-          numbers: numbersOf(workload),
-          operation: fields === 'date' ? 'retrieve-date' : 'check',
-          lookups: LOOKUPS_ONE_BY_ONE[fields],
-          batches: requests,
-          concurrency,
-        };
+      costOf(stage, [program], workload, terms, async () => {
         const { latenciesMs } = await program.ask<RawResult>('run', order);
         return latenciesMs;
       }),
   };
 }
 
-async function costOf(
-  program: Program,
-  { numbers, requests }: Workload,
+/** What the programs under test use, and what reaches the operator, while something runs. */
+export async function costOf(
+  stage: Stage,
+  programs: readonly Program[],
+  { numbers, requests }: Pick<Workload, 'numbers' | 'requests'>,
+  { watchesLoop = false }: Pick<Terms, 'watchesLoop'>,
   run: () => Promise<readonly number[]>,
-): Promise<Cost> {
-  const before = await program.ask<Gauge>('gauge', {});
+): Promise<Figures> {
+  await stage.counts();
+  if (watchesLoop) await all(programs, 'watchLoop');
+  const before = await cpuMs(programs);
   const latenciesMs = await run();
-  const after = await program.ask<Gauge>('gauge', {});
+  const after = await cpuMs(programs);
+  const delays = watchesLoop ? await all<{ longestMs: number }>(programs, 'loopDelay') : [];
+  const { tokens, lookups, prompts } = await stage.counts();
   return {
-    cpuMicrosPerNumber: ((after.cpuMs - before.cpuMs) * 1000) / (numbers * requests),
+    cpuMicrosPerNumber: ((after - before) * 1000) / (numbers * requests),
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
+    lookupsPerQuery: lookups / requests,
+    tokensPerQuery: tokens / requests,
+    promptsPerQuery: prompts / requests,
+    ...(watchesLoop
+      ? { longestLoopDelayMs: Math.max(...delays.map(({ longestMs }) => longestMs)) }
+      : {}),
   };
 }
 
-/** A server that is fast because it answers nothing is measured by nobody. */
-function refuseEmpty(name: string, text: string, { numbers }: Workload): void {
-  const { data, errors } = JSON.parse(text) as {
-    data?: { phoneNumbers?: readonly Record<string, unknown>[] } | null;
-    errors?: readonly { readonly extensions?: { readonly code?: string } }[];
-  };
-  const answered = data?.phoneNumbers ?? [];
-  const isWhole = answered.every((one) => Object.values(one).every((field) => field !== null));
-  if (answered.length === numbers && isWhole && errors === undefined) return;
-  throw new Error(`${name} did not answer: ${errors?.[0]?.extensions?.code ?? 'fields are missing'}`);
+async function cpuMs(programs: readonly Program[]): Promise<number> {
+  const gauges = await all<Gauge>(programs, 'gauge', {});
+  return gauges.reduce((sum, gauge) => sum + gauge.cpuMs, 0);
+}
+
+function all<T>(programs: readonly Program[], name: string, details?: unknown): Promise<T[]> {
+  return Promise.all(programs.map((program) => program.ask<T>(name, details)));
 }

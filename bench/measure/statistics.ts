@@ -28,3 +28,8 @@ export function quantile(figures: readonly number[], share: number): number {
 export function ratios(figures: readonly number[], base: readonly number[]): number[] {
   return figures.map((figure, round) => figure / (base[round] ?? Number.NaN));
 }
+
+/** Round by round as well: how much more each figure is than its base. */
+export function differences(figures: readonly number[], base: readonly number[]): number[] {
+  return figures.map((figure, round) => figure - (base[round] ?? Number.NaN));
+}

@@ -94,28 +94,34 @@ function formMember(form: string, name: string): string {
 }
 
 function serve(request: IncomingMessage, response: ServerResponse): void {
-  const { headers, url = '' } = request;
   let body = '';
   request.setEncoding('utf8');
   request.on('data', (chunk: string) => (body += chunk));
   request.on('end', () => {
-    const send = (): void => {
-      const { status, body: text } = reply(url, headers.authorization ?? '', body);
-      response.writeHead(status, {
-        'content-type': 'application/json',
-        'content-length': text.length,
-        ...(typeof headers['x-correlator'] === 'string'
-          ? { 'x-correlator': headers['x-correlator'] }
-          : {}),
-      });
-      response.end(text);
-    };
-    if (manners.hopMs === 0) send();
-    else setTimeout(send, manners.hopMs);
+    if (manners.hopMs === 0) respond(request, response, body);
+    else setTimeout(respond, manners.hopMs, request, response, body);
   });
 }
 
-const server = createServer({ keepAliveTimeout: 600_000, connectionsCheckingInterval: 60_000 }, serve);
+function respond(
+  { headers, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  asked: string,
+): void {
+  const { status, body } = reply(url, headers.authorization ?? '', asked);
+  const correlator = headers['x-correlator'];
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    ...(typeof correlator === 'string' ? { 'x-correlator': correlator } : {}),
+  });
+  response.end(body);
+}
+
+const server = createServer(
+  { keepAliveTimeout: 600_000, connectionsCheckingInterval: 60_000 },
+  serve,
+);
 server.listen(0, '127.0.0.1', 4096, () => {
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;

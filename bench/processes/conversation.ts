@@ -57,15 +57,16 @@ export class Program {
 
   /** Asks it something, and resolves to what it answers. */
   async ask<T>(name: string, details?: unknown): Promise<T> {
+    if (!this.#child.connected) throw new Error(`${this.#name} ended.`);
     const id = ++this.#asked;
-    const answer = Promise.withResolvers<unknown>();
-    this.#open.set(id, answer);
+    const asked = Promise.withResolvers<unknown>();
+    this.#open.set(id, asked);
     const timer = setTimeout(() => {
-      answer.reject(new Error(`${this.#name} did not answer '${name}'.`));
+      asked.reject(new Error(`${this.#name} did not answer '${name}'.`));
     }, ANSWER_TIMEOUT_MS);
     this.#child.send({ id, name, details } satisfies Asked);
     try {
-      return (await answer.promise) as T;
+      return (await asked.promise) as T;
     } finally {
       clearTimeout(timer);
       this.#open.delete(id);
@@ -79,9 +80,9 @@ export class Program {
     await exited;
   }
 
-  #hear({ id, answer, error }: Told): void {
+  #hear({ id, answer: told, error }: Told): void {
     const open = this.#open.get(id);
-    if (error === undefined) open?.resolve(answer);
+    if (error === undefined) open?.resolve(told);
     else open?.reject(new Error(`${this.#name}: ${error}`));
   }
 }

@@ -1,4 +1,4 @@
-import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** What a process has used. */
 export interface Gauge {
@@ -18,7 +18,7 @@ export function readGauge({ collectsGarbage = false } = {}): Gauge {
 
 /** Watches how long the event loop is held up; watching costs a timer, so only while it is wanted. */
 export class LoopWatch {
-  #histogram: IntervalHistogram | undefined;
+  #histogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
 
   start(): void {
     this.#histogram = monitorEventLoopDelay({ resolution: 1 });

@@ -1,0 +1,265 @@
+import type { FigureName } from './measure/figures.ts';
+import { differences, ratios, spreadOf, type Spread } from './measure/statistics.ts';
+import { rowOf, type Table } from './tables/table.ts';
+
+/** What is to be shown, and where it is found. */
+export interface Goal {
+  readonly says: string;
+  readonly found: Found;
+  /** Left out where a figure is only reported. */
+  readonly atMost?: number;
+  /** What the guard holds the median to: what is held today, and so much more that noise cannot trip it. */
+  readonly guard?: number;
+}
+
+/** A figure of a row; as it is, or against the same figure of another row of its case. */
+export interface Found {
+  readonly table: string;
+  readonly case: string;
+  readonly row: string;
+  readonly figure: FigureName;
+  readonly over?: { readonly row: string; readonly as: 'ratio' | 'difference' };
+}
+
+/** How a goal was done by. */
+export interface Verdict {
+  readonly goal: Goal;
+  readonly measured: Spread;
+}
+
+const cpu = (caseName: string, against: string): Found => ({
+  table: 'cost',
+  case: caseName,
+  row: 'ours',
+  figure: 'cpuMicrosPerNumber',
+  over: { row: against, as: 'ratio' },
+});
+
+const lookups = (caseName: string): Found => ({
+  table: 'lookups',
+  case: caseName,
+  row: 'ours',
+  figure: 'lookupsPerQuery',
+});
+
+const p50 = (caseName: string, against: string): Found => ({
+  table: 'latency',
+  case: caseName,
+  row: 'ours',
+  figure: 'p50Ms',
+  over: { row: against, as: 'ratio' },
+});
+
+const production = (caseName: string): Found => ({
+  table: 'callers',
+  case: caseName,
+  row: 'ours in production',
+  figure: 'cpuMicrosPerNumber',
+  over: { row: 'ours', as: 'ratio' },
+});
+
+/** In the order of the report. The guard's bounds are changed here and nowhere else. */
+export const GOALS: readonly Goal[] = [
+  {
+    says: 'lookups for 50 numbers × (date and three windows), none swapped',
+    found: lookups('50 × date and three windows'),
+    atMost: 50,
+    guard: 50,
+  },
+  {
+    says: 'lookups for 1,000 numbers × (date and three windows), 1 % of them swapped',
+    found: lookups('1,000 × date and three windows, 1 % swapped'),
+    atMost: 1050,
+    guard: 1050,
+  },
+  {
+    says: 'lookups for the same number fifty times',
+    found: lookups('50 × the same number, window'),
+    atMost: 1,
+    guard: 1,
+  },
+  {
+    says: 'CPU a number, 100 numbers, against raw undici',
+    found: cpu('100 × window', 'raw undici'),
+    atMost: 1.3,
+    guard: 2.1,
+  },
+  {
+    says: 'CPU a number, 1,000 numbers, against raw undici',
+    found: cpu('1,000 × window', 'raw undici'),
+    atMost: 1.15,
+    guard: 2.7,
+  },
+  {
+    says: 'CPU a number, 100 numbers, against Apollo standalone and its REST data source',
+    found: cpu('100 × window', 'rest data source'),
+    atMost: 0.25,
+    guard: 0.4,
+  },
+  {
+    says: 'CPU a number, 1,000 numbers, against Apollo standalone and its REST data source',
+    found: cpu('1,000 × window', 'rest data source'),
+    atMost: 0.25,
+  },
+  {
+    says: 'CPU of a one-number query, against its two exchanges',
+    found: cpu('1 × window', 'raw undici'),
+    atMost: 3.5,
+    guard: 5,
+  },
+  {
+    says: 'CPU of a one-number query with one field, against mercurius with loaders',
+    found: cpu('1 × window', 'mercurius'),
+    atMost: 1.25,
+    guard: 1.9,
+  },
+  {
+    says: 'CPU of a one-number query with two fields, against mercurius with loaders',
+    found: cpu('1 × date and window', 'mercurius'),
+    atMost: 1,
+    guard: 1.4,
+  },
+  {
+    says: 'CPU of 100 numbers that all fail, against 100 that succeed',
+    found: {
+      table: 'failures',
+      case: '100 × window',
+      row: 'all fail',
+      figure: 'cpuMicrosPerNumber',
+      over: { row: 'all succeed', as: 'ratio' },
+    },
+    atMost: 1.5,
+    guard: 2,
+  },
+  {
+    says: 'p50 of one number at 20 ms a hop, against raw undici',
+    found: p50('1 × window, 20 ms a hop', 'raw undici'),
+    atMost: 1.03,
+    guard: 1.3,
+  },
+  {
+    says: 'p50 of 100 numbers at 20 ms a hop, against raw undici',
+    found: p50('100 × window, 20 ms a hop', 'raw undici'),
+    atMost: 1.08,
+    guard: 1.4,
+  },
+  {
+    says: 'p50 of 1,000 numbers at 20 ms a hop, against raw undici',
+    found: p50('1,000 × window, 20 ms a hop', 'raw undici'),
+    atMost: 1.15,
+    guard: 1.6,
+  },
+  {
+    says: 'p50 of one number at 20 ms a hop, against its two hops',
+    found: p50('1 × window, 20 ms a hop', 'the hops'),
+    atMost: 1.1,
+    guard: 1.4,
+  },
+  {
+    says: 'CPU a number at 1,000 numbers, against that at 100',
+    found: {
+      table: 'sizes',
+      case: 'window',
+      row: '1,000 numbers',
+      figure: 'cpuMicrosPerNumber',
+      over: { row: '100 numbers', as: 'ratio' },
+    },
+    atMost: 1,
+    guard: 1.4,
+  },
+  {
+    says: 'heap a number in flight, in one query of 1,000, bytes',
+    found: {
+      table: 'memory',
+      case: '1,000 × window in flight',
+      row: 'ours',
+      figure: 'heapBytesPerNumber',
+    },
+    atMost: 5000,
+    guard: 8000,
+  },
+  {
+    says: 'event loop held up at 1,000 numbers, ms',
+    found: {
+      table: 'latency',
+      case: '1,000 × window, 20 ms a hop',
+      row: 'ours',
+      figure: 'longestLoopDelayMs',
+    },
+    atMost: 50,
+    guard: 120,
+  },
+  {
+    says: 'heap at full rate, the last third of the time against the first',
+    found: {
+      table: 'sustained',
+      case: 'full rate',
+      row: 'last third',
+      figure: 'heapMebibytes',
+      over: { row: 'first third', as: 'ratio' },
+    },
+    atMost: 1.05,
+  },
+  {
+    says: 'p50 of a consent already granted, over its hops, ms',
+    found: {
+      table: 'consent',
+      case: '1 × window, 20 ms a hop',
+      row: 'ours, 3-legged',
+      figure: 'p50Ms',
+      over: { row: 'the hops', as: 'difference' },
+    },
+    atMost: 10,
+    guard: 30,
+  },
+  {
+    says: 'CPU of one number with callers, audit and limits, against without',
+    found: production('1 × window'),
+  },
+  {
+    says: 'CPU of 100 numbers with callers, audit and limits, against without',
+    found: production('100 × window'),
+    atMost: 1.15,
+    guard: 1.6,
+  },
+  {
+    says: 'CPU a lookup with four processes, against one',
+    found: {
+      table: 'processes',
+      case: '100 × window',
+      row: '4 processes',
+      figure: 'cpuMicrosPerNumber',
+      over: { row: '1 process', as: 'ratio' },
+    },
+    atMost: 1.15,
+  },
+];
+
+/** What came of the goals, as far as these tables tell. */
+export function judge(goals: readonly Goal[], tables: readonly Table[]): Verdict[] {
+  return goals.flatMap((goal) => {
+    const measured = measuredFor(goal.found, tables);
+    return measured === undefined ? [] : [{ goal, measured }];
+  });
+}
+
+/** Whether the median meets the goal; a figure that is only reported meets it in any case. */
+export function isMet({ goal: { atMost = Infinity }, measured: { median } }: Verdict): boolean {
+  return median <= atMost;
+}
+
+/** Whether the guard lets it pass. */
+export function isGuarded({ goal: { guard = Infinity }, measured: { median } }: Verdict): boolean {
+  return median <= guard;
+}
+
+function measuredFor(found: Found, tables: readonly Table[]): Spread | undefined {
+  const { figure, over } = found;
+  const table = tables.find(({ name }) => name === found.table);
+  const own = table && rowOf(table, found.case, found.row)?.rounds[figure];
+  if (table === undefined || own === undefined) return undefined;
+  if (over === undefined) return spreadOf(own);
+  const base = rowOf(table, found.case, over.row)?.rounds[figure];
+  if (base === undefined) return undefined;
+  return spreadOf(over.as === 'ratio' ? ratios(own, base) : differences(own, base));
+}

@@ -1,0 +1,56 @@
+import type { FigureName, Figures } from '../measure/figures.ts';
+import { ratios, spreadOf, type Spread } from '../measure/statistics.ts';
+
+/** What was measured side by side. Plain data: a report is made from it, and goals are held against it. */
+export interface Table {
+  readonly name: string;
+  readonly title: string;
+  /** What is shown of each row, in this order. */
+  readonly shows: readonly FigureName[];
+  /** What each row is held against, of the rows with the same case. */
+  readonly comparisons: readonly Comparison[];
+  readonly rows: readonly Row[];
+}
+
+/** A figure of every row, against the same figure of one of them. */
+export interface Comparison {
+  readonly figure: FigureName;
+  readonly against: string;
+}
+
+/** One contestant in one case. */
+export interface Row {
+  readonly case: string;
+  readonly name: string;
+  /** Each figure, round by round: the same place is the same round in all rows of a case. */
+  readonly rounds: Rounds;
+}
+
+export type Rounds = Readonly<Partial<Record<FigureName, readonly number[]>>>;
+
+/** Turns what each round came to into the rounds of each figure. */
+export function roundsOf(figures: readonly Figures[]): Rounds {
+  const rounds: Partial<Record<FigureName, number[]>> = {};
+  for (const round of figures) {
+    for (const [name, figure] of Object.entries(round) as [FigureName, number][]) {
+      (rounds[name] ??= []).push(figure);
+    }
+  }
+  return rounds;
+}
+
+/** The row of this name in this case. */
+export function rowOf({ rows }: Table, caseName: string, name: string): Row | undefined {
+  return rows.find((row) => row.case === caseName && row.name === name);
+}
+
+/** How a row compares, round by round; `undefined` where one of both was not measured. */
+export function ratioOf(
+  table: Table,
+  row: Row,
+  { figure, against }: Comparison,
+): Spread | undefined {
+  const base = rowOf(table, row.case, against)?.rounds[figure];
+  const own = row.rounds[figure];
+  return base && own && spreadOf(ratios(own, base));
+}
