@@ -32,16 +32,18 @@ const SHARES: Readonly<Partial<Record<EntrantName, number>>> = {
 /** The contestants: each is started when it is first called for, and kept for the tables that follow. */
 export class Cast {
   readonly stage: Stage;
-  #raw: Promise<Program> | undefined;
+  readonly #programs = new Map<string, Promise<Program>>();
   readonly #servers = new Map<string, Promise<ServerUnderTest>>();
 
   constructor(stage: Stage) {
     this.stage = stage;
   }
 
-  raw(): Promise<Program> {
-    this.#raw ??= this.stage.program('raw.ts');
-    return this.#raw;
+  /** One that makes its own work. */
+  program(file: string): Promise<Program> {
+    const program = this.#programs.get(file) ?? this.stage.program(file);
+    this.#programs.set(file, program);
+    return program;
   }
 
   server(name: Exclude<EntrantName, 'raw undici'>): Promise<ServerUnderTest> {
@@ -61,19 +63,31 @@ export class Cast {
     return server;
   }
 
-  /** Those of these names, with this workload before them. */
+  /** Those of these names, each with its share of this workload before it. */
+  sharing(
+    names: readonly EntrantName[],
+    workload: Workload,
+    terms?: Terms,
+  ): Promise<Entrant<Figures>[]> {
+    return Promise.all(
+      names.map((name) =>
+        this.#entrant(name, { ...workload, requests: requestsOf(name, workload) }, terms),
+      ),
+    );
+  }
+
+  /** Those of these names, each with all of this workload before it. */
   entrants(
     names: readonly EntrantName[],
     workload: Workload,
-    terms: Terms = {},
+    terms?: Terms,
   ): Promise<Entrant<Figures>[]> {
     return Promise.all(names.map((name) => this.#entrant(name, workload, terms)));
   }
 
-  async #entrant(name: EntrantName, workload: Workload, terms: Terms): Promise<Entrant<Figures>> {
-    const own = { ...workload, requests: requestsOf(name, workload) };
+  async #entrant(name: EntrantName, own: Workload, terms?: Terms): Promise<Entrant<Figures>> {
     return name === 'raw undici'
-      ? exchanging(name, this.stage, await this.raw(), own, terms)
+      ? exchanging(name, this.stage, await this.program('raw.ts'), own, terms)
       : serving(name, this.stage, [await this.server(name)], own, terms);
   }
 }

@@ -1,8 +1,26 @@
+import { measureCallers } from './callers.ts';
+import { measureConsent } from './consent.ts';
 import { measureCost } from './cost.ts';
+import { measureFailures } from './failures.ts';
+import { measureLatency } from './latency.ts';
+import { measureLookups } from './lookups.ts';
 import type { Measurement } from './measure.ts';
+import { measureMemory } from './memory.ts';
+import { measureProcesses } from './processes.ts';
+import { measureSizes } from './sizes.ts';
+import { measureSustained } from './sustained.ts';
 import type { Table } from './table.ts';
 
 /** Every table, by its name, in the order in which they are measured. */
 export const TABLES: Readonly<Record<string, Measurement<Table>>> = {
+  lookups: measureLookups,
   cost: measureCost,
+  sizes: measureSizes,
+  failures: measureFailures,
+  callers: measureCallers,
+  latency: measureLatency,
+  memory: measureMemory,
+  consent: measureConsent,
+  processes: measureProcesses,
+  sustained: measureSustained,
 };

@@ -66,13 +66,13 @@ export async function measureCost(cast: Cast, plan: Plan): Promise<Table> {
   const cases = ENTRIES.map(({ workload, rounds, guarded }) => ({
     name: nameOf(workload),
     rounds: { full: rounds, quick: guarded === undefined ? 0 : QUICK_ROUNDS },
-    entrants: () => cast.entrants(plan.isQuick ? (guarded ?? []) : EVERYBODY, workload),
+    entrants: () => cast.sharing(plan.isQuick ? (guarded ?? []) : EVERYBODY, workload),
   }));
   const mix: Case = {
     name: `${nameOf(MIX)}, 1 % swapped`,
     rounds: { full: ROUGHLY, quick: 0 },
     manners: { swappedEvery: 100 },
-    entrants: () => cast.entrants(EVERYBODY, MIX),
+    entrants: () => cast.sharing(EVERYBODY, MIX),
   };
   return {
     name: 'cost',

@@ -1,0 +1,70 @@
+import type { Cast } from '../cast.ts';
+import { costOf, serving } from '../measure/costs.ts';
+import type { Figures } from '../measure/figures.ts';
+import { hops } from '../measure/hops.ts';
+import { renamed, type Entrant } from '../measure/interleave.ts';
+import { nameOf, numbers, type Workload } from '../workload.ts';
+import { measure, type Plan } from './measure.ts';
+import type { Table } from './table.ts';
+
+const HOP_MS = 20;
+/** bc-authorize, the poll that brings the token, and the lookup that it buys. */
+const HOPS = 3;
+
+/** One query at a time: a second one about the same number would share the first one's consent. */
+const ONE: Workload = { numbers: 1, fields: 'window', concurrency: 1, requests: 5 };
+const FOUR_FIELDS: Workload = { ...ONE, fields: 'date and three windows' };
+const HUNDRED: Workload = { numbers: 100, fields: 'window', concurrency: 1, requests: 2 };
+
+/** The flow in which the number's owner consents; here they have done so before they are asked. */
+export async function measureConsent(cast: Cast, plan: Plan): Promise<Table> {
+  const entrants = async (workload: Workload): Promise<Entrant<Figures>[]> => {
+    const consented = await cast.kept('ours, 3-legged', () =>
+      cast.stage.ours({ OPERATOR_FLOW: '3-legged' }),
+    );
+    const ours = serving('ours, 3-legged', cast.stage, [consented], workload);
+    const always = [hops(HOPS * HOP_MS), ours, renamed(ours, 'ours, 3-legged again')];
+    if (plan.isQuick) return always;
+    const unasked = await cast.entrants(['ours'], workload);
+    const direct = unasked.map((one) => renamed(one, 'ours, 2-legged'));
+    const others = workload.fields === 'window' ? [await polling(cast, workload)] : [];
+    return [...always, ...direct, ...others];
+  };
+  const at = (workload: Workload, rounds: { readonly full: number; readonly quick: number }) => ({
+    name: `${nameOf(workload)}, ${HOP_MS} ms a hop`,
+    rounds,
+    manners: { hopMs: HOP_MS },
+    entrants: () => entrants(workload),
+  });
+  return {
+    name: 'consent',
+    title: 'A consent already granted',
+    shows: ['p50Ms', 'promptsPerQuery', 'tokensPerQuery', 'lookupsPerQuery', 'cpuMicrosPerNumber'],
+    comparisons: [
+      { figure: 'p50Ms', against: 'the hops' },
+      { figure: 'p50Ms', against: 'ours, 3-legged' },
+    ],
+    rows: await measure(cast, plan, [
+      at(ONE, { full: 10, quick: 4 }),
+      at(FOUR_FIELDS, { full: 5, quick: 0 }),
+      at(HUNDRED, { full: 5, quick: 0 }),
+    ]),
+  };
+}
+
+/** openid-client, which waits for the operator's interval before it polls. Once a round is enough of that. */
+async function polling(cast: Cast, workload: Workload): Promise<Entrant<Figures>> {
+  const program = await cast.program('openidClient.ts');
+  const once = { numbers: workload.numbers, requests: 1 };
+  const asked = numbers(workload.numbers);
+  return {
+    name: 'openid-client',
+    round: () =>
+      costOf(cast.stage, [program], once, {}, async () => {
+        const tookMs = await Promise.all(
+          asked.map((number) => program.ask<number>('consent', number)),
+        );
+        return [Math.max(...tookMs)];
+      }),
+  };
+}
