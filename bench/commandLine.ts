@@ -15,6 +15,7 @@ export class UnfitArguments extends Error {}
 /** Reads the command line; the tables are those that exist. */
 export function readOrder(args: readonly string[], tables: readonly string[]): Order {
   const usage = `npm run bench -- [--quick] [--table NAME]… [--rounds N] [--sustained-minutes N]
+  With neither --quick nor --table nor --rounds, what is measured goes to bench/results and docs/performance.md.
   --quick              the guard: what is held today, in under a minute; fails when it is not
   --table              only this table, as often as given: ${tables.join(', ')}
   --rounds             how many rounds of everything, in place of each table's own number

@@ -1,6 +1,7 @@
 import { Cast } from './cast.ts';
 import { readOrder, UnfitArguments, type Order } from './commandLine.ts';
 import { GOALS, isGuarded, judge, type Verdict } from './goals.ts';
+import { publish } from './report/publish.ts';
 import { goalsText, guardText, tableText } from './report/text.ts';
 import { Stage } from './stage.ts';
 import { TABLES } from './tables/all.ts';
@@ -53,6 +54,7 @@ async function run({ tables: named, ...wanted }: Order): Promise<number> {
   const verdicts = judge(GOALS, tables);
   if (!wanted.isQuick) {
     say(goalsText(verdicts));
+    if (named.length === 0 && wanted.rounds === undefined) publish(tables, verdicts);
     return 0;
   }
   say(guardText(verdicts));

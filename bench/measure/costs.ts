@@ -84,13 +84,14 @@ export async function costOf(
   const latenciesMs = await run();
   const after = await cpuMs(programs);
   const delays = watchesLoop ? await all<{ longestMs: number }>(programs, 'loopDelay') : [];
-  const { tokens, lookups, prompts } = await stage.counts();
+  const { tokens, polls, lookups, prompts } = await stage.counts();
   return {
     cpuMicrosPerNumber: ((after - before) * 1000) / (numbers * requests),
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
     lookupsPerQuery: lookups / requests,
-    tokensPerQuery: tokens / requests,
+    // Whoever polls here has consented: each poll brings a token.
+    tokensPerQuery: (tokens + polls) / requests,
     promptsPerQuery: prompts / requests,
     ...(watchesLoop
       ? { longestLoopDelayMs: Math.max(...delays.map(({ longestMs }) => longestMs)) }

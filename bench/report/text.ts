@@ -1,7 +1,7 @@
 import { FIGURES } from '../measure/figures.ts';
 import { spreadOf } from '../measure/statistics.ts';
 import { isGuarded, isMet, type Verdict } from '../goals.ts';
-import { ratioOf, type Row, type Table } from '../tables/table.ts';
+import { noiseOf, ratioOf, type Row, type Table } from '../tables/table.ts';
 import { columns } from './columns.ts';
 import { figureText, numberText, spreadText } from './figureText.ts';
 
@@ -21,7 +21,14 @@ export function tableText(table: Table): string {
     }
     lines.push([`  ${row.name}`, ...cellsOf(table, row)]);
   }
-  return [table.title, ...columns(lines), ''].join('\n');
+  return [table.title, ...columns(lines), ...noiseText(table), ''].join('\n');
+}
+
+function noiseText(table: Table): string[] {
+  const noise = noiseOf(table);
+  return noise === undefined
+    ? []
+    : [`noise, the same process against itself: ${spreadText(noise)}`];
 }
 
 function cellsOf(table: Table, row: Row): string[] {

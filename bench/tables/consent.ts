@@ -3,6 +3,8 @@ import { costOf, serving } from '../measure/costs.ts';
 import type { Figures } from '../measure/figures.ts';
 import { hops } from '../measure/hops.ts';
 import { renamed, type Entrant } from '../measure/interleave.ts';
+import type { Program } from '../processes/conversation.ts';
+import type { Stage } from '../stage.ts';
 import { nameOf, numbers, type Workload } from '../workload.ts';
 import { measure, type Plan } from './measure.ts';
 import type { Table } from './table.ts';
@@ -18,16 +20,18 @@ const HUNDRED: Workload = { numbers: 100, fields: 'window', concurrency: 1, requ
 
 /** The flow in which the number's owner consents; here they have done so before they are asked. */
 export async function measureConsent(cast: Cast, plan: Plan): Promise<Table> {
+  const openidClient = plan.isQuick ? undefined : await cast.stage.program('openidClient.ts');
   const entrants = async (workload: Workload): Promise<Entrant<Figures>[]> => {
     const consented = await cast.kept('ours, 3-legged', () =>
       cast.stage.ours({ OPERATOR_FLOW: '3-legged' }),
     );
     const ours = serving('ours, 3-legged', cast.stage, [consented], workload);
     const always = [hops(HOPS * HOP_MS), ours, renamed(ours, 'ours, 3-legged again')];
-    if (plan.isQuick) return always;
+    if (openidClient === undefined) return always;
     const unasked = await cast.entrants(['ours'], workload);
     const direct = unasked.map((one) => renamed(one, 'ours, 2-legged'));
-    const others = workload.fields === 'window' ? [await polling(cast, workload)] : [];
+    const others =
+      workload.fields === 'window' ? [polling(cast.stage, openidClient, workload)] : [];
     return [...always, ...direct, ...others];
   };
   const at = (workload: Workload, rounds: { readonly full: number; readonly quick: number }) => ({
@@ -53,14 +57,13 @@ export async function measureConsent(cast: Cast, plan: Plan): Promise<Table> {
 }
 
 /** openid-client, which waits for the operator's interval before it polls. Once a round is enough of that. */
-async function polling(cast: Cast, workload: Workload): Promise<Entrant<Figures>> {
-  const program = await cast.program('openidClient.ts');
+function polling(stage: Stage, program: Program, workload: Workload): Entrant<Figures> {
   const once = { numbers: workload.numbers, requests: 1 };
   const asked = numbers(workload.numbers);
   return {
     name: 'openid-client',
     round: () =>
-      costOf(cast.stage, [program], once, {}, async () => {
+      costOf(stage, [program], once, {}, async () => {
         const tookMs = await Promise.all(
           asked.map((number) => program.ask<number>('consent', number)),
         );

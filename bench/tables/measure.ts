@@ -36,8 +36,10 @@ export async function measure(cast: Cast, plan: Plan, cases: readonly Case[]): P
     const own = plan.isQuick ? rounds.quick : rounds.full;
     if (own === 0) continue;
     plan.announce(name);
+    await cast.stage.behave();
+    const entrants = await one.entrants();
     await cast.stage.behave(manners);
-    const figures = await interleave(await one.entrants(), plan.rounds ?? own);
+    const figures = await interleave(entrants, plan.rounds ?? own);
     for (const [entrant, all] of figures) {
       rows.push({ case: name, name: entrant, rounds: roundsOf(all) });
     }

@@ -54,3 +54,20 @@ export function ratioOf(
   const own = row.rounds[figure];
   return base && own && spreadOf(ratios(own, base));
 }
+
+/** What a row is called that is the same process as another, measured a second time in each round. */
+const AGAIN = / again$/;
+
+/**
+ * How far the same process is from itself, over all cases, in the first figure that is compared: no
+ * difference as small as that means anything. `undefined` where nothing was measured twice.
+ */
+export function noiseOf(table: Table): Spread | undefined {
+  const [first] = table.comparisons;
+  const all = table.rows.flatMap((row) => {
+    if (first === undefined || !AGAIN.test(row.name)) return [];
+    const once = rowOf(table, row.case, row.name.replace(AGAIN, ''));
+    return ratios(row.rounds[first.figure] ?? [], once?.rounds[first.figure] ?? []);
+  });
+  return all.length === 0 ? undefined : spreadOf(all);
+}
