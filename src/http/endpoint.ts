@@ -1,4 +1,5 @@
 import { Pool, errors, type Dispatcher } from 'undici';
+import { AbortListeners, type Abortable } from './abortListeners.ts';
 import { judgeEcho, type ReplyCheck } from './echo.ts';
 import type { Exchange, FaultCause, HttpReply, Post } from './exchange.ts';
 import type { Sender, SentHeaders } from './sentHeaders.ts';
@@ -32,18 +33,20 @@ export interface EndpointSettings {
 export class Endpoint {
   readonly #pool: Pool;
   readonly #path: string;
-  readonly #headers: readonly string[];
+  readonly #headers: string[];
   readonly #timeoutMs: number;
-  readonly #replyCheck: ReplyCheck;
-  readonly #sentHeaders: SentHeaders;
+  readonly #parts: ReaderParts;
 
   constructor(settings: EndpointSettings, sentHeaders: SentHeaders) {
     const url = new URL(settings.url);
     this.#path = url.pathname;
-    this.#headers = Object.entries(settings.headers).flat();
+    this.#headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
     this.#timeoutMs = settings.timeoutMs;
-    this.#replyCheck = settings.replyCheck;
-    this.#sentHeaders = sentHeaders;
+    this.#parts = {
+      replyCheck: settings.replyCheck,
+      sentHeaders,
+      abortListeners: new AbortListeners(),
+    };
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     this.#pool = new Pool(url.origin, {
       connections: CONNECTIONS,
@@ -61,24 +64,21 @@ export class Endpoint {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
     return new Promise((settle) => {
       const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
-      const reader = new ReplyReader(post, this.#replyCheck, this.#sentHeaders, timeoutMs, settle);
+      const reader = new ReplyReader(post, this.#parts, timeoutMs, settle);
       if (reader.isSettled) return;
       this.#pool.dispatch(
         {
           path: this.#path,
           method: 'POST',
-          headers: [
+          headers: this.#headers.concat(
             'content-type',
             post.contentType,
-            'accept',
-            'application/json',
             'x-correlator',
             post.correlator,
-            ...post.headers,
-            ...this.#headers,
-          ],
+            post.headers,
+          ),
           body: post.body,
-          reset: this.#replyCheck.needsFreshConnection,
+          reset: this.#parts.replyCheck.needsFreshConnection,
         },
         reader,
       );
@@ -91,15 +91,23 @@ export class Endpoint {
   }
 }
 
+/** What the exchanges of an endpoint share. */
+interface ReaderParts {
+  readonly replyCheck: ReplyCheck;
+  readonly sentHeaders: SentHeaders;
+  readonly abortListeners: AbortListeners;
+}
+
 /** Follows one exchange from its dispatch to its end, and settles once. */
-class ReplyReader implements Dispatcher.DispatchHandler, Sender {
+class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
   sent = false;
 
   readonly #post: Post;
-  readonly #replyCheck: ReplyCheck;
-  readonly #sentHeaders: SentHeaders;
+  readonly #parts: ReaderParts;
   readonly #timer: NodeJS.Timeout;
   #settle: ((exchange: Exchange) => void) | undefined;
+  /** Of the signal that ends it early. */
+  #listeners: Set<Abortable> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   #headers: HttpReply['headers'] = {};
@@ -108,18 +116,18 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
 
   constructor(
     post: Post,
-    replyCheck: ReplyCheck,
-    sentHeaders: SentHeaders,
+    parts: ReaderParts,
     timeoutMs: number,
     settle: (exchange: Exchange) => void,
   ) {
     this.#post = post;
-    this.#replyCheck = replyCheck;
-    this.#sentHeaders = sentHeaders;
+    this.#parts = parts;
     this.#settle = settle;
-    this.#timer = setTimeout(this.#onTimeout, timeoutMs);
-    post.signal?.addEventListener('abort', this.#onAbort);
-    if (post.signal?.aborted === true) this.#onAbort();
+    this.#timer = setTimeout(timeOut, timeoutMs, this);
+    const { signal } = post;
+    if (signal === undefined) return;
+    if (signal.aborted) this.abort();
+    else this.#listeners = parts.abortListeners.of(signal).add(this);
   }
 
   get isSettled(): boolean {
@@ -132,7 +140,7 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
       return;
     }
     this.#controller = controller;
-    this.#sentHeaders.starting(this);
+    this.#parts.sentHeaders.starting(this);
   }
 
   onResponseStart(
@@ -144,7 +152,8 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
     this.#status = status;
     this.#headers = headers;
     // Judged before the body is read: once the reply is complete, undici keeps the connection.
-    const refusal = this.#replyCheck.refuses(judgeEcho(this.#post.correlator, headers), status);
+    const echo = judgeEcho(this.#post.correlator, headers);
+    const refusal = this.#parts.replyCheck.refuses(echo, status);
     if (refusal !== undefined) this.#breakOff('invalid-reply', refusal);
   }
 
@@ -158,7 +167,12 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
   }
 
   onResponseEnd(): void {
-    const body = Buffer.concat(this.#chunks, this.#bodyBytes).toString('utf8');
+    const [only] = this.#chunks;
+    const whole =
+      only !== undefined && this.#chunks.length === 1
+        ? only
+        : Buffer.concat(this.#chunks, this.#bodyBytes);
+    const body = whole.toString('utf8');
     this.#end({ reply: { status: this.#status, headers: this.#headers, body } });
   }
 
@@ -167,9 +181,13 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
     this.#end({ fault: { cause, sent: this.sent, detail } });
   }
 
-  readonly #onTimeout = (): void => this.#breakOff('timeout', 'no reply inside the time limit');
+  timeOut(): void {
+    this.#breakOff('timeout', 'no reply inside the time limit');
+  }
 
-  readonly #onAbort = (): void => this.#breakOff('cancelled', 'the request ended');
+  abort(): void {
+    this.#breakOff('cancelled', 'the request ended');
+  }
 
   #breakOff(cause: FaultCause, detail: string): void {
     this.#end({ fault: { cause, sent: this.sent, detail } });
@@ -181,9 +199,14 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender {
     if (settle === undefined) return;
     this.#settle = undefined;
     clearTimeout(this.#timer);
-    this.#post.signal?.removeEventListener('abort', this.#onAbort);
+    this.#listeners?.delete(this);
     settle(exchange);
   }
+}
+
+/** One function for all timers: an exchange needs none of its own. */
+function timeOut(reader: ReplyReader): void {
+  reader.timeOut();
 }
 
 const NOT_HTTP = [

@@ -7,7 +7,8 @@ const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i;
 
 /** The reply's body when it says that it is JSON, is JSON, and is an object. */
 export function readJsonObject(reply: HttpReply): JsonObject | undefined {
-  if (!JSON_MEDIA_TYPE.test(singleHeader(reply, 'content-type') ?? '')) return undefined;
+  const mediaType = singleHeader(reply, 'content-type') ?? '';
+  if (mediaType !== 'application/json' && !JSON_MEDIA_TYPE.test(mediaType)) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(reply.body);

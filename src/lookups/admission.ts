@@ -19,29 +19,42 @@ export type LookupEnd = 'answered' | 'asked' | 'broken' | LookupFailure['code'];
 /** A lookup that may be made. */
 export interface AdmittedLookup {
   /** To be told what came of it. Never rejects. */
-  ended(end: LookupEnd): Promise<void>;
+  ended(end: LookupEnd): Promise<void> | void;
+}
+
+/** A lookup that may not be made. */
+export interface TurnedDown {
+  readonly failure: LookupFailure;
 }
 
 /** Stands before every lookup: whether it may be made, and that it was. */
 export interface Admission {
   /** Never rejects: a lookup that may not be made has a failure. */
-  admit(asked: AskedLookup): Promise<AdmittedLookup | { readonly failure: LookupFailure }>;
+  admit(asked: AskedLookup): Promise<AdmittedLookup | TurnedDown> | AdmittedLookup | TurnedDown;
 }
 
 /** Lets every lookup through. */
 export const OPEN_ADMISSION: Admission = {
-  admit: () => Promise.resolve({ ended: () => Promise.resolve() }),
+  admit: () => ({ ended: () => undefined }),
 };
+
+/** What is asked if it may be. */
+export interface Asking<T> {
+  readonly asked: AskedLookup;
+  readonly ask: () => Promise<T>;
+  /** How what came of it is put on record. */
+  readonly endOf: (outcome: T) => LookupEnd;
+  /** What it comes to when it may not. */
+  readonly otherwise: (failure: LookupFailure) => T;
+}
 
 /** Asks if it may, and tells what came of it, whatever did. */
 export async function ifAdmitted<T>(
   admission: Admission,
-  asked: AskedLookup,
-  ask: () => Promise<T>,
-  endOf: (outcome: T) => LookupEnd,
-): Promise<T | { readonly failure: LookupFailure }> {
+  { asked, ask, endOf, otherwise }: Asking<T>,
+): Promise<T> {
   const admitted = await admission.admit(asked);
-  if ('failure' in admitted) return admitted;
+  if ('failure' in admitted) return otherwise(admitted.failure);
   let end: LookupEnd = 'broken';
   try {
     const outcome = await ask();

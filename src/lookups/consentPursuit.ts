@@ -5,7 +5,9 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
+import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { Operator } from '../operator/operator.ts';
+import type { Judgement } from '../operator/responses.ts';
 import type { AccessToken, TokenSubject } from '../tokens/accessToken.ts';
 import {
   acknowledged,
@@ -32,6 +34,7 @@ import {
   type Snapshot,
 } from '../tokens/consents/consentStore.ts';
 import type { ExchangeContext, Polled, TokenManager } from '../tokens/tokenManager.ts';
+import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 import { ifAdmitted, type Admission, type AskedLookup } from './admission.ts';
 import type { Inquiry, LookupOutcome } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
@@ -172,10 +175,13 @@ export class ConsentPursuit {
   /** Takes the step when there is room for it, unless nobody waits for it any more. */
   async #inRoom(room: 'requests' | 'polls', step: () => Promise<void>): Promise<void> {
     const { deadlineMs } = this.#latest.inquiry.request;
-    const turnedAway = await this.#parts.rooms[room].run({ deadlineMs }, async () => {
-      if (this.#waiters.size > 0 || this.#owesStep) await step();
-    });
-    if (turnedAway !== undefined) this.#fail(failureOf(turnedAway));
+    await this.#parts.rooms[room].run(
+      { deadlineMs },
+      async () => {
+        if (this.#waiters.size > 0 || this.#owesStep) await step();
+      },
+      (turnedAway) => this.#fail(failureOf(turnedAway)),
+    );
   }
 
   async #request(snapshot: Snapshot, storeTime: StoreTime): Promise<void> {
@@ -190,12 +196,12 @@ export class ConsentPursuit {
     const version = await this.#writeIntent(snapshot.version, intent, storeTime, leaseUntilMs);
     if (version === undefined) return;
 
-    const judged = await ifAdmitted(
-      this.#parts.admission,
-      this.#asked('consent-request', lookup, identity.id),
-      () => tokens.requestConsent(this.#subject(lookup), this.#context()),
-      (outcome) => ('failure' in outcome ? outcome.failure.code : 'asked'),
-    );
+    const judged = await ifAdmitted<AcknowledgementJudgement>(this.#parts.admission, {
+      asked: this.#asked('consent-request', lookup, identity.id),
+      ask: () => tokens.requestConsent(this.#subject(lookup), this.#context()),
+      endOf: (outcome) => ('failure' in outcome ? outcome.failure.code : 'asked'),
+      otherwise: (failure) => ({ failure, mayHavePrompted: false }),
+    });
     this.#owesStep = false;
     const nowMs = storeTime();
     const keep = (record: ConsentRecord): Promise<number | undefined> =>
@@ -208,8 +214,7 @@ export class ConsentPursuit {
       await keep(inDoubt(intent, nowMs));
       return;
     }
-    const { failure } = judged;
-    const mayHavePrompted = 'mayHavePrompted' in judged && judged.mayHavePrompted;
+    const { failure, mayHavePrompted } = judged;
     if (failure.code === 'CONSENT_DENIED') {
       await keep(ended(intent, failure, nowMs, rules));
       return;
@@ -300,13 +305,12 @@ export class ConsentPursuit {
 
     const lookup = this.#lookupToSpendOn(record.lookup);
     const order = { lookup, number: this.#number, token };
-    const outcome = await ifAdmitted(
-      this.#parts.admission,
-      this.#asked('lookup', lookup, record.id),
-      () => operator.lookUp(order, this.#context()),
-      ({ judged }) => ('failure' in judged ? judged.failure.code : 'answered'),
-    );
-    const judged = 'failure' in outcome ? outcome : outcome.judged;
+    const { judged } = await ifAdmitted<Outcome<Judgement<Fact>>>(this.#parts.admission, {
+      asked: this.#asked('lookup', lookup, record.id),
+      ask: () => operator.lookUp(order, this.#context()),
+      endOf: (outcome) => ('failure' in outcome.judged ? outcome.judged.failure.code : 'answered'),
+      otherwise: (failure) => ({ judged: { failure }, mayRetryWithNewToken: false }),
+    });
     if ('failure' in judged) {
       this.#tell({ failed: { lookup, failure: judged.failure } });
       const end = endedByLookup(record, judged.failure, storeTime());

@@ -1,11 +1,10 @@
 import type { Clock } from '../clock.ts';
-import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
-import type { Acquired, ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
+import type { TokenManager } from '../tokens/tokenManager.ts';
 import type { Inquiry, LookupOutcome, LookupRoute } from './lookupRoute.ts';
 import { ifAdmitted, type Admission } from './admission.ts';
 import { failureOf } from './turnedAway.ts';
@@ -28,14 +27,14 @@ export class DirectLookups implements LookupRoute {
     this.#parts = parts;
   }
 
-  async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+  lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const { request } = inquiry;
-    if (request.signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
-    const room = this.#parts.rooms[lookup.operation];
-    const outcome = await room.run(request, () => this.#lookUpIfAdmitted(lookup, inquiry));
-    return typeof outcome === 'string'
-      ? { failed: { lookup, failure: failureOf(outcome) } }
-      : outcome;
+    if (request.signal.aborted) return Promise.resolve(failed(lookup, OUT_OF_TIME));
+    return this.#parts.rooms[lookup.operation].run(
+      request,
+      () => this.#lookUpIfAdmitted(lookup, inquiry),
+      (turnedAway) => failed(lookup, failureOf(turnedAway)),
+    );
   }
 
   /** Nobody is asked whose consent it would take. */
@@ -48,15 +47,14 @@ export class DirectLookups implements LookupRoute {
     return Promise.resolve();
   }
 
-  async #lookUpIfAdmitted(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+  #lookUpIfAdmitted(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const { number, request } = inquiry;
-    const outcome = await ifAdmitted(
-      this.#parts.admission,
-      { event: 'lookup', lookup, number, request },
-      () => this.#acquireAndLookUp(lookup, inquiry, false),
-      (ended) => ('failed' in ended ? ended.failed.failure.code : 'answered'),
-    );
-    return 'failure' in outcome ? { failed: { lookup, failure: outcome.failure } } : outcome;
+    return ifAdmitted(this.#parts.admission, {
+      asked: { event: 'lookup', lookup, number, request },
+      ask: () => this.#acquireAndLookUp(lookup, inquiry, false),
+      endOf: (outcome) => ('failed' in outcome ? outcome.failed.failure.code : 'answered'),
+      otherwise: (failure) => failed(lookup, failure),
+    });
   }
 
   async #acquireAndLookUp(
@@ -64,27 +62,24 @@ export class DirectLookups implements LookupRoute {
     inquiry: Inquiry,
     isRetry: boolean,
   ): Promise<LookupOutcome> {
+    const { tokens, operator, clock } = this.#parts;
     const { number, request } = inquiry;
-    const acquired = await this.#acquire(lookup, number, { ...request, isRetry });
-    if ('failure' in acquired) return { failed: { lookup, failure: acquired.failure } };
+    const subject = { number, operation: lookup.operation };
+    const acquired = await tokens.acquire(subject, { ...request, isRetry });
+    if ('failure' in acquired) return failed(lookup, acquired.failure);
+    const { token } = acquired;
+    if (token.isExpired(clock.monotonicMs())) return failed(lookup, STALE_TOKEN);
 
-    const order = { lookup, number, token: acquired.token, isRetry };
-    const { judged, mayRetryWithNewToken } = await this.#parts.operator.lookUp(order, request);
+    const order = { lookup, number, token, isRetry };
+    const { judged, mayRetryWithNewToken } = await operator.lookUp(order, request);
     if ('fact' in judged) return { facts: [judged.fact] };
     if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, true);
-    return { failed: { lookup, failure: judged.failure } };
+    return failed(lookup, judged.failure);
   }
+}
 
-  async #acquire(
-    { operation }: Lookup,
-    number: PhoneNumber,
-    context: ExchangeContext,
-  ): Promise<Acquired> {
-    const { tokens, clock } = this.#parts;
-    const acquired = await tokens.acquire({ number, operation }, context);
-    if ('failure' in acquired) return acquired;
-    return acquired.token.isExpired(clock.monotonicMs()) ? { failure: STALE_TOKEN } : acquired;
-  }
+function failed(lookup: Lookup, failure: LookupFailure): LookupOutcome {
+  return { failed: { lookup, failure } };
 }
 
 const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

@@ -7,15 +7,18 @@ import type { Answer, FailedLookup, Offer, Plan } from './plan.ts';
 
 /** The next lookup that an open question needs; `undefined` when nothing is open (design §3). Pure. */
 export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
-  const open = plan.questions.filter((question) => answerTo(question, plan, offer) === undefined);
-  if (open.length === 0) return undefined;
-  // Rule 2: the date comes first, since it may answer every window.
-  if (open.some(({ asks }) => asks === 'date') || !offer.operations.has('check')) {
-    return { operation: 'retrieve-date' };
+  const windows: MaxAgeHours[] = [];
+  for (const question of plan.questions) {
+    if (answerTo(question, plan, offer) !== undefined) continue;
+    // Rule 2: the date comes first, since it may answer every window.
+    if (question.asks === 'date' || !offer.operations.has('check')) return RETRIEVE_DATE;
+    windows.push(question.maxAgeHours);
   }
-  const maxAgeHours = nextWindow(windowsOf(open), plan);
+  const maxAgeHours = nextWindow(windows, plan);
   return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
 }
+
+const RETRIEVE_DATE: Lookup = { operation: 'retrieve-date' };
 
 /**
  * The window to check when a check is bought already and only its window is free: that of the open
@@ -36,6 +39,7 @@ function nextWindow(
   open: readonly MaxAgeHours[],
   known: Pick<Plan, 'facts' | 'failures'>,
 ): MaxAgeHours | undefined {
+  if (open.length < 2) return open[0];
   const ascending = [...new Set(open)].toSorted((a, b) => a - b);
   return isBounded(known) ? ascending[Math.floor(ascending.length / 2)] : ascending.at(-1);
 }

@@ -39,11 +39,11 @@ export class Operator {
   }
 
   /**
-   * Makes one lookup, which spends the token. Never rejects for what the operator does.
+   * Makes one lookup, which spends the token at once. Never rejects for what the operator does.
    *
    * @throws {TokenMisused} when the token is spent, or was issued for another number or operation
    */
-  async lookUp(
+  lookUp(
     { lookup, number, token, isRetry = false }: LookupOrder,
     context: ExchangeContext,
   ): Promise<Outcome<Judgement<Fact>>> {

@@ -12,7 +12,7 @@ export interface ClientProof {
 }
 
 /** Makes the proof of one exchange; each has an assertion of its own, for a `jti` counts once. */
-export type ClientAuthentication = () => Promise<ClientProof>;
+export type ClientAuthentication = () => ClientProof | Promise<ClientProof>;
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 const ASSERTION_LIFE_SECONDS = 60;
@@ -28,7 +28,7 @@ export function createClientAuthentication(
       ? []
       : ['authorization', basic(clientId, settings.secret)];
   if (settings.method === 'basic') {
-    const proof = Promise.resolve({ headers, form: {} });
+    const proof = { headers, form: {} };
     return () => proof;
   }
   const sign = assertionSigner(clientId, settings.assertion, clock);

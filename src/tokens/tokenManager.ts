@@ -1,3 +1,4 @@
+import { stringify } from 'node:querystring';
 import type { Clock } from '../clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -7,7 +8,7 @@ import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { GuardedEndpoint, Judged } from '../http/resilience/guardedEndpoint.ts';
 import { AccessToken, type TokenSubject } from './accessToken.ts';
 import type { AuthorizationSettings } from './authorizationSettings.ts';
-import type { ClientAuthentication } from './clientAuthentication.ts';
+import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
 import {
   judgeAcknowledgement,
@@ -68,7 +69,7 @@ export class TokenManager {
   }
 
   /** 2-legged: the client_credentials grant, bound to a number by `username` (service, "Endpoints" 3). */
-  async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
+  acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
     const form = {
       grant_type: 'client_credentials',
       username: telUri(subject.number),
@@ -82,7 +83,7 @@ export class TokenManager {
   }
 
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
-  async requestConsent(
+  requestConsent(
     subject: TokenSubject,
     context: ExchangeContext,
   ): Promise<AcknowledgementJudgement> {
@@ -98,7 +99,7 @@ export class TokenManager {
   }
 
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
-  async poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
+  poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     const form = { grant_type: this.#settings.cibaGrantType, auth_req_id: authReqId };
     return this.#post(this.#endpoints.cibaToken, context, form, (exchange, sentAtMs) => {
       const judged = judgePoll(exchange, this.#clock.nowMs());
@@ -110,36 +111,46 @@ export class TokenManager {
    * @param form is made anew for each attempt, where it is made
    * @param judge is told when the attempt left that it judges, on the monotonic clock
    */
-  async #post<J extends Judged>(
+  #post<J extends Judged>(
     endpoint: GuardedEndpoint,
     context: ExchangeContext,
     form: Form | (() => Promise<Form>),
     judge: (exchange: Exchange, sentAtMs: number) => J,
   ): Promise<J> {
     let sentAtMs = 0;
-    const make = async (): Promise<Post> => {
-      const proof = await this.#authenticate();
-      const members = typeof form === 'function' ? await form() : form;
+    const fill = (members: Form, proof: ClientProof): Post => {
       sentAtMs = this.#clock.monotonicMs();
       return {
         headers: proof.headers,
         contentType: 'application/x-www-form-urlencoded',
-        body: new URLSearchParams({ ...members, ...proof.form }).toString(),
+        body: formOf({ ...members, ...proof.form }),
         correlator: context.correlator.next(),
         signal: context.signal,
       };
     };
-    const { judged } = await endpoint.post({
+    const make = (): Post | Promise<Post> => {
+      const members = typeof form === 'function' ? form() : form;
+      const proof = this.#authenticate();
+      return members instanceof Promise || proof instanceof Promise
+        ? Promise.all([members, proof]).then((signed) => fill(...signed))
+        : fill(members, proof);
+    };
+    const outcome = endpoint.post({
       urgency: context,
       isRetry: context.isRetry ?? false,
       make,
       judge: (exchange) => judge(exchange, sentAtMs),
     });
-    return judged;
+    return outcome.then(({ judged }) => judged);
   }
 }
 
 type Form = Readonly<Record<string, string>>;
+
+/** As URLSearchParams writes it, with a plus for a space, at half the cost. */
+function formOf(members: Form): string {
+  return stringify(members).replaceAll('%20', '+');
+}
 
 /** Life is counted from sending, since the token is older than its arrival. */
 function issue(subject: TokenSubject, issued: IssuedToken, sentAtMs: number): Acquired {

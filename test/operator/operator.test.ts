@@ -44,7 +44,7 @@ class TestOperator implements AsyncDisposable {
     );
   }
 
-  lookUp(lookup: Lookup, order: Partial<LookupOrder> = {}) {
+  async lookUp(lookup: Lookup, order: Partial<LookupOrder> = {}) {
     const token = tokenFor(lookup);
     return this.operator.lookUp({ lookup, number: ALICE, token, ...order }, this.context());
   }

@@ -94,7 +94,7 @@ describe('private_key_jwt', () => {
 
   it('has a fresh jti for each exchange', async () => {
     const prove = authenticate({ method: 'private_key_jwt', assertion: assertion('ES256') });
-    const proofs = await Promise.all(Array.from({ length: 50 }, () => prove()));
+    const proofs = await Promise.all(Array.from({ length: 50 }, async () => prove()));
     const assertions = await Promise.all(
       proofs.map(({ form }) =>
         jwtVerify(form['client_assertion'] ?? '', keys.ES256.publicKey, {

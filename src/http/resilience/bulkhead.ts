@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { AbortListeners, type Abortable } from '../abortListeners.ts';
 
 /** How much may be under way at a time, and how much may wait for it. */
 export interface BulkheadSize {
@@ -16,7 +17,11 @@ export interface Urgency {
 /** Why work was not done: no room to wait in, or no time left once it would have been its turn. */
 export type TurnedAway = 'full' | 'late';
 
-type Ticket = { readonly deadlineMs: number; readonly call: (turn: 'now' | 'late') => void };
+/** Somebody's place in the queue. */
+interface Ticket extends Abortable {
+  readonly deadlineMs: number;
+  call(turn: 'now' | 'late'): void;
+}
 
 /** Weighs the last piece of work against all before it. */
 const SMOOTHING = 0.1;
@@ -29,6 +34,7 @@ export class Bulkhead {
   readonly #size: BulkheadSize;
   readonly #clock: Clock;
   readonly #waiting = new Set<Ticket>();
+  readonly #abortListeners = new AbortListeners();
   #underWay = 0;
   #typicalMs = 0;
 
@@ -37,13 +43,17 @@ export class Bulkhead {
     this.#clock = clock;
   }
 
-  /** Does the work when there is room for it, or says why it was not done. */
-  async run<T>(urgency: Urgency, work: () => Promise<T>): Promise<T | TurnedAway> {
+  /** Does the work when there is room for it, or else what is told why it was not done. */
+  async run<T>(
+    urgency: Urgency,
+    work: () => Promise<T>,
+    otherwise: (turnedAway: TurnedAway) => T,
+  ): Promise<T> {
     if (this.#underWay < this.#size.permits) {
       this.#underWay += 1;
     } else {
       const turn = await this.#wait(urgency);
-      if (turn !== 'now') return turn;
+      if (turn !== 'now') return otherwise(turn);
     }
     const startedAtMs = this.#clock.monotonicMs();
     try {
@@ -63,12 +73,13 @@ export class Bulkhead {
         deadlineMs,
         call: (turn) => {
           this.#waiting.delete(ticket);
-          signal?.removeEventListener('abort', giveUp);
+          listeners?.delete(ticket);
           resolve(turn);
         },
+        abort: () => ticket.call('late'),
       };
-      const giveUp = (): void => ticket.call('late');
-      signal?.addEventListener('abort', giveUp);
+      const listeners =
+        signal === undefined ? undefined : this.#abortListeners.of(signal).add(ticket);
       this.#waiting.add(ticket);
     });
   }

@@ -2,9 +2,8 @@ import {
   BrokenCircuitError,
   CircuitState,
   circuitBreaker,
+  ConsecutiveBreaker,
   handleWhenResult,
-  type CircuitBreakerPolicy,
-  type IBreaker,
 } from 'cockatiel';
 import type { Clock } from '../../clock.ts';
 import { SlidingCount } from './retryBudget.ts';
@@ -20,59 +19,63 @@ export type Health = 'good' | 'bad' | 'neither';
 /**
  * Keeps exchanges away from an endpoint that fails: opens at 50 % failures or more over at least 20
  * exchanges in 10 s, and after 5 s lets one through to see (design §5).
+ *
+ * While it is closed, exchanges are made and counted; while it is not, one may be tried. cockatiel opens and
+ * closes it, and is shown no more than that: it would wrap every exchange in promises of its own. The
+ * counts are ours, as its SamplingBreaker forgets one slice at a time, so that after a pause it counts
+ * failures of long ago.
  */
 export class Circuit {
-  readonly #policy: CircuitBreakerPolicy;
+  /** Opens at the first exchange that it is shown. */
+  readonly #policy = circuitBreaker(
+    handleWhenResult((tried) => !isGood(tried)),
+    { halfOpenAfter: TRIES_AGAIN_AFTER_MS, breaker: new ConsecutiveBreaker(1) },
+  );
+  readonly #share: FailureShare;
 
   constructor(clock: Clock) {
-    this.#policy = circuitBreaker(
-      handleWhenResult((result) => result instanceof Attempt && result.health === 'bad'),
-      { halfOpenAfter: TRIES_AGAIN_AFTER_MS, breaker: new FailureShare(clock) },
-    );
+    this.#share = new FailureShare(clock);
   }
 
-  /** Makes an exchange, or, while the circuit is open, returns `undefined` at once. */
-  async run<T>(
+  get isClosed(): boolean {
+    return this.#policy.state === CircuitState.Closed;
+  }
+
+  /** Counts an exchange that was made while the circuit was closed, and may open it. */
+  count(health: Health): void {
+    // Others may have opened it meanwhile.
+    if (health === 'neither' || !this.isClosed || !this.#share.opensAt(health)) return;
+    void this.#policy.execute(() => ({ health }));
+  }
+
+  /**
+   * Makes an exchange to see whether the endpoint is back, if it is time for one; `undefined` when not. The
+   * circuit stays open after one that was cut, since that proves nothing.
+   */
+  async try<T extends { readonly health: Health }>(
     exchange: () => Promise<T>,
-    healthOf: (result: T) => Health,
   ): Promise<T | undefined> {
-    // While one exchange tries whether the endpoint is back, cockatiel would let the others wait for it.
+    // While another one tries, cockatiel would let this one wait for it.
     if (this.#policy.state === CircuitState.HalfOpen) return undefined;
-    let finished: Attempt<T> | undefined;
     try {
-      await this.#policy.execute(async () => {
-        const result = await exchange();
-        finished = new Attempt(result, healthOf(result));
-        if (finished.health === 'neither') throw new Uncounted();
-        return finished;
-      });
+      const tried = await this.#policy.execute(exchange);
+      if (tried.health === 'good') this.#share.clear();
+      return tried;
     } catch (error) {
-      if (error instanceof BrokenCircuitError) return undefined;
-      if (!(error instanceof Uncounted)) throw error;
+      if (!(error instanceof BrokenCircuitError)) throw error;
+      return undefined;
     }
-    return finished?.result;
   }
 }
 
-class Attempt<T> {
-  readonly result: T;
-  readonly health: Health;
-
-  constructor(result: T, health: Health) {
-    this.result = result;
-    this.health = health;
-  }
+function isGood(tried: unknown): boolean {
+  return (
+    typeof tried === 'object' && tried !== null && 'health' in tried && tried.health === 'good'
+  );
 }
 
-/** Passes an exchange by cockatiel's counting, which leaves out what throws. */
-class Uncounted extends Error {}
-
-/**
- * Decides when the circuit opens. cockatiel's own SamplingBreaker forgets one slice at a time, so after a
- * pause it counts failures of long ago.
- */
-class FailureShare implements IBreaker {
-  state: unknown = undefined;
+/** Counts what happened lately, and says when it is too much. */
+class FailureShare {
   readonly #clock: Clock;
   readonly #all = new SlidingCount(WINDOW_SECONDS);
   readonly #failures = new SlidingCount(WINDOW_SECONDS);
@@ -81,25 +84,18 @@ class FailureShare implements IBreaker {
     this.#clock = clock;
   }
 
-  success(state: CircuitState): void {
-    if (state === CircuitState.HalfOpen) {
-      this.#all.clear();
-      this.#failures.clear();
-    }
-    this.#all.add(this.#nowSeconds());
+  clear(): void {
+    this.#all.clear();
+    this.#failures.clear();
   }
 
-  /** Whether this failure opens the circuit. */
-  failure(state: CircuitState): boolean {
-    const nowSeconds = this.#nowSeconds();
+  /** Counts one more exchange; whether it opens the circuit. */
+  opensAt(health: 'good' | 'bad'): boolean {
+    const nowSeconds = Math.floor(this.#clock.monotonicMs() / 1000);
     this.#all.add(nowSeconds);
+    if (health === 'good') return false;
     this.#failures.add(nowSeconds);
-    if (state !== CircuitState.Closed) return true;
     const all = this.#all.total(nowSeconds);
     return all >= FEWEST_EXCHANGES && this.#failures.total(nowSeconds) >= OPENS_AT_SHARE * all;
-  }
-
-  #nowSeconds(): number {
-    return Math.floor(this.#clock.monotonicMs() / 1000);
   }
 }

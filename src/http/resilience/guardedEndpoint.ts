@@ -52,6 +52,13 @@ export interface Outcome<J> {
   readonly mayRetryWithNewToken: boolean;
 }
 
+/** An exchange and what it was judged to be. */
+interface Attempt<J> {
+  readonly exchange: Exchange;
+  readonly judged: J;
+  readonly health: Health;
+}
+
 const CIRCUIT_OPEN: Exchange = {
   fault: { cause: 'connection', sent: false, detail: 'circuit open' },
 };
@@ -67,12 +74,17 @@ export class GuardedEndpoint {
   }
 
   /** Never starts after the deadline, and never rejects unless `make` or `judge` do. */
-  async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
-    const first = await this.#attempt(request);
-    const over: Outcome<J> = { judged: first.judged, mayRetryWithNewToken: false };
-    if (request.isRetry === true) return over;
-    this.#guards.budget.count();
+  post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
+    return this.#attempt(request).then((first) => {
+      if (request.isRetry !== true) this.#guards.budget.count();
+      return request.isRetry === true || isSuccess(first.exchange)
+        ? { judged: first.judged, mayRetryWithNewToken: false }
+        : this.#retry(request, first);
+    });
+  }
 
+  async #retry<J extends Judged>(request: GuardedPost<J>, first: Attempt<J>): Promise<Outcome<J>> {
+    const over: Outcome<J> = { judged: first.judged, mayRetryWithNewToken: false };
     const decision = this.#decide(first.exchange, request.urgency);
     if (decision.retry === 'none') return over;
     // A lookup with a new token is two exchanges.
@@ -95,22 +107,25 @@ export class GuardedEndpoint {
     );
   }
 
-  async #attempt<J extends Judged>({
-    urgency,
-    make,
-    judge,
-  }: GuardedPost<J>): Promise<{ exchange: Exchange; judged: J }> {
-    const attempt = await this.#guards.circuit.run(
-      async () => {
-        const post = await make();
-        const exchange = await this.#endpoint.post(post, this.#timeLeftMs(urgency));
-        const judged: J = judge(exchange);
-        this.#report(post, exchange, judged);
-        return { exchange, judged };
-      },
-      ({ exchange, judged }) => healthOf(exchange, judged, urgency),
-    );
-    return attempt ?? { exchange: CIRCUIT_OPEN, judged: judge(CIRCUIT_OPEN) };
+  #attempt<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
+    return this.#guards.circuit.isClosed ? this.#exchange(request) : this.#try(request);
+  }
+
+  async #try<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
+    const tried = await this.#guards.circuit.try(() => this.#exchange(request));
+    if (tried !== undefined) return tried;
+    return { exchange: CIRCUIT_OPEN, judged: request.judge(CIRCUIT_OPEN), health: 'neither' };
+  }
+
+  async #exchange<J extends Judged>({ urgency, make, judge }: GuardedPost<J>): Promise<Attempt<J>> {
+    const making = make();
+    const post = making instanceof Promise ? await making : making;
+    const exchange = await this.#endpoint.post(post, this.#timeLeftMs(urgency));
+    const judged = judge(exchange);
+    this.#report(post, exchange, judged);
+    const health = healthOf(exchange, judged, urgency);
+    this.#guards.circuit.count(health);
+    return { exchange, judged, health };
   }
 
   /** Whoever runs the service must hear of a refusal: only they can mend it. */
@@ -143,6 +158,10 @@ export class GuardedEndpoint {
   #timeLeftMs({ deadlineMs }: Urgency): number {
     return deadlineMs - this.#guards.clock.monotonicMs();
   }
+}
+
+function isSuccess(exchange: Exchange): boolean {
+  return 'reply' in exchange && exchange.reply.status < 300;
 }
 
 /** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (design §5). */

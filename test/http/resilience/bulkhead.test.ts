@@ -15,11 +15,15 @@ describe('the bulkhead', () => {
 
   function work(name: string, timeLeftMs = 10_000, signal?: AbortSignal) {
     const deadlineMs = clock.monotonicMs() + timeLeftMs;
-    return bulkhead.run({ deadlineMs, signal }, async () => {
-      started.push(name);
-      await clock.sleep(1000);
-      return `done ${name}`;
-    });
+    return bulkhead.run(
+      { deadlineMs, signal },
+      async () => {
+        started.push(name);
+        await clock.sleep(1000);
+        return `done ${name}`;
+      },
+      (turnedAway) => turnedAway,
+    );
   }
 
   it('lets as much run at a time as it has permits, in the order of arrival', async () => {
@@ -64,7 +68,11 @@ describe('the bulkhead', () => {
 
   it('frees its permit when the work breaks', async () => {
     const broken = [1, 2].map(() =>
-      bulkhead.run({ deadlineMs: 1000 }, () => Promise.reject(new Error('broken'))),
+      bulkhead.run(
+        { deadlineMs: 1000 },
+        () => Promise.reject(new Error('broken')),
+        () => undefined,
+      ),
     );
     await Promise.allSettled(broken);
     const next = work('a');

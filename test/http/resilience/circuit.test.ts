@@ -6,6 +6,20 @@ function repeat(times: number, health: Health): Health[] {
   return Array.from({ length: times }, () => health);
 }
 
+/** Makes an exchange of this health, as far as the circuit lets it. */
+async function through(
+  circuit: Circuit,
+  exchange: () => Promise<Health>,
+): Promise<Health | undefined> {
+  if (!circuit.isClosed) {
+    const tried = await circuit.try(async () => ({ health: await exchange() }));
+    return tried?.health;
+  }
+  const health = await exchange();
+  circuit.count(health);
+  return health;
+}
+
 describe('the circuit', () => {
   let clock: TestClock;
   let circuit: Circuit;
@@ -23,14 +37,11 @@ describe('the circuit', () => {
     vi.useRealTimers();
   });
 
-  async function run(health: Health): Promise<Health | undefined> {
-    return circuit.run(
-      () => {
-        made += 1;
-        return Promise.resolve(health);
-      },
-      (result) => result,
-    );
+  function run(health: Health): Promise<Health | undefined> {
+    return through(circuit, () => {
+      made += 1;
+      return Promise.resolve(health);
+    });
   }
 
   async function runAll(healths: readonly Health[]): Promise<void> {
@@ -87,14 +98,20 @@ describe('the circuit', () => {
     expect(await isOpen()).toBe(false);
   });
 
+  it('stays open when the exchange that tries is cut', async () => {
+    await runAll(repeat(20, 'bad'));
+    await pass(5000);
+    expect(await run('neither')).toBe('neither');
+    expect(await isOpen()).toBe(true);
+    await pass(5000);
+    expect(await isOpen()).toBe(false);
+  });
+
   it('answers the others at once while one exchange tries', async () => {
     await runAll(repeat(20, 'bad'));
     await pass(5000);
     const { promise, resolve } = Promise.withResolvers<Health>();
-    const trying = circuit.run(
-      () => promise,
-      (health) => health,
-    );
+    const trying = through(circuit, () => promise);
     expect(await run('good')).toBeUndefined();
     resolve('good');
     expect(await trying).toBe('good');
