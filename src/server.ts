@@ -137,10 +137,13 @@ function createAdmission(
   redis: RedisConnection | undefined,
 ): CallerAdmission {
   const { quotas, audit, sharedState } = config;
-  const limiters = redis === undefined ? inMemory : inRedis(redis.client);
   return new CallerAdmission({
-    // In this process alone nobody else reads the names.
-    quotas: new Quotas(quotas, limiters, sharedState?.stateKey ?? ''),
+    quotas: new Quotas(
+      quotas,
+      redis === undefined || sharedState === undefined
+        ? inMemory
+        : inRedis(redis.client, sharedState.stateKey),
+    ),
     audit: audit && {
       trail: new AuditTrail(audit.file === undefined ? toStdout : toFile(audit.file), clock),
       key: audit.keys[0],

@@ -1,9 +1,15 @@
 import type { Clock } from '../clock.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { AdmittedLookup, Admission, AskedLookup, LookupEnd } from '../lookups/admission.ts';
+import type { AdmittedLookup, Admission, AskedLookup, TurnedDown } from '../lookups/admission.ts';
 import type { AuditTrail } from './audit/auditTrail.ts';
-import { auditEntry } from './audit/entry.ts';
+import {
+  auditedRequest,
+  entryAfter,
+  entryBefore,
+  type AuditedRequest,
+  type AuditEntry,
+} from './audit/entry.ts';
 import { ANONYMOUS } from './caller.ts';
 import type { Quotas } from './quotas.ts';
 
@@ -19,27 +25,44 @@ export interface AdmissionParts {
 /** Admits a lookup that is inside its caller's quotas and that is on record. */
 export class CallerAdmission implements Admission {
   readonly #parts: AdmissionParts;
+  /** Told once a request, not once a lookup. */
+  readonly #requests = new WeakMap<AskedLookup['request'], AuditedRequest>();
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
   }
 
-  async admit(asked: AskedLookup): Promise<AdmittedLookup | { readonly failure: LookupFailure }> {
-    const failure = await this.#overQuota(asked);
+  admit(asked: AskedLookup): Promise<AdmittedLookup | TurnedDown> | AdmittedLookup {
+    const { audit } = this.#parts;
+    return audit === undefined && !isCounted(asked) ? UNRECORDED : this.#admit(asked, audit);
+  }
+
+  async #admit(
+    asked: AskedLookup,
+    audit: AdmissionParts['audit'],
+  ): Promise<AdmittedLookup | TurnedDown> {
+    const failure = isCounted(asked) ? await this.#overQuota(asked) : undefined;
     if (failure !== undefined) return { failure };
-    if (!(await this.#record(asked))) return { failure: NOT_ON_RECORD };
+    if (audit === undefined) return UNRECORDED;
+
+    const { clock } = this.#parts;
+    const { key, trail } = audit;
+    const before = entryBefore(asked, this.#requestOf(asked, key), { key, nowMs: clock.nowMs() });
+    if (!(await this.#record(trail, before))) return { failure: NOT_ON_RECORD };
     return {
       ended: async (end) => {
-        await this.#record(asked, end);
+        await this.#record(trail, entryAfter(before, end, clock.nowMs()));
       },
     };
   }
 
-  async #overQuota({ event, number, request, consentId }: AskedLookup) {
-    // Nobody in particular; and what a consent has bought was counted when the consent was asked for.
-    const isCounted =
-      request.caller !== ANONYMOUS.key && (event === 'consent-request' || consentId === undefined);
-    if (!isCounted) return undefined;
+  #requestOf({ request }: AskedLookup, key: string): AuditedRequest {
+    const known = this.#requests.get(request) ?? auditedRequest(request, key);
+    this.#requests.set(request, known);
+    return known;
+  }
+
+  async #overQuota({ number, request }: AskedLookup): Promise<LookupFailure | undefined> {
     const { quotas, log } = this.#parts;
     try {
       const retryAfterSeconds = await quotas.count(request.caller, number);
@@ -51,24 +74,28 @@ export class CallerAdmission implements Admission {
   }
 
   /** Whether it is on record. */
-  async #record(asked: AskedLookup, outcome?: LookupEnd): Promise<boolean> {
-    const { audit, clock, log } = this.#parts;
-    if (audit === undefined) return true;
-    const moment = { key: audit.key, nowMs: clock.nowMs() };
+  async #record(trail: AuditTrail, entry: AuditEntry): Promise<boolean> {
     try {
-      await audit.trail.write(
-        auditEntry(asked, outcome === undefined ? moment : { ...moment, outcome }),
-      );
+      await trail.write(entry);
       return true;
     } catch (error) {
-      log.error('the audit trail cannot be written', {
+      this.#parts.log.error('the audit trail cannot be written', {
         error: nameOf(error),
-        correlator: asked.request.correlator.name,
+        correlator: entry.correlator,
       });
       return false;
     }
   }
 }
+
+/** Not nobody's; and what a consent has bought was counted when the consent was asked for. */
+function isCounted({ event, request, consentId }: AskedLookup): boolean {
+  return (
+    request.caller !== ANONYMOUS.key && (event === 'consent-request' || consentId === undefined)
+  );
+}
+
+const UNRECORDED: AdmittedLookup = { ended: () => undefined };
 
 const OVER_QUOTA: LookupFailure = { code: 'RATE_LIMITED', reach: 'number' };
 

@@ -14,21 +14,35 @@ export interface QuotaSettings {
   readonly lookupsPerHour: number;
 }
 
-/** Makes a counter: in memory for one process, or in a store that several share. */
-export type LimiterFactory = (options: IRateLimiterOptions) => RateLimiterAbstract;
+/** Where counters are: in memory for one process, or in a store that several share. */
+export interface QuotaStore {
+  createLimiter(options: IRateLimiterOptions): RateLimiterAbstract;
+  /** What stands there for a caller, or for a caller and a number. */
+  nameOf(text: string): string;
+}
 
-/** Counters of this process alone. */
-export const inMemory: LimiterFactory = (options) => new RateLimiterMemory(options);
+/** Counters of this process alone: nobody else reads the names. */
+export const inMemory: QuotaStore = {
+  createLimiter: (options) => new RateLimiterMemory(options),
+  nameOf: (text) => text,
+};
 
-/** Counters that replicas share; while Redis is away each counts for itself. */
-export function inRedis(storeClient: unknown): LimiterFactory {
-  return (options) =>
-    new RateLimiterRedis({
-      ...options,
-      storeClient,
-      useRedisPackage: true,
-      insuranceLimiter: new RateLimiterMemory(options),
-    });
+/**
+ * Counters that replicas share; while Redis is away each counts for itself.
+ *
+ * @param nameKey callers and numbers are named by a hash under this key, the same in all replicas
+ */
+export function inRedis(storeClient: unknown, nameKey: string | Uint8Array): QuotaStore {
+  return {
+    createLimiter: (options) =>
+      new RateLimiterRedis({
+        ...options,
+        storeClient,
+        useRedisPackage: true,
+        insuranceLimiter: new RateLimiterMemory(options),
+      }),
+    nameOf: (text) => createHmac('sha256', nameKey).update(text).digest('base64url'),
+  };
 }
 
 const HOUR_SECONDS = 3600;
@@ -42,17 +56,12 @@ export class Quotas {
   readonly #lookups: RateLimiterAbstract;
   /** Which numbers count already. */
   readonly #seen: RateLimiterAbstract;
-  readonly #nameKey: string | Uint8Array;
+  readonly #store: QuotaStore;
 
-  /** @param nameKey callers and numbers are named by a hash under this key, the same in all replicas */
-  constructor(
-    { numbersPerHour, lookupsPerHour }: QuotaSettings,
-    createLimiter: LimiterFactory,
-    nameKey: string | Uint8Array,
-  ) {
-    this.#nameKey = nameKey;
+  constructor({ numbersPerHour, lookupsPerHour }: QuotaSettings, store: QuotaStore) {
+    this.#store = store;
     const limiter = (name: string, points: number): RateLimiterAbstract =>
-      createLimiter({ keyPrefix: `quota-${name}`, points, duration: HOUR_SECONDS });
+      store.createLimiter({ keyPrefix: `quota-${name}`, points, duration: HOUR_SECONDS });
     this.#numbers = limiter('numbers', numbersPerHour);
     this.#lookups = limiter('lookups', lookupsPerHour);
     this.#seen = limiter('seen', Number.MAX_SAFE_INTEGER);
@@ -63,13 +72,13 @@ export class Quotas {
    * Rejects when the counts cannot be had.
    */
   async count(caller: string, number: PhoneNumber): Promise<number | undefined> {
-    const name = this.#nameOf(caller);
+    const name = this.#store.nameOf(caller);
     return (await this.#countNumber(name, number)) ?? (await this.#countLookup(name));
   }
 
   /** A number counts once, for as long as the hour lasts in which it was first asked about. */
   async #countNumber(caller: string, number: PhoneNumber): Promise<number | undefined> {
-    const name = this.#nameOf(`${caller} ${number}`);
+    const name = this.#store.nameOf(`${caller} ${number}`);
     if ((await this.#seen.get(name)) !== null) return undefined;
     const counted = await consume(this.#numbers, caller);
     // Somebody else may have counted this very number meanwhile.
@@ -81,10 +90,6 @@ export class Quotas {
     const { isFirstInDuration } = await this.#seen.consume(name, 1, { customDuration });
     if (!isFirstInDuration) await this.#numbers.reward(caller);
     return undefined;
-  }
-
-  #nameOf(text: string): string {
-    return createHmac('sha256', this.#nameKey).update(text).digest('base64url');
   }
 
   async #countLookup(caller: string): Promise<number | undefined> {

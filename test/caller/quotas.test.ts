@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { inMemory, Quotas } from '../../src/caller/quotas.ts';
+import { inMemory, Quotas, type QuotaStore } from '../../src/caller/quotas.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { ALICE, BOB } from '../values.ts';
 
@@ -17,7 +17,7 @@ function line(n: number): PhoneNumber {
 }
 
 function quotas(numbersPerHour: number, lookupsPerHour: number): Quotas {
-  return new Quotas({ numbersPerHour, lookupsPerHour }, inMemory, 'key');
+  return new Quotas({ numbersPerHour, lookupsPerHour }, inMemory);
 }
 
 /** How many lookups of a scan over so many numbers may be made. */
@@ -97,15 +97,18 @@ describe('a scan of a million numbers', () => {
   }, 120_000);
 
   it('costs one quota over several processes that share a store', async () => {
-    const shared = new Map<string, ReturnType<typeof inMemory>>();
-    const store: typeof inMemory = (options) => {
-      const name = String(options.keyPrefix);
-      const limiter = shared.get(name) ?? inMemory(options);
-      shared.set(name, limiter);
-      return limiter;
+    const shared = new Map<string, ReturnType<QuotaStore['createLimiter']>>();
+    const store: QuotaStore = {
+      ...inMemory,
+      createLimiter: (options) => {
+        const name = String(options.keyPrefix);
+        const limiter = shared.get(name) ?? inMemory.createLimiter(options);
+        shared.set(name, limiter);
+        return limiter;
+      },
     };
     const limits = { numbersPerHour: 100, lookupsPerHour: 150 };
-    const replicas = Array.from({ length: 3 }, () => new Quotas(limits, store, 'key'));
+    const replicas = Array.from({ length: 3 }, () => new Quotas(limits, store));
     const made = await Promise.all(replicas.map((one) => scan(one, 'a', 1000)));
     expect(made.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(150);
   });

@@ -27,25 +27,45 @@ export interface AuditedCaller {
   readonly client?: string;
 }
 
-/** The line before a lookup, or, with what came of it, the line after. Pure. */
-export function auditEntry(
-  { event, lookup, number, request, consentId }: AskedLookup,
-  { key, nowMs, outcome }: { key: string; nowMs: number; outcome?: LookupEnd },
+/** What all lookups of a request have in common. */
+export type AuditedRequest = Pick<AuditEntry, 'caller' | 'purpose' | 'correlator'>;
+
+/** What the trail tells of a request. Pure. */
+export function auditedRequest(
+  { caller, purpose, correlator }: AskedLookup['request'],
+  key: string,
+): AuditedRequest {
+  return {
+    caller: auditedCaller(caller, key),
+    purpose,
+    // Its first part is the caller's own choice, and may be a number.
+    correlator: maskPhoneNumbers(correlator.name),
+  };
+}
+
+/** The line before a lookup. Pure. */
+export function entryBefore(
+  { event, lookup, number, consentId }: AskedLookup,
+  { caller, purpose, correlator }: AuditedRequest,
+  { key, nowMs }: { key: string; nowMs: number },
 ): AuditEntry {
   return {
-    audit: outcome === undefined ? 'before' : 'after',
+    audit: 'before',
     time: new Date(nowMs).toISOString(),
     event,
-    caller: auditedCaller(request.caller, key),
-    purpose: request.purpose,
+    caller,
+    purpose,
     number: hashNumber(key, number),
     operation: lookup.operation,
     ...(lookup.operation === 'check' ? { maxAgeHours: lookup.maxAgeHours } : {}),
-    // Its first part is the caller's own choice, and may be a number.
-    correlator: maskPhoneNumbers(request.correlator.name),
+    correlator,
     ...(consentId === undefined ? {} : { consentId }),
-    ...(outcome === undefined ? {} : { outcome }),
   };
+}
+
+/** The line after it, with what came of it. Pure. */
+export function entryAfter(before: AuditEntry, outcome: LookupEnd, nowMs: number): AuditEntry {
+  return { ...before, audit: 'after', time: new Date(nowMs).toISOString(), outcome };
 }
 
 /** Some issuers name people by their numbers: those are hashed as any number is. */

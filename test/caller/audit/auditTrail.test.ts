@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AuditTrail, toFile } from '../../../src/caller/audit/auditTrail.ts';
-import { auditEntry } from '../../../src/caller/audit/entry.ts';
+import { auditedRequest, entryAfter, entryBefore } from '../../../src/caller/audit/entry.ts';
 import { findEntries } from '../../../src/caller/audit/findEntries.ts';
 import { hashNumber } from '../../../src/caller/audit/numberHash.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
@@ -12,7 +12,6 @@ import { START_MS, TestClock } from '../../testClock.ts';
 import { ALICE, BOB, hours } from '../../values.ts';
 
 const KEY = 'a-key-of-at-least-thirty-two-characters';
-const AFTER_ALICE = { key: KEY, nowMs: START_MS, outcome: 'answered' } as const;
 
 function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): AskedLookup {
   return {
@@ -29,13 +28,21 @@ function callerOf(subject: string, client: string | null = 'app'): string {
 }
 
 function before(number = ALICE) {
-  return auditEntry(asked({ number }), { key: KEY, nowMs: START_MS });
+  return lineBefore(asked({ number }));
+}
+
+function lineBefore(one: AskedLookup) {
+  return entryBefore(one, auditedRequest(one.request, KEY), { key: KEY, nowMs: START_MS });
+}
+
+function after(one: AskedLookup) {
+  return entryAfter(lineBefore(one), 'answered', START_MS);
 }
 
 describe('an entry', () => {
   it('tells who asked what, and what for', () => {
     const consentId = '2f6c';
-    expect(auditEntry(asked({ consentId }), AFTER_ALICE)).toEqual({
+    expect(after(asked({ consentId }))).toEqual({
       audit: 'after',
       time: '2026-01-15T12:00:00.000Z',
       event: 'lookup',
@@ -59,16 +66,14 @@ describe('an entry', () => {
     ['a number inside', `user:${ALICE}`, 'user:[number]'],
     ['a long identifier of digits', '110169484474386276334', '110169484474386276334'],
   ])('names a caller whose subject is %s', (_what, subject, named) => {
-    const entry = auditEntry(asked({}, callerOf(subject)), AFTER_ALICE);
+    const entry = after(asked({}, callerOf(subject)));
     expect(entry.caller.subject).toBe(named);
   });
 
   it('hides a number that a caller chose for a correlator', () => {
     const correlator = createCorrelator(ALICE);
     const request = { caller: 'anonymous', purpose: 'x', correlator };
-    expect(JSON.stringify(auditEntry(asked({ request }), AFTER_ALICE))).not.toContain(
-      ALICE.slice(1),
-    );
+    expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
   });
 
   it('names one number alike under one key, and otherwise under another', () => {
@@ -83,7 +88,7 @@ describe('the trail', () => {
   it('is appended to a file that only its owner reads', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
     const clock = new TestClock();
-    await new AuditTrail(toFile(file), clock).write(before(ALICE));
+    await new AuditTrail(toFile(file), clock).write(before());
     await new AuditTrail(toFile(file), clock).write(before(BOB));
     const entries = readFileSync(file, 'utf8')
       .trimEnd()
@@ -122,7 +127,7 @@ describe('the trail', () => {
       text += isFull ? part.slice(0, 20) : part;
       return isFull ? Promise.reject(new Error('ENOSPC')) : Promise.resolve();
     }, new TestClock());
-    await expect(trail.write(before(ALICE))).rejects.toThrow('ENOSPC');
+    await expect(trail.write(before())).rejects.toThrow('ENOSPC');
     isFull = false;
     await trail.write(before(BOB));
     const [torn, whole] = text.trimEnd().split('\n');
@@ -146,7 +151,7 @@ describe('a search for a person', () => {
     JSON.stringify(before(BOB)),
     JSON.stringify(before(ALICE)).slice(0, 40),
     '',
-    JSON.stringify(auditEntry(asked({ number: BOB }, callerOf(ALICE)), AFTER_ALICE)),
+    JSON.stringify(after(asked({ number: BOB }, callerOf(ALICE)))),
   ];
 
   async function* read() {
