@@ -111,7 +111,7 @@ async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest
       message: 'Send the operation as JSON, with the header content-type: application/json.',
     };
   }
-  const text = await readBody(request, LARGEST_BODY_BYTES).catch(() => undefined);
+  const text = await readBody(request, LARGEST_BODY_BYTES);
   if (text === undefined) {
     return {
       status: 413,

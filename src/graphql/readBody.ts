@@ -1,16 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Reads a request's body as text; `undefined` when it is longer than it may be. */
-export async function readBody(
+/**
+ * Reads a request's body as text; `undefined` when it is longer than it may be, and when it breaks off.
+ * By events: an iterator over so short a stream costs as much as parsing what it holds.
+ */
+export function readBody(
   request: IncomingMessage,
   largestBytes: number,
 ): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > largestBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length).toString('utf8');
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= largestBytes) chunks.push(chunk);
+      else resolve(undefined);
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks, length).toString('utf8')));
+    request.once('error', () => resolve(undefined));
+    request.once('close', () => resolve(undefined));
+  });
 }

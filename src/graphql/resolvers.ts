@@ -56,24 +56,34 @@ export const subgraphResolvers = {
   },
 };
 
-/** One bad number fails alone: a rejected promise nulls its own entry of a list. */
-async function phoneNumber(text: string): Promise<PhoneNumberEntity> {
+/** A phone number as a router knows it. */
+type PhoneNumberReference = PhoneNumberEntity & { readonly __typename: 'PhoneNumber' };
+
+/** Of this tick where it can be: a promise for each of a thousand numbers is paid for. */
+type OrPromise<T> = T | Promise<T>;
+
+/** One bad number fails alone: a rejected promise nulls its own entry of a list, an error thrown nulls all. */
+function phoneNumber(text: string): OrPromise<PhoneNumberEntity> {
   const number = parsePhoneNumber(text);
-  if ('refused' in number) throw badUserInput(number.refused);
-  return { e164: number.value };
+  return 'refused' in number ? refused(number.refused) : { e164: number.value };
 }
 
-async function resolveReference(
-  representation: unknown,
-): Promise<PhoneNumberEntity & { __typename: 'PhoneNumber' }> {
+function resolveReference(representation: unknown): OrPromise<PhoneNumberReference> {
   if (typeof representation !== 'object' || representation === null) {
-    throw badUserInput('A representation is an object with __typename and e164.');
+    return refused('A representation is an object with __typename and e164.');
   }
   if (!('__typename' in representation) || representation.__typename !== 'PhoneNumber') {
-    throw badUserInput('This subgraph resolves representations of PhoneNumber alone.');
+    return refused('This subgraph resolves representations of PhoneNumber alone.');
   }
   if (!('e164' in representation) || typeof representation.e164 !== 'string') {
-    throw badUserInput('A representation of PhoneNumber has its e164 as a string.');
+    return refused('A representation of PhoneNumber has its e164 as a string.');
   }
-  return { __typename: 'PhoneNumber', ...(await phoneNumber(representation.e164)) };
+  const number = parsePhoneNumber(representation.e164);
+  return 'refused' in number
+    ? refused(number.refused)
+    : { __typename: 'PhoneNumber', e164: number.value };
+}
+
+function refused(reason: string): Promise<never> {
+  return Promise.reject(badUserInput(reason));
 }

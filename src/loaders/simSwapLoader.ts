@@ -51,23 +51,25 @@ async function answerAll(
   executor: Executor,
   asked: readonly NumberQuestion[],
 ): Promise<(Value | Error)[]> {
-  const byNumber = Map.groupBy(asked, ({ number }) => number);
+  const byNumber = new Map<PhoneNumber, Question[]>();
+  const consentsOf: PhoneNumber[] = [];
+  for (const { number, question } of asked) {
+    const questions = byNumber.get(number) ?? [];
+    byNumber.set(number, questions);
+    if (question.asks === 'consent') consentsOf.push(number);
+    else questions.push(question);
+  }
+  await Promise.all(Array.from(byNumber, ([number, questions]) => executor.ask(number, questions)));
+  const consents = new Map<PhoneNumber, ConsentStatus | undefined>();
   await Promise.all(
-    Array.from(byNumber, ([number, group]) =>
-      executor.ask(
-        number,
-        group.flatMap(({ question }) => (question.asks === 'consent' ? [] : [question])),
-      ),
-    ),
+    consentsOf.map(async (number) => consents.set(number, await executor.consent(number))),
   );
-  return Promise.all(asked.map((one) => valueOf(executor, one)));
+  return asked.map(({ number, question }) =>
+    question.asks === 'consent' ? consents.get(number) : valueOf(executor, number, question),
+  );
 }
 
-async function valueOf(
-  executor: Executor,
-  { number, question }: NumberQuestion,
-): Promise<Value | Error> {
-  if (question.asks === 'consent') return executor.consent(number);
+function valueOf(executor: Executor, number: PhoneNumber, question: Question): Value | Error {
   const answer = executor.answerTo(number, question);
   if (answer instanceof Error) return answer;
   if ('failure' in answer) return new LookupError(answer.failure);
