@@ -15,6 +15,7 @@ import { createApolloServer } from './graphql/apollo.ts';
 import { createEndpoint, type RequestLife } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { HttpServer } from './graphql/httpServer.ts';
+import { AbortListeners } from './http/abortListeners.ts';
 import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint } from './http/endpoint.ts';
@@ -245,12 +246,12 @@ export function createSimSwaps(
     store = new MemoryConsentStore(clock),
   }: SimSwapParts,
 ): SimSwaps {
-  const sentHeaders = new SentHeaders();
+  const shared = { sentHeaders: new SentHeaders(), abortListeners: new AbortListeners() };
   const budget = new RetryBudget(clock);
   const endpoints: Endpoint[] = [];
   const guarded = (name: string, kind: ExchangeKind, url: string): GuardedEndpoint => {
     const replyCheck = judges.echo(settings.correlatorEcho);
-    const endpoint = new Endpoint({ ...settings, url, replyCheck }, sentHeaders);
+    const endpoint = new Endpoint({ ...settings, url, replyCheck }, shared);
     endpoints.push(endpoint);
     return new GuardedEndpoint(endpoint, {
       name,
@@ -335,7 +336,7 @@ export function createSimSwaps(
     async close() {
       await route.close();
       await Promise.all(endpoints.map((one) => one.close()));
-      sentHeaders.close();
+      shared.sentHeaders.close();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { Pool, errors, type Dispatcher } from 'undici';
-import { AbortListeners, type Abortable } from './abortListeners.ts';
+import type { Abortable, AbortListeners } from './abortListeners.ts';
 import { judgeEcho, type ReplyCheck } from './echo.ts';
 import type { Exchange, FaultCause, HttpReply, Post } from './exchange.ts';
 import type { Sender, SentHeaders } from './sentHeaders.ts';
@@ -24,6 +24,12 @@ export interface EndpointSettings {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What all endpoints share. */
+export interface SharedByEndpoints {
+  readonly sentHeaders: SentHeaders;
+  readonly abortListeners: AbortListeners;
+}
+
 /**
  * One address of the operator, with connections of its own: a stray reply can only be that of another
  * exchange with the same endpoint, and one endpoint's trouble keeps no other waiting.
@@ -37,16 +43,12 @@ export class Endpoint {
   readonly #timeoutMs: number;
   readonly #parts: ReaderParts;
 
-  constructor(settings: EndpointSettings, sentHeaders: SentHeaders) {
+  constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
     const url = new URL(settings.url);
     this.#path = url.pathname;
     this.#headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
     this.#timeoutMs = settings.timeoutMs;
-    this.#parts = {
-      replyCheck: settings.replyCheck,
-      sentHeaders,
-      abortListeners: new AbortListeners(),
-    };
+    this.#parts = { ...shared, replyCheck: settings.replyCheck };
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     this.#pool = new Pool(url.origin, {
       connections: CONNECTIONS,
@@ -92,10 +94,8 @@ export class Endpoint {
 }
 
 /** What the exchanges of an endpoint share. */
-interface ReaderParts {
+interface ReaderParts extends SharedByEndpoints {
   readonly replyCheck: ReplyCheck;
-  readonly sentHeaders: SentHeaders;
-  readonly abortListeners: AbortListeners;
 }
 
 /** Follows one exchange from its dispatch to its end, and settles once. */

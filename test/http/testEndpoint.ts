@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/clock.ts';
 import { EchoPolicy, type EchoSetting } from '../../src/http/echo.ts';
+import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
 import { Circuit } from '../../src/http/resilience/circuit.ts';
@@ -26,7 +27,13 @@ export class TestEndpoint implements AsyncDisposable {
 
   constructor(url: string, { timeoutMs = AMPLE_MS, echo = 'auto', headers = {} }: Options = {}) {
     const replyCheck = new EchoPolicy(echo);
-    this.endpoint = new Endpoint({ url, timeoutMs, replyCheck, headers }, this.#sentHeaders);
+    this.endpoint = new Endpoint(
+      { url, timeoutMs, replyCheck, headers },
+      {
+        sentHeaders: this.#sentHeaders,
+        abortListeners: new AbortListeners(),
+      },
+    );
   }
 
   /** Posts an empty JSON object under a correlator of its own: `exchange-1`, `exchange-2`, … */

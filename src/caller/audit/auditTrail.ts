@@ -22,17 +22,19 @@ export const toStdout: Append = (text) =>
     });
   });
 
-interface Waiting {
-  readonly line: string;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+/** Lines that go out together. */
+interface Batch extends PromiseWithResolvers<void> {
+  text: string;
 }
+
+/** Why nobody waits for the time to run out any more. */
+const WRITTEN = 'written';
 
 /** An append-only trail of JSON lines. What comes while a write is under way goes out with the next. */
 export class AuditTrail {
   readonly #append: Append;
   readonly #clock: Clock;
-  #waiting: Waiting[] = [];
+  #waiting: Batch | undefined;
   #isWriting = false;
   /** After a write that failed, half a line may stand at the end. */
   #isTorn = false;
@@ -44,26 +46,23 @@ export class AuditTrail {
 
   /** Resolves when the entry is written; rejects when it cannot be. */
   write(entry: AuditEntry): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ line: `${JSON.stringify(entry)}\n`, resolve, reject });
-      if (!this.#isWriting) void this.#writeAll();
-    });
+    const batch = (this.#waiting ??= { text: '', ...Promise.withResolvers<void>() });
+    batch.text += `${JSON.stringify(entry)}\n`;
+    if (!this.#isWriting) void this.#writeAll();
+    return batch.promise;
   }
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
+    for (let batch = this.#waiting; batch !== undefined; batch = this.#waiting) {
+      this.#waiting = undefined;
       try {
-        await this.#appendInTime(
-          (this.#isTorn ? '\n' : '') + batch.map(({ line }) => line).join(''),
-        );
+        await this.#appendInTime((this.#isTorn ? '\n' : '') + batch.text);
         this.#isTorn = false;
-        for (const { resolve } of batch) resolve();
+        batch.resolve();
       } catch (error) {
         this.#isTorn = true;
-        for (const { reject } of batch) reject(error);
+        batch.reject(error);
       }
     }
     this.#isWriting = false;
@@ -78,7 +77,7 @@ export class AuditTrail {
     try {
       await Promise.race([this.#append(text), tooLate]);
     } finally {
-      written.abort();
+      written.abort(WRITTEN);
     }
   }
 }
