@@ -1,4 +1,9 @@
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import {
+  ApolloServer,
+  HeaderMap,
+  type ApolloServerPlugin,
+  type GraphQLResponse,
+} from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
@@ -10,7 +15,8 @@ import { GraphQLError, OperationTypeNode } from 'graphql';
 import type { RequestContext } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { countAsked, exceeds, maxAnswers, type AskLimits } from './askedCount.ts';
+import { coerceVariables, countAsked, exceeds, maxAnswers, type AskLimits } from './askedCount.ts';
+import { CompiledOperations, type Data } from './compiledOperations.ts';
 import { maxDepthRule } from './documentDepth.ts';
 import { formatError } from './errors.ts';
 import { createSchema, type Role } from './schema.ts';
@@ -39,8 +45,9 @@ export function createApolloServer(
   { role, production, limits }: ApolloSettings,
   log: Log,
 ): ApolloServer<RequestContext> {
+  const schema = createSchema(role);
   return new ApolloServer<RequestContext>({
-    schema: createSchema(role),
+    schema,
     introspection: !production,
     hideSchemaDetailsFromClientErrors: production,
     includeStacktraceInErrorResponses: false,
@@ -58,7 +65,7 @@ export function createApolloServer(
       error: (message: string) => log.error(message),
     },
     plugins: [
-      limitAsked(limits),
+      oursOfEachRequest(limits, new CompiledOperations(schema)),
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
@@ -68,22 +75,48 @@ export function createApolloServer(
   });
 }
 
-/** Refuses an operation that is no query, or asks too much as a whole, before its first lookup. */
-function limitAsked(limits: AskLimits): ApolloServerPlugin<RequestContext> {
+/**
+ * Refuses an operation that is no query, or asks too much as a whole, before its first lookup; and executes
+ * what can be compiled.
+ */
+function oursOfEachRequest(
+  limits: AskLimits,
+  compiledOperations: CompiledOperations,
+): ApolloServerPlugin<RequestContext> {
   return {
-    requestDidStart: () =>
-      Promise.resolve({
-        didResolveOperation({ schema, document, operation, request, contextValue }) {
-          if (operation === undefined) return Promise.resolve();
+    async requestDidStart() {
+      let variables: Readonly<Record<string, unknown>> | undefined;
+      return {
+        async didResolveOperation({ schema, document, operation, request, contextValue }) {
+          if (operation === undefined) return;
           if (operation.operation !== OperationTypeNode.QUERY) throw queriesOnly();
-          const variables = request.variables ?? {};
+          variables = coerceVariables(schema, operation, request.variables ?? {});
+          // Those that do not fit are refused by the execution, which says why.
+          if (variables === undefined) return;
           const { ownNumber } = contextValue.caller;
           const asked = { schema, document, operation, variables, ownNumber };
-          const count = countAsked(asked, limits);
-          if (count !== undefined && exceeds(count, limits)) throw limitExceeded(limits);
-          return Promise.resolve();
+          if (exceeds(countAsked(asked, limits), limits)) throw limitExceeded(limits);
         },
-      }),
+
+        async responseForOperation({ document, operation, contextValue }) {
+          if (variables === undefined) return null;
+          const data = await compiledOperations.execute(
+            document,
+            operation,
+            variables,
+            contextValue,
+          );
+          return data === undefined ? null : responseOf(data);
+        },
+      };
+    },
+  };
+}
+
+function responseOf(data: Data): GraphQLResponse {
+  return {
+    http: { headers: new HeaderMap() },
+    body: { kind: 'single', singleResult: { data } },
   };
 }
 

@@ -38,6 +38,7 @@ export interface AskedOperation {
   readonly schema: GraphQLSchema;
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
+  /** As graphql-js coerced them. */
   readonly variables: Readonly<Record<string, unknown>>;
   /** The caller's own number, which comes in without being named. */
   readonly ownNumber?: PhoneNumber | undefined;
@@ -68,27 +69,32 @@ const QUESTIONS: ReadonlySet<string> = new Set(['lastSimSwap', 'simSwappedWithin
 /** The field that asks our own store: no lookup, but not for any number of numbers. */
 const CONSENT = 'simSwapConsent';
 
-/**
- * Counts what an operation asks over aliases, fragments and representations together, without
- * executing it. It stops counting once a limit is passed, so a hostile operation costs little. Pure.
- *
- * `undefined` when the variables do not fit: then the execution refuses the operation, and says why.
- */
-export function countAsked(asked: AskedOperation, limits: AskLimits): AskedCount | undefined {
-  const { schema, document, operation } = asked;
-  const coerced = getVariableValues(schema, operation.variableDefinitions ?? [], asked.variables, {
+/** The variables as an execution coerces them; `undefined` when they do not fit, as it will say. */
+export function coerceVariables(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> | undefined {
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
     // One is enough to know; a list of a hundred thousand nulls has as many.
     maxErrors: 1,
   });
+  return coerced;
+}
+
+/**
+ * Counts what an operation asks over aliases, fragments and representations together, without
+ * executing it. It stops counting once a limit is passed, so a hostile operation costs little. Pure.
+ */
+export function countAsked(asked: AskedOperation, limits: AskLimits): AskedCount {
+  const { schema, document, operation } = asked;
+  const count = { numbers: 0, questionsPerNumber: 0, answers: 0 };
   const root = schema.getQueryType();
   const phoneNumber = schema.getType('PhoneNumber');
-  if (coerced.coerced === undefined || !isObjectType(root) || !isObjectType(phoneNumber)) {
-    return undefined;
-  }
-  const selections = new Selections(document, coerced.coerced);
+  if (!isObjectType(root) || !isObjectType(phoneNumber)) return count;
+  const selections = new Selections(document, { ...asked.variables });
 
   const questionsByNumber = new Map<string, Set<string>>();
-  const count = { numbers: 0, questionsPerNumber: 0, answers: 0 };
   for (const field of selections.fieldsOf(operation.selectionSet)) {
     const numbersIn = NUMBERS_IN[field.name.value];
     const definition = root.getFields()[field.name.value];

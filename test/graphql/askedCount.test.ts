@@ -1,6 +1,12 @@
 import { getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { countAsked, exceeds, maxAnswers, type AskedCount } from '../../src/graphql/askedCount.ts';
+import {
+  coerceVariables,
+  countAsked,
+  exceeds,
+  maxAnswers,
+  type AskedCount,
+} from '../../src/graphql/askedCount.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
@@ -16,7 +22,9 @@ function count({ role = 'bff', query, variables = {} }: Asked, limits = NO_LIMIT
   const document = parse(query);
   const operation = getOperationAST(document);
   if (operation === null || operation === undefined) throw new Error('The test has no operation.');
-  return countAsked({ schema: SCHEMAS[role], document, operation, variables }, limits);
+  const schema = SCHEMAS[role];
+  const coerced = coerceVariables(schema, operation, variables);
+  return coerced && countAsked({ schema, document, operation, variables: coerced }, limits);
 }
 
 type Row = readonly [string, Asked, AskedCount];
