@@ -72,14 +72,18 @@ export class Quotas {
    * Rejects when the counts cannot be had.
    */
   async count(caller: string, number: PhoneNumber): Promise<number | undefined> {
-    const name = this.#store.nameOf(caller);
-    return (await this.#countNumber(name, number)) ?? (await this.#countLookup(name));
+    const callerName = this.#store.nameOf(caller);
+    const name = this.#store.nameOf(`${caller} ${number}`);
+    if ((await this.#seen.get(name)) === null) {
+      const waitSeconds = await this.#countNumber(callerName, name);
+      if (waitSeconds !== undefined) return waitSeconds;
+    }
+    const { isOver, waitSeconds } = await consume(this.#lookups, callerName);
+    return isOver ? waitSeconds : undefined;
   }
 
   /** A number counts once, for as long as the hour lasts in which it was first asked about. */
-  async #countNumber(caller: string, number: PhoneNumber): Promise<number | undefined> {
-    const name = this.#store.nameOf(`${caller} ${number}`);
-    if ((await this.#seen.get(name)) !== null) return undefined;
+  async #countNumber(caller: string, name: string): Promise<number | undefined> {
     const counted = await consume(this.#numbers, caller);
     // Somebody else may have counted this very number meanwhile.
     if (counted.isOver) {
@@ -91,24 +95,22 @@ export class Quotas {
     if (!isFirstInDuration) await this.#numbers.reward(caller);
     return undefined;
   }
-
-  async #countLookup(caller: string): Promise<number | undefined> {
-    const { isOver, waitSeconds } = await consume(this.#lookups, caller);
-    return isOver ? waitSeconds : undefined;
-  }
 }
 
 /** The library rejects with the count when it is over, and with an error when the store failed. */
-async function consume(
-  limiter: RateLimiterAbstract,
-  name: string,
-): Promise<{ readonly isOver: boolean; readonly waitSeconds: number }> {
-  try {
-    return { isOver: false, waitSeconds: secondsLeft(await limiter.consume(name)) };
-  } catch (over) {
-    if (!(over instanceof RateLimiterRes)) throw over;
-    return { isOver: true, waitSeconds: secondsLeft(over) };
-  }
+function consume(limiter: RateLimiterAbstract, name: string): Promise<Consumed> {
+  return limiter.consume(name).then(
+    (counted) => ({ isOver: false, waitSeconds: secondsLeft(counted) }),
+    (over: unknown) => {
+      if (!(over instanceof RateLimiterRes)) throw over;
+      return { isOver: true, waitSeconds: secondsLeft(over) };
+    },
+  );
+}
+
+interface Consumed {
+  readonly isOver: boolean;
+  readonly waitSeconds: number;
 }
 
 function secondsLeft({ msBeforeNext }: RateLimiterRes): number {

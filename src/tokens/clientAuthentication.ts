@@ -7,7 +7,7 @@ import type { AssertionSettings, ClientAuthenticationSettings } from './authoriz
 export interface ClientProof {
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  /** Members of the form. */
+  /** Further members of the form. */
   readonly form: Readonly<Record<string, string>>;
 }
 

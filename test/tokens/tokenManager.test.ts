@@ -112,7 +112,7 @@ describe('on the wire', () => {
         accept: 'application/json',
         'x-correlator': expect.stringMatching(/^request-[A-Za-z0-9]{12}-1$/) as string,
       },
-      body: `grant_type=client_credentials&username=tel%3A%2B447700900001&scope=${scope}`,
+      body: `grant_type=client_credentials&scope=${scope}&username=tel%3A%2B447700900001`,
     });
     expect(tokenOf(acquired).spend(subject)).toBe('Bearer token-1');
   });
