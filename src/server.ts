@@ -146,7 +146,7 @@ function createAdmission(
         : inRedis(redis.client, sharedState.stateKey),
     ),
     audit: audit && {
-      trail: new AuditTrail(audit.file === undefined ? toStdout : toFile(audit.file), clock),
+      trail: new AuditTrail(audit.file === undefined ? toStdout : toFile(audit.file, clock), clock),
       key: audit.keys[0],
     },
     clock,

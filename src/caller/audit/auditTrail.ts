@@ -1,5 +1,5 @@
-import { appendFile } from 'node:fs/promises';
 import type { Clock } from '../../clock.ts';
+import { AuditFile } from './auditFile.ts';
 import type { AuditEntry } from './entry.ts';
 
 /** A disk that takes longer is taken for broken. */
@@ -8,9 +8,10 @@ const TIMEOUT_MS = 2000;
 /** Adds text to the end of the trail; rejects when not all of it is written. */
 export type Append = (text: string) => Promise<void>;
 
-/** Opened anew each time, so that a file may be rotated under our hands. For its owner's eyes alone. */
-export function toFile(path: string): Append {
-  return (text) => appendFile(path, text, { mode: 0o600 });
+/** Adds it to a file. */
+export function toFile(path: string, clock: Clock): Append {
+  const file = new AuditFile(path, clock);
+  return (text) => file.append(text);
 }
 
 /** Standard output, beside the log; whoever collects it tells the two apart by the member `audit`. */

@@ -88,8 +88,8 @@ describe('the trail', () => {
   it('is appended to a file that only its owner reads', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
     const clock = new TestClock();
-    await new AuditTrail(toFile(file), clock).write(before());
-    await new AuditTrail(toFile(file), clock).write(before(BOB));
+    await new AuditTrail(toFile(file, clock), clock).write(before());
+    await new AuditTrail(toFile(file, clock), clock).write(before(BOB));
     const entries = readFileSync(file, 'utf8')
       .trimEnd()
       .split('\n')

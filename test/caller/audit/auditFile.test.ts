@@ -1,0 +1,45 @@
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
+import { TestClock } from '../../testClock.ts';
+
+describe('the file of the trail', () => {
+  let clock: TestClock;
+  let path: string;
+  let file: AuditFile;
+
+  beforeEach(() => {
+    clock = new TestClock();
+    path = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
+    file = new AuditFile(path, clock);
+  });
+
+  it('grows at its end, and only its owner reads it', async () => {
+    await file.append('a\n');
+    await file.append('b\n');
+    expect(readFileSync(path, 'utf8')).toBe('a\nb\n');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it('may be rotated: after a second lines go to the new one', async () => {
+    await file.append('a\n');
+    renameSync(path, `${path}.1`);
+    await clock.advance(999);
+    await file.append('b\n');
+    await clock.advance(1);
+    await file.append('c\n');
+    expect(readFileSync(`${path}.1`, 'utf8')).toBe('a\nb\n');
+    expect(readFileSync(path, 'utf8')).toBe('c\n');
+  });
+
+  it('is opened again after it could not be', async () => {
+    const directory = join(path, '..');
+    rmSync(directory, { recursive: true });
+    await expect(file.append('a\n')).rejects.toThrow('ENOENT');
+    mkdirSync(directory);
+    await file.append('b\n');
+    expect(readFileSync(path, 'utf8')).toBe('b\n');
+  });
+});
