@@ -27,6 +27,7 @@ export class CallerAdmission implements Admission {
   readonly #parts: AdmissionParts;
   /** Told once a request, not once a lookup. */
   readonly #requests = new WeakMap<AskedLookup['request'], AuditedRequest>();
+  #now = { ms: Number.NaN, text: '' };
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
@@ -45,15 +46,22 @@ export class CallerAdmission implements Admission {
     if (failure !== undefined) return { failure };
     if (audit === undefined) return UNRECORDED;
 
-    const { clock } = this.#parts;
     const { key, trail } = audit;
-    const before = entryBefore(asked, this.#requestOf(asked, key), { key, nowMs: clock.nowMs() });
+    const request = this.#requestOf(asked, key);
+    const before = entryBefore(asked, request, { key, time: this.#time() });
     if (!(await this.#record(trail, before))) return { failure: NOT_ON_RECORD };
     return {
       ended: async (end) => {
-        await this.#record(trail, entryAfter(before, end, clock.nowMs()));
+        await this.#record(trail, entryAfter(before, end, this.#time()));
       },
     };
+  }
+
+  /** Written out once a millisecond, in which a hundred lookups may begin. */
+  #time(): string {
+    const nowMs = this.#parts.clock.nowMs();
+    if (nowMs !== this.#now.ms) this.#now = { ms: nowMs, text: new Date(nowMs).toISOString() };
+    return this.#now.text;
   }
 
   #requestOf({ request }: AskedLookup, key: string): AuditedRequest {

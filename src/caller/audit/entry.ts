@@ -6,6 +6,7 @@ import { hashNumber } from './numberHash.ts';
 /** What one line of the trail tells. Never a number, a token or an answer. */
 export interface AuditEntry {
   readonly audit: 'before' | 'after';
+  /** RFC 3339. */
   readonly time: string;
   readonly event: AskedLookup['event'];
   readonly caller: AuditedCaller;
@@ -47,11 +48,11 @@ export function auditedRequest(
 export function entryBefore(
   { event, lookup, number, consentId }: AskedLookup,
   { caller, purpose, correlator }: AuditedRequest,
-  { key, nowMs }: { key: string; nowMs: number },
+  { key, time }: { key: string; time: string },
 ): AuditEntry {
   return {
     audit: 'before',
-    time: new Date(nowMs).toISOString(),
+    time,
     event,
     caller,
     purpose,
@@ -64,8 +65,8 @@ export function entryBefore(
 }
 
 /** The line after it, with what came of it. Pure. */
-export function entryAfter(before: AuditEntry, outcome: LookupEnd, nowMs: number): AuditEntry {
-  return { ...before, audit: 'after', time: new Date(nowMs).toISOString(), outcome };
+export function entryAfter(before: AuditEntry, outcome: LookupEnd, time: string): AuditEntry {
+  return { ...before, audit: 'after', time, outcome };
 }
 
 /** Some issuers name people by their numbers: those are hashed as any number is. */

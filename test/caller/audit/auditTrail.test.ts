@@ -8,9 +8,10 @@ import { findEntries } from '../../../src/caller/audit/findEntries.ts';
 import { hashNumber } from '../../../src/caller/audit/numberHash.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
 import type { AskedLookup } from '../../../src/lookups/admission.ts';
-import { START_MS, TestClock } from '../../testClock.ts';
+import { TestClock } from '../../testClock.ts';
 import { ALICE, BOB, hours } from '../../values.ts';
 
+const TIME = '2026-01-15T12:00:00.000Z';
 const KEY = 'a-key-of-at-least-thirty-two-characters';
 
 function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): AskedLookup {
@@ -32,11 +33,11 @@ function before(number = ALICE) {
 }
 
 function lineBefore(one: AskedLookup) {
-  return entryBefore(one, auditedRequest(one.request, KEY), { key: KEY, nowMs: START_MS });
+  return entryBefore(one, auditedRequest(one.request, KEY), { key: KEY, time: TIME });
 }
 
 function after(one: AskedLookup) {
-  return entryAfter(lineBefore(one), 'answered', START_MS);
+  return entryAfter(lineBefore(one), 'answered', TIME);
 }
 
 describe('an entry', () => {
@@ -44,7 +45,7 @@ describe('an entry', () => {
     const consentId = '2f6c';
     expect(after(asked({ consentId }))).toEqual({
       audit: 'after',
-      time: '2026-01-15T12:00:00.000Z',
+      time: TIME,
       event: 'lookup',
       caller: { issuer: 'https://issuer.example', subject: 'alice', client: 'app' },
       purpose: 'fraud-prevention',
