@@ -8,6 +8,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // Left to itself vitest keeps a core free, which of two cores is half.
+    maxWorkers: '100%',
     testTimeout: 30_000,
     hookTimeout: 20_000,
   },
