@@ -2,6 +2,7 @@ import { exchanging, serving, type Terms } from './measure/costs.ts';
 import type { Figures } from './measure/figures.ts';
 import type { Entrant } from './measure/interleave.ts';
 import type { Program } from './processes/conversation.ts';
+import type { Gauge } from './processes/gauge.ts';
 import type { ServerName, ServerUnderTest, Stage } from './stage.ts';
 import { LOOKUPS_ONE_BY_ONE, type Workload } from './workload.ts';
 
@@ -25,30 +26,32 @@ export const EVERYBODY: readonly EntrantName[] = [
  */
 const SHARES: Readonly<Partial<Record<EntrantName, number>>> = {
   'raw undici': 2,
-  'loader per field': 0.25,
-  'rest data source': 0.25,
+  'loader per field': 0.5,
+  'rest data source': 0.5,
 };
 
-/** Everybody answers this before being measured: a process runs slower until its code is compiled. */
-const WARM_UP: Workload = { numbers: 100, fields: 'window', concurrency: 4, requests: 40 };
+/** Everybody is at this before being measured, until its code is compiled: before that it runs slower. */
+const WARM_UP: Workload = { numbers: 100, fields: 'window', concurrency: 4, requests: 8 };
+const WARM_AFTER_CPU_MS = 3500;
+/** The guard has no time for that; its bounds allow for what is not compiled. */
+const LUKEWARM_AFTER_CPU_MS = 2000;
 
 /** The contestants: each is started when it is first called for, with the operator in no
  * particular manners, and kept for the tables that follow. */
 export class Cast {
   readonly stage: Stage;
+  readonly #warmAfterCpuMs: number;
   #raw: Promise<Program> | undefined;
   readonly #servers = new Map<string, Promise<ServerUnderTest>>();
 
-  constructor(stage: Stage) {
+  constructor(stage: Stage, { isQuick }: { readonly isQuick: boolean }) {
     this.stage = stage;
+    this.#warmAfterCpuMs = isQuick ? LUKEWARM_AFTER_CPU_MS : WARM_AFTER_CPU_MS;
   }
 
   /** The limit, which makes its own work. */
   raw(): Promise<Program> {
-    this.#raw ??= this.stage.program('raw.ts').then(async (program) => {
-      await exchanging('raw undici', this.stage, program, WARM_UP).round();
-      return program;
-    });
+    this.#raw ??= this.#warmRaw();
     return this.#raw;
   }
 
@@ -91,10 +94,21 @@ export class Cast {
     return Promise.all(names.map((name) => this.#entrant(name, workload, terms)));
   }
 
+  async #warmRaw(): Promise<Program> {
+    const program = await this.stage.program('raw.ts');
+    await this.#warmUp(program, exchanging('raw undici', this.stage, program, WARM_UP));
+    return program;
+  }
+
   async #warm(name: string, start: () => Promise<ServerUnderTest>): Promise<ServerUnderTest> {
     const server = await start();
-    await serving(name, this.stage, [server], WARM_UP).round();
+    await this.#warmUp(server.program, serving(name, this.stage, [server], WARM_UP));
     return server;
+  }
+
+  async #warmUp(program: Program, entrant: Entrant<Figures>): Promise<void> {
+    do await entrant.round();
+    while ((await program.ask<Gauge>('gauge', {})).cpuMs < this.#warmAfterCpuMs);
   }
 
   async #entrant(name: EntrantName, own: Workload, terms?: Terms): Promise<Entrant<Figures>> {

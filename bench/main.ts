@@ -47,7 +47,7 @@ async function run({ tables: named, ...wanted }: Order): Promise<number> {
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
 
-  const cast = new Cast(stage);
+  const cast = new Cast(stage, wanted);
   const names = named.length > 0 ? named : Object.keys(TABLES);
   const plan = { ...wanted, announce: (text: string) => process.stderr.write(`  ${text} …\n`) };
   const tables = await measureAll(names, cast, plan);

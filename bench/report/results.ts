@@ -9,6 +9,9 @@ export interface Circumstances {
   readonly cores: number;
 }
 
+/** Down to here each member has a line of its own; what lies deeper, such as a row of a table, is one line. */
+const LEVELS = 4;
+
 /** As many digits as a figure is worth. */
 const DIGITS = 4;
 
@@ -34,7 +37,7 @@ export function resultsJson(
       rows: table.rows.map((row) => rowResults(table, row)),
     })),
   };
-  return `${JSON.stringify(results, undefined, 2)}\n`;
+  return `${jsonText(results, LEVELS)}\n`;
 }
 
 function rowResults(table: Table, row: Row) {
@@ -61,4 +64,19 @@ function rounded(spread: Spread | undefined): Spread | undefined {
     Number(figure.toPrecision(DIGITS)),
   ) as [number, number, number];
   return { median, low, high };
+}
+
+function jsonText(value: unknown, levels: number, indent = ''): string {
+  const isList = Array.isArray(value);
+  if (levels === 0 || typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const inner = `${indent}  `;
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    if (member === undefined) return [];
+    const text = jsonText(member, levels - 1, inner);
+    return [`${inner}${isList ? '' : `${JSON.stringify(name)}: `}${text}`];
+  });
+  const [open, close] = isList ? '[]' : '{}';
+  return members.length === 0
+    ? `${open}${close}`
+    : [open, members.join(',\n'), indent + close].join('\n');
 }

@@ -1,21 +1,30 @@
 import type { Cast, EntrantName } from '../cast.ts';
 import { nameOf, type Workload } from '../workload.ts';
-import { measure, type Plan } from './measure.ts';
+import { measure, type Case, type Plan } from './measure.ts';
 import type { Table } from './table.ts';
 
 const NAMES: readonly EntrantName[] = ['ours', 'ours again', 'ours in production'];
 
-const WORKLOADS: readonly (readonly [Workload, number])[] = [
-  [{ numbers: 1, fields: 'window', concurrency: 64, requests: 600 }, 0],
-  [{ numbers: 100, fields: 'window', concurrency: 4, requests: 16 }, 4],
-  [{ numbers: 1000, fields: 'window', concurrency: 1, requests: 2 }, 0],
+const WORKLOADS: readonly (readonly [Workload, Case['rounds']])[] = [
+  [
+    { numbers: 1, fields: 'window', concurrency: 64, requests: 600 },
+    { full: 15, quick: 0 },
+  ],
+  [
+    { numbers: 100, fields: 'window', concurrency: 4, requests: 16 },
+    { full: 30, quick: 8 },
+  ],
+  [
+    { numbers: 1000, fields: 'window', concurrency: 1, requests: 2 },
+    { full: 10, quick: 0 },
+  ],
 ];
 
 /** What it costs to know who asks, to count what they ask, and to put it on record. */
 export async function measureCallers(cast: Cast, plan: Plan): Promise<Table> {
-  const cases = WORKLOADS.map(([workload, quick]) => ({
+  const cases = WORKLOADS.map(([workload, rounds]) => ({
     name: nameOf(workload),
-    rounds: { full: 30, quick },
+    rounds,
     entrants: () => cast.entrants(NAMES, workload),
   }));
   return {

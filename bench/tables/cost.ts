@@ -12,8 +12,8 @@ interface Entry {
 
 const LIMIT_AND_OURS: readonly EntrantName[] = ['raw undici', 'ours', 'ours again'];
 const CLOSELY = 30;
-const ROUGHLY = 5;
-const QUICK_ROUNDS = 4;
+const ROUGHLY = 3;
+const QUICK_ROUNDS = 3;
 
 /** A round of ours takes about 200 ms of CPU time in each. */
 const ENTRIES: readonly Entry[] = [

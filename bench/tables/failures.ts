@@ -31,7 +31,7 @@ export async function measureFailures(cast: Cast, plan: Plan): Promise<Table> {
     shows: ['cpuMicrosPerNumber', 'p50Ms', 'p99Ms'],
     comparisons: [{ figure: 'cpuMicrosPerNumber', against: 'all succeed' }],
     rows: await measure(cast, plan, [
-      { name: nameOf(WORKLOAD), rounds: { full: 20, quick: 4 }, entrants: () => both('ours') },
+      { name: nameOf(WORKLOAD), rounds: { full: 20, quick: 3 }, entrants: () => both('ours') },
       {
         name: `${nameOf(WORKLOAD)}, in production`,
         rounds: { full: 5, quick: 0 },

@@ -18,9 +18,9 @@ const IN_THE_GUARD: readonly EntrantName[] = ['raw undici', 'ours', 'ours again'
 
 /** One query at a time, so that none waits for another. */
 const WORKLOADS: readonly Workload[] = [
-  { numbers: 1, fields: 'window', concurrency: 1, requests: 8 },
-  { numbers: 100, fields: 'window', concurrency: 1, requests: 5 },
-  { numbers: 1000, fields: 'window', concurrency: 1, requests: 2 },
+  { numbers: 1, fields: 'window', concurrency: 1, requests: 5 },
+  { numbers: 100, fields: 'window', concurrency: 1, requests: 4 },
+  { numbers: 1000, fields: 'window', concurrency: 1, requests: 1 },
 ];
 
 /** How long a query takes when the operator takes its time, and how long it holds everybody else up. */
@@ -47,7 +47,7 @@ export async function measureLatency(cast: Cast, plan: Plan): Promise<Table> {
     ],
     rows: await measure(cast, plan, [
       ...at(20, { full: 30, quick: 3 }),
-      ...at(40, { full: 6, quick: 0 }),
+      ...at(40, { full: 4, quick: 0 }),
     ]),
   };
 }

@@ -10,7 +10,7 @@ import type { Table } from './table.ts';
 
 const WORKLOAD: Workload = { numbers: 1000, fields: 'window', concurrency: 1, requests: 1 };
 /** Long enough to collect the garbage between two replies. */
-const HOP_MS = 600;
+const HOP_MS = 300;
 
 type Served = Exclude<EntrantName, 'raw undici'>;
 const NAMES: readonly Served[] = [
@@ -39,7 +39,7 @@ export async function measureMemory(cast: Cast, plan: Plan): Promise<Table> {
     shows: ['heapBytesPerNumber'],
     comparisons: [{ figure: 'heapBytesPerNumber', against: 'ours' }],
     rows: await measure(cast, plan, [
-      { name: `${nameOf(WORKLOAD)} in flight`, rounds: { full: 5, quick: 2 }, entrants },
+      { name: `${nameOf(WORKLOAD)} in flight`, rounds: { full: 3, quick: 1 }, entrants },
     ]),
   };
 }

@@ -32,6 +32,6 @@ export async function measureSizes(cast: Cast, plan: Plan): Promise<Table> {
     title: 'CPU time a number of ours, by the numbers of a query',
     shows: ['cpuMicrosPerNumber'],
     comparisons: [{ figure: 'cpuMicrosPerNumber', against: '100 numbers' }],
-    rows: await measure(cast, plan, [{ name: 'window', rounds: { full: 30, quick: 4 }, entrants }]),
+    rows: await measure(cast, plan, [{ name: 'window', rounds: { full: 20, quick: 3 }, entrants }]),
   };
 }
