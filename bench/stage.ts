@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { OperatorAddress } from './processes/contestant.ts';
-import { Program } from './processes/conversation.ts';
+import { Program, type ProgramSettings } from './processes/conversation.ts';
 import type { OperatorCounts, OperatorManners } from './operator/manners.ts';
 import { NOBODY_SWAPPED } from './operator/manners.ts';
 import { CLIENT } from './contestants/schema.ts';
@@ -40,6 +40,7 @@ export class Stage implements AsyncDisposable {
   readonly #programs: Program[];
   readonly #issuer: Issuer;
   readonly #directory = mkdtempSync(join(tmpdir(), 'bench-'));
+  readonly #starting = new Set<Promise<Program>>();
   readonly address: OperatorAddress;
 
   private constructor(operator: Program, load: Program, issuer: Issuer, address: OperatorAddress) {
@@ -77,11 +78,7 @@ export class Stage implements AsyncDisposable {
   /** A contestant that makes its own work. */
   async program(file: string): Promise<Program> {
     const { authUrl, simSwapUrl } = this.address;
-    const program = await Program.start(new URL(`contestants/${file}`, import.meta.url), {
-      arguments: [authUrl, simSwapUrl],
-    });
-    this.#programs.push(program);
-    return program;
+    return this.#start(file, { arguments: [authUrl, simSwapUrl] });
   }
 
   async server(name: Exclude<ServerName, 'ours'>): Promise<ServerUnderTest> {
@@ -95,7 +92,7 @@ export class Stage implements AsyncDisposable {
     node: readonly string[] = [],
   ): Promise<ServerUnderTest> {
     const { authUrl, simSwapUrl } = this.address;
-    const program = await Program.start(new URL(`contestants/${FILES.ours}`, import.meta.url), {
+    const program = await this.#start(FILES.ours, {
       node,
       environment: {
         BENCH_SETTINGS: JSON.stringify({
@@ -109,7 +106,6 @@ export class Stage implements AsyncDisposable {
         }),
       },
     });
-    this.#programs.push(program);
     return { program, url: await program.ask('url'), headers: {} };
   }
 
@@ -135,7 +131,21 @@ export class Stage implements AsyncDisposable {
     return { ...served, headers: { authorization: `Bearer ${await this.#issuer.token()}` } };
   }
 
+  async #start(file: string, settings: ProgramSettings): Promise<Program> {
+    const url = new URL(`contestants/${file}`, import.meta.url);
+    const program = Program.start(url, settings);
+    this.#starting.add(program);
+    try {
+      this.#programs.push(await program);
+      return await program;
+    } finally {
+      this.#starting.delete(program);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    // Whoever is starting needs the others until it has.
+    await Promise.allSettled(this.#starting);
     await Promise.all(this.#programs.map((program) => program.stop()));
     this.#issuer.close();
     rmSync(this.#directory, { recursive: true, force: true });

@@ -24,8 +24,8 @@ export interface Bar {
 
 const WIDTH = 760;
 const MARGIN = 20;
-const BARS_FROM = 190;
-const BARS_TO = 620;
+const BARS_FROM = 230;
+const BARS_TO = 650;
 const BAR = 16;
 const STEP = 24;
 const GROUP_GAP = 14;

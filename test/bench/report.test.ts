@@ -94,9 +94,9 @@ describe('a chart', () => {
   });
 
   it('draws the median as a bar and the quartiles as whiskers, on one scale', () => {
-    expect(svg).toContain('<rect class="ours" x="190" y="86" width="215" ');
-    expect(svg).toContain('<line class="line" x1="297.5" y1="94" x2="620" y2="94"/>');
-    expect(svg).toContain('<line class="mark" x1="297.5" ');
+    expect(svg).toContain('<rect class="ours" x="230" y="86" width="210" ');
+    expect(svg).toContain('<line class="line" x1="335" y1="94" x2="650" y2="94"/>');
+    expect(svg).toContain('<line class="mark" x1="335" ');
   });
 
   it('escapes names, and has colours for light and for dark', () => {
