@@ -11,7 +11,7 @@ const WORKLOADS: readonly (readonly [Workload, Case['rounds']])[] = [
     { full: 15, quick: 0 },
   ],
   [
-    { numbers: 100, fields: 'window', concurrency: 4, requests: 16 },
+    { numbers: 100, fields: 'window', concurrency: 2, requests: 16 },
     { full: 30, quick: 8 },
   ],
   [

@@ -15,7 +15,10 @@ const CLOSELY = 30;
 const ROUGHLY = 3;
 const QUICK_ROUNDS = 3;
 
-/** A round of ours takes about 200 ms of CPU time in each. */
+/**
+ * A round of ours takes about 200 ms of CPU time in each. So many numbers are under way at a time that no
+ * limit of anybody's is reached, but for a query of a thousand, which is over every limit by itself.
+ */
 const ENTRIES: readonly Entry[] = [
   {
     workload: { numbers: 1, fields: 'window', concurrency: 64, requests: 600 },
@@ -23,7 +26,7 @@ const ENTRIES: readonly Entry[] = [
     guarded: [...LIMIT_AND_OURS, 'mercurius'],
   },
   {
-    workload: { numbers: 100, fields: 'window', concurrency: 4, requests: 16 },
+    workload: { numbers: 100, fields: 'window', concurrency: 2, requests: 16 },
     rounds: CLOSELY,
     guarded: [...LIMIT_AND_OURS, 'rest data source'],
   },
@@ -42,8 +45,8 @@ const ENTRIES: readonly Entry[] = [
   roughly({ numbers: 10, fields: 'date', concurrency: 16, requests: 120 }),
   roughly({ numbers: 10, fields: 'window', concurrency: 16, requests: 120 }),
   roughly({ numbers: 10, fields: 'date and three windows', concurrency: 16, requests: 100 }),
-  roughly({ numbers: 100, fields: 'date', concurrency: 4, requests: 16 }),
-  roughly({ numbers: 100, fields: 'date and three windows', concurrency: 4, requests: 12 }),
+  roughly({ numbers: 100, fields: 'date', concurrency: 2, requests: 16 }),
+  roughly({ numbers: 100, fields: 'date and three windows', concurrency: 2, requests: 12 }),
   roughly({ numbers: 1000, fields: 'date', concurrency: 1, requests: 2 }),
   roughly({ numbers: 1000, fields: 'date and three windows', concurrency: 1, requests: 2 }),
   roughly({ numbers: 50, fields: 'window', isOneNumber: true, concurrency: 8, requests: 200 }),

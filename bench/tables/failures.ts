@@ -5,7 +5,7 @@ import { nameOf, type Workload } from '../workload.ts';
 import { measure, type Plan } from './measure.ts';
 import type { Table } from './table.ts';
 
-const WORKLOAD: Workload = { numbers: 100, fields: 'window', concurrency: 4, requests: 16 };
+const WORKLOAD: Workload = { numbers: 100, fields: 'window', concurrency: 2, requests: 16 };
 
 /** What a query costs that comes to an error for every number. */
 export async function measureFailures(cast: Cast, plan: Plan): Promise<Table> {

@@ -8,8 +8,8 @@ const SIZES: readonly (readonly [
   string,
   Pick<Workload, 'numbers' | 'concurrency' | 'requests'>,
 ])[] = [
-  ['100 numbers', { numbers: 100, concurrency: 4, requests: 16 }],
-  ['100 numbers again', { numbers: 100, concurrency: 4, requests: 16 }],
+  ['100 numbers', { numbers: 100, concurrency: 2, requests: 16 }],
+  ['100 numbers again', { numbers: 100, concurrency: 2, requests: 16 }],
   ['1,000 numbers', { numbers: 1000, concurrency: 1, requests: 2 }],
   ['10 numbers', { numbers: 10, concurrency: 16, requests: 120 }],
   ['1 number', { numbers: 1, concurrency: 64, requests: 600 }],
