@@ -41,8 +41,9 @@ function orderOrUsage(): Order | undefined {
 /** @returns the exit code */
 async function run({ tables: named, ...wanted }: Order): Promise<number> {
   await using stage = await Stage.open();
-  const interrupt = (): void => {
+  const interrupt = (signal: NodeJS.Signals): void => {
     isInterrupted = true;
+    process.stderr.write(`${signal}: ending all processes\n`);
     void stage[Symbol.asyncDispose]();
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
