@@ -16,9 +16,9 @@ import type { RequestContext } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { coerceVariables, countAsked, exceeds, maxAnswers, type AskLimits } from './askedCount.ts';
-import { CompiledOperations, type Data } from './compiledOperations.ts';
+import { CompiledOperations, type Executed } from './compiledOperations.ts';
 import { maxDepthRule } from './documentDepth.ts';
-import { formatError } from './errors.ts';
+import { formatError, formatLookupError } from './errors.ts';
 import { createSchema, type Role } from './schema.ts';
 
 /** What shapes the GraphQL service. */
@@ -100,23 +100,27 @@ function oursOfEachRequest(
 
         async responseForOperation({ document, operation, contextValue }) {
           if (variables === undefined) return null;
-          const data = await compiledOperations.execute(
+          const executed = await compiledOperations.execute(
             document,
             operation,
             variables,
             contextValue,
           );
-          return data === undefined ? null : responseOf(data);
+          return executed === undefined ? null : responseOf(executed);
         },
       };
     },
   };
 }
 
-function responseOf(data: Data): GraphQLResponse {
+function responseOf({ data, failures }: Executed): GraphQLResponse {
+  const errors = failures.map(({ error, ...where }) => formatLookupError(error, where));
   return {
     http: { headers: new HeaderMap() },
-    body: { kind: 'single', singleResult: { data } },
+    body: {
+      kind: 'single',
+      singleResult: errors.length === 0 ? { data } : { data, errors },
+    },
   };
 }
 

@@ -2,13 +2,26 @@ import {
   BREAK,
   visit,
   type DocumentNode,
+  type GraphQLError,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type SourceLocation,
 } from 'graphql';
 import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
+import { LookupError } from '../errors.ts';
 
-/** What an operation brought that brought no error. */
-export type Data = Readonly<Record<string, unknown>>;
+/** What an operation brought. */
+export interface Executed {
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly failures: readonly FailedField[];
+}
+
+/** A field that is null because of a failed lookup. */
+export interface FailedField {
+  readonly error: LookupError;
+  readonly path: readonly (string | number)[];
+  readonly locations: readonly SourceLocation[];
+}
 
 /** Compiling takes as long as some ten executions, and longer than most documents are worth. */
 const USES_BEFORE_COMPILING = 3;
@@ -28,7 +41,7 @@ interface Known {
  * Executes operations that come again by code made for them (docs/decisions/0009).
  *
  * It answers what it answers as graphql-js does, and leaves the rest to graphql-js: documents with
- * directives or fragments, those that came seldom, and whatever came to an error.
+ * directives or fragments, those that came seldom, and every error but a failed lookup.
  */
 export class CompiledOperations {
   readonly #schema: GraphQLSchema;
@@ -42,7 +55,7 @@ export class CompiledOperations {
   }
 
   /**
-   * The data of an operation; `undefined` when graphql-js has to execute it. Nothing is asked twice then, as
+   * What an operation brought; `undefined` when graphql-js has to execute it. Nothing is asked twice then, as
    * a request's loader keeps what it was asked.
    *
    * @param variables as graphql-js coerced them
@@ -52,11 +65,12 @@ export class CompiledOperations {
     operation: OperationDefinitionNode,
     variables: Readonly<Record<string, unknown>>,
     contextValue: object,
-  ): Promise<Data | undefined> {
+  ): Promise<Executed | undefined> {
     const compiled = this.#find(document, operation);
     if (compiled === undefined) return undefined;
-    const { data, errors } = await compiled.query(undefined, contextValue, variables);
-    return errors === undefined && data !== null ? data : undefined;
+    const { data, errors = [] } = await compiled.query(undefined, contextValue, variables);
+    const failures = errors.map(failedField).filter((failure) => failure !== undefined);
+    return !data || failures.length < errors.length ? undefined : { data, failures };
   }
 
   #find(document: DocumentNode, operation: OperationDefinitionNode): CompiledQuery | undefined {
@@ -84,6 +98,12 @@ export class CompiledOperations {
     const compiled = compileQuery(this.#schema, document, operation.name?.value ?? '');
     return isCompiledQuery(compiled) ? compiled : 'unfit';
   }
+}
+
+function failedField({ originalError, path, locations }: GraphQLError): FailedField | undefined {
+  return originalError instanceof LookupError && path !== undefined
+    ? { error: originalError, path, locations: locations ?? [] }
+    : undefined;
 }
 
 /**

@@ -33,9 +33,7 @@ export function formatError(
   const { path, locations } = formatted;
   const where = { ...(path === undefined ? {} : { path }), ...(locations ? { locations } : {}) };
   const original = unwrapResolverError(error);
-  if (original instanceof LookupError) {
-    return { message: original.message, ...where, extensions: extensionsOf(original) };
-  }
+  if (original instanceof LookupError) return formatLookupError(original, where);
   if (original instanceof Forbidden) {
     return { message: original.message, ...where, extensions: { code: original.code } };
   }
@@ -49,6 +47,14 @@ export function formatError(
     reason: original instanceof Error ? original.message : undefined,
   });
   return { message: 'Internal server error', ...where, extensions: { code: INTERNAL } };
+}
+
+/** What a client sees of a failed lookup. */
+export function formatLookupError(
+  error: LookupError,
+  where: Pick<GraphQLFormattedError, 'path' | 'locations'>,
+): GraphQLFormattedError {
+  return { message: error.message, ...where, extensions: extensionsOf(error) };
 }
 
 /** A value that graphql-js refuses when it executes, such as null for an argument: it gives no code. */

@@ -1,4 +1,11 @@
-import { execute, getOperationAST, parse, validate, type DocumentNode } from 'graphql';
+import {
+  execute,
+  getOperationAST,
+  parse,
+  validate,
+  type DocumentNode,
+  type SourceLocation,
+} from 'graphql';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { instantAt } from '../../src/domain/instant.ts';
@@ -11,23 +18,29 @@ import { ALICE, BOB } from '../values.ts';
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
 const ENOUGH_USES = 4;
 
-/** Answers that depend on the question, so that a mix-up shows. */
-function createContext({ fails = false } = {}) {
-  const answer = <T>(value: T): Promise<T> =>
-    fails
-      ? Promise.reject(new LookupError({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' }))
+/** Answers that depend on the question, so that a mix-up shows; some of them fail. */
+function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
+  const answer = <T>(value: T, seed: number): Promise<T> =>
+    failsWith !== undefined && seed % 3 === 0
+      ? Promise.reject(failsWith())
       : Promise.resolve(value);
   return {
     caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: ALICE },
     simSwaps: {
       lastSimSwap: (number: string) =>
-        answer(number === ALICE ? instantAt(1_700_000_000_000) : null),
+        answer(number === ALICE ? instantAt(1_700_000_000_000) : null, lastDigit(number)),
       simSwappedWithin: (number: string, hours: number) =>
-        answer((hours + number.length + Number(number.slice(-1))) % 2 === 0),
-      consent: () => answer({ state: 'PENDING', retryAfterSeconds: 5 }),
+        answer((hours + lastDigit(number)) % 2 === 0, hours + lastDigit(number)),
+      consent: () => answer({ state: 'PENDING', retryAfterSeconds: 5 }, 1),
     },
   };
 }
+
+function lastDigit(number: string): number {
+  return Number(number.slice(-1));
+}
+
+const failedLookup = () => new LookupError({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
 
 async function both(
   role: Role,
@@ -97,11 +110,12 @@ describe('an operation that is compiled', () => {
   };
 
   it.each<Role>(['bff', 'subgraph'])('brings what graphql-js brings: %s', async (role) => {
-    let compared = 0;
+    const compared = { all: 0, failing: 0 };
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(alias, root[role], selection), { minLength: 1, maxLength: 3 }),
-        async (roots) => {
+        fc.boolean(),
+        async (roots, fails) => {
           const entity = role === 'subgraph';
           const asked = roots.map(([name, call, inner]) =>
             entity ? `${name}${call} { ... on PhoneNumber ${inner} }` : `${name}${call} ${inner}`,
@@ -117,16 +131,19 @@ describe('an operation that is compiled', () => {
           const document = parse(`${header} { ${used} }`);
           // Two fields of one name that ask different things, for example.
           fc.pre(validate(SCHEMAS[role], document).length === 0);
-          const { compiled, executed } = await both(role, document, variables[role]);
-          expect(executed.errors).toBeUndefined();
+          const context = createContext(fails ? { failsWith: failedLookup } : {});
+          const { compiled, executed } = await both(role, document, variables[role], context);
           if (compiled === undefined) return;
-          compared += 1;
-          expect(JSON.stringify(compiled)).toBe(JSON.stringify(executed.data));
+          compared.all += 1;
+          if (compiled.failures.length > 0) compared.failing += 1;
+          expect(JSON.stringify(compiled.data)).toBe(JSON.stringify(executed.data));
+          expect(failuresIn(compiled.failures)).toEqual(failuresIn(executed.errors ?? []));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 500 },
     );
-    expect(compared).toBeGreaterThan(200);
+    expect(compared.all).toBeGreaterThan(300);
+    expect(compared.failing).toBeGreaterThan(50);
   });
 
   it.each([
@@ -147,7 +164,7 @@ describe('an operation that is compiled', () => {
     const operations = new CompiledOperations(SCHEMAS.bff);
     const run = () => operations.execute(document, operation, {}, createContext());
     expect([await run(), await run(), await run()]).toEqual([undefined, undefined, undefined]);
-    expect(await run()).toEqual({ myPhoneNumber: { e164: ALICE } });
+    expect(await run()).toEqual({ data: { myPhoneNumber: { e164: ALICE } }, failures: [] });
   });
 
   it('is forgotten when others have come since', async () => {
@@ -163,13 +180,33 @@ describe('an operation that is compiled', () => {
     }
   });
 
-  it('leaves errors to graphql-js', async () => {
-    const document = parse('{ myPhoneNumber { e164 lastSimSwap } }');
-    const { compiled, executed } = await both('bff', document, {}, createContext({ fails: true }));
+  it('leaves every error but a failed lookup to graphql-js', async () => {
+    const document = parse('{ phoneNumbers(e164s: ["+447700900003"]) { e164 lastSimSwap } }');
+    const failing = createContext({ failsWith: () => new Error('a defect of ours') });
+    const { compiled, executed } = await both('bff', document, {}, failing);
+    expect(compiled).toBeUndefined();
+    expect(executed.errors).toHaveLength(1);
+  });
+
+  it('leaves a number that is none to graphql-js', async () => {
+    const document = parse('{ phoneNumbers(e164s: ["112"]) { e164 } }');
+    const { compiled, executed } = await both('bff', document, {});
     expect(compiled).toBeUndefined();
     expect(executed.errors).toHaveLength(1);
   });
 });
+
+/** What failed where; which of them failed first is nobody's promise. */
+function failuresIn(
+  errors: readonly {
+    readonly path?: readonly (string | number)[] | undefined;
+    readonly locations?: readonly SourceLocation[] | undefined;
+  }[],
+) {
+  return errors
+    .map(({ path, locations }) => JSON.stringify({ path, locations: locations ?? [] }))
+    .toSorted();
+}
 
 /** So many fields, each of a name of its own. */
 function names(count: number): string {
