@@ -7,7 +7,7 @@ import type { Table } from './table.ts';
 
 const MOST = 4;
 /** The same for one process and for four: what comes is spread over those that there are. */
-const WORKLOAD: Workload = { numbers: 100, fields: 'window', concurrency: 8, requests: 24 };
+const WORKLOAD: Workload = { numbers: 100, fields: 'window', concurrency: 8, requests: 64 };
 
 /** Whether processes beside each other are in each other's way. */
 export async function measureProcesses(cast: Cast, plan: Plan): Promise<Table> {

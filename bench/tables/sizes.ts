@@ -8,9 +8,9 @@ const SIZES: readonly (readonly [
   string,
   Pick<Workload, 'numbers' | 'concurrency' | 'requests'>,
 ])[] = [
-  ['100 numbers', { numbers: 100, concurrency: 2, requests: 16 }],
-  ['100 numbers again', { numbers: 100, concurrency: 2, requests: 16 }],
-  ['1,000 numbers', { numbers: 1000, concurrency: 1, requests: 2 }],
+  ['100 numbers', { numbers: 100, concurrency: 2, requests: 32 }],
+  ['100 numbers again', { numbers: 100, concurrency: 2, requests: 32 }],
+  ['1,000 numbers', { numbers: 1000, concurrency: 1, requests: 4 }],
   ['10 numbers', { numbers: 10, concurrency: 16, requests: 120 }],
   ['1 number', { numbers: 1, concurrency: 64, requests: 600 }],
 ];
@@ -32,6 +32,6 @@ export async function measureSizes(cast: Cast, plan: Plan): Promise<Table> {
     title: 'CPU time a number of ours, by the numbers of a query',
     shows: ['cpuMicrosPerNumber'],
     comparisons: [{ figure: 'cpuMicrosPerNumber', against: '100 numbers' }],
-    rows: await measure(cast, plan, [{ name: 'window', rounds: { full: 20, quick: 3 }, entrants }]),
+    rows: await measure(cast, plan, [{ name: 'window', rounds: { full: 30, quick: 3 }, entrants }]),
   };
 }
