@@ -82,19 +82,19 @@ export const GOALS: readonly Goal[] = [
     says: 'CPU a number, 100 numbers, against raw undici',
     found: cpu('100 × window', 'raw undici'),
     atMost: 1.3,
-    guard: 2.6,
+    guard: 2.1,
   },
   {
     says: 'CPU a number, 1,000 numbers, against raw undici',
     found: cpu('1,000 × window', 'raw undici'),
     atMost: 1.15,
-    guard: 3.1,
+    guard: 2,
   },
   {
     says: 'CPU a number, 100 numbers, against Apollo standalone and its REST data source',
     found: cpu('100 × window', 'rest data source'),
     atMost: 0.25,
-    guard: 0.5,
+    guard: 0.45,
   },
   {
     says: 'CPU a number, 1,000 numbers, against Apollo standalone and its REST data source',
@@ -105,19 +105,19 @@ export const GOALS: readonly Goal[] = [
     says: 'CPU of a one-number query, against its two exchanges',
     found: cpu('1 × window', 'raw undici'),
     atMost: 3.5,
-    guard: 7,
+    guard: 6.5,
   },
   {
     says: 'CPU of a one-number query with one field, against mercurius with loaders',
     found: cpu('1 × window', 'mercurius'),
     atMost: 1.25,
-    guard: 2.25,
+    guard: 2.2,
   },
   {
     says: 'CPU of a one-number query with two fields, against mercurius with loaders',
     found: cpu('1 × date and window', 'mercurius'),
     atMost: 1,
-    guard: 1.7,
+    guard: 1.3,
   },
   {
     says: 'CPU of 100 numbers that all fail, against 100 that succeed',
@@ -141,13 +141,13 @@ export const GOALS: readonly Goal[] = [
     says: 'p50 of 100 numbers at 20 ms a hop, against raw undici',
     found: p50('100 × window, 20 ms a hop', 'raw undici'),
     atMost: 1.08,
-    guard: 1.35,
+    guard: 1.3,
   },
   {
     says: 'p50 of 1,000 numbers at 20 ms a hop, against raw undici',
     found: p50('1,000 × window, 20 ms a hop', 'raw undici'),
     atMost: 1.15,
-    guard: 1.65,
+    guard: 1.4,
   },
   {
     says: 'p50 of one number at 20 ms a hop, against its two hops',
@@ -176,7 +176,7 @@ export const GOALS: readonly Goal[] = [
       figure: 'heapBytesPerNumber',
     },
     atMost: 5000,
-    guard: 8500,
+    guard: 5500,
   },
   {
     says: 'event loop held up at 1,000 numbers, ms',
@@ -187,7 +187,7 @@ export const GOALS: readonly Goal[] = [
       figure: 'longestLoopDelayMs',
     },
     atMost: 50,
-    guard: 100,
+    guard: 80,
   },
   {
     says: 'heap at full rate, the last third of the time against the first',
@@ -210,7 +210,7 @@ export const GOALS: readonly Goal[] = [
       over: { row: 'the hops', as: 'difference' },
     },
     atMost: 10,
-    guard: 20,
+    guard: 15,
   },
   {
     says: 'CPU of one number with callers, audit and limits, against without',

@@ -12,7 +12,7 @@ const WORKLOADS: readonly (readonly [Workload, Case['rounds']])[] = [
   ],
   [
     { numbers: 100, fields: 'window', concurrency: 2, requests: 16 },
-    { full: 30, quick: 8 },
+    { full: 30, quick: 6 },
   ],
   [
     { numbers: 1000, fields: 'window', concurrency: 1, requests: 2 },
