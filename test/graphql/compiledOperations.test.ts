@@ -21,7 +21,7 @@ const ENOUGH_USES = 4;
 /** Answers that depend on the question, so that a mix-up shows; some of them fail. */
 function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
   const answer = <T>(value: T, seed: number): Promise<T> =>
-    failsWith !== undefined && seed % 3 === 0
+    failsWith !== undefined && seed % 4 < 2
       ? Promise.reject(failsWith())
       : Promise.resolve(value);
   return {
@@ -31,7 +31,7 @@ function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
         answer(number === ALICE ? instantAt(1_700_000_000_000) : null, lastDigit(number)),
       simSwappedWithin: (number: string, hours: number) =>
         answer((hours + lastDigit(number)) % 2 === 0, hours + lastDigit(number)),
-      consent: () => answer({ state: 'PENDING', retryAfterSeconds: 5 }, 1),
+      consent: () => answer({ state: 'PENDING', retryAfterSeconds: 5 }, 2),
     },
   };
 }
@@ -142,8 +142,8 @@ describe('an operation that is compiled', () => {
       ),
       { numRuns: 500 },
     );
-    expect(compared.all).toBeGreaterThan(300);
-    expect(compared.failing).toBeGreaterThan(50);
+    expect(compared.all).toBeGreaterThan(100);
+    expect(compared.failing).toBeGreaterThan(20);
   });
 
   it.each([
@@ -181,7 +181,7 @@ describe('an operation that is compiled', () => {
   });
 
   it('leaves every error but a failed lookup to graphql-js', async () => {
-    const document = parse('{ phoneNumbers(e164s: ["+447700900003"]) { e164 lastSimSwap } }');
+    const document = parse('{ phoneNumbers(e164s: ["+447700900004"]) { e164 lastSimSwap } }');
     const failing = createContext({ failsWith: () => new Error('a defect of ours') });
     const { compiled, executed } = await both('bff', document, {}, failing);
     expect(compiled).toBeUndefined();
