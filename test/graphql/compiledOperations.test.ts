@@ -21,9 +21,7 @@ const ENOUGH_USES = 4;
 /** Answers that depend on the question, so that a mix-up shows; some of them fail. */
 function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
   const answer = <T>(value: T, seed: number): Promise<T> =>
-    failsWith !== undefined && seed % 4 < 2
-      ? Promise.reject(failsWith())
-      : Promise.resolve(value);
+    failsWith !== undefined && seed % 4 < 2 ? Promise.reject(failsWith()) : Promise.resolve(value);
   return {
     caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: ALICE },
     simSwaps: {
