@@ -8,38 +8,38 @@ const OPENED_ANEW_AFTER_MS = 1000;
 export class AuditFile {
   readonly #path: string;
   readonly #clock: Clock;
-  #opened: { readonly file: FileHandle; readonly atMs: number } | undefined;
+  #opened: { readonly file: Promise<FileHandle>; readonly atMs: number } | undefined;
 
   constructor(path: string, clock: Clock) {
     this.#path = path;
     this.#clock = clock;
   }
 
-  /** Rejects when not all of it is written. Not to be called again before it is over. */
+  /** Rejects when not all of it is written; the next time, the file is opened anew. */
   async append(text: string): Promise<void> {
-    const file = await this.#file();
+    const file = this.#file();
     try {
-      await file.appendFile(text);
+      await (await file).appendFile(text);
     } catch (error) {
-      await this.#close();
+      this.#leave(file);
       throw error;
     }
   }
 
-  async #file(): Promise<FileHandle> {
+  #file(): Promise<FileHandle> {
     const nowMs = this.#clock.monotonicMs();
-    if (this.#opened !== undefined && nowMs < this.#opened.atMs + OPENED_ANEW_AFTER_MS) {
-      return this.#opened.file;
+    if (this.#opened !== undefined) {
+      if (nowMs < this.#opened.atMs + OPENED_ANEW_AFTER_MS) return this.#opened.file;
+      this.#leave(this.#opened.file);
     }
-    await this.#close();
-    const file = await open(this.#path, 'a', 0o600);
-    this.#opened = { file, atMs: nowMs };
-    return file;
+    this.#opened = { file: open(this.#path, 'a', 0o600), atMs: nowMs };
+    return this.#opened.file;
   }
 
-  async #close(): Promise<void> {
-    const opened = this.#opened;
+  /** Closes it once nothing is written to it any more; nobody waits for that, for a disk may be stuck. */
+  #leave(file: Promise<FileHandle>): void {
+    if (this.#opened?.file !== file) return;
     this.#opened = undefined;
-    await opened?.file.close();
+    file.then((opened) => opened.close()).catch(() => undefined);
   }
 }

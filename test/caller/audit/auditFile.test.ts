@@ -1,9 +1,22 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
 import { TestClock } from '../../testClock.ts';
+
+/** How many files the process has open, the folder that is read for it among them. */
+function openFiles(): number {
+  return readdirSync('/dev/fd').length;
+}
 
 describe('the file of the trail', () => {
   let clock: TestClock;
@@ -32,6 +45,13 @@ describe('the file of the trail', () => {
     await file.append('c\n');
     expect(readFileSync(`${path}.1`, 'utf8')).toBe('a\nb\n');
     expect(readFileSync(path, 'utf8')).toBe('c\n');
+  });
+
+  it('takes what comes before an earlier write is over, and stays open once', async () => {
+    const before = openFiles();
+    await Promise.all(['a\n', 'b\n', 'c\n'].map((line) => file.append(line)));
+    expect(readFileSync(path, 'utf8').trimEnd().split('\n').toSorted()).toEqual(['a', 'b', 'c']);
+    expect(openFiles() - before).toBe(1);
   });
 
   it('is opened again after it could not be', async () => {
