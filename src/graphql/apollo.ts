@@ -85,7 +85,7 @@ function oursOfEachRequest(
 ): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {
-      let variables: Readonly<Record<string, unknown>> | undefined;
+      let variables: ReturnType<typeof coerceVariables>;
       return {
         async didResolveOperation({ schema, document, operation, request, contextValue }) {
           if (operation === undefined) return;

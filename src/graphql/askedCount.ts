@@ -39,7 +39,7 @@ export interface AskedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   /** As graphql-js coerced them. */
-  readonly variables: Readonly<Record<string, unknown>>;
+  readonly variables: Record<string, unknown>;
   /** The caller's own number, which comes in without being named. */
   readonly ownNumber?: PhoneNumber | undefined;
 }
@@ -74,7 +74,7 @@ export function coerceVariables(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> | undefined {
+): Record<string, unknown> | undefined {
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, {
     // One is enough to know; a list of a hundred thousand nulls has as many.
     maxErrors: 1,
@@ -92,7 +92,7 @@ export function countAsked(asked: AskedOperation, limits: AskLimits): AskedCount
   const root = schema.getQueryType();
   const phoneNumber = schema.getType('PhoneNumber');
   if (!isObjectType(root) || !isObjectType(phoneNumber)) return count;
-  const selections = new Selections(document, { ...asked.variables });
+  const selections = new Selections(document, asked.variables);
 
   const questionsByNumber = new Map<string, Set<string>>();
   for (const field of selections.fieldsOf(operation.selectionSet)) {

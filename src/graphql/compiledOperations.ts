@@ -114,22 +114,17 @@ function isFit(document: DocumentNode): boolean {
   if (document.definitions.length !== 1) return false;
   let fields = 0;
   let isPlain = true;
+  const unfit = (): typeof BREAK => {
+    isPlain = false;
+    return BREAK;
+  };
   visit(document, {
-    Directive: () => {
-      isPlain = false;
-      return BREAK;
-    },
-    FragmentSpread: () => {
-      isPlain = false;
-      return BREAK;
-    },
-    Field: ({ name }) => {
+    Directive: unfit,
+    FragmentSpread: unfit,
+    Field: ({ name: { value: name } }) => {
       fields += 1;
-      if (fields <= MOST_FIELDS && (!name.value.startsWith('__') || name.value === '__typename')) {
-        return undefined;
-      }
-      isPlain = false;
-      return BREAK;
+      const isIntrospection = name.startsWith('__') && name !== '__typename';
+      return fields > MOST_FIELDS || isIntrospection ? unfit() : undefined;
     },
   });
   return isPlain;
