@@ -1,9 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { TestIssuer } from '../test/caller/testIssuer.ts';
 import type { OperatorAddress } from './processes/contestant.ts';
 import { Program, type ProgramSettings } from './processes/conversation.ts';
 import type { OperatorCounts, OperatorManners } from './operator/manners.ts';
@@ -28,22 +26,31 @@ const FILES: Readonly<Record<ServerName, string>> = {
   ours: 'ours.ts',
 };
 
-/** For the whole time of a run. */
-const HOUR_SECONDS = 3600;
 const NEVER_OVER = '999999999';
-const ISSUER = { iss: 'https://issuer.example', aud: 'sim-swap' };
+/** They may ask about anyone, for the whole time of a run. */
+const RISK_TEAM = {
+  sub: 'risk-team',
+  client_id: 'dashboard',
+  scope: 'sim-swap:read',
+  exp: Math.floor(Date.now() / 1000) + 3600,
+};
 
 /** The processes of a run: the operator, the clients, and whoever is under test. Ends them all. */
 export class Stage implements AsyncDisposable {
   readonly #operator: Program;
   readonly #load: Program;
   readonly #programs: Program[];
-  readonly #issuer: Issuer;
+  readonly #issuer: TestIssuer;
   readonly #directory = mkdtempSync(join(tmpdir(), 'bench-'));
   readonly #starting = new Set<Promise<Program>>();
   readonly address: OperatorAddress;
 
-  private constructor(operator: Program, load: Program, issuer: Issuer, address: OperatorAddress) {
+  private constructor(
+    operator: Program,
+    load: Program,
+    issuer: TestIssuer,
+    address: OperatorAddress,
+  ) {
     this.#operator = operator;
     this.#load = load;
     this.#programs = [operator, load];
@@ -55,7 +62,7 @@ export class Stage implements AsyncDisposable {
     const [operator, load, issuer] = await Promise.all([
       Program.start(new URL('operator/operator.ts', import.meta.url)),
       Program.start(new URL('load/load.ts', import.meta.url)),
-      Issuer.start(),
+      TestIssuer.start(),
     ]);
     return new Stage(operator, load, issuer, await operator.ask<OperatorAddress>('address'));
   }
@@ -87,13 +94,9 @@ export class Stage implements AsyncDisposable {
   }
 
   /** Ours, with nobody to know and nothing to record. */
-  async ours(
-    settings: Readonly<Record<string, string>> = {},
-    node: readonly string[] = [],
-  ): Promise<ServerUnderTest> {
+  async ours(settings: Readonly<Record<string, string>> = {}): Promise<ServerUnderTest> {
     const { authUrl, simSwapUrl } = this.address;
     const program = await this.#start(FILES.ours, {
-      node,
       environment: {
         BENCH_SETTINGS: JSON.stringify({
           PORT: '0',
@@ -112,23 +115,18 @@ export class Stage implements AsyncDisposable {
   /** Ours with all that it has for production: callers' tokens, quotas, and an audit trail in a file. */
   async oursInProduction(
     settings: Readonly<Record<string, string>> = {},
-    node: readonly string[] = [],
   ): Promise<ServerUnderTest> {
-    const served = await this.ours(
-      {
-        NODE_ENV: 'production',
-        JWT_JWKS_URL: this.#issuer.url,
-        JWT_ISSUER: ISSUER.iss,
-        JWT_AUDIENCE: ISSUER.aud,
-        QUOTA_NUMBERS_PER_HOUR: NEVER_OVER,
-        QUOTA_LOOKUPS_PER_HOUR: NEVER_OVER,
-        AUDIT_LOG: join(this.#directory, 'audit.jsonl'),
-        AUDIT_KEY: crypto.randomUUID() + crypto.randomUUID(),
-        ...settings,
-      },
-      node,
-    );
-    return { ...served, headers: { authorization: `Bearer ${await this.#issuer.token()}` } };
+    const served = await this.ours({
+      NODE_ENV: 'production',
+      ...this.#issuer.settings,
+      QUOTA_NUMBERS_PER_HOUR: NEVER_OVER,
+      QUOTA_LOOKUPS_PER_HOUR: NEVER_OVER,
+      AUDIT_LOG: join(this.#directory, 'audit.jsonl'),
+      AUDIT_KEY: crypto.randomUUID() + crypto.randomUUID(),
+      ...settings,
+    });
+    const token = await this.#issuer.token(RISK_TEAM);
+    return { ...served, headers: { authorization: `Bearer ${token}` } };
   }
 
   async #start(file: string, settings: ProgramSettings): Promise<Program> {
@@ -147,55 +145,7 @@ export class Stage implements AsyncDisposable {
     // Whoever is starting needs the others until it has.
     await Promise.allSettled(this.#starting);
     await Promise.all(this.#programs.map((program) => program.stop()));
-    this.#issuer.close();
+    await this.#issuer.close();
     rmSync(this.#directory, { recursive: true, force: true });
-  }
-}
-
-/** An issuer of callers' tokens, with one key. */
-class Issuer {
-  readonly #server: Server;
-  readonly #privateKey: CryptoKey;
-
-  private constructor(server: Server, privateKey: CryptoKey) {
-    this.#server = server;
-    this.#privateKey = privateKey;
-  }
-
-  static async start(): Promise<Issuer> {
-    const { publicKey, privateKey } = await generateKeyPair('RS256');
-    const jwk = { ...(await exportJWK(publicKey)), kid: 'bench', alg: 'RS256', use: 'sig' };
-    const server = createServer((_request, response) => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ keys: [jwk] }));
-    });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    return new Issuer(server, privateKey);
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/jwks`;
-  }
-
-  /** A risk team's, who may ask about anyone. */
-  token(): Promise<string> {
-    const nowSeconds = Math.floor(Date.now() / 1000);
-    return new SignJWT({
-      ...ISSUER,
-      sub: 'risk-team',
-      client_id: 'dashboard',
-      scope: 'sim-swap:read',
-      iat: nowSeconds,
-      exp: nowSeconds + HOUR_SECONDS,
-    })
-      .setProtectedHeader({ alg: 'RS256', kid: 'bench', typ: 'at+jwt' })
-      .sign(this.#privateKey);
-  }
-
-  close(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
   }
 }

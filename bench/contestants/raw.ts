@@ -1,12 +1,12 @@
 import { Pool, type Dispatcher } from 'undici';
 import { compete, operatorAddress } from '../processes/contestant.ts';
 import type { RawOrder, RawResult } from './rawOrder.ts';
+import { CLIENT_AUTHORIZATION, tokenForm } from './schema.ts';
 
 // The limit: undici's dispatch makes the same exchanges, with nothing around them. It reads each reply's
 // JSON, and asks nobody whether it may be believed.
 
 const { authUrl, simSwapUrl } = operatorAddress();
-const AUTHORIZATION = `Basic ${Buffer.from('bench:bench-secret').toString('base64')}`;
 /** As many at a time as ours: more slow everybody down. */
 const PERMITS = 256;
 
@@ -45,12 +45,7 @@ async function batch({ numbers, operation, lookups }: RawOrder): Promise<void> {
 }
 
 async function pair(number: string, operation: RawOrder['operation']): Promise<void> {
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    username: `tel:${number}`,
-    scope: operation,
-  });
-  const token = await post(tokenPool, '/oauth/v1/token', form.toString(), [
+  const token = await post(tokenPool, '/oauth/v1/token', tokenForm(number, operation), [
     'content-type',
     'application/x-www-form-urlencoded',
     'accept',
@@ -58,7 +53,7 @@ async function pair(number: string, operation: RawOrder['operation']): Promise<v
     'x-correlator',
     `${prefix}-${++sent}`,
     'authorization',
-    AUTHORIZATION,
+    CLIENT_AUTHORIZATION,
   ]);
   const isCheck = operation === 'check';
   const body = JSON.stringify(

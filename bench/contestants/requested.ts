@@ -1,6 +1,12 @@
 import { Pool } from 'undici';
 import { operatorAddress } from '../processes/contestant.ts';
-import { CLIENT_AUTHORIZATION, tokenForm, type SCOPES } from './schema.ts';
+import { lookingUp } from './tokenAndLookup.ts';
+
+/** A path, by the connections that lead there. */
+interface Endpoint {
+  readonly pool: Pool;
+  readonly path: string;
+}
 
 const { authUrl, simSwapUrl } = operatorAddress();
 const CONNECTIONS = 256;
@@ -9,31 +15,14 @@ const { origin, pathname } = new URL(simSwapUrl);
 const lookupPool = new Pool(origin, { connections: CONNECTIONS });
 
 /** A token and the lookup it buys, by undici's `request`. */
-export async function lookUpByRequest(
-  number: string,
-  operation: keyof typeof SCOPES,
-  body: object,
-): Promise<unknown> {
-  const { access_token: token } = (await post(
-    tokenPool,
-    '/oauth/v1/token',
-    {
-      authorization: CLIENT_AUTHORIZATION,
-      'content-type': 'application/x-www-form-urlencoded',
-    },
-    tokenForm(number, operation),
-  )) as { access_token: string };
-  return post(
-    lookupPool,
-    `${pathname}/${operation}`,
-    { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    JSON.stringify(body),
-  );
-}
+export const lookUpByRequest = lookingUp<Endpoint>(post, {
+  token: { pool: tokenPool, path: '/oauth/v1/token' },
+  check: { pool: lookupPool, path: `${pathname}/check` },
+  'retrieve-date': { pool: lookupPool, path: `${pathname}/retrieve-date` },
+});
 
 async function post(
-  pool: Pool,
-  path: string,
+  { pool, path }: Endpoint,
   headers: Record<string, string>,
   body: string,
 ): Promise<unknown> {

@@ -21,8 +21,6 @@ const ANSWER_TIMEOUT_MS = 120_000;
 export interface ProgramSettings {
   readonly environment?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
-  /** Options of Node's own. */
-  readonly node?: readonly string[];
 }
 
 /** A program of the benchmark in a process of its own, that answers questions. */
@@ -46,7 +44,7 @@ export class Program {
   static async start(file: URL, settings: ProgramSettings = {}): Promise<Program> {
     const child = fork(file, settings.arguments ?? [], {
       env: { ...BARE_ENVIRONMENT, ...settings.environment },
-      execArgv: ['--no-warnings', '--expose-gc', ...(settings.node ?? [])],
+      execArgv: ['--no-warnings', '--expose-gc'],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });

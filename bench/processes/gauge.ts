@@ -25,12 +25,12 @@ export class LoopWatch {
     this.#histogram.enable();
   }
 
-  /** The longest and the 99th percentile since the start, in milliseconds. */
-  stop(): { readonly longestMs: number; readonly p99Ms: number } {
+  /** The longest since the start. */
+  stop(): { readonly longestMs: number } {
     const histogram = this.#histogram;
-    if (histogram === undefined) return { longestMs: 0, p99Ms: 0 };
+    if (histogram === undefined) return { longestMs: 0 };
     histogram.disable();
     this.#histogram = undefined;
-    return { longestMs: histogram.max / 1e6, p99Ms: histogram.percentile(99) / 1e6 };
+    return { longestMs: histogram.max / 1e6 };
   }
 }

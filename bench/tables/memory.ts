@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cast, EntrantName } from '../cast.ts';
+import { EVERYBODY, type Cast, type EntrantName } from '../cast.ts';
 import type { Figures } from '../measure/figures.ts';
 import type { Entrant } from '../measure/interleave.ts';
 import type { Gauge } from '../processes/gauge.ts';
@@ -13,14 +13,7 @@ const WORKLOAD: Workload = { numbers: 1000, fields: 'window', concurrency: 1, re
 const HOP_MS = 300;
 
 type Served = Exclude<EntrantName, 'raw undici'>;
-const NAMES: readonly Served[] = [
-  'ours',
-  'ours again',
-  'ours in production',
-  'mercurius',
-  'loader per field',
-  'rest data source',
-];
+const NAMES = EVERYBODY.filter((name): name is Served => name !== 'raw undici');
 const IN_THE_GUARD: readonly Served[] = ['ours', 'ours again'];
 
 /** What a number holds of the heap while its query is under way. */
