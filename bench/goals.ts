@@ -220,7 +220,7 @@ export const GOALS: readonly Goal[] = [
     says: 'CPU of 100 numbers with callers, audit and limits, against without',
     found: production('100 × window'),
     atMost: 1.15,
-    guard: 1.8,
+    guard: 1.6,
   },
   {
     says: 'CPU a lookup with four processes, against one',
