@@ -44,7 +44,7 @@ export class Program {
   static async start(file: URL, settings: ProgramSettings = {}): Promise<Program> {
     const child = fork(file, settings.arguments ?? [], {
       env: { ...BARE_ENVIRONMENT, ...settings.environment },
-      execArgv: ['--no-warnings', '--expose-gc'],
+      execArgv: [...process.execArgv, '--no-warnings', '--expose-gc'],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });

@@ -1,9 +1,4 @@
-import {
-  ApolloServer,
-  HeaderMap,
-  type ApolloServerPlugin,
-  type GraphQLResponse,
-} from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
@@ -16,9 +11,8 @@ import type { RequestContext } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { coerceVariables, countAsked, exceeds, maxAnswers, type AskLimits } from './askedCount.ts';
-import { CompiledOperations, type Executed } from './compiledOperations.ts';
 import { maxDepthRule } from './documentDepth.ts';
-import { formatError, formatLookupError } from './errors.ts';
+import { formatError } from './errors.ts';
 import { createSchema, type Role } from './schema.ts';
 
 /** What shapes the GraphQL service. */
@@ -45,9 +39,8 @@ export function createApolloServer(
   { role, production, limits }: ApolloSettings,
   log: Log,
 ): ApolloServer<RequestContext> {
-  const schema = createSchema(role);
   return new ApolloServer<RequestContext>({
-    schema,
+    schema: createSchema(role),
     introspection: !production,
     hideSchemaDetailsFromClientErrors: production,
     includeStacktraceInErrorResponses: false,
@@ -65,7 +58,7 @@ export function createApolloServer(
       error: (message: string) => log.error(message),
     },
     plugins: [
-      oursOfEachRequest(limits, new CompiledOperations(schema)),
+      refuseTooMuch(limits),
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
@@ -75,51 +68,22 @@ export function createApolloServer(
   });
 }
 
-/**
- * Refuses an operation that is no query, or asks too much as a whole, before its first lookup; and executes
- * what can be compiled.
- */
-function oursOfEachRequest(
-  limits: AskLimits,
-  compiledOperations: CompiledOperations,
-): ApolloServerPlugin<RequestContext> {
+/** Refuses an operation that is no query, or asks too much as a whole, before its first lookup. */
+function refuseTooMuch(limits: AskLimits): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {
-      let variables: ReturnType<typeof coerceVariables>;
       return {
         async didResolveOperation({ schema, document, operation, request, contextValue }) {
           if (operation === undefined) return;
           if (operation.operation !== OperationTypeNode.QUERY) throw queriesOnly();
-          variables = coerceVariables(schema, operation, request.variables ?? {});
+          const variables = coerceVariables(schema, operation, request.variables ?? {});
           // Those that do not fit are refused by the execution, which says why.
           if (variables === undefined) return;
           const { ownNumber } = contextValue.caller;
           const asked = { schema, document, operation, variables, ownNumber };
           if (exceeds(countAsked(asked, limits), limits)) throw limitExceeded(limits);
         },
-
-        async responseForOperation({ document, operation, contextValue }) {
-          if (variables === undefined) return null;
-          const executed = await compiledOperations.execute(
-            document,
-            operation,
-            variables,
-            contextValue,
-          );
-          return executed === undefined ? null : responseOf(executed);
-        },
       };
-    },
-  };
-}
-
-function responseOf({ data, failures }: Executed): GraphQLResponse {
-  const errors = failures.map(({ error, ...where }) => formatLookupError(error, where));
-  return {
-    http: { headers: new HeaderMap() },
-    body: {
-      kind: 'single',
-      singleResult: errors.length === 0 ? { data } : { data, errors },
     },
   };
 }

@@ -50,7 +50,7 @@ export function formatError(
 }
 
 /** What a client sees of a failed lookup. */
-export function formatLookupError(
+function formatLookupError(
   error: LookupError,
   where: Pick<GraphQLFormattedError, 'path' | 'locations'>,
 ): GraphQLFormattedError {

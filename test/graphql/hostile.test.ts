@@ -95,6 +95,18 @@ describe('an operation above a limit is one error and no lookup', () => {
     expect(costs(subgraph)).toEqual(FREE);
   });
 
+  // Compiled operations once took such a member for a prototype, and the limits did not.
+  it('numbers in the __proto__ of literal representations are asked about by nobody', async () => {
+    const hidden = NEVER_SWAPPED(155).map(
+      (e164) => `{__proto__: {__typename: "PhoneNumber", e164: "${e164}"}}`,
+    );
+    const query = `{ _entities(representations: [${hidden.join(' ')}]) { ... on PhoneNumber { simSwappedWithin } } }`;
+    for (let time = 0; time < 5; time += 1) {
+      expect(new Set(codesOf(await subgraph.ask(query)))).toEqual(new Set(['BAD_USER_INPUT']));
+    }
+    expect(costs(subgraph)).toEqual(FREE);
+  });
+
   it.each([
     [
       'spellings of one number',

@@ -93,7 +93,7 @@ interface ServerProcess {
 
 async function startProcess({ flow }: SoakRun, operatorUrl: string): Promise<ServerProcess> {
   const child = fork(fileURLToPath(new URL('serverUnderTest.ts', import.meta.url)), {
-    execArgv: ['--expose-gc'],
+    execArgv: [...process.execArgv, '--expose-gc'],
     env: {
       PORT: '0',
       OPERATOR_AUTH_URL: operatorUrl,
