@@ -20,7 +20,7 @@ const LAYERS = [
   ['operator'],
   ['tokens'],
   ['http'],
-  ['log.ts'],
+  ['log.ts', 'repeats.ts'],
   ['simulator'],
   ['domain'],
   ['errors.ts', 'clock.ts'],
