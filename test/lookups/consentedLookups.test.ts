@@ -20,6 +20,7 @@ const SECOND_MS = 1000;
 const WAIT_MS = 3000;
 
 const PENDING: Polled = { goOn: 'authorization_pending' };
+const EXPIRED: Polled = { failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
 
 function window(hours: number): Question {
   return { asks: 'window', maxAgeHours: hours as MaxAgeHours };
@@ -100,6 +101,17 @@ describe('lookups with consent', () => {
   async function after(ms: number, asked: Promise<(Answer | Error)[]>) {
     await clock.advance(ms);
     return asked;
+  }
+
+  /** A pursuit that spins reads for ever, and lets no timer fire. */
+  function boundReads(max: number): void {
+    const read = store.read.bind(store);
+    let reads = 0;
+    store.read = (number) => {
+      reads += 1;
+      if (reads > max) throw new Error(`The store was read more than ${max} times.`);
+      return read(number);
+    };
   }
 
   it('asks the owner once, polls at once, and spends the token at once', async () => {
@@ -373,6 +385,31 @@ describe('lookups with consent', () => {
     expect(await after(SECOND_MS, ask([window(240)]))).toEqual([{ swapped: false }]);
     expect(operator.prompts).toHaveLength(1);
   });
+
+  it.each(['expired_token', 'invalid_grant'])(
+    'comes to an end when %s arrives after the latest request has left',
+    async () => {
+      const date = { text: 'yesterday', epochMs: clock.nowMs() - 24 * HOUR_MS };
+      operator.looked = [
+        { operation: 'retrieve-date', latestSimChange: date, sentAtMs: clock.nowMs() },
+      ];
+      operator.polled = [PENDING, 'granted', PENDING, EXPIRED];
+      boundReads(1000);
+      const x = ask([DATE, window(24)]);
+      await clock.advance(1500);
+      const w = ask([DATE, window(24)]);
+      await clock.advance(900);
+      const hungUp = new AbortController();
+      const l = ask([window(24)], { signal: hungUp.signal });
+      await clock.advance(800);
+      hungUp.abort();
+      await clock.advance(2000);
+      expect(failure((await x)[1])?.code).toBe('CONSENT_PENDING');
+      expect(failure((await l)[0])?.code).toBe('CONSENT_PENDING');
+      expect(failure((await w)[1])?.code).toBe('CONSENT_EXPIRED');
+      expect(operator.prompts).toHaveLength(2);
+    },
+  );
 
   it('waits on close for the exchange that is under way, and stores what it brings', async () => {
     operator.latencyMs = 100;
