@@ -71,8 +71,9 @@ export class DirectLookups implements LookupRoute {
     if (token.isExpired(clock.monotonicMs())) return failed(lookup, STALE_TOKEN);
 
     const order = { lookup, number, token, isRetry };
+    const leftAtMs = clock.monotonicMs();
     const { judged, mayRetryWithNewToken } = await operator.lookUp(order, request);
-    if ('fact' in judged) return { facts: [judged.fact] };
+    if ('fact' in judged) return { facts: [{ ...judged.fact, leftAtMs }] };
     if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, true);
     return failed(lookup, judged.failure);
   }
