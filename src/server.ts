@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { AuditTrail, toFile, toStdout } from './caller/audit/auditTrail.ts';
+import { AuditFile } from './caller/audit/auditFile.ts';
+import { AuditTrail, type Append } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
@@ -34,7 +35,10 @@ import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
 import { DirectLookups } from './lookups/directLookups.ts';
 import { Executor } from './lookups/executor.ts';
+import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRoute } from './lookups/lookupRoute.ts';
+import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
+import { RedisKeptFacts } from './lookups/redisKeptFacts.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
@@ -43,6 +47,7 @@ import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { COMMAND_TIMEOUT_MS, RedisConnection } from './tokens/consents/redisConnection.ts';
 import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
+import { StandardOutput } from './standardOutput.ts';
 import { TokenManager } from './tokens/tokenManager.ts';
 
 /** A process that serves. */
@@ -71,7 +76,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const redis = await connectToRedis(parts);
   const admission = createAdmission(parts, redis);
   const store = await openConsentStore(parts, redis);
-  const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, store });
+  const keptFacts = createKeptFacts(parts, redis);
+  const stores = { store, keptFacts };
+  const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, ...stores });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
@@ -82,11 +89,13 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     life: RequestLife,
   ): RequestContext => {
     const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
-    const deadlineMs = clock.monotonicMs() + life.timeoutMs;
+    const cameInAtMs = clock.monotonicMs();
+    const deadlineMs = cameInAtMs + life.timeoutMs;
     const loader = simSwaps.forRequest({
       caller: caller.key,
       purpose,
       correlator,
+      cameInAtMs,
       signal: life.signal,
       deadlineMs,
     });
@@ -146,12 +155,18 @@ function createAdmission(
         : inRedis(redis.client, sharedState.stateKey),
     ),
     audit: audit && {
-      trail: new AuditTrail(audit.file === undefined ? toStdout : toFile(audit.file, clock), clock),
+      trail: new AuditTrail(appendTo(audit.file, clock), clock),
       key: audit.keys[0],
     },
     clock,
     log,
   });
+}
+
+/** Adds to a file, or to standard output, where a line of the audit log is told from the log by `audit`. */
+function appendTo(path: string | undefined, clock: Clock): Append {
+  const target = path === undefined ? new StandardOutput() : new AuditFile(path, clock);
+  return (text) => target.append(text);
 }
 
 /** Everything that decides who is let in. */
@@ -182,11 +197,32 @@ export async function openConsentStore(
   }
   const store = new RedisConsentStore(redis, {
     stateKey: config.sharedState.stateKey,
-    operator: `${operator.authUrl} ${operator.clientId}`,
+    operator: nameOf(operator),
     doubtMs: config.consent.doubtSeconds * 1000,
   });
   await store.open();
   return store;
+}
+
+/** Where facts are kept for further requests of their asker. */
+export function createKeptFacts(
+  { config, operator, clock }: Omit<ServerParts, 'judges'>,
+  redis: RedisConnection | undefined,
+): KeptFacts {
+  const settings = {
+    keepMs: config.keepFactsSeconds * 1000,
+    resultMs: operator.flow === '2-legged' ? 0 : config.consent.resultSeconds * 1000,
+  };
+  if (config.sharedState === undefined || redis === undefined) {
+    return new MemoryKeptFacts(clock, settings);
+  }
+  const { stateKey } = config.sharedState;
+  return new RedisKeptFacts(redis, clock, { ...settings, stateKey, operator: nameOf(operator) });
+}
+
+/** What tells one operator from another in a shared store. */
+function nameOf({ authUrl, clientId }: OperatorSettings): string {
+  return `${authUrl} ${clientId}`;
 }
 
 /** What replicas share, if they do: consents and quotas. */
@@ -233,6 +269,7 @@ export interface SimSwapParts {
   /** Stands before every lookup; every one is let through unless it is said. */
   readonly admission?: Admission;
   readonly store?: ConsentStore;
+  readonly keptFacts?: KeptFacts;
 }
 
 export function createSimSwaps(
@@ -244,6 +281,10 @@ export function createSimSwaps(
     admission = OPEN_ADMISSION,
     judges = JUDGES,
     store = new MemoryConsentStore(clock),
+    keptFacts = new MemoryKeptFacts(clock, {
+      keepMs: 0,
+      resultMs: consent.resultSeconds * 1000,
+    }),
   }: SimSwapParts,
 ): SimSwaps {
   const shared = { sentHeaders: new SentHeaders(), abortListeners: new AbortListeners() };
@@ -317,6 +358,7 @@ export function createSimSwaps(
             operator,
             admission,
             store,
+            keptFacts,
             offer: settings,
             rules: {
               doubtMs: consent.doubtSeconds * 1000,

@@ -80,8 +80,9 @@ export class DirectLookups implements LookupRoute {
     if (token.isExpired(clock.monotonicMs())) return counted(failed(lookup, STALE_TOKEN));
 
     const order = { lookup, number, token, isRetry };
+    const leftAtMs = clock.monotonicMs();
     const { judged, attempts, mayRetryWithNewToken } = await operator.lookUp(order, request);
-    if ('fact' in judged) return counted({ facts: [judged.fact] }, attempts);
+    if ('fact' in judged) return counted({ facts: [{ ...judged.fact, leftAtMs }] }, attempts);
     if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, attempts);
     return counted(failed(lookup, judged.failure), attempts);
   }

@@ -3,7 +3,12 @@ import { readConfig } from '../../src/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { LookupError } from '../../src/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { connectToRedis, createSimSwaps, openConsentStore } from '../../src/server.ts';
+import {
+  connectToRedis,
+  createKeptFacts,
+  createSimSwaps,
+  openConsentStore,
+} from '../../src/server.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { silentLog } from '../silentLog.ts';
 
@@ -12,8 +17,10 @@ const config = readConfig();
 const [operator] = config.operators;
 if (operator === undefined) throw new Error('A replica needs an operator.');
 const parts = { config, operator, clock: systemClock, log: silentLog };
-const store = await openConsentStore(parts, await connectToRedis(parts));
-const simSwaps = createSimSwaps(operator, config.consent, { ...parts, store });
+const redis = await connectToRedis(parts);
+const store = await openConsentStore(parts, redis);
+const keptFacts = createKeptFacts(parts, redis);
+const simSwaps = createSimSwaps(operator, config.consent, { ...parts, store, keptFacts });
 
 const server = createServer((request, response) => {
   const { searchParams } = new URL(request.url ?? '', 'http://replica');
@@ -22,6 +29,7 @@ const server = createServer((request, response) => {
     caller,
     purpose: 'fraud-prevention',
     correlator: createCorrelator(caller),
+    cameInAtMs: systemClock.monotonicMs(),
     signal: AbortSignal.timeout(config.requestTimeoutMs),
     deadlineMs: systemClock.monotonicMs() + config.requestTimeoutMs,
   });
