@@ -7,7 +7,7 @@ import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
 import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
-import type { AskLimits } from './graphql/askedCount.ts';
+import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import { misfits, readManifest, type TrustedDocuments } from './graphql/trustedDocuments.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
@@ -29,7 +29,7 @@ export interface Config {
   readonly consent: ConsentSettings;
   /** Where consents lie that several processes share; in the process itself where absent. */
   readonly sharedState: SharedState | undefined;
-  readonly limits: AskLimits;
+  readonly limits: OperationLimits;
   readonly callers: CallerSettings;
   readonly quotas: QuotaSettings;
   /** Absent where nothing is put on record: on loopback alone. */
@@ -77,6 +77,7 @@ export function readConfig(environment: Environment = process.env): Config {
         max: 10_000,
       }),
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
+      maxReplyBytes: read.integer('MAX_REPLY_BYTES', 2_000_000, { min: 100_000, max: 100_000_000 }),
     },
     callers: readCallers(read, role, exposure),
     quotas: {

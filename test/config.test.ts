@@ -77,7 +77,7 @@ describe('without settings', () => {
       requestTimeoutMs: 10_000,
       drainGraceMs: 0,
       consent: { waitMs: 3000, doubtSeconds: 300, deniedSeconds: 600, resultSeconds: 60 },
-      limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10 },
+      limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10, maxReplyBytes: 2_000_000 },
       callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
       quotas: { numbersPerHour: 10_000, lookupsPerHour: 50_000 },
       audit: undefined,
