@@ -1,3 +1,4 @@
+import { composeRunning } from './composition.ts';
 import { preferPort } from './freePort.ts';
 import { startGateway, startSubgraphs } from './stack.ts';
 
@@ -23,7 +24,7 @@ async function run(): Promise<void> {
   await using subgraphs = await startSubgraphs({ accounts: 0, simSwap: 0 });
   const { accounts, simSwap, statsUrl } = subgraphs;
   const port = await preferPort(PORT);
-  await using gateway = await startGateway([accounts, simSwap], port);
+  await using gateway = await startGateway(await composeRunning([accounts, simSwap]), { port });
   if (port !== PORT) {
     const { port: freePort } = new URL(gateway.url);
     say(`Port ${PORT} is in use: the gateway listens on port ${freePort}.`);
