@@ -18,7 +18,10 @@ await import(pathToFileURL(program).href);
 
 async function install(): Promise<void> {
   process.stdout.write(`Installing the packages of ${directory}, once …\n`);
-  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund'], { cwd: directory, stdio: 'inherit' });
+  const npm = spawn('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], {
+    cwd: directory,
+    stdio: 'inherit',
+  });
   const [code] = await once(npm, 'exit');
   if (code !== 0) throw new Error(`npm ci failed in ${directory}.`);
 }
