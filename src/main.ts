@@ -10,7 +10,7 @@ import { systemClock } from './systemClock.ts';
 import { onTermination } from './termination.ts';
 
 const config = settings();
-const log = createLog();
+const log = createLog(config.logLevel);
 const simulator = config.simulator === undefined ? undefined : await simulated();
 const server = await startServer({
   config,
