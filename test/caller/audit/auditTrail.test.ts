@@ -19,7 +19,12 @@ function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): A
     event: 'lookup',
     lookup: { operation: 'check', maxAgeHours: hours(240) },
     number: ALICE,
-    request: { caller, purpose: 'fraud-prevention', correlator: createCorrelator('trace') },
+    request: {
+      caller,
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator('trace'),
+      deadlineMs: Infinity,
+    },
     ...others,
   };
 }
@@ -37,7 +42,7 @@ function lineBefore(one: AskedLookup) {
 }
 
 function after(one: AskedLookup) {
-  return entryAfter(lineBefore(one), 'answered', TIME);
+  return entryAfter(lineBefore(one), { outcome: 'answered', attempts: 1 }, TIME);
 }
 
 describe('an entry', () => {
@@ -55,6 +60,7 @@ describe('an entry', () => {
       correlator: expect.stringMatching(/^trace-[A-Za-z0-9[\]-]+$/) as unknown,
       consentId,
       outcome: 'answered',
+      attempts: 1,
     });
   });
 
@@ -73,7 +79,7 @@ describe('an entry', () => {
 
   it('hides a number that a caller chose for a correlator', () => {
     const correlator = createCorrelator(ALICE);
-    const request = { caller: 'anonymous', purpose: 'x', correlator };
+    const request = { caller: 'anonymous', purpose: 'x', correlator, deadlineMs: Infinity };
     expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
   });
 
