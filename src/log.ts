@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { maskPhoneNumbers } from './domain/mask.ts';
+import { StandardOutput } from './standardOutput.ts';
 
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -14,9 +15,16 @@ export interface Log {
   error(message: string, details?: LogDetails): void;
 }
 
-/** JSON lines on standard output, from a level up. Every text is masked on its way out, whoever wrote it. */
+/**
+ * JSON lines on standard output, from a level up; they are dropped while nothing reads it. Every text is masked on its
+ * way out, whoever wrote it.
+ */
 export function createLog(level: LogLevel = 'info'): Log {
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const logger = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    // pino's own destination blocks the process while the reader has stopped.
+    new StandardOutput(),
+  );
   const write =
     (at: LogLevel) =>
     (message: string, details: LogDetails = {}): void => {

@@ -21,6 +21,7 @@ const LAYERS = [
   ['tokens'],
   ['http'],
   ['log.ts', 'repeats.ts'],
+  ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
   ['errors.ts', 'clock.ts', 'termination.ts'],
