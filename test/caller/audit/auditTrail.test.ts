@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AuditTrail, toFile } from '../../../src/caller/audit/auditTrail.ts';
+import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
+import { AuditTrail } from '../../../src/caller/audit/auditTrail.ts';
 import { auditedRequest, entryAfter, entryBefore } from '../../../src/caller/audit/entry.ts';
 import { findEntries } from '../../../src/caller/audit/findEntries.ts';
 import { hashNumber } from '../../../src/caller/audit/numberHash.ts';
@@ -95,8 +96,10 @@ describe('the trail', () => {
   it('is appended to a file that only its owner reads', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
     const clock = new TestClock();
-    await new AuditTrail(toFile(file, clock), clock).write(before());
-    await new AuditTrail(toFile(file, clock), clock).write(before(BOB));
+    for (const number of [ALICE, BOB]) {
+      const opened = new AuditFile(file, clock);
+      await new AuditTrail((text) => opened.append(text), clock).write(before(number));
+    }
     const entries = readFileSync(file, 'utf8')
       .trimEnd()
       .split('\n')
