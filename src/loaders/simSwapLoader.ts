@@ -60,9 +60,13 @@ async function answerAll(
     else questions.push(question);
   }
   await Promise.all(Array.from(byNumber, ([number, questions]) => executor.ask(number, questions)));
-  const consents = new Map<PhoneNumber, ConsentStatus | undefined>();
+  const consents = new Map<PhoneNumber, ConsentStatus | LookupError | undefined>();
   await Promise.all(
-    consentsOf.map(async (number) => consents.set(number, await executor.consent(number))),
+    consentsOf.map(async (number) => {
+      const reading = await executor.consent(number);
+      const isRead = 'status' in reading;
+      consents.set(number, isRead ? reading.status : new LookupError(reading.failure));
+    }),
   );
   return asked.map(({ number, question }) =>
     question.asks === 'consent' ? consents.get(number) : valueOf(executor, number, question),

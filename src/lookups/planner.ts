@@ -1,9 +1,10 @@
 import { deduceSwapped, deduceSwappedFromDateAlone } from '../domain/deduction.ts';
+import { closes, type FailedLookup } from '../domain/failedLookup.ts';
 import type { DateFact, Fact } from '../domain/fact.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { Lookup, Question } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import type { Answer, FailedLookup, Offer, Plan } from './plan.ts';
+import type { Answer, Offer, Plan } from './plan.ts';
 
 /** The next lookup that an open question needs; `undefined` when nothing is open (design §3). Pure. */
 export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
@@ -32,6 +33,16 @@ export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHou
     facts: plans.flatMap(({ facts }) => facts),
     failures: plans.flatMap(({ failures }) => failures),
   });
+}
+
+/** Whether a failed lookup closes something that is open in the plan. */
+export function changesPlan(failedLookup: FailedLookup, plan: Plan, offer: Offer): boolean {
+  const after = { ...plan, failures: [...plan.failures, failedLookup] };
+  return plan.questions.some(
+    (question) =>
+      answerTo(question, plan, offer) === undefined &&
+      answerTo(question, after, offer) !== undefined,
+  );
 }
 
 /** Rule 5: the largest window first, for most lines never swapped; once something was `true`, halve. */
@@ -72,11 +83,7 @@ function answerToDate({ facts, failures }: Plan, offer: Offer): Answer | undefin
   const fact = facts.findLast(isDateFact);
   if (fact !== undefined) return { latestSimChange: fact.latestSimChange };
   if (!offer.operations.has('retrieve-date')) return NOT_OFFERED;
-  return failed(
-    failures.find(
-      ({ lookup, failure }) => failure.reach === 'number' || lookup.operation === 'retrieve-date',
-    ),
-  );
+  return failed(failures.find((failedLookup) => closes(failedLookup, RETRIEVE_DATE)));
 }
 
 function answerToWindow(
@@ -89,7 +96,8 @@ function answerToWindow(
   if (!offer.operations.has('check'))
     return answerFromDateAlone(maxAgeHours, facts, failures, offer);
   if (maxAgeHours > offer.maxAgeHours) return PERIOD_NOT_SUPPORTED;
-  return failed(failures.find((failedLookup) => closesWindow(failedLookup, maxAgeHours)));
+  const check: Lookup = { operation: 'check', maxAgeHours };
+  return failed(failures.find((failedLookup) => closes(failedLookup, check)));
 }
 
 /** Rule 6. */
@@ -103,16 +111,6 @@ function answerFromDateAlone(
   if (fact === undefined) return failed(failures[0]);
   const swapped = deduceSwappedFromDateAlone(maxAgeHours, fact, offer);
   return swapped === undefined ? PERIOD_NOT_SUPPORTED : { swapped };
-}
-
-/** Rules 7 and 8: how far a failure speaks. A failed date closes no window that `check` can answer. */
-function closesWindow({ lookup, failure }: FailedLookup, maxAgeHours: MaxAgeHours): boolean {
-  if (failure.reach === 'number') return true;
-  if (lookup.operation !== 'check') return false;
-  if (failure.reach === 'operation') return true;
-  return failure.code === 'PERIOD_NOT_SUPPORTED'
-    ? lookup.maxAgeHours <= maxAgeHours
-    : lookup.maxAgeHours === maxAgeHours;
 }
 
 function isDateFact(fact: Fact): fact is DateFact {

@@ -27,6 +27,13 @@ function window(hours: number): Question {
   return { asks: 'window', maxAgeHours: hours as MaxAgeHours };
 }
 
+/** What tells nothing of another asker's consent. */
+const ANOTHERS: LookupFailure = {
+  code: 'CONSENT_PENDING',
+  reach: 'number',
+  retryAfterSeconds: 60,
+};
+
 const DATE: Question = { asks: 'date' };
 
 const OFFER: Offer = {
@@ -85,13 +92,14 @@ describe('lookups with consent', () => {
     questions: readonly Question[],
     {
       caller = 'anna',
+      purpose = 'fraud-prevention',
       signal = new AbortController().signal,
       number = NUMBER,
-    }: { caller?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
+    }: { caller?: string; purpose?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
   ): Promise<(Answer | Error)[]> {
     const executor = new Executor(lookups, OFFER, {
       caller,
-      purpose: 'fraud-prevention',
+      purpose,
       correlator: createCorrelator(undefined),
       cameInAtMs: clock.monotonicMs(),
       signal,
@@ -211,7 +219,7 @@ describe('lookups with consent', () => {
     const anna = ask([window(240)]);
     await settled();
     const [bert] = await after(0, ask([window(240)], { caller: 'bert' }));
-    expect(failure(bert)).toMatchObject({ code: 'CONSENT_PENDING', retryAfterSeconds: 2 });
+    expect(failure(bert)).toEqual(ANOTHERS);
     await clock.advance(WAIT_MS);
     await anna;
     expect(operator.prompts).toHaveLength(1);
@@ -302,12 +310,16 @@ describe('lookups with consent', () => {
     expect(failure(answer)?.code).toBe(code);
   });
 
-  it('remembers a denial for the number, whoever asks', async () => {
+  it('remembers a denial for the number, which is pending for every other asker', async () => {
     operator.polled = [{ failure: { code: 'CONSENT_DENIED', reach: 'number' } }];
     await after(0, ask([window(240)]));
     await clock.advance(599 * SECOND_MS);
-    const [bert] = await after(0, ask([window(240)], { caller: 'bert' }));
-    expect(failure(bert)).toMatchObject({ code: 'CONSENT_DENIED', retryAfterSeconds: 1 });
+    const [anna] = await after(0, ask([window(240)]));
+    expect(failure(anna)).toMatchObject({ code: 'CONSENT_DENIED', retryAfterSeconds: 1 });
+    for (const other of [{ caller: 'bert' }, { purpose: 'marketing' }]) {
+      const [answer] = await after(0, ask([window(240)], other));
+      expect(failure(answer)).toEqual(ANOTHERS);
+    }
     await clock.advance(SECOND_MS);
     await after(0, ask([window(240)], { caller: 'bert' }));
     expect(operator.prompts).toHaveLength(2);

@@ -195,8 +195,10 @@ describe('lookups with consent in several replicas', () => {
     operator.polled = [PENDING];
     await after(WAIT_MS, ask(one));
     const { record, version, nowMs } = await store.read(ALICE);
-    if (record?.state !== 'pending') throw new Error('It is not pending.');
-    await store.write(ALICE, version, { ...record, leaseUntilMs: nowMs + LEASE_MS }, 120_000);
+    const consent = record?.consent;
+    if (consent?.state !== 'pending') throw new Error('It is not pending.');
+    const polled = { ...consent, leaseUntilMs: nowMs + LEASE_MS };
+    await store.write(ALICE, version, { ends: [], consent: polled }, 120_000);
     const polls = operator.polls.length;
     expect(await after(WAIT_MS, ask(other))).toEqual(failing('CONSENT_PENDING'));
     expect(operator.polls).toHaveLength(polls);
