@@ -2,7 +2,6 @@ import { Pool, errors, type Dispatcher } from 'undici';
 import type { Abortable, AbortListeners } from './abortListeners.ts';
 import { judgeEcho, type ReplyCheck } from './echo.ts';
 import type { Exchange, FaultCause, HttpReply, Post } from './exchange.ts';
-import type { Sender, SentHeaders } from './sentHeaders.ts';
 
 /** A reply with a longer body is refused (design §5). */
 const LARGEST_BODY_BYTES = 64 * 1024;
@@ -26,7 +25,6 @@ export interface EndpointSettings {
 
 /** What all endpoints share. */
 export interface SharedByEndpoints {
-  readonly sentHeaders: SentHeaders;
   readonly abortListeners: AbortListeners;
 }
 
@@ -99,12 +97,11 @@ interface ReaderParts extends SharedByEndpoints {
 }
 
 /** Follows one exchange from its dispatch to its end, and settles once. */
-class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
-  sent = false;
-
+class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   readonly #post: Post;
   readonly #parts: ReaderParts;
   readonly #timer: NodeJS.Timeout;
+  #sent = false;
   #settle: ((exchange: Exchange) => void) | undefined;
   /** Of the signal that ends it early. */
   #listeners: Set<Abortable> | undefined;
@@ -140,7 +137,8 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
       return;
     }
     this.#controller = controller;
-    this.#parts.sentHeaders.starting(this);
+    // undici has a socket and writes to it in this same turn: from here on a byte may have left.
+    this.#sent = true;
   }
 
   onResponseStart(
@@ -178,7 +176,7 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
     const { cause, detail } = describe(error);
-    this.#end({ fault: { cause, sent: this.sent, detail } });
+    this.#end({ fault: { cause, sent: this.#sent, detail } });
   }
 
   timeOut(): void {
@@ -190,7 +188,7 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
   }
 
   #breakOff(cause: FaultCause, detail: string): void {
-    this.#end({ fault: { cause, sent: this.sent, detail } });
+    this.#end({ fault: { cause, sent: this.#sent, detail } });
     this.#controller?.abort(new errors.RequestAbortedError());
   }
 

@@ -7,7 +7,6 @@ import { Circuit } from '../../src/http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
-import { SentHeaders } from '../../src/http/sentHeaders.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** Time that no test waits for: a limit that is not kept fails by the test's own. */
@@ -22,7 +21,6 @@ interface Options {
 /** An endpoint with its own connections, closed with the test that made it. */
 export class TestEndpoint implements AsyncDisposable {
   readonly endpoint: Endpoint;
-  readonly #sentHeaders = new SentHeaders();
   #count = 0;
 
   constructor(url: string, { timeoutMs = AMPLE_MS, echo = 'auto', headers = {} }: Options = {}) {
@@ -30,7 +28,6 @@ export class TestEndpoint implements AsyncDisposable {
     this.endpoint = new Endpoint(
       { url, timeoutMs, replyCheck, headers },
       {
-        sentHeaders: this.#sentHeaders,
         abortListeners: new AbortListeners(),
       },
     );
@@ -68,6 +65,5 @@ export class TestEndpoint implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.endpoint.close();
-    this.#sentHeaders.close();
   }
 }
