@@ -4,9 +4,11 @@ import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
 import { Circuit } from '../../src/http/resilience/circuit.ts';
+import { ExchangeLog } from '../../src/http/resilience/exchangeLog.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
+import type { Log } from '../../src/log.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** Time that no test waits for: a limit that is not kept fails by the test's own. */
@@ -49,7 +51,7 @@ export class TestEndpoint implements AsyncDisposable {
   }
 
   /** The same endpoint behind guards of its own, whose retries do not pause. */
-  guarded(kind: ExchangeKind, clock: Clock): GuardedEndpoint {
+  guarded(kind: ExchangeKind, clock: Clock, log: Log = silentLog): GuardedEndpoint {
     return new GuardedEndpoint(this.endpoint, {
       name: 'test endpoint',
       kind,
@@ -58,7 +60,8 @@ export class TestEndpoint implements AsyncDisposable {
       rules: { canTakeNewToken: true, retriesDoubtfulLookups: false },
       decideRetry,
       clock,
-      log: silentLog,
+      log,
+      exchangeLog: new ExchangeLog(log, clock),
       random: () => 0,
     });
   }
