@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { maskPhoneNumbers } from './domain/mask.ts';
+import { StandardOutput } from './standardOutput.ts';
 
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -11,9 +12,13 @@ export interface Log {
   error(message: string, details?: LogDetails): void;
 }
 
-/** JSON lines on standard output. Every text is masked on its way out, whoever wrote it. */
+/** JSON lines on standard output; they are dropped while nothing reads it. Every text is masked on its way out, whoever wrote it. */
 export function createLog(): Log {
-  const logger = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const logger = pino(
+    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    // pino's own destination blocks the process while the reader has stopped.
+    new StandardOutput(),
+  );
   const write =
     (level: 'info' | 'warn' | 'error') =>
     (message: string, details: LogDetails = {}): void => {

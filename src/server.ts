@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { AuditTrail, toFile, toStdout } from './caller/audit/auditTrail.ts';
+import { AuditFile } from './caller/audit/auditFile.ts';
+import { AuditTrail, type AuditTarget } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
 import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
-import { inMemory, inRedis, Quotas } from './caller/quotas.ts';
+import { MemoryCounts } from './caller/quotas/memoryCounts.ts';
+import { Quotas } from './caller/quotas/quotas.ts';
+import { SharedCounts } from './caller/quotas/sharedCounts.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
@@ -43,6 +46,7 @@ import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { COMMAND_TIMEOUT_MS, RedisConnection } from './tokens/consents/redisConnection.ts';
 import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
+import { StandardOutput } from './standardOutput.ts';
 import { TokenManager } from './tokens/tokenManager.ts';
 
 /** A process that serves. */
@@ -119,6 +123,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
+      await admission.close();
       redis?.close();
     },
   };
@@ -142,16 +147,21 @@ function createAdmission(
     quotas: new Quotas(
       quotas,
       redis === undefined || sharedState === undefined
-        ? inMemory
-        : inRedis(redis.client, sharedState.stateKey),
+        ? new MemoryCounts(clock)
+        : new SharedCounts(redis, sharedState.stateKey, clock),
     ),
     audit: audit && {
-      trail: new AuditTrail(audit.file === undefined ? toStdout : toFile(audit.file, clock), clock),
+      trail: new AuditTrail(auditTarget(audit.file, clock), clock),
       key: audit.keys[0],
     },
     clock,
     log,
   });
+}
+
+/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
+function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
+  return path === undefined ? new StandardOutput() : new AuditFile(path, clock);
 }
 
 /** Everything that decides who is let in. */
@@ -221,7 +231,7 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
-/** An exchange is put on record before and after, in two seconds each at most. */
+/** An exchange is counted in a second, and recorded before and after in two seconds each, at most. */
 const ON_RECORD_MS = 5000;
 
 /** What is handed in from outside. */

@@ -21,6 +21,7 @@ const LAYERS = [
   ['tokens'],
   ['http'],
   ['log.ts'],
+  ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
   ['errors.ts', 'clock.ts'],

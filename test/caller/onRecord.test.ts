@@ -111,6 +111,18 @@ describe('the audit trail', () => {
     });
   });
 
+  it.each([
+    ['two where it was sent twice', '503', { OPERATOR_RETRY_LOOKUPS: 'true' }, '013', 2],
+    ['one where it was sent once', '503', {}, '013', 1],
+    ['none where no token could be had', '401', {}, '040', 0],
+  ])('counts the attempts: %s (%s)', async (_what, _status, settings, digits, attempts) => {
+    await withTrail(settings, async (service, file) => {
+      await service.ask(query(`+447700900${digits}`), await reader());
+      expect(entriesIn(file).map((entry) => entry.attempts)).toEqual([undefined, attempts]);
+      expect(service.simulator.stats().tokens).toBe(attempts);
+    });
+  });
+
   it('has no line where nothing was asked of the operator', async () => {
     await withTrail({}, async (service, file) => {
       const user = { authorization: `Bearer ${await issuer.token()}` };
@@ -202,6 +214,26 @@ describe('a quota', () => {
       const over = await service.ask(query('+447700900501'), await reader());
       expect(over.codes).toEqual(['RATE_LIMITED']);
       expect(service.simulator.stats().prompts).toBe(1);
+    });
+  });
+
+  it('of prompts ends the ringing of one phone, and says how long', async () => {
+    const settings = { OPERATOR_FLOW: '3-legged', QUOTA_PROMPTS_PER_HOUR: '2' };
+    await withTrail(settings, async (service, file) => {
+      const codes = [];
+      let told = '';
+      // Each window is larger than the one before, so that no answer known already answers it.
+      for (const hours of [24, 48, 72, 96]) {
+        const asked = query(NUMBER, `simSwappedWithin(maxAgeHours: ${hours})`);
+        const reply = await service.ask(asked, await reader());
+        codes.push(reply.codes);
+        told = reply.text;
+      }
+      expect(codes).toEqual([[], [], ['RATE_LIMITED'], ['RATE_LIMITED']]);
+      expect(told).toMatch(/"retryAfterSeconds":3(?:600|59\d)/);
+      expect(service.simulator.stats().prompts).toBe(2);
+      expect(entriesIn(file)).toHaveLength(8);
+      expect((await service.ask(query('+447700900501'), await reader())).codes).toEqual([]);
     });
   });
 });

@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AuditTrail, toFile } from '../../../src/caller/audit/auditTrail.ts';
+import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
+import { AuditTrail } from '../../../src/caller/audit/auditTrail.ts';
 import { auditedRequest, entryAfter, entryBefore } from '../../../src/caller/audit/entry.ts';
 import { findEntries } from '../../../src/caller/audit/findEntries.ts';
 import { hashNumber } from '../../../src/caller/audit/numberHash.ts';
@@ -19,7 +20,12 @@ function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): A
     event: 'lookup',
     lookup: { operation: 'check', maxAgeHours: hours(240) },
     number: ALICE,
-    request: { caller, purpose: 'fraud-prevention', correlator: createCorrelator('trace') },
+    request: {
+      caller,
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator('trace'),
+      deadlineMs: Infinity,
+    },
     ...others,
   };
 }
@@ -37,7 +43,7 @@ function lineBefore(one: AskedLookup) {
 }
 
 function after(one: AskedLookup) {
-  return entryAfter(lineBefore(one), 'answered', TIME);
+  return entryAfter(lineBefore(one), { outcome: 'answered', attempts: 1 }, TIME);
 }
 
 describe('an entry', () => {
@@ -55,6 +61,7 @@ describe('an entry', () => {
       correlator: expect.stringMatching(/^trace-[A-Za-z0-9[\]-]+$/) as unknown,
       consentId,
       outcome: 'answered',
+      attempts: 1,
     });
   });
 
@@ -73,7 +80,7 @@ describe('an entry', () => {
 
   it('hides a number that a caller chose for a correlator', () => {
     const correlator = createCorrelator(ALICE);
-    const request = { caller: 'anonymous', purpose: 'x', correlator };
+    const request = { caller: 'anonymous', purpose: 'x', correlator, deadlineMs: Infinity };
     expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
   });
 
@@ -89,8 +96,10 @@ describe('the trail', () => {
   it('is appended to a file that only its owner reads', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
     const clock = new TestClock();
-    await new AuditTrail(toFile(file, clock), clock).write(before());
-    await new AuditTrail(toFile(file, clock), clock).write(before(BOB));
+    for (const number of [ALICE, BOB]) {
+      const opened = new AuditFile(file, clock);
+      await new AuditTrail(opened, clock).write(before(number));
+    }
     const entries = readFileSync(file, 'utf8')
       .trimEnd()
       .split('\n')
@@ -105,10 +114,11 @@ describe('the trail', () => {
   it('writes what comes together together, in its order', async () => {
     const writes: string[] = [];
     const gate = Promise.withResolvers<undefined>();
-    const trail = new AuditTrail((text) => {
+    const append = (text: string) => {
       writes.push(text);
       return gate.promise;
-    }, new TestClock());
+    };
+    const trail = new AuditTrail({ append }, new TestClock());
     const written = [before(ALICE), before(BOB), before(ALICE)].map((entry) => trail.write(entry));
     gate.resolve(undefined);
     await Promise.all(written);
@@ -124,10 +134,11 @@ describe('the trail', () => {
   it('rejects what cannot be written, and goes on behind half a line', async () => {
     let text = '';
     let isFull = true;
-    const trail = new AuditTrail((part) => {
+    const append = (part: string) => {
       text += isFull ? part.slice(0, 20) : part;
       return isFull ? Promise.reject(new Error('ENOSPC')) : Promise.resolve();
-    }, new TestClock());
+    };
+    const trail = new AuditTrail({ append }, new TestClock());
     await expect(trail.write(before())).rejects.toThrow('ENOSPC');
     isFull = false;
     await trail.write(before(BOB));
@@ -136,14 +147,50 @@ describe('the trail', () => {
     expect(JSON.parse(whole ?? '')).toMatchObject({ number: hashNumber(KEY, BOB) });
   });
 
-  it('rejects what is not written in two seconds', async () => {
+  describe('that takes more than two seconds', () => {
     const clock = new TestClock();
-    const trail = new AuditTrail(() => new Promise<void>(() => undefined), clock);
-    const written = trail.write(before()).catch(String);
+    const writes: { text: string; end: () => void }[] = [];
+    const append = (text: string) =>
+      new Promise<void>((end) => {
+        writes.push({ text, end });
+      });
+    const trail = new AuditTrail({ append }, clock);
+    const outcome = (entry = before()) => trail.write(entry).then(() => 'written', nameOf);
+
+    it('rejects what waits, and everything else at once until the write returns', async () => {
+      const one = outcome();
+      const next = outcome(before(BOB));
+      await clock.advance(2000);
+      expect(await Promise.all([one, next, outcome(), outcome()])).toEqual(
+        Array.from({ length: 4 }, () => 'AuditStuck'),
+      );
+      expect(writes).toHaveLength(1);
+      expect(clock.sleepers).toBe(0);
+    });
+
+    it('is written to again when it has returned', async () => {
+      writes.shift()?.end();
+      await clock.advance(0);
+      const again = outcome(before(BOB));
+      writes.shift()?.end();
+      expect(await again).toBe('written');
+    });
+  });
+
+  it('holds a bounded amount of text while a write is under way', async () => {
+    const clock = new TestClock();
+    const trail = new AuditTrail({ append: () => new Promise(() => undefined) }, clock);
+    const long = { ...before(), correlator: 'x'.repeat(1024 * 1024) };
+    const outcomes = Array.from({ length: 10 }, () => trail.write(long).then(String, nameOf));
+    expect(await Promise.race(outcomes)).toBe('AuditStuck');
     await clock.advance(2000);
-    expect(await written).toContain('takes too long');
+    expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => 'AuditStuck'));
   });
 });
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
 
 describe('a search for a person', () => {
   const lines = [
