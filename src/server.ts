@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { AuditFile } from './caller/audit/auditFile.ts';
-import { AuditTrail, type Append } from './caller/audit/auditTrail.ts';
+import { AuditTrail, type AuditTarget } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
 import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
-import { inMemory, inRedis, Quotas } from './caller/quotas.ts';
+import { MemoryCounts } from './caller/quotas/memoryCounts.ts';
+import { Quotas } from './caller/quotas/quotas.ts';
+import { SharedCounts } from './caller/quotas/sharedCounts.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
@@ -23,10 +25,10 @@ import { Endpoint } from './http/endpoint.ts';
 import { JsonDocument } from './http/jsonDocument.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
+import { ExchangeLog } from './http/resilience/exchangeLog.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
-import { SentHeaders } from './http/sentHeaders.ts';
 import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { SimSwaps } from './loaders/simSwaps.ts';
 import type { Log } from './log.ts';
@@ -128,6 +130,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
+      await admission.close();
       redis?.close();
     },
   };
@@ -151,11 +154,11 @@ function createAdmission(
     quotas: new Quotas(
       quotas,
       redis === undefined || sharedState === undefined
-        ? inMemory
-        : inRedis(redis.client, sharedState.stateKey),
+        ? new MemoryCounts(clock)
+        : new SharedCounts(redis, sharedState.stateKey, clock),
     ),
     audit: audit && {
-      trail: new AuditTrail(appendTo(audit.file, clock), clock),
+      trail: new AuditTrail(auditTarget(audit.file, clock), clock),
       key: audit.keys[0],
     },
     clock,
@@ -163,10 +166,9 @@ function createAdmission(
   });
 }
 
-/** Adds to a file, or to standard output, where a line of the audit log is told from the log by `audit`. */
-function appendTo(path: string | undefined, clock: Clock): Append {
-  const target = path === undefined ? new StandardOutput() : new AuditFile(path, clock);
-  return (text) => target.append(text);
+/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
+function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
+  return path === undefined ? new StandardOutput() : new AuditFile(path, clock);
 }
 
 /** Everything that decides who is let in. */
@@ -257,7 +259,7 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
-/** An exchange is put on record before and after, in two seconds each at most. */
+/** An exchange is counted in a second, and recorded before and after in two seconds each, at most. */
 const ON_RECORD_MS = 5000;
 
 /** What is handed in from outside. */
@@ -287,8 +289,9 @@ export function createSimSwaps(
     }),
   }: SimSwapParts,
 ): SimSwaps {
-  const shared = { sentHeaders: new SentHeaders(), abortListeners: new AbortListeners() };
+  const shared = { abortListeners: new AbortListeners() };
   const budget = new RetryBudget(clock);
+  const exchangeLog = new ExchangeLog(log, clock);
   const endpoints: Endpoint[] = [];
   const guarded = (name: string, kind: ExchangeKind, url: string): GuardedEndpoint => {
     const replyCheck = judges.echo(settings.correlatorEcho);
@@ -306,6 +309,7 @@ export function createSimSwaps(
       decideRetry: judges.retry,
       clock,
       log,
+      exchangeLog,
       random: Math.random,
     });
   };
@@ -378,7 +382,7 @@ export function createSimSwaps(
     async close() {
       await route.close();
       await Promise.all(endpoints.map((one) => one.close()));
-      shared.sentHeaders.close();
+      exchangeLog.close();
     },
   };
 }

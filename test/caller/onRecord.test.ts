@@ -216,4 +216,24 @@ describe('a quota', () => {
       expect(service.simulator.stats().prompts).toBe(1);
     });
   });
+
+  it('of prompts ends the ringing of one phone, and says how long', async () => {
+    const settings = { OPERATOR_FLOW: '3-legged', QUOTA_PROMPTS_PER_HOUR: '2' };
+    await withTrail(settings, async (service, file) => {
+      const codes = [];
+      let told = '';
+      // Each window is larger than the one before, so that no answer known already answers it.
+      for (const hours of [24, 48, 72, 96]) {
+        const asked = query(NUMBER, `simSwappedWithin(maxAgeHours: ${hours})`);
+        const reply = await service.ask(asked, await reader());
+        codes.push(reply.codes);
+        told = reply.text;
+      }
+      expect(codes).toEqual([[], [], ['RATE_LIMITED'], ['RATE_LIMITED']]);
+      expect(told).toMatch(/"retryAfterSeconds":3(?:600|59\d)/);
+      expect(service.simulator.stats().prompts).toBe(2);
+      expect(entriesIn(file)).toHaveLength(8);
+      expect((await service.ask(query('+447700900501'), await reader())).codes).toEqual([]);
+    });
+  });
 });

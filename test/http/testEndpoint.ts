@@ -4,10 +4,11 @@ import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
 import { Circuit } from '../../src/http/resilience/circuit.ts';
+import { ExchangeLog } from '../../src/http/resilience/exchangeLog.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
-import { SentHeaders } from '../../src/http/sentHeaders.ts';
+import type { Log } from '../../src/log.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** Time that no test waits for: a limit that is not kept fails by the test's own. */
@@ -22,7 +23,6 @@ interface Options {
 /** An endpoint with its own connections, closed with the test that made it. */
 export class TestEndpoint implements AsyncDisposable {
   readonly endpoint: Endpoint;
-  readonly #sentHeaders = new SentHeaders();
   #count = 0;
 
   constructor(url: string, { timeoutMs = AMPLE_MS, echo = 'auto', headers = {} }: Options = {}) {
@@ -30,7 +30,6 @@ export class TestEndpoint implements AsyncDisposable {
     this.endpoint = new Endpoint(
       { url, timeoutMs, replyCheck, headers },
       {
-        sentHeaders: this.#sentHeaders,
         abortListeners: new AbortListeners(),
       },
     );
@@ -52,7 +51,7 @@ export class TestEndpoint implements AsyncDisposable {
   }
 
   /** The same endpoint behind guards of its own, whose retries do not pause. */
-  guarded(kind: ExchangeKind, clock: Clock): GuardedEndpoint {
+  guarded(kind: ExchangeKind, clock: Clock, log: Log = silentLog): GuardedEndpoint {
     return new GuardedEndpoint(this.endpoint, {
       name: 'test endpoint',
       kind,
@@ -61,13 +60,13 @@ export class TestEndpoint implements AsyncDisposable {
       rules: { canTakeNewToken: true, retriesDoubtfulLookups: false },
       decideRetry,
       clock,
-      log: silentLog,
+      log,
+      exchangeLog: new ExchangeLog(log, clock),
       random: () => 0,
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.endpoint.close();
-    this.#sentHeaders.close();
   }
 }
