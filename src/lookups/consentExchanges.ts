@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { Operator } from '../operator/operator.ts';
@@ -16,10 +17,11 @@ import {
   polled,
   refused,
   type ConsentIdentity,
+  type Learned,
   type Pending,
   type Requested,
 } from '../tokens/consents/consentRecord.ts';
-import { LOOK_AGAIN_MS } from '../tokens/consents/standing.ts';
+import { failureToTell, LOOK_AGAIN_MS } from '../tokens/consents/standing.ts';
 import type {
   ExchangeContext,
   Polled,
@@ -166,11 +168,15 @@ export class ConsentExchanges {
       await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
       return;
     }
-    const { failure, mayHavePrompted } = judged;
-    await this.#telling.tellFailure({ lookup, failure });
-    const lives = mayHavePrompted
-      ? inDoubt(consent, nowMs)
-      : refused(consent, failure, nowMs, rules);
+    const { failure, mayHavePrompted, holdSeconds } = judged;
+    if (mayHavePrompted) {
+      await this.#telling.tellFailure({ lookup, failure });
+      await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
+      return;
+    }
+    const lives = refused(consent, failure, holdSeconds, nowMs, rules);
+    const told = lives === undefined ? failure : failureToTell(lives, nowMs);
+    await this.#telling.tellFailure({ lookup, failure: told });
     if (lives === undefined) await this.#ledger.withdraw(claim);
     else await this.#ledger.learn(claim, { lives });
   }
@@ -198,15 +204,11 @@ export class ConsentExchanges {
       await this.#ledger.learn(claim, { lives });
       return 'exchanged';
     }
-    const learned = endedByPoll(pending, outcome.failure, nowMs, rules);
     const isTold = !this.#waiters.isEmpty;
-    await this.#telling.tellFailure({ lookup: pending.lookup, failure: outcome.failure });
-    await this.#ledger.learn(
-      claim,
-      'ended' in learned && learned.ended.kind === 'expired'
-        ? { ended: { ...learned.ended, isTold } }
-        : learned,
-    );
+    const learned = endedByPoll(pending, outcome.failure, isTold, nowMs, rules);
+    const failure = failureLearned(learned, nowMs) ?? outcome.failure;
+    await this.#telling.tellFailure({ lookup: pending.lookup, failure });
+    await this.#ledger.learn(claim, learned);
     return 'exchanged';
   }
 
@@ -239,12 +241,13 @@ export class ConsentExchanges {
       await this.#succeed({ ...judged.fact, leftAtMs }, cause, spent);
       return;
     }
-    const { failure } = judged;
+    const nowMs = spent.time.now();
+    const failed = { lookup, failure: judged.failure };
+    const learned = endedByLookup(spent.consent, failed, nowMs, rules);
+    const failure = failureLearned(learned, nowMs) ?? judged.failure;
     const made = { consentId: id, madeFor: cause.inquiry.request };
     await this.#telling.tellFailure({ lookup, failure }, made);
     if (failure.code === 'OPERATOR_REFUSED') await this.#ledger.refuse(lookup.operation);
-    const nowMs = spent.time.now();
-    const learned = endedByLookup(spent.consent, { lookup, failure }, nowMs, rules);
     await this.#ledger.learn(spent, learned);
   }
 
@@ -303,6 +306,14 @@ export class ConsentExchanges {
   #subject({ operation }: Lookup): TokenSubject {
     return { number: this.#number, operation };
   }
+}
+
+/** What was learned as a failure to tell, where it is remembered as one. */
+function failureLearned(learned: Learned, nowMs: number): LookupFailure | undefined {
+  if ('lives' in learned) {
+    return learned.lives.state === 'closed' ? failureToTell(learned.lives, nowMs) : undefined;
+  }
+  return learned.ended.kind === 'failed' ? failureToTell(learned.ended, nowMs) : undefined;
 }
 
 /**

@@ -106,9 +106,6 @@ export interface ConsentRules {
 /** How long the failure of a lookup is told that does not say when to come back. */
 export const FAILURE_KEPT_MS = 60_000;
 
-/** How long the owner is left alone by an operator that was asked too often or is busy with them. */
-const MIN_RATE_LIMITED_MS = 30_000;
-
 /** A prompt that an operator lets live for longer occupies the number no longer than this. */
 const MAX_LIFE_MS = 600_000;
 
@@ -206,24 +203,20 @@ export function acknowledged(
 /**
  * The request to prompt was refused without a prompt. `undefined` where that leaves nothing behind: the
  * next ask may try again.
+ *
+ * @param holdSeconds for how long the operator wants to be left alone about this number
  */
 export function refused(
   identity: ConsentIdentity,
   failure: LookupFailure,
+  holdSeconds: number | undefined,
   nowMs: number,
   rules: ConsentRules,
-): Consent | undefined {
-  switch (failure.code) {
-    case 'CONSENT_DENIED':
-      return denied(identity, failure, nowMs, rules);
-    case 'OPERATOR_RATE_LIMITED': {
-      const { retryAfterSeconds = 0 } = failure;
-      const waitMs = Math.max(retryAfterSeconds * 1000, MIN_RATE_LIMITED_MS);
-      return closed(identity, failure, nowMs + waitMs);
-    }
-    default:
-      return undefined;
-  }
+): (ConsentIdentity & Closed) | undefined {
+  if (failure.code === 'CONSENT_DENIED') return denied(identity, failure, nowMs, rules);
+  if (holdSeconds === undefined) return undefined;
+  const held = { ...failure, retryAfterSeconds: holdSeconds };
+  return closed(identity, held, nowMs + holdSeconds * 1000);
 }
 
 /** What is written before a poll leaves: the next one waits its interval, counted from this sending. */
@@ -254,10 +247,13 @@ export function polled(
 /**
  * A poll ended the consent. A denial counts for every asker; after an expiry the owner may be prompted
  * anew; anything else stands until the prompt is no more.
+ *
+ * @param isTold whether a request waits that hears it
  */
 export function endedByPoll(
   pending: ConsentIdentity & Pending,
   failure: LookupFailure,
+  isTold: boolean,
   nowMs: number,
   rules: ConsentRules,
 ): Learned {
@@ -265,7 +261,7 @@ export function endedByPoll(
     case 'CONSENT_DENIED':
       return { lives: denied(pending, failure, nowMs, rules) };
     case 'CONSENT_EXPIRED':
-      return { ended: expired(pending, nowMs, rules.resultMs) };
+      return { ended: { ...expired(pending, nowMs, rules.resultMs), isTold } };
     default:
       return { lives: closed(pending, failure, Math.max(pending.livesUntilMs, nowMs)) };
   }
@@ -387,11 +383,15 @@ function denied(
   failure: LookupFailure,
   nowMs: number,
   { deniedMs }: ConsentRules,
-): Consent {
+): ConsentIdentity & Closed {
   return closed(identity, failure, nowMs + Math.max(deniedMs, MIN_DENIED_MS));
 }
 
-function closed(identity: ConsentIdentity, failure: LookupFailure, untilMs: number): Consent {
+function closed(
+  identity: ConsentIdentity,
+  failure: LookupFailure,
+  untilMs: number,
+): ConsentIdentity & Closed {
   return { ...identityOf(identity), state: 'closed', failure, untilMs };
 }
 

@@ -202,12 +202,12 @@ export function pendingFailure(
   }
 }
 
-/** A failure that is remembered, as it is told to the requests that come after it. */
+/** A failure that is remembered, as it is told: with the time for which it is, where waiting helps. */
 export function failureToTell(
   { failure, untilMs }: Pick<Failed, 'failure' | 'untilMs'>,
   nowMs: number,
 ): LookupFailure {
-  return MAY_PASS.has(failure.code)
+  return MAY_PASS.has(failure.code) || failure.retryAfterSeconds !== undefined
     ? { ...failure, retryAfterSeconds: secondsUntil(untilMs, nowMs) }
     : failure;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LookupFailureCode } from '../../../src/errors.ts';
+import type { LookupFailure } from '../../../src/errors.ts';
 import {
   acknowledged,
   answered,
@@ -121,15 +121,19 @@ describe('polled', () => {
 });
 
 describe('a request to prompt that was refused', () => {
-  it.each<[string, LookupFailureCode, number | undefined, Consent | undefined]>([
-    ['a denial is remembered', 'CONSENT_DENIED', undefined, closedFor(DENIED, 600_000)],
-    ['429 is waited out for half a minute', 'OPERATOR_RATE_LIMITED', undefined, limited(30_000)],
-    ['429 that says less as well', 'OPERATOR_RATE_LIMITED', 5, limited(30_000, 5)],
-    ['429 that says more for as long as it says', 'OPERATOR_RATE_LIMITED', 90, limited(90_000, 90)],
-    ['anything else leaves nothing behind', 'OPERATOR_REFUSED', undefined, undefined],
-  ])('%s', (_, code, retryAfterSeconds, left) => {
-    const failure = { code, reach: 'number', ...withSeconds(retryAfterSeconds) } as const;
-    expect(refused(IDENTITY, failure, NOW, RULES)).toEqual(left);
+  const LIMITED: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
+
+  it.each<[string, LookupFailure, number | undefined, Consent | undefined]>([
+    ['a denial is remembered', DENIED, undefined, closedFor(DENIED, 600_000)],
+    [
+      'an operator that wants to be left alone is',
+      LIMITED,
+      90,
+      closedFor({ ...LIMITED, retryAfterSeconds: 90 }, 90_000),
+    ],
+    ['anything else leaves nothing behind', REFUSED, undefined, undefined],
+  ])('%s', (_, failure, holdSeconds, left) => {
+    expect(refused(IDENTITY, failure, holdSeconds, NOW, RULES)).toEqual(left);
   });
 });
 
@@ -144,17 +148,19 @@ describe('a poll that ended the consent', () => {
     ],
     ['and no longer', pendingFor({ livesMs: -1 }), REFUSED, closedFor(REFUSED, 0)],
   ])('%s', (_, pending, failure, lives) => {
-    expect(endedByPoll(pending, failure, NOW, RULES)).toEqual({ lives });
+    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({ lives });
   });
 
   it('a denial is known to every request that waits, even if it is not to be remembered', () => {
-    expect(endedByPoll(pendingFor({}), DENIED, NOW, { ...RULES, deniedMs: 0 })).toEqual({
+    expect(endedByPoll(pendingFor({}), DENIED, true, NOW, { ...RULES, deniedMs: 0 })).toEqual({
       lives: closedFor(DENIED, 2000),
     });
   });
 
   it("an expiry is kept to be told, and stands in nobody's way", () => {
-    expect(endedByPoll(pendingFor({}), EXPIRED, NOW, RULES)).toEqual({ ended: expiredAt(0) });
+    expect(endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES)).toEqual({
+      ended: expiredAt(0),
+    });
   });
 });
 
@@ -227,7 +233,7 @@ describe('what was learned while the record changed', () => {
   const requestedNow = requestedFor(11_000, 300_000);
   const other: Consent = { ...pendingFor({}), id: 'consent-2', asker: 'shop' };
   const ended = endedByLookup(IDENTITY, { lookup: IDENTITY.lookup, failure: REFUSED }, NOW, RULES);
-  const expired = endedByPoll(pendingFor({}), EXPIRED, NOW, RULES);
+  const expired = endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES);
 
   it.each<[string, ConsentRecord, Parameters<typeof overruled>[1], ConsentRecord | undefined]>([
     [
@@ -306,15 +312,6 @@ describe('endsAtMs', () => {
 
 function lives(consent: Consent) {
   return { lives: consent };
-}
-
-function limited(ms: number, retryAfterSeconds?: number): Consent {
-  const failure = {
-    code: 'OPERATOR_RATE_LIMITED',
-    reach: 'number',
-    ...withSeconds(retryAfterSeconds),
-  } as const;
-  return closedFor(failure, ms);
 }
 
 function withSeconds(retryAfterSeconds: number | undefined) {
