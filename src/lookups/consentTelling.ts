@@ -206,7 +206,8 @@ function knownFrom(
         break;
       case 'failed': {
         const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
-        if (!changesPlan(failed, inquiry, offer)) break;
+        // The plan of a request that waits no more is closed already, by CONSENT_PENDING.
+        if (!closes(failed, wanted) && !changesPlan(failed, inquiry, offer)) break;
         return {
           outcome: { failed },
           heard:

@@ -123,7 +123,8 @@ export function endsAtMs(consent: Consent): number {
     case 'requested':
       return consent.doubtUntilMs;
     case 'pending':
-      return consent.livesUntilMs;
+      // A poll on the wire may still bring the token, or a denial.
+      return Math.max(consent.livesUntilMs, consent.leaseUntilMs ?? 0);
     case 'redeemed':
       return consent.leaseUntilMs;
     case 'closed':

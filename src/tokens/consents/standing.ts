@@ -108,7 +108,7 @@ function ownStanding(consent: Consent, nowMs: number): PromptStanding {
 
 function pendingStanding(pending: ConsentIdentity & Pending, nowMs: number): PromptStanding {
   const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = pending;
-  if (leaseUntilMs > nowMs) return underWay({ ...pending }, leaseUntilMs);
+  if (leaseUntilMs > nowMs) return underWay(pending, leaseUntilMs);
   if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
     return { state: 'waiting', dueAtMs: livesUntilMs, endsAtMs: livesUntilMs };
   }

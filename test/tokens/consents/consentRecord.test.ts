@@ -303,6 +303,7 @@ describe('endsAtMs', () => {
   it.each<[string, Consent, number]>([
     ['requested: its doubt', requestedFor(11_000, 300_000), 300_000],
     ['pending: the life of the prompt, not of the token', pendingFor({}), 120_000],
+    ['pending: the poll on the wire', pendingFor({ livesMs: 5_000, leaseMs: 9_000 }), 9_000],
     ['redeemed: its lease', redeemedFor(11_000), 11_000],
     ['closed: its time', closedFor(DENIED, 600_000), 600_000],
   ])('%s', (_, consent, ms) => {
