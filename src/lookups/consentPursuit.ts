@@ -87,9 +87,7 @@ export class ConsentPursuit {
     }
 
     const { departures } = this.#waiters;
-    // The process that had the token may have died after it kept the fact.
-    const mayHaveFact = page.standing.ends.some((end) => end.kind === 'expired' && !end.isTold);
-    if (mayHaveFact && (await this.#telling.tellKept(cause))) return 'told';
+    if (this.#telling.mayFindKept(page) && (await this.#telling.tellKept(cause))) return 'told';
     const expiredIds = await this.#telling.tellRecorded(page);
     if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     if (this.#waiters.departures > departures) return 'told';

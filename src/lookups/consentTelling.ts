@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { closes, type FailedLookup } from '../domain/failedLookup.ts';
 import { isSameFact } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
@@ -17,6 +18,7 @@ export interface TellingParts {
   readonly admission: Admission;
   readonly keptFacts: KeptFacts;
   readonly offer: Offer;
+  readonly clock: Clock;
 }
 
 /** What a request is told, and of which lookups that were not made for it. */
@@ -61,6 +63,23 @@ export class ConsentTelling {
   }
 
   /**
+   * Whether a fact may have been kept since a request last looked: a consent was answered in another
+   * process, or the process that had the token died after it kept the fact.
+   */
+  mayFindKept({ standing, time }: Page): boolean {
+    return standing.ends.some((end) => {
+      switch (end.kind) {
+        case 'answered':
+          return this.#waiters.all().some(({ recalledAtMs }) => time.at(recalledAtMs) <= end.atMs);
+        case 'expired':
+          return !end.isTold;
+        case 'failed':
+          return false;
+      }
+    });
+  }
+
+  /**
    * Tells each request the facts that are kept for it. `true` when there are any, be it for the request
    * that the step is taken for although it waits no more: then nothing is to be asked yet.
    */
@@ -71,6 +90,8 @@ export class ConsentTelling {
       (earliest, { inquiry }) => Math.min(earliest, inquiry.request.cameInAtMs),
       Infinity,
     );
+    const recalledAtMs = this.#parts.clock.monotonicMs();
+    for (const waiter of all) waiter.recalledAtMs = recalledAtMs;
     const { number, request } = cause.inquiry;
     const most = await this.#parts.keptFacts.recall(request, number, firstCameInAtMs);
     if (all.every(({ inquiry }) => unknownTo(inquiry, most).length === 0)) return false;

@@ -6,8 +6,10 @@ import type { Inquiry, LookupOutcome, LookupRequest } from './lookupRoute.ts';
 export class Waiter {
   readonly inquiry: Inquiry;
   readonly wanted: Lookup;
-  /** On the monotonic clock. */
+  /** When it began to look for what it wants, on the monotonic clock. */
   readonly joinedAtMs: number;
+  /** When kept facts were last recalled for it. */
+  recalledAtMs: number;
   readonly outcome: Promise<LookupOutcome>;
   readonly #resolvers: PromiseWithResolvers<LookupOutcome>;
 
@@ -15,6 +17,7 @@ export class Waiter {
     this.inquiry = inquiry;
     this.wanted = wanted;
     this.joinedAtMs = joinedAtMs;
+    this.recalledAtMs = joinedAtMs;
     this.#resolvers = Promise.withResolvers();
     this.outcome = this.#resolvers.promise;
   }

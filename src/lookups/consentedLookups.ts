@@ -36,6 +36,7 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    const joinedAtMs = this.#parts.clock.monotonicMs();
     try {
       const kept = await hearKept(inquiry, lookup, this.#parts);
       if (kept !== undefined) return kept;
@@ -43,7 +44,7 @@ export class ConsentedLookups implements LookupRoute {
       unlessLost(error);
       return { failed: { lookup, failure: STORE_LOST } };
     }
-    const outcome = await this.#wait(lookup, inquiry);
+    const outcome = await this.#wait(new Waiter(inquiry, lookup, joinedAtMs));
     if ('failed' in outcome && outcome.failed.failure.code === 'CONSENT_PENDING') {
       await this.#keep(inquiry).catch(unlessLost);
     }
@@ -66,20 +67,19 @@ export class ConsentedLookups implements LookupRoute {
     await Promise.all(this.#running);
   }
 
-  async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const { clock } = this.#parts;
+  async #wait(waiter: Waiter): Promise<LookupOutcome> {
+    const { inquiry, wanted } = waiter;
     const { signal } = inquiry.request;
-    if (signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
+    if (signal.aborted) return { failed: { lookup: wanted, failure: OUT_OF_TIME } };
 
-    const waiter = new Waiter(inquiry, lookup, clock.monotonicMs());
     const pursuit = this.#join(waiter);
 
     const settled = new AbortController();
-    const patience = clock
+    const patience = this.#parts.clock
       .sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal]))
       .catch(() => undefined);
     const outOfPatience = patience.then(() => ({
-      failed: { lookup, failure: pursuit.leave(waiter) },
+      failed: { lookup: wanted, failure: pursuit.leave(waiter) },
     }));
     try {
       return await Promise.race([waiter.outcome, outOfPatience]);

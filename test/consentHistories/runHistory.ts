@@ -81,13 +81,14 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
     const replica = replicas[ask.replica % replicas.length];
     if (replica !== undefined) await makeRequest(ask, replica, place, audit, wrong);
   });
-  const done = Promise.all([...asking]).then(() => 'done' as const);
+  const answered = Promise.all(asking);
   await place.advance(Math.max(...history.asks.map(({ atMs, patienceMs }) => atMs + patienceMs)));
   await place.advance(place.latenessMs);
-  if ((await Promise.race([done, laterThan(done)])) === 'later') wrong.unsettled += 1;
-  await place.advance(2 * LEASE_MS);
-  await done;
-  await Promise.all(replicas.map((replica) => replica.close()));
+  if (!(await isSettled(answered))) wrong.unsettled += 1;
+  // Exchanges that outlive their requests, and their leases.
+  await place.advance(4 * LEASE_MS);
+  const closed = answered.then(() => Promise.all(replicas.map((replica) => replica.close())));
+  if (!(await isSettled(closed))) wrong.unsettled += 1;
   return { ...operator.offences, ...wrong };
 }
 
@@ -156,9 +157,11 @@ class Audit implements Admission {
   }
 }
 
-/** Resolves when all has run that waits for nothing outside this process, unless the promise was first. */
-async function laterThan(promise: Promise<unknown>): Promise<'later'> {
-  void promise;
-  await new Promise((resolve) => setImmediate(resolve));
-  return 'later';
+/** Whether it is settled once all has run that waits for nothing outside this process. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const settled = promise.then(() => true);
+  const later = new Promise<boolean>((resolve) => {
+    setImmediate(() => setImmediate(() => resolve(false)));
+  });
+  return Promise.race([settled, later]);
 }

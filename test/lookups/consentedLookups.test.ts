@@ -47,7 +47,14 @@ function failure(answer: Answer | Error | undefined): LookupFailure | undefined 
   return answer !== undefined && 'failure' in answer ? answer.failure : undefined;
 }
 
-describe('lookups with consent', () => {
+class SharedConsentStore extends MemoryConsentStore {
+  override readonly isShared = true;
+}
+
+describe.each([
+  ['of its own', MemoryConsentStore],
+  ['that is shared', SharedConsentStore],
+])('lookups with consent, in a store %s', (_store, Store) => {
   let clock: TestClock;
   let operator: ScriptedOperator;
   let store: MemoryConsentStore;
@@ -57,7 +64,7 @@ describe('lookups with consent', () => {
   beforeEach(() => {
     clock = new TestClock();
     operator = new ScriptedOperator(clock);
-    store = new MemoryConsentStore(clock);
+    store = new Store(clock);
     keptFacts = new MemoryKeptFacts(clock, { keepMs: 0, resultMs: 60_000 });
     lookups = route();
   });
@@ -391,7 +398,7 @@ describe('lookups with consent', () => {
   });
 
   it('refuses new consents when the store is full, and keeps the live ones', async () => {
-    store = new MemoryConsentStore(clock, 1);
+    store = new Store(clock, 1);
     lookups = route();
     operator.polled = [PENDING];
     await after(WAIT_MS, ask([window(240)]));
