@@ -147,8 +147,8 @@ describe('a poll that ended the consent', () => {
       closedFor(REFUSED, 120_000),
     ],
     ['and no longer', pendingFor({ livesMs: -1 }), REFUSED, closedFor(REFUSED, 0)],
-  ])('%s', (_, pending, failure, lives) => {
-    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({ lives });
+  ])('%s', (_, pending, failure, closed) => {
+    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({ lives: closed });
   });
 
   it('a denial is known to every request that waits, even if it is not to be remembered', () => {
