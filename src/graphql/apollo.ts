@@ -13,7 +13,7 @@ import { maxDepthRule } from './documentDepth.ts';
 import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from './documentLimits.ts';
 import { DocumentStore } from './documentStore.ts';
 import { formatError } from './errors.ts';
-import { replyMediaType } from './mediaType.ts';
+import { statusOfRefusal } from './mediaType.ts';
 import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
 import { LimitExceeded, queriesOnly, unlessInvalid } from './refusals.ts';
 import { createSchema, type Role } from './schema.ts';
@@ -86,23 +86,9 @@ function refuseTooMuch(limits: OperationLimits): ApolloServerPlugin<RequestConte
           const excess = excessOf(cost, limits);
           if (excess === undefined) return;
           const accept = request.http?.headers.get('accept');
-          throw new LimitExceeded(excess, statusOfRefusal(accept));
+          throw new LimitExceeded(excess, statusOfRefusal(accept, 400));
         },
       };
     },
   };
-}
-
-/**
- * GraphQL over HTTP has a well-formed operation answered with 200 in `application/json`, whatever becomes of
- * it: gateways take any other status for a failure of the subgraph, and drop the code. In
- * `application/graphql-response+json` what was not executed is 400.
- */
-function statusOfRefusal(accept: string | undefined): number {
-  switch (replyMediaType(accept)) {
-    case 'application/json':
-      return 200;
-    case 'application/graphql-response+json':
-      return 400;
-  }
 }

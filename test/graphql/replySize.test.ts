@@ -80,7 +80,7 @@ describe('a reply that could be too long is refused before anything is looked up
       `{ __schema { types { ${parts(480, (i) => `a${i}: description`).join(' ')} } } }`,
       {},
     ],
-    ['the SDL', 'subgraph', `{ _service { ${parts(250, (i) => `a${i}: sdl`).join(' ')} } }`, {}],
+    ['the SDL', 'subgraph', `{ _service { ${parts(600, (i) => `a${i}: sdl`).join(' ')} } }`, {}],
     [
       'representations',
       'subgraph',
