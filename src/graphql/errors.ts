@@ -35,7 +35,7 @@ const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
   [
     'GraphQL introspection is not allowed by Apollo Server',
     'Introspection is off in production. Read the schema in schema/ of the release, or introspect a server ' +
-      'that runs without NODE_ENV=production; a router composes with the SDL of { _service { sdl } }.',
+      'that runs without NODE_ENV=production.',
   ],
 ];
 
