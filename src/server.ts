@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { AuditFile } from './caller/audit/auditFile.ts';
-import { AuditTrail, type Append } from './caller/audit/auditTrail.ts';
+import { AuditTrail, type AuditTarget } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
 import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
-import { inMemory, inRedis, Quotas } from './caller/quotas.ts';
+import { MemoryCounts } from './caller/quotas/memoryCounts.ts';
+import { Quotas } from './caller/quotas/quotas.ts';
+import { SharedCounts } from './caller/quotas/sharedCounts.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
@@ -131,6 +133,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
+      await admission.close();
       redis?.close();
     },
   };
@@ -174,11 +177,11 @@ function createAdmission(
     quotas: new Quotas(
       quotas,
       redis === undefined || sharedState === undefined
-        ? inMemory
-        : inRedis(redis.client, sharedState.stateKey),
+        ? new MemoryCounts(clock)
+        : new SharedCounts(redis, sharedState.stateKey, clock),
     ),
     audit: audit && {
-      trail: new AuditTrail(appendTo(audit.file, clock), clock),
+      trail: new AuditTrail(auditTarget(audit.file, clock), clock),
       key: audit.keys[0],
     },
     clock,
@@ -186,10 +189,9 @@ function createAdmission(
   });
 }
 
-/** Adds to a file, or to standard output, where a line of the audit log is told from the log by `audit`. */
-function appendTo(path: string | undefined, clock: Clock): Append {
-  const target = path === undefined ? new StandardOutput() : new AuditFile(path, clock);
-  return (text) => target.append(text);
+/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
+function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
+  return path === undefined ? new StandardOutput() : new AuditFile(path, clock);
 }
 
 /** Everything that decides who is let in. */
@@ -259,7 +261,7 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
-/** An exchange is put on record before and after, in two seconds each at most. */
+/** An exchange is counted in a second, and recorded before and after in two seconds each, at most. */
 const ON_RECORD_MS = 5000;
 
 /** What is handed in from outside. */
