@@ -25,7 +25,6 @@ import { Endpoint } from './http/endpoint.ts';
 import { JsonDocument } from './http/jsonDocument.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
-import { ExchangeLog } from './http/resilience/exchangeLog.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
@@ -258,7 +257,6 @@ export function createSimSwaps(
 ): SimSwaps {
   const shared = { abortListeners: new AbortListeners() };
   const budget = new RetryBudget(clock);
-  const exchangeLog = new ExchangeLog(log, clock);
   const endpoints: Endpoint[] = [];
   const guarded = (name: string, kind: ExchangeKind, url: string): GuardedEndpoint => {
     const replyCheck = judges.echo(settings.correlatorEcho);
@@ -276,7 +274,6 @@ export function createSimSwaps(
       decideRetry: judges.retry,
       clock,
       log,
-      exchangeLog,
       random: Math.random,
     });
   };
@@ -348,7 +345,6 @@ export function createSimSwaps(
     async close() {
       await route.close();
       await Promise.all(endpoints.map((one) => one.close()));
-      exchangeLog.close();
     },
   };
 }

@@ -90,6 +90,7 @@ function findingOfReply(
     case 'CONSENT_PENDING':
     case 'RATE_LIMITED':
     case 'AUDIT_UNAVAILABLE':
+    case 'STATE_UNAVAILABLE':
       return undefined;
   }
 }
