@@ -1,8 +1,7 @@
 import { instantAt } from '../domain/instant.ts';
 import { parseMaxAge } from '../domain/maxAge.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import { Forbidden } from '../errors.ts';
-import { badUserInput } from './errors.ts';
+import { BadUserInput, Forbidden } from '../errors.ts';
 import type {
   PhoneNumberResolvers,
   QueryResolvers,
@@ -16,7 +15,7 @@ const PhoneNumber: PhoneNumberResolvers = {
   lastSimSwap: ({ e164 }, _args, { simSwaps }) => simSwaps.lastSimSwap(e164),
   simSwappedWithin: ({ e164 }, args, { simSwaps }) => {
     const maxAge = parseMaxAge(args.maxAgeHours);
-    if ('refused' in maxAge) throw badUserInput(maxAge.refused);
+    if ('refused' in maxAge) throw new BadUserInput(maxAge.refused);
     return simSwaps.simSwappedWithin(e164, maxAge.value);
   },
   simSwapConsent: async ({ e164 }, _args, { simSwaps }) => (await simSwaps.consent(e164)) ?? null,
@@ -85,5 +84,5 @@ function resolveReference(representation: unknown): OrPromise<PhoneNumberReferen
 }
 
 function refused(reason: string): Promise<never> {
-  return Promise.reject(badUserInput(reason));
+  return Promise.reject(new BadUserInput(reason));
 }

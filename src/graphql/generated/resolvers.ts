@@ -279,10 +279,10 @@ export type ResolversTypes = {
   PhoneNumber: ResolverTypeWrapper<PhoneNumberEntity>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
   SimSwapConsent: ResolverTypeWrapper<ConsentStatus>;
   SimSwapConsentState: SimSwapConsentState;
-  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
 };
 
@@ -292,21 +292,11 @@ export type ResolversParentTypes = {
   PhoneNumber: PhoneNumberEntity;
   ID: Scalars['ID']['output'];
   Boolean: Scalars['Boolean']['output'];
+  Int: Scalars['Int']['output'];
   Query: Record<PropertyKey, never>;
   SimSwapConsent: ConsentStatus;
-  Int: Scalars['Int']['output'];
   String: Scalars['String']['output'];
 };
-
-export type AuthenticatedDirectiveArgs = { };
-
-export type AuthenticatedDirectiveResolver<Result, Parent, ContextType = RequestContext, Args = AuthenticatedDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
-
-export type CostDirectiveArgs = {
-  weight: Scalars['Int']['input'];
-};
-
-export type CostDirectiveResolver<Result, Parent, ContextType = RequestContext, Args = CostDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
   name: 'DateTime';
@@ -339,7 +329,3 @@ export type Resolvers<ContextType = RequestContext> = {
   SimSwapConsent?: SimSwapConsentResolvers<ContextType>;
 };
 
-export type DirectiveResolvers<ContextType = RequestContext> = {
-  authenticated?: AuthenticatedDirectiveResolver<any, any, ContextType>;
-  cost?: CostDirectiveResolver<any, any, ContextType>;
-};
