@@ -88,6 +88,15 @@ function isWithinMonitoredPeriod(
   maxAgeHours: MaxAgeHours,
   trust: DateTrust,
 ): boolean {
-  if (!trust.trustMonitoredPeriod || fact.monitoredPeriodDays === undefined) return false;
-  return maxAgeHours <= fact.monitoredPeriodDays * 24 - trust.dateMarginHours;
+  const monitored = monitoredHours(fact, trust);
+  return monitored !== undefined && maxAgeHours <= monitored;
+}
+
+/** How far back a null date says that nothing happened; `undefined` where it says nothing of a period. */
+export function monitoredHours(
+  { monitoredPeriodDays }: DateFact,
+  { trustMonitoredPeriod, dateMarginHours }: DateTrust,
+): number | undefined {
+  if (!trustMonitoredPeriod || monitoredPeriodDays === undefined) return undefined;
+  return monitoredPeriodDays * 24 - dateMarginHours;
 }

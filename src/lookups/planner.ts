@@ -1,4 +1,4 @@
-import { deduceSwapped, deduceSwappedFromDateAlone } from '../domain/deduction.ts';
+import { deduceSwapped, deduceSwappedFromDateAlone, monitoredHours } from '../domain/deduction.ts';
 import type { DateFact, Fact } from '../domain/fact.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { Lookup, Question } from '../domain/question.ts';
@@ -88,7 +88,7 @@ function answerToWindow(
   if (deduced !== undefined) return { swapped: deduced };
   if (!offer.operations.has('check'))
     return answerFromDateAlone(maxAgeHours, facts, failures, offer);
-  if (maxAgeHours > offer.maxAgeHours) return PERIOD_NOT_SUPPORTED;
+  if (maxAgeHours > offer.maxAgeHours) return periodNotSupported(offer.maxAgeHours);
   return failed(failures.find((failedLookup) => closesWindow(failedLookup, maxAgeHours)));
 }
 
@@ -102,7 +102,7 @@ function answerFromDateAlone(
   const fact = facts.findLast(isDateFact);
   if (fact === undefined) return failed(failures[0]);
   const swapped = deduceSwappedFromDateAlone(maxAgeHours, fact, offer);
-  return swapped === undefined ? PERIOD_NOT_SUPPORTED : { swapped };
+  return swapped === undefined ? periodNotSupported(monitoredHours(fact, offer)) : { swapped };
 }
 
 /** Rules 7 and 8: how far a failure speaks. A failed date closes no window that `check` can answer. */
@@ -124,7 +124,14 @@ function failed(failedLookup: FailedLookup | undefined): Answer | undefined {
 }
 
 const NOT_OFFERED: Answer = { failure: structural('OPERATION_NOT_OFFERED') };
-const PERIOD_NOT_SUPPORTED: Answer = { failure: structural('PERIOD_NOT_SUPPORTED') };
+
+/** @param maxAgeHours what would be answered, where it is known; less than an hour is nothing */
+function periodNotSupported(maxAgeHours: number | undefined): Answer {
+  const failure = structural('PERIOD_NOT_SUPPORTED');
+  return maxAgeHours === undefined || maxAgeHours < 1
+    ? { failure }
+    : { failure: { ...failure, maxAgeHours } };
+}
 
 function structural(code: LookupFailure['code']): LookupFailure {
   return { code, reach: 'question' };
