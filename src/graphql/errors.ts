@@ -105,10 +105,11 @@ function isCoercionError(error: unknown): boolean {
 
 function extensionsOf(error: CallerError): Record<string, unknown> {
   if (!(error instanceof LookupError)) return { code: error.code };
-  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours } = error.failure;
+  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours, quota } = error.failure;
   return {
     code,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(quota === undefined ? {} : { quota }),
     ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
   };

@@ -29,6 +29,7 @@ function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
     failsWith !== undefined && seed % 4 < 2 ? Promise.reject(failsWith()) : Promise.resolve(value);
   return {
     caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: ALICE },
+    quotas: () => Promise.resolve([]),
     simSwaps: {
       lastSimSwap: (number: string) =>
         answer(number === ALICE ? instantAt(1_700_000_000_000) : null, lastDigit(number)),
