@@ -51,6 +51,8 @@ export interface LookupFailure {
   readonly retryAfterSeconds?: number;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
+  /** The longest period that can be answered, where this one is not supported and that is known. */
+  readonly maxAgeHours?: number;
 }
 
 /** The caller may not ask about this number. Says the same of numbers that exist and that do not. */

@@ -16,6 +16,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { FIELDS, isAskingField } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 
 /** How much one operation asks: equal numbers and equal questions count once. */
@@ -62,12 +63,6 @@ const NUMBERS_IN: Readonly<
   _entities: ({ representations }) =>
     Array.isArray(representations) ? representations.map(keyOf) : [],
 };
-
-/** The fields that ask the operator something. */
-const QUESTIONS: ReadonlySet<string> = new Set(['lastSimSwap', 'simSwappedWithin']);
-
-/** The field that asks our own store: no lookup, but not for any number of numbers. */
-const CONSENT = 'simSwapConsent';
 
 /** The variables as an execution coerces them; `undefined` when they do not fit, as it will say. */
 export function coerceVariables(
@@ -171,17 +166,26 @@ class Selections {
     return fields;
   }
 
-  /** The fields below a field, and the questions by their names and arguments with their defaults. */
+  /** The fields below a field, and what they ask: equal questions of different fields are one. */
   askedBelow(field: FieldNode, phoneNumber: GraphQLObjectType): AskedBelow {
     const questions = new Set<string>();
+    let asksConsent = false;
     const fields = field.selectionSet === undefined ? [] : this.fieldsOf(field.selectionSet);
     for (const asked of fields) {
       const definition = phoneNumber.getFields()[asked.name.value];
-      if (definition === undefined || !QUESTIONS.has(definition.name)) continue;
-      const { maxAgeHours } = this.argumentsOf(definition, asked);
-      questions.add(`${definition.name} ${String(maxAgeHours)}`);
+      if (definition === undefined || !isAskingField(definition.name)) continue;
+      const ask = FIELDS[definition.name](this.argumentsOf(definition, asked));
+      // Refused arguments ask nothing: the resolver says why.
+      if ('refused' in ask) continue;
+      switch (ask.value.cost) {
+        case 'lookup':
+          questions.add(ask.value.key);
+          break;
+        case 'stored-state':
+          // No lookup, but not for any number of numbers.
+          asksConsent = true;
+      }
     }
-    const asksConsent = fields.some(({ name }) => name.value === CONSENT);
     return { fields: fields.length, questions, asksConsent };
   }
 

@@ -68,10 +68,11 @@ function isCoercionError(error: unknown): boolean {
 }
 
 function extensionsOf({ failure }: LookupError): Record<string, unknown> {
-  const { code, retryAfterSeconds, expiresAtMs } = failure;
+  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours } = failure;
   return {
     code,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
   };
 }
