@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 
 type Settings = Readonly<Record<string, string | undefined>>;
@@ -48,4 +49,17 @@ function listeningPort(line: string): number | undefined {
   if (!line.startsWith('{')) return undefined;
   const { msg, port } = JSON.parse(line) as { msg?: string; port?: number };
   return msg === 'listening' ? port : undefined;
+}
+
+/** The port itself where nothing listens on it, or 0, which is any that is free. */
+export async function portOrFree(port: number): Promise<number> {
+  const probe = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(probe, 'listening');
+  } catch {
+    return 0;
+  }
+  probe.close();
+  await once(probe, 'close');
+  return port;
 }

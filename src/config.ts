@@ -7,9 +7,10 @@ import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
 import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
-import type { AskLimits } from './graphql/askedCount.ts';
+import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import { misfits, readManifest, type TrustedDocuments } from './graphql/trustedDocuments.ts';
+import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 
@@ -18,6 +19,8 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
+  /** The least that is logged. */
+  readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
   /** One for now. Where none is configured, the built-in simulator is asked in these manners. */
@@ -29,15 +32,12 @@ export interface Config {
   readonly consent: ConsentSettings;
   /** Where consents lie that several processes share; in the process itself where absent. */
   readonly sharedState: SharedState | undefined;
-  readonly limits: AskLimits;
+  readonly limits: OperationLimits;
   readonly callers: CallerSettings;
   readonly quotas: QuotaSettings;
   /** Absent where nothing is put on record: on loopback alone. */
   readonly audit: AuditSettings | undefined;
 }
-
-/** Prefixes that are ours: an unknown variable that starts with one is a slip of the pen. */
-const OWN_PREFIXES = /^(?:OPERATOR|CONSENT|JWT|ROUTER|QUOTA|AUDIT)_/;
 
 /**
  * Reads the settings. Nothing else in the program reads the environment.
@@ -59,6 +59,7 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     role,
     production,
+    logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
     trustedDocuments: readTrustedDocuments(read, role),
     operators: access === undefined ? [] : [{ ...manners, ...access }],
     simulator: access === undefined ? manners : undefined,
@@ -77,6 +78,7 @@ export function readConfig(environment: Environment = process.env): Config {
         max: 10_000,
       }),
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
+      maxReplyBytes: read.integer('MAX_REPLY_BYTES', 2_000_000, { min: 100_000, max: 100_000_000 }),
     },
     callers: readCallers(read, role, exposure),
     quotas: {
@@ -85,9 +87,7 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     audit: readAudit(read, exposure),
   };
-  for (const name of Object.keys(environment)) {
-    if (OWN_PREFIXES.test(name) && !read.names.has(name)) read.problem(name, 'is no setting');
-  }
+  read.findTypos();
   read.finish();
   return config;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { AuditTrail, toFile, toStdout } from './caller/audit/auditTrail.ts';
+import { AuditFile } from './caller/audit/auditFile.ts';
+import { AuditTrail, type Append } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
@@ -43,6 +44,7 @@ import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { COMMAND_TIMEOUT_MS, RedisConnection } from './tokens/consents/redisConnection.ts';
 import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
+import { StandardOutput } from './standardOutput.ts';
 import { TokenManager } from './tokens/tokenManager.ts';
 
 /** A process that serves. */
@@ -146,12 +148,18 @@ function createAdmission(
         : inRedis(redis.client, sharedState.stateKey),
     ),
     audit: audit && {
-      trail: new AuditTrail(audit.file === undefined ? toStdout : toFile(audit.file, clock), clock),
+      trail: new AuditTrail(appendTo(audit.file, clock), clock),
       key: audit.keys[0],
     },
     clock,
     log,
   });
+}
+
+/** Adds to a file, or to standard output, where a line of the audit log is told from the log by `audit`. */
+function appendTo(path: string | undefined, clock: Clock): Append {
+  const target = path === undefined ? new StandardOutput() : new AuditFile(path, clock);
+  return (text) => target.append(text);
 }
 
 /** Everything that decides who is let in. */

@@ -1,5 +1,6 @@
+import { onTermination } from '../../src/termination.ts';
+import { portOrFree } from '../processes.ts';
 import { composeRunning } from './composition.ts';
-import { preferPort } from './freePort.ts';
 import { startGateway, startSubgraphs } from './stack.ts';
 
 /** Of the gateway, unless another program has it: `npm start` listens there as well. */
@@ -8,8 +9,7 @@ const QUERY =
   '{ customers { name phoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
 
 const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<unknown>();
-// Each time: npm may pass a Ctrl-C on that came here as well, and the second must not end the stopping.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, interrupt);
+onTermination(interrupt);
 
 try {
   await run();
@@ -23,7 +23,7 @@ async function run(): Promise<void> {
   say('Starting: the operator simulator, two subgraphs, the gateway …');
   await using subgraphs = await startSubgraphs({ accounts: 0, simSwap: 0 });
   const { accounts, simSwap, statsUrl } = subgraphs;
-  const port = await preferPort(PORT);
+  const port = await portOrFree(PORT);
   await using gateway = await startGateway(await composeRunning([accounts, simSwap]), { port });
   if (port !== PORT) {
     const { port: freePort } = new URL(gateway.url);

@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { AdmittedLookup, Admission, AskedLookup, TurnedDown } from '../lookups/admission.ts';
+import type { Admission, Admitted, Asked, Denied, Heard } from '../lookups/admission.ts';
 import type { AuditTrail } from './audit/auditTrail.ts';
 import {
   auditedRequest,
   entryAfter,
   entryBefore,
+  entryHeard,
   type AuditedRequest,
   type AuditEntry,
 } from './audit/entry.ts';
@@ -22,26 +23,28 @@ export interface AdmissionParts {
   readonly log: Log;
 }
 
-/** Admits a lookup that is inside its caller's quotas and that is on record. */
+/** Admits what is inside its caller's quotas and is recorded. */
 export class CallerAdmission implements Admission {
   readonly #parts: AdmissionParts;
   /** Told once a request, not once a lookup. */
-  readonly #requests = new WeakMap<AskedLookup['request'], AuditedRequest>();
+  readonly #requests = new WeakMap<Asked['request'], AuditedRequest>();
   #now = { ms: Number.NaN, text: '' };
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
   }
 
-  admit(asked: AskedLookup): Promise<AdmittedLookup | TurnedDown> | AdmittedLookup {
+  admit(asked: Asked): Promise<Admitted | Denied> | Admitted {
     const { audit } = this.#parts;
     return audit === undefined && !isCounted(asked) ? UNRECORDED : this.#admit(asked, audit);
   }
 
-  async #admit(
-    asked: AskedLookup,
-    audit: AdmissionParts['audit'],
-  ): Promise<AdmittedLookup | TurnedDown> {
+  heard(heard: Heard): Promise<LookupFailure | undefined> | undefined {
+    const { audit } = this.#parts;
+    return audit === undefined ? undefined : this.#recordHeard(heard, audit);
+  }
+
+  async #admit(asked: Asked, audit: AdmissionParts['audit']): Promise<Admitted | Denied> {
     const failure = isCounted(asked) ? await this.#overQuota(asked) : undefined;
     if (failure !== undefined) return { failure };
     if (audit === undefined) return UNRECORDED;
@@ -50,11 +53,21 @@ export class CallerAdmission implements Admission {
     const request = this.#requestOf(asked, key);
     const before = entryBefore(asked, request, { key, time: this.#time() });
     if (!(await this.#record(trail, before))) return { failure: NOT_ON_RECORD };
+    // Nothing is asked of the operator for a status: it has no line after it.
+    if (asked.event === 'consent-status') return UNRECORDED;
     return {
-      ended: async (end) => {
-        await this.#record(trail, entryAfter(before, end, this.#time()));
+      ended: async (ending) => {
+        await this.#record(trail, entryAfter(before, ending, this.#time()));
       },
     };
+  }
+
+  async #recordHeard(
+    heard: Heard,
+    { key, trail }: NonNullable<AdmissionParts['audit']>,
+  ): Promise<LookupFailure | undefined> {
+    const entry = entryHeard(heard, this.#requestOf(heard, key), { key, time: this.#time() });
+    return (await this.#record(trail, entry)) ? undefined : NOT_ON_RECORD;
   }
 
   /** Written out once a millisecond, in which a hundred lookups may begin. */
@@ -64,16 +77,19 @@ export class CallerAdmission implements Admission {
     return this.#now.text;
   }
 
-  #requestOf({ request }: AskedLookup, key: string): AuditedRequest {
+  #requestOf({ request }: Pick<Asked, 'request'>, key: string): AuditedRequest {
     const known = this.#requests.get(request) ?? auditedRequest(request, key);
     this.#requests.set(request, known);
     return known;
   }
 
-  async #overQuota({ number, request }: AskedLookup): Promise<LookupFailure | undefined> {
+  async #overQuota({ event, number, request }: Asked): Promise<LookupFailure | undefined> {
     const { quotas, log } = this.#parts;
     try {
-      const retryAfterSeconds = await quotas.count(request.caller, number);
+      const retryAfterSeconds =
+        event === 'consent-status'
+          ? await quotas.countNumber(request.caller, number)
+          : await quotas.count(request.caller, number);
       return retryAfterSeconds === undefined ? undefined : { ...OVER_QUOTA, retryAfterSeconds };
     } catch (error) {
       log.error('the quotas cannot be counted', { error: nameOf(error) });
@@ -96,14 +112,19 @@ export class CallerAdmission implements Admission {
   }
 }
 
-/** Not nobody's; and what a consent has bought was counted when the consent was asked for. */
-function isCounted({ event, request, consentId }: AskedLookup): boolean {
-  return (
-    request.caller !== ANONYMOUS.key && (event === 'consent-request' || consentId === undefined)
-  );
+/** Anonymous callers have no quota, and a lookup bought by a consent was counted when the consent was requested. */
+function isCounted(asked: Asked): boolean {
+  if (asked.request.caller === ANONYMOUS.key) return false;
+  switch (asked.event) {
+    case 'lookup':
+      return asked.consentId === undefined;
+    case 'consent-request':
+    case 'consent-status':
+      return true;
+  }
 }
 
-const UNRECORDED: AdmittedLookup = { ended: () => undefined };
+const UNRECORDED: Admitted = { ended: () => undefined };
 
 const OVER_QUOTA: LookupFailure = { code: 'RATE_LIMITED', reach: 'number' };
 

@@ -72,14 +72,18 @@ export class Quotas {
    * Rejects when the counts cannot be had.
    */
   async count(caller: string, number: PhoneNumber): Promise<number | undefined> {
-    const callerName = this.#store.nameOf(caller);
-    const name = this.#store.nameOf(`${caller} ${number}`);
-    if ((await this.#seen.get(name)) === null) {
-      const waitSeconds = await this.#countNumber(callerName, name);
-      if (waitSeconds !== undefined) return waitSeconds;
-    }
-    const { isOver, waitSeconds } = await consume(this.#lookups, callerName);
+    const wait = await this.countNumber(caller, number);
+    if (wait !== undefined) return wait;
+    const { isOver, waitSeconds } = await consume(this.#lookups, this.#store.nameOf(caller));
     return isOver ? waitSeconds : undefined;
+  }
+
+  /** Counts a number that is asked about without a lookup. As {@link count}. */
+  async countNumber(caller: string, number: PhoneNumber): Promise<number | undefined> {
+    const name = this.#store.nameOf(`${caller} ${number}`);
+    return (await this.#seen.get(name)) === null
+      ? this.#countNumber(this.#store.nameOf(caller), name)
+      : undefined;
   }
 
   /** A number counts once, for as long as the hour lasts in which it was first asked about. */

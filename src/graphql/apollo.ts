@@ -6,33 +6,45 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError, OperationTypeNode } from 'graphql';
+import { OperationTypeNode } from 'graphql';
 import type { RequestContext } from '../context.ts';
-import type { ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { coerceVariables, countAsked, exceeds, maxAnswers, type AskLimits } from './askedCount.ts';
 import { maxDepthRule } from './documentDepth.ts';
+import { DocumentStore } from './documentStore.ts';
 import { formatError } from './errors.ts';
+import { replyMediaType } from './mediaType.ts';
+import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
+import { LimitExceeded, queriesOnly, unlessInvalid } from './refusals.ts';
 import { createSchema, type Role } from './schema.ts';
 
 /** What shapes the GraphQL service. */
 export interface ApolloSettings {
   readonly role: Role;
   readonly production: boolean;
-  readonly limits: AskLimits;
+  readonly limits: OperationLimits;
 }
 
 /**
  * A hundred aliases with their variables take 1800. Validation compares fields in pairs: the worst document
  * of this size takes a tenth of a second, and one of twice the size four times as long.
  */
-const LARGEST_DOCUMENT_TOKENS = 2000;
+const MAX_DOCUMENT_TOKENS = 2000;
+
+/** Comments are no tokens to graphql-js, but each takes as much memory as one. */
+const MAX_DOCUMENT_COMMENTS = 500;
+
+/** In UTF-16 code units: a hundred and more for each token. */
+const MAX_DOCUMENT_LENGTH = 256 * 1024;
 
 /** Tools introspect a schema in 18. */
-const LARGEST_DOCUMENT_DEPTH = 20;
+const MAX_DOCUMENT_DEPTH = 20;
 
-/** For what is refused before execution: Apollo would say 500. */
-const BAD_REQUEST = { status: 400 };
+/** Each may quote what it refuses. */
+const MAX_VALIDATION_ERRORS = 20;
+const MAX_VARIABLE_ERRORS = 20;
+
+/** A thousand documents of forty fields each. */
+const DOCUMENT_STORE_BYTES = 32 * 1024 * 1024;
 
 /** The GraphQL service of a role, with nothing of Apollo's that we do not use. */
 export function createApolloServer(
@@ -48,8 +60,15 @@ export function createApolloServer(
     csrfPrevention: true,
     stopOnTerminationSignals: false,
     persistedQueries: false,
-    parseOptions: { maxTokens: LARGEST_DOCUMENT_TOKENS },
-    validationRules: [maxDepthRule(LARGEST_DOCUMENT_DEPTH)],
+    parseOptions: {
+      maxLexicalTokens: MAX_DOCUMENT_TOKENS,
+      maxComments: MAX_DOCUMENT_COMMENTS,
+      maxSourceLength: MAX_DOCUMENT_LENGTH,
+    },
+    validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
+    executionOptions: { maxCoercionErrors: MAX_VARIABLE_ERRORS },
+    documentStore: new DocumentStore(DOCUMENT_STORE_BYTES),
+    validationRules: [maxDepthRule(MAX_DOCUMENT_DEPTH)],
     formatError: (formatted, error) => formatError(formatted, error, log),
     logger: {
       debug: () => undefined,
@@ -69,7 +88,7 @@ export function createApolloServer(
 }
 
 /** Refuses an operation that is no query, or asks too much as a whole, before its first lookup. */
-function refuseTooMuch(limits: AskLimits): ApolloServerPlugin<RequestContext> {
+function refuseTooMuch(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {
       return {
@@ -80,31 +99,28 @@ function refuseTooMuch(limits: AskLimits): ApolloServerPlugin<RequestContext> {
           // Those that do not fit are refused by the execution, which says why.
           if (variables === undefined) return;
           const { ownNumber } = contextValue.caller;
-          const asked = { schema, document, operation, variables, ownNumber };
-          if (exceeds(countAsked(asked, limits), limits)) throw limitExceeded(limits);
+          const incoming = { schema, document, operation, variables, ownNumber };
+          const cost = unlessInvalid(() => costOf(incoming, limits));
+          const excess = excessOf(cost, limits);
+          if (excess === undefined) return;
+          const accept = request.http?.headers.get('accept');
+          throw new LimitExceeded(excess, statusOfRefusal(accept));
         },
       };
     },
   };
 }
 
-function limitExceeded(limits: AskLimits): GraphQLError {
-  // With separators: a run of digits would be masked as a phone number.
-  const [numbers, questions, answers] = [
-    limits.maxNumbersPerOperation,
-    limits.maxQuestionsPerNumber,
-    maxAnswers(limits),
-  ].map((limit) => limit.toLocaleString('en'));
-  return new GraphQLError(
-    `One operation may ask about ${numbers} numbers, ${questions} questions about each, ` +
-      `and for ${answers} fields of them in all. Ask in several operations.`,
-    { extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' satisfies ErrorCode, http: BAD_REQUEST } },
-  );
-}
-
-/** The schema has no other root types; left to itself, graphql would call this a defect of ours. */
-function queriesOnly(): GraphQLError {
-  return new GraphQLError('This service answers queries only.', {
-    extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode, http: BAD_REQUEST },
-  });
+/**
+ * GraphQL over HTTP has a well-formed operation answered with 200 in `application/json`, whatever becomes of
+ * it: gateways take any other status for a failure of the subgraph, and drop the code. In
+ * `application/graphql-response+json` what was not executed is 400.
+ */
+function statusOfRefusal(accept: string | undefined): number {
+  switch (replyMediaType(accept)) {
+    case 'application/json':
+      return 200;
+    case 'application/graphql-response+json':
+      return 400;
+  }
 }

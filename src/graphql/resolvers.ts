@@ -2,10 +2,9 @@ import type { RequestContext } from '../context.ts';
 import { FIELDS, type AskingField, type FieldArguments } from '../domain/fields.ts';
 import { instantAt } from '../domain/instant.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import { Forbidden } from '../errors.ts';
+import { BadUserInput, Forbidden } from '../errors.ts';
 import type { FieldAnswer } from '../loaders/simSwapLoader.ts';
 import { toConsent, toDate, toSimSwapCheck, toSwapped } from './answers.ts';
-import { badUserInput } from './errors.ts';
 import type {
   PhoneNumberResolvers,
   QueryResolvers,
@@ -30,7 +29,7 @@ function asking<T>(field: AskingField, tell: (answer: FieldAnswer) => T) {
     { simSwaps }: RequestContext,
   ): Promise<T> => {
     const ask = FIELDS[field](args);
-    if ('refused' in ask) throw badUserInput(ask.refused);
+    if ('refused' in ask) throw new BadUserInput(ask.refused);
     return tell(await simSwaps.answer(e164, ask.value));
   };
 }
@@ -98,5 +97,5 @@ function resolveReference(representation: unknown): OrPromise<PhoneNumberReferen
 }
 
 function refused(reason: string): Promise<never> {
-  return Promise.reject(badUserInput(reason));
+  return Promise.reject(new BadUserInput(reason));
 }

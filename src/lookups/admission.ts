@@ -3,64 +3,112 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { LookupRequest } from './lookupRoute.ts';
 
-/** What is about to be asked of the operator, and for whom. */
-export interface AskedLookup {
-  /** In the 3-legged flow the owner is asked first, and the lookup follows when they consented. */
-  readonly event: 'consent-request' | 'lookup';
-  readonly lookup: Lookup;
+/** The request that something is asked for. */
+type AskingRequest = Pick<LookupRequest, 'caller' | 'purpose' | 'correlator' | 'deadlineMs'>;
+
+interface AboutNumber {
   readonly number: PhoneNumber;
-  readonly request: Pick<LookupRequest, 'caller' | 'purpose' | 'correlator'>;
+  readonly request: AskingRequest;
+}
+
+/** A billed lookup; in the 3-legged flow one that a consent has bought. */
+export interface AskedLookup extends AboutNumber {
+  readonly event: 'lookup';
+  readonly lookup: Lookup;
   readonly consentId?: string;
 }
 
-/** What came of it: `answered`, `asked` for a consent, or the code of its failure; never the answer. */
-export type LookupEnd = 'answered' | 'asked' | 'broken' | LookupFailure['code'];
-
-/** A lookup that may be made. */
-export interface AdmittedLookup {
-  /** To be told what came of it. Never rejects. */
-  ended(end: LookupEnd): Promise<void> | void;
+/** A prompt to the owner of a number, for the lookup that is to follow. */
+export interface AskedConsent extends AboutNumber {
+  readonly event: 'consent-request';
+  readonly lookup: Lookup;
+  readonly consentId: string;
 }
 
-/** A lookup that may not be made. */
-export interface TurnedDown {
+/** How the consent about a number stands. Nothing is asked of the operator. */
+export interface AskedConsentStatus extends AboutNumber {
+  readonly event: 'consent-status';
+}
+
+/** What is about to be asked, and for which request. */
+export type Asked = AskedLookup | AskedConsent | AskedConsentStatus;
+
+/** An answer that a request hears although no lookup was made for it. */
+export interface Heard extends AboutNumber {
+  /** `shared`: the lookup was made for another request at the same time; `kept`: at an earlier one. */
+  readonly how: 'shared' | 'kept';
+  readonly lookup: Lookup;
+  readonly consentId?: string;
+}
+
+/** What the audit log tells of an outcome: `answered`, `asked` for consent, or a failure; never the answer. */
+export type AuditOutcome = 'answered' | 'asked' | 'broken' | LookupFailure['code'];
+
+/** How it ended. */
+export interface Ending {
+  readonly outcome: AuditOutcome;
+  /**
+   * Exchanges with the lookup endpoint, or with `bc-authorize`, that may have reached the operator. 0 only
+   * when it is proven that nothing left; then the quota is given back.
+   */
+  readonly attempts: number;
+}
+
+/** What was admitted. */
+export interface Admitted {
+  /** Is called once, when it is over. Writes the line after it. Never rejects. */
+  ended(ending: Ending): Promise<void> | void;
+}
+
+/** What was not admitted. */
+export interface Denied {
   readonly failure: LookupFailure;
 }
 
-/** Stands before every lookup: whether it may be made, and that it was. */
+/** Decides whether something may be asked, and records that it was. */
 export interface Admission {
-  /** Never rejects: a lookup that may not be made has a failure. */
-  admit(asked: AskedLookup): Promise<AdmittedLookup | TurnedDown> | AdmittedLookup | TurnedDown;
+  /**
+   * Counts and records what is about to be asked. A consent status has this one line, and `ended` may be
+   * left out. Never rejects: what may not be asked is denied with a failure.
+   */
+  admit(asked: Asked): Promise<Admitted | Denied> | Admitted | Denied;
+
+  /**
+   * Records an answer, or a failure that speaks for the number, before it is told to a request for which
+   * no lookup was made. The line is never billed. Returns a failure to be told in its place when the line
+   * cannot be written. Never rejects.
+   */
+  heard(heard: Heard): Promise<LookupFailure | undefined> | undefined;
 }
 
-/** Lets every lookup through. */
+/** Admits everything and records nothing. */
 export const OPEN_ADMISSION: Admission = {
   admit: () => ({ ended: () => undefined }),
+  heard: () => undefined,
 };
 
-/** What is asked if it may be. */
-export interface Asking<T> {
-  readonly asked: AskedLookup;
-  readonly ask: () => Promise<T>;
-  /** How what came of it is put on record. */
-  readonly endOf: (outcome: T) => LookupEnd;
-  /** What it comes to when it may not. */
-  readonly otherwise: (failure: LookupFailure) => T;
+/** A lookup, or a consent request, that runs only when it is admitted. */
+export interface GuardedLookup<T> {
+  readonly asked: AskedLookup | AskedConsent;
+  readonly run: () => Promise<T>;
+  readonly endingOf: (outcome: T) => Ending;
+  readonly onDenied: (failure: LookupFailure) => T;
 }
 
-/** Asks if it may, and tells what came of it, whatever did. */
+/** Runs it if it is admitted, and says how it ended, even when it threw. */
 export async function ifAdmitted<T>(
   admission: Admission,
-  { asked, ask, endOf, otherwise }: Asking<T>,
+  { asked, run, endingOf, onDenied }: GuardedLookup<T>,
 ): Promise<T> {
   const admitted = await admission.admit(asked);
-  if ('failure' in admitted) return otherwise(admitted.failure);
-  let end: LookupEnd = 'broken';
+  if ('failure' in admitted) return onDenied(admitted.failure);
+  // A defect may have come after the request left.
+  let ending: Ending = { outcome: 'broken', attempts: 1 };
   try {
-    const outcome = await ask();
-    end = endOf(outcome);
+    const outcome = await run();
+    ending = endingOf(outcome);
     return outcome;
   } finally {
-    await admitted.ended(end);
+    await admitted.ended(ending);
   }
 }

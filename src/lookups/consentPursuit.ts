@@ -33,9 +33,13 @@ import {
   type ConsentStore,
   type Snapshot,
 } from '../tokens/consents/consentStore.ts';
-import type { ExchangeContext, Polled, TokenManager } from '../tokens/tokenManager.ts';
-import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
-import { ifAdmitted, type Admission, type AskedLookup } from './admission.ts';
+import type {
+  ExchangeContext,
+  Polled,
+  RequestedConsent,
+  TokenManager,
+} from '../tokens/tokenManager.ts';
+import { ifAdmitted, type Admission } from './admission.ts';
 import type { Inquiry, LookupOutcome } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { nextWindowAmong } from './planner.ts';
@@ -196,11 +200,14 @@ export class ConsentPursuit {
     const version = await this.#writeIntent(snapshot.version, intent, storeTime, leaseUntilMs);
     if (version === undefined) return;
 
-    const judged = await ifAdmitted<AcknowledgementJudgement>(this.#parts.admission, {
-      asked: this.#asked('consent-request', lookup, identity.id),
-      ask: () => tokens.requestConsent(this.#subject(lookup), this.#context()),
-      endOf: (outcome) => ('failure' in outcome ? outcome.failure.code : 'asked'),
-      otherwise: (failure) => ({ failure, mayHavePrompted: false }),
+    const { judged } = await ifAdmitted<RequestedConsent>(this.#parts.admission, {
+      asked: { event: 'consent-request', ...this.#asked(lookup, identity.id) },
+      run: () => tokens.requestConsent(this.#subject(lookup), this.#context()),
+      endingOf: ({ judged: told, attempts }) => ({
+        outcome: 'failure' in told ? told.failure.code : 'asked',
+        attempts,
+      }),
+      onDenied: (failure) => ({ judged: { failure, mayHavePrompted: false }, attempts: 0 }),
     });
     this.#owesStep = false;
     const nowMs = storeTime();
@@ -306,10 +313,13 @@ export class ConsentPursuit {
     const lookup = this.#lookupToSpendOn(record.lookup);
     const order = { lookup, number: this.#number, token };
     const { judged } = await ifAdmitted<Outcome<Judgement<Fact>>>(this.#parts.admission, {
-      asked: this.#asked('lookup', lookup, record.id),
-      ask: () => operator.lookUp(order, this.#context()),
-      endOf: (outcome) => ('failure' in outcome.judged ? outcome.judged.failure.code : 'answered'),
-      otherwise: (failure) => ({ judged: { failure }, mayRetryWithNewToken: false }),
+      asked: { event: 'lookup', ...this.#asked(lookup, record.id) },
+      run: () => operator.lookUp(order, this.#context()),
+      endingOf: ({ judged: told, attempts }) => ({
+        outcome: 'failure' in told ? told.failure.code : 'answered',
+        attempts,
+      }),
+      onDenied: (failure) => ({ judged: { failure }, attempts: 0, mayRetryWithNewToken: false }),
     });
     if ('failure' in judged) {
       this.#tell({ failed: { lookup, failure: judged.failure } });
@@ -488,9 +498,9 @@ export class ConsentPursuit {
   }
 
   /** On record for the request that came last: whoever else waits is the same caller. */
-  #asked(event: AskedLookup['event'], lookup: Lookup, consentId: string): AskedLookup {
+  #asked(lookup: Lookup, consentId: string) {
     const { request } = this.#latest.inquiry;
-    return { event, lookup, number: this.#number, request, consentId };
+    return { lookup, number: this.#number, request, consentId };
   }
 
   #subject({ operation }: Lookup): TokenSubject {

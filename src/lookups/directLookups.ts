@@ -51,31 +51,46 @@ export class DirectLookups implements LookupRoute {
     const { number, request } = inquiry;
     return ifAdmitted(this.#parts.admission, {
       asked: { event: 'lookup', lookup, number, request },
-      ask: () => this.#acquireAndLookUp(lookup, inquiry, false),
-      endOf: (outcome) => ('failed' in outcome ? outcome.failed.failure.code : 'answered'),
-      otherwise: (failure) => failed(lookup, failure),
-    });
+      run: () => this.#acquireAndLookUp(lookup, inquiry),
+      endingOf: ({ outcome, attempts }) => ({
+        outcome: 'failed' in outcome ? outcome.failed.failure.code : 'answered',
+        attempts,
+      }),
+      onDenied: (failure) => ({ outcome: failed(lookup, failure), attempts: 0 }),
+    }).then(({ outcome }) => outcome);
   }
 
+  /** @param earlierAttempts of the same lookup; after one, there is no further one */
   async #acquireAndLookUp(
     lookup: Lookup,
     inquiry: Inquiry,
-    isRetry: boolean,
-  ): Promise<LookupOutcome> {
+    earlierAttempts?: number,
+  ): Promise<CountedOutcome> {
     const { tokens, operator, clock } = this.#parts;
     const { number, request } = inquiry;
+    const isRetry = earlierAttempts !== undefined;
     const subject = { number, operation: lookup.operation };
+    const counted = (outcome: LookupOutcome, attempts = 0): CountedOutcome => ({
+      outcome,
+      attempts: (earlierAttempts ?? 0) + attempts,
+    });
     const acquired = await tokens.acquire(subject, { ...request, isRetry });
-    if ('failure' in acquired) return failed(lookup, acquired.failure);
+    if ('failure' in acquired) return counted(failed(lookup, acquired.failure));
     const { token } = acquired;
-    if (token.isExpired(clock.monotonicMs())) return failed(lookup, STALE_TOKEN);
+    if (token.isExpired(clock.monotonicMs())) return counted(failed(lookup, STALE_TOKEN));
 
     const order = { lookup, number, token, isRetry };
-    const { judged, mayRetryWithNewToken } = await operator.lookUp(order, request);
-    if ('fact' in judged) return { facts: [judged.fact] };
-    if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, true);
-    return failed(lookup, judged.failure);
+    const { judged, attempts, mayRetryWithNewToken } = await operator.lookUp(order, request);
+    if ('fact' in judged) return counted({ facts: [judged.fact] }, attempts);
+    if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, attempts);
+    return counted(failed(lookup, judged.failure), attempts);
   }
+}
+
+/** What a lookup brought, and how many of its exchanges may have reached the operator. */
+interface CountedOutcome {
+  readonly outcome: LookupOutcome;
+  readonly attempts: number;
 }
 
 function failed(lookup: Lookup, failure: LookupFailure): LookupOutcome {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { onTermination } from '../termination.ts';
 import { DEMO_CLIENT, startSimulator } from './simulator.ts';
 
 const USAGE =
@@ -36,8 +37,7 @@ const stop = (): void => {
   isStopping = true;
   void simulator.close().then(() => process.exit(0));
 };
-process.on('SIGINT', stop);
-process.on('SIGTERM', stop);
+onTermination(stop);
 // Started by another program, it ends with it.
 process.on('disconnect', stop);
 

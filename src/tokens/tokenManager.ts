@@ -5,7 +5,7 @@ import type { LookupFailure } from '../errors.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { Exchange, Post } from '../http/exchange.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
-import type { GuardedEndpoint, Judged } from '../http/resilience/guardedEndpoint.ts';
+import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import { AccessToken, type TokenSubject } from './accessToken.ts';
 import type { AuthorizationSettings } from './authorizationSettings.ts';
 import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
@@ -35,6 +35,9 @@ export type Polled =
       readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
       readonly retryAfterSeconds?: number;
     };
+
+/** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
+export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
 /** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
 export interface AuthorizationEndpoints {
@@ -82,14 +85,11 @@ export class TokenManager {
     return this.#post(clientCredentials, context, form, (exchange, sentAtMs) => {
       const judged = judgeToken(exchange, this.#clock.nowMs());
       return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
-    });
+    }).then(({ judged }) => judged);
   }
 
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
-  requestConsent(
-    subject: TokenSubject,
-    context: ExchangeContext,
-  ): Promise<AcknowledgementJudgement> {
+  requestConsent(subject: TokenSubject, context: ExchangeContext): Promise<RequestedConsent> {
     const request = {
       login_hint: telUri(subject.number),
       scope: this.#settings.scopes[subject.operation],
@@ -110,7 +110,7 @@ export class TokenManager {
     return this.#post(this.#endpoints.cibaToken, context, form, (exchange, sentAtMs) => {
       const judged = judgePoll(exchange, this.#clock.nowMs());
       return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
-    });
+    }).then(({ judged }) => judged);
   }
 
   /**
@@ -122,7 +122,7 @@ export class TokenManager {
     context: ExchangeContext,
     form: string | (() => Promise<string>),
     judge: (exchange: Exchange, sentAtMs: number) => J,
-  ): Promise<J> {
+  ): Promise<Outcome<J>> {
     let sentAtMs = 0;
     const fill = (members: string, proof: ClientProof): Post => {
       sentAtMs = this.#clock.monotonicMs();
@@ -141,13 +141,12 @@ export class TokenManager {
         ? Promise.all([members, proof]).then((signed) => fill(...signed))
         : fill(members, proof);
     };
-    const outcome = endpoint.post({
+    return endpoint.post({
       urgency: context,
       isRetry: context.isRetry ?? false,
       make,
       judge: (exchange) => judge(exchange, sentAtMs),
     });
-    return outcome.then(({ judged }) => judged);
   }
 }
 

@@ -111,6 +111,18 @@ describe('the audit trail', () => {
     });
   });
 
+  it.each([
+    ['two where it was sent twice', '503', { OPERATOR_RETRY_LOOKUPS: 'true' }, '013', 2],
+    ['one where it was sent once', '503', {}, '013', 1],
+    ['none where no token could be had', '401', {}, '040', 0],
+  ])('counts the attempts: %s (%s)', async (_what, _status, settings, digits, attempts) => {
+    await withTrail(settings, async (service, file) => {
+      await service.ask(query(`+447700900${digits}`), await reader());
+      expect(entriesIn(file).map((entry) => entry.attempts)).toEqual([undefined, attempts]);
+      expect(service.simulator.stats().tokens).toBe(attempts);
+    });
+  });
+
   it('has no line where nothing was asked of the operator', async () => {
     await withTrail({}, async (service, file) => {
       const user = { authorization: `Bearer ${await issuer.token()}` };

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -16,11 +17,20 @@ export class ServerProcess implements AsyncDisposable {
   readonly url: string;
   /** Resolves when it has ended, by itself or not. */
   readonly exit: Promise<Exit>;
+  /** What it writes: a test may stop reading it, or close it. */
+  readonly stdout: Readable;
+  readonly pid: number;
   readonly #child: ChildProcess;
 
-  private constructor(url: string, child: ChildProcess, exit: Promise<Exit>) {
+  private constructor(
+    url: string,
+    child: ChildProcess & { readonly stdout: Readable },
+    exit: Promise<Exit>,
+  ) {
     this.url = url;
     this.exit = exit;
+    this.stdout = child.stdout;
+    this.pid = child.pid ?? 0;
     this.#child = child;
   }
 

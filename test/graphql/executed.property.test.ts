@@ -12,7 +12,11 @@ import { ALICE, BOB } from '../values.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
 const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const LIMITS = { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 100 };
+const LIMITS = {
+  maxNumbersPerOperation: 100,
+  maxQuestionsPerNumber: 100,
+  maxReplyBytes: 2_000_000,
+};
 const SERVERS = {
   bff: createApolloServer({ role: 'bff', production: false, limits: LIMITS }, QUIET),
   subgraph: createApolloServer({ role: 'subgraph', production: false, limits: LIMITS }, QUIET),

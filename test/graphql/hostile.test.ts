@@ -31,46 +31,60 @@ describe('an operation above a limit is one error and no lookup', () => {
     [
       'numbers in a list',
       `{ phoneNumbers(e164s: ${JSON.stringify(NEVER_SWAPPED(4))}) { simSwappedWithin } }`,
+      { limited: 'numbers', limit: 3, asked: 4 },
     ],
     [
       'numbers under aliases',
       `{ ${aliases(4, (i) => `phoneNumber(e164: "+44770090050${i}") { lastSimSwap }`)} }`,
+      { limited: 'numbers', limit: 3, asked: 4 },
     ],
     [
       'numbers in a list and alone',
       `{ phoneNumbers(e164s: ${JSON.stringify(NEVER_SWAPPED(3))}) { lastSimSwap } phoneNumber(e164: "${A}") { lastSimSwap } }`,
+      { limited: 'numbers', limit: 3, asked: 4 },
     ],
     [
       'windows under aliases',
       `{ phoneNumber(e164: "${A}") { ${aliases(3, (i) => `simSwappedWithin(maxAgeHours: ${i + 1})`)} } }`,
+      { limited: 'questionsPerNumber', limit: 2, asked: 3 },
     ],
     [
       'windows and the date',
       `{ phoneNumber(e164: "${A}") { lastSimSwap ${aliases(2, (i) => `simSwappedWithin(maxAgeHours: ${i + 1})`)} } }`,
+      { limited: 'questionsPerNumber', limit: 2, asked: 3 },
     ],
     [
       'questions of one number in two spellings',
       `{ a: phoneNumber(e164: "${A}") { lastSimSwap } b: phoneNumber(e164: "tel:+44 7700 900001") { ${aliases(2, (i) => `simSwappedWithin(maxAgeHours: ${i + 1})`)} } }`,
+      { limited: 'questionsPerNumber', limit: 2, asked: 3 },
     ],
     [
       'questions through fragments',
       `{ phoneNumber(e164: "${A}") { ...F ...G } } fragment F on PhoneNumber { lastSimSwap simSwappedWithin } fragment G on PhoneNumber { w: simSwappedWithin(maxAgeHours: 1) }`,
+      { limited: 'questionsPerNumber', limit: 2, asked: 3 },
     ],
-    ['equal answers', `{ phoneNumber(e164: "${A}") { ${aliases(49, () => 'simSwappedWithin')} } }`],
+    [
+      'equal answers',
+      `{ phoneNumber(e164: "${A}") { ${aliases(49, () => 'simSwappedWithin')} } }`,
+      { limited: 'answers', limit: 48, asked: 49 },
+    ],
     [
       'answers without a question',
       `{ phoneNumbers(e164s: ${JSON.stringify(NEVER_SWAPPED(25))}) { e164 __typename } }`,
+      { limited: 'answers', limit: 48, asked: 50 },
     ],
-  ])('%s', async (_, query) => {
+  ])('%s', async (_, query, excess) => {
     const reply = await bff.ask(query);
-    expect(reply.status).toBe(400);
+    expect(reply.status).toBe(200);
     expect(reply.data).toBeUndefined();
-    expect(reply.errors).toHaveLength(1);
-    expect(reply.errors[0]).toEqual({
-      message:
-        'One operation may ask about 3 numbers, 2 questions about each, and for 48 fields of them in all. Ask in several operations.',
-      extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' },
-    });
+    expect(reply.errors).toEqual([
+      {
+        message: expect.stringMatching(
+          new RegExp(`^One operation may .*\\b${excess.limit}\\b.*\\b${excess.asked}\\b`),
+        ),
+        extensions: { code: 'LOOKUP_LIMIT_EXCEEDED', ...excess },
+      },
+    ]);
     expect(costs(bff)).toEqual(FREE);
   });
 
@@ -86,7 +100,6 @@ describe('an operation above a limit is one error and no lookup', () => {
       e164,
     }));
     const reply = await subgraph.ask(query, { r });
-    expect(reply.status).toBe(400);
     expect(reply.errors).toHaveLength(1);
     // The document of the first is too long by itself.
     expect(codesOf(reply)).toEqual([
@@ -142,14 +155,15 @@ describe('an operation at the limits is answered', () => {
 
 describe('a document', () => {
   it.each([
-    ['of 2,000 tokens is read', 1988, /may ask about 3 numbers/],
-    ['of 2,001 tokens is refused', 1989, /more that 2000 tokens/],
-  ])('%s', async (_, strings, message) => {
+    ['of 2,000 tokens is read', 1988, 'LOOKUP_LIMIT_EXCEEDED', /more than 480\b/],
+    ['of 2,001 tokens is refused', 1989, 'GRAPHQL_PARSE_FAILED', /more that 2000 tokens/],
+  ])('%s', async (_, strings, code, message) => {
     const reply = await bff.ask(
       `{ phoneNumbers(e164s: [${'"" '.repeat(strings)}]) { __typename } }`,
     );
-    expect(reply.status).toBe(400);
-    expect(reply.errors).toMatchObject([{ message: expect.stringMatching(message) }]);
+    expect(reply.errors).toMatchObject([
+      { message: expect.stringMatching(message), extensions: { code } },
+    ]);
   });
 
   it.each([

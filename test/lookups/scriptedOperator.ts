@@ -3,7 +3,7 @@ import type { Lookup, Operation } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/errors.ts';
 import type { LookupOrder } from '../../src/operator/operator.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
-import type { Polled } from '../../src/tokens/tokenManager.ts';
+import type { Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
 import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
 import type { TestClock } from '../testClock.ts';
 
@@ -25,18 +25,17 @@ export class ScriptedOperator {
     this.#startedAtMs = clock.monotonicMs();
   }
 
-  async requestConsent({ operation }: TokenSubject): Promise<AcknowledgementJudgement> {
+  async requestConsent({ operation }: TokenSubject): Promise<RequestedConsent> {
     this.prompts.push({ at: this.#elapsedMs(), operation });
     await this.#takeTime();
-    return (
-      this.acknowledgements.shift() ?? {
-        acknowledged: {
-          authReqId: `request-${this.prompts.length}`,
-          expiresInSeconds: 120,
-          intervalSeconds: 2,
-        },
-      }
-    );
+    const judged = this.acknowledgements.shift() ?? {
+      acknowledged: {
+        authReqId: `request-${this.prompts.length}`,
+        expiresInSeconds: 120,
+        intervalSeconds: 2,
+      },
+    };
+    return { judged, attempts: 1 };
   }
 
   async poll(authReqId: string, subject: TokenSubject): Promise<Polled> {
@@ -54,7 +53,7 @@ export class ScriptedOperator {
     await this.#takeTime();
     const told = nextOf(this.looked) ?? neverSwapped(lookup, this.#clock.nowMs());
     const judged = 'operation' in told ? { fact: told } : { failure: told };
-    return { judged, mayRetryWithNewToken: false };
+    return { judged, attempts: 1, mayRetryWithNewToken: false };
   }
 
   #elapsedMs(): number {

@@ -84,6 +84,7 @@ describe('a lookup on the wire', () => {
     await using test = new TestOperator(`${server.url}/sim-swap`);
     expect(await test.lookUp(lookup)).toEqual({
       judged: { fact },
+      attempts: 1,
       mayRetryWithNewToken: false,
     });
     expect(server.received).toHaveLength(1);
@@ -143,6 +144,7 @@ describe('the token of a lookup', () => {
     const token = tokenFor(CHECK);
     expect(await test.lookUp(CHECK, { token })).toEqual({
       judged: { failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' } },
+      attempts: 0,
       mayRetryWithNewToken: false,
     });
     await expect(test.lookUp(CHECK, { token })).rejects.toThrow(TokenMisused);
@@ -156,9 +158,14 @@ describe('a lookup that comes to nothing', () => {
     );
     await using test = new TestOperator(server.url);
     const judged = { failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
-    expect(await test.lookUp(CHECK)).toEqual({ judged, mayRetryWithNewToken: true });
+    expect(await test.lookUp(CHECK)).toEqual({
+      judged,
+      attempts: 1,
+      mayRetryWithNewToken: true,
+    });
     expect(await test.lookUp(CHECK, { isRetry: true })).toEqual({
       judged,
+      attempts: 1,
       mayRetryWithNewToken: false,
     });
     expect(server.received).toHaveLength(2);
@@ -185,6 +192,7 @@ describe('a lookup that comes to nothing', () => {
     await using test = new TestOperator(server.url);
     expect(await test.lookUp(CHECK)).toMatchObject({
       judged: { failure: { code } },
+      attempts: 1,
       mayRetryWithNewToken: false,
     });
     expect(server.received).toHaveLength(1);

@@ -122,8 +122,11 @@ describe('on the wire', () => {
       answerJson(received, response, { auth_req_id: 'request-1', expires_in: 120, interval: 2 }),
     );
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toEqual({
-      acknowledged: { authReqId: 'request-1', expiresInSeconds: 120, intervalSeconds: 2 },
+    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+      judged: {
+        acknowledged: { authReqId: 'request-1', expiresInSeconds: 120, intervalSeconds: 2 },
+      },
+      attempts: 1,
     });
     expect(server.received).toHaveLength(1);
     expect(server.received[0]).toMatchObject({
@@ -212,16 +215,22 @@ describe('trouble', () => {
       response.socket?.resetAndDestroy(),
     );
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toEqual({ replyLost: true });
+    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+      judged: { replyLost: true },
+      attempts: 1,
+    });
     expect(server.received).toHaveLength(1);
   });
 
   it('bc-authorize, 500: nobody is prompted twice', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 500, 'server_error'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toEqual({
-      failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
-      mayHavePrompted: true,
+    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+      judged: {
+        failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
+        mayHavePrompted: true,
+      },
+      attempts: 1,
     });
     expect(server.received).toHaveLength(1);
   });
@@ -247,9 +256,9 @@ describe('trouble', () => {
     await using test = new TestTokens(await deadUrl());
     const failure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
     expect(await test.tokens.acquire(CHECK, test.context())).toEqual({ failure });
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toEqual({
-      failure,
-      mayHavePrompted: false,
+    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+      judged: { failure, mayHavePrompted: false },
+      attempts: 0,
     });
     expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
       goOn: 'no_reply',

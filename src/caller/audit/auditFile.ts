@@ -1,45 +1,48 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Clock } from '../../clock.ts';
 
-/** So long is written to a file that was renamed under our hands; opening it anew for each write costs more. */
-const OPENED_ANEW_AFTER_MS = 1000;
+/** A file that was renamed is still written to for so long; opening it for each write costs more. */
+const REOPEN_AFTER_MS = 1000;
 
-/** A file that text is added to, and that may be rotated at any time. For its owner's eyes alone. */
+/** A file that text is added to, and that may be rotated at any time. Only its owner may read it. */
 export class AuditFile {
   readonly #path: string;
   readonly #clock: Clock;
-  #opened: { readonly file: Promise<FileHandle>; readonly atMs: number } | undefined;
+  #opened: { readonly file: FileHandle; readonly atMs: number } | undefined;
 
   constructor(path: string, clock: Clock) {
     this.#path = path;
     this.#clock = clock;
   }
 
-  /** Rejects when not all of it is written; the next time, the file is opened anew. */
+  /**
+   * Rejects when not all of it is written; the next time, the file is opened anew. One call at a time, and
+   * one step at a time within it: a disk that hangs keeps one thread, whatever hangs.
+   */
   async append(text: string): Promise<void> {
-    const file = this.#file();
+    const file = await this.#file();
     try {
-      await (await file).appendFile(text);
+      await file.appendFile(text);
     } catch (error) {
-      this.#leave(file);
+      await this.#close();
       throw error;
     }
   }
 
-  #file(): Promise<FileHandle> {
+  async #file(): Promise<FileHandle> {
     const nowMs = this.#clock.monotonicMs();
-    if (this.#opened !== undefined) {
-      if (nowMs < this.#opened.atMs + OPENED_ANEW_AFTER_MS) return this.#opened.file;
-      this.#leave(this.#opened.file);
+    if (this.#opened !== undefined && nowMs < this.#opened.atMs + REOPEN_AFTER_MS) {
+      return this.#opened.file;
     }
-    this.#opened = { file: open(this.#path, 'a', 0o600), atMs: nowMs };
-    return this.#opened.file;
+    await this.#close();
+    const file = await open(this.#path, 'a', 0o600);
+    this.#opened = { file, atMs: nowMs };
+    return file;
   }
 
-  /** Closes it once nothing is written to it any more; nobody waits for that, for a disk may be stuck. */
-  #leave(file: Promise<FileHandle>): void {
-    if (this.#opened?.file !== file) return;
+  async #close(): Promise<void> {
+    const file = this.#opened?.file;
     this.#opened = undefined;
-    file.then((opened) => opened.close()).catch(() => undefined);
+    await file?.close().catch(() => undefined);
   }
 }

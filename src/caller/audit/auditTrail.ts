@@ -1,42 +1,46 @@
 import type { Clock } from '../../clock.ts';
-import { AuditFile } from './auditFile.ts';
 import type { AuditEntry } from './entry.ts';
 
-/** A disk that takes longer is taken for broken. */
+/** An entry that is not written by then counts as not written. */
 const TIMEOUT_MS = 2000;
 
-/** Adds text to the end of the trail; rejects when not all of it is written. */
+/** What waits for a write to return; more is refused at once. */
+const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
+
+/**
+ * Adds text to the end of the audit log; rejects when not all of it is written. It is called again only
+ * when the call before has settled, however long that takes.
+ */
 export type Append = (text: string) => Promise<void>;
 
-/** Adds it to a file. */
-export function toFile(path: string, clock: Clock): Append {
-  const file = new AuditFile(path, clock);
-  return (text) => file.append(text);
-}
+/** The audit log takes too long; what was being written may still be written. */
+export class AuditStuck extends Error {
+  override readonly name = 'AuditStuck';
 
-/** Standard output, beside the log; whoever collects it tells the two apart by the member `audit`. */
-export const toStdout: Append = (text) =>
-  new Promise((resolve, reject) => {
-    process.stdout.write(text, (error) => {
-      if (error instanceof Error) reject(error);
-      else resolve();
-    });
-  });
+  constructor() {
+    super('The audit log takes too long.');
+  }
+}
 
 /** Lines that go out together. */
 interface Batch extends PromiseWithResolvers<void> {
   text: string;
+  /** Ends its timer. */
+  readonly settled: AbortController;
 }
 
-/** Why nobody waits for the time to run out any more. */
-const WRITTEN = 'written';
-
-/** An append-only trail of JSON lines. What comes while a write is under way goes out with the next. */
+/**
+ * An append-only log of JSON lines. One write is under way at a time; what comes meanwhile goes out with
+ * the next. A write that hangs is not joined by another, for each would keep a thread of the few that
+ * Node has for files, DNS and cryptography: until it returns, every entry is refused at once.
+ */
 export class AuditTrail {
   readonly #append: Append;
   readonly #clock: Clock;
   #waiting: Batch | undefined;
   #isWriting = false;
+  /** The write under way has made an entry wait too long. */
+  #isStuck = false;
   /** After a write that failed, half a line may stand at the end. */
   #isTorn = false;
 
@@ -45,12 +49,31 @@ export class AuditTrail {
     this.#clock = clock;
   }
 
-  /** Resolves when the entry is written; rejects when it cannot be. */
+  /** Resolves when the entry is written; rejects when it cannot be, or takes more than two seconds. */
   write(entry: AuditEntry): Promise<void> {
-    const batch = (this.#waiting ??= { text: '', ...Promise.withResolvers<void>() });
-    batch.text += `${JSON.stringify(entry)}\n`;
+    if (this.#isStuck) return Promise.reject(new AuditStuck());
+    const line = `${JSON.stringify(entry)}\n`;
+    const batch = (this.#waiting ??= this.#newBatch());
+    if (batch.text.length + line.length > MAX_WAITING_CHARACTERS) {
+      return Promise.reject(new AuditStuck());
+    }
+    batch.text += line;
     if (!this.#isWriting) void this.#writeAll();
     return batch.promise;
+  }
+
+  #newBatch(): Batch {
+    const batch = { text: '', settled: new AbortController(), ...Promise.withResolvers<void>() };
+    this.#clock.sleep(TIMEOUT_MS, batch.settled.signal).then(
+      () => {
+        this.#isStuck = true;
+        batch.reject(new AuditStuck());
+        this.#waiting?.reject(new AuditStuck());
+        this.#waiting = undefined;
+      },
+      () => undefined,
+    );
+    return batch;
   }
 
   async #writeAll(): Promise<void> {
@@ -58,27 +81,19 @@ export class AuditTrail {
     for (let batch = this.#waiting; batch !== undefined; batch = this.#waiting) {
       this.#waiting = undefined;
       try {
-        await this.#appendInTime((this.#isTorn ? '\n' : '') + batch.text);
+        await this.#append((this.#isTorn ? '\n' : '') + batch.text);
         this.#isTorn = false;
         batch.resolve();
       } catch (error) {
         this.#isTorn = true;
         batch.reject(error);
       }
+      batch.settled.abort(SETTLED);
+      this.#isStuck = false;
     }
     this.#isWriting = false;
   }
-
-  async #appendInTime(text: string): Promise<void> {
-    const written = new AbortController();
-    const tooLate = this.#clock.sleep(TIMEOUT_MS, written.signal).then(
-      () => Promise.reject(new Error('The audit trail takes too long.')),
-      () => undefined,
-    );
-    try {
-      await Promise.race([this.#append(text), tooLate]);
-    } finally {
-      written.abort(WRITTEN);
-    }
-  }
 }
+
+/** Handed to `abort` so that it makes no error, with its stack, for each batch. */
+const SETTLED = 'settled';

@@ -1,24 +1,32 @@
 import { maskPhoneNumbers } from '../../domain/mask.ts';
 import { parsePhoneNumber } from '../../domain/phoneNumber.ts';
-import type { AskedLookup, LookupEnd } from '../../lookups/admission.ts';
+import type { Lookup } from '../../domain/question.ts';
+import type { Asked, AuditOutcome, Ending, Heard } from '../../lookups/admission.ts';
 import { hashNumber } from './numberHash.ts';
 
 /** What one line of the trail tells. Never a number, a token or an answer. */
 export interface AuditEntry {
-  readonly audit: 'before' | 'after';
+  /**
+   * `before` something is asked and `after` it; `shared` or `kept` where a request hears an answer for
+   * which no lookup was made.
+   */
+  readonly audit: 'before' | 'after' | Heard['how'];
   /** RFC 3339. */
   readonly time: string;
-  readonly event: AskedLookup['event'];
+  readonly event: Asked['event'];
   readonly caller: AuditedCaller;
   readonly purpose: string;
   /** HMAC-SHA256 under the audit key, in hex. */
   readonly number: string;
-  readonly operation: AskedLookup['lookup']['operation'];
+  /** Absent for a consent's status. */
+  readonly operation?: Lookup['operation'];
   readonly maxAgeHours?: number;
   readonly correlator: string;
   readonly consentId?: string;
-  /** Of a line after the lookup. */
-  readonly outcome?: LookupEnd;
+  /** Of a line after. */
+  readonly outcome?: AuditOutcome;
+  /** Of a line after: exchanges that may have reached the operator. Those of event `lookup` are billed. */
+  readonly attempts?: number;
 }
 
 /** Who asked, as the token named them. */
@@ -33,7 +41,7 @@ export type AuditedRequest = Pick<AuditEntry, 'caller' | 'purpose' | 'correlator
 
 /** What the trail tells of a request. Pure. */
 export function auditedRequest(
-  { caller, purpose, correlator }: AskedLookup['request'],
+  { caller, purpose, correlator }: Asked['request'],
   key: string,
 ): AuditedRequest {
   return {
@@ -44,29 +52,63 @@ export function auditedRequest(
   };
 }
 
-/** The line before a lookup. Pure. */
+/** The line before something is asked. Pure. */
 export function entryBefore(
-  { event, lookup, number, consentId }: AskedLookup,
+  asked: Asked,
   { caller, purpose, correlator }: AuditedRequest,
   { key, time }: { key: string; time: string },
 ): AuditEntry {
   return {
     audit: 'before',
     time,
-    event,
+    event: asked.event,
     caller,
     purpose,
-    number: hashNumber(key, number),
-    operation: lookup.operation,
-    ...(lookup.operation === 'check' ? { maxAgeHours: lookup.maxAgeHours } : {}),
+    number: hashNumber(key, asked.number),
+    ...detailsOf(asked),
     correlator,
-    ...(consentId === undefined ? {} : { consentId }),
+    ...consentOf(asked),
   };
 }
 
 /** The line after it, with what came of it. Pure. */
-export function entryAfter(before: AuditEntry, outcome: LookupEnd, time: string): AuditEntry {
-  return { ...before, audit: 'after', time, outcome };
+export function entryAfter(before: AuditEntry, ending: Ending, time: string): AuditEntry {
+  const { outcome, attempts } = ending;
+  return { ...before, audit: 'after', time, outcome, attempts };
+}
+
+/** The line of an answer that is heard without a lookup. Pure. */
+export function entryHeard(
+  { how, ...heard }: Heard,
+  request: AuditedRequest,
+  named: { key: string; time: string },
+): AuditEntry {
+  return { ...entryBefore({ event: 'lookup', ...heard }, request, named), audit: how };
+}
+
+function detailsOf(asked: Asked): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {
+  switch (asked.event) {
+    case 'lookup':
+    case 'consent-request': {
+      const { lookup } = asked;
+      return lookup.operation === 'check'
+        ? { operation: lookup.operation, maxAgeHours: lookup.maxAgeHours }
+        : { operation: lookup.operation };
+    }
+    case 'consent-status':
+      return {};
+  }
+}
+
+function consentOf(asked: Asked): Pick<AuditEntry, 'consentId'> {
+  switch (asked.event) {
+    case 'lookup':
+      return asked.consentId === undefined ? {} : { consentId: asked.consentId };
+    case 'consent-request':
+      return { consentId: asked.consentId };
+    case 'consent-status':
+      return {};
+  }
 }
 
 /** Some issuers name people by their numbers: those are hashed as any number is. */

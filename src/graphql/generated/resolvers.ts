@@ -46,7 +46,13 @@ export type Scalars = {
  * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
  *   `extensions.retryAfterSeconds`.
  * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
- * - `LOOKUP_LIMIT_EXCEEDED`: the operation asks more than one operation may.
+ * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
+ *   `extensions.retryAfterSeconds`.
+ * - `INTERNAL_SERVER_ERROR`: a defect of this service.
+ *
+ * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation, before anything is looked up: it asks for more than one
+ * operation may. `extensions` says for more of what (`limited`), how much may be asked for (`limit`) and how
+ * much was (`asked`).
  */
 export type PhoneNumber = {
   __typename?: 'PhoneNumber';
@@ -114,7 +120,13 @@ export type PhoneNumber = {
  * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
  *   `extensions.retryAfterSeconds`.
  * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
- * - `LOOKUP_LIMIT_EXCEEDED`: the operation asks more than one operation may.
+ * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
+ *   `extensions.retryAfterSeconds`.
+ * - `INTERNAL_SERVER_ERROR`: a defect of this service.
+ *
+ * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation, before anything is looked up: it asks for more than one
+ * operation may. `extensions` says for more of what (`limited`), how much may be asked for (`limit`) and how
+ * much was (`asked`).
  */
 export type PhoneNumberSimSwapCheckArgs = {
   maxAgeHours?: Scalars['Int']['input'];
@@ -146,7 +158,13 @@ export type PhoneNumberSimSwapCheckArgs = {
  * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
  *   `extensions.retryAfterSeconds`.
  * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
- * - `LOOKUP_LIMIT_EXCEEDED`: the operation asks more than one operation may.
+ * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
+ *   `extensions.retryAfterSeconds`.
+ * - `INTERNAL_SERVER_ERROR`: a defect of this service.
+ *
+ * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation, before anything is looked up: it asks for more than one
+ * operation may. `extensions` says for more of what (`limited`), how much may be asked for (`limit`) and how
+ * much was (`asked`).
  */
 export type PhoneNumberSimSwappedWithinArgs = {
   maxAgeHours?: Scalars['Int']['input'];
@@ -283,7 +301,9 @@ export type SimSwapUnknownReason =
   /** The operator cannot answer for a window this long. Ask for `maxAgeHours`, where given. */
   | 'PERIOD_NOT_SUPPORTED'
   /** The caller has asked as much as it may in an hour. */
-  | 'RATE_LIMITED';
+  | 'RATE_LIMITED'
+  /** The state that replicas share cannot be reached. Ask again after `retryAfterSeconds`. */
+  | 'STATE_UNAVAILABLE';
 
 
 

@@ -49,6 +49,8 @@ export interface GuardedPost<J extends Judged> {
 /** An exchange, its judgement, and whether the same lookup may be tried once more with a new token. */
 export interface Outcome<J> {
   readonly judged: J;
+  /** Exchanges that may have reached the operator: all but those of which no byte left. */
+  readonly attempts: number;
   readonly mayRetryWithNewToken: boolean;
 }
 
@@ -78,13 +80,14 @@ export class GuardedEndpoint {
     return this.#attempt(request).then((first) => {
       if (request.isRetry !== true) this.#guards.budget.count();
       return request.isRetry === true || isSuccess(first.exchange)
-        ? { judged: first.judged, mayRetryWithNewToken: false }
+        ? { judged: first.judged, attempts: leftOf(first), mayRetryWithNewToken: false }
         : this.#retry(request, first);
     });
   }
 
   async #retry<J extends Judged>(request: GuardedPost<J>, first: Attempt<J>): Promise<Outcome<J>> {
-    const over: Outcome<J> = { judged: first.judged, mayRetryWithNewToken: false };
+    const attempts = leftOf(first);
+    const over: Outcome<J> = { judged: first.judged, attempts, mayRetryWithNewToken: false };
     const decision = this.#decide(first.exchange, request.urgency);
     if (decision.retry === 'none') return over;
     // A lookup with a new token is two exchanges.
@@ -92,7 +95,11 @@ export class GuardedEndpoint {
     if (!(await this.#pause(decision.atLeastMs, request.urgency))) return over;
     if (decision.retry === 'new-token') return { ...over, mayRetryWithNewToken: true };
     const second = await this.#attempt(request);
-    return { judged: second.judged, mayRetryWithNewToken: false };
+    return {
+      judged: second.judged,
+      attempts: attempts + leftOf(second),
+      mayRetryWithNewToken: false,
+    };
   }
 
   #decide(exchange: Exchange, urgency: Urgency): RetryDecision {
@@ -158,6 +165,10 @@ export class GuardedEndpoint {
   #timeLeftMs({ deadlineMs }: Urgency): number {
     return deadlineMs - this.#guards.clock.monotonicMs();
   }
+}
+
+function leftOf({ exchange }: { readonly exchange: Exchange }): 0 | 1 {
+  return 'fault' in exchange && !exchange.fault.sent ? 0 : 1;
 }
 
 function isSuccess(exchange: Exchange): boolean {

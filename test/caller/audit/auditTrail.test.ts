@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AuditTrail, toFile } from '../../../src/caller/audit/auditTrail.ts';
+import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
+import { AuditTrail } from '../../../src/caller/audit/auditTrail.ts';
 import { auditedRequest, entryAfter, entryBefore } from '../../../src/caller/audit/entry.ts';
 import { findEntries } from '../../../src/caller/audit/findEntries.ts';
 import { hashNumber } from '../../../src/caller/audit/numberHash.ts';
@@ -19,7 +20,12 @@ function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): A
     event: 'lookup',
     lookup: { operation: 'check', maxAgeHours: hours(240) },
     number: ALICE,
-    request: { caller, purpose: 'fraud-prevention', correlator: createCorrelator('trace') },
+    request: {
+      caller,
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator('trace'),
+      deadlineMs: Infinity,
+    },
     ...others,
   };
 }
@@ -37,7 +43,7 @@ function lineBefore(one: AskedLookup) {
 }
 
 function after(one: AskedLookup) {
-  return entryAfter(lineBefore(one), 'answered', TIME);
+  return entryAfter(lineBefore(one), { outcome: 'answered', attempts: 1 }, TIME);
 }
 
 describe('an entry', () => {
@@ -55,6 +61,7 @@ describe('an entry', () => {
       correlator: expect.stringMatching(/^trace-[A-Za-z0-9[\]-]+$/) as unknown,
       consentId,
       outcome: 'answered',
+      attempts: 1,
     });
   });
 
@@ -73,7 +80,7 @@ describe('an entry', () => {
 
   it('hides a number that a caller chose for a correlator', () => {
     const correlator = createCorrelator(ALICE);
-    const request = { caller: 'anonymous', purpose: 'x', correlator };
+    const request = { caller: 'anonymous', purpose: 'x', correlator, deadlineMs: Infinity };
     expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
   });
 
@@ -89,8 +96,10 @@ describe('the trail', () => {
   it('is appended to a file that only its owner reads', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
     const clock = new TestClock();
-    await new AuditTrail(toFile(file, clock), clock).write(before());
-    await new AuditTrail(toFile(file, clock), clock).write(before(BOB));
+    for (const number of [ALICE, BOB]) {
+      const opened = new AuditFile(file, clock);
+      await new AuditTrail((text) => opened.append(text), clock).write(before(number));
+    }
     const entries = readFileSync(file, 'utf8')
       .trimEnd()
       .split('\n')

@@ -1,0 +1,54 @@
+/** The media types of GraphQL over HTTP in which a reply can be. */
+export type ReplyMediaType = 'application/json' | 'application/graphql-response+json';
+
+const JSON_TYPE = 'application/json';
+const GRAPHQL_TYPE = 'application/graphql-response+json';
+
+/** How a media type is wanted: as RFC 9110 §12.5.1 weighs it, then by how exactly and how early it is named. */
+interface Wish {
+  readonly quality: number;
+  readonly exactness: number;
+  readonly place: number;
+}
+
+/**
+ * The media type in which a client wants its reply, read out of its header `accept`; `application/json`
+ * where it says nothing, and where it wants neither.
+ */
+export function replyMediaType(accept: string | undefined): ReplyMediaType {
+  const ranges = (accept ?? '*/*').split(',').map((range) => range.trim().toLowerCase());
+  const json = wishFor(JSON_TYPE, ranges);
+  const graphql = wishFor(GRAPHQL_TYPE, ranges);
+  return isStronger(graphql, json) ? GRAPHQL_TYPE : JSON_TYPE;
+}
+
+function wishFor(type: ReplyMediaType, ranges: readonly string[]): Wish {
+  let wish: Wish = { quality: 0, exactness: 0, place: Infinity };
+  for (const [place, range] of ranges.entries()) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const exactness = exactnessOf(name, type);
+    if (exactness <= wish.exactness) continue;
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    wish = { quality: quality === undefined ? 1 : Number(quality.slice(2)), exactness, place };
+  }
+  return wish;
+}
+
+function exactnessOf(name: string, type: ReplyMediaType): number {
+  switch (name) {
+    case type:
+      return 3;
+    case 'application/*':
+      return 2;
+    case '*/*':
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+function isStronger(one: Wish, other: Wish): boolean {
+  if (one.quality !== other.quality) return one.quality > other.quality;
+  if (one.exactness !== other.exactness) return one.exactness > other.exactness;
+  return one.place < other.place;
+}

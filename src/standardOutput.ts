@@ -1,0 +1,35 @@
+import type { Writable } from 'node:stream';
+
+/** What waits for a reader that has stopped; further lines of the log are dropped. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/**
+ * Writes to standard output without ever blocking the process, whether its reader reads, stops or is gone.
+ * The log and the audit log may share it.
+ */
+export class StandardOutput {
+  readonly #stream: Writable;
+
+  constructor(stream: Writable = process.stdout) {
+    this.#stream = stream;
+    // Without a listener, a reader that is gone would end the process.
+    if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
+  }
+
+  /** Writes a line, or drops it when the reader is gone or far behind. */
+  write(line: string): void {
+    if (this.#stream.writableLength < MAX_WAITING_BYTES) this.#stream.write(line);
+  }
+
+  /** Resolves when the text has been handed to the operating system; rejects when it cannot be. */
+  append(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#stream.write(text, (error) => {
+        if (error instanceof Error) reject(error);
+        else resolve();
+      });
+    });
+  }
+}
+
+function ignore(): void {}

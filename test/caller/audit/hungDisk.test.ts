@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ServerProcess } from '../../endToEnd/serverProcess.ts';
+import { lookupsOf, startScriptedOperator } from '../../endToEnd/scriptedOperator.ts';
+import type { RecordingServer } from '../../http/recordingServer.ts';
+import { TestIssuer } from '../testIssuer.ts';
+
+/** More than libuv has threads. */
+const REQUESTS = 8;
+
+let issuer: TestIssuer;
+let operator: RecordingServer;
+
+beforeAll(async () => {
+  issuer = await TestIssuer.start();
+  operator = await startScriptedOperator();
+});
+
+afterAll(async () => {
+  await issuer.close();
+  await operator[Symbol.asyncDispose]();
+});
+
+function startServer(settings: Record<string, string> = {}): Promise<ServerProcess> {
+  return ServerProcess.start(operator.url, {
+    ...issuer.settings,
+    AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
+    ...settings,
+  });
+}
+
+interface Answered {
+  readonly data?: { readonly phoneNumber?: { readonly simSwappedWithin: boolean | null } };
+  readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
+}
+
+/** The answer, or the code of its error. Each has a token of its own, for the server to verify. */
+async function ask({ url }: ServerProcess, subject: string): Promise<unknown> {
+  const token = await issuer.token({ sub: subject, scope: 'sim-swap:read' });
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ query: '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }' }),
+    signal: AbortSignal.timeout(8000),
+  });
+  const { data, errors } = (await response.json()) as Answered;
+  return errors?.[0]?.extensions?.code ?? data?.phoneNumber?.simSwappedWithin;
+}
+
+/** A pipe in the place of the file: without a reader it hangs when opened, and full it hangs when written. */
+function makePipe(): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.pipe');
+  execFileSync('mkfifo', [path]);
+  return path;
+}
+
+/** Reads a pipe, so that opening it and writing to it go on. */
+class PipeReader implements Disposable {
+  readonly #fd: number;
+
+  constructor(path: string) {
+    this.#fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  }
+
+  fill(): void {
+    const block = Buffer.alloc(4096, '\n');
+    while (this.#try(() => writeSync(this.#fd, block)) > 0);
+  }
+
+  drain(): string {
+    const block = Buffer.alloc(65_536);
+    let text = '';
+    for (let read = 1; read > 0; text += block.toString('utf8', 0, read)) {
+      read = this.#try(() => readSync(this.#fd, block));
+    }
+    return text.trim();
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+  }
+
+  #try(act: () => number): number {
+    try {
+      return act();
+    } catch {
+      return 0;
+    }
+  }
+}
+
+describe('a disk that hangs', () => {
+  it('while the file is opened: everything else goes on, and it is used again when it is back', async () => {
+    const path = makePipe();
+    await using server = await startServer({ AUDIT_LOG: path });
+    const codes = [];
+    for (let n = 0; n < REQUESTS; n += 1) codes.push(await ask(server, `caller ${n}`));
+    expect(codes).toEqual(codes.map(() => 'AUDIT_UNAVAILABLE'));
+    expect(lookupsOf(operator)).toEqual([]);
+
+    using pipe = new PipeReader(path);
+    await expect.poll(() => ask(server, 'after'), { timeout: 10_000 }).toBe(false);
+    expect(pipe.drain()).toContain('"audit":"before"');
+  }, 60_000);
+
+  it('while it is written: everything else goes on, and it is used again when it is back', async () => {
+    const path = makePipe();
+    using pipe = new PipeReader(path);
+    pipe.fill();
+    await using server = await startServer({ AUDIT_LOG: path });
+    const codes = [];
+    for (let n = 0; n < REQUESTS; n += 1) codes.push(await ask(server, `caller ${n}`));
+    expect(codes).toEqual(codes.map(() => 'AUDIT_UNAVAILABLE'));
+
+    pipe.drain();
+    await expect.poll(() => ask(server, 'after'), { timeout: 10_000 }).toBe(false);
+  }, 60_000);
+
+  it('holds up one request for two seconds, and all others for no time', async () => {
+    await using server = await startServer({ AUDIT_LOG: makePipe() });
+    await ask(server, 'the first');
+    const startedAtMs = performance.now();
+    for (let n = 0; n < 20; n += 1) expect(await ask(server, 'risk')).toBe('AUDIT_UNAVAILABLE');
+    expect(performance.now() - startedAtMs).toBeLessThan(20 * 2000);
+  }, 60_000);
+});
+
+describe('standard output', () => {
+  it('whose reader is gone: nothing is asked that cannot be recorded, and the server goes on', async () => {
+    await using server = await startServer();
+    expect(await ask(server, 'before')).toBe(false);
+    server.stdout.destroy();
+    for (let n = 0; n < 3; n += 1) expect(await ask(server, 'after')).toBe('AUDIT_UNAVAILABLE');
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+  }, 30_000);
+});

@@ -1,0 +1,112 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AuditTrail } from '../../src/caller/audit/auditTrail.ts';
+import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import { ANONYMOUS } from '../../src/caller/caller.ts';
+import { CallerAdmission } from '../../src/caller/callerAdmission.ts';
+import { inMemory, Quotas } from '../../src/caller/quotas.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import type { Asked } from '../../src/lookups/admission.ts';
+import { silentLog } from '../silentLog.ts';
+import { TestClock } from '../testClock.ts';
+import { ALICE, BOB, hours } from '../values.ts';
+
+const CHECK = { operation: 'check', maxAgeHours: hours(24) } as const;
+
+class Admitting {
+  readonly lines: AuditEntry[] = [];
+  readonly clock = new TestClock();
+  readonly admission: CallerAdmission;
+  isDiskFull = false;
+
+  constructor(limits: Partial<ConstructorParameters<typeof Quotas>[0]> = {}) {
+    const write = async (text: string): Promise<void> => {
+      if (this.isDiskFull) throw new Error('ENOSPC');
+      for (const line of text.trim().split('\n')) this.lines.push(JSON.parse(line) as AuditEntry);
+      await Promise.resolve();
+    };
+    this.admission = new CallerAdmission({
+      quotas: new Quotas({ numbersPerHour: 100, lookupsPerHour: 100, ...limits }, inMemory),
+      audit: { trail: new AuditTrail(write, this.clock), key: 'a-key' },
+      clock: this.clock,
+      log: silentLog,
+    });
+  }
+
+  request(caller = 'risk', purpose = 'fraud-prevention'): Asked['request'] {
+    return { caller, purpose, correlator: createCorrelator('trace'), deadlineMs: Infinity };
+  }
+
+  /** The code of the failure, or that it was admitted. */
+  async admit(asked: Asked): Promise<string> {
+    const admitted = await this.admission.admit(asked);
+    return 'failure' in admitted ? admitted.failure.code : 'admitted';
+  }
+}
+
+let test: Admitting;
+beforeEach(() => {
+  test = new Admitting();
+});
+
+function status(number = ALICE, caller = 'risk'): Asked {
+  return { event: 'consent-status', number, request: test.request(caller) };
+}
+
+describe('what was asked of the operator', () => {
+  it('has a line after it that counts its attempts', async () => {
+    const asked = {
+      event: 'lookup',
+      lookup: CHECK,
+      number: ALICE,
+      request: test.request(),
+    } as const;
+    const admitted = await test.admission.admit(asked);
+    if ('failure' in admitted) throw new Error(admitted.failure.code);
+    await admitted.ended({ outcome: 'answered', attempts: 2 });
+    expect(test.lines).toMatchObject([
+      { audit: 'before', event: 'lookup' },
+      { audit: 'after', event: 'lookup', outcome: 'answered', attempts: 2 },
+    ]);
+  });
+});
+
+describe('an answer without a lookup', () => {
+  it.each(['shared', 'kept'] as const)('is recorded as %s, and never billed', async (how) => {
+    const request = test.request('risk', 'account-recovery');
+    const heard = { how, lookup: CHECK, number: ALICE, request, consentId: 'id' };
+    expect(await test.admission.heard(heard)).toBeUndefined();
+    expect(test.lines).toMatchObject([
+      { audit: how, event: 'lookup', purpose: 'account-recovery', consentId: 'id' },
+    ]);
+    expect(test.lines[0]?.correlator).toBe(request.correlator.name);
+    expect(test.lines[0]).not.toHaveProperty('attempts');
+  });
+
+  it('is not told when it cannot be recorded', async () => {
+    test.isDiskFull = true;
+    const heard = { how: 'kept', lookup: CHECK, number: ALICE, request: test.request() } as const;
+    expect(await test.admission.heard(heard)).toMatchObject({ code: 'AUDIT_UNAVAILABLE' });
+  });
+});
+
+describe('the status of a consent', () => {
+  it('has one line, before it is told', async () => {
+    expect(await test.admit(status())).toBe('admitted');
+    expect(test.lines).toMatchObject([{ audit: 'before', event: 'consent-status' }]);
+    expect(test.lines[0]).not.toHaveProperty('operation');
+  });
+
+  it('is not told when it cannot be recorded', async () => {
+    test.isDiskFull = true;
+    expect(await test.admit(status())).toBe('AUDIT_UNAVAILABLE');
+  });
+
+  it('counts as a number, and not as a lookup', async () => {
+    test = new Admitting({ numbersPerHour: 1, lookupsPerHour: 1 });
+    expect(await test.admit(status())).toBe('admitted');
+    expect(await test.admit(status())).toBe('admitted');
+    expect(await test.admit(status(BOB))).toBe('RATE_LIMITED');
+    expect(await test.admit(status(BOB, ANONYMOUS.key))).toBe('admitted');
+    expect(test.lines).toHaveLength(3);
+  });
+});
