@@ -11,12 +11,13 @@ import { FIELDS, isAskingField, type FieldAsk } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { KnownReply } from './knownReply.ts';
 import {
-  errorBytes,
+  failedFieldBytes,
+  failedNumberBytes,
+  failedRootBytes,
   keyBytes,
   MAX_ENVELOPE_BYTES,
   MAX_INDEX_BYTES,
   MIN_FIELD_BYTES,
-  NULL_BYTES,
   valueBytes,
 } from './replyBytes.ts';
 import { Selections, type Arguments } from './selections.ts';
@@ -123,12 +124,12 @@ export function costOf(incoming: IncomingOperation, limits: OperationLimits): Op
     const numbers = numbersIn(selections.argumentsOf(definition, field), incoming.ownNumber);
     const path = keyBytes(field) + MAX_INDEX_BYTES;
     // The field as a whole: what it holds, or that its arguments are not valid.
-    cost.replyBytes += keyBytes(field) + NULL_BYTES + errorBytes(path);
+    cost.replyBytes += keyBytes(field) + failedRootBytes(path);
     if (!Array.isArray(numbers) || numbers.length === 0) continue;
 
     const below = askedBelow(field, phoneNumber, { selections, path });
     cost.answers += numbers.length * Math.max(1, below.fields);
-    cost.replyBytes += numbers.length * Math.max(below.bytes, NULL_BYTES + errorBytes(path));
+    cost.replyBytes += numbers.length * Math.max(below.bytes, failedNumberBytes(path));
     if (below.questions.size === 0 && !below.asksConsent) continue;
     for (const number of new Set<unknown>(numbers)) {
       if (isFarBeyond(cost, limits)) return cost;
@@ -188,7 +189,7 @@ function askedBelow(
     const pathHere = path + keyBytes(asked);
     below.fields += 1;
     const { size, canFail } = valueBytes(asked.name.value);
-    const ifFailed = canFail ? NULL_BYTES + errorBytes(pathHere) : 0;
+    const ifFailed = canFail ? failedFieldBytes(pathHere) : 0;
     let value = size;
     if (definition !== undefined && isAskingField(definition.name)) {
       const ask = FIELDS[definition.name](selections.argumentsOf(definition, asked));
