@@ -111,5 +111,6 @@ function extensionsOf(error: CallerError): Record<string, unknown> {
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
   };
 }
