@@ -112,5 +112,6 @@ function extensionsOf(error: CallerError): Record<string, unknown> {
     ...(quota === undefined ? {} : { quota }),
     ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
   };
 }
