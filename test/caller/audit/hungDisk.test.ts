@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as allOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../../endToEnd/serverProcess.ts';
 import { lookupsOf, startScriptedOperator } from '../../endToEnd/scriptedOperator.ts';
@@ -139,7 +139,7 @@ const SHORT = { REQUEST_TIMEOUT_MS: '1000', OPERATOR_TIMEOUT_MS: '200' };
 describe('SIGTERM', () => {
   it('ends a process whose disk hangs, not with 0, and says so', async () => {
     await using server = await startServer({ AUDIT_LOG: makePipe(), ...SHORT });
-    const log = text(server.stdout);
+    const log = allOf(server.stdout);
     expect(await ask(server, 'risk')).toBe('AUDIT_UNAVAILABLE');
     server.terminate();
     expect((await server.exit).code).not.toBe(0);
