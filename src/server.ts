@@ -32,7 +32,6 @@ import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
-import { SentHeaders } from './http/sentHeaders.ts';
 import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { SimSwaps } from './loaders/simSwaps.ts';
 import type { Log } from './log.ts';
@@ -286,7 +285,7 @@ export function createSimSwaps(
     store = new MemoryConsentStore(clock),
   }: SimSwapParts,
 ): SimSwaps {
-  const shared = { sentHeaders: new SentHeaders(), abortListeners: new AbortListeners() };
+  const shared = { abortListeners: new AbortListeners() };
   const budget = new RetryBudget(clock);
   const endpoints: Endpoint[] = [];
   const guarded = (name: string, kind: ExchangeKind, url: string): GuardedEndpoint => {
@@ -376,7 +375,6 @@ export function createSimSwaps(
     async close() {
       await route.close();
       await Promise.all(endpoints.map((one) => one.close()));
-      shared.sentHeaders.close();
     },
   };
 }

@@ -105,10 +105,12 @@ function isCoercionError(error: unknown): boolean {
 
 function extensionsOf(error: CallerError): Record<string, unknown> {
   if (!(error instanceof LookupError)) return { code: error.code };
-  const { code, retryAfterSeconds, expiresAtMs } = error.failure;
+  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours } = error.failure;
   return {
     code,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
   };
 }

@@ -7,6 +7,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import { FIELDS, isAskingField, type FieldAsk } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { KnownReply } from './knownReply.ts';
 import {
@@ -80,12 +81,6 @@ const NUMBERS_IN: Readonly<
   _entities: ({ representations }) =>
     Array.isArray(representations) ? representations.map(keyOf) : [],
 };
-
-/** The fields that ask the operator something. */
-const QUESTIONS: ReadonlySet<string> = new Set(['lastSimSwap', 'simSwappedWithin']);
-
-/** The field that asks our own store: no lookup, but not for any number of numbers. */
-const CONSENT = 'simSwapConsent';
 
 /** The variables as an execution coerces them; `undefined` when they do not fit, as it will say. */
 export function coerceVariables(
@@ -180,7 +175,7 @@ function isFarBeyond(cost: OperationCost, limits: OperationLimits): boolean {
   return limitsOf(limits).some(([name, limit]) => cost[name] > COUNTED_TIMES * limit);
 }
 
-/** The fields below a field, and the questions by their names and arguments with their defaults. */
+/** The fields below a field, and what they ask. */
 function askedBelow(
   field: FieldNode,
   parent: GraphQLObjectType,
@@ -193,13 +188,13 @@ function askedBelow(
     const definition = parent.getFields()[asked.name.value];
     const pathHere = path + keyBytes(asked);
     below.fields += 1;
-    below.asksConsent ||= asked.name.value === CONSENT;
     const { size, canFail } = valueBytes(asked.name.value);
     const ifFailed = canFail ? failedFieldBytes(pathHere) : 0;
     let value = size;
-    if (definition !== undefined && QUESTIONS.has(definition.name)) {
-      const { maxAgeHours } = selections.argumentsOf(definition, asked);
-      questions.add(`${definition.name} ${String(maxAgeHours)}`);
+    if (definition !== undefined && isAskingField(definition.name)) {
+      const ask = FIELDS[definition.name](selections.argumentsOf(definition, asked));
+      // Refused arguments ask nothing: the resolver says why.
+      if ('value' in ask) add(ask.value, questions, below);
     }
     if (definition !== undefined && isObjectType(definition.type)) {
       const nested = askedBelow(asked, definition.type, { selections, path: pathHere });
@@ -209,6 +204,22 @@ function askedBelow(
     below.bytes += Math.max(MIN_FIELD_BYTES, keyBytes(asked) + Math.max(value, ifFailed));
   }
   return { ...below, questions };
+}
+
+/** Equal questions of different fields are one. */
+function add(
+  { key, cost }: FieldAsk,
+  questions: Set<string>,
+  below: { asksConsent: boolean },
+): void {
+  switch (cost) {
+    case 'lookup':
+      questions.add(key);
+      break;
+    case 'stored-state':
+      // No lookup, but not for any number of numbers.
+      below.asksConsent = true;
+  }
 }
 
 function keyOf(representation: unknown): unknown {

@@ -29,6 +29,7 @@ function errorFrameBytes(code: string, message: string): number {
       code,
       retryAfterSeconds: 999_999,
       ...(code === 'CONSENT_PENDING' ? { expiresAt: '2026-03-14T10:26:53.123Z' } : {}),
+      ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 2400 } : {}),
     },
   };
   return Buffer.byteLength(JSON.stringify(frame)) + 1;
@@ -72,7 +73,7 @@ export function keyBytes({ alias, name }: FieldNode): number {
   return (alias ?? name).value.length + 4;
 }
 
-/** The most that the value of a field of a phone number or of a consent takes. */
+/** The most that the value of a field of a phone number, of a check or of a consent takes. */
 export function valueBytes(field: string): ValueBytes {
   return VALUES[field] ?? UNKNOWN;
 }
@@ -86,12 +87,20 @@ interface ValueBytes {
 /** RFC 3339 with nine digits of a second and a zone, in quotes. */
 const MAX_DATE_TIME_BYTES = '"2026-03-14T10:26:53.123456789+01:00"'.length;
 
+/** The longest code, in quotes. */
+const MAX_CODE_BYTES = Math.max(...Object.keys(ERRORS).map((code) => code.length + 2));
+
 const VALUES: Readonly<Record<string, ValueBytes>> = {
   __typename: { size: '"SimSwapConsent"'.length, canFail: false },
   e164: { size: '"+123456789012345"'.length, canFail: false },
   lastSimSwap: { size: MAX_DATE_TIME_BYTES, canFail: true },
   simSwappedWithin: { size: 'false'.length, canFail: true },
+  simSwapCheck: { size: 0, canFail: true },
   simSwapConsent: { size: 0, canFail: true },
+  result: { size: '"NOT_SWAPPED"'.length, canFail: false },
+  reason: { size: MAX_CODE_BYTES, canFail: false },
+  maxAgeHours: { size: '-2147483648'.length, canFail: false },
+  asOf: { size: MAX_DATE_TIME_BYTES, canFail: false },
   state: { size: '"NOT_NEEDED"'.length, canFail: false },
   retryAfterSeconds: { size: '-2147483648'.length, canFail: false },
   expiresAt: { size: MAX_DATE_TIME_BYTES, canFail: false },
