@@ -12,7 +12,7 @@ import {
   type AuditEntry,
 } from './audit/entry.ts';
 import { ANONYMOUS } from './caller.ts';
-import type { OverQuota, Quotas, QuotaStanding, WithinQuota } from './quotas/quotas.ts';
+import type { OverQuota, Quotas, WithinQuota } from './quotas/quotas.ts';
 
 /** What admission takes. */
 export interface AdmissionParts {
@@ -48,15 +48,6 @@ export class CallerAdmission implements Admission {
   heard(heard: Heard): Promise<LookupFailure | undefined> | undefined {
     const { audit } = this.#parts;
     return audit === undefined ? undefined : this.#recordHeard(heard, audit);
-  }
-
-  /**
-   * What a caller has left of its quotas, for headers and `extensions`; empty for anonymous callers.
-   *
-   * @param timeLimitMs for a store that is not in this process; later, the process's own counts are told
-   */
-  standingOf(caller: string, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
-    return this.#parts.quotas.standingOf(caller, timeLimitMs);
   }
 
   /** Closes the audit log, once nothing is asked any more. */
