@@ -218,7 +218,7 @@ export interface LookupFailure {
   readonly quota?: 'numbers' | 'lookups' | 'prompts';
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
-  /** Of PERIOD_NOT_SUPPORTED: the longest period that is answered for, where it is known. */
+  /** The longest period that can be answered, where this one is not supported and that is known. */
   readonly maxAgeHours?: number;
 }
 

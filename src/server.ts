@@ -12,12 +12,16 @@ import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
+import { allowsHost } from './config/allowedHosts.ts';
+import { isLoopback } from './config/loopback.ts';
 import type { Config } from './config.ts';
 import type { RequestContext } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';
-import { createEndpoint, type RequestLife } from './graphql/endpoint.ts';
+import { CrossOrigin } from './graphql/crossOrigin.ts';
+import { createEndpoint } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { HttpServer } from './graphql/httpServer.ts';
+import type { RequestLife } from './graphql/requestLife.ts';
 import { AbortListeners } from './http/abortListeners.ts';
 import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
@@ -54,6 +58,8 @@ export interface RunningServer {
   readonly url: string;
   /** Says that it is not ready, goes on for the grace, then drains and ends. */
   stop(): Promise<void>;
+  /** How long that takes at most, unless something hangs. */
+  readonly stopLimitMs: number;
 }
 
 /** What is handed in from outside. */
@@ -85,13 +91,12 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     life: RequestLife,
   ): RequestContext => {
     const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
-    const deadlineMs = clock.monotonicMs() + life.timeoutMs;
     const loader = simSwaps.forRequest({
       caller: caller.key,
       purpose,
       correlator,
       signal: life.signal,
-      deadlineMs,
+      deadlineMs: life.deadlineMs,
     });
     return { caller, simSwaps: permittedSimSwaps(caller, loader) };
   };
@@ -100,11 +105,15 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
+      clock,
+      crossOrigin: new CrossOrigin(config.allowedOrigins),
+      allowsHost: hostCheck(config),
       admit: (headers) => gate.admit(headers),
       trustedDocuments: config.trustedDocuments,
       explorer: explorerOf(parts),
       createContext,
     }),
+    replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
     onDefect: (defect) => {
       log.error('a request broke', {
@@ -115,8 +124,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const url = await http.listen();
   return {
     url,
+    stopLimitMs: stopLimitMs(config, operator),
     async stop() {
-      http.refuseNewcomers();
+      http.startDraining();
       await clock.sleep(config.drainGraceMs);
       await http.close();
       await apollo.stop();
@@ -128,10 +138,30 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   };
 }
 
+/** A browser has no token when it opens a page: the explorer stands before the gate, where nobody else comes. */
 function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefined {
-  const isClosed = config.production || config.trustedDocuments !== undefined;
+  const isExposed = config.production || !isLoopback(config.listen.host);
+  const isClosed = isExposed || config.trustedDocuments !== undefined;
   return isClosed || openingDocument === undefined ? undefined : createExplorer(openingDocument);
 }
+
+/**
+ * A page of another site whose name leads to this machine asks under that name. Where a token is needed it
+ * has none; where none is needed, hosts are checked.
+ */
+function hostCheck({ callers, allowedHosts }: Config): (host: string | undefined) => boolean {
+  const isChecked = callers.tokens === undefined || allowedHosts.length > 0;
+  return isChecked ? (host) => allowsHost(host, allowedHosts) : () => true;
+}
+
+/** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */
+function stopLimitMs(config: Config, operator: OperatorSettings): number {
+  const requestsMs = config.drainGraceMs + config.requestTimeoutMs + SLOWEST_BYTES_MS;
+  return requestsMs + 2 * operator.timeoutMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS;
+}
+
+/** However short requests are: a client on a slow network reads a page of answers in it. */
+const MIN_REPLY_TIMEOUT_MS = 1000;
 
 /** What a drain allows for requests and answers to come and go, beside a request's own time. */
 const SLOWEST_BYTES_MS = 1000;
