@@ -301,8 +301,9 @@ async function outcome(
 }
 
 function answer({ swapped, latestSimChange }: Readonly<Record<string, unknown>>): string {
-  if (swapped !== undefined) return `swapped: ${String(swapped)}`;
-  if (typeof latestSimChange !== 'string') return `latestSimChange: ${String(latestSimChange)}`;
+  if (typeof swapped === 'boolean') return `swapped: ${swapped}`;
+  if (latestSimChange === null) return 'latestSimChange: null';
+  if (typeof latestSimChange !== 'string') return 'no answer';
   return `latestSimChange: ${(START_MS - Date.parse(latestSimChange)) / HOUR_MS} h ago`;
 }
 
