@@ -51,7 +51,7 @@ export const ERRORS = {
   },
   PERIOD_NOT_SUPPORTED: {
     message: 'The operator cannot answer for a period this long.',
-    remedy: 'ask for fewer hours',
+    remedy: 'ask for fewer hours: `maxAgeHours` says how many, where it is known',
     audience: 'client',
     places: ['field'],
   },
@@ -214,8 +214,12 @@ export interface LookupFailure {
   readonly reach: FailureReach;
   /** When asking again can help, in whole seconds. */
   readonly retryAfterSeconds?: number;
+  /** Of RATE_LIMITED: what there was too much of in an hour. */
+  readonly quota?: 'numbers' | 'lookups' | 'prompts';
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
+  /** The longest period that can be answered, where this one is not supported and that is known. */
+  readonly maxAgeHours?: number;
 }
 
 /**

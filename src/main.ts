@@ -30,8 +30,17 @@ if (simulator === undefined) log.info('listening', { port: Number(new URL(server
 else process.stdout.write(banner(server.url, config.role, simulator));
 
 async function drain(): Promise<void> {
+  const limit = setTimeout(giveUp, server.stopLimitMs);
   await server.stop();
   await simulator?.stop();
+  // What still hangs keeps the process alive until then; nothing else does.
+  limit.unref();
+}
+
+/** Ends at once. `process.exit` would wait for a thread that a disk holds up. */
+function giveUp(): void {
+  log.error('the drain did not end in time', { limitMs: server.stopLimitMs });
+  setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 
 function settings(): Config {

@@ -10,9 +10,10 @@ import { OperationTypeNode } from 'graphql';
 import type { RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
 import { maxDepthRule } from './documentDepth.ts';
+import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from './documentLimits.ts';
 import { DocumentStore } from './documentStore.ts';
 import { formatError } from './errors.ts';
-import { replyMediaType } from './mediaType.ts';
+import { statusOfRefusal } from './mediaType.ts';
 import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
 import { LimitExceeded, queriesOnly, unlessInvalid } from './refusals.ts';
 import { createSchema, type Role } from './schema.ts';
@@ -23,21 +24,6 @@ export interface ApolloSettings {
   readonly production: boolean;
   readonly limits: OperationLimits;
 }
-
-/**
- * A hundred aliases with their variables take 1800. Validation compares fields in pairs: the worst document
- * of this size takes a tenth of a second, and one of twice the size four times as long.
- */
-const MAX_DOCUMENT_TOKENS = 2000;
-
-/** Comments are no tokens to graphql-js, but each takes as much memory as one. */
-const MAX_DOCUMENT_COMMENTS = 500;
-
-/** In UTF-16 code units: a hundred and more for each token. */
-const MAX_DOCUMENT_LENGTH = 256 * 1024;
-
-/** Tools introspect a schema in 18. */
-const MAX_DOCUMENT_DEPTH = 20;
 
 /** Each may quote what it refuses. */
 const MAX_VALIDATION_ERRORS = 20;
@@ -60,11 +46,7 @@ export function createApolloServer(
     csrfPrevention: true,
     stopOnTerminationSignals: false,
     persistedQueries: false,
-    parseOptions: {
-      maxLexicalTokens: MAX_DOCUMENT_TOKENS,
-      maxComments: MAX_DOCUMENT_COMMENTS,
-      maxSourceLength: MAX_DOCUMENT_LENGTH,
-    },
+    parseOptions: PARSE_LIMITS,
     validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
     executionOptions: { maxCoercionErrors: MAX_VARIABLE_ERRORS },
     documentStore: new DocumentStore(DOCUMENT_STORE_BYTES),
@@ -104,23 +86,9 @@ function refuseTooMuch(limits: OperationLimits): ApolloServerPlugin<RequestConte
           const excess = excessOf(cost, limits);
           if (excess === undefined) return;
           const accept = request.http?.headers.get('accept');
-          throw new LimitExceeded(excess, statusOfRefusal(accept));
+          throw new LimitExceeded(excess, statusOfRefusal(accept, 400));
         },
       };
     },
   };
-}
-
-/**
- * GraphQL over HTTP has a well-formed operation answered with 200 in `application/json`, whatever becomes of
- * it: gateways take any other status for a failure of the subgraph, and drop the code. In
- * `application/graphql-response+json` what was not executed is 400.
- */
-function statusOfRefusal(accept: string | undefined): number {
-  switch (replyMediaType(accept)) {
-    case 'application/json':
-      return 200;
-    case 'application/graphql-response+json':
-      return 400;
-  }
 }
