@@ -5,11 +5,16 @@ import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
+import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
-import { misfits, readManifest, type TrustedDocuments } from './graphql/trustedDocuments.ts';
+import {
+  invalidDocuments,
+  readManifest,
+  type TrustedDocuments,
+} from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
@@ -19,6 +24,10 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
+  /** Names, beside those of loopback, under which requests may come where no token is needed. */
+  readonly allowedHosts: readonly string[];
+  /** The origins whose pages may read what this service answers. */
+  readonly allowedOrigins: readonly string[];
   /** The least that is logged. */
   readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
@@ -61,6 +70,8 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     role,
     production,
+    allowedHosts: readAllowedHosts(read),
+    allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
     trustedDocuments: readTrustedDocuments(read, role),
     operators: access === undefined ? [] : [{ ...manners, ...access }],
@@ -90,10 +101,10 @@ export function readConfig(environment: Environment = process.env): Config {
     quotas: {
       numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR', 10_000, { min: 1, max: 999_999_999 }),
       lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR', 50_000, { min: 1, max: 999_999_999 }),
-      promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR', 10, { min: 1, max: 3600 }),
+      promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR', 10, { min: 1, max: 999_999_999 }),
       promptsPerHourAllCallers: read.integer('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS', 20, {
         min: 1,
-        max: 3600,
+        max: 999_999_999,
       }),
     },
     audit: readAudit(read, exposure),
@@ -135,8 +146,8 @@ function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocum
     read.problem(name, "names a file that is no manifest of Apollo's or of GraphQL Codegen's");
     return undefined;
   }
-  for (const misfit of misfits(documents, createSchema(role))) {
-    read.problem(name, `has a document that cannot be served: ${misfit}`);
+  for (const invalid of invalidDocuments(documents, createSchema(role))) {
+    read.problem(name, `has a document that cannot be served: ${invalid}`);
   }
   return documents;
 }

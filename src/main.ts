@@ -9,6 +9,9 @@ import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
 import { onTermination } from './termination.ts';
 
+/** For a reader of standard output to take what is left. */
+const LAST_LINES_MS = 1000;
+
 const config = settings();
 const log = createLog(config.logLevel);
 const simulator = config.simulator === undefined ? undefined : await simulated();
@@ -30,8 +33,18 @@ if (simulator === undefined) log.info('listening', { port: Number(new URL(server
 else process.stdout.write(banner(server.url, config.role, simulator));
 
 async function drain(): Promise<void> {
+  const limit = setTimeout(giveUp, server.stopLimitMs);
   await server.stop();
   await simulator?.stop();
+  clearTimeout(limit);
+  // Nothing of ours is under way any more: what keeps the process alive after that hangs.
+  setTimeout(giveUp, LAST_LINES_MS).unref();
+}
+
+/** Ends at once. `process.exit` would wait for a thread that a disk holds up. */
+function giveUp(): void {
+  log.error('the drain did not end in time', { limitMs: server.stopLimitMs });
+  setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 
 function settings(): Config {

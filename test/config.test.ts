@@ -58,6 +58,8 @@ describe('without settings', () => {
       listen: { host: '127.0.0.1', port: 4000 },
       role: 'bff',
       production: false,
+      allowedHosts: [],
+      allowedOrigins: [],
       logLevel: 'info',
       operators: [],
       simulator: {

@@ -10,10 +10,12 @@ import { OperationTypeNode } from 'graphql';
 import type { RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
 import { maxDepthRule } from './documentDepth.ts';
+import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from './documentLimits.ts';
 import { DocumentStore } from './documentStore.ts';
 import { formatError } from './errors.ts';
-import { replyMediaType } from './mediaType.ts';
+import { statusOfRefusal } from './mediaType.ts';
 import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
+import { rateLimitFields } from './rateLimitFields.ts';
 import { LimitExceeded, queriesOnly, unlessInvalid } from './refusals.ts';
 import { createSchema, type Role } from './schema.ts';
 
@@ -23,21 +25,6 @@ export interface ApolloSettings {
   readonly production: boolean;
   readonly limits: OperationLimits;
 }
-
-/**
- * A hundred aliases with their variables take 1800. Validation compares fields in pairs: the worst document
- * of this size takes a tenth of a second, and one of twice the size four times as long.
- */
-const MAX_DOCUMENT_TOKENS = 2000;
-
-/** Comments are no tokens to graphql-js, but each takes as much memory as one. */
-const MAX_DOCUMENT_COMMENTS = 500;
-
-/** In UTF-16 code units: a hundred and more for each token. */
-const MAX_DOCUMENT_LENGTH = 256 * 1024;
-
-/** Tools introspect a schema in 18. */
-const MAX_DOCUMENT_DEPTH = 20;
 
 /** Each may quote what it refuses. */
 const MAX_VALIDATION_ERRORS = 20;
@@ -60,11 +47,7 @@ export function createApolloServer(
     csrfPrevention: true,
     stopOnTerminationSignals: false,
     persistedQueries: false,
-    parseOptions: {
-      maxLexicalTokens: MAX_DOCUMENT_TOKENS,
-      maxComments: MAX_DOCUMENT_COMMENTS,
-      maxSourceLength: MAX_DOCUMENT_LENGTH,
-    },
+    parseOptions: PARSE_LIMITS,
     validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
     executionOptions: { maxCoercionErrors: MAX_VARIABLE_ERRORS },
     documentStore: new DocumentStore(DOCUMENT_STORE_BYTES),
@@ -77,7 +60,7 @@ export function createApolloServer(
       error: (message: string) => log.error(message),
     },
     plugins: [
-      refuseTooMuch(limits),
+      boundOperations(limits),
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
@@ -87,10 +70,14 @@ export function createApolloServer(
   });
 }
 
-/** Refuses an operation that is no query, or asks too much as a whole, before its first lookup. */
-function refuseTooMuch(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
+/**
+ * Refuses an operation that is no query, or asks too much as a whole, before its first lookup. Beside the
+ * answers of one that asks about numbers it tells what the caller has left of its quotas.
+ */
+function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {
+      let asksAboutNumbers = false;
       return {
         async didResolveOperation({ schema, document, operation, request, contextValue }) {
           if (operation === undefined) return;
@@ -102,25 +89,22 @@ function refuseTooMuch(limits: OperationLimits): ApolloServerPlugin<RequestConte
           const incoming = { schema, document, operation, variables, ownNumber };
           const cost = unlessInvalid(() => costOf(incoming, limits));
           const excess = excessOf(cost, limits);
-          if (excess === undefined) return;
-          const accept = request.http?.headers.get('accept');
-          throw new LimitExceeded(excess, statusOfRefusal(accept));
+          if (excess !== undefined) {
+            const accept = request.http?.headers.get('accept');
+            throw new LimitExceeded(excess, statusOfRefusal(accept, 400));
+          }
+          asksAboutNumbers = cost.numbers > 0;
+        },
+        async willSendResponse({ response, contextValue }) {
+          if (!asksAboutNumbers || response.body.kind !== 'single') return;
+          const quotas = await contextValue.quotas();
+          if (quotas.length === 0) return;
+          response.body.singleResult.extensions = { quotas };
+          for (const [name, value] of rateLimitFields(quotas)) {
+            response.http.headers.set(name, value);
+          }
         },
       };
     },
   };
-}
-
-/**
- * GraphQL over HTTP has a well-formed operation answered with 200 in `application/json`, whatever becomes of
- * it: gateways take any other status for a failure of the subgraph, and drop the code. In
- * `application/graphql-response+json` what was not executed is 400.
- */
-function statusOfRefusal(accept: string | undefined): number {
-  switch (replyMediaType(accept)) {
-    case 'application/json':
-      return 200;
-    case 'application/graphql-response+json':
-      return 400;
-  }
 }

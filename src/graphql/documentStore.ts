@@ -34,16 +34,15 @@ export class DocumentStore {
   }
 
   set(key: string, document: DocumentNode): Promise<void> {
-    this.#forget(key);
     const bytes = bytesOf(document);
+    if (bytes > this.#maxBytes) return DONE;
+    this.#forget(key);
     for (const oldest of this.#documents.keys()) {
       if (this.#bytes + bytes <= this.#maxBytes) break;
       this.#forget(oldest);
     }
-    if (bytes <= this.#maxBytes) {
-      this.#documents.set(key, { document, bytes });
-      this.#bytes += bytes;
-    }
+    this.#documents.set(key, { document, bytes });
+    this.#bytes += bytes;
     return DONE;
   }
 

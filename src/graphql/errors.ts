@@ -3,6 +3,7 @@ import { GraphQLError, Kind, type GraphQLFormattedError } from 'graphql';
 import { maskPhoneNumbers } from '../domain/mask.ts';
 import { CallerError, ERRORS, LookupError, type ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { PARSE_LIMITS } from './documentLimits.ts';
 import { LimitExceeded } from './refusals.ts';
 import { MAX_MESSAGE_CHARACTERS } from './replyBytes.ts';
 
@@ -16,6 +17,15 @@ const TOO_MANY_BAD_VARIABLES =
 
 /** What GraphQL's and Apollo's own words leave open, by how they begin. */
 const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
+  [
+    'Syntax Error: Source contains more than',
+    // With separators: a run of digits would be masked as a phone number.
+    `A document may have ${PARSE_LIMITS.maxSourceLength.toLocaleString('en')} characters at most.`,
+  ],
+  [
+    `Syntax Error: Document contains more than ${PARSE_LIMITS.maxComments} comments`,
+    `A document may have ${PARSE_LIMITS.maxComments.toLocaleString('en')} comments at most.`,
+  ],
   ['Validation aborted.', 'The document repeats the same fields too often. Ask for each once.'],
   [
     'This operation has been blocked as a potential Cross-Site Request Forgery',
@@ -25,7 +35,7 @@ const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
   [
     'GraphQL introspection is not allowed by Apollo Server',
     'Introspection is off in production. Read the schema in schema/ of the release, or introspect a server ' +
-      'that runs without NODE_ENV=production; a router composes with the SDL of { _service { sdl } }.',
+      'that runs without NODE_ENV=production.',
   ],
 ];
 
@@ -95,10 +105,13 @@ function isCoercionError(error: unknown): boolean {
 
 function extensionsOf(error: CallerError): Record<string, unknown> {
   if (!(error instanceof LookupError)) return { code: error.code };
-  const { code, retryAfterSeconds, expiresAtMs } = error.failure;
+  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours, quota } = error.failure;
   return {
     code,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(quota === undefined ? {} : { quota }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
   };
 }

@@ -13,7 +13,7 @@ import {
   type GraphQLResolveInfo,
   type GraphQLSchema,
 } from 'graphql';
-import { errorBytes, keyBytes, MIN_FIELD_BYTES, NULL_BYTES } from './replyBytes.ts';
+import { failedRootBytes, keyBytes, MIN_FIELD_BYTES, NULL_BYTES } from './replyBytes.ts';
 import type { Selections } from './selections.ts';
 
 const META_FIELDS: Readonly<Record<string, GraphQLField<unknown, unknown>>> = {
@@ -42,7 +42,7 @@ export class KnownReply {
 
   /** What a root field adds to the reply; measuring ends once it is over `maxBytes`. */
   bytesOf(field: FieldNode, maxBytes: number): number {
-    this.#bytes = errorBytes(keyBytes(field));
+    this.#bytes = failedRootBytes(keyBytes(field));
     this.#maxBytes = maxBytes;
     this.#addField(field, this.#root, undefined);
     return this.#bytes;

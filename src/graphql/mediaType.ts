@@ -22,6 +22,20 @@ export function replyMediaType(accept: string | undefined): ReplyMediaType {
   return isStronger(graphql, json) ? GRAPHQL_TYPE : JSON_TYPE;
 }
 
+/**
+ * The status under which an operation is refused. GraphQL over HTTP has a well-formed operation answered with
+ * 200 in `application/json`, whatever becomes of it: gateways take any other status for a failure of the
+ * subgraph, and drop the code. In `application/graphql-response+json` the status says it.
+ */
+export function statusOfRefusal(accept: string | undefined, status: number): number {
+  switch (replyMediaType(accept)) {
+    case JSON_TYPE:
+      return 200;
+    case GRAPHQL_TYPE:
+      return status;
+  }
+}
+
 function wishFor(type: ReplyMediaType, ranges: readonly string[]): Wish {
   let wish: Wish = { quality: 0, exactness: 0, place: Infinity };
   for (const [place, range] of ranges.entries()) {

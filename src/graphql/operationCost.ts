@@ -7,15 +7,17 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import { FIELDS, isAskingField, type FieldAsk } from '../domain/fields.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { KnownReply } from './knownReply.ts';
 import {
-  errorBytes,
+  failedFieldBytes,
+  failedNumberBytes,
+  failedRootBytes,
   keyBytes,
   MAX_ENVELOPE_BYTES,
   MAX_INDEX_BYTES,
   MIN_FIELD_BYTES,
-  NULL_BYTES,
   valueBytes,
 } from './replyBytes.ts';
 import { Selections, type Arguments } from './selections.ts';
@@ -80,12 +82,6 @@ const NUMBERS_IN: Readonly<
     Array.isArray(representations) ? representations.map(keyOf) : [],
 };
 
-/** The fields that ask the operator something. */
-const QUESTIONS: ReadonlySet<string> = new Set(['lastSimSwap', 'simSwappedWithin']);
-
-/** The field that asks our own store: no lookup, but not for any number of numbers. */
-const CONSENT = 'simSwapConsent';
-
 /** The variables as an execution coerces them; `undefined` when they do not fit, as it will say. */
 export function coerceVariables(
   schema: GraphQLSchema,
@@ -128,12 +124,12 @@ export function costOf(incoming: IncomingOperation, limits: OperationLimits): Op
     const numbers = numbersIn(selections.argumentsOf(definition, field), incoming.ownNumber);
     const path = keyBytes(field) + MAX_INDEX_BYTES;
     // The field as a whole: what it holds, or that its arguments are not valid.
-    cost.replyBytes += keyBytes(field) + NULL_BYTES + errorBytes(path);
+    cost.replyBytes += keyBytes(field) + failedRootBytes(path);
     if (!Array.isArray(numbers) || numbers.length === 0) continue;
 
     const below = askedBelow(field, phoneNumber, { selections, path });
     cost.answers += numbers.length * Math.max(1, below.fields);
-    cost.replyBytes += numbers.length * Math.max(below.bytes, NULL_BYTES + errorBytes(path));
+    cost.replyBytes += numbers.length * Math.max(below.bytes, failedNumberBytes(path));
     if (below.questions.size === 0 && !below.asksConsent) continue;
     for (const number of new Set<unknown>(numbers)) {
       if (isFarBeyond(cost, limits)) return cost;
@@ -179,7 +175,7 @@ function isFarBeyond(cost: OperationCost, limits: OperationLimits): boolean {
   return limitsOf(limits).some(([name, limit]) => cost[name] > COUNTED_TIMES * limit);
 }
 
-/** The fields below a field, and the questions by their names and arguments with their defaults. */
+/** The fields below a field, and what they ask. */
 function askedBelow(
   field: FieldNode,
   parent: GraphQLObjectType,
@@ -192,13 +188,13 @@ function askedBelow(
     const definition = parent.getFields()[asked.name.value];
     const pathHere = path + keyBytes(asked);
     below.fields += 1;
-    below.asksConsent ||= asked.name.value === CONSENT;
     const { size, canFail } = valueBytes(asked.name.value);
-    const ifFailed = canFail ? NULL_BYTES + errorBytes(pathHere) : 0;
+    const ifFailed = canFail ? failedFieldBytes(pathHere) : 0;
     let value = size;
-    if (definition !== undefined && QUESTIONS.has(definition.name)) {
-      const { maxAgeHours } = selections.argumentsOf(definition, asked);
-      questions.add(`${definition.name} ${String(maxAgeHours)}`);
+    if (definition !== undefined && isAskingField(definition.name)) {
+      const ask = FIELDS[definition.name](selections.argumentsOf(definition, asked));
+      // Refused arguments ask nothing: the resolver says why.
+      if ('value' in ask) add(ask.value, questions, below);
     }
     if (definition !== undefined && isObjectType(definition.type)) {
       const nested = askedBelow(asked, definition.type, { selections, path: pathHere });
@@ -208,6 +204,22 @@ function askedBelow(
     below.bytes += Math.max(MIN_FIELD_BYTES, keyBytes(asked) + Math.max(value, ifFailed));
   }
   return { ...below, questions };
+}
+
+/** Equal questions of different fields are one. */
+function add(
+  { key, cost }: FieldAsk,
+  questions: Set<string>,
+  below: { asksConsent: boolean },
+): void {
+  switch (cost) {
+    case 'lookup':
+      questions.add(key);
+      break;
+    case 'stored-state':
+      // No lookup, but not for any number of numbers.
+      below.asksConsent = true;
+  }
 }
 
 function keyOf(representation: unknown): unknown {

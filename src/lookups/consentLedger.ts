@@ -142,7 +142,7 @@ export class ConsentLedger {
     const nowMs = this.#seen?.time.now() ?? 0;
     const prompt = this.#seen === undefined ? undefined : this.#standingSeen(nowMs).prompt;
     return prompt === undefined || prompt.state === 'free'
-      ? { code: 'OPERATOR_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 }
+      ? { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 }
       : pendingFailure(prompt, nowMs, this.#parts.clock.nowMs());
   }
 

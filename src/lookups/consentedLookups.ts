@@ -137,7 +137,7 @@ function unlessLost(error: unknown): undefined {
 }
 
 const STORE_LOST: LookupFailure = {
-  code: 'OPERATOR_UNAVAILABLE',
+  code: 'STATE_UNAVAILABLE',
   reach: 'number',
   retryAfterSeconds: 1,
 };

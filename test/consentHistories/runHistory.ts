@@ -127,15 +127,21 @@ async function makeRequest(
     const answer = executor.answerTo(number, question);
     if (answer instanceof Error) {
       wrong.defects += 1;
-    } else if (!('failure' in answer)) {
-      // The line swapped three days ago.
-      const isTrue =
-        'swapped' in answer
-          ? question.asks === 'window' && answer.swapped === question.maxAgeHours >= 72
-          : answer.latestSimChange !== null;
-      if (!isTrue) wrong.wrongAnswers += 1;
-      if (!audit.has(request)) wrong.unaudited += 1;
+      continue;
     }
+    // The line swapped three days ago.
+    switch (answer.kind) {
+      case 'failure':
+        continue;
+      case 'date':
+        if (answer.latestSimChange === null) wrong.wrongAnswers += 1;
+        break;
+      case 'window':
+        if (question.asks === 'date' || answer.swapped !== question.maxAgeHours >= 72) {
+          wrong.wrongAnswers += 1;
+        }
+    }
+    if (!audit.has(request)) wrong.unaudited += 1;
   }
 }
 

@@ -156,11 +156,18 @@ describe('what an operation of the BFF asks', () => {
       asks(1, 2, 2),
     ],
     [
-      'a window that is none is one all the same',
+      'a window that is refused asks nothing',
       {
         query: `{ phoneNumber(e164: "${A}") { a: simSwappedWithin(maxAgeHours: 0) b: simSwappedWithin(maxAgeHours: 2) } }`,
       },
-      asks(1, 2, 2),
+      asks(1, 1, 2),
+    ],
+    [
+      'a window in two fields is one question',
+      {
+        query: `{ phoneNumber(e164: "${A}") { simSwappedWithin(maxAgeHours: 2) simSwapCheck(maxAgeHours: 2) { result } } }`,
+      },
+      asks(1, 1, 3),
     ],
     [
       'one number under two aliases has the questions of both',

@@ -142,7 +142,7 @@ describe('simSwapConsent', () => {
     });
     const { data, errors } = await ask([ANSWERED], `simSwappedWithin ${CONSENT}`);
     expect(data?.phoneNumbers).toEqual([{ simSwappedWithin: null, simSwapConsent: null }]);
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['OPERATOR_UNAVAILABLE']);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['STATE_UNAVAILABLE']);
     expect(simulator.stats().prompts).toBe(0);
   });
 });

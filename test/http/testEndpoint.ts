@@ -4,7 +4,6 @@ import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
 import { Circuit } from '../../src/http/resilience/circuit.ts';
-import { ExchangeLog } from '../../src/http/resilience/exchangeLog.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
@@ -61,7 +60,6 @@ export class TestEndpoint implements AsyncDisposable {
       decideRetry,
       clock,
       log,
-      exchangeLog: new ExchangeLog(log, clock),
       random: () => 0,
     });
   }

@@ -12,6 +12,7 @@ import type {
   ConsentReading,
 } from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
+import { fieldsOf } from '../askedFields.ts';
 import { ALICE, BOB, changed, checked, hours } from '../values.ts';
 
 const OFFER: Offer = {
@@ -74,7 +75,7 @@ function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Err
     signal: new AbortController().signal,
     deadlineMs: Infinity,
   });
-  return { route, loader: createSimSwapLoader(executor) };
+  return { route, loader: fieldsOf(createSimSwapLoader(executor)) };
 }
 
 function numbers(count: number): PhoneNumber[] {

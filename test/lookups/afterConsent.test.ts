@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../src/errors.ts';
-import type { Answer } from '../../src/lookups/plan.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
+import type { Told } from '../askedFields.ts';
 import { settled } from '../testClock.ts';
 import { BOB } from '../values.ts';
 import { AskedConsents, DATE, window } from './askedConsents.ts';
@@ -23,7 +23,7 @@ function prompts() {
   return service.operator.prompts.length;
 }
 
-function failureOf([answer]: readonly (Answer | Error)[]): LookupFailure | undefined {
+function failureOf([answer]: readonly (Told | Error)[]): LookupFailure | undefined {
   return answer !== undefined && 'failure' in answer ? answer.failure : undefined;
 }
 

@@ -7,9 +7,10 @@ import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import type { LookupRequest } from '../../src/lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
-import type { Answer, Offer } from '../../src/lookups/plan.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
 import type { LookupFailure } from '../../src/errors.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
+import { told, type Told } from '../askedFields.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, hours } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
@@ -80,11 +81,11 @@ export class AskedConsents {
     questions: readonly Question[],
     { number = ALICE, ...settings }: AskSettings = {},
     replica = 0,
-  ): Promise<readonly (Answer | Error)[]> {
+  ): Promise<readonly (Told | Error)[]> {
     const lookups = this.replica(replica);
     const executor = new Executor(lookups, OFFER, this.request(settings));
     await executor.ask(number, questions);
-    return questions.map((question) => executor.answerTo(number, question));
+    return questions.map((question) => told(executor.answerTo(number, question)));
   }
 
   request({

@@ -31,6 +31,7 @@ export function findingOf(judged: JudgedExchange): Finding | undefined {
   if ('fault' in exchange) return findingOfFault(endpoint, exchange.fault);
   const { reply } = exchange;
   const { status } = reply;
+  if (status < 300 && judged.failure === undefined) return undefined;
   const word = knownWord(errorWord(reply, judged.kind === 'lookup' ? 'code' : 'error'));
   const told = { endpoint, status, word };
   if (judged.isUnproven === true) return untrusted(endpoint, 'no correlator', status);
@@ -90,6 +91,7 @@ function findingOfReply(
     case 'CONSENT_PENDING':
     case 'RATE_LIMITED':
     case 'AUDIT_UNAVAILABLE':
+    case 'STATE_UNAVAILABLE':
       return undefined;
   }
 }

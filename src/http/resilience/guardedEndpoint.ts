@@ -11,7 +11,6 @@ import type { ReplyFlaw } from '../replyFlaw.ts';
 import { retryAfterSeconds } from '../retryAfter.ts';
 import { AddressWatch } from './addressWatch.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
-import type { ExchangeLog } from './exchangeLog.ts';
 import { addressSetting, findingOf } from './finding.ts';
 import type { RetryBudget } from './retryBudget.ts';
 import type { decideRetry, ExchangeKind, RetryDecision, RetryRules } from './retryDecision.ts';
@@ -32,8 +31,6 @@ export interface Guards {
   readonly decideRetry: typeof decideRetry;
   readonly clock: Clock;
   readonly log: Log;
-  /** Shared by all endpoints of an operator. */
-  readonly exchangeLog: ExchangeLog;
   /** From 0 up to 1. */
   readonly random: () => number;
 }
@@ -138,9 +135,8 @@ export class GuardedEndpoint {
   }
 
   async #try<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
-    const { circuit, exchangeLog } = this.#guards;
+    const { circuit } = this.#guards;
     if (!circuit.mayTry(request.about)) {
-      exchangeLog.sumUp();
       return { exchange: CIRCUIT_OPEN, judged: request.judge(CIRCUIT_OPEN), health: 'neither' };
     }
     circuit.trying();
@@ -168,34 +164,29 @@ export class GuardedEndpoint {
   }
 
   #report(about: PhoneNumber, { correlator }: Post, exchange: Exchange, judged: Judged): void {
-    const { name: endpoint, kind, exchangeLog } = this.#guards;
+    const { name: endpoint, kind, log } = this.#guards;
     const { failure, flaw, isUnproven } = judged;
     const finding = findingOf({ endpoint, kind, exchange, failure, flaw, isUnproven });
-    if (finding === undefined) exchangeLog.sumUp();
-    else exchangeLog.report(finding, correlator);
+    if (finding !== undefined) {
+      log[finding.level](finding.message, { ...finding.details, correlator });
+    }
     if ('reply' in exchange) this.#watchAddress(about, exchange.reply, judged, correlator);
   }
 
   #watchAddress(
     about: PhoneNumber,
     reply: HttpReply,
-    { failure }: Judged,
+    { failure, isUnproven }: Judged,
     correlator: string,
   ): void {
-    if (leavesInDoubt(reply.status)) return;
-    const { name: endpoint, kind, exchangeLog } = this.#guards;
+    if (leavesInDoubt(reply.status) || isUnproven === true) return;
+    const { name: endpoint, kind, log } = this.#guards;
     const word = failure === undefined ? undefined : knownWord(errorWord(reply, 'code'));
     if (failure === undefined || (word !== undefined && word !== 'NOT_FOUND')) {
       this.#address.isRight();
     } else if (failure.code === 'NUMBER_NOT_SERVED' && this.#address.notFound(about)) {
-      exchangeLog.report(
-        {
-          level: 'error',
-          message: NOTHING_BUT_NOT_FOUND,
-          details: { endpoint, status: reply.status, setting: addressSetting(kind) },
-        },
-        correlator,
-      );
+      const setting = addressSetting(kind);
+      log.error(NOTHING_BUT_NOT_FOUND, { endpoint, status: reply.status, setting, correlator });
     }
   }
 
