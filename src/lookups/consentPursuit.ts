@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Asker } from '../domain/asker.ts';
-import { isSameFact, type Fact } from '../domain/fact.ts';
+import { unknownFacts, type Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -544,5 +544,5 @@ export function factsUnknownTo(
   inquiry: Inquiry,
   facts: readonly TimedFact[],
 ): readonly TimedFact[] {
-  return facts.filter((fact) => !inquiry.facts.some((known) => isSameFact(known, fact)));
+  return unknownFacts(facts, inquiry.facts);
 }

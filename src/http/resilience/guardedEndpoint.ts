@@ -127,7 +127,7 @@ export class GuardedEndpoint {
   async #exchange<J extends Judged>({ urgency, make, judge }: GuardedPost<J>): Promise<Attempt<J>> {
     const making = make();
     const post = making instanceof Promise ? await making : making;
-    const exchange = await this.#endpoint.post(post, this.#timeLeftMs(urgency));
+    const exchange = await this.#endpoint.post(post, this.#exchangeTimeMs(urgency));
     const judged = judge(exchange);
     this.#report(post, exchange, judged);
     const health = healthOf(exchange, judged, urgency);
@@ -160,6 +160,11 @@ export class GuardedEndpoint {
       return false;
     }
     return true;
+  }
+
+  #exchangeTimeMs(urgency: Urgency): number {
+    const timeLeftMs = this.#timeLeftMs(urgency);
+    return urgency.isShared === true && timeLeftMs > 0 ? Infinity : timeLeftMs;
   }
 
   #timeLeftMs({ deadlineMs }: Urgency): number {
