@@ -1,6 +1,7 @@
 import { lookupOf, unknownFacts } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../errors.ts';
 import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
@@ -56,11 +57,14 @@ export class KeptAnswers implements LookupRoute {
     return unknownFacts(facts ?? [], inquiry.facts);
   }
 
-  async #heard(facts: readonly TimedFact[], { number, request }: Inquiry) {
-    const { admission } = this.#parts;
+  /** One line for each fact: a failure when one of them cannot be written. */
+  async #heard(
+    facts: readonly TimedFact[],
+    { number, request }: Inquiry,
+  ): Promise<LookupFailure | undefined> {
     const failures = await Promise.all(
-      facts.map((fact) =>
-        admission.heard({ how: 'kept', lookup: lookupOf(fact), number, request }),
+      facts.map(async (fact) =>
+        this.#parts.admission.heard({ how: 'kept', lookup: lookupOf(fact), number, request }),
       ),
     );
     return failures.find((failure) => failure !== undefined);

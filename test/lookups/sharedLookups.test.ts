@@ -400,9 +400,11 @@ describe('a store of facts that is lost', () => {
     await after(20, ask([window(240)]));
     expect(await ask([window(240)])).toEqual([FALSE]);
     let isClosed = false;
-    const closing = route.close().then(() => {
+    const close = async () => {
+      await route.close();
       isClosed = true;
-    });
+    };
+    const closing = close();
     await settled();
     expect(isClosed).toBe(false);
     kept.resolve(undefined);
