@@ -40,10 +40,12 @@ import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
 import { DirectLookups } from './lookups/directLookups.ts';
 import { Executor } from './lookups/executor.ts';
+import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from './lookups/redisKeptFacts.ts';
+import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
@@ -386,36 +388,40 @@ export function createSimSwaps(
   const room = (): Bulkhead => new Bulkhead(ROOM, clock);
   // An exchange and its one retry.
   const exchangeMs = 2 * settings.timeoutMs;
-  const route: LookupRoute =
-    settings.flow === '2-legged'
-      ? new DirectLookups({
-          tokens,
-          operator,
-          admission,
-          rooms: { 'retrieve-date': room(), check: room() },
-          clock,
-        })
-      : new ConsentedLookups(
-          {
-            tokens,
-            operator,
-            admission,
-            store,
-            keptFacts,
-            offer: settings,
-            rules: {
-              doubtMs: consent.doubtSeconds * 1000,
-              deniedMs: consent.deniedSeconds * 1000,
-              resultMs: consent.resultSeconds * 1000,
-              leaseMs: exchangeMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS,
-              firstPoll: settings.cibaFirstPoll,
-            },
-            rooms: { requests: room(), polls: room() },
-            exchangeMs,
-            clock,
-          },
-          consent.waitMs,
-        );
+  const direct = (): LookupRoute => {
+    const rooms = { 'retrieve-date': room(), check: room() };
+    const route = new DirectLookups({ tokens, operator, admission, rooms, clock });
+    return new SharedLookups(route, { keptFacts, admission });
+  };
+  const consented = (): LookupRoute =>
+    new ConsentedLookups(
+      {
+        tokens,
+        operator,
+        admission,
+        store,
+        keptFacts,
+        offer: settings,
+        rules: {
+          doubtMs: consent.doubtSeconds * 1000,
+          deniedMs: consent.deniedSeconds * 1000,
+          resultMs: consent.resultSeconds * 1000,
+          leaseMs: exchangeMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS,
+          firstPoll: settings.cibaFirstPoll,
+        },
+        rooms: { requests: room(), polls: room() },
+        exchangeMs,
+        clock,
+      },
+      consent.waitMs,
+    );
+  const isDirect = settings.flow === '2-legged';
+  const unkept = isDirect ? direct() : consented();
+  // In the 2-legged flow there is nothing to recall unless facts are kept.
+  const route =
+    isDirect && keptFacts.keepMs === 0
+      ? unkept
+      : new KeptAnswers(unkept, { keptFacts, admission, offer: settings });
   return {
     forRequest: (request) => createSimSwapLoader(new Executor(route, settings, request)),
     async close() {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { closes, type FailedLookup } from '../domain/failedLookup.ts';
-import { isSameFact } from '../domain/fact.ts';
+import { lookupOf, unknownFacts } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
@@ -11,7 +11,7 @@ import type { Waiter, Waiters } from './consentWaiters.ts';
 import type { KeptFacts } from './keptFacts.ts';
 import type { Inquiry, LookupOutcome, LookupRequest, TimedFact } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
-import { changesPlan } from './planner.ts';
+import { answerMore, changesPlan } from './planner.ts';
 
 /** What telling takes. */
 export interface TellingParts {
@@ -92,15 +92,15 @@ export class ConsentTelling {
     );
     const recalledAtMs = this.#parts.clock.monotonicMs();
     for (const waiter of all) waiter.recalledAtMs = recalledAtMs;
-    const { number, request } = cause.inquiry;
-    const most = await this.#parts.keptFacts.recall(request, number, firstCameInAtMs);
-    if (all.every(({ inquiry }) => unknownTo(inquiry, most).length === 0)) return false;
+    const most = await this.#recall(cause.inquiry, firstCameInAtMs);
+    if (!all.some(({ inquiry }) => this.#isNews(most, inquiry))) return false;
     const told = await Promise.all(
       all.map(async (waiter) => {
-        const facts = await unheard(waiter.inquiry, this.#parts);
-        if (facts.length === 0) return false;
-        if (await this.#tell(waiter, keptFacts(facts))) {
-          await markHeard(waiter.inquiry, facts, this.#parts);
+        const { inquiry } = waiter;
+        const facts = await this.#recall(inquiry, inquiry.request.cameInAtMs);
+        if (!this.#isNews(facts, inquiry)) return false;
+        if (await this.#tell(waiter, keptFacts(unknownFacts(facts, inquiry.facts)))) {
+          await this.#markHeard(inquiry, facts);
         }
         return true;
       }),
@@ -156,24 +156,29 @@ export class ConsentTelling {
     );
   }
 
+  #recall({ number, request }: Inquiry, cameInAtMs: number): Promise<readonly TimedFact[]> {
+    return this.#parts.keptFacts.recall(request, number, cameInAtMs);
+  }
+
+  /** Whether facts answer something that the request asks and does not know. */
+  #isNews(facts: readonly TimedFact[], inquiry: Inquiry): boolean {
+    return answerMore(unknownFacts(facts, inquiry.facts), asAsked(inquiry), this.#parts.offer);
+  }
+
+  /** A store that is lost meanwhile tells them once more. */
+  async #markHeard({ number, request }: Inquiry, facts: readonly TimedFact[]): Promise<void> {
+    const { keptFacts: kept } = this.#parts;
+    const marking = facts.map((fact) => kept.keep(request, number, fact, true));
+    await Promise.all(marking).catch((error: unknown) => {
+      if (!(error instanceof ConsentStoreLost)) throw error;
+    });
+  }
+
   /** Whether the request was still there to be told. */
   async #tell(waiter: Waiter, told: Told): Promise<boolean> {
     const outcome = await audited(waiter.inquiry, waiter.wanted, told, this.#parts);
     return this.#waiters.settle(waiter, outcome);
   }
-}
-
-/** What is kept for a request; `undefined` where that is nothing. Rejects when it cannot be recalled. */
-export async function hearKept(
-  inquiry: Inquiry,
-  wanted: Lookup,
-  parts: TellingParts,
-): Promise<LookupOutcome | undefined> {
-  const facts = await unheard(inquiry, parts);
-  if (facts.length === 0) return undefined;
-  const outcome = await audited(inquiry, wanted, keptFacts(facts), parts);
-  if ('facts' in outcome) await markHeard(inquiry, facts, parts);
-  return outcome;
 }
 
 /** What a request is told, once that is audited; the failure to audit it in its place. */
@@ -188,26 +193,6 @@ async function audited(
     if (failure !== undefined) return failing(wanted, failure);
   }
   return outcome;
-}
-
-async function unheard(
-  inquiry: Inquiry,
-  { keptFacts: kept }: TellingParts,
-): Promise<readonly TimedFact[]> {
-  const { number, request } = inquiry;
-  return unknownTo(inquiry, await kept.recall(request, number, request.cameInAtMs));
-}
-
-/** A store that is lost meanwhile tells them once more. */
-async function markHeard(
-  { number, request }: Inquiry,
-  facts: readonly TimedFact[],
-  { keptFacts: kept }: TellingParts,
-): Promise<void> {
-  const marking = facts.map((fact) => kept.keep(request, number, fact, true));
-  await Promise.all(marking).catch((error: unknown) => {
-    if (!(error instanceof ConsentStoreLost)) throw error;
-  });
 }
 
 /** What the record says to a request, if it says anything about what it wants. */
@@ -227,8 +212,7 @@ function knownFrom(
         break;
       case 'failed': {
         const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
-        // The plan of a request that waits no more is closed already, by CONSENT_PENDING.
-        if (!closes(failed, wanted) && !changesPlan(failed, inquiry, offer)) break;
+        if (!changesPlan(failed, asAsked(inquiry), offer)) break;
         return {
           outcome: { failed },
           heard:
@@ -259,13 +243,8 @@ function keptFacts(facts: readonly TimedFact[]): Told {
   };
 }
 
-function lookupOf(fact: TimedFact): Lookup {
-  return fact.operation === 'check'
-    ? { operation: 'check', maxAgeHours: fact.maxAgeHours }
-    : { operation: 'retrieve-date' };
-}
-
-/** What the plan has not heard yet. */
-function unknownTo(inquiry: Inquiry, facts: readonly TimedFact[]): readonly TimedFact[] {
-  return facts.filter((fact) => !inquiry.facts.some((known) => isSameFact(known, fact)));
+/** What a request asks, as if it still waited: its patience being over has closed its plan. */
+function asAsked(inquiry: Inquiry): Inquiry {
+  const failures = inquiry.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
+  return { ...inquiry, failures };
 }

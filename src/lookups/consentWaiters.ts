@@ -8,8 +8,8 @@ export class Waiter {
   readonly wanted: Lookup;
   /** When it began to look for what it wants, on the monotonic clock. */
   readonly joinedAtMs: number;
-  /** When kept facts were last recalled for it. */
-  recalledAtMs: number;
+  /** When kept facts were last recalled for it while it waits. */
+  recalledAtMs = -Infinity;
   readonly outcome: Promise<LookupOutcome>;
   readonly #resolvers: PromiseWithResolvers<LookupOutcome>;
 
@@ -17,7 +17,6 @@ export class Waiter {
     this.inquiry = inquiry;
     this.wanted = wanted;
     this.joinedAtMs = joinedAtMs;
-    this.recalledAtMs = joinedAtMs;
     this.#resolvers = Promise.withResolvers();
     this.outcome = this.#resolvers.promise;
   }

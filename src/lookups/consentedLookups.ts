@@ -7,7 +7,6 @@ import { consentStatus } from '../tokens/consents/consentStatus.ts';
 import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
 import { standingOf } from '../tokens/consents/standing.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
-import { hearKept } from './consentTelling.ts';
 import { Waiter } from './consentWaiters.ts';
 import type {
   ConsentReading,
@@ -36,15 +35,7 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const joinedAtMs = this.#parts.clock.monotonicMs();
-    try {
-      const kept = await hearKept(inquiry, lookup, this.#parts);
-      if (kept !== undefined) return kept;
-    } catch (error) {
-      unlessLost(error);
-      return { failed: { lookup, failure: STORE_LOST } };
-    }
-    const outcome = await this.#wait(new Waiter(inquiry, lookup, joinedAtMs));
+    const outcome = await this.#wait(lookup, inquiry);
     if ('failed' in outcome && outcome.failed.failure.code === 'CONSENT_PENDING') {
       await this.#keep(inquiry).catch(unlessLost);
     }
@@ -67,19 +58,20 @@ export class ConsentedLookups implements LookupRoute {
     await Promise.all(this.#running);
   }
 
-  async #wait(waiter: Waiter): Promise<LookupOutcome> {
-    const { inquiry, wanted } = waiter;
+  async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    const { clock } = this.#parts;
     const { signal } = inquiry.request;
-    if (signal.aborted) return { failed: { lookup: wanted, failure: OUT_OF_TIME } };
+    if (signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
 
+    const waiter = new Waiter(inquiry, lookup, clock.monotonicMs());
     const pursuit = this.#join(waiter);
 
     const settled = new AbortController();
-    const patience = this.#parts.clock
+    const patience = clock
       .sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal]))
       .catch(() => undefined);
     const outOfPatience = patience.then(() => ({
-      failed: { lookup: wanted, failure: pursuit.leave(waiter) },
+      failed: { lookup, failure: pursuit.leave(waiter) },
     }));
     try {
       return await Promise.race([waiter.outcome, outOfPatience]);
@@ -136,9 +128,4 @@ function unlessLost(error: unknown): undefined {
   return undefined;
 }
 
-const STORE_LOST: LookupFailure = {
-  code: 'STATE_UNAVAILABLE',
-  reach: 'number',
-  retryAfterSeconds: 1,
-};
 const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

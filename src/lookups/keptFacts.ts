@@ -28,6 +28,9 @@ export interface KeptFact {
  * Methods of a shared store reject with {@link ConsentStoreLost} while it cannot be asked.
  */
 export interface KeptFacts {
+  /** For how long after its lookup left a fact answers further requests. */
+  readonly keepMs: number;
+
   /** Keeps a fact, or changes whether it was heard; never prolongs it. May be sent again when lost. */
   keep(asker: Asker, number: PhoneNumber, fact: TimedFact, isHeard: boolean): Promise<void>;
 

@@ -5,20 +5,21 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Correlator } from '../http/correlator.ts';
+import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { Plan } from './plan.ts';
 
 /** What lookups need to know of the GraphQL request that they are made for. */
-export interface LookupRequest extends Asker {
+export interface LookupRequest extends Asker, Urgency {
   readonly correlator: Correlator;
-  /** When it came in, on the monotonic clock: kept facts are judged by it. */
+  /** When it came in, on the monotonic clock: kept and shared facts are judged by it. */
   readonly cameInAtMs: number;
   /** Aborted when the caller hangs up and when the request's time is over. */
   readonly signal: AbortSignal;
-  /** When the request's time is over, on the monotonic clock. */
-  readonly deadlineMs: number;
   /** How long it waits for the owner of a number, where it says so (RFC 7240, `wait`). */
   readonly waitMs?: number;
+  /** Is called whenever a lookup has its token and is about to leave, with the monotonic time. */
+  readonly onLeaving?: (leftAtMs: number) => void;
 }
 
 /** A fact, and when its lookup left on this process's monotonic clock: its age is told by that alone. */

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Asker } from '../domain/asker.ts';
 import { isSameFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import { askerKey } from './askerKey.ts';
 import {
   MAX_FACTS_PER_NUMBER,
   mayAnswer,
@@ -24,6 +24,7 @@ const FACT_BYTES = 512;
  * new fact is not kept, and is looked up again; those that are kept stay.
  */
 export class MemoryKeptFacts implements KeptFacts {
+  readonly keepMs: number;
   readonly #clock: Clock;
   readonly #settings: KeptFactsSettings;
   readonly #maxBytes: number;
@@ -34,6 +35,7 @@ export class MemoryKeptFacts implements KeptFacts {
   constructor(clock: Clock, settings: KeptFactsSettings, maxBytes = MAX_BYTES) {
     this.#clock = clock;
     this.#settings = settings;
+    this.keepMs = settings.keepMs;
     this.#maxBytes = maxBytes;
   }
 
@@ -44,7 +46,7 @@ export class MemoryKeptFacts implements KeptFacts {
 
   keep(asker: Asker, number: PhoneNumber, fact: TimedFact, isHeard: boolean): Promise<void> {
     this.#sweep();
-    const key = keyOf(asker, number);
+    const key = askerKey(asker, number);
     if (!this.#isLive(fact)) return Promise.resolve();
     const others = this.#live(key).filter((one) => !isSameFact(one.fact, fact));
     const kept = [...others, { fact, isHeard }]
@@ -57,7 +59,7 @@ export class MemoryKeptFacts implements KeptFacts {
   }
 
   recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<readonly TimedFact[]> {
-    const answering = this.#live(keyOf(asker, number)).filter((kept) =>
+    const answering = this.#live(askerKey(asker, number)).filter((kept) =>
       mayAnswer(kept, cameInAtMs, this.#settings),
     );
     return Promise.resolve(answering.map(({ fact }) => fact));
@@ -68,7 +70,7 @@ export class MemoryKeptFacts implements KeptFacts {
   }
 
   #isLive({ leftAtMs }: TimedFact): boolean {
-    return leftAtMs + retentionMs(this.#settings) > this.#clock.monotonicMs();
+    return leftAtMs + retentionMs(this.#settings) >= this.#clock.monotonicMs();
   }
 
   /** Clears away what is over, up to the first that is not. */
@@ -86,13 +88,6 @@ export class MemoryKeptFacts implements KeptFacts {
     this.#kept.delete(key);
     if (kept.length > 0) this.#kept.set(key, kept);
   }
-}
-
-/** Of one length, however long a caller's name is. */
-function keyOf({ caller, purpose }: Asker, number: PhoneNumber): string {
-  return createHash('sha256')
-    .update(JSON.stringify([number, caller, purpose]))
-    .digest('base64url');
 }
 
 function bytesOf(kept: readonly KeptFact[] = []): number {

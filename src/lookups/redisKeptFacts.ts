@@ -39,6 +39,7 @@ interface SealedFact {
  * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger.
  */
 export class RedisKeptFacts implements KeptFacts {
+  readonly keepMs: number;
   readonly #redis: Pick<RedisConnection, 'run'>;
   readonly #clock: Clock;
   readonly #seal: StateSeal;
@@ -49,6 +50,7 @@ export class RedisKeptFacts implements KeptFacts {
     this.#clock = clock;
     this.#seal = new StateSeal(settings.stateKey);
     this.#settings = settings;
+    this.keepMs = settings.keepMs;
   }
 
   async keep(
@@ -61,7 +63,7 @@ export class RedisKeptFacts implements KeptFacts {
     const nowMs = Number(await this.#redis.run(NOW_MS, []));
     const leftAtStoreMs = nowMs - (this.#clock.monotonicMs() - leftAtMs);
     const endsAtMs = leftAtStoreMs + retentionMs(this.#settings);
-    if (endsAtMs <= nowMs) return;
+    if (endsAtMs < nowMs) return;
 
     const key = this.#key(asker, number);
     const name = this.#seal.name(identityOf(fact));
@@ -85,7 +87,7 @@ export class RedisKeptFacts implements KeptFacts {
     const facts: TimedFact[] = [];
     for (let i = 0; i + 1 < found.length; i += 2) {
       const kept = this.#open(found[i + 1] ?? '', `${key} ${found[i] ?? ''}`);
-      if (kept === undefined || kept.endsAtMs <= nowMs) continue;
+      if (kept === undefined || kept.endsAtMs < nowMs) continue;
       const fact = { ...kept.fact, leftAtMs: askedAtMs - (nowMs - kept.leftAtMs) };
       if (mayAnswer({ fact, isHeard: kept.isHeard }, cameInAtMs, this.#settings)) facts.push(fact);
     }

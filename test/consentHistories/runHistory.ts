@@ -4,8 +4,9 @@ import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import type { Admission, Asked, Heard } from '../../src/lookups/admission.ts';
 import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
+import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
-import type { LookupRequest } from '../../src/lookups/lookupRoute.ts';
+import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { ConsentStore } from '../../src/tokens/consents/consentStore.ts';
@@ -52,29 +53,29 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
   const operator = new StrictOperator(history, clock);
   const audit = new Audit();
   const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
-  const replicas = place.stores.map(
-    (stores) =>
-      new ConsentedLookups(
-        {
-          ...stores,
-          tokens: operator,
-          operator,
-          admission: audit,
-          offer: OFFER,
-          rules: {
-            doubtMs: DOUBT_MS,
-            deniedMs: history.deniedMs,
-            resultMs: RESULT_MS,
-            leaseMs: LEASE_MS,
-            firstPoll: 'at-once',
-          },
-          rooms: { requests: room(), polls: room() },
-          exchangeMs: EXCHANGE_MS,
-          clock,
+  const replicas = place.stores.map((stores): LookupRoute => {
+    const route = new ConsentedLookups(
+      {
+        ...stores,
+        tokens: operator,
+        operator,
+        admission: audit,
+        offer: OFFER,
+        rules: {
+          doubtMs: DOUBT_MS,
+          deniedMs: history.deniedMs,
+          resultMs: RESULT_MS,
+          leaseMs: LEASE_MS,
+          firstPoll: 'at-once',
         },
-        0,
-      ),
-  );
+        rooms: { requests: room(), polls: room() },
+        exchangeMs: EXCHANGE_MS,
+        clock,
+      },
+      0,
+    );
+    return new KeptAnswers(route, { ...stores, admission: audit, offer: OFFER });
+  });
   const wrong = { unsettled: 0, defects: 0, wrongAnswers: 0, unaudited: 0 };
   const asking = history.asks.map(async (ask) => {
     if (ask.atMs > 0) await clock.sleep(ask.atMs);
@@ -94,7 +95,7 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
 
 async function makeRequest(
   ask: Ask,
-  replica: ConsentedLookups,
+  replica: LookupRoute,
   { clock, number, latenessMs }: Place,
   audit: Audit,
   wrong: Omit<Wrongness, keyof Offences>,

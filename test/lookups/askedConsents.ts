@@ -5,7 +5,8 @@ import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import type { Admission, Asked, Heard } from '../../src/lookups/admission.ts';
 import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
-import type { LookupRequest } from '../../src/lookups/lookupRoute.ts';
+import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { LookupFailure } from '../../src/errors.ts';
@@ -42,38 +43,36 @@ export class AskedConsents {
   readonly operator = new ScriptedOperator(this.clock);
   readonly admission = new RecordingAdmission();
   readonly store = new MemoryConsentStore(this.clock);
-  readonly #keptFacts: MemoryKeptFacts;
-  readonly #replicas: readonly ConsentedLookups[];
+  readonly #replicas: readonly LookupRoute[];
 
   constructor({ replicas = 1, keepMs = 60_000 } = {}) {
     const { clock, operator, admission, store } = this;
-    this.#keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: 60_000 });
+    const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: 60_000 });
     const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
-    this.#replicas = Array.from(
-      { length: replicas },
-      () =>
-        new ConsentedLookups(
-          {
-            tokens: operator,
-            operator,
-            store,
-            keptFacts: this.#keptFacts,
-            admission,
-            offer: OFFER,
-            rules: {
-              doubtMs: 300_000,
-              deniedMs: 600_000,
-              resultMs: 60_000,
-              leaseMs: 17_000,
-              firstPoll: 'at-once',
-            },
-            rooms: { requests: room(), polls: room() },
-            exchangeMs: 10_000,
-            clock,
+    this.#replicas = Array.from({ length: replicas }, () => {
+      const route = new ConsentedLookups(
+        {
+          tokens: operator,
+          operator,
+          store,
+          keptFacts,
+          admission,
+          offer: OFFER,
+          rules: {
+            doubtMs: 300_000,
+            deniedMs: 600_000,
+            resultMs: 60_000,
+            leaseMs: 17_000,
+            firstPoll: 'at-once',
           },
-          3000,
-        ),
-    );
+          rooms: { requests: room(), polls: room() },
+          exchangeMs: 10_000,
+          clock,
+        },
+        3000,
+      );
+      return new KeptAnswers(route, { keptFacts, admission, offer: OFFER });
+    });
   }
 
   /** The answers of one request, as values or failures, in the order of the questions. */
@@ -105,7 +104,7 @@ export class AskedConsents {
     };
   }
 
-  replica(index = 0): ConsentedLookups {
+  replica(index = 0): LookupRoute {
     const lookups = this.#replicas[index];
     if (lookups === undefined) throw new Error('There are fewer replicas.');
     return lookups;
