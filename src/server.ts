@@ -27,6 +27,7 @@ import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint } from './http/endpoint.ts';
 import { JsonDocument } from './http/jsonDocument.ts';
+import { preferredWaitMs } from './http/prefer.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
@@ -100,6 +101,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   ): RequestContext => {
     const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
     const cameInAtMs = clock.monotonicMs();
+    const wait = waitOf(request, parts);
     const loader = simSwaps.forRequest({
       caller: caller.key,
       purpose,
@@ -107,8 +109,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       cameInAtMs,
       signal: life.signal,
       deadlineMs: life.deadlineMs,
+      ...wait,
     });
     return {
+      ...wait,
       caller,
       simSwaps: permittedSimSwaps(caller, loader),
       quotas: () => quotas.standingOf(caller.key, QUOTA_READ_TIMEOUT_MS),
@@ -280,6 +284,16 @@ export async function connectToRedis({
   const redis = new RedisConnection(config.sharedState.redisUrl, clock, log);
   await redis.open();
   return redis;
+}
+
+/** How long a request waits for the owner of a number, where it says so: as long as it may. */
+function waitOf(
+  { headers }: IncomingMessage,
+  { config, operator }: Pick<ServerParts, 'config' | 'operator'>,
+): { readonly waitMs?: number } {
+  const preferredMs = preferredWaitMs(singleValue(headers['prefer']));
+  if (preferredMs === undefined || operator.flow === '2-legged') return {};
+  return { waitMs: Math.min(preferredMs, config.consent.maxWaitMs, config.requestTimeoutMs) };
 }
 
 function singleValue(header: string | string[] | undefined): string | undefined {

@@ -69,7 +69,11 @@ export function createEndpoint(
     const executed = await life.within(
       parts.apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: asked,
-        context: () => Promise.resolve(parts.createContext(request, admitted, life)),
+        context: () => {
+          const context = parts.createContext(request, admitted, life);
+          response.setHeaders(preferenceApplied(context));
+          return Promise.resolve(context);
+        },
       }),
       LAST_WORDS_MS,
     );
@@ -77,6 +81,12 @@ export function createEndpoint(
       ? refuse({ ...NOT_IN_TIME, status: statusOfRefusal(accept, NOT_IN_TIME.status) })
       : replyFrom(executed);
   };
+}
+
+/** RFC 7240 §3: so long the request waits, be it less than it preferred. */
+function preferenceApplied({ waitMs }: RequestContext): Map<string, string> {
+  if (waitMs === undefined) return new Map();
+  return new Map([['preference-applied', `wait=${Math.floor(waitMs / 1000)}`]]);
 }
 
 /** What is left of the body would be taken for the next request. */
