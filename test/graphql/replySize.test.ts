@@ -2,10 +2,17 @@ import fc from 'fast-check';
 import { getOperationAST, getIntrospectionQuery, parse } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestContext } from '../../src/context.ts';
-import { ERRORS, LookupError, type LookupFailureCode } from '../../src/errors.ts';
+import type { FieldAsk } from '../../src/domain/fields.ts';
+import {
+  ERRORS,
+  LookupError,
+  type LookupFailure,
+  type LookupFailureCode,
+} from '../../src/errors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { coerceVariables, costOf } from '../../src/graphql/operationCost.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
+import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
 import { codesOf, costs, startService, type Service } from './service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
@@ -175,25 +182,41 @@ const FIELD_CODES = Object.entries<{ places: readonly string[] }>(ERRORS)
 
 /** Every third answer fails. */
 function longWindedContext(): RequestContext {
-  let asked = 0;
-  const answer = <T>(value: T): Promise<T> => {
-    asked += 1;
-    const code = FIELD_CODES[asked % (3 * FIELD_CODES.length)];
-    if (code === undefined) return Promise.resolve(value);
-    const expiry = code === 'CONSENT_PENDING' ? { expiresAtMs: 1_900_000_000_000 } : {};
-    return Promise.reject(
-      new LookupError({ code, reach: 'number', retryAfterSeconds: 86_400, ...expiry }),
-    );
+  let told = 0;
+  const failure = (): LookupFailure | undefined => {
+    told += 1;
+    const code = FIELD_CODES[told % (3 * FIELD_CODES.length)];
+    if (code === undefined) return undefined;
+    return {
+      code,
+      reach: 'number',
+      retryAfterSeconds: 86_400,
+      ...(code === 'CONSENT_PENDING' ? { expiresAtMs: 1_900_000_000_000 } : {}),
+      ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 2400 } : {}),
+    };
   };
-  const text = '2026-03-14T10:26:53.123456789+01:00';
+  const latestSimChange = { text: '2026-03-14T10:26:53.123456789+01:00', epochMs: 0 };
+  const asOfMs = 1_900_000_000_000;
+  const consent = { state: 'NOT_NEEDED', retryAfterSeconds: 86_400, expiresAtMs: asOfMs } as const;
+  const answer = ({ asked }: FieldAsk): FieldAnswer => {
+    const failed = failure();
+    switch (asked.asks) {
+      case 'date':
+        return failed === undefined
+          ? { kind: 'date', latestSimChange, asOfMs }
+          : { kind: 'failure', failure: failed };
+      case 'window':
+        return failed === undefined
+          ? { kind: 'window', swapped: false, asOfMs }
+          : { kind: 'failure', failure: failed };
+      case 'consent':
+        if (failed !== undefined) throw new LookupError(failed);
+        return { kind: 'consent', consent };
+    }
+  };
   return {
     caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: A },
-    simSwaps: {
-      lastSimSwap: () => answer({ text, epochMs: 0 }),
-      simSwappedWithin: () => answer(false),
-      consent: () =>
-        answer({ state: 'NOT_NEEDED', retryAfterSeconds: 86_400, expiresAtMs: 1_900_000_000_000 }),
-    },
+    simSwaps: { answer: async (_number: string, ask: FieldAsk) => answer(ask) },
   } as unknown as RequestContext;
 }
 
@@ -208,11 +231,23 @@ const selection = (fields: fc.Arbitrary<string>) =>
 const CONSENT_FIELDS = selection(
   fc.constantFrom('state', 'retryAfterSeconds', 'expiresAt', '__typename'),
 ).map((below) => `simSwapConsent ${below}`);
+const CHECK_FIELDS = selection(
+  fc.constantFrom(
+    'result',
+    'reason',
+    'retryAfterSeconds',
+    'expiresAt',
+    'maxAgeHours',
+    'asOf',
+    '__typename',
+  ),
+).map((below) => `simSwapCheck ${below}`);
 const NUMBER_FIELDS = selection(
   fc.oneof(
     fc.constantFrom('e164', '__typename', 'lastSimSwap', 'simSwappedWithin(maxAgeHours: $null)'),
     fc.integer({ min: -1, max: 2402 }).map((hours) => `simSwappedWithin(maxAgeHours: ${hours})`),
     CONSENT_FIELDS,
+    CHECK_FIELDS,
   ),
 );
 const TYPE_FIELDS = fc.constantFrom(
