@@ -234,6 +234,7 @@ const CONSENT_FIELDS = selection(
 const CHECK_FIELDS = selection(
   fc.constantFrom(
     'result',
+    'windowHours',
     'reason',
     'retryAfterSeconds',
     'expiresAt',
