@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { AuditFile } from './caller/audit/auditFile.ts';
-import { AuditTrail, type Append } from './caller/audit/auditTrail.ts';
+import { AuditTrail, type AuditTarget } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
 import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
-import { inMemory, inRedis, Quotas } from './caller/quotas.ts';
+import { MemoryCounts } from './caller/quotas/memoryCounts.ts';
+import { Quotas } from './caller/quotas/quotas.ts';
+import { SharedCounts } from './caller/quotas/sharedCounts.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
@@ -30,7 +32,6 @@ import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
-import { SentHeaders } from './http/sentHeaders.ts';
 import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { SimSwaps } from './loaders/simSwaps.ts';
 import type { Log } from './log.ts';
@@ -77,7 +78,8 @@ export interface ServerParts {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
   const redis = await connectToRedis(parts);
-  const admission = createAdmission(parts, redis);
+  const quotas = createQuotas(parts, redis);
+  const admission = createAdmission(parts, quotas);
   const store = await openConsentStore(parts, redis);
   const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, store });
   const apollo = createApolloServer(config, log);
@@ -97,7 +99,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       signal: life.signal,
       deadlineMs: life.deadlineMs,
     });
-    return { caller, simSwaps: permittedSimSwaps(caller, loader) };
+    return {
+      caller,
+      simSwaps: permittedSimSwaps(caller, loader),
+      quotas: () => quotas.standingOf(caller.key, QUOTA_READ_TIMEOUT_MS),
+    };
   };
   const http = new HttpServer({
     ...config.listen,
@@ -131,6 +137,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
+      await admission.close();
       redis?.close();
     },
   };
@@ -158,6 +165,9 @@ function stopLimitMs(config: Config, operator: OperatorSettings): number {
   return requestsMs + 2 * operator.timeoutMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS;
 }
 
+/** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
+const QUOTA_READ_TIMEOUT_MS = 250;
+
 /** However short requests are: a client on a slow network reads a page of answers in it. */
 const MIN_REPLY_TIMEOUT_MS = 1000;
 
@@ -165,20 +175,12 @@ const MIN_REPLY_TIMEOUT_MS = 1000;
 const SLOWEST_BYTES_MS = 1000;
 
 /** Everything that decides whether a lookup may be made, and puts it on record. */
-function createAdmission(
-  { config, clock, log }: ServerParts,
-  redis: RedisConnection | undefined,
-): CallerAdmission {
-  const { quotas, audit, sharedState } = config;
+function createAdmission({ config, clock, log }: ServerParts, quotas: Quotas): CallerAdmission {
+  const { audit } = config;
   return new CallerAdmission({
-    quotas: new Quotas(
-      quotas,
-      redis === undefined || sharedState === undefined
-        ? inMemory
-        : inRedis(redis.client, sharedState.stateKey),
-    ),
+    quotas,
     audit: audit && {
-      trail: new AuditTrail(appendTo(audit.file, clock), clock),
+      trail: new AuditTrail(auditTarget(audit.file, clock), clock),
       key: audit.keys[0],
     },
     clock,
@@ -186,10 +188,21 @@ function createAdmission(
   });
 }
 
-/** Adds to a file, or to standard output, where a line of the audit log is told from the log by `audit`. */
-function appendTo(path: string | undefined, clock: Clock): Append {
-  const target = path === undefined ? new StandardOutput() : new AuditFile(path, clock);
-  return (text) => target.append(text);
+function createQuotas(
+  { config: { quotas, sharedState }, clock }: ServerParts,
+  redis: RedisConnection | undefined,
+): Quotas {
+  return new Quotas(
+    quotas,
+    redis === undefined || sharedState === undefined
+      ? new MemoryCounts(clock)
+      : new SharedCounts(redis, sharedState.stateKey, clock),
+  );
+}
+
+/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
+function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
+  return path === undefined ? new StandardOutput() : new AuditFile(path, clock);
 }
 
 /** Everything that decides who is let in. */
@@ -259,7 +272,7 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
-/** An exchange is put on record before and after, in two seconds each at most. */
+/** An exchange is counted in a second, and recorded before and after in two seconds each, at most. */
 const ON_RECORD_MS = 5000;
 
 /** What is handed in from outside. */
@@ -284,7 +297,7 @@ export function createSimSwaps(
     store = new MemoryConsentStore(clock),
   }: SimSwapParts,
 ): SimSwaps {
-  const shared = { sentHeaders: new SentHeaders(), abortListeners: new AbortListeners() };
+  const shared = { abortListeners: new AbortListeners() };
   const budget = new RetryBudget(clock);
   const endpoints: Endpoint[] = [];
   const guarded = (name: string, kind: ExchangeKind, url: string): GuardedEndpoint => {
@@ -374,7 +387,6 @@ export function createSimSwaps(
     async close() {
       await route.close();
       await Promise.all(endpoints.map((one) => one.close()));
-      shared.sentHeaders.close();
     },
   };
 }

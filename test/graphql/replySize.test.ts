@@ -216,6 +216,7 @@ function longWindedContext(): RequestContext {
   };
   return {
     caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: A },
+    quotas: () => Promise.resolve([]),
     simSwaps: { answer: async (_number: string, ask: FieldAsk) => answer(ask) },
   } as unknown as RequestContext;
 }

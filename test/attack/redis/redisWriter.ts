@@ -26,6 +26,7 @@ export const redisWriter: Attack = {
       ...settings,
       OPERATOR_FLOW: '3-legged',
       CONSENT_RESULT_SECONDS: String(KEPT_SECONDS),
+      KEEP_FACTS_SECONDS: String(KEPT_SECONDS),
       CONSENT_WAIT_MS: '3000',
     });
     const token = await issuer.token({ scope: 'sim-swap:read' });
@@ -34,6 +35,8 @@ export const redisWriter: Attack = {
     stage.onEnd(async () => client.destroy());
 
     stage.equals('before', answerIn(await ask(UNSWAPPED)), false);
+    // What is kept is kept after it was told.
+    await sleep(300);
     const saved = await savedBy(client);
     answerSwapped(operator);
     stage.equals('the other line', answerIn(await ask(SWAPPED)), true);
