@@ -31,6 +31,8 @@ export interface Findings {
   /** How each person's wish ended. */
   readonly ends: ReadonlyMap<string, number>;
   readonly wrong: Wrongness;
+  /** The first offences that the operator saw, with what tells how they came about. */
+  readonly notes: readonly string[];
 }
 
 /** What must be zero, each. */
@@ -119,7 +121,7 @@ export async function runConsentChaos({
     await issuer.close();
     await redis?.kill();
   }
-  const { prompts, polls, lookups, offences } = operator;
+  const { prompts, polls, lookups, offences, notes } = operator;
   const { heard, ends, wrong, hangUps } = apps;
   const { kills } = fleet;
   const freezes = trouble?.freezes ?? 0;
@@ -134,6 +136,7 @@ export async function runConsentChaos({
     heard,
     ends,
     wrong: { ...wrong, ...offences },
+    notes,
   };
 }
 
