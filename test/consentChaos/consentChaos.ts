@@ -69,11 +69,12 @@ const ENVIRONMENT = {
   OPERATOR_CLIENT_ID: 'chaos',
   OPERATOR_CLIENT_SECRET: 'chaos',
   OPERATOR_FLOW: '3-legged',
-  OPERATOR_TIMEOUT_MS: '1000',
+  // A reply that a busy machine holds up is no lost one.
+  OPERATOR_TIMEOUT_MS: '2000',
   REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
   CONSENT_WAIT_MS: '1500',
   // Longer than a prompt lives, after an exchange of two tries.
-  CONSENT_DOUBT_SECONDS: '12',
+  CONSENT_DOUBT_SECONDS: '14',
   CONSENT_DENIED_SECONDS: '3',
   CONSENT_RESULT_SECONDS: '10',
 };
