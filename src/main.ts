@@ -9,6 +9,9 @@ import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
 import { onTermination } from './termination.ts';
 
+/** For a reader of standard output to take what is left. */
+const LAST_LINES_MS = 1000;
+
 const config = settings();
 const log = createLog(config.logLevel);
 const simulator = config.simulator === undefined ? undefined : await simulated();
@@ -33,8 +36,9 @@ async function drain(): Promise<void> {
   const limit = setTimeout(giveUp, server.stopLimitMs);
   await server.stop();
   await simulator?.stop();
-  // What still hangs keeps the process alive until then; nothing else does.
-  limit.unref();
+  clearTimeout(limit);
+  // Nothing of ours is under way any more: what keeps the process alive after that hangs.
+  setTimeout(giveUp, LAST_LINES_MS).unref();
 }
 
 /** Ends at once. `process.exit` would wait for a thread that a disk holds up. */

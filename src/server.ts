@@ -78,7 +78,8 @@ export interface ServerParts {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
   const redis = await connectToRedis(parts);
-  const admission = createAdmission(parts, redis);
+  const quotas = createQuotas(parts, redis);
+  const admission = createAdmission(parts, quotas);
   const store = await openConsentStore(parts, redis);
   const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, store });
   const apollo = createApolloServer(config, log);
@@ -98,7 +99,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       signal: life.signal,
       deadlineMs: life.deadlineMs,
     });
-    return { caller, simSwaps: permittedSimSwaps(caller, loader) };
+    return {
+      caller,
+      simSwaps: permittedSimSwaps(caller, loader),
+      quotas: () => quotas.standingOf(caller.key, QUOTA_READ_TIMEOUT_MS),
+    };
   };
   const http = new HttpServer({
     ...config.listen,
@@ -160,6 +165,9 @@ function stopLimitMs(config: Config, operator: OperatorSettings): number {
   return requestsMs + 2 * operator.timeoutMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS;
 }
 
+/** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
+const QUOTA_READ_TIMEOUT_MS = 250;
+
 /** However short requests are: a client on a slow network reads a page of answers in it. */
 const MIN_REPLY_TIMEOUT_MS = 1000;
 
@@ -167,18 +175,10 @@ const MIN_REPLY_TIMEOUT_MS = 1000;
 const SLOWEST_BYTES_MS = 1000;
 
 /** Everything that decides whether a lookup may be made, and puts it on record. */
-function createAdmission(
-  { config, clock, log }: ServerParts,
-  redis: RedisConnection | undefined,
-): CallerAdmission {
-  const { quotas, audit, sharedState } = config;
+function createAdmission({ config, clock, log }: ServerParts, quotas: Quotas): CallerAdmission {
+  const { audit } = config;
   return new CallerAdmission({
-    quotas: new Quotas(
-      quotas,
-      redis === undefined || sharedState === undefined
-        ? new MemoryCounts(clock)
-        : new SharedCounts(redis, sharedState.stateKey, clock),
-    ),
+    quotas,
     audit: audit && {
       trail: new AuditTrail(auditTarget(audit.file, clock), clock),
       key: audit.keys[0],
@@ -186,6 +186,18 @@ function createAdmission(
     clock,
     log,
   });
+}
+
+function createQuotas(
+  { config: { quotas, sharedState }, clock }: ServerParts,
+  redis: RedisConnection | undefined,
+): Quotas {
+  return new Quotas(
+    quotas,
+    redis === undefined || sharedState === undefined
+      ? new MemoryCounts(clock)
+      : new SharedCounts(redis, sharedState.stateKey, clock),
+  );
 }
 
 /** On standard output, a line of the audit log is told from one of the log by its member `audit`. */

@@ -188,6 +188,7 @@ function longWindedContext(): RequestContext {
   const text = '2026-03-14T10:26:53.123456789+01:00';
   return {
     caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: A },
+    quotas: () => Promise.resolve([]),
     simSwaps: {
       lastSimSwap: () => answer({ text, epochMs: 0 }),
       simSwappedWithin: () => answer(false),
