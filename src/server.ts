@@ -317,8 +317,11 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
-/** An exchange is counted in a second, and recorded before and after in two seconds each, at most. */
-const ON_RECORD_MS = 5000;
+/**
+ * An exchange is counted in a second and recorded before, after, and for the other requests that hear of it,
+ * in two seconds each, at most.
+ */
+const ON_RECORD_MS = 7000;
 
 /** What is handed in from outside. */
 export interface SimSwapParts {
