@@ -79,8 +79,8 @@ export type PhoneNumber = {
   simSwapCheck?: Maybe<SimSwapCheck>;
   /**
    * How the consent of this line's owner stands, as data, for clients that see no error codes. Reading it
-   * asks nobody anything and costs nothing. Beside `lastSimSwap` or `simSwappedWithin` in one operation
-   * it is read after them, and so says why they are `null`.
+   * asks nobody anything and costs nothing. Beside `lastSimSwap`, `simSwappedWithin` or `simSwapCheck` in one
+   * operation it is read after them, and so says why they are `null` or `UNKNOWN`.
    *
    * `null` when it cannot be told at the moment: ask again in a second.
    */
