@@ -4,17 +4,19 @@ import { readConfig, type Config } from './config.ts';
 import { createLog } from './log.ts';
 import { openingDocument } from './openingDocument.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
+import { sumUpRepeats } from './repeats.ts';
 import { startServer } from './server.ts';
 import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
-import { onTermination } from './termination.ts';
+import { onTermination, type TerminationSignal } from './termination.ts';
 
 const config = settings();
-const log = createLog(config.logLevel);
+const log = sumUpRepeats(createLog(config.logLevel), systemClock);
 const simulator = config.simulator === undefined ? undefined : await simulated();
+const asked = operator(config, simulator);
 const server = await startServer({
   config,
-  operator: operator(config, simulator),
+  operator: asked,
   clock: systemClock,
   log,
   openingDocument: openingDocument(config.role, simulator !== undefined),
@@ -24,14 +26,25 @@ const server = await startServer({
 });
 
 // Before it says that it serves: who reads that may ask it to end.
-onTermination(() => void drain());
+onTermination((signal) => void drain(signal));
 
-if (simulator === undefined) log.info('listening', { port: Number(new URL(server.url).port) });
-else process.stdout.write(banner(server.url, config.role, simulator));
+log.info('listening', {
+  host: config.listen.host,
+  port: Number(new URL(server.url).port),
+  role: config.role,
+  operators: simulator === undefined ? new URL(asked.simSwapUrl).hostname : 'simulator',
+  flow: asked.flow,
+});
+if (simulator !== undefined) process.stdout.write(banner(server.url, config.role, simulator));
 
-async function drain(): Promise<void> {
+async function drain(signal: TerminationSignal): Promise<void> {
+  const begunAtMs = systemClock.monotonicMs();
+  log.info('draining', { signal, graceSeconds: config.drainGraceMs / 1000 });
   await server.stop();
   await simulator?.stop();
+  const seconds = Math.round((systemClock.monotonicMs() - begunAtMs) / 100) / 10;
+  log.info('drained', { seconds });
+  log.close();
 }
 
 function settings(): Config {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { AuditFile } from './caller/audit/auditFile.ts';
 import { AuditTrail, type Append } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
@@ -15,9 +14,9 @@ import type { RequestContext } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';
 import { createEndpoint, type RequestLife } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
+import { frontPage } from './graphql/frontPage.ts';
 import { HttpServer } from './graphql/httpServer.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint } from './http/endpoint.ts';
 import { JsonDocument } from './http/jsonDocument.ts';
@@ -39,6 +38,7 @@ import type { LookupRoute } from './lookups/lookupRoute.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
+import { Readiness, type Need } from './readiness.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
@@ -71,37 +71,42 @@ export interface ServerParts {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
   const redis = await connectToRedis(parts);
-  const admission = createAdmission(parts, redis);
+  const trail = createAuditTrail(parts);
+  const admission = createAdmission(parts, redis, trail);
   const store = await openConsentStore(parts, redis);
   const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, store });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
-  const { gate, close: closeGate } = createGate(config.callers, parts);
-  const createContext = (
-    request: IncomingMessage,
-    { caller, purpose }: Admitted,
-    life: RequestLife,
-  ): RequestContext => {
-    const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
+  const { gate, keys, close: closeGate } = createGate(config.callers, parts);
+  const createContext = ({ caller, purpose }: Admitted, life: RequestLife): RequestContext => {
     const deadlineMs = clock.monotonicMs() + life.timeoutMs;
     const loader = simSwaps.forRequest({
       caller: caller.key,
       purpose,
-      correlator,
+      correlator: life.correlator,
       signal: life.signal,
       deadlineMs,
     });
     return { caller, simSwaps: permittedSimSwaps(caller, loader) };
   };
+  const readiness = new Readiness({
+    needs: needsOf(parts, { keys, redis, trail }),
+    clock,
+    log,
+    random: Math.random,
+  });
+  const explorer = explorerOf(parts);
   const http = new HttpServer({
     ...config.listen,
+    frontPage: frontPage({ role: config.role, hasExplorer: explorer !== undefined }),
+    waitingFor: () => readiness.waitingFor,
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
       admit: (headers) => gate.admit(headers),
       trustedDocuments: config.trustedDocuments,
-      explorer: explorerOf(parts),
+      explorer,
       createContext,
     }),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
@@ -112,9 +117,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     },
   });
   const url = await http.listen();
+  void readiness.begin();
   return {
     url,
     async stop() {
+      readiness.stop();
       http.refuseNewcomers();
       await clock.sleep(config.drainGraceMs);
       await http.close();
@@ -124,6 +131,33 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       redis?.close();
     },
   };
+}
+
+/** What must have worked before requests are sent here. An operator that is away is none of it. */
+function needsOf(
+  { operator, clock }: ServerParts,
+  {
+    keys,
+    redis,
+    trail,
+  }: {
+    readonly keys: SigningKeys | undefined;
+    readonly redis: RedisConnection | undefined;
+    readonly trail: AuditTrail | undefined;
+  },
+): readonly Need[] {
+  const needs: Need[] = [];
+  if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
+  if (redis !== undefined && operator.flow === '3-legged') {
+    const ping = async (): Promise<void> => void (await redis.run('return 1', []));
+    needs.push({ name: 'REDIS_URL', probe: ping });
+  }
+  if (trail !== undefined) {
+    const begin = () =>
+      trail.write({ audit: 'start', time: new Date(clock.nowMs()).toISOString() });
+    needs.push({ name: 'AUDIT_LOG', probe: begin });
+  }
+  return needs;
 }
 
 function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefined {
@@ -138,6 +172,7 @@ const SLOWEST_BYTES_MS = 1000;
 function createAdmission(
   { config, clock, log }: ServerParts,
   redis: RedisConnection | undefined,
+  trail: AuditTrail | undefined,
 ): CallerAdmission {
   const { quotas, audit, sharedState } = config;
   return new CallerAdmission({
@@ -147,13 +182,15 @@ function createAdmission(
         ? inMemory
         : inRedis(redis.client, sharedState.stateKey),
     ),
-    audit: audit && {
-      trail: new AuditTrail(appendTo(audit.file, clock), clock),
-      key: audit.keys[0],
-    },
+    audit: audit && trail && { trail, key: audit.keys[0] },
     clock,
     log,
   });
+}
+
+/** Nothing is put on record without a key: on loopback alone. */
+function createAuditTrail({ config: { audit }, clock }: ServerParts): AuditTrail | undefined {
+  return audit && new AuditTrail(appendTo(audit.file, clock), clock);
 }
 
 /** Adds to a file, or to standard output, where a line of the audit log is told from the log by `audit`. */
@@ -166,16 +203,24 @@ function appendTo(path: string | undefined, clock: Clock): Append {
 function createGate(
   { tokens, routerSecrets, purposes }: CallerSettings,
   { clock, log }: Pick<ServerParts, 'clock' | 'log'>,
-): { readonly gate: Gate; readonly close: () => Promise<void> } {
+): {
+  readonly gate: Gate;
+  readonly keys: SigningKeys | undefined;
+  readonly close: () => Promise<void>;
+} {
   const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
   if (tokens === undefined) {
-    return { gate: new Gate({ router, tokens, purposes }), close: () => Promise.resolve() };
+    const gate = new Gate({ router, tokens, purposes });
+    return { gate, keys: undefined, close: () => Promise.resolve() };
   }
   const jwks = new JsonDocument(tokens.jwksUrl);
   const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
-  const verifier = new TokenVerifier(tokens, keys, clock);
+  const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
+    log.warn("a caller's access token was refused", { reason });
+  });
   return {
     gate: new Gate({ router, tokens: verifier, purposes }),
+    keys,
     close: () => jwks.close(),
   };
 }
@@ -207,10 +252,6 @@ export async function connectToRedis({
   const redis = new RedisConnection(config.sharedState.redisUrl, clock, log);
   await redis.open();
   return redis;
-}
-
-function singleValue(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }
 
 /** Fewer permits slow a hundred numbers down; more open sockets that an operator would count. */

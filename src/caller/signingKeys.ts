@@ -8,6 +8,7 @@ import {
 } from 'jose';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { keysFailure } from './keysFailure.ts';
 
 /** No header of a token can make us fetch the keys more often. */
 const COOLDOWN_MS = 30_000;
@@ -59,6 +60,16 @@ export class SigningKeys {
     const ageMs = this.#ageMs();
     if (ageMs > OLD_AFTER_MS) void this.#refresh();
     return ageMs <= STALE_AFTER_MS;
+  }
+
+  /**
+   * Fetches the keys unless there are any.
+   *
+   * @throws {KeysUnavailable} when there are none then
+   */
+  async probe(): Promise<void> {
+    if (this.#keys === undefined) await this.#refresh();
+    this.#current();
   }
 
   /**
@@ -118,7 +129,7 @@ export class SigningKeys {
       this.#keys = { text, fetchedAtMs: clock.monotonicMs(), select };
     } catch (error) {
       log.error('the keys of JWT_JWKS_URL cannot be had', {
-        error: error instanceof Error ? error.name : typeof error,
+        reason: keysFailure(error),
       });
     }
   }

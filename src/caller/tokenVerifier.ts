@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Caller } from './caller.ts';
 import { callerFrom } from './claims.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
+import { tokenRefusal, type TokenRefusal } from './tokenRefusal.ts';
 import type { TokenSettings } from './tokenSettings.ts';
 
 /** For clocks that differ. */
@@ -33,6 +34,7 @@ export class TokenVerifier {
   readonly #keys: SigningKeys;
   readonly #clock: Clock;
   readonly #capacity: number;
+  readonly #onRefused: (reason: TokenRefusal) => void;
   /** By the token's hash, the oldest first: a dump of memory holds no token. */
   readonly #seen = new Map<string, Verified>();
 
@@ -41,7 +43,9 @@ export class TokenVerifier {
     keys: SigningKeys,
     clock: Clock,
     capacity = DEFAULT_CAPACITY,
+    onRefused: (reason: TokenRefusal) => void = () => undefined,
   ) {
+    this.#onRefused = onRefused;
     this.#settings = settings;
     this.#keys = keys;
     this.#clock = clock;
@@ -50,21 +54,26 @@ export class TokenVerifier {
 
   /** Never rejects for what a token holds. */
   async verify(token: string): Promise<TokenJudgement> {
-    if (token.length > LARGEST_TOKEN_CHARACTERS) return 'invalid';
+    if (token.length > LARGEST_TOKEN_CHARACTERS) return this.#refuse('too long');
     const name = hash('sha256', token, 'base64');
     const seen = this.#recall(name);
     if (seen !== undefined) return seen.caller;
     try {
       const verified = await this.#verify(token);
-      if (verified === undefined) return 'invalid';
+      if (typeof verified === 'string') return this.#refuse(verified);
       this.#remember(name, verified);
       return verified.caller;
     } catch (error) {
-      return error instanceof KeysUnavailable ? 'unavailable' : 'invalid';
+      return error instanceof KeysUnavailable ? 'unavailable' : this.#refuse(tokenRefusal(error));
     }
   }
 
-  async #verify(token: string): Promise<Verified | undefined> {
+  #refuse(reason: TokenRefusal): 'invalid' {
+    this.#onRefused(reason);
+    return 'invalid';
+  }
+
+  async #verify(token: string): Promise<Verified | TokenRefusal> {
     const { issuer, audience, algorithms } = this.#settings;
     const { payload, protectedHeader } = await jwtVerify(token, this.#keys.select, {
       issuer,
@@ -75,9 +84,9 @@ export class TokenVerifier {
       currentDate: new Date(this.#clock.nowMs()),
     });
     const { typ } = protectedHeader;
-    if (typ !== undefined && !TYPES.has(typ.toLowerCase())) return undefined;
+    if (typ !== undefined && !TYPES.has(typ.toLowerCase())) return 'type';
     const caller = callerFrom(payload);
-    if (caller === undefined) return undefined;
+    if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
     return {
       caller,
       untilMs: ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1000,

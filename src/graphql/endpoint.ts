@@ -3,6 +3,7 @@ import { HeaderMap, type ApolloServer, type HTTPGraphQLRequest } from '@apollo/s
 import type { Admitted, TurnedAway } from '../caller/gate.ts';
 import type { RequestContext } from '../context.ts';
 import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
+import { createCorrelator, type Correlator } from '../http/correlator.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { readBody } from './readBody.ts';
 import { resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
@@ -10,11 +11,12 @@ import { resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 /** A document and its variables for the most that one operation may ask; far more than either needs. */
 const LARGEST_BODY_BYTES = 1024 * 1024;
 
-/** How long a request has, and how it ends. */
+/** How long a request has, how it ends, and what it is called. */
 export interface RequestLife {
   /** Aborted when the caller hangs up and when the time is over. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  readonly correlator: Correlator;
 }
 
 /** What the endpoint is made of. */
@@ -27,7 +29,7 @@ export interface EndpointParts {
   readonly explorer: Explorer | undefined;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway>;
-  createContext(request: IncomingMessage, admitted: Admitted, life: RequestLife): RequestContext;
+  createContext(admitted: Admitted, life: RequestLife): RequestContext;
 }
 
 const BAD_REQUEST = 'BAD_REQUEST';
@@ -49,6 +51,8 @@ export function createEndpoint(
       await parts.explorer.send(response);
       return;
     }
+    const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
+    response.setHeader('x-correlator', correlator.returned);
     const aborter = new AbortController();
     const timer = setTimeout(() => {
       aborter.abort(new DeadlineExceeded());
@@ -73,10 +77,10 @@ export function createEndpoint(
       refuse(response, asked);
       return;
     }
-    const life = { signal: aborter.signal, timeoutMs: parts.requestTimeoutMs };
+    const life = { signal: aborter.signal, timeoutMs: parts.requestTimeoutMs, correlator };
     const { status, headers, body } = await parts.apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asked,
-      context: () => Promise.resolve(parts.createContext(request, admitted, life)),
+      context: () => Promise.resolve(parts.createContext(admitted, life)),
     });
     for (const [name, value] of headers) response.setHeader(name, value);
     // Answers are about people: nobody in between may keep them.
@@ -89,6 +93,10 @@ export function createEndpoint(
     for await (const chunk of body.asyncIterator) response.write(chunk);
     response.end();
   };
+}
+
+function singleValue(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
 }
 
 async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest | BadRequest> {

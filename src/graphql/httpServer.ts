@@ -5,8 +5,13 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-
+import { FRONT_PAGE_SECURITY_POLICY } from './frontPage.ts';
 import { setSecurityHeaders } from './securityHeaders.ts';
+
+/** What /readyz says. */
+type Readiness =
+  | { readonly status: 'ready' | 'draining' }
+  | { readonly status: 'starting'; readonly waitingFor: readonly string[] };
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -15,6 +20,10 @@ export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
   readonly graphql: Handler;
+  /** The page at `/`. */
+  readonly frontPage: string;
+  /** What answering still needs; /readyz fails while there is any. */
+  waitingFor(): readonly string[];
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
   readonly drainLimitMs: number;
   /** Told when a request broke in a way that nobody foresaw. */
@@ -27,13 +36,13 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const LARGEST_HEADERS_BYTES = 16 * 1024;
 
-/** The service's HTTP side: /graphql, /livez and /readyz. */
+/** The service's HTTP side: /graphql, /livez, /readyz, and a page that names them. */
 export class HttpServer {
   readonly #server: Server;
   readonly #parts: HttpServerParts;
   /** Under way: they may learn, until their headers leave, that their connection ends with them. */
   readonly #responses = new Set<ServerResponse>();
-  #isReady = false;
+  #isDraining = false;
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
@@ -59,7 +68,6 @@ export class HttpServer {
         resolve();
       });
     });
-    this.#isReady = true;
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new Error('It listens on no port.');
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
@@ -71,7 +79,7 @@ export class HttpServer {
    * is the last of its connection: whoever kept one would be cut off with it at the end.
    */
   refuseNewcomers(): void {
-    this.#isReady = false;
+    this.#isDraining = true;
     for (const response of this.#responses) endConnectionAfter(response);
   }
 
@@ -96,7 +104,7 @@ export class HttpServer {
     this.#responses.add(response);
     response.once('close', () => this.#responses.delete(response));
     setSecurityHeaders(response);
-    if (!this.#isReady) endConnectionAfter(response);
+    if (this.#isDraining) endConnectionAfter(response);
     switch (path) {
       case '/graphql':
         void this.#graphql(request, response);
@@ -104,13 +112,24 @@ export class HttpServer {
       case '/livez':
         send(response, 200, { status: 'alive' });
         return;
-      case '/readyz':
-        send(response, this.#isReady ? 200 : 503, { status: this.#isReady ? 'ready' : 'draining' });
+      case '/readyz': {
+        const readiness = this.#readiness();
+        send(response, readiness.status === 'ready' ? 200 : 503, readiness);
+        return;
+      }
+      case '/':
+        sendPage(response, this.#parts.frontPage);
         return;
       default:
         send(response, 404, { errors: [{ message: 'GraphQL is at /graphql.' }] });
     }
   };
+
+  #readiness(): Readiness {
+    if (this.#isDraining) return { status: 'draining' };
+    const waitingFor = this.#parts.waitingFor();
+    return waitingFor.length === 0 ? { status: 'ready' } : { status: 'starting', waitingFor };
+  }
 
   async #graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
@@ -131,4 +150,10 @@ function endConnectionAfter(response: ServerResponse): void {
 function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify(body));
+}
+
+function sendPage(response: ServerResponse, page: string): void {
+  response.setHeader('content-security-policy', FRONT_PAGE_SECURITY_POLICY);
+  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+  response.end(page);
 }

@@ -100,6 +100,8 @@ test('a client that never ends its request holds the drain up no longer than its
     port: 0,
     drainLimitMs: 50,
     graphql: () => Promise.resolve(),
+    frontPage: '',
+    waitingFor: () => [],
     onDefect: () => undefined,
   });
   const { port } = new URL(await http.listen());

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { AuditEntry } from './entry.ts';
+import type { AuditEntry, AuditStart } from './entry.ts';
 
 /** An entry that is not written by then counts as not written. */
 const TIMEOUT_MS = 2000;
@@ -50,7 +50,7 @@ export class AuditTrail {
   }
 
   /** Resolves when the entry is written; rejects when it cannot be, or takes more than two seconds. */
-  write(entry: AuditEntry): Promise<void> {
+  write(entry: AuditEntry | AuditStart): Promise<void> {
     if (this.#isStuck) return Promise.reject(new AuditStuck());
     const line = `${JSON.stringify(entry)}\n`;
     const batch = (this.#waiting ??= this.#newBatch());
