@@ -49,6 +49,8 @@ export interface LookupFailure {
   readonly reach: FailureReach;
   /** When asking again can help, in whole seconds. */
   readonly retryAfterSeconds?: number;
+  /** Of RATE_LIMITED: what there was too much of in an hour. */
+  readonly quota?: 'numbers' | 'lookups' | 'prompts';
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
 }

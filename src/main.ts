@@ -2,7 +2,7 @@ import { banner } from './banner.ts';
 import { ConfigError } from './config/environment.ts';
 import { readConfig, type Config } from './config.ts';
 import { createLog } from './log.ts';
-import { openingDocument } from './openingDocument.ts';
+import { openingDocument, type ExampleSettings } from './openingDocument.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { sumUpRepeats } from './repeats.ts';
 import { startServer } from './server.ts';
@@ -14,12 +14,20 @@ const config = settings();
 const log = sumUpRepeats(createLog(config.logLevel), systemClock);
 const simulator = config.simulator === undefined ? undefined : await simulated();
 const asked = operator(config, simulator);
+const example: ExampleSettings = {
+  role: config.role,
+  isSimulated: simulator !== undefined,
+  headers: {
+    ...(config.callers.tokens === undefined ? {} : { authorization: 'Bearer <access token>' }),
+    ...(config.callers.routerSecrets.length === 0 ? {} : { 'x-router-secret': '<router secret>' }),
+  },
+};
 const server = await startServer({
   config,
   operator: asked,
   clock: systemClock,
   log,
-  openingDocument: openingDocument(config.role, simulator !== undefined),
+  openingDocument: openingDocument(example),
 }).catch(async (error: unknown) => {
   await simulator?.stop();
   return fail(whyNotStarted(error, config));
@@ -35,7 +43,12 @@ log.info('listening', {
   operators: simulator === undefined ? new URL(asked.simSwapUrl).hostname : 'simulator',
   flow: asked.flow,
 });
-if (simulator !== undefined) process.stdout.write(banner(server.url, config.role, simulator));
+void sayWhenReady();
+if (simulator !== undefined) process.stdout.write(banner(server.url, example, simulator));
+
+async function sayWhenReady(): Promise<void> {
+  if (await server.ready) log.info('ready');
+}
 
 async function drain(signal: TerminationSignal): Promise<void> {
   const begunAtMs = systemClock.monotonicMs();

@@ -41,13 +41,10 @@ export class Readiness {
     return Array.from(this.#waitingFor, ({ name }) => name);
   }
 
-  /** Probes everything; resolves when all of it has worked, or when it is stopped. */
-  async begin(): Promise<void> {
-    const { needs, clock, log } = this.#parts;
-    const begunAtMs = clock.monotonicMs();
-    await Promise.all(needs.map((need) => this.#untilItWorks(need)));
-    if (this.#stopping.signal.aborted) return;
-    log.info('ready', { seconds: Math.round((clock.monotonicMs() - begunAtMs) / 100) / 10 });
+  /** Probes everything. Resolves to `true` when all of it has worked, to `false` when it is stopped before. */
+  async begin(): Promise<boolean> {
+    await Promise.all(this.#parts.needs.map((need) => this.#untilItWorks(need)));
+    return this.#waitingFor.size === 0;
   }
 
   /** Ends the probing. */

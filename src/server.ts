@@ -1,10 +1,12 @@
 import { AuditFile } from './caller/audit/auditFile.ts';
-import { AuditTrail, type Append } from './caller/audit/auditTrail.ts';
+import { AuditTrail, type AuditTarget } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
 import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
-import { inMemory, inRedis, Quotas } from './caller/quotas.ts';
+import { MemoryCounts } from './caller/quotas/memoryCounts.ts';
+import { Quotas } from './caller/quotas/quotas.ts';
+import { SharedCounts } from './caller/quotas/sharedCounts.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
@@ -51,6 +53,8 @@ import { TokenManager } from './tokens/tokenManager.ts';
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4000`. */
   readonly url: string;
+  /** `true` once everything that answering needs has worked; `false` when it was stopped before. */
+  readonly ready: Promise<boolean>;
   /** Says that it is not ready, goes on for the grace, then drains and ends. */
   stop(): Promise<void>;
 }
@@ -117,9 +121,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     },
   });
   const url = await http.listen();
-  void readiness.begin();
   return {
     url,
+    ready: readiness.begin(),
     async stop() {
       readiness.stop();
       http.refuseNewcomers();
@@ -128,6 +132,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
+      await admission.close();
       redis?.close();
     },
   };
@@ -179,8 +184,8 @@ function createAdmission(
     quotas: new Quotas(
       quotas,
       redis === undefined || sharedState === undefined
-        ? inMemory
-        : inRedis(redis.client, sharedState.stateKey),
+        ? new MemoryCounts(clock)
+        : new SharedCounts(redis, sharedState.stateKey, clock),
     ),
     audit: audit && trail && { trail, key: audit.keys[0] },
     clock,
@@ -188,15 +193,14 @@ function createAdmission(
   });
 }
 
-/** Nothing is put on record without a key: on loopback alone. */
+/** Nothing is audited without a key: on loopback alone. */
 function createAuditTrail({ config: { audit }, clock }: ServerParts): AuditTrail | undefined {
-  return audit && new AuditTrail(appendTo(audit.file, clock), clock);
+  return audit && new AuditTrail(auditTarget(audit.file, clock), clock);
 }
 
-/** Adds to a file, or to standard output, where a line of the audit log is told from the log by `audit`. */
-function appendTo(path: string | undefined, clock: Clock): Append {
-  const target = path === undefined ? new StandardOutput() : new AuditFile(path, clock);
-  return (text) => target.append(text);
+/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
+function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
+  return path === undefined ? new StandardOutput() : new AuditFile(path, clock);
 }
 
 /** Everything that decides who is let in. */
@@ -270,7 +274,7 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
-/** An exchange is put on record before and after, in two seconds each at most. */
+/** An exchange is counted in a second, and recorded before and after in two seconds each, at most. */
 const ON_RECORD_MS = 5000;
 
 /** What is handed in from outside. */

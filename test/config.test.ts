@@ -80,7 +80,12 @@ describe('without settings', () => {
       consent: { waitMs: 3000, doubtSeconds: 300, deniedSeconds: 600, resultSeconds: 60 },
       limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10 },
       callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
-      quotas: { numbersPerHour: 10_000, lookupsPerHour: 50_000 },
+      quotas: {
+        numbersPerHour: 10_000,
+        lookupsPerHour: 50_000,
+        promptsPerHour: 10,
+        promptsPerHourAllCallers: 20,
+      },
       audit: undefined,
     });
   });

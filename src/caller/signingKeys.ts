@@ -62,13 +62,18 @@ export class SigningKeys {
     return ageMs <= STALE_AFTER_MS;
   }
 
+  /** Fetches the keys where there are none, or none that may still count. Never rejects. */
+  async load(): Promise<void> {
+    if (!this.areCurrent()) await this.#refresh();
+  }
+
   /**
-   * Fetches the keys unless there are any.
+   * Looks whether there are keys, for readiness.
    *
-   * @throws {KeysUnavailable} when there are none then
+   * @throws {KeysUnavailable} when there are none, and none can be fetched
    */
   async probe(): Promise<void> {
-    if (this.#keys === undefined) await this.#refresh();
+    await this.load();
     this.#current();
   }
 
@@ -82,7 +87,7 @@ export class SigningKeys {
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,
   ): Promise<CryptoKey> => {
-    if (!this.areCurrent()) await this.#refresh();
+    await this.load();
     const keys = this.#current();
     try {
       return await keys.select(header, token);

@@ -5,6 +5,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { wantsPage } from './explorer.ts';
 import { FRONT_PAGE_SECURITY_POLICY } from './frontPage.ts';
 import { setSecurityHeaders } from './securityHeaders.ts';
 
@@ -20,7 +21,7 @@ export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
   readonly graphql: Handler;
-  /** The page at `/`. */
+  /** What a browser sees at `/`. */
   readonly frontPage: string;
   /** What answering still needs; /readyz fails while there is any. */
   waitingFor(): readonly string[];
@@ -117,10 +118,11 @@ export class HttpServer {
         send(response, readiness.status === 'ready' ? 200 : 503, readiness);
         return;
       }
-      case '/':
-        sendPage(response, this.#parts.frontPage);
-        return;
       default:
+        if (path === '/' && wantsPage(request)) {
+          sendPage(response, this.#parts.frontPage);
+          return;
+        }
         send(response, 404, { errors: [{ message: 'GraphQL is at /graphql.' }] });
     }
   };

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { SignJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
-import { AUDIENCE, claimsAt, createKey, ISSUER, sign, TestIssuer } from '../caller/testIssuer.ts';
+import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 const REFUSED = "a caller's access token was refused";

@@ -2,16 +2,17 @@ import type { Clock } from '../../clock.ts';
 import type { AuditEntry, AuditStart } from './entry.ts';
 
 /** An entry that is not written by then counts as not written. */
-const TIMEOUT_MS = 2000;
+export const AUDIT_TIMEOUT_MS = 2000;
 
 /** What waits for a write to return; more is refused at once. */
 const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
 
-/**
- * Adds text to the end of the audit log; rejects when not all of it is written. It is called again only
- * when the call before has settled, however long that takes.
- */
-export type Append = (text: string) => Promise<void>;
+/** Where the audit log is. It is called again only when the call before has settled, however long that takes. */
+export interface AuditTarget {
+  /** Adds text at the end; rejects when not all of it is written. */
+  append(text: string): Promise<void>;
+  close?(): Promise<void>;
+}
 
 /** The audit log takes too long; what was being written may still be written. */
 export class AuditStuck extends Error {
@@ -35,17 +36,17 @@ interface Batch extends PromiseWithResolvers<void> {
  * Node has for files, DNS and cryptography: until it returns, every entry is refused at once.
  */
 export class AuditTrail {
-  readonly #append: Append;
+  readonly #target: AuditTarget;
   readonly #clock: Clock;
   #waiting: Batch | undefined;
-  #isWriting = false;
+  #writing: Batch | undefined;
   /** The write under way has made an entry wait too long. */
   #isStuck = false;
   /** After a write that failed, half a line may stand at the end. */
   #isTorn = false;
 
-  constructor(append: Append, clock: Clock) {
-    this.#append = append;
+  constructor(target: AuditTarget, clock: Clock) {
+    this.#target = target;
     this.#clock = clock;
   }
 
@@ -58,30 +59,41 @@ export class AuditTrail {
       return Promise.reject(new AuditStuck());
     }
     batch.text += line;
-    if (!this.#isWriting) void this.#writeAll();
+    if (this.#writing === undefined) void this.#writeAll();
     return batch.promise;
+  }
+
+  /** Waits for what is being written, unless that hangs, and closes the log. */
+  async close(): Promise<void> {
+    const written = this.#waiting?.promise ?? this.#writing?.promise;
+    await written?.catch(() => undefined);
+    if (!this.#isStuck) await this.#target.close?.();
   }
 
   #newBatch(): Batch {
     const batch = { text: '', settled: new AbortController(), ...Promise.withResolvers<void>() };
-    this.#clock.sleep(TIMEOUT_MS, batch.settled.signal).then(
-      () => {
-        this.#isStuck = true;
-        batch.reject(new AuditStuck());
-        this.#waiting?.reject(new AuditStuck());
-        this.#waiting = undefined;
-      },
-      () => undefined,
-    );
+    void this.#limit(batch);
     return batch;
   }
 
+  async #limit(batch: Batch): Promise<void> {
+    try {
+      await this.#clock.sleep(AUDIT_TIMEOUT_MS, batch.settled.signal);
+    } catch {
+      return;
+    }
+    this.#isStuck = true;
+    batch.reject(new AuditStuck());
+    this.#waiting?.reject(new AuditStuck());
+    this.#waiting = undefined;
+  }
+
   async #writeAll(): Promise<void> {
-    this.#isWriting = true;
     for (let batch = this.#waiting; batch !== undefined; batch = this.#waiting) {
       this.#waiting = undefined;
+      this.#writing = batch;
       try {
-        await this.#append((this.#isTorn ? '\n' : '') + batch.text);
+        await this.#target.append((this.#isTorn ? '\n' : '') + batch.text);
         this.#isTorn = false;
         batch.resolve();
       } catch (error) {
@@ -91,7 +103,7 @@ export class AuditTrail {
       batch.settled.abort(SETTLED);
       this.#isStuck = false;
     }
-    this.#isWriting = false;
+    this.#writing = undefined;
   }
 }
 

@@ -98,7 +98,7 @@ describe('the trail', () => {
     const clock = new TestClock();
     for (const number of [ALICE, BOB]) {
       const opened = new AuditFile(file, clock);
-      await new AuditTrail((text) => opened.append(text), clock).write(before(number));
+      await new AuditTrail(opened, clock).write(before(number));
     }
     const entries = readFileSync(file, 'utf8')
       .trimEnd()
@@ -114,10 +114,11 @@ describe('the trail', () => {
   it('writes what comes together together, in its order', async () => {
     const writes: string[] = [];
     const gate = Promise.withResolvers<undefined>();
-    const trail = new AuditTrail((text) => {
+    const append = (text: string) => {
       writes.push(text);
       return gate.promise;
-    }, new TestClock());
+    };
+    const trail = new AuditTrail({ append }, new TestClock());
     const written = [before(ALICE), before(BOB), before(ALICE)].map((entry) => trail.write(entry));
     gate.resolve(undefined);
     await Promise.all(written);
@@ -133,10 +134,11 @@ describe('the trail', () => {
   it('rejects what cannot be written, and goes on behind half a line', async () => {
     let text = '';
     let isFull = true;
-    const trail = new AuditTrail((part) => {
+    const append = (part: string) => {
       text += isFull ? part.slice(0, 20) : part;
       return isFull ? Promise.reject(new Error('ENOSPC')) : Promise.resolve();
-    }, new TestClock());
+    };
+    const trail = new AuditTrail({ append }, new TestClock());
     await expect(trail.write(before())).rejects.toThrow('ENOSPC');
     isFull = false;
     await trail.write(before(BOB));
@@ -145,14 +147,50 @@ describe('the trail', () => {
     expect(JSON.parse(whole ?? '')).toMatchObject({ number: hashNumber(KEY, BOB) });
   });
 
-  it('rejects what is not written in two seconds', async () => {
+  describe('that takes more than two seconds', () => {
     const clock = new TestClock();
-    const trail = new AuditTrail(() => new Promise<void>(() => undefined), clock);
-    const written = trail.write(before()).catch(String);
+    const writes: { text: string; end: () => void }[] = [];
+    const append = (text: string) =>
+      new Promise<void>((end) => {
+        writes.push({ text, end });
+      });
+    const trail = new AuditTrail({ append }, clock);
+    const outcome = (entry = before()) => trail.write(entry).then(() => 'written', nameOf);
+
+    it('rejects what waits, and everything else at once until the write returns', async () => {
+      const one = outcome();
+      const next = outcome(before(BOB));
+      await clock.advance(2000);
+      expect(await Promise.all([one, next, outcome(), outcome()])).toEqual(
+        Array.from({ length: 4 }, () => 'AuditStuck'),
+      );
+      expect(writes).toHaveLength(1);
+      expect(clock.sleepers).toBe(0);
+    });
+
+    it('is written to again when it has returned', async () => {
+      writes.shift()?.end();
+      await clock.advance(0);
+      const again = outcome(before(BOB));
+      writes.shift()?.end();
+      expect(await again).toBe('written');
+    });
+  });
+
+  it('holds a bounded amount of text while a write is under way', async () => {
+    const clock = new TestClock();
+    const trail = new AuditTrail({ append: () => new Promise(() => undefined) }, clock);
+    const long = { ...before(), correlator: 'x'.repeat(1024 * 1024) };
+    const outcomes = Array.from({ length: 10 }, () => trail.write(long).then(String, nameOf));
+    expect(await Promise.race(outcomes)).toBe('AuditStuck');
     await clock.advance(2000);
-    expect(await written).toContain('takes too long');
+    expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => 'AuditStuck'));
   });
 });
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
 
 describe('a search for a person', () => {
   const lines = [
