@@ -20,6 +20,8 @@ export interface ServingProcess {
 export async function startProgram(file: URL, settings: Settings): Promise<ServingProcess> {
   const child = fork(file, {
     env: settings,
+    // Whatever a client sends, no string becomes code in any of them.
+    execArgv: ['--disallow-code-generation-from-strings'],
     // Ctrl-C goes to a whole group of processes; whoever started these stops them one after another.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

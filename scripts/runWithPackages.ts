@@ -18,7 +18,7 @@ await import(pathToFileURL(program).href);
 
 async function install(): Promise<void> {
   process.stdout.write(`Installing the packages of ${directory}, once …\n`);
-  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const npm = spawn('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: directory,
     stdio: 'inherit',
   });

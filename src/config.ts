@@ -5,11 +5,16 @@ import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
+import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
-import type { AskLimits } from './graphql/askedCount.ts';
+import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
-import { misfits, readManifest, type TrustedDocuments } from './graphql/trustedDocuments.ts';
+import {
+  invalidDocuments,
+  readManifest,
+  type TrustedDocuments,
+} from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
@@ -19,6 +24,10 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
+  /** Names, beside those of loopback, under which requests may come where no token is needed. */
+  readonly allowedHosts: readonly string[];
+  /** The origins whose pages may read what this service answers. */
+  readonly allowedOrigins: readonly string[];
   /** The least that is logged. */
   readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
@@ -32,7 +41,7 @@ export interface Config {
   readonly consent: ConsentSettings;
   /** Where consents lie that several processes share; in the process itself where absent. */
   readonly sharedState: SharedState | undefined;
-  readonly limits: AskLimits;
+  readonly limits: OperationLimits;
   readonly callers: CallerSettings;
   readonly quotas: QuotaSettings;
   /** Absent where nothing is put on record: on loopback alone. */
@@ -59,6 +68,8 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     role,
     production,
+    allowedHosts: readAllowedHosts(read),
+    allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
     trustedDocuments: readTrustedDocuments(read, role),
     operators: access === undefined ? [] : [{ ...manners, ...access }],
@@ -78,6 +89,7 @@ export function readConfig(environment: Environment = process.env): Config {
         max: 10_000,
       }),
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
+      maxReplyBytes: read.integer('MAX_REPLY_BYTES', 2_000_000, { min: 100_000, max: 100_000_000 }),
     },
     callers: readCallers(read, role, exposure),
     quotas: {
@@ -128,8 +140,8 @@ function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocum
     read.problem(name, "names a file that is no manifest of Apollo's or of GraphQL Codegen's");
     return undefined;
   }
-  for (const misfit of misfits(documents, createSchema(role))) {
-    read.problem(name, `has a document that cannot be served: ${misfit}`);
+  for (const invalid of invalidDocuments(documents, createSchema(role))) {
+    read.problem(name, `has a document that cannot be served: ${invalid}`);
   }
   return documents;
 }

@@ -53,11 +53,20 @@ async function sayWhenReady(): Promise<void> {
 async function drain(signal: TerminationSignal): Promise<void> {
   const begunAtMs = systemClock.monotonicMs();
   log.info('draining', { signal, graceSeconds: config.drainGraceMs / 1000 });
+  const limit = setTimeout(giveUp, server.stopLimitMs);
   await server.stop();
   await simulator?.stop();
+  // What still hangs keeps the process alive until then; nothing else does.
+  limit.unref();
   const seconds = Math.round((systemClock.monotonicMs() - begunAtMs) / 100) / 10;
   log.info('drained', { seconds });
   log.close();
+}
+
+/** Ends at once. `process.exit` would wait for a thread that a disk holds up. */
+function giveUp(): void {
+  log.error('the drain did not end in time', { limitMs: server.stopLimitMs });
+  setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 
 function settings(): Config {

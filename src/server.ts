@@ -11,14 +11,19 @@ import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
+import { allowsHost } from './config/allowedHosts.ts';
+import { isLoopback } from './config/loopback.ts';
 import type { Config } from './config.ts';
 import type { RequestContext } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';
-import { createEndpoint, type RequestLife } from './graphql/endpoint.ts';
+import { CrossOrigin } from './graphql/crossOrigin.ts';
+import { createEndpoint } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { frontPage } from './graphql/frontPage.ts';
 import { HttpServer } from './graphql/httpServer.ts';
+import type { RequestLife } from './graphql/requestLife.ts';
 import { AbortListeners } from './http/abortListeners.ts';
+import type { Correlator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint } from './http/endpoint.ts';
 import { JsonDocument } from './http/jsonDocument.ts';
@@ -27,7 +32,6 @@ import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
-import { SentHeaders } from './http/sentHeaders.ts';
 import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { SimSwaps } from './loaders/simSwaps.ts';
 import type { Log } from './log.ts';
@@ -57,6 +61,8 @@ export interface RunningServer {
   readonly ready: Promise<boolean>;
   /** Says that it is not ready, goes on for the grace, then drains and ends. */
   stop(): Promise<void>;
+  /** How long that takes at most, unless something hangs. */
+  readonly stopLimitMs: number;
 }
 
 /** What is handed in from outside. */
@@ -83,14 +89,17 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   await apollo.start();
 
   const { gate, keys, close: closeGate } = createGate(config.callers, parts);
-  const createContext = ({ caller, purpose }: Admitted, life: RequestLife): RequestContext => {
-    const deadlineMs = clock.monotonicMs() + life.timeoutMs;
+  const createContext = (
+    { caller, purpose }: Admitted,
+    life: RequestLife,
+    correlator: Correlator,
+  ): RequestContext => {
     const loader = simSwaps.forRequest({
       caller: caller.key,
       purpose,
-      correlator: life.correlator,
+      correlator,
       signal: life.signal,
-      deadlineMs,
+      deadlineMs: life.deadlineMs,
     });
     return { caller, simSwaps: permittedSimSwaps(caller, loader) };
   };
@@ -108,11 +117,15 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
+      clock,
+      crossOrigin: new CrossOrigin(config.allowedOrigins),
+      allowsHost: hostCheck(config),
       admit: (headers) => gate.admit(headers),
       trustedDocuments: config.trustedDocuments,
       explorer,
       createContext,
     }),
+    replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
     onDefect: (defect) => {
       log.error('a request broke', {
@@ -124,9 +137,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   return {
     url,
     ready: readiness.begin(),
+    stopLimitMs: stopLimitMs(config, operator),
     async stop() {
       readiness.stop();
-      http.refuseNewcomers();
+      http.startDraining();
       await clock.sleep(config.drainGraceMs);
       await http.close();
       await apollo.stop();
@@ -165,10 +179,30 @@ function needsOf(
   return needs;
 }
 
+/** A browser has no token when it opens a page: the explorer stands before the gate, where nobody else comes. */
 function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefined {
-  const isClosed = config.production || config.trustedDocuments !== undefined;
+  const isExposed = config.production || !isLoopback(config.listen.host);
+  const isClosed = isExposed || config.trustedDocuments !== undefined;
   return isClosed || openingDocument === undefined ? undefined : createExplorer(openingDocument);
 }
+
+/**
+ * A page of another site whose name leads to this machine asks under that name. Where a token is needed it
+ * has none; where none is needed, hosts are checked.
+ */
+function hostCheck({ callers, allowedHosts }: Config): (host: string | undefined) => boolean {
+  const isChecked = callers.tokens === undefined || allowedHosts.length > 0;
+  return isChecked ? (host) => allowsHost(host, allowedHosts) : () => true;
+}
+
+/** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */
+function stopLimitMs(config: Config, operator: OperatorSettings): number {
+  const requestsMs = config.drainGraceMs + config.requestTimeoutMs + SLOWEST_BYTES_MS;
+  return requestsMs + 2 * operator.timeoutMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS;
+}
+
+/** However short requests are: a client on a slow network reads a page of answers in it. */
+const MIN_REPLY_TIMEOUT_MS = 1000;
 
 /** What a drain allows for requests and answers to come and go, beside a request's own time. */
 const SLOWEST_BYTES_MS = 1000;
@@ -299,7 +333,7 @@ export function createSimSwaps(
     store = new MemoryConsentStore(clock),
   }: SimSwapParts,
 ): SimSwaps {
-  const shared = { sentHeaders: new SentHeaders(), abortListeners: new AbortListeners() };
+  const shared = { abortListeners: new AbortListeners() };
   const budget = new RetryBudget(clock);
   const endpoints: Endpoint[] = [];
   const guarded = (name: string, kind: ExchangeKind, url: string): GuardedEndpoint => {
@@ -389,7 +423,6 @@ export function createSimSwaps(
     async close() {
       await route.close();
       await Promise.all(endpoints.map((one) => one.close()));
-      shared.sentHeaders.close();
     },
   };
 }

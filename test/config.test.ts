@@ -58,6 +58,8 @@ describe('without settings', () => {
       listen: { host: '127.0.0.1', port: 4000 },
       role: 'bff',
       production: false,
+      allowedHosts: [],
+      allowedOrigins: [],
       logLevel: 'info',
       operators: [],
       simulator: {
@@ -78,7 +80,7 @@ describe('without settings', () => {
       requestTimeoutMs: 10_000,
       drainGraceMs: 0,
       consent: { waitMs: 3000, doubtSeconds: 300, deniedSeconds: 600, resultSeconds: 60 },
-      limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10 },
+      limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10, maxReplyBytes: 2_000_000 },
       callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
       quotas: {
         numbersPerHour: 10_000,

@@ -1,9 +1,10 @@
 import { onTermination } from '../../src/termination.ts';
 import { portOrFree } from '../processes.ts';
+import { composeRunning } from './composition.ts';
 import { startGateway, startSubgraphs } from './stack.ts';
 
-/** Where these are taken, any that are free. */
-const PORTS = { gateway: 4000, simSwap: 4001, accounts: 4002 };
+/** Of the gateway, unless another program has it: `npm start` listens there as well. */
+const PORT = 4000;
 const QUERY =
   '{ customers { name phoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
 
@@ -20,12 +21,14 @@ try {
 
 async function run(): Promise<void> {
   say('Starting: the operator simulator, two subgraphs, the gateway …');
-  await using subgraphs = await startSubgraphs({
-    simSwap: await portOrFree(PORTS.simSwap),
-    accounts: await portOrFree(PORTS.accounts),
-  });
+  await using subgraphs = await startSubgraphs({ accounts: 0, simSwap: 0 });
   const { accounts, simSwap, statsUrl } = subgraphs;
-  await using gateway = await startGateway([accounts, simSwap], await portOrFree(PORTS.gateway));
+  const port = await portOrFree(PORT);
+  await using gateway = await startGateway(await composeRunning([accounts, simSwap]), { port });
+  if (port !== PORT) {
+    const { port: freePort } = new URL(gateway.url);
+    say(`Port ${PORT} is in use: the gateway listens on port ${freePort}.`);
+  }
 
   say(`
 gateway             ${gateway.url}   (open it in a browser to explore)

@@ -1,7 +1,8 @@
+import type { Reply } from './reply.ts';
 import type { Role } from './schema.ts';
 
 /** The page brings its style along, and nothing else. */
-export const FRONT_PAGE_SECURITY_POLICY =
+const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /** What the page depends on. */
@@ -17,7 +18,18 @@ const ROLES: Readonly<Record<Role, string>> = {
 };
 
 /** What somebody sees who opens the bare address: what this is, and where to go. It loads nothing. */
-export function frontPage({ role, hasExplorer }: FrontPageSettings): string {
+export function frontPage(settings: FrontPageSettings): Reply {
+  return {
+    status: 200,
+    headers: {
+      'content-security-policy': CONTENT_SECURITY_POLICY,
+      'content-type': 'text/html; charset=utf-8',
+    },
+    body: html(settings),
+  };
+}
+
+function html({ role, hasExplorer }: FrontPageSettings): string {
   const graphql = hasExplorer
     ? '<a href="/graphql">/graphql</a>: GraphQL. A browser sees an explorer to try queries in.'
     : '/graphql: GraphQL, by POST.';

@@ -5,6 +5,7 @@ import { LookupError } from '../../src/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { connectToRedis, createSimSwaps, openConsentStore } from '../../src/server.ts';
 import { systemClock } from '../../src/systemClock.ts';
+import { fieldsOf } from '../askedFields.ts';
 import { silentLog } from '../silentLog.ts';
 
 // One replica: all of the service below GraphQL, for whatever caller the request names.
@@ -25,13 +26,16 @@ const server = createServer((request, response) => {
     signal: AbortSignal.timeout(config.requestTimeoutMs),
     deadlineMs: systemClock.monotonicMs() + config.requestTimeoutMs,
   });
-  loader.lastSimSwap(searchParams.get('number') as PhoneNumber).then(
-    (date) => response.end(JSON.stringify({ date: date?.text })),
-    (error: unknown) => {
-      const failure = error instanceof LookupError ? error.failure : { code: 'DEFECT' };
-      response.end(JSON.stringify({ failure }));
-    },
-  );
+  const number = searchParams.get('number') as PhoneNumber;
+  void fieldsOf(loader)
+    .lastSimSwap(number)
+    .then(
+      (date) => response.end(JSON.stringify({ date: date?.text })),
+      (error: unknown) => {
+        const failure = error instanceof LookupError ? error.failure : { code: 'DEFECT' };
+        response.end(JSON.stringify({ failure }));
+      },
+    );
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();

@@ -53,7 +53,7 @@ export class AuditTrail {
   /** Resolves when the entry is written; rejects when it cannot be, or takes more than two seconds. */
   write(entry: AuditEntry | AuditStart): Promise<void> {
     if (this.#isStuck) return Promise.reject(new AuditStuck());
-    const line = `${JSON.stringify(entry)}\n`;
+    const line = `${textOf(entry)}\n`;
     const batch = (this.#waiting ??= this.#newBatch());
     if (batch.text.length + line.length > MAX_WAITING_CHARACTERS) {
       return Promise.reject(new AuditStuck());
@@ -105,6 +105,11 @@ export class AuditTrail {
     }
     this.#writing = undefined;
   }
+}
+
+/** U+2028 and U+2029, which JSON may hold, end a line for many readers of lines. */
+function textOf(entry: AuditEntry | AuditStart): string {
+  return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 /** Handed to `abort` so that it makes no error, with its stack, for each batch. */

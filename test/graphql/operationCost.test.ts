@@ -2,15 +2,19 @@ import { getOperationAST, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import {
   coerceVariables,
-  countAsked,
-  exceeds,
+  costOf,
+  excessOf,
   maxAnswers,
-  type AskedCount,
-} from '../../src/graphql/askedCount.ts';
+  type OperationCost,
+} from '../../src/graphql/operationCost.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
-const NO_LIMITS = { maxNumbersPerOperation: 10_000, maxQuestionsPerNumber: 1000 };
+const NO_LIMITS = {
+  maxNumbersPerOperation: 10_000,
+  maxQuestionsPerNumber: 1000,
+  maxReplyBytes: 100_000_000,
+};
 
 interface Asked {
   readonly role?: Role;
@@ -24,12 +28,15 @@ function count({ role = 'bff', query, variables = {} }: Asked, limits = NO_LIMIT
   if (operation === null || operation === undefined) throw new Error('The test has no operation.');
   const schema = SCHEMAS[role];
   const coerced = coerceVariables(schema, operation, variables);
-  return coerced && countAsked({ schema, document, operation, variables: coerced }, limits);
+  return coerced && costOf({ schema, document, operation, variables: coerced }, limits);
 }
 
-type Row = readonly [string, Asked, AskedCount];
+/** What the operator is asked, and how much of the reply that is; its bytes have tests of their own. */
+type Counted = Omit<OperationCost, 'replyBytes'>;
 
-function asks(numbers: number, questionsPerNumber: number, answers: number): AskedCount {
+type Row = readonly [string, Asked, Counted];
+
+function asks(numbers: number, questionsPerNumber: number, answers: number): Counted {
   return { numbers, questionsPerNumber, answers };
 }
 
@@ -108,7 +115,7 @@ describe('what an operation of the BFF asks', () => {
       asks(1, 1, 1),
     ],
   ])('%s', (_, asked, expected) => {
-    expect(count(asked)).toEqual(expected);
+    expect(count(asked)).toMatchObject(expected);
   });
 
   it.each<Row>([
@@ -149,11 +156,18 @@ describe('what an operation of the BFF asks', () => {
       asks(1, 2, 2),
     ],
     [
-      'a window that is none is one all the same',
+      'a window that is refused asks nothing',
       {
         query: `{ phoneNumber(e164: "${A}") { a: simSwappedWithin(maxAgeHours: 0) b: simSwappedWithin(maxAgeHours: 2) } }`,
       },
-      asks(1, 2, 2),
+      asks(1, 1, 2),
+    ],
+    [
+      'a window in two fields is one question',
+      {
+        query: `{ phoneNumber(e164: "${A}") { simSwappedWithin(maxAgeHours: 2) simSwapCheck(maxAgeHours: 2) { result } } }`,
+      },
+      asks(1, 1, 3),
     ],
     [
       'one number under two aliases has the questions of both',
@@ -184,7 +198,7 @@ describe('what an operation of the BFF asks', () => {
       asks(1, 1, 50),
     ],
   ])('%s', (_, asked, expected) => {
-    expect(count(asked)).toEqual(expected);
+    expect(count(asked)).toMatchObject(expected);
   });
 
   it.each<Row>([
@@ -233,7 +247,7 @@ describe('what an operation of the BFF asks', () => {
       asks(1, 1, 1),
     ],
   ])('%s', (_, asked, expected) => {
-    expect(count(asked)).toEqual(expected);
+    expect(count(asked)).toMatchObject(expected);
   });
 
   it.each<Row>([
@@ -286,7 +300,7 @@ describe('what an operation of the BFF asks', () => {
       asks(1, 1, 1),
     ],
   ])('%s', (_, asked, expected) => {
-    expect(count(asked)).toEqual(expected);
+    expect(count(asked)).toMatchObject(expected);
   });
 });
 
@@ -294,7 +308,7 @@ describe('what an operation of the subgraph asks', () => {
   const ENTITIES =
     'query ($r: [_Any!]!) { _entities(representations: $r) { ... on PhoneNumber { lastSimSwap simSwappedWithin } } }';
 
-  it.each<readonly [string, readonly unknown[], AskedCount]>([
+  it.each<readonly [string, readonly unknown[], Counted]>([
     ['representations', [of(A), of(B)], asks(2, 2, 4)],
     ['equal representations once', [of(A), of(A)], asks(1, 2, 4)],
     ['one number in two spellings once', [of(A), of(`tel:${A}`)], asks(1, 2, 4)],
@@ -305,7 +319,7 @@ describe('what an operation of the subgraph asks', () => {
     ],
     ['nothing', [], asks(0, 0, 0)],
   ])('%s', (_, r, expected) => {
-    expect(count({ role: 'subgraph', query: ENTITIES, variables: { r } })).toEqual(expected);
+    expect(count({ role: 'subgraph', query: ENTITIES, variables: { r } })).toMatchObject(expected);
   });
 
   it('representations under many aliases together', () => {
@@ -314,12 +328,12 @@ describe('what an operation of the subgraph asks', () => {
       b: _entities(representations: $b) { ... on PhoneNumber { simSwappedWithin } }
     }`;
     const variables = { a: [of(A)], b: [of(A), of(B)] };
-    expect(count({ role: 'subgraph', query, variables })).toEqual(asks(2, 2, 3));
+    expect(count({ role: 'subgraph', query, variables })).toMatchObject(asks(2, 2, 3));
   });
 
   it('representations that are written into the document', () => {
     const query = `{ _entities(representations: [{ __typename: "PhoneNumber", e164: "${A}" }]) { ... on PhoneNumber { lastSimSwap } } }`;
-    expect(count({ role: 'subgraph', query })).toEqual(asks(1, 1, 1));
+    expect(count({ role: 'subgraph', query })).toMatchObject(asks(1, 1, 1));
   });
 });
 
@@ -337,22 +351,32 @@ describe('variables that do not fit', () => {
 });
 
 describe('the limits', () => {
-  const limits = { maxNumbersPerOperation: 2, maxQuestionsPerNumber: 3 };
+  const limits = { maxNumbersPerOperation: 2, maxQuestionsPerNumber: 3, maxReplyBytes: 1000 };
 
   it.each([
-    ['as many as may be', asks(2, 3, 40), false],
-    ['a number too many', asks(3, 1, 3), true],
-    ['a question too many', asks(1, 4, 4), true],
-    ['an answer too many', asks(1, 1, 41), true],
-  ])('%s', (_, counted, expected) => {
+    ['as many as may be', { ...asks(2, 3, 40), replyBytes: 1000 }, undefined],
+    ['a number too many', asks(3, 1, 3), { limited: 'numbers', limit: 2, asked: 3 }],
+    ['a question too many', asks(1, 4, 4), { limited: 'questionsPerNumber', limit: 3, asked: 4 }],
+    ['an answer too many', asks(1, 1, 41), { limited: 'answers', limit: 40, asked: 41 }],
+    [
+      'a byte too many',
+      { ...asks(1, 1, 1), replyBytes: 1001 },
+      { limited: 'replyBytes', limit: 1000, asked: 1001 },
+    ],
+  ])('%s', (_, counted, excess) => {
     expect(maxAnswers(limits)).toBe(40);
-    expect(exceeds(counted, limits)).toBe(expected);
+    expect(excessOf({ replyBytes: 0, ...counted }, limits)).toEqual(excess);
   });
 
-  it('end the counting where they are passed', () => {
-    const query = `{ ${repeat(100, (i) => `a${i}: phoneNumber(e164: "${numberOf(i)}") { lastSimSwap }`)} }`;
-    expect(count({ query }, limits)).toEqual(asks(3, 1, 3));
-    expect(count({ query })).toEqual(asks(100, 1, 100));
+  it('tell by how much an operation is over, up to ten times as much', () => {
+    const numbers = (length: number) => ({
+      query: 'query ($l: [ID!]!) { phoneNumbers(e164s: $l) { lastSimSwap } }',
+      variables: { l: Array.from({ length }, (_, i) => numberOf(i)) },
+    });
+    const small = { ...NO_LIMITS, maxNumbersPerOperation: 2 };
+    expect(count(numbers(15), small)).toMatchObject({ numbers: 15 });
+    expect(count(numbers(500), small)).toMatchObject({ numbers: 21 });
+    expect(count(numbers(500))).toMatchObject({ numbers: 500 });
   });
 });
 
