@@ -59,8 +59,9 @@ async function drain(signal: TerminationSignal): Promise<void> {
   // What still hangs keeps the process alive until then; nothing else does.
   limit.unref();
   const seconds = Math.round((systemClock.monotonicMs() - begunAtMs) / 100) / 10;
-  log.info('drained', { seconds });
+  // Before the last line.
   log.close();
+  log.info('drained', { seconds });
 }
 
 /** Ends at once. `process.exit` would wait for a thread that a disk holds up. */
