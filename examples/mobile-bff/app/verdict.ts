@@ -24,7 +24,7 @@ export type Verdict =
 
 const SHORTEST_RETRY_SECONDS = 1;
 
-/** The BFF turns a request away before it reads it: UNAUTHENTICATED is a status besides. */
+/** A proxy before the BFF may say it by the status alone; the BFF's own refusal has a code. */
 const UNAUTHENTICATED_STATUS = 401;
 
 /** Judges an answer. Only a `false` that the BFF gave is trusted; whatever else there may be is not. */
@@ -50,6 +50,8 @@ export function judge({ data, error }: ApolloClient.QueryResult<MySimSwapQuery>)
         expiresAt: expiresAt ?? null,
       };
     }
+    case 'UNAUTHENTICATED':
+      return { kind: 'signedOut' };
     case 'CONSENT_DENIED':
       return { kind: 'declined' };
     case 'CONSENT_EXPIRED':

@@ -82,7 +82,12 @@ describe('judging an answer', () => {
       { data: undefined, error: status(503) },
       { kind: 'unknown', code: 'NO_ANSWER' },
     ],
-    ['a token that is not taken', { data: undefined, error: status(401) }, { kind: 'signedOut' }],
+    [
+      'a token that is not taken',
+      { data: undefined, error: failure('UNAUTHENTICATED') },
+      { kind: 'signedOut' },
+    ],
+    ['a proxy that takes none', { data: undefined, error: status(401) }, { kind: 'signedOut' }],
     [
       'false beside an error',
       answered(false, failure('OPERATOR_TIMEOUT')),
