@@ -52,6 +52,9 @@ function readSettings(): AuditSettings {
   }
 }
 
+// Such as `head`, which has seen enough.
+process.stdout.on('error', () => process.exit(1));
+
 const { sought, files: named } = readArguments();
 const audit = readSettings();
 const files = named.length > 0 ? named : [audit.file ?? fail(USAGE)];

@@ -95,10 +95,10 @@ export function readConfig(environment: Environment = process.env): Config {
     quotas: {
       numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR', 10_000, { min: 1, max: 999_999_999 }),
       lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR', 50_000, { min: 1, max: 999_999_999 }),
-      promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR', 10, { min: 1, max: 3600 }),
+      promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR', 10, { min: 1, max: 999_999_999 }),
       promptsPerHourAllCallers: read.integer('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS', 20, {
         min: 1,
-        max: 3600,
+        max: 999_999_999,
       }),
     },
     audit: readAudit(read, exposure),

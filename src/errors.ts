@@ -99,7 +99,7 @@ export const ERRORS = {
   },
   RATE_LIMITED: {
     message: 'You have asked as much as you may for now. Ask again later.',
-    remedy: 'ask again after `retryAfterSeconds`',
+    remedy: 'ask again after `retryAfterSeconds`; `quota` says what there was too much of',
     audience: 'client',
     places: ['field'],
   },
@@ -186,6 +186,14 @@ export const ERRORS = {
   },
 } as const satisfies Readonly<Record<string, ErrorDescription>>;
 
+/** The message of RATE_LIMITED, for what there was too much of. */
+export const QUOTA_MESSAGES = {
+  numbers: 'You have asked about as many numbers as you may in an hour. Ask again later.',
+  lookups: 'You have asked as many questions as you may in an hour. Ask again later.',
+  prompts:
+    'The owner of this number has been prompted as often as they may be in an hour. Ask again later.',
+} as const;
+
 /** Every code that a GraphQL error of ours carries in `extensions.code`. */
 export type ErrorCode = keyof typeof ERRORS;
 
@@ -215,7 +223,7 @@ export interface LookupFailure {
   /** When asking again can help, in whole seconds. */
   readonly retryAfterSeconds?: number;
   /** Of RATE_LIMITED: what there was too much of in an hour. */
-  readonly quota?: 'numbers' | 'lookups' | 'prompts';
+  readonly quota?: keyof typeof QUOTA_MESSAGES;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
   /** The longest period that can be answered, where this one is not supported and that is known. */
@@ -259,7 +267,9 @@ export class LookupError extends CallerError {
   readonly failure: LookupFailure;
 
   constructor(failure: LookupFailure) {
-    super(ERRORS[failure.code].message);
+    super(
+      failure.quota === undefined ? ERRORS[failure.code].message : QUOTA_MESSAGES[failure.quota],
+    );
     this.failure = failure;
   }
 

@@ -10,6 +10,9 @@ import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
 import { onTermination, type TerminationSignal } from './termination.ts';
 
+/** For a reader of standard output to take what is left. */
+const LAST_LINES_MS = 1000;
+
 const config = settings();
 const log = sumUpRepeats(createLog(config.logLevel), systemClock);
 const simulator = config.simulator === undefined ? undefined : await simulated();
@@ -56,12 +59,13 @@ async function drain(signal: TerminationSignal): Promise<void> {
   const limit = setTimeout(giveUp, server.stopLimitMs);
   await server.stop();
   await simulator?.stop();
-  // What still hangs keeps the process alive until then; nothing else does.
-  limit.unref();
+  clearTimeout(limit);
   const seconds = Math.round((systemClock.monotonicMs() - begunAtMs) / 100) / 10;
   // Before the last line.
   log.close();
   log.info('drained', { seconds });
+  // Nothing of ours is under way any more: what keeps the process alive after that hangs.
+  setTimeout(giveUp, LAST_LINES_MS).unref();
 }
 
 /** Ends at once. `process.exit` would wait for a thread that a disk holds up. */

@@ -81,8 +81,9 @@ export interface ServerParts {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
   const redis = await connectToRedis(parts);
+  const quotas = createQuotas(parts, redis);
   const trail = createAuditTrail(parts);
-  const admission = createAdmission(parts, redis, trail);
+  const admission = createAdmission(parts, quotas, trail);
   const store = await openConsentStore(parts, redis);
   const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, store });
   const apollo = createApolloServer(config, log);
@@ -101,7 +102,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       signal: life.signal,
       deadlineMs: life.deadlineMs,
     });
-    return { caller, simSwaps: permittedSimSwaps(caller, loader) };
+    return {
+      caller,
+      simSwaps: permittedSimSwaps(caller, loader),
+      quotas: () => quotas.standingOf(caller.key, QUOTA_READ_TIMEOUT_MS),
+    };
   };
   const readiness = new Readiness({
     needs: needsOf(parts, { keys, redis, trail }),
@@ -118,6 +123,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
       clock,
+      log,
       crossOrigin: new CrossOrigin(config.allowedOrigins),
       allowsHost: hostCheck(config),
       admit: (headers) => gate.admit(headers),
@@ -201,6 +207,9 @@ function stopLimitMs(config: Config, operator: OperatorSettings): number {
   return requestsMs + 2 * operator.timeoutMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS;
 }
 
+/** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
+const QUOTA_READ_TIMEOUT_MS = 250;
+
 /** However short requests are: a client on a slow network reads a page of answers in it. */
 const MIN_REPLY_TIMEOUT_MS = 1000;
 
@@ -209,22 +218,28 @@ const SLOWEST_BYTES_MS = 1000;
 
 /** Everything that decides whether a lookup may be made, and puts it on record. */
 function createAdmission(
-  { config, clock, log }: ServerParts,
-  redis: RedisConnection | undefined,
+  { config: { audit }, clock, log }: ServerParts,
+  quotas: Quotas,
   trail: AuditTrail | undefined,
 ): CallerAdmission {
-  const { quotas, audit, sharedState } = config;
   return new CallerAdmission({
-    quotas: new Quotas(
-      quotas,
-      redis === undefined || sharedState === undefined
-        ? new MemoryCounts(clock)
-        : new SharedCounts(redis, sharedState.stateKey, clock),
-    ),
+    quotas,
     audit: audit && trail && { trail, key: audit.keys[0] },
     clock,
     log,
   });
+}
+
+function createQuotas(
+  { config: { quotas, sharedState }, clock }: ServerParts,
+  redis: RedisConnection | undefined,
+): Quotas {
+  return new Quotas(
+    quotas,
+    redis === undefined || sharedState === undefined
+      ? new MemoryCounts(clock)
+      : new SharedCounts(redis, sharedState.stateKey, clock),
+  );
 }
 
 /** Nothing is audited without a key: on loopback alone. */

@@ -15,6 +15,7 @@ import { DocumentStore } from './documentStore.ts';
 import { formatError } from './errors.ts';
 import { statusOfRefusal } from './mediaType.ts';
 import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
+import { rateLimitFields } from './rateLimitFields.ts';
 import { LimitExceeded, queriesOnly, unlessInvalid } from './refusals.ts';
 import { createSchema, type Role } from './schema.ts';
 
@@ -59,7 +60,7 @@ export function createApolloServer(
       error: (message: string) => log.error(message),
     },
     plugins: [
-      refuseTooMuch(limits),
+      boundOperations(limits),
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
@@ -69,10 +70,14 @@ export function createApolloServer(
   });
 }
 
-/** Refuses an operation that is no query, or asks too much as a whole, before its first lookup. */
-function refuseTooMuch(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
+/**
+ * Refuses an operation that is no query, or asks too much as a whole, before its first lookup. Beside the
+ * answers of one that asks about numbers it tells what the caller has left of its quotas.
+ */
+function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {
+      let asksAboutNumbers = false;
       return {
         async didResolveOperation({ schema, document, operation, request, contextValue }) {
           if (operation === undefined) return;
@@ -84,9 +89,20 @@ function refuseTooMuch(limits: OperationLimits): ApolloServerPlugin<RequestConte
           const incoming = { schema, document, operation, variables, ownNumber };
           const cost = unlessInvalid(() => costOf(incoming, limits));
           const excess = excessOf(cost, limits);
-          if (excess === undefined) return;
-          const accept = request.http?.headers.get('accept');
-          throw new LimitExceeded(excess, statusOfRefusal(accept, 400));
+          if (excess !== undefined) {
+            const accept = request.http?.headers.get('accept');
+            throw new LimitExceeded(excess, statusOfRefusal(accept, 400));
+          }
+          asksAboutNumbers = cost.numbers > 0;
+        },
+        async willSendResponse({ response, contextValue }) {
+          if (!asksAboutNumbers || response.body.kind !== 'single') return;
+          const quotas = await contextValue.quotas();
+          if (quotas.length === 0) return;
+          response.body.singleResult.extensions = { quotas };
+          for (const [name, value] of rateLimitFields(quotas)) {
+            response.http.headers.set(name, value);
+          }
         },
       };
     },

@@ -35,7 +35,7 @@ const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
   [
     'GraphQL introspection is not allowed by Apollo Server',
     'Introspection is off in production. Read the schema in schema/ of the release, or introspect a server ' +
-      'that runs without NODE_ENV=production; a router composes with the SDL of { _service { sdl } }.',
+      'that runs without NODE_ENV=production.',
   ],
 ];
 
@@ -105,12 +105,12 @@ function isCoercionError(error: unknown): boolean {
 
 function extensionsOf(error: CallerError): Record<string, unknown> {
   if (!(error instanceof LookupError)) return { code: error.code };
-  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours } = error.failure;
+  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours, quota } = error.failure;
   return {
     code,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(quota === undefined ? {} : { quota }),
     ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
-    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
   };
 }

@@ -1,5 +1,5 @@
 import type { FieldNode } from 'graphql';
-import { ERRORS, type ErrorDescription } from '../errors.ts';
+import { ERRORS, QUOTA_MESSAGES, type ErrorDescription } from '../errors.ts';
 
 /** `null`. */
 export const NULL_BYTES = 4;
@@ -28,6 +28,8 @@ function errorFrameBytes(code: string, message: string): number {
     extensions: {
       code,
       retryAfterSeconds: 999_999,
+      ...(code === 'RATE_LIMITED' ? { quota: 'numbers' } : {}),
+      ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 9999 } : {}),
       ...(code === 'CONSENT_PENDING' ? { expiresAt: '2026-03-14T10:26:53.123Z' } : {}),
       ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 2400 } : {}),
     },
@@ -43,6 +45,7 @@ const MAX_FIELD_ERROR_BYTES = Math.max(
   ...Object.entries<ErrorDescription>(ERRORS)
     .filter(([, { places }]) => places.includes('field'))
     .map(([code, { message }]) => errorFrameBytes(code, message)),
+  ...Object.values(QUOTA_MESSAGES).map((message) => errorFrameBytes('RATE_LIMITED', message)),
 );
 
 /** In UTF-8, or as `\u0000`. */
@@ -98,6 +101,7 @@ const VALUES: Readonly<Record<string, ValueBytes>> = {
   simSwapCheck: { size: 0, canFail: true },
   simSwapConsent: { size: 0, canFail: true },
   result: { size: '"NOT_SWAPPED"'.length, canFail: false },
+  windowHours: { size: '2400'.length, canFail: false },
   reason: { size: MAX_CODE_BYTES, canFail: false },
   maxAgeHours: { size: '-2147483648'.length, canFail: false },
   asOf: { size: MAX_DATE_TIME_BYTES, canFail: false },

@@ -6,6 +6,7 @@ export type ReplyFlaw =
   | 'unexpected status'
   | UnprovenOrigin
   // The body
+  | 'an encoding that was not asked for'
   | 'no JSON'
   | 'no JSON object'
   | 'a member twice'
@@ -23,8 +24,7 @@ export type ReplyFlaw =
   | 'wrong token_type'
   | 'wrong expires_in'
   | 'wrong auth_req_id'
-  | 'wrong interval'
-  | 'token expired on arrival';
+  | 'wrong interval';
 
 /** Whose reply it is cannot be known: its correlator is not that of the request, or there is none. */
 export type UnprovenOrigin =

@@ -39,6 +39,40 @@ function operatorWith(path: string, odd: Answer): Promise<RecordingServer> {
   });
 }
 
+/** A gateway that writes correlators of its own. */
+const ownCorrelator: Answer = (received, response) => {
+  response.setHeader('x-correlator', 'of-the-gateway');
+  response.setHeader('content-type', 'application/json');
+  const isToken = received.path.endsWith('/token');
+  const token = { access_token: 'token', token_type: 'Bearer', expires_in: 60 };
+  response.end(JSON.stringify(isToken ? token : { swapped: false }));
+};
+
+/** Answers polls in turn, the last answer for good. */
+function polls(...answers: Answer[]): Answer {
+  let count = 0;
+  return (received, response) => {
+    const answer = answers[Math.min(count, answers.length - 1)];
+    count += 1;
+    answer?.(received, response);
+  };
+}
+
+const says =
+  (body: unknown): Answer =>
+  (received, response) =>
+    answerJson(received, response, body, 400);
+const pending = says({ error: 'authorization_pending' });
+
+/** A reply to somebody else's poll, with the correlator given or without one. */
+const stray =
+  (error: string, correlator?: string): Answer =>
+  (_received, response) => {
+    if (correlator !== undefined) response.setHeader('x-correlator', correlator);
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error }));
+  };
+
 describe('a wrong address is no "number not served"', () => {
   const FRAMEWORKS = {
     Spring: { timestamp: '2026-01-15T12:00:00Z', status: 404, error: 'Not Found', path: '/check' },
@@ -133,14 +167,6 @@ describe('one bad number', () => {
 });
 
 describe('OPERATOR_CORRELATOR_ECHO', () => {
-  const ownCorrelator: Answer = (received, response) => {
-    response.setHeader('x-correlator', 'of-the-gateway');
-    response.setHeader('content-type', 'application/json');
-    const isToken = received.path.endsWith('/token');
-    const token = { access_token: 'token', token_type: 'Bearer', expires_in: 60 };
-    response.end(JSON.stringify(isToken ? token : { swapped: false }));
-  };
-
   test('never: an operator whose gateway writes correlators of its own is asked, on fresh connections', async () => {
     await using operator = await RecordingServer.start(ownCorrelator);
     await using service = await startService(operator.url, {
@@ -170,31 +196,6 @@ describe('OPERATOR_CORRELATOR_ECHO', () => {
 });
 
 describe('a consent', () => {
-  /** Answers polls in turn, the last answer for good. */
-  function polls(...answers: Answer[]): Answer {
-    let count = 0;
-    return (received, response) => {
-      const answer = answers[Math.min(count, answers.length - 1)];
-      count += 1;
-      answer?.(received, response);
-    };
-  }
-
-  const says =
-    (body: unknown): Answer =>
-    (received, response) =>
-      answerJson(received, response, body, 400);
-  const pending = says({ error: 'authorization_pending' });
-
-  /** A reply to somebody else's poll, with the correlator given or without one. */
-  const stray =
-    (error: string, correlator?: string): Answer =>
-    (_received, response) => {
-      if (correlator !== undefined) response.setHeader('x-correlator', correlator);
-      response.writeHead(400, { 'content-type': 'application/json' });
-      response.end(JSON.stringify({ error }));
-    };
-
   test.each(
     ['auto', 'always'].flatMap((echo) => [
       [echo, 'access_denied', undefined] as const,
@@ -256,7 +257,7 @@ describe('a consent', () => {
   test.each([
     ['3-legged', 'CONSENT_DENIED', /denied consent at a lookup/],
     ['2-legged', 'OPERATOR_REFUSED', /refused our request/],
-  ])('%s: access_denied at a lookup is %s, and logged', async (flow, code, line) => {
+  ])('%s: access_denied at a lookup is %s, and logged', async (flow, code, saying) => {
     await using operator = await startScriptedOperator({
       lookUp: (received, response) =>
         answerJson(received, response, { error: 'access_denied' }, 403),
@@ -266,7 +267,7 @@ describe('a consent', () => {
       OPERATOR_FLOW: flow,
     });
     expect(await tell(service)).toBe(code);
-    expect(logged(service, line)).toEqual([expect.stringContaining('"word":"access_denied"')]);
+    expect(logged(service, saying)).toEqual([expect.stringContaining('"word":"access_denied"')]);
   });
 });
 

@@ -143,6 +143,8 @@ async function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promi
       OPERATOR_CLIENT_ID: 'fuzz',
       OPERATOR_CLIENT_SECRET: 'fuzz',
       OPERATOR_FLOW: flow,
+      QUOTA_PROMPTS_PER_HOUR: '999999999',
+      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
       OPERATOR_TIMEOUT_MS: '300',
       REQUEST_TIMEOUT_MS: '1000',
       CONSENT_WAIT_MS: '100',

@@ -46,6 +46,7 @@ function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
   };
   return {
     caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: ALICE },
+    quotas: () => Promise.resolve([]),
     simSwaps: { answer: tell },
   };
 }

@@ -31,6 +31,7 @@ export function findingOf(judged: JudgedExchange): Finding | undefined {
   if ('fault' in exchange) return findingOfFault(endpoint, exchange.fault);
   const { reply } = exchange;
   const { status } = reply;
+  if (status < 300 && judged.failure === undefined) return undefined;
   const word = knownWord(errorWord(reply, judged.kind === 'lookup' ? 'code' : 'error'));
   const told = { endpoint, status, word };
   if (judged.isUnproven === true) return untrusted(endpoint, 'no correlator', status);

@@ -176,10 +176,10 @@ export class GuardedEndpoint {
   #watchAddress(
     about: PhoneNumber,
     reply: HttpReply,
-    { failure }: Judged,
+    { failure, isUnproven }: Judged,
     correlator: string,
   ): void {
-    if (leavesInDoubt(reply.status)) return;
+    if (leavesInDoubt(reply.status) || isUnproven === true) return;
     const { name: endpoint, kind, log } = this.#guards;
     const word = failure === undefined ? undefined : knownWord(errorWord(reply, 'code'));
     if (failure === undefined || (word !== undefined && word !== 'NOT_FOUND')) {

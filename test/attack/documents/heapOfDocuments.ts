@@ -47,7 +47,7 @@ const FLOODS: Readonly<Record<string, readonly [bodies: number, body: (index: nu
       6,
       (index) => ({
         query: '{ __typename }',
-        variables: JSON.parse(`${'['.repeat(5000)}${index}${']'.repeat(5000)}`) as unknown,
+        variables: { a: nested(1000, index) },
       }),
     ],
     extensions: [
@@ -115,4 +115,10 @@ async function flood(
   stage.atMost(`${kind}, ms of delay`, after.ownDelayMs, MAX_OWN_DELAY_MS);
   if (broken > 0) stage.equals(`${kind}, broken replies`, broken, 0);
   return true;
+}
+
+function nested(depth: number, innermost: unknown): unknown {
+  let value = innermost;
+  for (let level = 0; level < depth; level += 1) value = [value];
+  return value;
 }
