@@ -10,6 +10,7 @@ import type { Clock } from '../clock.ts';
 import type { RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
 import { DeadlineExceeded } from '../http/abortReasons.ts';
+import { createCorrelator, type Correlator } from '../http/correlator.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
@@ -39,7 +40,7 @@ export interface EndpointParts {
   allowsHost(host: string | undefined): boolean;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway>;
-  createContext(request: IncomingMessage, admitted: Admitted, life: RequestLife): RequestContext;
+  createContext(admitted: Admitted, life: RequestLife, correlator: Correlator): RequestContext;
 }
 
 /**
@@ -52,6 +53,8 @@ export function createEndpoint(
   return async (request, response) => {
     const { accept, host } = request.headers;
     const refuse = (refusal: Refusal): Reply => replyOf(refusal, accept);
+    const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
+    response.setHeader('x-correlator', correlator.returned);
     if (!parts.allowsHost(host)) return refuse(OTHER_HOST);
     response.setHeaders(new Map(parts.crossOrigin.headersFor(request)));
     const preflight = parts.crossOrigin.preflight(request);
@@ -75,7 +78,7 @@ export function createEndpoint(
     const executed = await life.within(
       parts.apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: asked,
-        context: () => Promise.resolve(parts.createContext(request, admitted, life)),
+        context: () => Promise.resolve(parts.createContext(admitted, life, correlator)),
       }),
       LAST_WORDS_MS,
     );
@@ -121,6 +124,10 @@ function replyFrom({ status = 200, headers, body }: HTTPGraphQLResponse): Reply 
     headers: { ...Object.fromEntries(headers), 'cache-control': 'no-store' },
     body: body.string,
   };
+}
+
+function singleValue(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
 }
 
 async function readOperation(
