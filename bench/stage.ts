@@ -85,7 +85,10 @@ export class Stage implements AsyncDisposable {
   /** A contestant that makes its own work. */
   async program(file: string): Promise<Program> {
     const { authUrl, simSwapUrl } = this.address;
-    return this.#start(file, { arguments: [authUrl, simSwapUrl] });
+    return this.#start(file, {
+      arguments: [authUrl, simSwapUrl],
+      allowsCodeFromStrings: file === FILES.mercurius,
+    });
   }
 
   async server(name: Exclude<ServerName, 'ours'>): Promise<ServerUnderTest> {

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 
 type Settings = Readonly<Record<string, string | undefined>>;
@@ -19,6 +20,8 @@ export interface ServingProcess {
 export async function startProgram(file: URL, settings: Settings): Promise<ServingProcess> {
   const child = fork(file, {
     env: settings,
+    // Whatever a client sends, no string becomes code in any of them.
+    execArgv: ['--disallow-code-generation-from-strings'],
     // Ctrl-C goes to a whole group of processes; whoever started these stops them one after another.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -46,4 +49,17 @@ function listeningPort(line: string): number | undefined {
   if (!line.startsWith('{')) return undefined;
   const { msg, port } = JSON.parse(line) as { msg?: string; port?: number };
   return msg === 'listening' ? port : undefined;
+}
+
+/** The port itself where nothing listens on it, or 0, which is any that is free. */
+export async function portOrFree(port: number): Promise<number> {
+  const probe = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(probe, 'listening');
+  } catch {
+    return 0;
+  }
+  probe.close();
+  await once(probe, 'close');
+  return port;
 }

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 const [, , program = ''] = process.argv;
 const directory = dirname(program);
 if (!existsSync(program) || !existsSync(`${directory}/package-lock.json`)) {
-  throw new Error(`${program} is no program beside a package.json of its own.`);
+  fail(`${program} is not a program beside a package.json of its own.`);
 }
 if (!existsSync(`${directory}/node_modules/.package-lock.json`)) await install();
 // From here on it looks as if Node had been started with the program itself.
@@ -18,7 +18,21 @@ await import(pathToFileURL(program).href);
 
 async function install(): Promise<void> {
   process.stdout.write(`Installing the packages of ${directory}, once …\n`);
-  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund'], { cwd: directory, stdio: 'inherit' });
+  const npm = spawn('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: directory,
+    stdio: 'inherit',
+  });
+  // A half of an install is no install: npm leaves no .package-lock.json behind.
+  const stop = (signal: NodeJS.Signals): void => void npm.kill(signal);
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, stop);
   const [code] = await once(npm, 'exit');
-  if (code !== 0) throw new Error(`npm ci failed in ${directory}.`);
+  for (const signal of signals) process.off(signal, stop);
+  if (code !== 0) fail(`The packages of ${directory} are not installed: npm ci did not end well.`);
+}
+
+/** Prints the message to stderr and exits with status 1. */
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
 }

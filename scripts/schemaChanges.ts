@@ -7,6 +7,7 @@ import {
 } from '@graphql-inspector/core';
 import {
   buildASTSchema,
+  DirectiveLocation,
   isTypeDefinitionNode,
   isTypeExtensionNode,
   parse,
@@ -26,9 +27,9 @@ const LEVELS = {
   [CriticalityLevel.NonBreaking]: 'safe',
 } as const;
 
-/** What changed from one published SDL to another, by GraphQL Inspector and two rules of our own. */
+/** What changed from one published SDL to another, by GraphQL Inspector and three rules of our own. */
 export async function schemaChanges(from: string, to: string): Promise<readonly SchemaChange[]> {
-  const changes = await diff(build(from), build(to), [stricter]);
+  const changes = await diff(build(from), build(to), [ourOwn]);
   return changes.map(({ criticality: { level }, message }) => ({ level: LEVELS[level], message }));
 }
 
@@ -48,13 +49,17 @@ function build(sdl: string): GraphQLSchema {
   return buildASTSchema({ ...document, definitions: moved }, { assumeValidSDL: true });
 }
 
-/** Two things that GraphQL Inspector only calls dangerous. */
-const stricter: Rule = ({ changes }) =>
-  changes.map((change) =>
-    breaksQuietly(change)
-      ? { ...change, criticality: { ...change.criticality, level: CriticalityLevel.Breaking } }
-      : change,
-  );
+/** Where GraphQL Inspector judges too mildly, and where too severely. */
+const ourOwn: Rule = ({ changes, oldSchema }) =>
+  changes.map((change) => {
+    if (breaksQuietly(change)) return judged(change, CriticalityLevel.Breaking);
+    if (breaksNoClient(change, oldSchema)) return judged(change, CriticalityLevel.Dangerous);
+    return change;
+  });
+
+function judged(change: Change, level: CriticalityLevel): Change {
+  return { ...change, criticality: { ...change.criticality, level } };
+}
 
 function breaksQuietly({ type, message }: Change): boolean {
   // Another default asks another question under the same words: `false` would mean something else.
@@ -62,3 +67,22 @@ function breaksQuietly({ type, message }: Change): boolean {
   // Without its key no other subgraph can reach the type.
   return type === ChangeType.DirectiveUsageObjectRemoved && message.includes("'key'");
 }
+
+/** Clients cannot write a directive that stands in schemas alone; a router or a tool may have read it. */
+function breaksNoClient({ type, path }: Change, released: GraphQLSchema | null): boolean {
+  if (type !== ChangeType.DirectiveRemoved) return false;
+  const directive = released?.getDirective(path?.replace('@', '') ?? '');
+  return directive?.locations.every((one) => !EXECUTABLE_LOCATIONS.has(one)) ?? false;
+}
+
+/** The places in a client's document where a directive can stand. */
+const EXECUTABLE_LOCATIONS: ReadonlySet<DirectiveLocation> = new Set([
+  DirectiveLocation.QUERY,
+  DirectiveLocation.MUTATION,
+  DirectiveLocation.SUBSCRIPTION,
+  DirectiveLocation.FIELD,
+  DirectiveLocation.FRAGMENT_DEFINITION,
+  DirectiveLocation.FRAGMENT_SPREAD,
+  DirectiveLocation.INLINE_FRAGMENT,
+  DirectiveLocation.VARIABLE_DEFINITION,
+]);

@@ -1,35 +1,44 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import type { AuditSettings } from './caller/audit/auditSettings.ts';
-import { findEntries } from './caller/audit/findEntries.ts';
+import { findEntries, type Sought } from './caller/audit/findEntries.ts';
+import { linesOf } from './caller/audit/lines.ts';
 import { ConfigError } from './config/environment.ts';
 import { readAuditConfig } from './config.ts';
 import { parsePhoneNumber } from './domain/phoneNumber.ts';
 
 const USAGE = `npm run audit -- --number NUMBER [FILE ...]
+npm run audit -- --subject SUBJECT [FILE ...]
   Prints the entries of the audit trail that are about a person, one JSON line each.
-  NUMBER  + and the country code first: +447700900001
-  FILE    where the trail is, older files first; what AUDIT_LOG names if left out, - for standard input
+  NUMBER   + and the country code first: +447700900001; found in whatever form a token named it
+  SUBJECT  what the issuer calls the person: the claim "sub" of their tokens
+  FILE     where the trail is, older files first; what AUDIT_LOG names if left out, - for standard input
   AUDIT_KEY (or AUDIT_KEY_FILE) must be what it was when the trail was written; several with commas between.
 `;
 
-/** Ends the program with a word to its user. */
+/** Prints the message to stderr and exits with status 1. */
 function fail(message: string): never {
   process.stderr.write(message);
   process.exit(1);
 }
 
-function readArguments(): { number: string; files: readonly string[] } {
+function readArguments(): { sought: Sought; files: readonly string[] } {
   try {
     const { values, positionals } = parseArgs({
-      options: { number: { type: 'string' } },
+      options: { number: { type: 'string' }, subject: { type: 'string' } },
       allowPositionals: true,
     });
-    return { number: values.number ?? fail(USAGE), files: positionals };
+    return { sought: soughtBy(values.number, values.subject), files: positionals };
   } catch {
     return fail(USAGE);
   }
+}
+
+function soughtBy(text: string | undefined, subject: string | undefined): Sought {
+  if (text === undefined) return subject === undefined ? fail(USAGE) : { subject };
+  if (subject !== undefined) return fail(USAGE);
+  const number = parsePhoneNumber(text);
+  return 'refused' in number ? fail(`${number.refused}\n`) : { number: number.value };
 }
 
 function readSettings(): AuditSettings {
@@ -43,18 +52,19 @@ function readSettings(): AuditSettings {
   }
 }
 
-const asked = readArguments();
-const number = parsePhoneNumber(asked.number);
-if ('refused' in number) fail(`${number.refused}\n`);
+// Such as `head`, which has seen enough.
+process.stdout.on('error', () => process.exit(1));
+
+const { sought, files: named } = readArguments();
 const audit = readSettings();
-const [...files] = asked.files.length > 0 ? asked.files : [audit.file ?? fail(USAGE)];
+const files = named.length > 0 ? named : [audit.file ?? fail(USAGE)];
 
 const count = { found: 0, torn: 0 };
 for (const file of files) {
   const input = file === '-' ? process.stdin : createReadStream(file);
+  input.setEncoding('utf8');
   try {
-    const lines = createInterface({ input, crlfDelay: Infinity });
-    for await (const line of findEntries(lines, number.value, audit.keys, count)) {
+    for await (const line of findEntries(linesOf(input), sought, audit.keys, count)) {
       process.stdout.write(`${line}\n`);
     }
   } catch {

@@ -1,15 +1,21 @@
 import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
-import type { QuotaSettings } from './caller/quotas.ts';
+import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
+import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
-import type { AskLimits } from './graphql/askedCount.ts';
+import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
-import { misfits, readManifest, type TrustedDocuments } from './graphql/trustedDocuments.ts';
+import {
+  invalidDocuments,
+  readManifest,
+  type TrustedDocuments,
+} from './graphql/trustedDocuments.ts';
+import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 
@@ -18,6 +24,12 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
+  /** Names, beside those of loopback, under which requests may come where no token is needed. */
+  readonly allowedHosts: readonly string[];
+  /** The origins whose pages may read what this service answers. */
+  readonly allowedOrigins: readonly string[];
+  /** The least that is logged. */
+  readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
   /** One for now. Where none is configured, the built-in simulator is asked in these manners. */
@@ -31,15 +43,12 @@ export interface Config {
   readonly keepFactsSeconds: number;
   /** Where consents lie that several processes share; in the process itself where absent. */
   readonly sharedState: SharedState | undefined;
-  readonly limits: AskLimits;
+  readonly limits: OperationLimits;
   readonly callers: CallerSettings;
   readonly quotas: QuotaSettings;
   /** Absent where nothing is put on record: on loopback alone. */
   readonly audit: AuditSettings | undefined;
 }
-
-/** Prefixes that are ours: an unknown variable that starts with one is a slip of the pen. */
-const OWN_PREFIXES = /^(?:OPERATOR|CONSENT|JWT|ROUTER|QUOTA|AUDIT|KEEP)_/;
 
 /**
  * Reads the settings. Nothing else in the program reads the environment.
@@ -61,6 +70,9 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     role,
     production,
+    allowedHosts: readAllowedHosts(read),
+    allowedOrigins: readAllowedOrigins(read),
+    logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
     trustedDocuments: readTrustedDocuments(read, role),
     operators: access === undefined ? [] : [{ ...manners, ...access }],
     simulator: access === undefined ? manners : undefined,
@@ -83,17 +95,21 @@ export function readConfig(environment: Environment = process.env): Config {
         max: 10_000,
       }),
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
+      maxReplyBytes: read.integer('MAX_REPLY_BYTES', 2_000_000, { min: 100_000, max: 100_000_000 }),
     },
     callers: readCallers(read, role, exposure),
     quotas: {
       numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR', 10_000, { min: 1, max: 999_999_999 }),
       lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR', 50_000, { min: 1, max: 999_999_999 }),
+      promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR', 10, { min: 1, max: 999_999_999 }),
+      promptsPerHourAllCallers: read.integer('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS', 20, {
+        min: 1,
+        max: 999_999_999,
+      }),
     },
     audit: readAudit(read, exposure),
   };
-  for (const name of Object.keys(environment)) {
-    if (OWN_PREFIXES.test(name) && !read.names.has(name)) read.problem(name, 'is no setting');
-  }
+  read.findTypos();
   read.finish();
   return config;
 }
@@ -130,8 +146,8 @@ function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocum
     read.problem(name, "names a file that is no manifest of Apollo's or of GraphQL Codegen's");
     return undefined;
   }
-  for (const misfit of misfits(documents, createSchema(role))) {
-    read.problem(name, `has a document that cannot be served: ${misfit}`);
+  for (const invalid of invalidDocuments(documents, createSchema(role))) {
+    read.problem(name, `has a document that cannot be served: ${invalid}`);
   }
   return documents;
 }

@@ -1,41 +1,214 @@
+/** Where a code stands: at a field of a number, over a whole operation, or before GraphQL was reached. */
+export type ErrorPlace = 'field' | 'operation' | 'request';
+
+/** Who can do something about an error: the team of the client, or the one that runs this service. */
+export type ErrorAudience = 'client' | 'platform';
+
+/** What is known of a code. */
+export interface ErrorDescription {
+  /** For people. It never holds a number, a token, a URL or an operator's words. */
+  readonly message: string;
+  /** What to do, as the README's table has it. */
+  readonly remedy: string;
+  readonly audience: ErrorAudience;
+  readonly places: readonly [ErrorPlace, ...ErrorPlace[]];
+}
+
+/**
+ * Every code that a reply can carry in `extensions.code`. The README, the schema's descriptions and
+ * docs/adopting.md are held against it (`test/errorCodes.test.ts`).
+ */
+export const ERRORS = {
+  BAD_USER_INPUT: {
+    message: 'The input is not valid.',
+    remedy: 'ask for the number again, or correct the query: the message says what is wrong',
+    audience: 'client',
+    places: ['field', 'operation', 'request'],
+  },
+  CONSENT_PENDING: {
+    message: 'The owner of the number has not answered yet. Ask again later.',
+    remedy: 'show that you wait; ask again after `retryAfterSeconds`, until `expiresAt`',
+    audience: 'client',
+    places: ['field'],
+  },
+  CONSENT_DENIED: {
+    message: 'The owner of the number did not consent to this question.',
+    remedy: 'use another way to authenticate; do not ask again at once',
+    audience: 'client',
+    places: ['field'],
+  },
+  CONSENT_EXPIRED: {
+    message: 'The question to the owner of the number went unanswered. Asking again prompts anew.',
+    remedy: 'offer to try again: the next ask prompts anew',
+    audience: 'client',
+    places: ['field'],
+  },
+  NUMBER_NOT_SERVED: {
+    message: 'The operator does not serve this number.',
+    remedy: 'use another way to authenticate',
+    audience: 'client',
+    places: ['field'],
+  },
+  PERIOD_NOT_SUPPORTED: {
+    message: 'The operator cannot answer for a period this long.',
+    remedy: 'ask for fewer hours: `maxAgeHours` says how many, where it is known',
+    audience: 'client',
+    places: ['field'],
+  },
+  OPERATION_NOT_OFFERED: {
+    message: 'The operator does not offer what this question needs.',
+    remedy: 'ask the other field',
+    audience: 'client',
+    places: ['field'],
+  },
+  OPERATOR_RATE_LIMITED: {
+    message: 'The operator asks us to slow down. Ask again later.',
+    remedy: 'ask again after `retryAfterSeconds`; do not trust an SMS code until then',
+    audience: 'client',
+    places: ['field'],
+  },
+  OPERATOR_UNAVAILABLE: {
+    message: 'The operator is not available. Ask again later.',
+    remedy: 'ask again after `retryAfterSeconds`, if given; do not trust an SMS code until then',
+    audience: 'client',
+    places: ['field'],
+  },
+  OPERATOR_TIMEOUT: {
+    message: 'The operator did not answer in time.',
+    remedy: 'ask again later; do not trust an SMS code until then',
+    audience: 'client',
+    places: ['field'],
+  },
+  OPERATOR_REFUSED: {
+    message: 'The operator refused our request. The team that runs this service has to act.',
+    remedy: 'do not trust an SMS code; the log names the cause',
+    audience: 'platform',
+    places: ['field'],
+  },
+  OPERATOR_INVALID_REPLY: {
+    message: 'The operator sent a reply that cannot be trusted.',
+    remedy: 'do not trust an SMS code; the log names the cause',
+    audience: 'platform',
+    places: ['field'],
+  },
+  FORBIDDEN: {
+    message: 'You may ask about your own, verified number alone.',
+    remedy: 'ask about that number, or get a token with the scope `sim-swap:read`',
+    audience: 'client',
+    places: ['field', 'request'],
+  },
+  RATE_LIMITED: {
+    message: 'You have asked as much as you may for now. Ask again later.',
+    remedy: 'ask again after `retryAfterSeconds`; `quota` says what there was too much of',
+    audience: 'client',
+    places: ['field'],
+  },
+  AUDIT_UNAVAILABLE: {
+    message:
+      'Nothing was asked, as it could not be put on record. The team that runs this service has to act.',
+    remedy: 'do not trust an SMS code; see that the audit log can be written',
+    audience: 'platform',
+    places: ['field'],
+  },
+  STATE_UNAVAILABLE: {
+    message:
+      'The state that this service shares with its replicas cannot be reached. Ask again later.',
+    remedy: 'ask again after `retryAfterSeconds`; see that the Redis of `REDIS_URL` can be reached',
+    audience: 'platform',
+    places: ['field'],
+  },
+  LOOKUP_LIMIT_EXCEEDED: {
+    message: 'The operation asks for more than one operation may. Ask in several operations.',
+    remedy:
+      'ask for less at once: `extensions` has `limited`, `limit` and `asked`; nothing was looked up',
+    audience: 'client',
+    places: ['operation'],
+  },
+  GRAPHQL_PARSE_FAILED: {
+    message: 'The document is not GraphQL, or is too long.',
+    remedy: 'correct the document: the message says where',
+    audience: 'client',
+    places: ['operation'],
+  },
+  GRAPHQL_VALIDATION_FAILED: {
+    message: 'The document does not fit the schema.',
+    remedy: 'correct the document: the message says where',
+    audience: 'client',
+    places: ['operation'],
+  },
+  OPERATION_RESOLUTION_FAILURE: {
+    message: 'The document has no such operation.',
+    remedy: 'send the `operationName` of an operation in the document',
+    audience: 'client',
+    places: ['operation'],
+  },
+  UNAUTHENTICATED: {
+    message: 'Send an access token, with the header authorization: Bearer.',
+    remedy: 'get a token for this service, or another one, and send it as `authorization: Bearer`',
+    audience: 'client',
+    places: ['request'],
+  },
+  BAD_REQUEST: {
+    message: 'The request is not GraphQL over HTTP.',
+    remedy: 'correct the request: the message says what to send',
+    audience: 'client',
+    places: ['request'],
+  },
+  PERSISTED_QUERY_ID_REQUIRED: {
+    message: 'This service takes the id of a document that it knows, and no document.',
+    remedy: 'send `documentId` in place of `query`',
+    audience: 'client',
+    places: ['request'],
+  },
+  PERSISTED_QUERY_NOT_IN_LIST: {
+    message: 'This service does not know a document of this id.',
+    remedy: 'start the service with the manifest of this version of the client',
+    audience: 'platform',
+    places: ['request'],
+  },
+  PERSISTED_QUERY_NOT_SUPPORTED: {
+    message: 'This service takes documents, and no hashes of them.',
+    remedy: 'send `query`; automatic persisted queries are off here',
+    audience: 'client',
+    places: ['request'],
+  },
+  UNAVAILABLE: {
+    message: 'The service cannot answer for the moment. Ask again later.',
+    remedy: 'ask again, after the seconds in `retry-after` where given',
+    audience: 'platform',
+    places: ['request'],
+  },
+  INTERNAL_SERVER_ERROR: {
+    message: 'Internal server error',
+    remedy: 'do not trust an SMS code; report it: it is a defect, and the log names it',
+    audience: 'platform',
+    places: ['field', 'operation', 'request'],
+  },
+} as const satisfies Readonly<Record<string, ErrorDescription>>;
+
+/** The message of RATE_LIMITED, for what there was too much of. */
+export const QUOTA_MESSAGES = {
+  numbers: 'You have asked about as many numbers as you may in an hour. Ask again later.',
+  lookups: 'You have asked as many questions as you may in an hour. Ask again later.',
+  prompts:
+    'The owner of this number has been prompted as often as they may be in an hour. Ask again later.',
+} as const;
+
+/** Every code that a GraphQL error of ours carries in `extensions.code`. */
+export type ErrorCode = keyof typeof ERRORS;
+
 /** Why a question has no answer: the codes of design §5 that a single lookup can come to. */
-export type LookupFailureCode =
-  | 'CONSENT_PENDING'
-  | 'CONSENT_DENIED'
-  | 'CONSENT_EXPIRED'
+export type LookupFailureCode = Extract<
+  ErrorCode,
+  | `CONSENT_${string}`
+  | `OPERATOR_${string}`
   | 'NUMBER_NOT_SERVED'
   | 'PERIOD_NOT_SUPPORTED'
   | 'OPERATION_NOT_OFFERED'
-  | 'OPERATOR_RATE_LIMITED'
-  | 'OPERATOR_UNAVAILABLE'
-  | 'OPERATOR_TIMEOUT'
-  | 'OPERATOR_REFUSED'
-  | 'OPERATOR_INVALID_REPLY'
   | 'RATE_LIMITED'
-  | 'AUDIT_UNAVAILABLE';
-
-/** Every code that a GraphQL error of ours carries in `extensions.code`. */
-export type ErrorCode =
-  'BAD_USER_INPUT' | 'UNAUTHENTICATED' | 'FORBIDDEN' | 'LOOKUP_LIMIT_EXCEEDED' | LookupFailureCode;
-
-/** One message a code, for people; it never holds a number, a token, a URL or an operator's words. */
-export const MESSAGES: Readonly<Record<LookupFailureCode, string>> = {
-  CONSENT_PENDING: 'The owner of the number has not answered yet. Ask again later.',
-  CONSENT_DENIED: 'The owner of the number did not consent to this question.',
-  CONSENT_EXPIRED:
-    'The question to the owner of the number went unanswered. Asking again prompts anew.',
-  NUMBER_NOT_SERVED: 'The operator does not serve this number.',
-  PERIOD_NOT_SUPPORTED: 'The operator cannot answer for a period this long.',
-  OPERATION_NOT_OFFERED: 'The operator does not offer what this question needs.',
-  OPERATOR_RATE_LIMITED: 'The operator asks us to slow down. Ask again later.',
-  OPERATOR_UNAVAILABLE: 'The operator is not available. Ask again later.',
-  OPERATOR_TIMEOUT: 'The operator did not answer in time.',
-  OPERATOR_REFUSED: 'The operator refused our request. The team that runs this service has to act.',
-  OPERATOR_INVALID_REPLY: 'The operator sent a reply that cannot be trusted.',
-  RATE_LIMITED: 'You have asked as much as you may for now. Ask again later.',
-  AUDIT_UNAVAILABLE:
-    'Nothing was asked, as it could not be put on record. The team that runs this service has to act.',
-};
+  | 'AUDIT_UNAVAILABLE'
+  | 'STATE_UNAVAILABLE'
+>;
 
 /**
  * How far a failure speaks (design §3, rule 7): for its own question, for every question to the same
@@ -49,27 +222,58 @@ export interface LookupFailure {
   readonly reach: FailureReach;
   /** When asking again can help, in whole seconds. */
   readonly retryAfterSeconds?: number;
+  /** Of RATE_LIMITED: what there was too much of in an hour. */
+  readonly quota?: keyof typeof QUOTA_MESSAGES;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
+  /** The longest period that can be answered, where this one is not supported and that is known. */
+  readonly maxAgeHours?: number;
+}
+
+/**
+ * An error that is an answer to a caller, not a defect. It has no stack: one operation can come to
+ * thousands of them, and writing a stack out takes longer than everything else about an error.
+ */
+export abstract class CallerError extends Error {
+  abstract readonly code: ErrorCode;
+
+  constructor(message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** What a caller sent is not valid; the reason says how to correct it, and quotes nothing of what was sent. */
+export class BadUserInput extends CallerError {
+  override readonly name = 'BadUserInput';
+  readonly code = 'BAD_USER_INPUT';
 }
 
 /** The caller may not ask about this number. Says the same of numbers that exist and that do not. */
-export class Forbidden extends Error {
+export class Forbidden extends CallerError {
   override readonly name = 'Forbidden';
-  readonly code = 'FORBIDDEN' satisfies ErrorCode;
+  readonly code = 'FORBIDDEN';
 
   constructor() {
-    super('You may ask about your own, verified number alone.');
+    super(ERRORS.FORBIDDEN.message);
   }
 }
 
 /** A {@link LookupFailure} on its way up through the loader's promise. */
-export class LookupError extends Error {
+export class LookupError extends CallerError {
   override readonly name = 'LookupError';
   readonly failure: LookupFailure;
 
   constructor(failure: LookupFailure) {
-    super(MESSAGES[failure.code]);
+    super(
+      failure.quota === undefined ? ERRORS[failure.code].message : QUOTA_MESSAGES[failure.quota],
+    );
     this.failure = failure;
+  }
+
+  get code(): LookupFailureCode {
+    return this.failure.code;
   }
 }

@@ -5,6 +5,9 @@ import { StandardOutput } from './standardOutput.ts';
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** From the most to the least that is said. */
+export type LogLevel = 'info' | 'warn' | 'error';
+
 /** The service's own log. */
 export interface Log {
   info(message: string, details?: LogDetails): void;
@@ -12,17 +15,20 @@ export interface Log {
   error(message: string, details?: LogDetails): void;
 }
 
-/** JSON lines on standard output; they are dropped while nothing reads it. Every text is masked on its way out, whoever wrote it. */
-export function createLog(): Log {
+/**
+ * JSON lines on standard output, from a level up; they are dropped while nothing reads it. Every text is masked on its
+ * way out, whoever wrote it.
+ */
+export function createLog(level: LogLevel = 'info'): Log {
   const logger = pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
     // pino's own destination blocks the process while the reader has stopped.
     new StandardOutput(),
   );
   const write =
-    (level: 'info' | 'warn' | 'error') =>
+    (at: LogLevel) =>
     (message: string, details: LogDetails = {}): void => {
-      logger[level](masked(details), maskPhoneNumbers(message));
+      logger[at](masked(details), maskPhoneNumbers(message));
     };
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }

@@ -7,10 +7,14 @@ import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { startServer } from './server.ts';
 import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
+import { onTermination } from './termination.ts';
+
+/** For a reader of standard output to take what is left. */
+const LAST_LINES_MS = 1000;
 
 const config = settings();
-const log = createLog();
-const simulator = config.simulator === undefined ? undefined : await launchSimulator();
+const log = createLog(config.logLevel);
+const simulator = config.simulator === undefined ? undefined : await simulated();
 const server = await startServer({
   config,
   operator: operator(config, simulator),
@@ -19,25 +23,28 @@ const server = await startServer({
   openingDocument: openingDocument(config.role, simulator !== undefined),
 }).catch(async (error: unknown) => {
   await simulator?.stop();
-  return fail(whyNotListening(error, config));
+  return fail(whyNotStarted(error, config));
 });
+
+// Before it says that it serves: who reads that may ask it to end.
+onTermination(() => void drain());
 
 if (simulator === undefined) log.info('listening', { port: Number(new URL(server.url).port) });
 else process.stdout.write(banner(server.url, config.role, simulator));
 
-process.on('SIGTERM', stop);
-process.on('SIGINT', stop);
-
-/** Drains; a second signal, now that nobody listens for it, ends the process at once. */
-function stop(): void {
-  process.off('SIGTERM', stop);
-  process.off('SIGINT', stop);
-  void drain();
-}
-
 async function drain(): Promise<void> {
+  const limit = setTimeout(giveUp, server.stopLimitMs);
   await server.stop();
   await simulator?.stop();
+  clearTimeout(limit);
+  // Nothing of ours is under way any more: what keeps the process alive after that hangs.
+  setTimeout(giveUp, LAST_LINES_MS).unref();
+}
+
+/** Ends at once. `process.exit` would wait for a thread that a disk holds up. */
+function giveUp(): void {
+  log.error('the drain did not end in time', { limitMs: server.stopLimitMs });
+  setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 
 function settings(): Config {
@@ -64,15 +71,41 @@ function operator({ operators, simulator: manners }: Config, launched?: Launched
   } satisfies OperatorSettings;
 }
 
-function whyNotListening(error: unknown, { listen }: Config): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  const where = `HOST=${listen.host}, PORT=${listen.port}`;
-  return code === 'EADDRINUSE'
-    ? `The port is in use (${where}). Set PORT to another, or end the program that has it.`
-    : `The server cannot listen (${where}): ${code}.`;
+async function simulated(): Promise<LaunchedSimulator> {
+  try {
+    return await launchSimulator();
+  } catch {
+    return fail('The built-in operator simulator did not start. Its own message stands above.');
+  }
 }
 
-/** Ends the program with a word to whoever started it. */
+function whyNotStarted(error: unknown, { listen }: Config): string {
+  const { code, syscall } = systemError(error);
+  const where = `HOST=${listen.host}, PORT=${listen.port}`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `The port is in use (${where}). Set PORT to another, or end the program that has it.`;
+    case 'EACCES':
+      return `This user may not listen there (${where}). Set PORT to 1024 or more.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST names no address of this machine (${where}). Set it to 127.0.0.1, or 0.0.0.0 for all of them.`;
+    default:
+      return syscall === 'listen'
+        ? `The server cannot listen (${where}): ${code}.`
+        : `The server did not start: ${code}.`;
+  }
+}
+
+/** What Node tells of an error of the system's; of another one, its name. */
+function systemError(error: unknown): { readonly code: string; readonly syscall?: string } {
+  if (!(error instanceof Error)) return { code: typeof error };
+  const { code = error.name, syscall } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? { code } : { code, syscall };
+}
+
+/** Prints the message to stderr and exits with status 1. */
 function fail(message: string): never {
   process.stderr.write(`${message}\n`);
   process.exit(1);

@@ -1,21 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import { AuditFile } from './caller/audit/auditFile.ts';
-import { AuditTrail, type Append } from './caller/audit/auditTrail.ts';
+import { AuditTrail, type AuditTarget } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate, type Admitted } from './caller/gate.ts';
 import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
-import { inMemory, inRedis, Quotas } from './caller/quotas.ts';
+import { MemoryCounts } from './caller/quotas/memoryCounts.ts';
+import { Quotas } from './caller/quotas/quotas.ts';
+import { SharedCounts } from './caller/quotas/sharedCounts.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
+import { allowsHost } from './config/allowedHosts.ts';
+import { isLoopback } from './config/loopback.ts';
 import type { Config } from './config.ts';
 import type { RequestContext } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';
-import { createEndpoint, type RequestLife } from './graphql/endpoint.ts';
+import { CrossOrigin } from './graphql/crossOrigin.ts';
+import { createEndpoint } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { HttpServer } from './graphql/httpServer.ts';
+import type { RequestLife } from './graphql/requestLife.ts';
 import { AbortListeners } from './http/abortListeners.ts';
 import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
@@ -26,7 +32,6 @@ import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
-import { SentHeaders } from './http/sentHeaders.ts';
 import { createSimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { SimSwaps } from './loaders/simSwaps.ts';
 import type { Log } from './log.ts';
@@ -58,6 +63,8 @@ export interface RunningServer {
   readonly url: string;
   /** Says that it is not ready, goes on for the grace, then drains and ends. */
   stop(): Promise<void>;
+  /** How long that takes at most, unless something hangs. */
+  readonly stopLimitMs: number;
 }
 
 /** What is handed in from outside. */
@@ -76,7 +83,8 @@ export interface ServerParts {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
   const redis = await connectToRedis(parts);
-  const admission = createAdmission(parts, redis);
+  const quotas = createQuotas(parts, redis);
+  const admission = createAdmission(parts, quotas);
   const store = await openConsentStore(parts, redis);
   const keptFacts = createKeptFacts(parts, redis);
   const stores = { store, keptFacts };
@@ -91,28 +99,34 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     life: RequestLife,
   ): RequestContext => {
     const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
-    const cameInAtMs = clock.monotonicMs();
-    const deadlineMs = cameInAtMs + life.timeoutMs;
     const loader = simSwaps.forRequest({
       caller: caller.key,
       purpose,
       correlator,
-      cameInAtMs,
+      cameInAtMs: life.cameInAtMs,
       signal: life.signal,
-      deadlineMs,
+      deadlineMs: life.deadlineMs,
     });
-    return { caller, simSwaps: permittedSimSwaps(caller, loader) };
+    return {
+      caller,
+      simSwaps: permittedSimSwaps(caller, loader),
+      quotas: () => quotas.standingOf(caller.key, QUOTA_READ_TIMEOUT_MS),
+    };
   };
   const http = new HttpServer({
     ...config.listen,
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
+      clock,
+      crossOrigin: new CrossOrigin(config.allowedOrigins),
+      allowsHost: hostCheck(config),
       admit: (headers) => gate.admit(headers),
       trustedDocuments: config.trustedDocuments,
       explorer: explorerOf(parts),
       createContext,
     }),
+    replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
     onDefect: (defect) => {
       log.error('a request broke', {
@@ -123,41 +137,58 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const url = await http.listen();
   return {
     url,
+    stopLimitMs: stopLimitMs(config, operator),
     async stop() {
-      http.refuseNewcomers();
+      http.startDraining();
       await clock.sleep(config.drainGraceMs);
       await http.close();
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
+      await admission.close();
       redis?.close();
     },
   };
 }
 
+/** A browser has no token when it opens a page: the explorer stands before the gate, where nobody else comes. */
 function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefined {
-  const isClosed = config.production || config.trustedDocuments !== undefined;
+  const isExposed = config.production || !isLoopback(config.listen.host);
+  const isClosed = isExposed || config.trustedDocuments !== undefined;
   return isClosed || openingDocument === undefined ? undefined : createExplorer(openingDocument);
 }
+
+/**
+ * A page of another site whose name leads to this machine asks under that name. Where a token is needed it
+ * has none; where none is needed, hosts are checked.
+ */
+function hostCheck({ callers, allowedHosts }: Config): (host: string | undefined) => boolean {
+  const isChecked = callers.tokens === undefined || allowedHosts.length > 0;
+  return isChecked ? (host) => allowsHost(host, allowedHosts) : () => true;
+}
+
+/** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */
+function stopLimitMs(config: Config, operator: OperatorSettings): number {
+  const requestsMs = config.drainGraceMs + config.requestTimeoutMs + SLOWEST_BYTES_MS;
+  return requestsMs + 2 * operator.timeoutMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS;
+}
+
+/** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
+const QUOTA_READ_TIMEOUT_MS = 250;
+
+/** However short requests are: a client on a slow network reads a page of answers in it. */
+const MIN_REPLY_TIMEOUT_MS = 1000;
 
 /** What a drain allows for requests and answers to come and go, beside a request's own time. */
 const SLOWEST_BYTES_MS = 1000;
 
 /** Everything that decides whether a lookup may be made, and puts it on record. */
-function createAdmission(
-  { config, clock, log }: ServerParts,
-  redis: RedisConnection | undefined,
-): CallerAdmission {
-  const { quotas, audit, sharedState } = config;
+function createAdmission({ config, clock, log }: ServerParts, quotas: Quotas): CallerAdmission {
+  const { audit } = config;
   return new CallerAdmission({
-    quotas: new Quotas(
-      quotas,
-      redis === undefined || sharedState === undefined
-        ? inMemory
-        : inRedis(redis.client, sharedState.stateKey),
-    ),
+    quotas,
     audit: audit && {
-      trail: new AuditTrail(appendTo(audit.file, clock), clock),
+      trail: new AuditTrail(auditTarget(audit.file, clock), clock),
       key: audit.keys[0],
     },
     clock,
@@ -165,10 +196,21 @@ function createAdmission(
   });
 }
 
-/** Adds to a file, or to standard output, where a line of the audit log is told from the log by `audit`. */
-function appendTo(path: string | undefined, clock: Clock): Append {
-  const target = path === undefined ? new StandardOutput() : new AuditFile(path, clock);
-  return (text) => target.append(text);
+function createQuotas(
+  { config: { quotas, sharedState }, clock }: ServerParts,
+  redis: RedisConnection | undefined,
+): Quotas {
+  return new Quotas(
+    quotas,
+    redis === undefined || sharedState === undefined
+      ? new MemoryCounts(clock)
+      : new SharedCounts(redis, sharedState.stateKey, clock),
+  );
+}
+
+/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
+function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
+  return path === undefined ? new StandardOutput() : new AuditFile(path, clock);
 }
 
 /** Everything that decides who is let in. */
@@ -259,7 +301,7 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
-/** An exchange is put on record before and after, in two seconds each at most. */
+/** An exchange is counted in a second, and recorded before and after in two seconds each, at most. */
 const ON_RECORD_MS = 5000;
 
 /** What is handed in from outside. */
@@ -289,7 +331,7 @@ export function createSimSwaps(
     }),
   }: SimSwapParts,
 ): SimSwaps {
-  const shared = { sentHeaders: new SentHeaders(), abortListeners: new AbortListeners() };
+  const shared = { abortListeners: new AbortListeners() };
   const budget = new RetryBudget(clock);
   const endpoints: Endpoint[] = [];
   const guarded = (name: string, kind: ExchangeKind, url: string): GuardedEndpoint => {
@@ -384,7 +426,6 @@ export function createSimSwaps(
     async close() {
       await route.close();
       await Promise.all(endpoints.map((one) => one.close()));
-      shared.sentHeaders.close();
     },
   };
 }

@@ -58,6 +58,9 @@ describe('without settings', () => {
       listen: { host: '127.0.0.1', port: 4000 },
       role: 'bff',
       production: false,
+      allowedHosts: [],
+      allowedOrigins: [],
+      logLevel: 'info',
       operators: [],
       simulator: {
         flow: '2-legged',
@@ -78,9 +81,14 @@ describe('without settings', () => {
       drainGraceMs: 0,
       keepFactsSeconds: 0,
       consent: { waitMs: 3000, doubtSeconds: 300, deniedSeconds: 600, resultSeconds: 60 },
-      limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10 },
+      limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10, maxReplyBytes: 2_000_000 },
       callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
-      quotas: { numbersPerHour: 10_000, lookupsPerHour: 50_000 },
+      quotas: {
+        numbersPerHour: 10_000,
+        lookupsPerHour: 50_000,
+        promptsPerHour: 10,
+        promptsPerHourAllCallers: 20,
+      },
       audit: undefined,
     });
   });
@@ -161,6 +169,7 @@ describe('a bad setting is named', () => {
     ['PORT', ' 4000', 'is a whole number from 0 to 65535'],
     ['PORT', '0x10', 'is a whole number from 0 to 65535'],
     ['ROLE', 'BFF', 'is one of bff, subgraph'],
+    ['LOG_LEVEL', 'debug', 'is one of info, warn, error'],
     ['REQUEST_TIMEOUT_MS', '0', 'is a whole number from 10 to 300000'],
     ['REQUEST_TIMEOUT_MS', '1.5', 'is a whole number from 10 to 300000'],
     ['DRAIN_GRACE_MS', 'soon', 'is a whole number from 0 to 300000'],
@@ -169,9 +178,9 @@ describe('a bad setting is named', () => {
     ['CONSENT_DENIED_SECONDS', '86401', 'is a whole number from 0 to 86400'],
     ['CONSENT_RESULT_SECONDS', '3601', 'is a whole number from 10 to 3600'],
     ['CONSENT_RESULT_SECONDS', '9', 'is a whole number from 10 to 3600'],
-    ['CONSENT_RESULT_SECCONDS', '60', 'is no setting'],
+    ['CONSENT_RESULT_SECCONDS', '60', 'is not a known setting'],
     ['KEEP_FACTS_SECONDS', '301', 'is a whole number from 0 to 300'],
-    ['KEEP_FACTS_SECOND', '60', 'is no setting'],
+    ['KEEP_FACTS_SECOND', '60', 'is not a known setting'],
     ['MAX_NUMBERS_PER_OPERATION', '0', 'is a whole number from 1 to 10000'],
     ['MAX_QUESTIONS_PER_NUMBER', '0', 'is a whole number from 1 to 1000'],
     ['OPERATOR_FLOW', '2legged', 'is one of 2-legged, 3-legged'],
@@ -201,7 +210,7 @@ describe('a bad setting is named', () => {
     ['OPERATOR_CLIENT_ID', '', 'is missing'],
     ['OPERATOR_CLIENT_SECRET', '', 'is missing: OPERATOR_CLIENT_AUTH=basic needs it'],
     ['OPERATOR_CLIENT_AUTH', 'none', 'is one of basic, private_key_jwt, both'],
-    ['OPERATOR_ASERTION_ALG', 'ES256', 'is no setting'],
+    ['OPERATOR_ASERTION_ALG', 'ES256', 'is not a known setting'],
   ];
   test.each(cases)('%s=%s', (name, value, what) => {
     const { problems } = errorOf({ ...OPERATOR, [name]: value });
@@ -275,7 +284,7 @@ describe('several bad settings', () => {
     for (const problem of problems) expect(message).toContain(problem);
   });
 
-  test('are not quoted: any of them may be a secret in the wrong place', () => {
+  test('are not quoted where they are a secret that stands in the wrong place', () => {
     const slip = 's3cret-value';
     const everywhere = Object.fromEntries(settingNames().map((name) => [name, slip]));
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { MESSAGES } from '../src/errors.ts';
+import { ERRORS } from '../src/errors.ts';
 import { TEST_NUMBERS } from '../src/simulator/testNumbers.ts';
 import { settingNames } from './settingNames.ts';
 
@@ -30,15 +30,8 @@ describe('the README', () => {
 
   test('names no setting that is none', () => {
     const upperCase = NAMED.filter((name) => /^(?:OPERATOR|CONSENT|MAX)_/.test(name ?? ''));
-    const known = [...settingNames(), ...Object.keys(MESSAGES)];
+    const known = [...settingNames(), ...Object.keys(ERRORS)];
 
     expect(upperCase.filter((name) => !known.includes(name ?? ''))).toEqual([]);
   });
-
-  test.each(['BAD_USER_INPUT', 'LOOKUP_LIMIT_EXCEEDED', ...Object.keys(MESSAGES)])(
-    'says what to do on %s',
-    (code) => {
-      expect(NAMED).toContain(code);
-    },
-  );
 });

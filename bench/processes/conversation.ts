@@ -21,7 +21,11 @@ const ANSWER_TIMEOUT_MS = 120_000;
 export interface ProgramSettings {
   readonly environment?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
+  /** Fastify's router writes its own routes as code; everything else runs as the service does. */
+  readonly allowsCodeFromStrings?: boolean;
 }
+
+const NO_CODE_FROM_STRINGS = '--disallow-code-generation-from-strings';
 
 /** A program of the benchmark in a process of its own, that answers questions. */
 export class Program {
@@ -44,7 +48,11 @@ export class Program {
   static async start(file: URL, settings: ProgramSettings = {}): Promise<Program> {
     const child = fork(file, settings.arguments ?? [], {
       env: { ...BARE_ENVIRONMENT, ...settings.environment },
-      execArgv: [...process.execArgv, '--no-warnings', '--expose-gc'],
+      execArgv: [
+        ...(settings.allowsCodeFromStrings === true ? [] : [NO_CODE_FROM_STRINGS]),
+        '--no-warnings',
+        '--expose-gc',
+      ],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });

@@ -23,12 +23,12 @@ const ENTRIES: readonly Entry[] = [
   {
     workload: { numbers: 1, fields: 'window', concurrency: 64, requests: 600 },
     rounds: CLOSELY,
-    guarded: [...LIMIT_AND_OURS, 'mercurius'],
+    guarded: LIMIT_AND_OURS,
   },
   {
     workload: { numbers: 100, fields: 'window', concurrency: 2, requests: 16 },
     rounds: CLOSELY,
-    guarded: [...LIMIT_AND_OURS, 'rest data source'],
+    guarded: LIMIT_AND_OURS,
   },
   {
     workload: { numbers: 1000, fields: 'window', concurrency: 1, requests: 2 },
@@ -38,7 +38,6 @@ const ENTRIES: readonly Entry[] = [
   {
     workload: { numbers: 1, fields: 'date and window', concurrency: 64, requests: 500 },
     rounds: CLOSELY,
-    guarded: ['ours', 'ours again', 'mercurius'],
   },
   roughly({ numbers: 1, fields: 'date', concurrency: 64, requests: 600 }),
   roughly({ numbers: 1, fields: 'date and three windows', concurrency: 64, requests: 400 }),

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { onTermination } from '../../src/termination.ts';
 import { startBff } from './bff.ts';
 import { createClient, type ClientSettings } from './app/client.ts';
 import { screen } from './app/screen.ts';
@@ -15,16 +16,20 @@ const USERS = [
 
 const interruption = new AbortController();
 const interrupted = interruption.signal;
-// Each time: npm may pass a Ctrl-C on that came here as well, and the second must not end the stopping.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(signal, () => interruption.abort());
-}
+onTermination(() => interruption.abort());
 
 try {
   await run();
 } catch (error) {
-  if (!interrupted.aborted) throw error;
-  say('\nStopped.');
+  if (interrupted.aborted) {
+    say('\nStopped.');
+  } else {
+    // What went wrong is on the screen already, from the program that it happened to.
+    say(
+      `\nThe demo ended early: ${error instanceof Error ? error.message : 'its cause is unknown'}`,
+    );
+    process.exitCode = 1;
+  }
 }
 
 async function run(): Promise<void> {

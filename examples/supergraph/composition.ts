@@ -36,3 +36,8 @@ export function compose(subgraphs: readonly SubgraphSdl[]): string {
   const reasons = (errors ?? []).map(({ message }) => `  ${message}`);
   throw new Error(['The subgraphs do not compose:', ...reasons].join('\n'));
 }
+
+/** The supergraph of subgraphs that are running. */
+export async function composeRunning(subgraphs: readonly Subgraph[]): Promise<string> {
+  return compose(await Promise.all(subgraphs.map(fetchSdl)));
+}

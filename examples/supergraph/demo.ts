@@ -1,27 +1,34 @@
+import { onTermination } from '../../src/termination.ts';
+import { portOrFree } from '../processes.ts';
+import { composeRunning } from './composition.ts';
 import { startGateway, startSubgraphs } from './stack.ts';
 
-const PORTS = { gateway: 4000, simSwap: 4001, accounts: 4002 };
+/** Of the gateway, unless another program has it: `npm start` listens there as well. */
+const PORT = 4000;
 const QUERY =
   '{ customers { name phoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
 
 const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<unknown>();
-// Each time: npm may pass a Ctrl-C on that came here as well, and the second must not end the stopping.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, interrupt);
+onTermination(interrupt);
 
 try {
   await run();
 } catch (error) {
   // What went wrong is on the screen already, from the program that it happened to.
   say(error instanceof Error ? error.message : 'The demo did not start.');
-  say(`It needs these ports: ${Object.values(PORTS).join(', ')}. Is another demo running?`);
   process.exitCode = 1;
 }
 
 async function run(): Promise<void> {
   say('Starting: the operator simulator, two subgraphs, the gateway …');
-  await using subgraphs = await startSubgraphs(PORTS);
+  await using subgraphs = await startSubgraphs({ accounts: 0, simSwap: 0 });
   const { accounts, simSwap, statsUrl } = subgraphs;
-  await using gateway = await startGateway([accounts, simSwap], PORTS.gateway);
+  const port = await portOrFree(PORT);
+  await using gateway = await startGateway(await composeRunning([accounts, simSwap]), { port });
+  if (port !== PORT) {
+    const { port: freePort } = new URL(gateway.url);
+    say(`Port ${PORT} is in use: the gateway listens on port ${freePort}.`);
+  }
 
   say(`
 gateway             ${gateway.url}   (open it in a browser to explore)

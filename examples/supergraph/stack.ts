@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchSimulator } from '../../src/simulator/launch.ts';
-import { compose, fetchSdl, type Subgraph } from './composition.ts';
+import type { Subgraph } from './composition.ts';
 import { startProgram } from '../processes.ts';
 
 /** Something that was started. */
@@ -49,20 +49,33 @@ export async function startSubgraphs(ports: {
   };
 }
 
-/** Composes the subgraphs, and starts a gateway that serves the result. */
-export async function startGateway(subgraphs: readonly Subgraph[], port: number): Promise<Started> {
+/** How to start a gateway. */
+interface GatewayOptions {
+  /** 0 is any that is free. */
+  readonly port?: number;
+  /** Serves the supergraph in the file that SUPERGRAPH names. */
+  readonly program?: URL;
+}
+
+const HIVE_GATEWAY = new URL('gateway/main.ts', import.meta.url);
+
+/** Starts a gateway that serves a supergraph. */
+export async function startGateway(
+  supergraph: string,
+  { port = 0, program = HIVE_GATEWAY }: GatewayOptions = {},
+): Promise<Started> {
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'supergraph-'));
   started.defer(() => rm(directory, { recursive: true }));
   const file = join(directory, 'supergraph.graphql');
-  await writeFile(file, compose(await Promise.all(subgraphs.map(fetchSdl))));
-  const gateway = await startProgram(new URL('gateway/main.ts', import.meta.url), {
+  await writeFile(file, supergraph);
+  const gateway = await startProgram(program, {
     SUPERGRAPH: file,
     PORT: String(port),
     ROUTER_SECRET: process.env['ROUTER_SECRET'],
   });
   started.defer(() => gateway.stop());
-  const url = `${gateway.url}/graphql`;
+  const url = new URL('/graphql', gateway.url).href;
   await firstAnswer(url);
   const running = started.move();
   return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };

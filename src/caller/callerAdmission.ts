@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { Admission, Admitted, Asked, Denied, Heard } from '../lookups/admission.ts';
-import type { AuditTrail } from './audit/auditTrail.ts';
+import type { Admission, Admitted, Asked, Denied, Ending, Heard } from '../lookups/admission.ts';
+import { AUDIT_TIMEOUT_MS, type AuditTrail } from './audit/auditTrail.ts';
 import {
   auditedRequest,
   entryAfter,
@@ -12,21 +12,26 @@ import {
   type AuditEntry,
 } from './audit/entry.ts';
 import { ANONYMOUS } from './caller.ts';
-import type { Quotas } from './quotas.ts';
+import type { OverQuota, Quotas, WithinQuota } from './quotas/quotas.ts';
 
 /** What admission takes. */
 export interface AdmissionParts {
   readonly quotas: Quotas;
-  /** Absent where nothing is put on record: on loopback alone. */
-  readonly audit: { readonly trail: AuditTrail; readonly key: string } | undefined;
+  /** Absent where nothing is recorded: on loopback alone. */
+  readonly audit: AuditParts | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Admits what is inside its caller's quotas and is recorded. */
+interface AuditParts {
+  readonly trail: AuditTrail;
+  readonly key: string;
+}
+
+/** Admits what is inside its quotas and is recorded; what never left is given back to the quotas. */
 export class CallerAdmission implements Admission {
   readonly #parts: AdmissionParts;
-  /** Told once a request, not once a lookup. */
+  /** Made once a request, not once a lookup. */
   readonly #requests = new WeakMap<Asked['request'], AuditedRequest>();
   #now = { ms: Number.NaN, text: '' };
 
@@ -36,7 +41,8 @@ export class CallerAdmission implements Admission {
 
   admit(asked: Asked): Promise<Admitted | Denied> | Admitted {
     const { audit } = this.#parts;
-    return audit === undefined && !isCounted(asked) ? UNRECORDED : this.#admit(asked, audit);
+    const quotas = quotasOf(asked);
+    return audit === undefined && quotas.length === 0 ? OPEN : this.#admit(asked, quotas, audit);
   }
 
   heard(heard: Heard): Promise<LookupFailure | undefined> | undefined {
@@ -44,30 +50,85 @@ export class CallerAdmission implements Admission {
     return audit === undefined ? undefined : this.#recordHeard(heard, audit);
   }
 
-  async #admit(asked: Asked, audit: AdmissionParts['audit']): Promise<Admitted | Denied> {
-    const failure = isCounted(asked) ? await this.#overQuota(asked) : undefined;
-    if (failure !== undefined) return { failure };
-    if (audit === undefined) return UNRECORDED;
+  /** Closes the audit log, once nothing is asked any more. */
+  async close(): Promise<void> {
+    await this.#parts.audit?.trail.close();
+  }
+
+  async #admit(
+    asked: Asked,
+    quotas: readonly Counting[],
+    audit: AuditParts | undefined,
+  ): Promise<Admitted | Denied> {
+    const counted = await this.#count(asked, quotas);
+    if ('failure' in counted) return counted;
+    if (audit === undefined) return { ended: (ending) => giveBackUnsent(counted, ending) };
 
     const { key, trail } = audit;
     const request = this.#requestOf(asked, key);
     const before = entryBefore(asked, request, { key, time: this.#time() });
-    if (!(await this.#record(trail, before))) return { failure: NOT_ON_RECORD };
+    const isRecorded = await this.#inTime(asked, this.#record(trail, before), false);
+    if (!isRecorded) {
+      await giveBack(counted);
+      return { failure: NOT_RECORDED };
+    }
     // Nothing is asked of the operator for a status: it has no line after it.
-    if (asked.event === 'consent-status') return UNRECORDED;
+    if (asked.event === 'consent-status') return OPEN;
     return {
       ended: async (ending) => {
-        await this.#record(trail, entryAfter(before, ending, this.#time()));
+        const after = entryAfter(before, ending, this.#time());
+        const told = [this.#record(trail, after), giveBackUnsent(counted, ending)];
+        await this.#inTime(asked, Promise.all(told), undefined);
       },
     };
   }
 
-  async #recordHeard(
-    heard: Heard,
-    { key, trail }: NonNullable<AdmissionParts['audit']>,
-  ): Promise<LookupFailure | undefined> {
+  async #recordHeard(heard: Heard, { key, trail }: AuditParts): Promise<LookupFailure | undefined> {
     const entry = entryHeard(heard, this.#requestOf(heard, key), { key, time: this.#time() });
-    return (await this.#record(trail, entry)) ? undefined : NOT_ON_RECORD;
+    const asked = { event: 'lookup', ...heard } as const;
+    const isRecorded = await this.#inTime(asked, this.#record(trail, entry), false);
+    return isRecorded ? undefined : NOT_RECORDED;
+  }
+
+  /** Counts in all of them or in none. */
+  async #count(
+    asked: Asked,
+    quotas: readonly Counting[],
+  ): Promise<readonly WithinQuota[] | Denied> {
+    const counted: WithinQuota[] = [];
+    const timeLimitMs = this.#timeLimitMs(asked) / 2;
+    for (const quota of quotas) {
+      const one = await this.#countIn(quota, asked, timeLimitMs);
+      if ('over' in one) {
+        await giveBack(counted);
+        return { failure: failureOf(one) };
+      }
+      counted.push(one);
+    }
+    return counted;
+  }
+
+  #countIn(
+    counting: Counting,
+    { number, request: { caller } }: Asked,
+    timeLimitMs: number,
+  ): Promise<WithinQuota | OverQuota> {
+    const { quotas } = this.#parts;
+    switch (counting) {
+      case 'lookup':
+        return quotas.countLookup(caller, number, timeLimitMs);
+      case 'number':
+        return quotas.countNumber(caller, number, timeLimitMs);
+      case 'prompt':
+        return quotas.countPrompt(caller, number, timeLimitMs);
+    }
+  }
+
+  /** What belongs to a consent is not ended by the request that asks for it. */
+  #timeLimitMs(asked: Asked): number {
+    return isOfConsent(asked)
+      ? Number.POSITIVE_INFINITY
+      : asked.request.deadlineMs - this.#parts.clock.monotonicMs();
   }
 
   /** Written out once a millisecond, in which a hundred lookups may begin. */
@@ -83,21 +144,23 @@ export class CallerAdmission implements Admission {
     return known;
   }
 
-  async #overQuota({ event, number, request }: Asked): Promise<LookupFailure | undefined> {
-    const { quotas, log } = this.#parts;
+  /** Waits until the request's time is over; what is under way goes on by itself. */
+  async #inTime<T, L>(asked: Asked, running: Promise<T>, late: L): Promise<T | L> {
+    const timeLimitMs = this.#timeLimitMs(asked);
+    if (timeLimitMs >= AUDIT_TIMEOUT_MS) return running;
+    const settled = new AbortController();
+    const timeOver = this.#parts.clock.sleep(timeLimitMs, settled.signal).then(
+      () => late,
+      () => late,
+    );
     try {
-      const retryAfterSeconds =
-        event === 'consent-status'
-          ? await quotas.countNumber(request.caller, number)
-          : await quotas.count(request.caller, number);
-      return retryAfterSeconds === undefined ? undefined : { ...OVER_QUOTA, retryAfterSeconds };
-    } catch (error) {
-      log.error('the quotas cannot be counted', { error: nameOf(error) });
-      return { ...OVER_QUOTA, retryAfterSeconds: 1 };
+      return await Promise.race([running, timeOver]);
+    } finally {
+      settled.abort('settled');
     }
   }
 
-  /** Whether it is on record. */
+  /** Whether it is written. Takes no longer than {@link AUDIT_TIMEOUT_MS}. */
   async #record(trail: AuditTrail, entry: AuditEntry): Promise<boolean> {
     try {
       await trail.write(entry);
@@ -112,23 +175,54 @@ export class CallerAdmission implements Admission {
   }
 }
 
-/** Anonymous callers have no quota, and a lookup bought by a consent was counted when the consent was requested. */
-function isCounted(asked: Asked): boolean {
-  if (asked.request.caller === ANONYMOUS.key) return false;
+/** What is counted. */
+type Counting = 'lookup' | 'number' | 'prompt';
+
+/**
+ * Anonymous callers have no quota of their own, and a lookup bought by a consent was counted when the
+ * consent was requested. The owner of a number is guarded against every caller.
+ */
+function quotasOf(asked: Asked): readonly Counting[] {
+  const isAnonymous = asked.request.caller === ANONYMOUS.key;
   switch (asked.event) {
     case 'lookup':
-      return asked.consentId === undefined;
+      return isAnonymous || asked.consentId !== undefined ? [] : ['lookup'];
     case 'consent-request':
+      return isAnonymous ? ['prompt'] : ['lookup', 'prompt'];
     case 'consent-status':
-      return true;
+      return isAnonymous ? [] : ['number'];
   }
 }
 
-const UNRECORDED: Admitted = { ended: () => undefined };
+function isOfConsent(asked: Asked): boolean {
+  switch (asked.event) {
+    case 'lookup':
+      return asked.consentId !== undefined;
+    case 'consent-request':
+      return true;
+    case 'consent-status':
+      return false;
+  }
+}
 
-const OVER_QUOTA: LookupFailure = { code: 'RATE_LIMITED', reach: 'number' };
+async function giveBack(counted: readonly WithinQuota[]): Promise<void> {
+  await Promise.all(counted.map(async (one) => one.giveBack()));
+}
 
-const NOT_ON_RECORD: LookupFailure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
+async function giveBackUnsent(
+  counted: readonly WithinQuota[],
+  { attempts }: Ending,
+): Promise<void> {
+  if (attempts === 0) await giveBack(counted);
+}
+
+const OPEN: Admitted = { ended: () => undefined };
+
+function failureOf({ over, retryAfterSeconds }: OverQuota): LookupFailure {
+  return { code: 'RATE_LIMITED', reach: 'number', quota: over, retryAfterSeconds };
+}
+
+const NOT_RECORDED: LookupFailure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
 
 /** Such as ENOSPC; a message would name the file. */
 function nameOf(error: unknown): string {

@@ -1,4 +1,3 @@
-import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { Forbidden } from '../errors.ts';
 import type { SimSwapLoader } from '../loaders/simSwapLoader.ts';
 import { mayAskAbout, type Caller } from './caller.ts';
@@ -8,12 +7,14 @@ import { mayAskAbout, type Caller } from './caller.ts';
  * Every question passes here, whichever field, router or representation it came by.
  */
 export function permittedSimSwaps(caller: Caller, loader: SimSwapLoader): SimSwapLoader {
-  const ifPermitted = <T>(number: PhoneNumber, ask: () => Promise<T>): Promise<T> =>
-    mayAskAbout(caller, number) ? ask() : Promise.reject(new Forbidden());
   return {
-    lastSimSwap: (number) => ifPermitted(number, () => loader.lastSimSwap(number)),
-    simSwappedWithin: (number, maxAgeHours) =>
-      ifPermitted(number, () => loader.simSwappedWithin(number, maxAgeHours)),
-    consent: (number) => ifPermitted(number, () => loader.consent(number)),
+    answer(number, ask) {
+      switch (ask.permission) {
+        case 'about-number':
+          return mayAskAbout(caller, number)
+            ? loader.answer(number, ask)
+            : Promise.reject(new Forbidden());
+      }
+    },
   };
 }

@@ -61,6 +61,11 @@ export class SigningKeys {
     return ageMs <= STALE_AFTER_MS;
   }
 
+  /** Fetches the keys where there are none, or none that may still count. Never rejects. */
+  async load(): Promise<void> {
+    if (!this.areCurrent()) await this.#refresh();
+  }
+
   /**
    * The key that a token names.
    *
@@ -71,7 +76,7 @@ export class SigningKeys {
     header: JWSHeaderParameters,
     token: FlattenedJWSInput,
   ): Promise<CryptoKey> => {
-    if (!this.areCurrent()) await this.#refresh();
+    await this.load();
     const keys = this.#current();
     try {
       return await keys.select(header, token);

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { jwtVerify } from 'jose';
+import { errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
 import type { Clock } from '../clock.ts';
 import type { Caller } from './caller.ts';
 import { callerFrom } from './claims.ts';
@@ -10,9 +10,16 @@ import type { TokenSettings } from './tokenSettings.ts';
 const TOLERANCE_SECONDS = 5;
 
 /** Longer than any access token of ours; what is longer is not even parsed. */
-const LARGEST_TOKEN_CHARACTERS = 8192;
+const MAX_TOKEN_CHARACTERS = 8192;
 
-const DEFAULT_CAPACITY = 10_000;
+/** What verified tokens may take; the oldest give way. */
+const MAX_SEEN_BYTES = 16 * 1024 * 1024;
+
+/** What one takes beside its claims. */
+const SEEN_BYTES = 512;
+
+/** An issuer that names no keys is tried with so many of them, while one takes another's place. */
+const MAX_CANDIDATES = 10;
 
 /** What a JWT may call itself: an access token (RFC 9068 §2.1), or what most issuers write. */
 const TYPES: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
@@ -22,6 +29,7 @@ interface Verified {
   readonly caller: Caller;
   readonly untilMs: number;
   readonly generation: number;
+  readonly bytes: number;
 }
 
 /** What a token came to: whose it is, that it is nobody's, or that nobody can say for the moment. */
@@ -32,25 +40,26 @@ export class TokenVerifier {
   readonly #settings: Omit<TokenSettings, 'jwksUrl'>;
   readonly #keys: SigningKeys;
   readonly #clock: Clock;
-  readonly #capacity: number;
+  readonly #maxBytes: number;
   /** By the token's hash, the oldest first: a dump of memory holds no token. */
   readonly #seen = new Map<string, Verified>();
+  #seenBytes = 0;
 
   constructor(
     settings: Omit<TokenSettings, 'jwksUrl'>,
     keys: SigningKeys,
     clock: Clock,
-    capacity = DEFAULT_CAPACITY,
+    maxBytes = MAX_SEEN_BYTES,
   ) {
     this.#settings = settings;
     this.#keys = keys;
     this.#clock = clock;
-    this.#capacity = capacity;
+    this.#maxBytes = maxBytes;
   }
 
   /** Never rejects for what a token holds. */
   async verify(token: string): Promise<TokenJudgement> {
-    if (token.length > LARGEST_TOKEN_CHARACTERS) return 'invalid';
+    if (token.length > MAX_TOKEN_CHARACTERS) return 'invalid';
     const name = hash('sha256', token, 'base64');
     const seen = this.#recall(name);
     if (seen !== undefined) return seen.caller;
@@ -66,7 +75,10 @@ export class TokenVerifier {
 
   async #verify(token: string): Promise<Verified | undefined> {
     const { issuer, audience, algorithms } = this.#settings;
-    const { payload, protectedHeader } = await jwtVerify(token, this.#keys.select, {
+    // Read first: a key that is withdrawn while the token is verified must not count as still published.
+    await this.#keys.load();
+    const { generation } = this.#keys;
+    const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, {
       issuer,
       audience,
       algorithms: [...algorithms],
@@ -81,8 +93,29 @@ export class TokenVerifier {
     return {
       caller,
       untilMs: ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1000,
-      generation: this.#keys.generation,
+      generation,
+      bytes: SEEN_BYTES + 2 * (caller.key.length + (caller.purpose ?? '').length),
     };
+  }
+
+  /** A token that names no key is tried with each one that it may be for, as jose describes. */
+  async #verifyWithAnyKey(token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> {
+    try {
+      return await jwtVerify(token, this.#keys.select, options);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+      let tried = 0;
+      for await (const candidate of error) {
+        tried += 1;
+        if (tried > MAX_CANDIDATES) break;
+        try {
+          return await jwtVerify(token, candidate, options);
+        } catch (refusal) {
+          if (!(refusal instanceof errors.JWSSignatureVerificationFailed)) throw refusal;
+        }
+      }
+      throw error;
+    }
   }
 
   /** What was verified counts for the token's life, unless the issuer has changed its keys since. */
@@ -94,15 +127,24 @@ export class TokenVerifier {
       this.#keys.areCurrent() &&
       this.#keys.generation === seen.generation;
     if (isGood) return seen;
-    this.#seen.delete(name);
+    this.#forget(name, seen);
     return undefined;
   }
 
   #remember(name: string, verified: Verified): void {
-    if (this.#seen.size >= this.#capacity) {
-      const [oldest] = this.#seen.keys();
-      if (oldest !== undefined) this.#seen.delete(oldest);
+    // Two may have verified it at the same time.
+    const before = this.#seen.get(name);
+    if (before !== undefined) this.#forget(name, before);
+    for (const [oldest, seen] of this.#seen) {
+      if (this.#seenBytes + verified.bytes <= this.#maxBytes) break;
+      this.#forget(oldest, seen);
     }
     this.#seen.set(name, verified);
+    this.#seenBytes += verified.bytes;
+  }
+
+  #forget(name: string, { bytes }: Verified): void {
+    this.#seen.delete(name);
+    this.#seenBytes -= bytes;
   }
 }

@@ -50,7 +50,7 @@ function readAlgorithms(read: EnvironmentReader): readonly SigningAlgorithm[] {
   const named = read.list(name, SIGNING_ALGORITHMS.join());
   const known = SIGNING_ALGORITHMS.filter((algorithm) => named.includes(algorithm));
   if (known.length === 0 || known.length !== new Set(named).size) {
-    read.problem(name, `is some of ${SIGNING_ALGORITHMS.join(', ')}, with commas between`);
+    read.unfit(name, `is some of ${SIGNING_ALGORITHMS.join(', ')}, with commas between`);
   }
   return known;
 }
@@ -89,7 +89,7 @@ function readPurposes(read: EnvironmentReader): readonly [string, ...string[]] {
   const [first, ...others] = read.list(name, 'fraud-prevention');
   const purposes = [first ?? '', ...others] as const;
   if (purposes.some((purpose) => !/^[A-Za-z][A-Za-z0-9:_-]{0,63}$/.test(purpose))) {
-    read.problem(name, 'is names of letters, digits, colons and hyphens, with commas between');
+    read.unfit(name, 'is names of letters, digits, colons and hyphens, with commas between');
   }
   return [...purposes];
 }

@@ -1,8 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { isLoopback } from './loopback.ts';
+import { findTypos } from './settingNames.ts';
 
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables whose values are secrets, or may hold one. */
+const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS|REDIS_URL/;
+
+/** A value that may be quoted is short, and does not look like a secret that stands in the wrong place. */
+const MAX_QUOTED_CHARACTERS = 60;
+const LOOKS_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;
 
 /** The settings are not fit to start with. The message lists everything that is wrong, by name. */
 export class ConfigError extends Error {
@@ -19,7 +27,8 @@ export class ConfigError extends Error {
 
 /**
  * Reads variables one by one and collects what is wrong with them, so that all of it is told at once.
- * A reader of a bad variable returns its fallback: the value is never used. No message quotes a value.
+ * A reader of a bad variable returns its fallback: the value is never used. A message quotes what was read
+ * where that is no secret.
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
@@ -28,11 +37,6 @@ export class EnvironmentReader {
 
   constructor(environment: Environment) {
     this.#environment = environment;
-  }
-
-  /** Every variable that was asked for. */
-  get names(): ReadonlySet<string> {
-    return this.#names;
   }
 
   text(name: string): string | undefined;
@@ -52,13 +56,13 @@ export class EnvironmentReader {
   oneOf<T extends string>(name: string, allowed: readonly [T, ...T[]]): T {
     const value = this.text(name, allowed[0]);
     const found = allowed.find((one) => one === value);
-    if (found === undefined) this.problem(name, `is one of ${allowed.join(', ')}`);
+    if (found === undefined) this.unfit(name, `is one of ${allowed.join(', ')}`);
     return found ?? allowed[0];
   }
 
   boolean(name: string, fallback: boolean): boolean {
     const value = this.text(name, String(fallback));
-    if (value !== 'true' && value !== 'false') this.problem(name, 'is true or false');
+    if (value !== 'true' && value !== 'false') this.unfit(name, 'is true or false');
     return value === 'true';
   }
 
@@ -67,7 +71,7 @@ export class EnvironmentReader {
     const text = this.text(name, String(fallback));
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
-    this.problem(name, `is a whole number from ${min} to ${max}`);
+    this.unfit(name, `is a whole number from ${min} to ${max}`);
     return fallback;
   }
 
@@ -80,11 +84,11 @@ export class EnvironmentReader {
     if (text === undefined) return undefined;
     const url = URL.parse(text);
     if (url === null || !/^https?:$/.test(url.protocol)) {
-      this.problem(name, 'is an address that starts with http:// or https://');
+      this.unfit(name, 'is an address that starts with http:// or https://');
     } else if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
       this.problem(name, 'is an address without user, password, query and fragment');
     } else if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-      this.problem(name, 'starts with https://, as it is not on this machine');
+      this.unfit(name, 'is an address that starts with https://, as it is not on this machine');
     } else {
       return url.href.replace(/\/+$/, '');
     }
@@ -104,7 +108,7 @@ export class EnvironmentReader {
     const fileName = `${name}_FILE`;
     const value = this.text(name);
     if (this.text(fileName) === undefined) return value;
-    if (value !== undefined) this.problem(fileName, `is one too many: ${name} is set as well`);
+    if (value !== undefined) this.problem(fileName, `is set as well as ${name}: set one of them`);
     const text = this.file(fileName, '')?.replace(/\r?\n$/, '');
     if (text === '') this.problem(fileName, 'names a file that is empty');
     return text;
@@ -130,13 +134,36 @@ export class EnvironmentReader {
     }
   }
 
+  /** Finds variables that look like a setting and are none. Call it when every setting has been read. */
+  findTypos(): void {
+    for (const { name, meant } of findTypos(Object.keys(this.#environment), this.#names)) {
+      const hint = meant === undefined ? '' : `. Did you mean ${meant}?`;
+      this.problem(name, `is not a known setting${hint}`);
+    }
+  }
+
+  /** A problem with a value that is not what it should be; the message repeats the value. */
+  unfit(name: string, what: string): void {
+    const value = this.#environment[name] ?? '';
+    this.problem(name, this.#isQuotable(value) ? `${what}, not ${JSON.stringify(value)}` : what);
+  }
+
   problem(name: string, what: string): void {
-    const problem = `${name} ${what}.`;
+    const problem = `${name} ${what}${what.endsWith('?') ? '' : '.'}`;
     if (!this.#problems.includes(problem)) this.#problems.push(problem);
   }
 
   /** @throws {ConfigError} when anything was wrong */
   finish(): void {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems);
+  }
+
+  #isQuotable(value: string): boolean {
+    if (value === '' || value.length > MAX_QUOTED_CHARACTERS) return false;
+    // User and password, or a key in a query.
+    if (/[@?]/.test(value) || LOOKS_RANDOM.test(value)) return false;
+    return Object.entries(this.#environment).every(
+      ([name, other]) => other !== value || !SECRET_NAMES.test(name),
+    );
   }
 }

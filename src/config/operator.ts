@@ -158,7 +158,7 @@ function readOperations(read: EnvironmentReader): ReadonlySet<Operation> {
   const operations = OPERATIONS.filter((operation) => named.includes(operation));
   const areAllKnown = named.every((name) => OPERATIONS.some((operation) => operation === name));
   if (!areAllKnown || operations.length === 0) {
-    read.problem('OPERATOR_OPERATIONS', 'is retrieve-date, check, or both with a comma between');
+    read.unfit('OPERATOR_OPERATIONS', 'is retrieve-date, check, or both with a comma between');
   }
   return new Set(operations);
 }

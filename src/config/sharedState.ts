@@ -20,10 +20,26 @@ export function readSharedState(read: EnvironmentReader): SharedState | undefine
   }
   if (redisUrl === undefined) return undefined;
   read.required('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
-  if (!/^rediss?:$/.test(URL.parse(redisUrl)?.protocol ?? '')) {
-    read.problem('REDIS_URL', 'is an address that starts with redis:// or rediss://');
-  }
+  const problem = problemOf(URL.parse(redisUrl));
+  if (problem !== undefined) read.problem('REDIS_URL', problem);
   return { redisUrl, stateKey: stateKey ?? new Uint8Array(STATE_KEY_BYTES) };
+}
+
+/** What a client would not connect with. */
+function problemOf(url: URL | null): string | undefined {
+  if (url === null || !/^rediss?:$/.test(url.protocol)) {
+    return 'is an address that starts with redis:// or rediss://';
+  }
+  if (!/^(?:\/\d{0,5})?$/.test(url.pathname)) {
+    return 'has a path that names no database: leave it out, or give a number, such as /0';
+  }
+  try {
+    decodeURIComponent(url.username);
+    decodeURIComponent(url.password);
+    return undefined;
+  } catch {
+    return 'has a user or password that is not percent-encoded: write %25 for a percent sign';
+  }
 }
 
 function bytesOf(text: string): Uint8Array | undefined {

@@ -11,26 +11,50 @@ export interface DateTrust {
   readonly trustMonitoredPeriod: boolean;
 }
 
+/** An answer about a window, and the fact that it follows from. */
+export interface Deduced {
+  readonly swapped: boolean;
+  /** When the operator was asked for that fact, milliseconds since 1970. */
+  readonly asOfMs: number;
+}
+
 /**
  * Whether the SIM changed within the window, as far as it follows from the facts; `undefined` where it
  * does not (design §3, rules 3 to 5). Where facts contradict each other, `true` wins: the safe side.
+ * Where several say the same, the latest of them gives `asOfMs`.
  */
 export function deduceSwapped(
   maxAgeHours: MaxAgeHours,
   facts: readonly Fact[],
   trust: DateTrust,
-): boolean | undefined {
+): Deduced | undefined {
   const someCheckSaidTrue = facts.some((fact) => fact.operation === 'check' && fact.swapped);
-  let swapped: boolean | undefined;
+  let deduced: Deduced | undefined;
   for (const fact of facts) {
-    const says =
-      fact.operation === 'check'
-        ? checkSays(fact.maxAgeHours, fact.swapped, maxAgeHours)
-        : dateSays(fact, maxAgeHours, someCheckSaidTrue, trust);
-    if (says === true) return true;
-    swapped ??= says;
+    const swapped = factSays(fact, maxAgeHours, someCheckSaidTrue, trust);
+    if (swapped === undefined) continue;
+    const found = { swapped, asOfMs: fact.sentAtMs };
+    if (deduced === undefined || outweighs(found, deduced)) deduced = found;
   }
-  return swapped;
+  return deduced;
+}
+
+function outweighs(found: Deduced, known: Deduced): boolean {
+  return found.swapped === known.swapped ? found.asOfMs > known.asOfMs : found.swapped;
+}
+
+function factSays(
+  fact: Fact,
+  maxAgeHours: MaxAgeHours,
+  someCheckSaidTrue: boolean,
+  trust: DateTrust,
+): boolean | undefined {
+  switch (fact.operation) {
+    case 'check':
+      return checkSays(fact.maxAgeHours, fact.swapped, maxAgeHours);
+    case 'retrieve-date':
+      return dateSays(fact, maxAgeHours, someCheckSaidTrue, trust);
+  }
 }
 
 /** `true` holds for every larger window, `false` for every smaller one. */
@@ -88,6 +112,14 @@ function isWithinMonitoredPeriod(
   maxAgeHours: MaxAgeHours,
   trust: DateTrust,
 ): boolean {
-  if (!trust.trustMonitoredPeriod || fact.monitoredPeriodDays === undefined) return false;
-  return maxAgeHours <= fact.monitoredPeriodDays * 24 - trust.dateMarginHours;
+  return maxAgeHours <= monitoredHours(fact, trust);
+}
+
+/** The longest window that a withheld date answers by its `monitoredPeriod`; 0 where it answers none. */
+export function monitoredHours(
+  { monitoredPeriodDays }: DateFact,
+  { trustMonitoredPeriod, dateMarginHours }: DateTrust,
+): number {
+  if (!trustMonitoredPeriod || monitoredPeriodDays === undefined) return 0;
+  return Math.max(0, Math.floor(monitoredPeriodDays * 24 - dateMarginHours));
 }

@@ -6,6 +6,9 @@ export type PhoneNumber = string & { readonly [phoneNumberBrand]: true };
 /** What reading a text came to: the value, or why it was refused (for people; never quotes the text). */
 export type Parsed<T> = { readonly value: T } | { readonly refused: string };
 
+/** Room for separators between the digits. A longer text would be read, many times, for nothing. */
+const MAX_TEXT_LENGTH = 1000;
+
 const E164 = /^\+[1-9][0-9]{4,14}$/;
 
 /**
@@ -15,6 +18,9 @@ const E164 = /^\+[1-9][0-9]{4,14}$/;
  * answer about a stranger.
  */
 export function parsePhoneNumber(text: string): Parsed<PhoneNumber> {
+  if (text.length > MAX_TEXT_LENGTH) {
+    return { refused: 'A phone number is written with a few characters, not with a thousand.' };
+  }
   const subject = text.startsWith('tel:') ? text.slice('tel:'.length) : text;
   if (!subject.startsWith('+')) {
     return {

@@ -6,33 +6,32 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError, OperationTypeNode } from 'graphql';
+import { OperationTypeNode } from 'graphql';
 import type { RequestContext } from '../context.ts';
-import type { ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { coerceVariables, countAsked, exceeds, maxAnswers, type AskLimits } from './askedCount.ts';
 import { maxDepthRule } from './documentDepth.ts';
+import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from './documentLimits.ts';
+import { DocumentStore } from './documentStore.ts';
 import { formatError } from './errors.ts';
+import { statusOfRefusal } from './mediaType.ts';
+import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
+import { rateLimitFields } from './rateLimitFields.ts';
+import { LimitExceeded, queriesOnly, unlessInvalid } from './refusals.ts';
 import { createSchema, type Role } from './schema.ts';
 
 /** What shapes the GraphQL service. */
 export interface ApolloSettings {
   readonly role: Role;
   readonly production: boolean;
-  readonly limits: AskLimits;
+  readonly limits: OperationLimits;
 }
 
-/**
- * A hundred aliases with their variables take 1800. Validation compares fields in pairs: the worst document
- * of this size takes a tenth of a second, and one of twice the size four times as long.
- */
-const LARGEST_DOCUMENT_TOKENS = 2000;
+/** Each may quote what it refuses. */
+const MAX_VALIDATION_ERRORS = 20;
+const MAX_VARIABLE_ERRORS = 20;
 
-/** Tools introspect a schema in 18. */
-const LARGEST_DOCUMENT_DEPTH = 20;
-
-/** For what is refused before execution: Apollo would say 500. */
-const BAD_REQUEST = { status: 400 };
+/** A thousand documents of forty fields each. */
+const DOCUMENT_STORE_BYTES = 32 * 1024 * 1024;
 
 /** The GraphQL service of a role, with nothing of Apollo's that we do not use. */
 export function createApolloServer(
@@ -48,8 +47,11 @@ export function createApolloServer(
     csrfPrevention: true,
     stopOnTerminationSignals: false,
     persistedQueries: false,
-    parseOptions: { maxTokens: LARGEST_DOCUMENT_TOKENS },
-    validationRules: [maxDepthRule(LARGEST_DOCUMENT_DEPTH)],
+    parseOptions: PARSE_LIMITS,
+    validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
+    executionOptions: { maxCoercionErrors: MAX_VARIABLE_ERRORS },
+    documentStore: new DocumentStore(DOCUMENT_STORE_BYTES),
+    validationRules: [maxDepthRule(MAX_DOCUMENT_DEPTH)],
     formatError: (formatted, error) => formatError(formatted, error, log),
     logger: {
       debug: () => undefined,
@@ -58,7 +60,7 @@ export function createApolloServer(
       error: (message: string) => log.error(message),
     },
     plugins: [
-      refuseTooMuch(limits),
+      boundOperations(limits),
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
@@ -68,10 +70,14 @@ export function createApolloServer(
   });
 }
 
-/** Refuses an operation that is no query, or asks too much as a whole, before its first lookup. */
-function refuseTooMuch(limits: AskLimits): ApolloServerPlugin<RequestContext> {
+/**
+ * Refuses an operation that is no query, or asks too much as a whole, before its first lookup. Beside the
+ * answers of one that asks about numbers it tells what the caller has left of its quotas.
+ */
+function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {
+      let asksAboutNumbers = false;
       return {
         async didResolveOperation({ schema, document, operation, request, contextValue }) {
           if (operation === undefined) return;
@@ -80,31 +86,25 @@ function refuseTooMuch(limits: AskLimits): ApolloServerPlugin<RequestContext> {
           // Those that do not fit are refused by the execution, which says why.
           if (variables === undefined) return;
           const { ownNumber } = contextValue.caller;
-          const asked = { schema, document, operation, variables, ownNumber };
-          if (exceeds(countAsked(asked, limits), limits)) throw limitExceeded(limits);
+          const incoming = { schema, document, operation, variables, ownNumber };
+          const cost = unlessInvalid(() => costOf(incoming, limits));
+          const excess = excessOf(cost, limits);
+          if (excess !== undefined) {
+            const accept = request.http?.headers.get('accept');
+            throw new LimitExceeded(excess, statusOfRefusal(accept, 400));
+          }
+          asksAboutNumbers = cost.numbers > 0;
+        },
+        async willSendResponse({ response, contextValue }) {
+          if (!asksAboutNumbers || response.body.kind !== 'single') return;
+          const quotas = await contextValue.quotas();
+          if (quotas.length === 0) return;
+          response.body.singleResult.extensions = { quotas };
+          for (const [name, value] of rateLimitFields(quotas)) {
+            response.http.headers.set(name, value);
+          }
         },
       };
     },
   };
-}
-
-function limitExceeded(limits: AskLimits): GraphQLError {
-  // With separators: a run of digits would be masked as a phone number.
-  const [numbers, questions, answers] = [
-    limits.maxNumbersPerOperation,
-    limits.maxQuestionsPerNumber,
-    maxAnswers(limits),
-  ].map((limit) => limit.toLocaleString('en'));
-  return new GraphQLError(
-    `One operation may ask about ${numbers} numbers, ${questions} questions about each, ` +
-      `and for ${answers} fields of them in all. Ask in several operations.`,
-    { extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' satisfies ErrorCode, http: BAD_REQUEST } },
-  );
-}
-
-/** The schema has no other root types; left to itself, graphql would call this a defect of ours. */
-function queriesOnly(): GraphQLError {
-  return new GraphQLError('This service answers queries only.', {
-    extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode, http: BAD_REQUEST },
-  });
 }

@@ -1,152 +1,166 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { HeaderMap, type ApolloServer, type HTTPGraphQLRequest } from '@apollo/server';
+import {
+  HeaderMap,
+  type ApolloServer,
+  type HTTPGraphQLRequest,
+  type HTTPGraphQLResponse,
+} from '@apollo/server';
 import type { Admitted, TurnedAway } from '../caller/gate.ts';
+import type { Clock } from '../clock.ts';
 import type { RequestContext } from '../context.ts';
-import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
+import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
+import { statusOfRefusal } from './mediaType.ts';
 import { readBody } from './readBody.ts';
+import { replyOf, type Refusal, type Reply } from './reply.ts';
+import { RequestLife } from './requestLife.ts';
 import { resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 
 /** A document and its variables for the most that one operation may ask; far more than either needs. */
-const LARGEST_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
-/** How long a request has, and how it ends. */
-export interface RequestLife {
-  /** Aborted when the caller hangs up and when the time is over. */
-  readonly signal: AbortSignal;
-  readonly timeoutMs: number;
-}
+/** At the deadline an execution answers with what it has: so long may that take. */
+const LAST_WORDS_MS = 1000;
 
 /** What the endpoint is made of. */
 export interface EndpointParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly requestTimeoutMs: number;
+  readonly clock: Clock;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
   /** What a browser sees; nothing where there is none. */
   readonly explorer: Explorer | undefined;
+  readonly crossOrigin: CrossOrigin;
+  /** Whether a request under this header `host` is for us: a page whose name leads here is not ours. */
+  allowsHost(host: string | undefined): boolean;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway>;
   createContext(request: IncomingMessage, admitted: Admitted, life: RequestLife): RequestContext;
 }
 
-const BAD_REQUEST = 'BAD_REQUEST';
-
-/** A request that does not get as far as GraphQL, and the status that says so. */
-interface BadRequest {
-  readonly status: number;
-  readonly code: string;
-  readonly message: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** GraphQL over HTTP on a bare node:http handler. Never rejects for what a client does. */
+/**
+ * GraphQL over HTTP on a bare node:http handler. Everything that it does for a request is inside the
+ * request's time. Never rejects for what a client does.
+ */
 export function createEndpoint(
   parts: EndpointParts,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+): (request: IncomingMessage, response: ServerResponse) => Promise<Reply> {
   return async (request, response) => {
-    if (parts.explorer !== undefined && wantsPage(request)) {
-      await parts.explorer.send(response);
-      return;
-    }
-    const aborter = new AbortController();
-    const timer = setTimeout(() => {
-      aborter.abort(new DeadlineExceeded());
-    }, parts.requestTimeoutMs);
-    response.once('close', () => {
-      clearTimeout(timer);
-      if (!response.writableFinished) aborter.abort(new CallerGone());
-    });
+    const { accept, host } = request.headers;
+    const refuse = (refusal: Refusal): Reply => replyOf(refusal, accept);
+    if (!parts.allowsHost(host)) return refuse(OTHER_HOST);
+    response.setHeaders(new Map(parts.crossOrigin.headersFor(request)));
+    const preflight = parts.crossOrigin.preflight(request);
+    if (preflight !== undefined) return { status: 204, headers: preflight, body: '' };
+    if (parts.explorer !== undefined && wantsPage(request)) return parts.explorer.page();
 
-    const admitted = await parts.admit(request.headers);
+    const life = new RequestLife(response, parts.requestTimeoutMs, parts.clock);
+    const admitted = await life.within(parts.admit(request.headers));
+    if (admitted === undefined) return refuse({ ...NOT_IN_TIME, headers: CLOSE });
     if ('status' in admitted) {
-      refuse(response, admitted);
-      return;
+      return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } });
     }
-    const read = await readRequest(request);
-    const { trustedDocuments } = parts;
-    const asked =
-      trustedDocuments === undefined || 'status' in read
-        ? read
-        : resolveDocument(read, trustedDocuments);
+    const asked = await life.within(readOperation(request, parts.trustedDocuments));
+    if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE });
     if ('status' in asked) {
-      refuse(response, asked);
-      return;
+      return refuse({ ...asked, headers: { ...asked.headers, ...CLOSE } });
     }
-    const life = { signal: aborter.signal, timeoutMs: parts.requestTimeoutMs };
-    const { status, headers, body } = await parts.apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: asked,
-      context: () => Promise.resolve(parts.createContext(request, admitted, life)),
-    });
-    for (const [name, value] of headers) response.setHeader(name, value);
-    // Answers are about people: nobody in between may keep them.
-    response.setHeader('cache-control', 'no-store');
-    response.statusCode = status ?? 200;
-    if (body.kind === 'complete') {
-      response.end(body.string);
-      return;
-    }
-    for await (const chunk of body.asyncIterator) response.write(chunk);
-    response.end();
+    const executed = await life.within(
+      parts.apollo.executeHTTPGraphQLRequest({
+        httpGraphQLRequest: asked,
+        context: () => Promise.resolve(parts.createContext(request, admitted, life)),
+      }),
+      LAST_WORDS_MS,
+    );
+    return executed === undefined
+      ? refuse({ ...NOT_IN_TIME, status: statusOfRefusal(accept, NOT_IN_TIME.status) })
+      : replyFrom(executed);
   };
 }
 
-async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest | BadRequest> {
+/** What is left of the body would be taken for the next request. */
+const CLOSE = { connection: 'close' };
+
+const OTHER_HOST: Refusal = {
+  status: 421,
+  code: 'BAD_REQUEST',
+  message:
+    'This service does not answer under the host that the request names. Ask it at localhost, or list the host in ALLOWED_HOSTS.',
+  headers: CLOSE,
+};
+
+const NOT_IN_TIME = { status: 503, code: 'UNAVAILABLE' } satisfies Refusal;
+
+const NO_BODY_IN_TIME: Refusal = {
+  status: 408,
+  code: 'BAD_REQUEST',
+  message: 'The body of the request did not arrive in time. Send it again.',
+};
+
+function replyFrom({ status = 200, headers, body }: HTTPGraphQLResponse): Reply {
+  if (body.kind !== 'complete') throw new Error('The schema defers nothing.');
+  return {
+    status,
+    // Answers are about people: nobody in between may keep them.
+    headers: { ...Object.fromEntries(headers), 'cache-control': 'no-store' },
+    body: body.string,
+  };
+}
+
+async function readOperation(
+  request: IncomingMessage,
+  trustedDocuments: TrustedDocuments | undefined,
+): Promise<HTTPGraphQLRequest | Refusal> {
+  const read = await readRequest(request);
+  return trustedDocuments === undefined || 'status' in read
+    ? read
+    : resolveDocument(read, trustedDocuments);
+}
+
+async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest | Refusal> {
   const method = request.method ?? 'GET';
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   if (method !== 'POST' && method !== 'GET' && method !== 'HEAD') {
-    return { status: 405, code: BAD_REQUEST, message: 'GraphQL takes POST, and GET for queries.' };
+    return {
+      ...badRequest(405, 'GraphQL takes POST, and GET for queries.'),
+      headers: { allow: 'GET, POST' },
+    };
   }
   const question = (request.url ?? '').indexOf('?');
   const search = question < 0 ? '' : (request.url ?? '').slice(question);
   if (method !== 'POST') return { method, headers, search, body: undefined };
 
   if (!/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
-    return {
-      status: 415,
-      code: BAD_REQUEST,
-      message: 'Send the operation as JSON, with the header content-type: application/json.',
-    };
+    return badRequest(
+      415,
+      'Send the operation as JSON, with the header content-type: application/json.',
+    );
   }
-  const text = await readBody(request, LARGEST_BODY_BYTES);
+  const text = await readBody(request, MAX_BODY_BYTES);
   if (text === undefined) {
-    return {
-      status: 413,
-      code: BAD_REQUEST,
-      message: `A body may have ${LARGEST_BODY_BYTES} bytes at most.`,
-    };
+    return badRequest(413, `A body may have ${MAX_BODY_BYTES} bytes at most.`);
   }
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    return { status: 400, code: BAD_REQUEST, message: `The body is not JSON. ${HOW_TO_ASK}` };
+    return badRequest(400, `The body is not JSON. ${HOW_TO_ASK}`);
   }
   if (Array.isArray(body)) {
-    return {
-      status: 400,
-      code: BAD_REQUEST,
-      message: 'Send one operation a request; ask several fields in it.',
-    };
+    return badRequest(400, 'Send one operation a request; ask several fields in it.');
   }
   if (typeof body !== 'object' || body === null) {
-    return { status: 400, code: BAD_REQUEST, message: `The body is no JSON object. ${HOW_TO_ASK}` };
+    return badRequest(400, `The body is no JSON object. ${HOW_TO_ASK}`);
   }
   return { method, headers, search, body };
 }
 
 const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
 
-function refuse(response: ServerResponse, { status, code, message, headers }: BadRequest): void {
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'application/json; charset=utf-8',
-    // What is left of the body would be taken for the next request.
-    connection: 'close',
-    ...(status === 405 ? { allow: 'GET, POST' } : {}),
-  });
-  response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
+function badRequest(status: number, message: string): Refusal {
+  return { status, code: 'BAD_REQUEST', message };
 }

@@ -1,77 +1,117 @@
 import { unwrapResolverError } from '@apollo/server/errors';
-import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { GraphQLError, Kind, type GraphQLFormattedError } from 'graphql';
 import { maskPhoneNumbers } from '../domain/mask.ts';
-import { Forbidden, LookupError, type ErrorCode } from '../errors.ts';
+import { CallerError, ERRORS, LookupError, type ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { PARSE_LIMITS } from './documentLimits.ts';
+import { LimitExceeded } from './refusals.ts';
+import { MAX_MESSAGE_CHARACTERS } from './replyBytes.ts';
 
-const INTERNAL = 'INTERNAL_SERVER_ERROR';
+const INTERNAL = 'INTERNAL_SERVER_ERROR' satisfies ErrorCode;
+
+/** A conflict between fields names the place of each. */
+const MAX_LOCATIONS = 10;
 
 const TOO_MANY_BAD_VARIABLES =
   'Too many errors processing variables, error limit reached. Execution aborted.';
 
-/** What GraphQL's own words leave open. */
-const IN_OTHER_WORDS: Readonly<Record<string, string>> = {
-  'Validation aborted.': 'The document repeats the same fields too often. Ask for each once.',
-};
-
-/** Something the caller can mend; the reason says how, and quotes nothing of what was sent. */
-export function badUserInput(reason: string): GraphQLError {
-  return new GraphQLError(reason, { extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode } });
-}
+/** What GraphQL's and Apollo's own words leave open, by how they begin. */
+const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
+  [
+    'Syntax Error: Source contains more than',
+    // With separators: a run of digits would be masked as a phone number.
+    `A document may have ${PARSE_LIMITS.maxSourceLength.toLocaleString('en')} characters at most.`,
+  ],
+  [
+    `Syntax Error: Document contains more than ${PARSE_LIMITS.maxComments} comments`,
+    `A document may have ${PARSE_LIMITS.maxComments.toLocaleString('en')} comments at most.`,
+  ],
+  ['Validation aborted.', 'The document repeats the same fields too often. Ask for each once.'],
+  [
+    'This operation has been blocked as a potential Cross-Site Request Forgery',
+    'A GET request needs the header apollo-require-preflight: true, which no page of another site can send. ' +
+      'Send the operation by POST (urql: preferGetMethod: false), or add that header.',
+  ],
+  [
+    'GraphQL introspection is not allowed by Apollo Server',
+    'Introspection is off in production. Read the schema in schema/ of the release, or introspect a server ' +
+      'that runs without NODE_ENV=production.',
+  ],
+];
 
 /**
  * What a client sees of an error (design §5): a code, a message for people, and when to ask again.
  *
- * GraphQL's own messages quote the values that they refuse, so phone numbers in them are masked. What
- * nobody foresaw says nothing but that it happened, and is logged by its name.
+ * GraphQL's own messages quote the values that they refuse, so phone numbers in them are masked, and long
+ * ones are cut. What nobody foresaw says nothing but that it happened, and is logged by its name.
  */
 export function formatError(
   formatted: GraphQLFormattedError,
   error: unknown,
   log: Log,
 ): GraphQLFormattedError {
-  const { path, locations } = formatted;
-  const where = { ...(path === undefined ? {} : { path }), ...(locations ? { locations } : {}) };
+  const where = whereOf(formatted);
   const original = unwrapResolverError(error);
-  if (original instanceof LookupError) return formatLookupError(original, where);
-  if (original instanceof Forbidden) {
-    return { message: original.message, ...where, extensions: { code: original.code } };
+  if (original instanceof CallerError) {
+    return { message: original.message, ...where, extensions: extensionsOf(original) };
+  }
+  if (error instanceof LimitExceeded) {
+    return {
+      message: error.message,
+      extensions: { code: formatted.extensions?.['code'], ...error.excess },
+    };
   }
   const code = isCoercionError(original) ? 'BAD_USER_INPUT' : formatted.extensions?.['code'];
   if (code !== undefined && code !== INTERNAL) {
-    const message = IN_OTHER_WORDS[formatted.message] ?? maskPhoneNumbers(formatted.message);
-    return { message, ...where, extensions: { code } };
+    return { message: inOurWords(formatted.message), ...where, extensions: { code } };
   }
   log.error('a request broke', {
     error: original instanceof Error ? original.name : typeof original,
     reason: original instanceof Error ? original.message : undefined,
   });
-  return { message: 'Internal server error', ...where, extensions: { code: INTERNAL } };
+  return { message: ERRORS[INTERNAL].message, ...where, extensions: { code: INTERNAL } };
 }
 
-/** What a client sees of a failed lookup. */
-function formatLookupError(
-  error: LookupError,
-  where: Pick<GraphQLFormattedError, 'path' | 'locations'>,
-): GraphQLFormattedError {
-  return { message: error.message, ...where, extensions: extensionsOf(error) };
+function whereOf({ path, locations }: GraphQLFormattedError): Partial<GraphQLFormattedError> {
+  return {
+    ...(path === undefined ? {} : { path }),
+    ...(locations === undefined ? {} : { locations: locations.slice(0, MAX_LOCATIONS) }),
+  };
 }
 
-/** A value that graphql-js refuses when it executes, such as null for an argument: it gives no code. */
+function inOurWords(message: string): string {
+  const [, words] = IN_OTHER_WORDS.find(([start]) => message.startsWith(start)) ?? [];
+  if (words !== undefined) return words;
+  const isLong = message.length > MAX_MESSAGE_CHARACTERS;
+  // Masked first: a cut could leave the start of a number, too short to be seen as one.
+  return isLong
+    ? `${maskPhoneNumbers(message.slice(0, 2 * MAX_MESSAGE_CHARACTERS)).slice(0, MAX_MESSAGE_CHARACTERS)}…`
+    : maskPhoneNumbers(message);
+}
+
+/**
+ * A value that graphql-js refuses when it executes, such as null for an argument: it gives no code. It
+ * names the node of the document that holds the value; what is wrong with a result is said of a field.
+ */
 function isCoercionError(error: unknown): boolean {
   return (
     error instanceof GraphQLError &&
     error.originalError === undefined &&
-    (error.path !== undefined || error.message === TOO_MANY_BAD_VARIABLES) &&
-    error.extensions['code'] === undefined
+    error.extensions['code'] === undefined &&
+    (error.message === TOO_MANY_BAD_VARIABLES ||
+      error.nodes?.every(({ kind }) => kind !== Kind.FIELD) === true)
   );
 }
 
-function extensionsOf({ failure }: LookupError): Record<string, unknown> {
-  const { code, retryAfterSeconds, expiresAtMs } = failure;
+function extensionsOf(error: CallerError): Record<string, unknown> {
+  if (!(error instanceof LookupError)) return { code: error.code };
+  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours, quota } = error.failure;
   return {
     code,
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(quota === undefined ? {} : { quota }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
   };
 }

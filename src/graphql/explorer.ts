@@ -1,9 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Reply } from './reply.ts';
 
-/** GraphiQL, for a browser that opens /graphql. Not for production. */
+/** GraphiQL, for a browser that opens /graphql. It stands before the gate: for loopback alone. */
 export interface Explorer {
-  /** Sends the page; where its package is not installed, a word on how to get it. */
-  send(response: ServerResponse): Promise<void>;
+  /** The page; where its package is not installed, a word on how to get it. */
+  page(): Promise<Reply>;
 }
 
 /** The page brings all that it shows along. What it may reach is this service, and nothing else. */
@@ -18,17 +19,30 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** An explorer that opens with a document. Its page is 9 MB, so it is made when first asked for. */
+/**
+ * An explorer that opens with a document. Its page is 9 MB, so it is made when first asked for, and all
+ * replies share its bytes.
+ */
 export function createExplorer(document: string): Explorer {
-  let rendered: Promise<string | undefined> | undefined;
+  let rendered: Promise<Reply> | undefined;
   return {
-    async send(response) {
-      rendered ??= render(document);
-      const page = await rendered;
-      response.setHeader('content-security-policy', CONTENT_SECURITY_POLICY);
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(page ?? '<p>The explorer is a development package: <code>npm ci</code>.</p>');
+    page() {
+      rendered ??= render(document).then(pageReply);
+      return rendered;
     },
+  };
+}
+
+function pageReply(
+  html = '<p>The explorer is a development package: <code>npm ci</code>.</p>',
+): Reply {
+  return {
+    status: 200,
+    headers: {
+      'content-security-policy': CONTENT_SECURITY_POLICY,
+      'content-type': 'text/html; charset=utf-8',
+    },
+    body: Buffer.from(html),
   };
 }
 

@@ -5,16 +5,20 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-
+import { replyOf, type Refusal, type Reply } from './reply.ts';
 import { setSecurityHeaders } from './securityHeaders.ts';
+import { UnreadReplies } from './unreadReplies.ts';
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/** Decides what a request is answered with; the server sends it. */
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<Reply>;
 
 /** Where the service listens, and what it serves. */
 export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
   readonly graphql: Handler;
+  /** How long a client may take to read a reply that is complete. */
+  readonly replyTimeoutMs: number;
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
   readonly drainLimitMs: number;
   /** Told when a request broke in a way that nobody foresaw. */
@@ -25,7 +29,10 @@ export interface HttpServerParts {
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-const LARGEST_HEADERS_BYTES = 16 * 1024;
+const MAX_HEADERS_BYTES = 16 * 1024;
+
+/** What all replies together may take that wait for their clients to read. */
+const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
 
 /** The service's HTTP side: /graphql, /livez and /readyz. */
 export class HttpServer {
@@ -33,16 +40,21 @@ export class HttpServer {
   readonly #parts: HttpServerParts;
   /** Under way: they may learn, until their headers leave, that their connection ends with them. */
   readonly #responses = new Set<ServerResponse>();
+  readonly #unread: UnreadReplies;
   #isReady = false;
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
+    this.#unread = new UnreadReplies({
+      timeoutMs: parts.replyTimeoutMs,
+      maxBytes: MAX_UNREAD_BYTES,
+    });
     this.#server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
         requestTimeout: REQUEST_TIMEOUT_MS,
         keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-        maxHeaderSize: LARGEST_HEADERS_BYTES,
+        maxHeaderSize: MAX_HEADERS_BYTES,
         connectionsCheckingInterval: 1000,
       },
       this.#serve,
@@ -68,16 +80,16 @@ export class HttpServer {
 
   /**
    * From now on /readyz says that no further requests should come here. They are still served, but each
-   * is the last of its connection: whoever kept one would be cut off with it at the end.
+   * is the last of its connection: a client that kept one would be cut off with it at the end.
    */
-  refuseNewcomers(): void {
+  startDraining(): void {
     this.#isReady = false;
     for (const response of this.#responses) endConnectionAfter(response);
   }
 
   /** Takes no further connections, and resolves when every request has its answer, or the limit is over. */
   async close(): Promise<void> {
-    this.refuseNewcomers();
+    this.startDraining();
     // A closed server of Node's looks after slow connections no more: one would hold it open for ever.
     const limit = setTimeout(() => {
       this.#server.closeAllConnections();
@@ -102,33 +114,55 @@ export class HttpServer {
         void this.#graphql(request, response);
         return;
       case '/livez':
-        send(response, 200, { status: 'alive' });
+        this.#send(response, json(200, { status: 'alive' }));
         return;
       case '/readyz':
-        send(response, this.#isReady ? 200 : 503, { status: this.#isReady ? 'ready' : 'draining' });
+        this.#send(
+          response,
+          this.#isReady ? json(200, { status: 'ready' }) : json(503, { status: 'draining' }),
+        );
         return;
       default:
-        send(response, 404, { errors: [{ message: 'GraphQL is at /graphql.' }] });
+        this.#send(response, replyOf(ELSEWHERE, request.headers.accept));
     }
   };
 
   async #graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      await this.#parts.graphql(request, response);
+      this.#send(response, await this.#parts.graphql(request, response));
     } catch (defect) {
       this.#parts.onDefect(defect);
-      if (!response.headersSent)
-        send(response, 500, { errors: [{ message: 'Internal server error' }] });
-      else response.destroy();
+      if (response.headersSent) response.destroy();
+      else this.#send(response, replyOf(BROKEN, request.headers.accept));
     }
   }
+
+  #send(response: ServerResponse, { status, headers, body }: Reply): void {
+    if (response.destroyed) return;
+    // Not by writeHead: Node tells the length of a reply whose headers it writes together with the body.
+    response.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.end(body);
+    this.#unread.add(response, body.length);
+  }
 }
+
+const ELSEWHERE: Refusal = {
+  status: 404,
+  code: 'BAD_REQUEST',
+  message: 'GraphQL is at /graphql.',
+};
+
+const BROKEN: Refusal = { status: 500, code: 'INTERNAL_SERVER_ERROR' };
 
 function endConnectionAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' });
-  response.end(JSON.stringify(body));
+function json(status: number, body: object): Reply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify(body),
+  };
 }

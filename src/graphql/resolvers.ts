@@ -1,8 +1,10 @@
+import type { RequestContext } from '../context.ts';
+import { FIELDS, type AskingField, type FieldArguments } from '../domain/fields.ts';
 import { instantAt } from '../domain/instant.ts';
-import { parseMaxAge } from '../domain/maxAge.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import { Forbidden } from '../errors.ts';
-import { badUserInput } from './errors.ts';
+import { BadUserInput, Forbidden } from '../errors.ts';
+import type { FieldAnswer } from '../loaders/simSwapLoader.ts';
+import { toConsent, toDate, toSimSwapCheck, toSwapped } from './answers.ts';
 import type {
   PhoneNumberResolvers,
   QueryResolvers,
@@ -13,14 +15,24 @@ import { DateTime } from './scalars.ts';
 
 const PhoneNumber: PhoneNumberResolvers = {
   e164: ({ e164 }) => e164,
-  lastSimSwap: ({ e164 }, _args, { simSwaps }) => simSwaps.lastSimSwap(e164),
-  simSwappedWithin: ({ e164 }, args, { simSwaps }) => {
-    const maxAge = parseMaxAge(args.maxAgeHours);
-    if ('refused' in maxAge) throw badUserInput(maxAge.refused);
-    return simSwaps.simSwappedWithin(e164, maxAge.value);
-  },
-  simSwapConsent: async ({ e164 }, _args, { simSwaps }) => (await simSwaps.consent(e164)) ?? null,
+  lastSimSwap: asking('lastSimSwap', toDate),
+  simSwappedWithin: asking('simSwappedWithin', toSwapped),
+  simSwapCheck: asking('simSwapCheck', toSimSwapCheck),
+  simSwapConsent: asking('simSwapConsent', toConsent),
 };
+
+/** Asks what the table of fields says, and tells the answer in the field's own way. */
+function asking<T>(field: AskingField, tell: (answer: FieldAnswer) => T) {
+  return async (
+    { e164 }: PhoneNumberEntity,
+    args: FieldArguments,
+    { simSwaps }: RequestContext,
+  ): Promise<T> => {
+    const ask = FIELDS[field](args);
+    if ('refused' in ask) throw new BadUserInput(ask.refused);
+    return tell(await simSwaps.answer(e164, ask.value));
+  };
+}
 
 const SimSwapConsent: SimSwapConsentResolvers = {
   state: ({ state }) => state,
@@ -85,5 +97,5 @@ function resolveReference(representation: unknown): OrPromise<PhoneNumberReferen
 }
 
 function refused(reason: string): Promise<never> {
-  return Promise.reject(badUserInput(reason));
+  return Promise.reject(new BadUserInput(reason));
 }

@@ -1,15 +1,9 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import { GraphQLError, parse, validate, type GraphQLSchema } from 'graphql';
+import type { Refusal } from './reply.ts';
 
 /** The documents that are served, by the id under which a client asks for one. */
 export type TrustedDocuments = ReadonlyMap<string, string>;
-
-/** Why a request is not served; the codes are those that Apollo's router gives. */
-export interface Untrusted {
-  readonly status: 400;
-  readonly code: 'PERSISTED_QUERY_ID_REQUIRED' | 'PERSISTED_QUERY_NOT_IN_LIST';
-  readonly message: string;
-}
 
 /**
  * Reads a manifest in either form that clients' tools write:
@@ -33,7 +27,10 @@ export function readManifest(text: string): TrustedDocuments | undefined {
 }
 
 /** What is wrong with the documents, each by its id: they were written for another schema. */
-export function misfits(documents: TrustedDocuments, schema: GraphQLSchema): readonly string[] {
+export function invalidDocuments(
+  documents: TrustedDocuments,
+  schema: GraphQLSchema,
+): readonly string[] {
   return [...documents].flatMap(([id, text]) => {
     const [first] = errorsOf(text, schema);
     return first === undefined ? [] : [`${id}: ${first.message}`];
@@ -48,7 +45,7 @@ export function misfits(documents: TrustedDocuments, schema: GraphQLSchema): rea
 export function resolveDocument(
   request: HTTPGraphQLRequest,
   documents: TrustedDocuments,
-): HTTPGraphQLRequest | Untrusted {
+): HTTPGraphQLRequest | Refusal {
   return request.method === 'POST'
     ? resolveBody(request, documents)
     : resolveSearch(request, documents);
@@ -57,7 +54,7 @@ export function resolveDocument(
 function resolveBody(
   request: HTTPGraphQLRequest,
   documents: TrustedDocuments,
-): HTTPGraphQLRequest | Untrusted {
+): HTTPGraphQLRequest | Refusal {
   const { query, documentId, extensions, ...rest } = isObject(request.body) ? request.body : {};
   const document = find({ query, documentId, extensions }, documents);
   return typeof document === 'string'
@@ -68,7 +65,7 @@ function resolveBody(
 function resolveSearch(
   request: HTTPGraphQLRequest,
   documents: TrustedDocuments,
-): HTTPGraphQLRequest | Untrusted {
+): HTTPGraphQLRequest | Refusal {
   const search = new URLSearchParams(request.search);
   const named = {
     query: search.get('query') ?? undefined,
@@ -96,17 +93,10 @@ function find({ query, documentId, extensions }: Named, documents: TrustedDocume
   return documents.get(id) ?? NOT_IN_LIST;
 }
 
-const ID_REQUIRED: Untrusted = {
-  status: 400,
-  code: 'PERSISTED_QUERY_ID_REQUIRED',
-  message: 'This service takes the id of a document that it knows, and no document.',
-};
+/** The codes are those that Apollo's router gives. */
+const ID_REQUIRED: Refusal = { status: 400, code: 'PERSISTED_QUERY_ID_REQUIRED' };
 
-const NOT_IN_LIST: Untrusted = {
-  status: 400,
-  code: 'PERSISTED_QUERY_NOT_IN_LIST',
-  message: 'This service does not know a document of this id.',
-};
+const NOT_IN_LIST: Refusal = { status: 400, code: 'PERSISTED_QUERY_NOT_IN_LIST' };
 
 function persistedQueryHash(extensions: unknown): unknown {
   if (!isObject(extensions) || !isObject(extensions['persistedQuery'])) return undefined;

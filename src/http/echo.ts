@@ -1,58 +1,81 @@
 import type { HttpReply } from './exchange.ts';
+import type { UnprovenOrigin } from './replyFlaw.ts';
 
-/** `OPERATOR_CORRELATOR_ECHO`: what we may expect of the operator's `x-correlator` (design §4). */
+/** `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's `x-correlator` (design §4). */
 export type EchoSetting = 'auto' | 'always' | 'never';
 
-/** What a reply's `x-correlator` says about whose reply it is. */
-export type EchoVerdict = 'ours' | 'another' | 'absent';
-
-/** Compares the correlator that a reply carries with the one that was sent. */
-export function judgeEcho(sent: string, headers: HttpReply['headers']): EchoVerdict {
-  const echoed = headers['x-correlator'];
-  if (echoed === undefined) return 'absent';
-  return echoed === sent ? 'ours' : 'another';
+/** A reply's head, and the request that it came after. */
+export interface ReplyHead {
+  readonly status: number;
+  readonly headers: HttpReply['headers'];
+  /** The correlator of the request. */
+  readonly correlator: string;
+  /** Whether its connection had carried nothing before. */
+  readonly isConnectionFresh: boolean;
 }
+
+/**
+ * Whose reply it is: `proven` by the echo or by a fresh connection; `unproven` where the echo is due and
+ * missing, which an error may be; or a reason to refuse it.
+ */
+export type Origin = 'proven' | 'unproven' | { readonly refused: UnprovenOrigin };
 
 /** Tells the replies of one endpoint apart. */
 export interface ReplyCheck {
   /** Whether only a connection that carried nothing before can be trusted. */
   readonly needsFreshConnection: boolean;
-  /** Why a reply is refused; `undefined` when it stands. */
-  refuses(verdict: EchoVerdict, status: number): string | undefined;
+  originOf(head: ReplyHead): Origin;
+  /** Takes fresh connections until the endpoint echoes again. */
+  distrust(): void;
 }
 
 /**
  * Whether replies of one endpoint can be told apart by their correlator.
  *
  * `auto` learns it: until the endpoint has echoed once, nothing but a fresh connection for every
- * exchange keeps a late reply from answering the next question. `never` stays there for good.
+ * exchange keeps a late reply from answering the next question. `never` stays there for good, and does
+ * not read the header: a gateway may write correlators of its own.
  */
 export class EchoPolicy implements ReplyCheck {
   readonly #setting: EchoSetting;
   #hasEchoed = false;
+  #isDistrusted = false;
 
   constructor(setting: EchoSetting) {
     this.#setting = setting;
   }
 
   get needsFreshConnection(): boolean {
-    return !this.#echoIsDue;
+    return this.#isDistrusted || !this.#isEchoDue;
   }
 
   /**
    * The correlator of another request refuses every status. An absent one refuses only a success:
    * gateways in front of an operator answer errors of their own without it.
    */
-  refuses(verdict: EchoVerdict, status: number): string | undefined {
-    if (verdict === 'another') return "the reply carries another request's correlator";
-    if (verdict === 'absent' && this.#echoIsDue && status >= 200 && status < 300) {
-      return 'the reply carries no correlator';
+  originOf({ status, headers, correlator, isConnectionFresh }: ReplyHead): Origin {
+    if (this.#setting === 'never') return 'proven';
+    const echoed = headers['x-correlator'];
+    if (echoed === correlator) {
+      this.#hasEchoed = true;
+      this.#isDistrusted = false;
+      return 'proven';
     }
-    if (verdict === 'ours') this.#hasEchoed = true;
-    return undefined;
+    if (echoed !== undefined) {
+      return { refused: this.#hasEchoed ? 'another correlator' : 'another correlator, never ours' };
+    }
+    if (!this.#isEchoDue) return 'proven';
+    if (status >= 200 && status < 300) {
+      return { refused: this.#hasEchoed ? 'no correlator' : 'no correlator, never ours' };
+    }
+    return isConnectionFresh ? 'proven' : 'unproven';
   }
 
-  get #echoIsDue(): boolean {
+  distrust(): void {
+    this.#isDistrusted = true;
+  }
+
+  get #isEchoDue(): boolean {
     return this.#setting === 'always' || (this.#setting === 'auto' && this.#hasEchoed);
   }
 }

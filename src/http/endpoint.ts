@@ -1,16 +1,15 @@
 import { Pool, errors, type Dispatcher } from 'undici';
 import type { Abortable, AbortListeners } from './abortListeners.ts';
-import { judgeEcho, type ReplyCheck } from './echo.ts';
-import type { Exchange, FaultCause, HttpReply, Post } from './exchange.ts';
-import type { Sender, SentHeaders } from './sentHeaders.ts';
+import type { ReplyCheck } from './echo.ts';
+import type { Exchange, HttpReply, Post, TransportFault } from './exchange.ts';
 
 /** A reply with a longer body is refused (design §5). */
-const LARGEST_BODY_BYTES = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 /** Fewer slow a batch of a hundred numbers down; more open sockets that an operator would count. */
 const CONNECTIONS = 256;
 
-/** The exchange that was not begun, since no time was left; it speaks against nobody. */
+/** The exchange that was not begun, since no time was left; it says nothing about the endpoint. */
 export const NO_TIME: Exchange = {
   fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
 };
@@ -26,7 +25,6 @@ export interface EndpointSettings {
 
 /** What all endpoints share. */
 export interface SharedByEndpoints {
-  readonly sentHeaders: SentHeaders;
   readonly abortListeners: AbortListeners;
 }
 
@@ -37,7 +35,10 @@ export interface SharedByEndpoints {
  * Redirects are not followed, nothing is retried, cached or pipelined here.
  */
 export class Endpoint {
-  readonly #pool: Pool;
+  /** Connections that carry one exchange after the other. */
+  readonly #kept: Pool;
+  /** Connections that carry one exchange and are closed. */
+  readonly #fresh: Pool;
   readonly #path: string;
   readonly #headers: string[];
   readonly #timeoutMs: number;
@@ -49,16 +50,8 @@ export class Endpoint {
     this.#headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
     this.#timeoutMs = settings.timeoutMs;
     this.#parts = { ...shared, replyCheck: settings.replyCheck };
-    // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
-    this.#pool = new Pool(url.origin, {
-      connections: CONNECTIONS,
-      pipelining: 1,
-      // One HTTP/2 connection would carry many exchanges: none of them would be fresh, or alone.
-      allowH2: false,
-      connect: { timeout: settings.timeoutMs },
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    this.#kept = createPool(url.origin, settings.timeoutMs);
+    this.#fresh = createPool(url.origin, settings.timeoutMs);
   }
 
   /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */
@@ -66,9 +59,10 @@ export class Endpoint {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
     return new Promise((settle) => {
       const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
-      const reader = new ReplyReader(post, this.#parts, timeoutMs, settle);
+      const isFresh = this.#parts.replyCheck.needsFreshConnection;
+      const reader = new ReplyReader(post, isFresh, this.#parts, timeoutMs, settle);
       if (reader.isSettled) return;
-      this.#pool.dispatch(
+      (isFresh ? this.#fresh : this.#kept).dispatch(
         {
           path: this.#path,
           method: 'POST',
@@ -80,17 +74,35 @@ export class Endpoint {
             post.headers,
           ),
           body: post.body,
-          reset: this.#parts.replyCheck.needsFreshConnection,
+          reset: isFresh,
         },
         reader,
       );
     });
   }
 
-  /** Breaks what is still under way and closes the connections. */
-  close(): Promise<void> {
-    return this.#pool.destroy();
+  /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */
+  distrust(): void {
+    this.#parts.replyCheck.distrust();
   }
+
+  /** Breaks what is still under way and closes the connections. */
+  async close(): Promise<void> {
+    await Promise.all([this.#kept.destroy(), this.#fresh.destroy()]);
+  }
+}
+
+function createPool(origin: string, timeoutMs: number): Pool {
+  return new Pool(origin, {
+    connections: CONNECTIONS,
+    pipelining: 1,
+    // One HTTP/2 connection would carry many exchanges: none of them would be fresh, or alone.
+    allowH2: false,
+    connect: { timeout: timeoutMs },
+    // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
 }
 
 /** What the exchanges of an endpoint share. */
@@ -99,16 +111,17 @@ interface ReaderParts extends SharedByEndpoints {
 }
 
 /** Follows one exchange from its dispatch to its end, and settles once. */
-class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
-  sent = false;
-
+class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   readonly #post: Post;
+  readonly #isConnectionFresh: boolean;
   readonly #parts: ReaderParts;
   readonly #timer: NodeJS.Timeout;
+  #sent = false;
   #settle: ((exchange: Exchange) => void) | undefined;
   /** Of the signal that ends it early. */
   #listeners: Set<Abortable> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
+  #isUnproven = false;
   #status = 0;
   #headers: HttpReply['headers'] = {};
   #chunks: Buffer[] = [];
@@ -116,11 +129,13 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
 
   constructor(
     post: Post,
+    isConnectionFresh: boolean,
     parts: ReaderParts,
     timeoutMs: number,
     settle: (exchange: Exchange) => void,
   ) {
     this.#post = post;
+    this.#isConnectionFresh = isConnectionFresh;
     this.#parts = parts;
     this.#settle = settle;
     this.#timer = setTimeout(timeOut, timeoutMs, this);
@@ -140,7 +155,8 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
       return;
     }
     this.#controller = controller;
-    this.#parts.sentHeaders.starting(this);
+    // undici has a socket and writes to it in this same turn: from here on a byte may have left.
+    this.#sent = true;
   }
 
   onResponseStart(
@@ -152,15 +168,25 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
     this.#status = status;
     this.#headers = headers;
     // Judged before the body is read: once the reply is complete, undici keeps the connection.
-    const echo = judgeEcho(this.#post.correlator, headers);
-    const refusal = this.#parts.replyCheck.refuses(echo, status);
-    if (refusal !== undefined) this.#breakOff('invalid-reply', refusal);
+    const origin = this.#parts.replyCheck.originOf({
+      status,
+      headers,
+      correlator: this.#post.correlator,
+      isConnectionFresh: this.#isConnectionFresh,
+    });
+    if (typeof origin === 'object') {
+      const detail = 'the reply may be that of another request';
+      this.#breakOff({ cause: 'invalid-reply', detail, flaw: origin.refused });
+    } else {
+      this.#isUnproven = origin === 'unproven';
+    }
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > LARGEST_BODY_BYTES) {
-      this.#breakOff('invalid-reply', `the reply is over ${LARGEST_BODY_BYTES} bytes`);
+    if (this.#bodyBytes > MAX_BODY_BYTES) {
+      const detail = `the reply is over ${MAX_BODY_BYTES} bytes`;
+      this.#breakOff({ cause: 'invalid-reply', detail, flaw: 'too large' });
       return;
     }
     this.#chunks.push(chunk);
@@ -173,24 +199,24 @@ class ReplyReader implements Dispatcher.DispatchHandler, Sender, Abortable {
         ? only
         : Buffer.concat(this.#chunks, this.#bodyBytes);
     const body = whole.toString('utf8');
-    this.#end({ reply: { status: this.#status, headers: this.#headers, body } });
+    const reply = { status: this.#status, headers: this.#headers, body };
+    this.#end(this.#isUnproven ? { reply, isUnproven: true } : { reply });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    const { cause, detail } = describe(error);
-    this.#end({ fault: { cause, sent: this.sent, detail } });
+    this.#end({ fault: { ...describe(error), sent: this.#sent } });
   }
 
   timeOut(): void {
-    this.#breakOff('timeout', 'no reply inside the time limit');
+    this.#breakOff({ cause: 'timeout', detail: 'no reply inside the time limit' });
   }
 
   abort(): void {
-    this.#breakOff('cancelled', 'the request ended');
+    this.#breakOff({ cause: 'cancelled', detail: 'the request ended' });
   }
 
-  #breakOff(cause: FaultCause, detail: string): void {
-    this.#end({ fault: { cause, sent: this.sent, detail } });
+  #breakOff(fault: Omit<TransportFault, 'sent'>): void {
+    this.#end({ fault: { ...fault, sent: this.#sent } });
     this.#controller?.abort(new errors.RequestAbortedError());
   }
 
@@ -215,10 +241,11 @@ const NOT_HTTP = [
   errors.ResponseContentLengthMismatchError,
 ];
 
-function describe(error: Error): { cause: FaultCause; detail: string } {
+function describe(error: Error): Omit<TransportFault, 'sent'> {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   if (NOT_HTTP.some((kind) => error instanceof kind)) {
-    return { cause: 'invalid-reply', detail: `the reply is not HTTP (${code})` };
+    const detail = `the reply is not HTTP (${code})`;
+    return { cause: 'invalid-reply', detail, flaw: 'not HTTP' };
   }
   return { cause: 'connection', detail: code };
 }

@@ -1,3 +1,5 @@
+import type { ReplyFlaw } from './replyFlaw.ts';
+
 /** A reply as it came: the judges read it, nobody else. */
 export interface HttpReply {
   readonly status: number;
@@ -23,10 +25,22 @@ export interface TransportFault {
   readonly sent: boolean;
   /** For the log: what broke, without addresses or contents. */
   readonly detail: string;
+  /** Which check the reply failed, where one came. */
+  readonly flaw?: ReplyFlaw;
 }
 
 /** What became of one request on the wire. */
-export type Exchange = { readonly reply: HttpReply } | { readonly fault: TransportFault };
+export type Exchange = Replied | { readonly fault: TransportFault };
+
+/** A reply came. */
+export interface Replied {
+  readonly reply: HttpReply;
+  /**
+   * Whether it may be that of another request: an error without the correlator that this endpoint
+   * echoes, on a connection that has carried other exchanges. It must not decide about a consent.
+   */
+  readonly isUnproven?: boolean;
+}
 
 /** One POST. */
 export interface Post {

@@ -1,21 +1,66 @@
+import { hasDuplicateMember } from './duplicateMembers.ts';
 import { singleHeader, type HttpReply } from './exchange.ts';
+import type { ReplyFlaw } from './replyFlaw.ts';
 
-/** A JSON object whose members nobody has looked at yet. */
+/** A JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A body that can be read, or what is wrong with it. */
+export type ReadBody = { readonly body: JsonObject } | { readonly flaw: ReplyFlaw };
 
 const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i;
 
-/** The reply's body when it says that it is JSON, is JSON, and is an object. */
-export function readJsonObject(reply: HttpReply): JsonObject | undefined {
+/** RFC 9457, and what vendors derive from it. */
+const PROBLEM_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\.)?problem\+json\s*(?:;|$)/i;
+
+/** The body when it says that it is JSON, is a JSON object, and names no member twice. Pure. */
+export function readJsonObject(reply: HttpReply): ReadBody {
   const mediaType = singleHeader(reply, 'content-type') ?? '';
-  if (mediaType !== 'application/json' && !JSON_MEDIA_TYPE.test(mediaType)) return undefined;
+  if (mediaType !== 'application/json' && !JSON_MEDIA_TYPE.test(mediaType)) {
+    return { flaw: 'no JSON' };
+  }
   let value: unknown;
   try {
     value = JSON.parse(reply.body);
   } catch {
-    return undefined;
+    return { flaw: 'no JSON' };
   }
-  return isJsonObject(value) ? value : undefined;
+  if (!isJsonObject(value)) return { flaw: 'no JSON object' };
+  return hasDuplicateMember(reply.body) ? { flaw: 'a member twice' } : { body: value };
+}
+
+/**
+ * The body of a success. One that tells of an error as well contradicts itself: a `code` or an `error`,
+ * a `status` that is no success, or a problem document. Pure.
+ */
+export function readAnswer(reply: HttpReply): ReadBody {
+  if (reply.status !== 200) return { flaw: 'unexpected status' };
+  if (PROBLEM_MEDIA_TYPE.test(singleHeader(reply, 'content-type') ?? '')) {
+    return { flaw: 'a problem document with a status of success' };
+  }
+  const read = readJsonObject(reply);
+  return 'body' in read && tellsOfError(read.body) ? { flaw: 'an error beside the answer' } : read;
+}
+
+function tellsOfError({ code, error, status }: JsonObject): boolean {
+  return (
+    isTextOrObject(code) ||
+    isTextOrObject(error) ||
+    (isStatus(status) && !isSuccess(Number(status)))
+  );
+}
+
+function isTextOrObject(value: unknown): boolean {
+  return typeof value === 'string' || (typeof value === 'object' && value !== null);
+}
+
+/** A number, or the three digits of a status as text; words such as "OK" are no status. */
+function isStatus(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^\d{3}$/.test(value));
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 function isJsonObject(value: unknown): value is JsonObject {

@@ -24,8 +24,15 @@ export interface Plan {
   readonly failures: readonly FailedLookup[];
 }
 
-/** What a question came to. A failure is provisional: a later fact may take its place. */
+/**
+ * What a question came to. A failure is provisional: a later fact may take its place. `asOfMs` is when the
+ * operator was asked for the fact that the answer follows from, milliseconds since 1970.
+ */
 export type Answer =
-  | { readonly latestSimChange: Instant | null }
-  | { readonly swapped: boolean }
-  | { readonly failure: LookupFailure };
+  | {
+      readonly kind: 'date';
+      readonly latestSimChange: Instant | null;
+      readonly asOfMs: number;
+    }
+  | { readonly kind: 'window'; readonly swapped: boolean; readonly asOfMs: number }
+  | { readonly kind: 'failure'; readonly failure: LookupFailure };

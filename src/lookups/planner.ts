@@ -1,8 +1,7 @@
-import { deduceSwapped, deduceSwappedFromDateAlone } from '../domain/deduction.ts';
+import { deduceSwapped, deduceSwappedFromDateAlone, monitoredHours } from '../domain/deduction.ts';
 import type { DateFact, Fact } from '../domain/fact.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { Lookup, Question } from '../domain/question.ts';
-import type { LookupFailure } from '../errors.ts';
 import type { Answer, FailedLookup, Offer, Plan } from './plan.ts';
 
 /** The next lookup that an open question needs; `undefined` when nothing is open (design §3). Pure. */
@@ -89,7 +88,9 @@ export function answerTo(question: Question, plan: Plan, offer: Offer): Answer |
 
 function answerToDate({ facts, failures }: Plan, offer: Offer): Answer | undefined {
   const fact = facts.findLast(isDateFact);
-  if (fact !== undefined) return { latestSimChange: fact.latestSimChange };
+  if (fact !== undefined) {
+    return { kind: 'date', latestSimChange: fact.latestSimChange, asOfMs: fact.sentAtMs };
+  }
   if (!offer.operations.has('retrieve-date')) return NOT_OFFERED;
   return failed(
     failures.find(
@@ -104,10 +105,10 @@ function answerToWindow(
   offer: Offer,
 ): Answer | undefined {
   const deduced = deduceSwapped(maxAgeHours, facts, offer);
-  if (deduced !== undefined) return { swapped: deduced };
+  if (deduced !== undefined) return { kind: 'window', ...deduced };
   if (!offer.operations.has('check'))
     return answerFromDateAlone(maxAgeHours, facts, failures, offer);
-  if (maxAgeHours > offer.maxAgeHours) return PERIOD_NOT_SUPPORTED;
+  if (maxAgeHours > offer.maxAgeHours) return periodNotSupported(offer.maxAgeHours);
   return failed(failures.find((failedLookup) => closesWindow(failedLookup, maxAgeHours)));
 }
 
@@ -121,7 +122,8 @@ function answerFromDateAlone(
   const fact = facts.findLast(isDateFact);
   if (fact === undefined) return failed(failures[0]);
   const swapped = deduceSwappedFromDateAlone(maxAgeHours, fact, offer);
-  return swapped === undefined ? PERIOD_NOT_SUPPORTED : { swapped };
+  if (swapped === undefined) return periodNotSupported(monitoredHours(fact, offer));
+  return { kind: 'window', swapped, asOfMs: fact.sentAtMs };
 }
 
 /** Rules 7 and 8: how far a failure speaks. A failed date closes no window that `check` can answer. */
@@ -139,12 +141,18 @@ function isDateFact(fact: Fact): fact is DateFact {
 }
 
 function failed(failedLookup: FailedLookup | undefined): Answer | undefined {
-  return failedLookup === undefined ? undefined : { failure: failedLookup.failure };
+  return failedLookup === undefined
+    ? undefined
+    : { kind: 'failure', failure: failedLookup.failure };
 }
 
-const NOT_OFFERED: Answer = { failure: structural('OPERATION_NOT_OFFERED') };
-const PERIOD_NOT_SUPPORTED: Answer = { failure: structural('PERIOD_NOT_SUPPORTED') };
+const NOT_OFFERED: Answer = {
+  kind: 'failure',
+  failure: { code: 'OPERATION_NOT_OFFERED', reach: 'question' },
+};
 
-function structural(code: LookupFailure['code']): LookupFailure {
-  return { code, reach: 'question' };
+/** Tells the longest window that can be answered; 0 where none can, which is not told. */
+function periodNotSupported(maxAgeHours: number): Answer {
+  const failure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } as const;
+  return { kind: 'failure', failure: maxAgeHours < 1 ? failure : { ...failure, maxAgeHours } };
 }

@@ -5,6 +5,7 @@ import type { Lookup } from '../domain/question.ts';
 import { judgeFault } from '../http/refusal.ts';
 import type { GuardedEndpoint, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
+import type { Flow } from '../tokens/authorizationSettings.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import type { Judgement, LookupJudges } from './responses.ts';
@@ -20,6 +21,7 @@ export class Operator {
   readonly #endpoints: LookupEndpoints;
   readonly #judges: LookupJudges;
   readonly #sendsPhoneNumber: boolean;
+  readonly #flow: Flow;
   readonly #clock: Clock;
 
   constructor(
@@ -35,6 +37,7 @@ export class Operator {
       settings.sendPhoneNumber === 'auto'
         ? settings.flow === '2-legged'
         : settings.sendPhoneNumber === 'always';
+    this.#flow = settings.flow;
     this.#clock = clock;
   }
 
@@ -57,6 +60,7 @@ export class Operator {
 
     let sentAtMs = 0;
     return this.#endpoints[isCheck ? 'check' : 'retrieveDate'].post({
+      about: number,
       urgency: context,
       isRetry,
       make: () => {
@@ -69,12 +73,13 @@ export class Operator {
           signal: context.signal,
         };
       },
-      judge: (exchange) => {
+      judge: (exchange): Judgement<Fact> => {
         if ('fault' in exchange) return { failure: judgeFault(exchange.fault) };
-        const times = { sentAtMs, nowMs: this.#clock.nowMs() };
+        const { reply, isUnproven = false } = exchange;
+        const made = { sentAtMs, nowMs: this.#clock.nowMs(), flow: this.#flow, isUnproven };
         return isCheck
-          ? this.#judges.check(exchange.reply, times, lookup.maxAgeHours)
-          : this.#judges.retrieveDate(exchange.reply, times);
+          ? this.#judges.check(reply, made, lookup.maxAgeHours)
+          : this.#judges.retrieveDate(reply, made);
       },
     });
   }

@@ -1,83 +1,109 @@
 import type { CheckFact, DateFact } from '../domain/fact.ts';
-import { parseInstant } from '../domain/instant.ts';
+import { parseInstant, type Instant } from '../domain/instant.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { HttpReply } from '../http/exchange.ts';
-import { readJsonObject } from '../http/json.ts';
-import { errorName, judgeRefusal } from '../http/refusal.ts';
+import { readAnswer, type JsonObject } from '../http/json.ts';
+import { errorWord, judgeRefusal } from '../http/refusal.ts';
+import type { ReplyFlaw } from '../http/replyFlaw.ts';
+import type { Flow } from '../tokens/authorizationSettings.ts';
 
 /** What a reply to a lookup comes to. */
-export type Judgement<F> = { readonly fact: F } | { readonly failure: LookupFailure };
+export type Judgement<F> =
+  | { readonly fact: F }
+  | {
+      readonly failure: LookupFailure;
+      /** Which check the reply failed, for the log. */
+      readonly flaw?: ReplyFlaw;
+    };
 
-/** When the request left and when its reply was read, milliseconds since 1970. */
-export interface ExchangeTimes {
+type Failed = Extract<Judgement<never>, { failure: unknown }>;
+
+/** What a judge knows of an exchange beside its reply. Times are milliseconds since 1970. */
+export interface LookupExchange {
   readonly sentAtMs: number;
+  /** When the reply was read. */
   readonly nowMs: number;
+  readonly flow: Flow;
+  /** Whether the reply may be that of another request: then it ends no consent. */
+  readonly isUnproven?: boolean;
 }
 
 /** Reads the replies to the two lookups. */
 export interface LookupJudges {
-  retrieveDate(reply: HttpReply, times: ExchangeTimes): Judgement<DateFact>;
-  check(reply: HttpReply, times: ExchangeTimes, maxAgeHours: MaxAgeHours): Judgement<CheckFact>;
+  retrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<DateFact>;
+  check(reply: HttpReply, exchange: LookupExchange, maxAgeHours: MaxAgeHours): Judgement<CheckFact>;
 }
 
 /** Clocks differ; a date further ahead is none. */
-const LARGEST_LEAD_MS = 5 * 60_000;
+const MAX_LEAD_MS = 5 * 60_000;
 
 /** Before the first SIM card, and so before the first swap: sentinels such as 1900 and 1970. */
 const FIRST_SIM_MS = Date.UTC(1991, 0, 1);
 
 /** CAMARA bounds it nowhere; a century is past belief. */
-const LONGEST_MONITORED_PERIOD_DAYS = 36_500;
-
-const INVALID_REPLY: { failure: LookupFailure } = {
-  failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' },
-};
+const MAX_MONITORED_PERIOD_DAYS = 36_500;
 
 /** Judges a reply to `retrieve-date`: `{latestSimChange: RFC 3339 | null, monitoredPeriod?}`. Pure. */
-export function judgeRetrieveDate(reply: HttpReply, times: ExchangeTimes): Judgement<DateFact> {
-  if (reply.status !== 200) return refused(reply, times);
-  const body = readJsonObject(reply);
-  if (body === undefined) return INVALID_REPLY;
-  const { latestSimChange, monitoredPeriod } = body;
+export function judgeRetrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<DateFact> {
+  if (!isSuccess(reply)) return refused(reply, exchange);
+  const read = readAnswer(reply);
+  if ('flaw' in read) return invalid(read.flaw);
 
-  const period =
-    monitoredPeriod === undefined || monitoredPeriod === null
-      ? {}
-      : isDays(monitoredPeriod)
-        ? { monitoredPeriodDays: monitoredPeriod }
-        : undefined;
-  if (period === undefined) return INVALID_REPLY;
-
-  const fact = { operation: 'retrieve-date', sentAtMs: times.sentAtMs, ...period } as const;
-  if (latestSimChange === null) return { fact: { ...fact, latestSimChange } };
-  if (typeof latestSimChange !== 'string') return INVALID_REPLY;
-  const instant = parseInstant(latestSimChange);
-  if (instant === undefined) return INVALID_REPLY;
-  if (instant.epochMs < FIRST_SIM_MS || instant.epochMs > times.nowMs + LARGEST_LEAD_MS) {
-    return INVALID_REPLY;
-  }
-  return { fact: { ...fact, latestSimChange: instant } };
+  const { monitoredPeriod } = read.body;
+  const saysPeriod = monitoredPeriod !== undefined && monitoredPeriod !== null;
+  if (saysPeriod && !isDays(monitoredPeriod)) return invalid('wrong type of monitoredPeriod');
+  const latestSimChange = readDate(read.body, exchange.nowMs);
+  if (typeof latestSimChange === 'string') return invalid(latestSimChange);
+  const fact = {
+    operation: 'retrieve-date',
+    latestSimChange,
+    sentAtMs: exchange.sentAtMs,
+  } as const;
+  return { fact: saysPeriod ? { ...fact, monitoredPeriodDays: monitoredPeriod } : fact };
 }
 
 /** Judges a reply to `check`: `{swapped: boolean}`; `"false"` is not false. Pure. */
 export function judgeCheck(
   reply: HttpReply,
-  times: ExchangeTimes,
+  exchange: LookupExchange,
   maxAgeHours: MaxAgeHours,
 ): Judgement<CheckFact> {
-  if (reply.status !== 200) return refused(reply, times);
-  const swapped = readJsonObject(reply)?.['swapped'];
-  if (typeof swapped !== 'boolean') return INVALID_REPLY;
-  return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: times.sentAtMs } };
+  if (!isSuccess(reply)) return refused(reply, exchange);
+  const read = readAnswer(reply);
+  if ('flaw' in read) return invalid(read.flaw);
+  const { swapped } = read.body;
+  if (typeof swapped !== 'boolean') return invalid('wrong type of swapped');
+  return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: exchange.sentAtMs } };
 }
 
-function refused(reply: HttpReply, times: ExchangeTimes): { failure: LookupFailure } {
-  if (reply.status >= 200 && reply.status < 300) return INVALID_REPLY;
-  if (reply.status === 400 && errorName(reply) === 'OUT_OF_RANGE') {
+function readDate({ latestSimChange }: JsonObject, nowMs: number): Instant | null | ReplyFlaw {
+  if (latestSimChange === null) return null;
+  if (typeof latestSimChange !== 'string') return 'wrong type of latestSimChange';
+  const instant = parseInstant(latestSimChange);
+  if (instant === undefined) {
+    const needsZone = parseInstant(`${latestSimChange}Z`) !== undefined;
+    return needsZone ? 'date without a zone' : 'date not of RFC 3339';
+  }
+  if (instant.epochMs < FIRST_SIM_MS) return 'date before 1991';
+  return instant.epochMs > nowMs + MAX_LEAD_MS ? 'date ahead' : instant;
+}
+
+function isSuccess({ status }: HttpReply): boolean {
+  return status >= 200 && status < 300;
+}
+
+function invalid(flaw: ReplyFlaw): Failed {
+  return { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' }, flaw };
+}
+
+function refused(reply: HttpReply, { nowMs, flow, isUnproven }: LookupExchange): Failed {
+  if (reply.status === 400 && errorWord(reply, 'code') === 'OUT_OF_RANGE') {
     return { failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } };
   }
-  return { failure: judgeRefusal(reply, times.nowMs) };
+  const failure = judgeRefusal(reply, nowMs, { wordIn: 'code', asksOwner: flow === '3-legged' });
+  const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
+  return endsConsent && isUnproven === true ? invalid('no correlator') : { failure };
 }
 
 function isDays(value: unknown): value is number {
@@ -85,6 +111,6 @@ function isDays(value: unknown): value is number {
     typeof value === 'number' &&
     Number.isInteger(value) &&
     value >= 0 &&
-    value <= LONGEST_MONITORED_PERIOD_DAYS
+    value <= MAX_MONITORED_PERIOD_DAYS
   );
 }

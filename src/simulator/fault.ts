@@ -1,10 +1,17 @@
+import type { Refusal } from './dialect.ts';
+
 /** What becomes of an exchange instead of the answer. */
 export type Fault =
-  /** A refusal: `code` is CAMARA's, `error` OAuth's; neither means a bare status. */
+  /** A lookup refused as CAMARA does it, in the words of the simulator's dialect. */
+  | {
+      readonly kind: 'refuse a lookup';
+      readonly refusal: Refusal;
+      readonly retryAfterSeconds?: number;
+    }
+  /** A refusal of any endpoint: with OAuth's `error`, or a bare status. */
   | {
       readonly kind: 'refuse';
       readonly status: number;
-      readonly code?: string;
       readonly error?: string;
       readonly retryAfterSeconds?: number;
       readonly location?: string;

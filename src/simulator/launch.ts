@@ -17,6 +17,8 @@ export async function launchSimulator(): Promise<LaunchedSimulator> {
   const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), ['--port', '0'], {
     // Ctrl-C in a terminal goes to the whole group; the simulator is to outlive the server's drain.
     detached: true,
+    // What a .env holds is in our environment already.
+    execArgv: process.execArgv.filter((option) => !option.startsWith('--env-file')),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const exited = once(child, 'exit');

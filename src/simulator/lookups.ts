@@ -1,20 +1,25 @@
 import type { Operation } from '../domain/question.ts';
 import type { AccessTokens, TokenGrant } from './accessTokens.ts';
-import { retrieveDate, swappedWithin } from './line.ts';
-import { camaraError, type Reply } from './reply.ts';
+import { retrieveDate, swappedWithin, type Line } from './line.ts';
+import { refuse, type Dialect } from './dialect.ts';
+import type { Reply } from './reply.ts';
 import type { Counts } from './stats.ts';
 import { findTestNumber } from './testNumbers.ts';
 
-const LARGEST_MAX_AGE_HOURS = 2400;
+const MAX_MAX_AGE_HOURS = 2400;
 const DEFAULT_MAX_AGE_HOURS = 240;
 
-/** The SIM swap API: `retrieve-date` and `check`, with the checks of CAMARA SIM Swap 2.1. */
+const E164 = /^\+[1-9][0-9]{4,14}$/;
+
+/** The SIM swap API: `retrieve-date` and `check`, with the checks of CAMARA SIM Swap 1.0 or 2.1. */
 export class Lookups {
+  readonly #dialect: Dialect;
   readonly #tokens: AccessTokens;
   readonly #counts: Counts;
   readonly #nowMs: () => number;
 
-  constructor(tokens: AccessTokens, counts: Counts, nowMs: () => number) {
+  constructor(dialect: Dialect, tokens: AccessTokens, counts: Counts, nowMs: () => number) {
+    this.#dialect = dialect;
     this.#tokens = tokens;
     this.#counts = counts;
     this.#nowMs = nowMs;
@@ -28,40 +33,60 @@ export class Lookups {
   ): TokenGrant | Reply {
     const presented = this.#tokens.present(authorization);
     if ('refused' in presented) {
-      return { ...camaraError(401, 'UNAUTHENTICATED'), headers: { 'www-authenticate': 'Bearer' } };
+      return {
+        ...refuse(this.#dialect, 'not authenticated'),
+        headers: { 'www-authenticate': 'Bearer' },
+      };
     }
     const { grant } = presented;
-    if (grant.operation !== operation) return this.#misused('PERMISSION_DENIED');
+    if (grant.operation !== operation) return this.#misused('no permission');
     const { phoneNumber } = body;
-    if (grant.flow === '3-legged') {
-      return phoneNumber === undefined ? grant : camaraError(422, 'UNNECESSARY_IDENTIFIER');
+    if (phoneNumber === undefined) {
+      return grant.flow === '3-legged' ? grant : refuse(this.#dialect, 'number not derivable');
     }
-    if (phoneNumber === undefined) return camaraError(422, 'MISSING_IDENTIFIER');
-    return phoneNumber === grant.number ? grant : this.#misused('INVALID_TOKEN_CONTEXT');
+    if (typeof phoneNumber !== 'string' || !E164.test(phoneNumber)) {
+      return refuse(this.#dialect, 'invalid argument');
+    }
+    if (grant.flow === '3-legged' && this.#dialect === '2.1') {
+      return refuse(this.#dialect, 'number not needed');
+    }
+    return phoneNumber === grant.number ? grant : this.#misused('token of another number');
   }
 
   /** The true answer about a number, billed. */
   answer(operation: Operation, number: string, body: Readonly<Record<string, unknown>>): Reply {
     const found = findTestNumber(number);
-    if (found === undefined) return camaraError(404, 'IDENTIFIER_NOT_FOUND');
-    if (operation === 'retrieve-date') {
-      this.#bill('retrieveDate');
-      return { status: 200, body: retrieveDate(found.line, this.#nowMs()) };
+    if (found === undefined) return refuse(this.#dialect, 'unknown number');
+    switch (operation) {
+      case 'retrieve-date':
+        return this.#retrieveDate(found.line);
+      case 'check':
+        return this.#check(found.line, body);
     }
-    const { maxAge = DEFAULT_MAX_AGE_HOURS } = body;
-    if (typeof maxAge !== 'number' || !Number.isInteger(maxAge) || maxAge < 1) {
-      return camaraError(400, 'INVALID_ARGUMENT');
-    }
-    if (maxAge > (found.line.checksBackHours ?? LARGEST_MAX_AGE_HOURS)) {
-      return camaraError(400, 'OUT_OF_RANGE');
-    }
-    this.#bill('check');
-    return { status: 200, body: { swapped: swappedWithin(found.line, maxAge) } };
   }
 
-  #misused(code: string): Reply {
+  #retrieveDate(line: Line): Reply {
+    this.#bill('retrieveDate');
+    const { latestSimChange, ...more } = retrieveDate(line, this.#nowMs());
+    // 1.0 knows of no monitored period.
+    const body = this.#dialect === '2.1' ? { latestSimChange, ...more } : { latestSimChange };
+    return { status: 200, body };
+  }
+
+  #check(line: Line, { maxAge = DEFAULT_MAX_AGE_HOURS }: Readonly<Record<string, unknown>>): Reply {
+    if (typeof maxAge !== 'number' || !Number.isInteger(maxAge) || maxAge < 1) {
+      return refuse(this.#dialect, 'invalid argument');
+    }
+    if (maxAge > (line.checksBackHours ?? MAX_MAX_AGE_HOURS)) {
+      return refuse(this.#dialect, 'period out of range');
+    }
+    this.#bill('check');
+    return { status: 200, body: { swapped: swappedWithin(line, maxAge) } };
+  }
+
+  #misused(refusal: 'no permission' | 'token of another number'): Reply {
     this.#counts.misusedTokens += 1;
-    return camaraError(403, code);
+    return refuse(this.#dialect, refusal);
   }
 
   #bill(operation: 'retrieveDate' | 'check'): void {

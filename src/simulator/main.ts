@@ -1,8 +1,12 @@
 import { parseArgs } from 'node:util';
+import { onTermination } from '../termination.ts';
+import { DIALECTS, type Dialect } from './dialect.ts';
 import { DEMO_CLIENT, startSimulator } from './simulator.ts';
 
-const USAGE =
-  'npm run simulator -- [--port N]   N from 0 (any that is free) to 65535; 4010 if left out\n';
+const USAGE = `npm run simulator -- [--port N] [--dialect D]
+  N from 0 (any that is free) to 65535; 4010 if left out
+  D the version of CAMARA SIM Swap that it speaks, ${DIALECTS.join(' or ')}; 2.1 if left out
+`;
 
 /** Ends the program with a word to its user. */
 function fail(message: string): never {
@@ -10,18 +14,29 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-function readPort(): number {
+interface Arguments {
+  readonly port: number;
+  readonly dialect: Dialect;
+}
+
+function readArguments(): Arguments {
   try {
-    const { values } = parseArgs({ options: { port: { type: 'string', default: '4010' } } });
+    const { values } = parseArgs({
+      options: {
+        port: { type: 'string', default: '4010' },
+        dialect: { type: 'string', default: '2.1' },
+      },
+    });
     const port = /^\d{1,5}$/.test(values.port) ? Number(values.port) : Number.NaN;
-    return port <= 65_535 ? port : fail(USAGE);
+    const dialect = DIALECTS.find((one) => one === values.dialect);
+    return port <= 65_535 && dialect !== undefined ? { port, dialect } : fail(USAGE);
   } catch {
     return fail(USAGE);
   }
 }
 
-const port = readPort();
-const simulator = await startSimulator({ port }).catch((error: unknown) => {
+const { port, dialect } = readArguments();
+const simulator = await startSimulator({ port, dialect }).catch((error: unknown) => {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   return fail(
     isTaken
@@ -36,8 +51,7 @@ const stop = (): void => {
   isStopping = true;
   void simulator.close().then(() => process.exit(0));
 };
-process.on('SIGINT', stop);
-process.on('SIGTERM', stop);
+onTermination(stop);
 // Started by another program, it ends with it.
 process.on('disconnect', stop);
 

@@ -6,11 +6,6 @@ export interface Reply {
   readonly body?: object;
 }
 
-/** CAMARA's error body. It never quotes what was sent. */
-export function camaraError(status: number, code: string, message = code): Reply {
-  return { status, body: { status, code, message } };
-}
-
 /** OAuth's error body (RFC 6749 §5.2). */
 export function oauthError(status: number, error: string): Reply {
   return { status, body: { error } };

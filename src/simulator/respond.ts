@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { refuse, type Dialect } from './dialect.ts';
 import type { Fault } from './fault.ts';
 import type { Reply } from './reply.ts';
 
@@ -9,18 +10,22 @@ export interface Destination {
   readonly response: ServerResponse;
   /** Echoed; absent where the client sent none or the operator does not echo. */
   readonly correlator: string | undefined;
+  readonly dialect: Dialect;
   readonly sleep: (ms: number) => Promise<void>;
 }
 
 /** Writes a reply, after the fault has had its way with it. */
 export async function respond(
-  { response, correlator, sleep }: Destination,
+  { response, correlator, dialect, sleep }: Destination,
   reply: Reply,
   fault: Fault | undefined,
 ): Promise<void> {
   switch (fault?.kind) {
     case undefined:
       write(response, correlator, reply);
+      return;
+    case 'refuse a lookup':
+      write(response, correlator, retryAfter(refuse(dialect, fault.refusal), fault));
       return;
     case 'refuse':
       write(response, correlator, refusal(fault));
@@ -52,21 +57,23 @@ export async function respond(
 }
 
 function refusal(fault: Extract<Fault, { kind: 'refuse' }>): Reply {
-  const { status, code, error, retryAfterSeconds, location } = fault;
-  const body =
-    code === undefined
-      ? error === undefined
-        ? undefined
-        : { error }
-      : { status, code, message: code };
-  return {
-    status,
-    headers: {
-      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
-      ...(location === undefined ? {} : { location }),
+  const { status, error, location } = fault;
+  return retryAfter(
+    {
+      status,
+      ...(location === undefined ? {} : { headers: { location } }),
+      ...(error === undefined ? {} : { body: { error } }),
     },
-    ...(body === undefined ? {} : { body }),
-  };
+    fault,
+  );
+}
+
+function retryAfter(
+  reply: Reply,
+  { retryAfterSeconds }: { readonly retryAfterSeconds?: number },
+): Reply {
+  if (retryAfterSeconds === undefined) return reply;
+  return { ...reply, headers: { ...reply.headers, 'retry-after': String(retryAfterSeconds) } };
 }
 
 function write(response: ServerResponse, correlator: string | undefined, reply: Reply): void {

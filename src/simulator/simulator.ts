@@ -7,9 +7,10 @@ import type { Operation } from '../domain/question.ts';
 import { AccessTokens, OPERATION_OF_SCOPE, type TokenGrant } from './accessTokens.ts';
 import { Clients, type ClientAccount } from './clients.ts';
 import { Consents } from './consents.ts';
+import { refuse, SIM_SWAP_PATHS, takesCorrelator, type Dialect } from './dialect.ts';
 import type { Fault } from './fault.ts';
 import { Lookups } from './lookups.ts';
-import { camaraError, oauthError, type Reply } from './reply.ts';
+import { oauthError, type Reply } from './reply.ts';
 import { respond } from './respond.ts';
 import { noCounts, type Counts } from './stats.ts';
 import { findTestNumber } from './testNumbers.ts';
@@ -22,6 +23,8 @@ export interface SimulatorSettings {
   /** The client's public keys, for assertions; their audience is the simulator's own address. */
   readonly jwks?: JSONWebKeySet;
   readonly cibaGrantType?: string;
+  /** The version of CAMARA SIM Swap that lookups are answered in; 2.1 if left out. */
+  readonly dialect?: Dialect;
   /** Whether replies carry the `x-correlator` of their request. */
   readonly echoesCorrelator?: boolean;
   /** How long the reply to a poll takes, so that a second poll at the same time can be seen. */
@@ -44,9 +47,9 @@ export interface Simulator {
 /** The client that the simulator knows: no secrets, for they open nothing. */
 export const DEMO_CLIENT = { clientId: 'demo-client', clientSecret: 'demo-secret' };
 
-const SIM_SWAP_PATH = '/sim-swap/v1';
+const DEFAULT_DIALECT: Dialect = '2.1';
 const CIBA_GRANT_TYPE = 'urn:openid:params:mc:grant-type:ciba';
-const LARGEST_BODY_BYTES = 64 * 1024;
+const MAX_BODY_BYTES = 64 * 1024;
 
 /** What a request comes to: the reply, and what becomes of it. */
 interface Outcome {
@@ -72,7 +75,7 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Simul
   simulated.url = url;
   return {
     authUrl: url,
-    simSwapUrl: `${url}${SIM_SWAP_PATH}`,
+    simSwapUrl: `${url}${SIM_SWAP_PATHS[settings.dialect ?? DEFAULT_DIALECT]}`,
     stats: () => ({ ...simulated.counts }),
     resetStats: () => {
       Object.assign(simulated.counts, noCounts());
@@ -98,6 +101,7 @@ class SimulatedOperator {
   readonly counts = noCounts();
   url = '';
   readonly #settings: SimulatorSettings;
+  readonly #dialect: Dialect;
   readonly #clients: Clients;
   readonly #tokens: AccessTokens;
   readonly #consents: Consents;
@@ -107,13 +111,14 @@ class SimulatedOperator {
     const nowMs = settings.nowMs ?? Date.now;
     const { jwks, clientAuthentication: authentication = 'basic' } = settings;
     this.#settings = settings;
+    this.#dialect = settings.dialect ?? DEFAULT_DIALECT;
     this.#clients = new Clients(
       { ...DEMO_CLIENT, authentication, ...(jwks === undefined ? {} : { jwks }) },
       nowMs,
     );
     this.#tokens = new AccessTokens(this.counts, nowMs);
     this.#consents = new Consents(this.#tokens, this.counts, nowMs);
-    this.#lookups = new Lookups(this.#tokens, this.counts, nowMs);
+    this.#lookups = new Lookups(this.#dialect, this.#tokens, this.counts, nowMs);
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -125,7 +130,13 @@ class SimulatedOperator {
       if (response.closed) afterwards();
       else response.once('close', afterwards);
     }
-    await respond({ response, correlator, sleep: (ms) => sleep(ms) }, reply, fault);
+    const destination = {
+      response,
+      correlator,
+      dialect: this.#dialect,
+      sleep: (ms: number) => sleep(ms),
+    };
+    await respond(destination, reply, fault);
   }
 
   async #route(request: IncomingMessage): Promise<Outcome> {
@@ -135,13 +146,14 @@ class SimulatedOperator {
     if (handle === undefined) return { reply: { status: 404 } };
     if (method !== 'POST') return { reply: { status: 405, headers: { allow: 'POST' } } };
     const length = Number(request.headers['content-length'] ?? 0);
-    if (length > LARGEST_BODY_BYTES) return { reply: { status: 413 } };
+    if (length > MAX_BODY_BYTES) return { reply: { status: 413 } };
     return handle(request, await readText(request));
   }
 
   #handlerOf(
     path: string | undefined,
   ): ((request: IncomingMessage, body: string) => Promise<Outcome>) | undefined {
+    const simSwapPath = SIM_SWAP_PATHS[this.#dialect];
     switch (path) {
       case '/oauth/v1/token':
         return (request, body) => this.#form(request, body, (form) => this.#token(form));
@@ -149,9 +161,9 @@ class SimulatedOperator {
         return (request, body) => this.#form(request, body, (form) => this.#authorize(form));
       case '/openIDConnectCIBA/v1/token':
         return (request, body) => this.#form(request, body, (form) => this.#poll(form));
-      case `${SIM_SWAP_PATH}/retrieve-date`:
+      case `${simSwapPath}/retrieve-date`:
         return (request, body) => Promise.resolve(this.#lookUp('retrieve-date', request, body));
-      case `${SIM_SWAP_PATH}/check`:
+      case `${simSwapPath}/check`:
         return (request, body) => Promise.resolve(this.#lookUp('check', request, body));
       default:
         return undefined;
@@ -235,23 +247,24 @@ class SimulatedOperator {
   /** Service, "Endpoints" 4 and 5. */
   #lookUp(operation: Operation, request: IncomingMessage, text: string): Outcome {
     const body = readJsonObject(request.headers['content-type'], text);
-    const authorized =
-      body === undefined
-        ? camaraError(400, 'INVALID_ARGUMENT')
-        : this.#lookups.authorize(operation, request.headers.authorization, body);
-    if (body === undefined || 'status' in authorized) {
-      this.counts.refusedLookups += 1;
-      return { reply: 'status' in authorized ? authorized : camaraError(400, 'INVALID_ARGUMENT') };
+    const { 'x-correlator': correlator = '', authorization } = request.headers;
+    if (body === undefined || !takesCorrelator(this.#dialect, String(correlator))) {
+      return this.#refused(refuse(this.#dialect, 'invalid argument'));
     }
+    const authorized = this.#lookups.authorize(operation, authorization, body);
+    if ('status' in authorized) return this.#refused(authorized);
     const { lookup } = findTestNumber(authorized.number) ?? {};
     const fault =
       lookup?.operation === undefined || lookup.operation === operation ? lookup?.fault : undefined;
-    if (fault?.kind === 'refuse') {
-      this.counts.refusedLookups += 1;
-      return { reply: { status: fault.status }, fault };
+    if (fault?.kind === 'refuse' || fault?.kind === 'refuse a lookup') {
+      return this.#refused({ status: 200 }, fault);
     }
     const reply = this.#lookups.answer(operation, authorized.number, body);
-    if (reply.status !== 200) this.counts.refusedLookups += 1;
+    return reply.status === 200 ? { reply, fault } : this.#refused(reply, fault);
+  }
+
+  #refused(reply: Reply, fault?: Fault): Outcome {
+    this.counts.refusedLookups += 1;
     return { reply, fault };
   }
 

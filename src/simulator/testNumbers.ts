@@ -1,4 +1,5 @@
 import type { Operation } from '../domain/question.ts';
+import type { Refusal } from './dialect.ts';
 import type { Fault } from './fault.ts';
 import type { Line } from './line.ts';
 
@@ -49,9 +50,13 @@ function testNumber(
 
 function refusing(
   status: number,
-  told: { code?: string; error?: string; retryAfterSeconds?: number } = {},
+  told: { error?: string; retryAfterSeconds?: number } = {},
 ): Fault {
   return { kind: 'refuse', status, ...told };
+}
+
+function refusingLookups(refusal: Refusal, told: { retryAfterSeconds?: number } = {}): Fault {
+  return { kind: 'refuse a lookup', refusal, ...told };
 }
 
 function talking(body: unknown): Fault {
@@ -83,21 +88,21 @@ export const TEST_NUMBERS: readonly TestNumber[] = [
   }),
 
   testNumber('010', 'unknown to the operator', {
-    lookup: { fault: refusing(404, { code: 'IDENTIFIER_NOT_FOUND' }) },
+    lookup: { fault: refusingLookups('unknown number') },
   }),
   testNumber('011', 'a line of a kind that the operator does not serve', {
-    lookup: { fault: refusing(422, { code: 'SERVICE_NOT_APPLICABLE' }) },
+    lookup: { fault: refusingLookups('line not served') },
   }),
   testNumber('012', 'lookups are rate limited for 30 s', {
     lookup: {
-      fault: refusing(429, { code: 'TOO_MANY_REQUESTS', retryAfterSeconds: 30 }),
+      fault: refusingLookups('too many requests', { retryAfterSeconds: 30 }),
     },
   }),
   testNumber('013', 'lookups are unavailable (503)', {
-    lookup: { fault: refusing(503, { code: 'UNAVAILABLE' }) },
+    lookup: { fault: refusingLookups('unavailable') },
   }),
   testNumber('014', 'lookups fail (500)', {
-    lookup: { fault: refusing(500, { code: 'INTERNAL' }) },
+    lookup: { fault: refusingLookups('broken') },
   }),
   testNumber('015', 'lookups take 2 s', { lookup: { fault: { kind: 'delay', ms: 2000 } } }),
   testNumber('016', 'lookups are never answered', { lookup: { fault: { kind: 'never answer' } } }),
@@ -108,16 +113,16 @@ export const TEST_NUMBERS: readonly TestNumber[] = [
     lookup: { fault: { kind: 'cut the body' } },
   }),
   testNumber('019', 'every token is refused (401)', {
-    lookup: { fault: refusing(401, { code: 'UNAUTHENTICATED' }) },
+    lookup: { fault: refusingLookups('not authenticated') },
   }),
   testNumber('020', 'lookups are forbidden (403)', {
-    lookup: { fault: refusing(403, { code: 'PERMISSION_DENIED' }) },
+    lookup: { fault: refusingLookups('no permission') },
   }),
   testNumber('021', 'check is not implemented (501); the date is: 10 years ago', {
-    lookup: { operation: 'check', fault: refusing(501, { code: 'NOT_IMPLEMENTED' }) },
+    lookup: { operation: 'check', fault: refusingLookups('not implemented') },
   }),
   testNumber('022', 'retrieve-date is not implemented (501); check is', {
-    lookup: { operation: 'retrieve-date', fault: refusing(501, { code: 'NOT_IMPLEMENTED' }) },
+    lookup: { operation: 'retrieve-date', fault: refusingLookups('not implemented') },
   }),
   testNumber('023', 'lookups meet a wrong address (404 without a code)', {
     lookup: { fault: refusing(404) },
@@ -127,10 +132,10 @@ export const TEST_NUMBERS: readonly TestNumber[] = [
   }),
 
   testNumber('025', 'a line for which the operator does not support SIM swap answers', {
-    lookup: { fault: refusing(422, { code: 'NOT_SUPPORTED' }) },
+    lookup: { fault: refusingLookups('line not served') },
   }),
   testNumber('026', 'a line that the operator cannot identify', {
-    lookup: { fault: refusing(422, { code: 'UNIDENTIFIABLE_PHONE_NUMBER' }) },
+    lookup: { fault: refusingLookups('number not derivable') },
   }),
 
   testNumber('030', 'replies that are no JSON', { lookup: { fault: talking('<html></html>') } }),

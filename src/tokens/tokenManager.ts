@@ -34,6 +34,7 @@ export type Polled =
   | {
       readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
       readonly retryAfterSeconds?: number;
+      readonly isUnproven?: true;
     };
 
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
@@ -82,7 +83,7 @@ export class TokenManager {
     const username = encodeURIComponent(telUri(subject.number));
     const form = `${this.#clientCredentialsForms[subject.operation]}&username=${username}`;
     const { clientCredentials } = this.#endpoints;
-    return this.#post(clientCredentials, context, form, (exchange, sentAtMs) => {
+    return this.#post(clientCredentials, subject, context, form, (exchange, sentAtMs) => {
       const judged = judgeToken(exchange, this.#clock.nowMs());
       return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
     }).then(({ judged }) => judged);
@@ -96,7 +97,7 @@ export class TokenManager {
     };
     const form = async (): Promise<string> => encodeForm(await this.#requestForm(request));
     const { backchannelAuthentication } = this.#endpoints;
-    return this.#post(backchannelAuthentication, context, form, (exchange) =>
+    return this.#post(backchannelAuthentication, subject, context, form, (exchange) =>
       judgeAcknowledgement(exchange, this.#clock.nowMs()),
     );
   }
@@ -107,7 +108,7 @@ export class TokenManager {
       grant_type: this.#settings.cibaGrantType,
       auth_req_id: authReqId,
     });
-    return this.#post(this.#endpoints.cibaToken, context, form, (exchange, sentAtMs) => {
+    return this.#post(this.#endpoints.cibaToken, subject, context, form, (exchange, sentAtMs) => {
       const judged = judgePoll(exchange, this.#clock.nowMs());
       return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
     }).then(({ judged }) => judged);
@@ -119,6 +120,7 @@ export class TokenManager {
    */
   #post<J extends Judged>(
     endpoint: GuardedEndpoint,
+    { number }: TokenSubject,
     context: ExchangeContext,
     form: string | (() => Promise<string>),
     judge: (exchange: Exchange, sentAtMs: number) => J,
@@ -142,6 +144,7 @@ export class TokenManager {
         : fill(members, proof);
     };
     return endpoint.post({
+      about: number,
       urgency: context,
       isRetry: context.isRetry ?? false,
       make,

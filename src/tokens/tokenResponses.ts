@@ -1,7 +1,8 @@
 import type { LookupFailure } from '../errors.ts';
-import type { Exchange, HttpReply } from '../http/exchange.ts';
-import { readJsonObject, type JsonObject } from '../http/json.ts';
-import { errorName, judgeFault, judgeRefusal } from '../http/refusal.ts';
+import type { Exchange, HttpReply, Replied } from '../http/exchange.ts';
+import { readAnswer, type JsonObject } from '../http/json.ts';
+import { errorWord, judgeFault, judgeRefusal, leavesInDoubt } from '../http/refusal.ts';
+import { isUnprovenOrigin, type ReplyFlaw } from '../http/replyFlaw.ts';
 import { retryAfterSeconds } from '../http/retryAfter.ts';
 
 /** A token as it was issued; `id_token` and `refresh_token` are not kept. */
@@ -18,17 +19,23 @@ export interface Acknowledgement {
   readonly intervalSeconds: number;
 }
 
-export type TokenJudgement = { readonly issued: IssuedToken } | { readonly failure: LookupFailure };
+/** It came to nothing, and for the log which check a reply failed. */
+type Failed = { readonly failure: LookupFailure; readonly flaw?: ReplyFlaw };
 
+export type TokenJudgement = { readonly issued: IssuedToken } | Failed;
+
+/** What `bc-authorize` came to. It is never repeated once a byte has left: that could prompt twice. */
 export type AcknowledgementJudgement =
   | { readonly acknowledged: Acknowledgement }
-  | {
-      readonly failure: LookupFailure;
+  | (Failed & {
       /** Whether a prompt may be on its way all the same: then nobody may be prompted again yet. */
       readonly mayHavePrompted: boolean;
-    }
+      /** For so long nobody is to be prompted about this number: 429 and 409, at least 30 s. */
+      readonly holdSeconds?: number;
+      readonly isUnproven?: true;
+    })
   /** The request left and no reply of its own came back: nothing is known. */
-  | { readonly replyLost: true };
+  | { readonly replyLost: true; readonly isUnproven?: true };
 
 /** What a poll of the token endpoint came to (OpenID CIBA Core §11). */
 export type PollJudgement =
@@ -37,100 +44,150 @@ export type PollJudgement =
       /** The person has not answered, we ask too often, or this poll told nothing. */
       readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
       readonly retryAfterSeconds?: number;
+      /** Whether a reply came that may be another request's: the next poll takes a fresh connection. */
+      readonly isUnproven?: true;
     };
 
 /** `b64token` of RFC 6750 §2.1: what may stand behind `Bearer `. */
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const AUTH_REQ_ID = /^[\x21-\x7e]{1,4096}$/;
-const LARGEST_TOKEN = 8192;
-const LONGEST_LIFE_SECONDS = 7 * 24 * 3600;
+const MAX_TOKEN_LENGTH = 8192;
+const MAX_LIFE_SECONDS = 7 * 24 * 3600;
 const DEFAULT_INTERVAL_SECONDS = 5;
-const LONGEST_INTERVAL_SECONDS = 3600;
+const MAX_INTERVAL_SECONDS = 3600;
 
-/** Any trouble with tokens is trouble with all of them. */
-const INVALID_REPLY: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };
+/** How long the operator is left alone about a number at the least, once it asked for that. */
+const MIN_HOLD_SECONDS = 30;
 
 /** Judges what the token endpoint answered to client_credentials (RFC 6749 §5). Pure. */
 export function judgeToken(exchange: Exchange, nowMs: number): TokenJudgement {
   if ('fault' in exchange) return { failure: { ...judgeFault(exchange.fault), reach: 'number' } };
   const { reply } = exchange;
-  if (reply.status !== 200) return { failure: judgeTokenRefusal(reply, nowMs) };
-  const body = readJsonObject(reply);
-  if (body === undefined || !isBearer(body['token_type'])) return { failure: INVALID_REPLY };
-  const value = body['access_token'];
-  if (typeof value !== 'string' || value.length > LARGEST_TOKEN || !BEARER_TOKEN.test(value)) {
-    return { failure: INVALID_REPLY };
-  }
-  const expiresInSeconds = readSeconds(body, 'expires_in');
-  if (expiresInSeconds === 'absent') return { issued: { value } };
-  if (expiresInSeconds === 'unreadable') return { failure: INVALID_REPLY };
-  return { issued: { value, expiresInSeconds } };
+  return isSuccess(reply) ? readToken(reply) : { failure: judgeTokenRefusal(reply, nowMs, false) };
 }
 
 /** Judges what `bc-authorize` answered (OpenID CIBA Core §7.3 and §13). Pure. */
 export function judgeAcknowledgement(exchange: Exchange, nowMs: number): AcknowledgementJudgement {
   if ('fault' in exchange) {
-    if (exchange.fault.sent) return { replyLost: true };
+    if (exchange.fault.sent) {
+      return isUnprovenOrigin(exchange.fault.flaw)
+        ? { replyLost: true, isUnproven: true }
+        : { replyLost: true };
+    }
     return { failure: { ...judgeFault(exchange.fault), reach: 'number' }, mayHavePrompted: false };
   }
   const { reply } = exchange;
-  if (reply.status === 200) {
-    const acknowledged = readAcknowledgement(readJsonObject(reply));
-    return acknowledged === undefined
-      ? { failure: INVALID_REPLY, mayHavePrompted: true }
-      : { acknowledged };
+  if (isSuccess(reply)) {
+    const read = readAcknowledgement(reply);
+    return 'acknowledged' in read ? read : { ...read, mayHavePrompted: true };
   }
-  const failure = judgeTokenRefusal(reply, nowMs);
-  // A 503 that says when to come back was written by somebody who did not start.
-  const didNotStart = reply.status === 503 && retryAfterSeconds(reply, nowMs) !== undefined;
-  const mayHavePrompted = reply.status < 300 || (reply.status >= 500 && !didNotStart);
-  return { failure, mayHavePrompted };
+  if (exchange.isUnproven === true) return judgeUnprovenAcknowledgement(exchange, nowMs);
+  if (reply.status === 429 || reply.status === 409) {
+    const holdSeconds = Math.max(MIN_HOLD_SECONDS, retryAfterSeconds(reply, nowMs) ?? 0);
+    const failure = {
+      code: 'OPERATOR_RATE_LIMITED',
+      reach: 'number',
+      retryAfterSeconds: holdSeconds,
+    } as const;
+    return { failure, mayHavePrompted: false, holdSeconds };
+  }
+  return {
+    failure: judgeTokenRefusal(reply, nowMs, true),
+    mayHavePrompted: leavesInDoubt(reply.status),
+  };
+}
+
+/** A prompt may be on its way, and what looks like the owner's own word may be about somebody else. */
+function judgeUnprovenAcknowledgement({ reply }: Replied, nowMs: number): AcknowledgementJudgement {
+  const failure = judgeTokenRefusal(reply, nowMs, true);
+  switch (failure.code) {
+    case 'CONSENT_DENIED':
+    case 'CONSENT_EXPIRED':
+    case 'NUMBER_NOT_SERVED':
+      return { replyLost: true, isUnproven: true };
+    default:
+      return { failure, mayHavePrompted: true, isUnproven: true };
+  }
 }
 
 /** Judges what the token endpoint answered to a poll (OpenID CIBA Core §11; design §5). Pure. */
 export function judgePoll(exchange: Exchange, nowMs: number): PollJudgement {
   if ('fault' in exchange) {
+    const { cause, flaw } = exchange.fault;
+    if (isUnprovenOrigin(flaw)) return UNPROVEN_POLL;
     // A reply that cannot be read ends the consent; one that never came is asked for again.
-    return exchange.fault.cause === 'invalid-reply'
-      ? { failure: INVALID_REPLY }
-      : { goOn: 'no_reply' };
+    return cause === 'invalid-reply' ? invalid() : { goOn: 'no_reply' };
   }
   const { reply } = exchange;
-  if (reply.status === 429 || reply.status >= 500) {
+  if (isSuccess(reply)) return readToken(reply);
+  if (reply.status === 429 || leavesInDoubt(reply.status)) {
     const goOn = reply.status === 429 ? 'slow_down' : 'no_reply';
     const seconds = retryAfterSeconds(reply, nowMs);
     return seconds === undefined ? { goOn } : { goOn, retryAfterSeconds: seconds };
   }
-  if (reply.status >= 400) {
-    const error = errorName(reply);
-    if (error === 'authorization_pending' || error === 'slow_down') return { goOn: error };
-    if (error === 'expired_token' || error === 'invalid_grant') {
-      return { failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
-    }
+  const error = reply.status >= 400 ? errorWord(reply, 'error') : undefined;
+  if (error === 'authorization_pending' || error === 'slow_down') return { goOn: error };
+  // From here on it would end the consent.
+  if (exchange.isUnproven === true) return UNPROVEN_POLL;
+  if (error === 'expired_token' || error === 'invalid_grant') {
+    return { failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
   }
-  return judgeToken(exchange, nowMs);
+  return { failure: judgeTokenRefusal(reply, nowMs, true) };
 }
 
-function readAcknowledgement(body: JsonObject | undefined): Acknowledgement | undefined {
-  if (body === undefined) return undefined;
-  const authReqId = body['auth_req_id'];
+const UNPROVEN_POLL: PollJudgement = { goOn: 'no_reply', isUnproven: true };
+
+function readToken(reply: HttpReply): TokenJudgement {
+  const read = readAnswer(reply);
+  if ('flaw' in read) return invalid(read.flaw);
+  const { body } = read;
+  if (!isBearer(body['token_type'])) return invalid('wrong token_type');
+  const value = body['access_token'];
+  if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(value)) {
+    return invalid('wrong access_token');
+  }
   const expiresInSeconds = readSeconds(body, 'expires_in');
-  const interval = readSeconds(body, 'interval');
-  if (typeof authReqId !== 'string' || !AUTH_REQ_ID.test(authReqId)) return undefined;
-  if (typeof expiresInSeconds !== 'number' || expiresInSeconds <= 0) return undefined;
-  if (interval === 'unreadable') return undefined;
+  if (expiresInSeconds === 'absent') return { issued: { value } };
+  if (expiresInSeconds === 'unreadable') return invalid('wrong expires_in');
+  return { issued: { value, expiresInSeconds } };
+}
+
+function readAcknowledgement(
+  reply: HttpReply,
+): { readonly acknowledged: Acknowledgement } | Failed {
+  const read = readAnswer(reply);
+  if ('flaw' in read) return invalid(read.flaw);
+  const authReqId = read.body['auth_req_id'];
+  const expiresInSeconds = readSeconds(read.body, 'expires_in');
+  const interval = readSeconds(read.body, 'interval');
+  if (typeof authReqId !== 'string' || !AUTH_REQ_ID.test(authReqId)) {
+    return invalid('wrong auth_req_id');
+  }
+  if (typeof expiresInSeconds !== 'number' || expiresInSeconds <= 0) {
+    return invalid('wrong expires_in');
+  }
+  if (interval === 'unreadable') return invalid('wrong interval');
   const intervalSeconds =
     interval === 'absent'
       ? DEFAULT_INTERVAL_SECONDS
-      : Math.min(Math.max(1, interval), LONGEST_INTERVAL_SECONDS);
-  return { authReqId, expiresInSeconds, intervalSeconds };
+      : Math.min(Math.max(1, interval), MAX_INTERVAL_SECONDS);
+  return { acknowledged: { authReqId, expiresInSeconds, intervalSeconds } };
 }
 
-function judgeTokenRefusal(reply: HttpReply, nowMs: number): LookupFailure {
-  if (reply.status < 300) return INVALID_REPLY;
-  const failure = judgeRefusal(reply, nowMs);
+function isSuccess({ status }: HttpReply): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Any trouble with tokens is trouble with all of them. */
+function invalid(flaw?: ReplyFlaw): Failed {
+  const failure: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };
+  return flaw === undefined ? { failure } : { failure, flaw };
+}
+
+function judgeTokenRefusal(reply: HttpReply, nowMs: number, asksOwner: boolean): LookupFailure {
+  const failure = judgeRefusal(reply, nowMs, { wordIn: 'error', asksOwner });
   // invalid_scope is about the operation alone; all else a token endpoint refuses, it refuses us.
-  const reach = errorName(reply) === 'invalid_scope' ? 'operation' : 'number';
+  const reach = errorWord(reply, 'error') === 'invalid_scope' ? 'operation' : 'number';
   // A token endpoint that is not implemented is a wrong address.
   const code = failure.code === 'OPERATION_NOT_OFFERED' ? 'OPERATOR_REFUSED' : failure.code;
   return { ...failure, code, reach };
@@ -146,5 +203,5 @@ function readSeconds(body: JsonObject, member: string): number | 'absent' | 'unr
   if (value === undefined || value === null) return 'absent';
   const seconds = typeof value === 'string' && /^\d{1,12}$/.test(value) ? Number(value) : value;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds < 0) return 'unreadable';
-  return Math.min(seconds, LONGEST_LIFE_SECONDS);
+  return Math.min(seconds, MAX_LIFE_SECONDS);
 }

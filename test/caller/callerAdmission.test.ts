@@ -3,7 +3,8 @@ import { AuditTrail } from '../../src/caller/audit/auditTrail.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
 import { CallerAdmission } from '../../src/caller/callerAdmission.ts';
-import { inMemory, Quotas } from '../../src/caller/quotas.ts';
+import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
+import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type { Asked } from '../../src/lookups/admission.ts';
 import { silentLog } from '../silentLog.ts';
@@ -17,16 +18,25 @@ class Admitting {
   readonly clock = new TestClock();
   readonly admission: CallerAdmission;
   isDiskFull = false;
+  hangs = false;
 
-  constructor(limits: Partial<ConstructorParameters<typeof Quotas>[0]> = {}) {
-    const write = async (text: string): Promise<void> => {
+  constructor(limits: Partial<QuotaSettings> = {}) {
+    const quotas = {
+      numbersPerHour: 100,
+      lookupsPerHour: 100,
+      promptsPerHour: 100,
+      promptsPerHourAllCallers: 100,
+      ...limits,
+    };
+    const append = async (text: string): Promise<void> => {
       if (this.isDiskFull) throw new Error('ENOSPC');
+      if (this.hangs) await new Promise(() => undefined);
       for (const line of text.trim().split('\n')) this.lines.push(JSON.parse(line) as AuditEntry);
       await Promise.resolve();
     };
     this.admission = new CallerAdmission({
-      quotas: new Quotas({ numbersPerHour: 100, lookupsPerHour: 100, ...limits }, inMemory),
-      audit: { trail: new AuditTrail(write, this.clock), key: 'a-key' },
+      quotas: new Quotas(quotas, new MemoryCounts(this.clock)),
+      audit: { trail: new AuditTrail({ append }, this.clock), key: 'a-key' },
       clock: this.clock,
       log: silentLog,
     });
@@ -52,21 +62,74 @@ function status(number = ALICE, caller = 'risk'): Asked {
   return { event: 'consent-status', number, request: test.request(caller) };
 }
 
+function lookup(deadlineMs = Infinity): Asked {
+  const request = { ...test.request(), deadlineMs };
+  return { event: 'lookup', lookup: CHECK, number: ALICE, request };
+}
+
+function prompt(caller = 'risk'): Asked {
+  const request = test.request(caller);
+  return { event: 'consent-request', lookup: CHECK, number: ALICE, request, consentId: 'id' };
+}
+
 describe('what was asked of the operator', () => {
   it('has a line after it that counts its attempts', async () => {
-    const asked = {
-      event: 'lookup',
-      lookup: CHECK,
-      number: ALICE,
-      request: test.request(),
-    } as const;
-    const admitted = await test.admission.admit(asked);
+    const admitted = await test.admission.admit(lookup());
     if ('failure' in admitted) throw new Error(admitted.failure.code);
     await admitted.ended({ outcome: 'answered', attempts: 2 });
     expect(test.lines).toMatchObject([
       { audit: 'before', event: 'lookup' },
       { audit: 'after', event: 'lookup', outcome: 'answered', attempts: 2 },
     ]);
+  });
+});
+
+describe('what never left', () => {
+  it.each<[string, () => Asked, Partial<QuotaSettings>, string]>([
+    ['a lookup', () => lookup(), { lookupsPerHour: 1 }, 'lookups'],
+    ['a prompt', () => prompt(), { promptsPerHour: 1 }, 'prompts'],
+  ])('spends no quota: %s', async (_what, asked, limits, quota) => {
+    test = new Admitting(limits);
+    for (const attempts of [0, 0, 1]) {
+      const admitted = await test.admission.admit(asked());
+      if ('failure' in admitted) throw new Error(admitted.failure.code);
+      await admitted.ended({ outcome: 'OPERATOR_UNAVAILABLE', attempts });
+    }
+    expect(await test.admission.admit(asked())).toEqual({
+      failure: { code: 'RATE_LIMITED', reach: 'number', quota, retryAfterSeconds: 3600 },
+    });
+  });
+
+  it('spends no quota: what could not be recorded', async () => {
+    test = new Admitting({ lookupsPerHour: 1, promptsPerHour: 1 });
+    test.isDiskFull = true;
+    expect(await test.admit(prompt())).toBe('AUDIT_UNAVAILABLE');
+    test.isDiskFull = false;
+    expect(await test.admit(prompt())).toBe('admitted');
+  });
+
+  it('spends no lookup: a prompt too many', async () => {
+    test = new Admitting({ lookupsPerHour: 2, promptsPerHourAllCallers: 1 });
+    expect(await test.admit(prompt(ANONYMOUS.key))).toBe('admitted');
+    for (let n = 0; n < 5; n += 1) expect(await test.admit(prompt())).toBe('RATE_LIMITED');
+    expect(await test.admit(lookup())).toBe('admitted');
+  });
+});
+
+describe('a request whose time is over', () => {
+  it('waits no longer for a disk that hangs', async () => {
+    test.hangs = true;
+    const admitted = test.admission.admit(lookup(test.clock.monotonicMs() + 300));
+    await test.clock.advance(300);
+    expect(await admitted).toMatchObject({ failure: { code: 'AUDIT_UNAVAILABLE' } });
+  });
+
+  it('has its line after it all the same', async () => {
+    const admitted = await test.admission.admit(lookup(test.clock.monotonicMs() + 300));
+    if ('failure' in admitted) throw new Error(admitted.failure.code);
+    await test.clock.advance(300);
+    await admitted.ended({ outcome: 'OPERATOR_TIMEOUT', attempts: 1 });
+    await expect.poll(() => test.lines).toMatchObject([{ audit: 'before' }, { audit: 'after' }]);
   });
 });
 

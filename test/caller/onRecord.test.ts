@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
-import { hashNumber } from '../../src/caller/audit/numberHash.ts';
+import { auditHash } from '../../src/caller/audit/auditHash.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { TestIssuer } from './testIssuer.ts';
@@ -75,9 +75,13 @@ describe('the audit trail', () => {
       );
       expect(entries.at(-1)).toMatchObject({
         event: 'lookup',
-        caller: { issuer: 'https://issuer.example', subject: 'risk', client: 'app' },
+        caller: {
+          issuer: 'https://issuer.example',
+          subject: auditHash(KEY, 'risk'),
+          client: 'app',
+        },
         purpose: 'account-recovery',
-        number: hashNumber(KEY, NUMBER),
+        number: auditHash(KEY, NUMBER),
         outcome: 'answered',
       });
       expect(entries[0]?.correlator).toMatch(/^trace-/);
@@ -186,6 +190,31 @@ describe('the audit trail', () => {
   });
 });
 
+describe('npm run audit', () => {
+  it('finds lines whose names hold the line ends of Unicode, and who asked', async () => {
+    await withTrail({}, async (service, file) => {
+      const client = 'app\u2028of\u2029two lines';
+      await service.ask(query(NUMBER), await reader({ client_id: client }));
+      const run = (...args: string[]) =>
+        promisify(execFile)(
+          process.execPath,
+          [fileURLToPath(new URL('../../src/auditSearch.ts', import.meta.url)), ...args],
+          { env: { ...process.env, AUDIT_LOG: file, AUDIT_KEY: KEY } },
+        );
+      expect((await run('--number', NUMBER)).stderr).toBe('2 entries\n');
+      expect((await run('--subject', 'risk')).stderr).toBe('2 entries\n');
+      expect((await run('--subject', 'alice')).stderr).toBe('0 entries\n');
+      // As a trail holds them that was written by an earlier version.
+      const older = readFileSync(file, 'utf8').replaceAll(/\\u202([89])/g, (_, n) =>
+        String.fromCharCode(0x2020 + Number(n)),
+      );
+      writeFileSync(file, older);
+      expect(older).toContain(client);
+      expect((await run('--number', NUMBER)).stderr).toBe('2 entries\n');
+    });
+  });
+});
+
 describe('a quota', () => {
   it.each([
     ['numbers', { QUOTA_NUMBERS_PER_HOUR: '3' }],
@@ -214,6 +243,26 @@ describe('a quota', () => {
       const over = await service.ask(query('+447700900501'), await reader());
       expect(over.codes).toEqual(['RATE_LIMITED']);
       expect(service.simulator.stats().prompts).toBe(1);
+    });
+  });
+
+  it('of prompts ends the ringing of one phone, and says how long', async () => {
+    const settings = { OPERATOR_FLOW: '3-legged', QUOTA_PROMPTS_PER_HOUR: '2' };
+    await withTrail(settings, async (service, file) => {
+      const codes = [];
+      let told = '';
+      // Each window is larger than the one before, so that no answer known already answers it.
+      for (const hours of [24, 48, 72, 96]) {
+        const asked = query(NUMBER, `simSwappedWithin(maxAgeHours: ${hours})`);
+        const reply = await service.ask(asked, await reader());
+        codes.push(reply.codes);
+        told = reply.text;
+      }
+      expect(codes).toEqual([[], [], ['RATE_LIMITED'], ['RATE_LIMITED']]);
+      expect(told).toMatch(/"retryAfterSeconds":3(?:600|59\d)/);
+      expect(service.simulator.stats().prompts).toBe(2);
+      expect(entriesIn(file)).toHaveLength(8);
+      expect((await service.ask(query('+447700900501'), await reader())).codes).toEqual([]);
     });
   });
 });

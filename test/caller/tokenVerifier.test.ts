@@ -31,7 +31,7 @@ class Verifying {
   });
   readonly verifier: TokenVerifier;
 
-  constructor(capacity?: number) {
+  constructor(maxBytes?: number) {
     const select = this.signing.select;
     Object.assign(this.signing, {
       select: (...args: Parameters<typeof select>) => {
@@ -40,7 +40,7 @@ class Verifying {
       },
     });
     const settings = { issuer: ISSUER, audience: AUDIENCE, algorithms: SIGNING_ALGORITHMS };
-    this.verifier = new TokenVerifier(settings, this.signing, this.clock, capacity);
+    this.verifier = new TokenVerifier(settings, this.signing, this.clock, maxBytes);
   }
 }
 
@@ -95,7 +95,7 @@ describe('a good token', () => {
   });
 
   it('is verified again when others have pushed it out', async () => {
-    const verifying = new Verifying(2);
+    const verifying = new Verifying(1000);
     const tokens = await Promise.all(
       ['a', 'b', 'c', 'a'].map((sub) => sign(rs256(), { ...GOOD, sub })),
     );
@@ -113,7 +113,82 @@ describe('a good token', () => {
     await expect.poll(() => verifying.signing.generation).toBe(2);
     expect(await verifying.verifier.verify(token)).toBe('invalid');
   });
+
+  it('counts no more once its key is withdrawn, though it was being verified then', async () => {
+    const verifying = new Verifying();
+    const { signing, clock, verifier } = verifying;
+    const select = signing.select;
+    const selected = Promise.withResolvers<void>();
+    const withdrawn = Promise.withResolvers<void>();
+    Object.assign(signing, {
+      select: async (...args: Parameters<typeof select>) => {
+        const key = await select(...args);
+        selected.resolve();
+        await withdrawn.promise;
+        return key;
+      },
+    });
+    const token = await sign(rs256(), { ...GOOD, exp: START_SECONDS + 3600 });
+    const inFlight = verifier.verify(token);
+    await selected.promise;
+    verifying.published = [stranger];
+    await clock.advance(600_001);
+    signing.areCurrent();
+    await expect.poll(() => signing.generation).toBe(2);
+    withdrawn.resolve();
+    await inFlight;
+    expect(await verifier.verify(token)).toBe('invalid');
+  });
+
+  it('may be signed by any of several keys that have no id', async () => {
+    const verifying = new Verifying();
+    const others = await Promise.all([createKey('RS256'), createKey('RS256')]);
+    verifying.published = [...others, rs256()].map(withoutId);
+    for (const key of verifying.published) {
+      expect(await verifying.verifier.verify(await signWithoutId(key))).not.toBe('invalid');
+    }
+    expect(await verifying.verifier.verify(await signWithoutId(stranger))).toBe('invalid');
+    const expired = await signWithoutId(rs256(), { exp: START_SECONDS - 60 });
+    expect(await verifying.verifier.verify(expired)).toBe('invalid');
+  });
+
+  it('is not tried with more keys without an id than an issuer has', async () => {
+    const verifying = new Verifying();
+    const other = await createKey('ES256');
+    const owner = await createKey('ES256');
+    verifying.published = [...Array.from({ length: 10 }, () => other), owner].map(withoutId);
+    expect(await verifying.verifier.verify(await signWithoutId(other))).not.toBe('invalid');
+    expect(await verifying.verifier.verify(await signWithoutId(owner))).toBe('invalid');
+  });
 });
+
+describe('tokens that were verified', () => {
+  it('take a bounded amount of memory, however long their claims are', async () => {
+    const verifying = new Verifying(64 * 1024);
+    const [first = '', ...tokens] = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        sign(rs256(), { ...GOOD, sub: `${n} ${'x'.repeat(4000)}`, purpose: 'y'.repeat(1000) }),
+      ),
+    );
+    await verifying.verifier.verify(first);
+    for (const token of tokens) await verifying.verifier.verify(token);
+    expect(verifying.selects).toBe(40);
+    await verifying.verifier.verify(tokens.at(-1) ?? '');
+    expect(verifying.selects).toBe(40);
+    await verifying.verifier.verify(first);
+    expect(verifying.selects).toBe(41);
+  });
+});
+
+/** As an issuer publishes it that names no keys. */
+function withoutId(key: IssuerKey): IssuerKey {
+  const { kid: _, ...publicJwk } = key.publicJwk;
+  return { ...key, publicJwk };
+}
+
+function signWithoutId(key: IssuerKey, claims: object = {}): Promise<string> {
+  return sign(key, { ...GOOD, ...claims }, { kid: undefined });
+}
 
 describe('a forged token', () => {
   it('is nobody’s, in more than 500 forms', async () => {

@@ -54,6 +54,8 @@ export async function runCanary({
       OPERATOR_CLIENT_SECRET: `${SECRET_MARK}-client secret`,
       OPERATOR_HEADERS: JSON.stringify({ 'x-api-key': `${SECRET_MARK}-api-key` }),
       OPERATOR_FLOW: flow,
+      QUOTA_PROMPTS_PER_HOUR: '999999999',
+      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
       OPERATOR_TIMEOUT_MS: '500',
       CONSENT_WAIT_MS: '20',
       CONSENT_DENIED_SECONDS: '1',

@@ -124,6 +124,8 @@ async function startServerUnderTest(
       OPERATOR_CLIENT_ID: 'chaos',
       OPERATOR_CLIENT_SECRET: 'chaos',
       OPERATOR_FLOW: flow,
+      QUOTA_PROMPTS_PER_HOUR: '999999999',
+      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
       OPERATOR_CORRELATOR_ECHO: echoes ? 'auto' : 'never',
       OPERATOR_DATE_MARGIN_HOURS: without === 'date-margin' ? '0' : '48',
       OPERATOR_TIMEOUT_MS: String(hasLimits ? OPERATOR_TIMEOUT_MS : UNLIMITED_MS),

@@ -22,30 +22,39 @@ export function judgesWithout(guard: Guard | undefined): Judges {
   return {
     echo: (setting) => {
       if (guard === 'correlator-check') {
-        return { needsFreshConnection: false, refuses: () => undefined };
+        return {
+          needsFreshConnection: false,
+          originOf: () => 'proven',
+          distrust: () => undefined,
+        };
       }
       const policy = new EchoPolicy(setting);
       return guard === 'fresh-connections'
-        ? { needsFreshConnection: false, refuses: (...seen) => policy.refuses(...seen) }
+        ? {
+            needsFreshConnection: false,
+            originOf: (head) => policy.originOf(head),
+            distrust: () => undefined,
+          }
         : policy;
     },
     retry: (finished, rules) =>
       guard === 'doubt-rule' && finished.kind !== 'token-poll' && 'fault' in finished.exchange
         ? { retry: 'same', atLeastMs: 0 }
         : decideRetry(finished, rules),
-    check: (reply, times, maxAgeHours) => {
+    check: (reply, exchange, maxAgeHours) => {
       if (guard !== 'strict-types' || reply.status !== 200)
-        return judgeCheck(reply, times, maxAgeHours);
+        return judgeCheck(reply, exchange, maxAgeHours);
       const swapped = /"swapped":\s*"?true/.test(reply.body);
-      return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: times.sentAtMs } };
+      return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: exchange.sentAtMs } };
     },
-    retrieveDate: (reply, times) => {
-      if (guard !== 'date-checks' || reply.status !== 200) return judgeRetrieveDate(reply, times);
+    retrieveDate: (reply, exchange) => {
+      if (guard !== 'date-checks' || reply.status !== 200)
+        return judgeRetrieveDate(reply, exchange);
       const text = /"latestSimChange":\s*"([^"]*)"/.exec(reply.body)?.[1];
       const epochMs = Date.parse(text ?? '');
       const latestSimChange =
         text === undefined || Number.isNaN(epochMs) ? null : { text, epochMs };
-      return { fact: { operation: 'retrieve-date', latestSimChange, sentAtMs: times.sentAtMs } };
+      return { fact: { operation: 'retrieve-date', latestSimChange, sentAtMs: exchange.sentAtMs } };
     },
   };
 }

@@ -25,6 +25,12 @@ describe('REDIS_URL and STATE_KEY', () => {
     expect(Buffer.from(sharedState?.stateKey ?? [])).toEqual(BYTES);
   });
 
+  it.each(['', '/', '/0', '/15'])('takes a database in its path: %j', (path) => {
+    const redisUrl = `${REDIS_URL}${path}`;
+    const { sharedState } = readConfig({ REDIS_URL: redisUrl, STATE_KEY: BYTES.toString('hex') });
+    expect(sharedState?.redisUrl).toBe(redisUrl);
+  });
+
   it('keeps consents in the process where there is no Redis', () => {
     expect(readConfig({}).sharedState).toBeUndefined();
   });
@@ -37,6 +43,16 @@ describe('REDIS_URL and STATE_KEY', () => {
       'another kind of address',
       { REDIS_URL: 'https://cache.example', STATE_KEY: BYTES.toString('hex') },
       'REDIS_URL is an address',
+    ],
+    [
+      'a path that is no database',
+      { REDIS_URL: `${REDIS_URL}/hidden`, STATE_KEY: BYTES.toString('hex') },
+      'REDIS_URL has a path that names no database',
+    ],
+    [
+      'a password that is not encoded',
+      { REDIS_URL: 'redis://user:hidden%zz@127.0.0.1', STATE_KEY: BYTES.toString('hex') },
+      'REDIS_URL has a user or password that is not percent-encoded',
     ],
   ])('refuses %s, and quotes nothing of it', (_name, environment, problem) => {
     const problems = problemsOf(environment);

@@ -1,15 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freshStateKey, startRedis } from '../redisServer.ts';
+import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
+import { freshStateKey, startRedis, type RedisServer } from '../redisServer.ts';
 import { Fleet } from './fleet.ts';
 import { StrictOperator, type Offences } from './strictOperator.ts';
+
+/** Where consents lie: in the one process that serves, or in a Redis that replicas share. */
+export const STORES = ['memory', 'redis'] as const;
+
+export type Store = (typeof STORES)[number];
+
+/** One stretch of it. */
+export interface ConsentChaosRun {
+  readonly store: Store;
+  /** At most a thousand: one a test number. */
+  readonly consents: number;
+  readonly without?: Guard | undefined;
+}
 
 /** What came of it. */
 export interface Findings {
   readonly consents: number;
   readonly prompts: number;
   readonly polls: number;
+  readonly lookups: number;
   readonly kills: number;
   readonly freezes: number;
+  readonly hangUps: number;
   /** How each request for an answer ended, the ones that were asked again included. */
   readonly heard: ReadonlyMap<string, number>;
   /** How each person's wish ended. */
@@ -27,7 +43,7 @@ export interface Wrongness extends Offences {
 }
 
 /** What can be taken away, to see what it is good for. */
-export const GUARDS = ['shared-store', 'doubt'] as const;
+export const GUARDS = ['shared-store', 'doubt', 'kept-facts'] as const;
 
 export type Guard = (typeof GUARDS)[number];
 
@@ -36,129 +52,174 @@ const AT_ONCE = 60;
 const REQUEST_TIMEOUT_MS = 3000;
 /** A request that is not answered by then hangs. */
 const HANGS_AFTER_MS = REQUEST_TIMEOUT_MS + 5000;
-/** Doubt, a second try and all waits included; whoever has no answer by then never gets one. */
+/** Doubt, a second try and all waits included; what has no answer by then never gets one. */
 const LONGEST_CONSENT_MS = 90_000;
+/** An app does not wait so long: it tells its user that it cannot be known now. */
+const LONGEST_WAIT_SECONDS = 20;
 const KILL_EVERY_MS = 1500;
 const FREEZE_EVERY_MS = 7000;
 const FREEZE_MS = 1500;
+const KEEP_FACTS_SECONDS = 10;
 
 const ENVIRONMENT = {
+  JWT_ISSUER: ISSUER,
+  JWT_AUDIENCE: AUDIENCE,
   OPERATOR_CLIENT_ID: 'chaos',
   OPERATOR_CLIENT_SECRET: 'chaos',
   OPERATOR_FLOW: '3-legged',
-  OPERATOR_OPERATIONS: 'retrieve-date',
   OPERATOR_TIMEOUT_MS: '1000',
   REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
   CONSENT_WAIT_MS: '1500',
   // Longer than a prompt lives, after an exchange of two tries.
   CONSENT_DOUBT_SECONDS: '12',
   CONSENT_DENIED_SECONDS: '3',
+  CONSENT_RESULT_SECONDS: '10',
 };
 
-/** At most a thousand consents, one a test number, while replicas die and Redis falls silent. */
-export async function runConsentChaos(consents: number, without?: Guard): Promise<Findings> {
-  const redis = await startRedis();
-  const operator = new StrictOperator();
+/**
+ * Pursues many consents at once, while replicas die and Redis falls silent (`redis`), and, over both
+ * stores, while apps hang up, ask again too early, and the operator fails before and after consent.
+ */
+export async function runConsentChaos({
+  store,
+  consents,
+  without,
+}: ConsentChaosRun): Promise<Findings> {
+  const redis = store === 'redis' ? await startRedis() : undefined;
+  const issuer = await TestIssuer.start();
+  const operator = new StrictOperator(KEEP_FACTS_SECONDS * 1000);
   const operatorUrl = await operator.listen();
+  const isShared = redis !== undefined && without !== 'shared-store';
   const fleet = new Fleet({
     ...ENVIRONMENT,
+    JWT_JWKS_URL: issuer.jwksUrl,
     OPERATOR_AUTH_URL: operatorUrl,
     OPERATOR_SIM_SWAP_URL: operatorUrl,
+    KEEP_FACTS_SECONDS: without === 'kept-facts' ? '0' : String(KEEP_FACTS_SECONDS),
     ...(without === 'doubt' ? { CONSENT_DOUBT_SECONDS: '1' } : {}),
-    REDIS_URL: without === 'shared-store' ? '' : redis.url,
-    STATE_KEY: freshStateKey(),
+    ...(isShared ? { REDIS_URL: redis.url, STATE_KEY: freshStateKey() } : {}),
   });
-  const tally = new Tally(operator);
-  const over = new AbortController();
-  let freezes = 0;
-  const everyNow = async (ms: number, act: () => Promise<void>): Promise<void> => {
-    while (!over.signal.aborted) {
-      await sleep(ms * (0.5 + Math.random()), undefined, { signal: over.signal }).catch(() => '');
-      if (!over.signal.aborted) await act();
-    }
-  };
+  const apps = new Apps(fleet, operator, await tokensOf(issuer));
+  const trouble = redis === undefined ? undefined : new Trouble(redis, fleet, operator);
   try {
-    await fleet.start(REPLICAS);
-    const trouble = [
-      everyNow(KILL_EVERY_MS, () => fleet.killOne()),
-      everyNow(FREEZE_EVERY_MS, async () => {
-        freezes += 1;
-        redis.freeze();
-        await sleep(FREEZE_MS);
-        redis.thaw();
-      }),
-    ];
+    await fleet.start(redis === undefined ? 1 : REPLICAS);
+    trouble?.begin();
     const numbers = Array.from({ length: consents }, (_, i) => String(i).padStart(3, '0'));
     const worker = async (): Promise<void> => {
       for (let last = numbers.pop(); last !== undefined; last = numbers.pop()) {
-        await pursueAll(`+447700900${last}`, fleet, tally);
+        await apps.pursueAll(`+447700900${last}`);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    over.abort();
-    await Promise.all(trouble);
+    await trouble?.end();
   } finally {
-    over.abort();
+    await trouble?.end();
     fleet.stop();
     operator.close();
-    await redis.kill();
+    await issuer.close();
+    await redis?.kill();
   }
-  const { prompts, polls, offences } = operator;
-  const { heard, ends, wrong } = tally;
+  const { prompts, polls, lookups, offences } = operator;
+  const { heard, ends, wrong, hangUps } = apps;
   const { kills } = fleet;
+  const freezes = trouble?.freezes ?? 0;
   return {
     consents,
     prompts,
     polls,
+    lookups,
     kills,
     freezes,
+    hangUps,
     heard,
     ends,
     wrong: { ...wrong, ...offences },
   };
 }
 
-/** One number: several requests of one caller at once and, for some numbers, one of another. */
-async function pursueAll(number: string, fleet: Fleet, tally: Tally): Promise<void> {
-  const requests = 1 + Math.floor(Math.random() * 3);
-  const callers = Array.from({ length: requests }, () => 'anna');
-  if (Math.random() < 0.2) callers.push('bert');
-  await Promise.all(callers.map((caller) => pursue(number, caller, fleet, tally)));
+/** Kills replicas and freezes Redis, now and then. */
+class Trouble {
+  freezes = 0;
+  readonly #over = new AbortController();
+  readonly #redis: RedisServer;
+  readonly #fleet: Fleet;
+  readonly #operator: StrictOperator;
+  #running: readonly Promise<void>[] = [];
+
+  constructor(redis: RedisServer, fleet: Fleet, operator: StrictOperator) {
+    this.#redis = redis;
+    this.#fleet = fleet;
+    this.#operator = operator;
+  }
+
+  begin(): void {
+    this.#running = [
+      this.#everyNow(KILL_EVERY_MS, () =>
+        this.#fleet.killOne((name) => this.#operator.replicaKilled(name)),
+      ),
+      this.#everyNow(FREEZE_EVERY_MS, async () => {
+        this.freezes += 1;
+        this.#redis.freeze();
+        await sleep(FREEZE_MS);
+        this.#redis.thaw();
+      }),
+    ];
+  }
+
+  async end(): Promise<void> {
+    this.#over.abort();
+    await Promise.all(this.#running);
+  }
+
+  async #everyNow(ms: number, act: () => Promise<void>): Promise<void> {
+    const { signal } = this.#over;
+    while (!signal.aborted) {
+      await sleep(ms * (0.5 + Math.random()), undefined, { signal }).catch(() => '');
+      if (!signal.aborted) await act();
+    }
+  }
 }
 
-/** Asks until there is an end, as an app does. */
-async function pursue(number: string, caller: string, fleet: Fleet, tally: Tally): Promise<void> {
-  const givesUpAtMs = Date.now() + LONGEST_CONSENT_MS;
-  while (Date.now() < givesUpAtMs) {
-    const query = new URLSearchParams({ number, caller }).toString();
-    const reply = await ask(`${fleet.anyUrl()}/?${query}`, tally);
-    const end = tally.count(reply, number, caller);
-    if (end === 'end') return;
-    await sleep(Math.min((reply.failure?.retryAfterSeconds ?? 0.2) * 1000, 2000));
-  }
-  tally.wrong.consentsWithoutAnEnd += 1;
+const CALLERS = ['anna', 'bert'] as const;
+
+type CallerName = (typeof CALLERS)[number];
+
+async function tokensOf(issuer: TestIssuer): Promise<Readonly<Record<CallerName, string>>> {
+  const exp = Math.floor(Date.now() / 1000) + 6 * 3600;
+  const token = (sub: CallerName) => issuer.token({ sub, exp, scope: 'sim-swap:read' });
+  return { anna: await token('anna'), bert: await token('bert') };
+}
+
+/** What an app wants to know: the date, the window of a day, or both in one operation. */
+const QUESTIONS = [
+  'lastSimSwap',
+  'simSwappedWithin(maxAgeHours: 24)',
+  'lastSimSwap simSwappedWithin(maxAgeHours: 24)',
+] as const;
+
+interface Wish {
+  readonly number: string;
+  readonly caller: CallerName;
+  readonly question: (typeof QUESTIONS)[number];
 }
 
 interface Reply {
-  readonly date?: string;
-  readonly failure?: { readonly code: string; readonly retryAfterSeconds?: number };
+  readonly date?: string | null | undefined;
+  readonly swapped?: boolean | null | undefined;
+  readonly failures: readonly Failure[];
 }
 
-async function ask(url: string, tally: Tally): Promise<Reply> {
-  const hangs = AbortSignal.timeout(HANGS_AFTER_MS);
-  try {
-    const response = await fetch(url, { signal: hangs });
-    return (await response.json()) as Reply;
-  } catch {
-    if (hangs.aborted) tally.wrong.requestsWithoutAnEnd += 1;
-    return { failure: { code: 'the replica died' } };
-  }
+interface Failure {
+  readonly code: string;
+  readonly retryAfterSeconds?: number;
 }
 
-/** Ends that an app tells its user; after all else it asks again. */
+/** Ends that an app tells its user; after all else it asks again, if it need not wait too long. */
 const ENDS: ReadonlySet<string> = new Set(['CONSENT_DENIED', 'CONSENT_EXPIRED']);
 
-class Tally {
+/** The apps that ask, and what they hear. */
+class Apps {
+  hangUps = 0;
   readonly heard = new Map<string, number>();
   readonly ends = new Map<string, number>();
   readonly wrong: Omit<Wrongness, keyof Offences> = {
@@ -168,24 +229,123 @@ class Tally {
     consentsWithoutAnEnd: 0,
     defects: 0,
   };
+  readonly #fleet: Fleet;
   readonly #operator: StrictOperator;
+  readonly #tokens: Readonly<Record<CallerName, string>>;
 
-  constructor(operator: StrictOperator) {
+  constructor(
+    fleet: Fleet,
+    operator: StrictOperator,
+    tokens: Readonly<Record<CallerName, string>>,
+  ) {
+    this.#fleet = fleet;
     this.#operator = operator;
+    this.#tokens = tokens;
   }
 
-  count({ date, failure }: Reply, number: string, caller: string): 'end' | 'again' {
-    const heard = failure?.code ?? 'a date';
-    increment(this.heard, heard);
-    if (heard === 'DEFECT') this.wrong.defects += 1;
-    if (failure !== undefined && !ENDS.has(heard)) return 'again';
-    increment(this.ends, heard);
-    if (failure !== undefined) return 'end';
-    const judged = this.#operator.isRightFor(date ?? '', number, caller);
-    if (judged === 'wrong') this.wrong.wrongAnswers += 1;
-    if (judged === "another's") this.wrong.answersToAnotherCaller += 1;
-    return 'end';
+  /** One number: several requests of one caller at once and, for some numbers, one of another. */
+  async pursueAll(number: string): Promise<void> {
+    const requests = 1 + Math.floor(Math.random() * 3);
+    const callers: CallerName[] = Array.from({ length: requests }, () => 'anna');
+    if (Math.random() < 0.2) callers.push('bert');
+    await Promise.all(
+      callers.map((caller) => this.#pursue({ number, caller, question: anyQuestion() })),
+    );
   }
+
+  /** Asks until there is an end, as an app does, and once more after it, as a page that renders twice. */
+  async #pursue(wish: Wish): Promise<void> {
+    const givesUpAtMs = Date.now() + LONGEST_CONSENT_MS;
+    let isOnceMore = Math.random() < 0.3;
+    while (Date.now() < givesUpAtMs) {
+      const reply = await this.#ask(wish);
+      const waitSeconds = this.#count(reply, wish);
+      const isEnd = waitSeconds === 'end' || waitSeconds > LONGEST_WAIT_SECONDS;
+      if (isEnd && !isOnceMore) return;
+      if (isEnd) isOnceMore = false;
+      // One in ten does not keep to what it was told, and asks again at once.
+      const isImpatient = isEnd || Math.random() < 0.1;
+      await sleep(isImpatient ? 50 : Math.min(waitSeconds * 1000, 2000));
+    }
+    this.wrong.consentsWithoutAnEnd += 1;
+  }
+
+  async #ask({ number, caller, question }: Wish): Promise<Reply> {
+    const hangs = AbortSignal.timeout(HANGS_AFTER_MS);
+    const doesHangUp = Math.random() < 0.1;
+    const hangUp = doesHangUp ? [AbortSignal.timeout(Math.floor(Math.random() * 1500))] : [];
+    try {
+      const response = await fetch(`${this.#fleet.anyUrl()}/graphql`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${this.#tokens[caller]}`,
+          'x-correlator': caller,
+        },
+        body: JSON.stringify({ query: `{ phoneNumber(e164: "${number}") { ${question} } }` }),
+        signal: AbortSignal.any([hangs, ...hangUp]),
+      });
+      return replyOf((await response.json()) as Body);
+    } catch {
+      if (hangs.aborted) this.wrong.requestsWithoutAnEnd += 1;
+      if (doesHangUp) this.hangUps += 1;
+      return { failures: [{ code: doesHangUp ? 'hung up' : 'the replica died' }] };
+    }
+  }
+
+  /** The seconds after which to ask again, or that there is nothing more to be heard. */
+  #count({ date, swapped, failures }: Reply, { number, caller }: Wish): number | 'end' {
+    const codes = failures.map(({ code }) => code);
+    const [first = 'an answer'] = codes;
+    increment(this.heard, first);
+    if (codes.some((code) => code === 'INTERNAL_SERVER_ERROR')) this.wrong.defects += 1;
+    if (typeof date === 'string') this.#judge(this.#operator.isRightDate(date, number, caller));
+    if (typeof swapped === 'boolean') {
+      this.#judge(this.#operator.isRightWindow(swapped, number, caller));
+    }
+    const open = failures.filter(({ code }) => !ENDS.has(code));
+    if (open.length === 0) {
+      increment(this.ends, first);
+      return 'end';
+    }
+    const waitSeconds = Math.max(...open.map(({ retryAfterSeconds = 0.2 }) => retryAfterSeconds));
+    if (waitSeconds > LONGEST_WAIT_SECONDS) increment(this.ends, `${first}, a long wait`);
+    return waitSeconds;
+  }
+
+  #judge(judged: 'right' | 'wrong' | "another's"): void {
+    switch (judged) {
+      case 'right':
+        return;
+      case 'wrong':
+        this.wrong.wrongAnswers += 1;
+        return;
+      case "another's":
+        this.wrong.answersToAnotherCaller += 1;
+    }
+  }
+}
+
+interface Body {
+  readonly data?: {
+    readonly phoneNumber?: {
+      readonly lastSimSwap?: string | null;
+      readonly simSwappedWithin?: boolean | null;
+    } | null;
+  } | null;
+  readonly errors?: readonly { readonly extensions?: Failure }[];
+}
+
+function replyOf({ data, errors = [] }: Body): Reply {
+  return {
+    date: data?.phoneNumber?.lastSimSwap,
+    swapped: data?.phoneNumber?.simSwappedWithin,
+    failures: errors.map(({ extensions }) => extensions ?? { code: 'INTERNAL_SERVER_ERROR' }),
+  };
+}
+
+function anyQuestion(): Wish['question'] {
+  return QUESTIONS[Math.floor(Math.random() * QUESTIONS.length)] ?? QUESTIONS[0];
 }
 
 function increment(counts: Map<string, number>, name: string): void {

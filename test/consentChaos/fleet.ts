@@ -1,14 +1,27 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = fileURLToPath(new URL('replica.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const LOOK_EVERY_MS = 50;
 
-/** Some replicas, of which each can die at any time. */
+/** By which header the operator learns which replica it is that asks. */
+export const REPLICA_HEADER = 'x-replica';
+
+interface Replica {
+  readonly name: string;
+  readonly url: string;
+  readonly child: ChildProcess;
+}
+
+/** Some replicas of the service as it is started, of which each can die at any time. */
 export class Fleet {
   kills = 0;
   readonly #environment: Readonly<Record<string, string>>;
-  readonly #replicas: { child: ChildProcess; port: number }[] = [];
+  readonly #replicas: Replica[] = [];
+  #launched = 0;
 
   constructor(environment: Readonly<Record<string, string>>) {
     this.#environment = environment;
@@ -20,14 +33,16 @@ export class Fleet {
 
   /** The address of any one of them. */
   anyUrl(): string {
-    const replica = this.#replicas[Math.floor(Math.random() * this.#replicas.length)];
-    return `http://127.0.0.1:${replica?.port ?? 0}`;
+    return this.#replicas[Math.floor(Math.random() * this.#replicas.length)]?.url ?? '';
   }
 
-  /** Kills one as a failing machine does, and puts another in its place. */
-  async killOne(): Promise<void> {
+  /** Kills one as a failing machine does, and puts another in its place; tells which, first. */
+  async killOne(onKill: (name: string) => void): Promise<void> {
     const index = Math.floor(Math.random() * this.#replicas.length);
-    this.#replicas[index]?.child.kill('SIGKILL');
+    const replica = this.#replicas[index];
+    if (replica === undefined) return;
+    onKill(replica.name);
+    replica.child.kill('SIGKILL');
     this.kills += 1;
     this.#replicas[index] = await this.#launch();
   }
@@ -36,14 +51,43 @@ export class Fleet {
     for (const { child } of this.#replicas) child.kill('SIGKILL');
   }
 
-  async #launch(): Promise<{ child: ChildProcess; port: number }> {
-    const child = fork(PROGRAM, [], { env: { ...process.env, ...this.#environment } });
-    const [port] = await Promise.race([
-      once(child, 'message'),
-      once(child, 'exit').then(() => {
-        throw new Error('A replica ended before it listened.');
-      }),
-    ]);
-    return { child, port: Number(port) };
+  async #launch(): Promise<Replica> {
+    this.#launched += 1;
+    const name = `replica-${this.#launched}`;
+    const port = await freePort();
+    const child = fork(MAIN, [], {
+      env: {
+        PATH: process.env['PATH'],
+        ...this.#environment,
+        PORT: String(port),
+        OPERATOR_HEADERS: JSON.stringify({ [REPLICA_HEADER]: name }),
+      },
+      silent: true,
+    });
+    child.stdout?.resume();
+    child.stderr?.pipe(process.stderr);
+    const url = `http://127.0.0.1:${port}`;
+    while (!(await isAlive(url))) {
+      if (child.exitCode !== null) throw new Error('A replica ended before it listened.');
+      await sleep(LOOK_EVERY_MS);
+    }
+    return { name, url, child };
   }
+}
+
+async function isAlive(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/livez`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }

@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util';
 import { NO_REDIS } from '../redisServer.ts';
-import { GUARDS, runConsentChaos, type Findings } from './consentChaos.ts';
+import { GUARDS, runConsentChaos, STORES, type Findings, type Store } from './consentChaos.ts';
 
-const USAGE = `npm run consent-chaos -- [--consents N] [--without GUARD]
-  --consents  how many consents are asked for while replicas die (1000)
+const USAGE = `npm run consent-chaos -- [--store STORE] [--consents N] [--runs N] [--without GUARD]
+  --store     one of ${STORES.join(', ')}, both (both)
+  --consents  how many consents are asked for in a run over a store (1000)
+  --runs      how many runs there are (1)
   --without   one of ${GUARDS.join(', ')}
 `;
 
@@ -11,34 +13,51 @@ const USAGE = `npm run consent-chaos -- [--consents N] [--without GUARD]
 const CONSENTS_A_ROUND = 1000;
 
 const { values } = parseArgs({
-  options: { consents: { type: 'string', default: '1000' }, without: { type: 'string' } },
+  options: {
+    store: { type: 'string', default: 'both' },
+    consents: { type: 'string', default: '1000' },
+    runs: { type: 'string', default: '1' },
+    without: { type: 'string' },
+  },
 });
-const consents = Number(values.consents);
+const stores = STORES.filter((store) => values.store === 'both' || values.store === store);
+const [consents = 0, runs = 0] = [values.consents, values.runs].map(Number);
 const without = GUARDS.find((guard) => guard === values.without);
+const areCounts = [consents, runs].every((count) => Number.isInteger(count) && count > 0);
 const isGuardUnknown = values.without !== undefined && without === undefined;
-if (!Number.isInteger(consents) || consents < 1 || isGuardUnknown) {
+if (!areCounts || stores.length === 0 || isGuardUnknown) {
   process.stderr.write(USAGE);
   process.exit(1);
 }
-if (NO_REDIS !== undefined) {
-  process.stdout.write(`consent-chaos: ${NO_REDIS}\n`);
-  process.exit(0);
-}
 
 let isWrong = false;
-for (let left = consents; left > 0; left -= CONSENTS_A_ROUND) {
-  const startedAtMs = performance.now();
-  const findings = await runConsentChaos(Math.min(left, CONSENTS_A_ROUND), without);
-  process.stdout.write(report(findings, (performance.now() - startedAtMs) / 1000));
-  isWrong ||= Object.values<number>({ ...findings.wrong }).some((count) => count > 0);
+for (let run = 0; run < runs; run += 1) {
+  for (const store of stores) isWrong = (await isRunWrong(store)) || isWrong;
 }
 process.stdout.write(isWrong ? 'WRONG\n' : 'nothing wrong\n');
 process.exitCode = isWrong ? 1 : 0;
 
-function report(findings: Findings, seconds: number): string {
+async function isRunWrong(store: Store): Promise<boolean> {
+  if (store === 'redis' && NO_REDIS !== undefined) {
+    process.stdout.write(`consent-chaos over Redis: ${NO_REDIS}\n`);
+    return false;
+  }
+  let isAnyWrong = false;
+  for (let left = consents; left > 0; left -= CONSENTS_A_ROUND) {
+    const startedAtMs = performance.now();
+    const part = Math.min(left, CONSENTS_A_ROUND);
+    const findings = await runConsentChaos({ store, consents: part, without });
+    process.stdout.write(report(store, findings, (performance.now() - startedAtMs) / 1000));
+    isAnyWrong ||= Object.values<number>({ ...findings.wrong }).some((count) => count > 0);
+  }
+  return isAnyWrong;
+}
+
+function report(store: Store, findings: Findings, seconds: number): string {
   const { heard, ends, wrong, ...counts } = findings;
+  const title = store === 'redis' ? 'three replicas on one Redis' : 'one process, in memory';
   return [
-    `three replicas on one Redis (${seconds.toFixed(0)} s)\n`,
+    `${title} (${seconds.toFixed(0)} s)\n`,
     ...rows(Object.entries(counts)),
     '  replies\n',
     ...rows([...heard]),
@@ -50,5 +69,5 @@ function report(findings: Findings, seconds: number): string {
 }
 
 function rows(counts: readonly (readonly [string, number])[]): string[] {
-  return counts.map(([name, count]) => `    ${name.padEnd(34)} ${count}\n`);
+  return counts.map(([name, count]) => `    ${name.padEnd(38)} ${count}\n`);
 }

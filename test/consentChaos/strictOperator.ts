@@ -4,19 +4,24 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { REPLICA_HEADER } from './fleet.ts';
+import { PromptNeeds, type Answerable } from './promptNeeds.ts';
 
 /** What the operator saw that it must not see. */
 export interface Offences {
   promptsWhileOneLived: number;
+  promptsWithoutNeed: number;
   overlappingPolls: number;
   earlyPolls: number;
   tokensUsedTwice: number;
+  tokensForAnotherOperation: number;
 }
 
 interface Consent {
   readonly number: string;
   /** Who asked, by the correlator of the request to prompt. */
   readonly caller: string;
+  readonly operation: Answerable;
   readonly askedAtMs: number;
   readonly manner: Manner;
   intervalMs: number;
@@ -25,12 +30,19 @@ interface Consent {
   isOver: boolean;
 }
 
+/** What becomes of an exchange beside its answer. */
+type Fault =
+  'lost reply' | 'late' | { readonly status: number; readonly retryAfterSeconds?: number };
+
 interface Manner {
   readonly grantedAfterMs?: number;
   readonly deniedAfterMs?: number;
   readonly slowsDown?: boolean;
+  readonly prompt?: 'lost reply';
+  readonly lookup?: Fault;
 }
 
+/** By the number's last digits; half of the numbers were swapped lately, the other half never. */
 const MANNERS: readonly Manner[] = [
   { grantedAfterMs: 0 },
   { grantedAfterMs: 1200 },
@@ -39,14 +51,31 @@ const MANNERS: readonly Manner[] = [
   { deniedAfterMs: 1500 },
   { grantedAfterMs: 0, slowsDown: true },
   {},
+  { grantedAfterMs: 0, prompt: 'lost reply' },
+  { grantedAfterMs: 600, lookup: 'late' },
+  { grantedAfterMs: 0, lookup: 'lost reply' },
+  { grantedAfterMs: 0 },
+  { grantedAfterMs: 300, lookup: { status: 503 } },
+  { grantedAfterMs: 2500 },
+  { grantedAfterMs: 0, lookup: { status: 429, retryAfterSeconds: 4 } },
+  { grantedAfterMs: 1200, lookup: { status: 500 } },
 ];
 
 export const EXPIRES_IN_SECONDS = 8;
 const INTERVAL_SECONDS = 1;
 const SLOWEST_REPLY_MS = 60;
+/** Longer than a request's patience is then, shorter than an exchange may take. */
+const LATE_MS = 800;
 /** What two requests may differ by on their way here, on a machine that is not held up. */
 const WAY_MS = 100;
 const LAG_WINDOW_MS = 2000;
+
+const OPERATIONS: Readonly<Record<string, Answerable>> = {
+  'retrieve-sim-swap-date': 'date',
+  'check-sim-swap': 'window',
+};
+
+type Answer = readonly [status: number, body: unknown, fault?: Fault | undefined];
 
 /**
  * An operator that remembers everything, and whose every date tells for whose consent it was given:
@@ -55,21 +84,29 @@ const LAG_WINDOW_MS = 2000;
 export class StrictOperator {
   readonly offences: Offences = {
     promptsWhileOneLived: 0,
+    promptsWithoutNeed: 0,
     overlappingPolls: 0,
     earlyPolls: 0,
     tokensUsedTwice: 0,
+    tokensForAnotherOperation: 0,
   };
   prompts = 0;
   polls = 0;
+  lookups = 0;
   readonly #server: Server;
   readonly #consents = new Map<string, Consent>();
   readonly #liveByNumber = new Map<string, Consent>();
   readonly #tokens = new Map<string, Consent>();
   readonly #dates = new Map<string, Consent>();
+  /** Who had an answer about whom, by number and caller. */
+  readonly #answered = new Set<string>();
+  readonly #needs: PromptNeeds;
   readonly #lag = new Lag();
-  readonly #firstDateMs = Date.UTC(2001, 0, 1);
+  readonly #firstDateMs = { swapped: Date.now() - 3_600_000, never: Date.UTC(2001, 0, 1) };
 
-  constructor() {
+  /** @param keepMs how long an answer is given again to who had it, so that no prompt is needed */
+  constructor(keepMs: number) {
+    this.#needs = new PromptNeeds(keepMs);
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy());
     });
@@ -89,21 +126,39 @@ export class StrictOperator {
     this.#server.closeAllConnections();
   }
 
+  /** What a replica heard just before it was killed may be lost with it. */
+  replicaKilled(name: string): void {
+    this.#needs.replicaKilled(name, Date.now());
+  }
+
   /** Whether a date was given about this number, for a consent that this caller asked for. */
-  isRightFor(date: string, number: string, caller: string): 'right' | 'wrong' | "another's" {
+  isRightDate(date: string, number: string, caller: string): 'right' | 'wrong' | "another's" {
     const consent = this.#dates.get(new Date(date).toISOString());
     if (consent?.number !== number) return 'wrong';
     return consent.caller === caller ? 'right' : "another's";
   }
 
+  /** Whether it is so, and whether a lookup for this caller told. */
+  isRightWindow(swapped: boolean, number: string, caller: string): 'right' | 'wrong' | "another's" {
+    if (swapped !== wasSwapped(number)) return 'wrong';
+    return this.#answered.has(`${number} ${caller}`) ? 'right' : "another's";
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { body, correlator } = {
-      body: await text(request),
-      correlator: String(request.headers['x-correlator']),
-    };
-    const form = new URLSearchParams(body);
-    const [status, reply] = await this.#answer(request, form, correlator);
-    response.writeHead(status, { 'content-type': 'application/json', 'x-correlator': correlator });
+    const form = new URLSearchParams(await text(request));
+    const correlator = String(request.headers['x-correlator']);
+    const [status, reply, fault] = await this.#answer(request, form, correlator);
+    if (fault === 'lost reply') {
+      response.socket?.resetAndDestroy();
+      return;
+    }
+    if (fault === 'late') await sleep(LATE_MS);
+    const retryAfter = typeof fault === 'object' ? fault.retryAfterSeconds : undefined;
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'x-correlator': correlator,
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+    });
     response.end(JSON.stringify(reply));
   }
 
@@ -111,26 +166,37 @@ export class StrictOperator {
     { url, headers }: IncomingMessage,
     form: URLSearchParams,
     correlator: string,
-  ): Promise<readonly [number, unknown]> {
+  ): Promise<Answer> {
+    const token = headers.authorization?.slice('Bearer '.length) ?? '';
+    const replica = String(headers[REPLICA_HEADER]);
     switch (url) {
       case '/openIDConnectCIBA/v1/bc-authorize':
-        return this.#authorize(form.get('login_hint')?.slice('tel:'.length) ?? '', correlator);
+        return this.#authorize(form, correlator);
       case '/openIDConnectCIBA/v1/token':
         return this.#poll(form.get('auth_req_id') ?? '');
       case '/retrieve-date':
-        return this.#lookUp(headers.authorization?.slice('Bearer '.length) ?? '');
+        return this.#lookUp('date', token, replica);
+      case '/check':
+        return this.#lookUp('window', token, replica);
       default:
         return [404, {}];
     }
   }
 
-  async #authorize(number: string, correlator: string): Promise<readonly [number, unknown]> {
+  async #authorize(form: URLSearchParams, correlator: string): Promise<Answer> {
     this.prompts += 1;
+    const number = form.get('login_hint')?.slice('tel:'.length) ?? '';
+    const operation = OPERATIONS[form.get('scope') ?? ''];
+    if (operation === undefined) return [400, { error: 'invalid_scope' }];
+    const caller = correlator.split('-')[0] ?? '';
     const earlier = this.#liveByNumber.get(number);
     if (earlier !== undefined && isLive(earlier)) this.offences.promptsWhileOneLived += 1;
+    const isNeeded = this.#needs.isNeeded({ number, caller, operation }, Date.now());
+    if (!isNeeded) this.offences.promptsWithoutNeed += 1;
     const consent: Consent = {
       number,
-      caller: correlator.split('-')[0] ?? '',
+      caller,
+      operation,
       askedAtMs: Date.now(),
       manner: MANNERS[Number(number.slice(-3)) % MANNERS.length] ?? {},
       intervalMs: INTERVAL_SECONDS * 1000,
@@ -142,13 +208,15 @@ export class StrictOperator {
     this.#consents.set(authReqId, consent);
     this.#liveByNumber.set(number, consent);
     await takeTime();
-    return [
-      200,
-      { auth_req_id: authReqId, expires_in: EXPIRES_IN_SECONDS, interval: INTERVAL_SECONDS },
-    ];
+    const acknowledged = {
+      auth_req_id: authReqId,
+      expires_in: EXPIRES_IN_SECONDS,
+      interval: INTERVAL_SECONDS,
+    };
+    return [200, acknowledged, consent.manner.prompt];
   }
 
-  async #poll(authReqId: string): Promise<readonly [number, unknown]> {
+  async #poll(authReqId: string): Promise<Answer> {
     this.polls += 1;
     const consent = this.#consents.get(authReqId);
     if (consent === undefined) return [400, { error: 'invalid_grant' }];
@@ -166,7 +234,7 @@ export class StrictOperator {
     return reply;
   }
 
-  #decide(consent: Consent): readonly [number, unknown] {
+  #decide(consent: Consent): Answer {
     const { manner, askedAtMs } = consent;
     const isDue = (ms: number | undefined) => ms !== undefined && Date.now() - askedAtMs >= ms;
     if (consent.isOver) return [400, { error: 'invalid_grant' }];
@@ -183,18 +251,42 @@ export class StrictOperator {
     return [200, { access_token: token, token_type: 'Bearer', expires_in: 60 }];
   }
 
-  async #lookUp(token: string): Promise<readonly [number, unknown]> {
+  async #lookUp(operation: Answerable, token: string, replica: string): Promise<Answer> {
+    this.lookups += 1;
     const consent = this.#tokens.get(token);
     if (consent === undefined) {
       this.offences.tokensUsedTwice += 1;
       return [401, { status: 401, code: 'UNAUTHENTICATED' }];
     }
     this.#tokens.delete(token);
-    const date = new Date(this.#firstDateMs + this.#dates.size).toISOString();
-    this.#dates.set(date, consent);
+    if (consent.operation !== operation) this.offences.tokensForAnotherOperation += 1;
     await takeTime();
-    return [200, { latestSimChange: date }];
+    const { number, caller, manner } = consent;
+    const fault = manner.lookup;
+    const lookedUp = { number, caller, replica, atMs: Date.now() };
+    if (fault === 'lost reply' || typeof fault === 'object') {
+      const retryAfterSeconds = typeof fault === 'object' ? fault.retryAfterSeconds : undefined;
+      this.#needs.failed(lookedUp, retryAfterSeconds);
+      const status = typeof fault === 'object' ? fault.status : 200;
+      return [status, { status, code: 'UNAVAILABLE' }, fault];
+    }
+    // Of a line that never was swapped, the date answers windows as well.
+    const answers: readonly Answerable[] =
+      operation === 'date' && !wasSwapped(number) ? ['date', 'window'] : [operation];
+    this.#needs.answered(lookedUp, answers);
+    this.#answered.add(`${number} ${caller}`);
+    if (operation === 'window') return [200, { swapped: wasSwapped(number) }, fault];
+    const { swapped, never } = this.#firstDateMs;
+    const firstMs = wasSwapped(number) ? swapped : never;
+    const date = new Date(firstMs + this.#dates.size).toISOString();
+    this.#dates.set(date, consent);
+    return [200, { latestSimChange: date }, fault];
   }
+}
+
+/** The truth about a number, of the last day. */
+function wasSwapped(number: string): boolean {
+  return Number(number.slice(-3)) % 2 === 1;
 }
 
 /** How long this process was held up lately: by so much its own idea of when a request came is off. */
@@ -229,7 +321,7 @@ function isLive(consent: Consent): boolean {
   return !consent.isOver && Date.now() < consent.askedAtMs + EXPIRES_IN_SECONDS * 1000;
 }
 
-function end(consent: Consent, error: string): readonly [number, unknown] {
+function end(consent: Consent, error: string): Answer {
   consent.isOver = true;
   return [400, { error }];
 }

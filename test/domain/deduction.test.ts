@@ -5,6 +5,7 @@ import {
   type DateTrust,
 } from '../../src/domain/deduction.ts';
 import type { DateFact, Fact } from '../../src/domain/fact.ts';
+import { START_MS } from '../testClock.ts';
 import { changed, checked, hours, withheld } from '../values.ts';
 
 const TRUST: DateTrust = { dateMarginHours: 48, trustMonitoredPeriod: true };
@@ -21,9 +22,14 @@ type Case = readonly [
   swapped: boolean | undefined,
 ];
 
+/** The same fact, of a lookup that left at another time. */
+function at(fact: Fact, sentAtMs: number): Fact {
+  return { ...fact, sentAtMs };
+}
+
 function deduces(cases: readonly Case[], trust = TRUST): void {
   it.each(cases)('%s', (_, maxAgeHours, facts, swapped) => {
-    expect(deduceSwapped(hours(maxAgeHours), facts, trust)).toBe(swapped);
+    expect(deduceSwapped(hours(maxAgeHours), facts, trust)?.swapped).toBe(swapped);
   });
 }
 
@@ -109,6 +115,38 @@ describe('deduceSwapped', () => {
       ['a check against a date of long ago', 24, [changed(5_000), checked(24, true)], true],
       ['a check against a monitored period', 24, [withheld(90), checked(24, true)], true],
     ]);
+  });
+});
+
+describe('when the operator was asked', () => {
+  it.each([
+    ['the fact says', 240, [at(checked(240, false), 5)], 5],
+    [
+      'the latest of those that agree says',
+      24,
+      [at(checked(240, false), 9), at(checked(24, false), 5)],
+      9,
+    ],
+    [
+      'the fact that answers says, not a later one',
+      24,
+      [at(checked(24, true), 5), at(checked(12, false), 9)],
+      5,
+    ],
+    [
+      'a true says, where a later false contradicts it',
+      24,
+      [at(checked(24, true), 5), at(checked(24, false), 9)],
+      5,
+    ],
+    [
+      'the date says, where a check made it a swap',
+      240,
+      [at(changed(100), START_MS), at(checked(2400, true), 9)],
+      START_MS,
+    ],
+  ] as const)('%s', (_, maxAgeHours, facts, asOfMs) => {
+    expect(deduceSwapped(hours(maxAgeHours), facts, TRUST)?.asOfMs).toBe(asOfMs);
   });
 });
 

@@ -6,9 +6,9 @@ import { LookupError } from '../../src/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type { SimSwaps } from '../../src/loaders/simSwaps.ts';
 import { createSimSwaps } from '../../src/server.ts';
+import { fieldsOf } from '../askedFields.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { silentLog } from '../silentLog.ts';
-import { hours } from '../values.ts';
 
 /** How one request asks. */
 export interface Asking {
@@ -65,7 +65,7 @@ export class AskedSimSwaps implements AsyncDisposable {
       deadlineMs: this.#clock.monotonicMs() + timeLeftMs,
     });
     try {
-      return await loader.simSwappedWithin(number, hours(240));
+      return await fieldsOf(loader).simSwappedWithin(number, 240);
     } catch (error) {
       if (error instanceof LookupError) return error.failure.code;
       throw error;

@@ -3,6 +3,7 @@ import { CallerGone } from '../../src/http/abortReasons.ts';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
 import { TestEndpoint } from '../http/testEndpoint.ts';
 import { TestClock } from '../testClock.ts';
+import { ALICE } from '../values.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 
 const PERMITS = 256;
@@ -66,6 +67,7 @@ test('each exchange gets what is left of the request, and its retry what is left
   await using endpoint = new TestEndpoint(server.url);
   const post = vi.spyOn(endpoint.endpoint, 'post');
   await endpoint.guarded('client-credentials', clock).post({
+    about: ALICE,
     urgency: { deadlineMs: clock.monotonicMs() + 10_000 },
     make: () => POST,
     judge: () => ({}),
@@ -80,6 +82,7 @@ test('time that signing takes counts: nothing is sent when none is left', async 
   );
   await using endpoint = new TestEndpoint(server.url);
   await endpoint.guarded('client-credentials', clock).post({
+    about: ALICE,
     urgency: { deadlineMs: clock.monotonicMs() + 1000 },
     make: async () => {
       await clock.advance(1000);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import { answerJson, type Answer, type Received } from '../http/recordingServer.ts';
 import { TestClock } from '../testClock.ts';
@@ -46,25 +46,14 @@ describe('an operator that fails', () => {
   let clock: TestClock;
 
   beforeEach(() => {
-    // cockatiel reads Date itself for the time until its next try.
-    vi.useFakeTimers({ toFake: ['Date'] });
     clock = new TestClock();
   });
-
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
-  async function pass(ms: number): Promise<void> {
-    vi.setSystemTime(Date.now() + ms);
-    await clock.advance(ms);
-  }
 
   /** Pauses before retries pass at once. */
   const hasty: Clock = {
     nowMs: () => clock.nowMs(),
     monotonicMs: () => clock.monotonicMs(),
-    sleep: (ms) => pass(ms),
+    sleep: (ms) => clock.advance(ms),
   };
 
   it.each<{ what: string; operator: Answer; settings?: Record<string, string> }>([
@@ -102,7 +91,7 @@ describe('an operator that fails', () => {
 
       for (let second = 0; second < 60; second += 1) {
         await asked.ask({ number: line(100 + second) });
-        await pass(1000);
+        await clock.advance(1000);
       }
       // A try every 5 s, and no more.
       expect(asked.count(path) - untilOpen).toBeLessThanOrEqual(13);
@@ -110,7 +99,7 @@ describe('an operator that fails', () => {
       isDown = false;
       let answer: boolean | string = 'not asked';
       for (let second = 0; second < 10 && answer !== false; second += 1) {
-        await pass(1000);
+        await clock.advance(1000);
         answer = await asked.ask({ number: line(200 + second) });
       }
       expect(answer).toBe(false);

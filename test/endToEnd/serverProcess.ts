@@ -70,6 +70,8 @@ export class ServerProcess implements AsyncDisposable {
 }
 
 function portIn(line: string): number | undefined {
+  // The last line of a process that is killed may be torn.
+  if (!line.includes('"listening"')) return undefined;
   const { msg, port } = JSON.parse(line) as { msg?: string; port?: number };
   return msg === 'listening' ? port : undefined;
 }

@@ -99,7 +99,8 @@ test('a client that never ends its request holds the drain up no longer than its
     host: '127.0.0.1',
     port: 0,
     drainLimitMs: 50,
-    graphql: () => Promise.resolve(),
+    replyTimeoutMs: 1000,
+    graphql: () => Promise.race([]),
     onDefect: () => undefined,
   });
   const { port } = new URL(await http.listen());

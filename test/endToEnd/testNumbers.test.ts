@@ -49,7 +49,7 @@ const LOOKUPS: readonly Row[] = [
   failing('023', 'OPERATOR_REFUSED'),
   failing('024', 'OPERATOR_REFUSED'),
   failing('025', 'NUMBER_NOT_SERVED'),
-  failing('026', 'NUMBER_NOT_SERVED'),
+  failing('026', 'OPERATOR_REFUSED'),
   failing('030', 'OPERATOR_INVALID_REPLY'),
   failing('031', 'OPERATOR_INVALID_REPLY'),
   ['032', 'OPERATOR_INVALID_REPLY', false],

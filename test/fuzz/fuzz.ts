@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
@@ -18,8 +19,19 @@ export interface FuzzRun {
   readonly flow: '2-legged' | '3-legged';
 }
 
+/** What the server's process holds at a moment. */
+export interface Held {
+  readonly bytes: number;
+  readonly threads: number;
+  readonly fileDescriptors: number;
+}
+
 /** What came of it. */
 export interface Findings extends ServerFigures {
+  /** After the first batches, when all code is warm, and at the end. */
+  readonly heldBefore: Held;
+  readonly heldAfter: Held;
+  readonly longestReplyBytes: number;
   readonly inputs: ReadonlyMap<string, number>;
   readonly statuses: ReadonlyMap<string, number>;
   readonly codes: ReadonlyMap<string, number>;
@@ -35,6 +47,10 @@ const BATCH = 500;
 const GIVEN_UP_AFTER_MS = 15_000;
 /** Time for an answer to bytes that may not be a whole request, before their end is told. */
 const RAW_PATIENCE_MS = 20;
+/** Code is compiled and caches fill for so many batches; what is held then is the baseline. */
+const WARM_UP_BATCHES = 2;
+/** The limit of the service, and what stands around the data. */
+const MAX_REPLY_BYTES = 2 * 1024 * 1024 + 64 * 1024;
 const MOST_TOLD = 10;
 const FINAL_STATUS = /^HTTP\/1\.1 ([2-9]\d\d)/m;
 const GOOD_NUMBER = '+447700900500';
@@ -57,6 +73,7 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
     server.child.send('measure');
     let next = run.from;
     let answeredGoods = 0;
+    let heldBefore: Held | undefined;
     const client = async (end: number): Promise<void> => {
       while (next < end) {
         const index = next;
@@ -79,12 +96,18 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
         tally.violation(`no good answer after the batch that ends before input ${end}`);
         if (server.child.exitCode !== null) break;
       }
+      if (answeredGoods <= WARM_UP_BATCHES) heldBefore = server.held(await server.figures());
     }
     tally.count(tally.inputs, 'operator reply', operator.rubbish);
     tally.count(tally.statuses, 'good questions answered', answeredGoods);
     const { inputs, statuses, codes, violations, violationCount } = tally;
+    const figures = await server.figures();
+    const heldAfter = server.held(figures);
     return {
-      ...(await server.figures()),
+      ...figures,
+      heldBefore: heldBefore ?? heldAfter,
+      heldAfter,
+      longestReplyBytes: tally.longestReplyBytes,
       inputs,
       statuses,
       codes,
@@ -102,12 +125,15 @@ interface ServerProcess {
   readonly url: string;
   readonly child: ChildProcess;
   figures(): Promise<ServerFigures>;
+  /** With what the operating system counts. */
+  held(figures: ServerFigures): Held;
   stop(): Promise<void>;
 }
 
 /** A process of its own, so that our own load is not taken for the server's. */
 async function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<ServerProcess> {
   const child = fork(fileURLToPath(new URL('serverUnderTest.ts', import.meta.url)), {
+    execArgv: [...process.execArgv, '--expose-gc'],
     env: {
       PORT: '0',
       ROLE: role,
@@ -117,6 +143,8 @@ async function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promi
       OPERATOR_CLIENT_ID: 'fuzz',
       OPERATOR_CLIENT_SECRET: 'fuzz',
       OPERATOR_FLOW: flow,
+      QUOTA_PROMPTS_PER_HOUR: '999999999',
+      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
       OPERATOR_TIMEOUT_MS: '300',
       REQUEST_TIMEOUT_MS: '1000',
       CONSENT_WAIT_MS: '100',
@@ -134,6 +162,11 @@ async function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promi
   return {
     url,
     child,
+    held: ({ heldBytes }) => ({
+      bytes: heldBytes,
+      threads: readdirSync(`/proc/${child.pid}/task`).length,
+      fileDescriptors: readdirSync(`/proc/${child.pid}/fd`).length,
+    }),
     async figures() {
       const figures = message();
       child.send('figures');
@@ -222,6 +255,7 @@ class Tally {
   readonly codes = new Map<string, number>();
   readonly violations: string[] = [];
   violationCount = 0;
+  longestReplyBytes = 0;
 
   count(counts: Map<string, number>, name: string, by = 1): void {
     counts.set(name, (counts.get(name) ?? 0) + by);
@@ -233,6 +267,9 @@ class Tally {
 
   answered(status: number, body: string, index: number): void {
     this.count(this.statuses, String(status));
+    const bytes = Buffer.byteLength(body);
+    this.longestReplyBytes = Math.max(this.longestReplyBytes, bytes);
+    if (bytes > MAX_REPLY_BYTES) this.violation(`input ${index} was answered with ${bytes} bytes`);
     if (status >= 500) this.violation(`input ${index} was answered with ${status}`);
     for (const { message = '', extensions } of errorsIn(body)) {
       const code = extensions?.code ?? 'no code';

@@ -1,12 +1,13 @@
 import { Random } from '../chaos/random.ts';
 import { documentOf, numberOf, operationWithVariables } from './documents.ts';
+import { grammaticalDocument } from './grammar.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 
 /** What is sent: an HTTP request, or bytes that may or may not be one. */
 export type Input =
   | { readonly kind: 'HTTP'; readonly bytes: string }
   | {
-      readonly kind: 'JSON' | 'document' | 'variables' | 'lookups' | 'caller token';
+      readonly kind: 'JSON' | 'document' | 'grammar' | 'variables' | 'lookups' | 'caller token';
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string;
     };
@@ -18,7 +19,8 @@ export type Role = 'bff' | 'subgraph';
 const KINDS: Readonly<Record<InputKind, number>> = {
   HTTP: 15,
   JSON: 15,
-  document: 30,
+  document: 20,
+  grammar: 25,
   variables: 20,
   lookups: 15,
   'caller token': 5,
@@ -42,6 +44,8 @@ export function inputOf(seed: number, index: number, role: Role): Input {
         headers: JSON_TYPE,
         body: JSON.stringify({ query: documentOf(random, role) }),
       };
+    case 'grammar':
+      return { kind, headers: JSON_TYPE, body: JSON.stringify(grammaticalOf(random, role)) };
     case 'variables':
       return {
         kind,
@@ -72,6 +76,16 @@ function lookupsOf(random: Random, role: Role): object {
         query: `query ($n: [_Any!]!) { _entities(representations: $n) { ... on PhoneNumber { ${fields} } } }`,
         variables: { n: numbers.map((e164) => ({ __typename: 'PhoneNumber', e164 })) },
       };
+}
+
+/** A document by the grammar, with values for some of its variables. */
+function grammaticalOf(random: Random, role: Role): object {
+  const query = grammaticalDocument(random, role);
+  const variables: Record<string, unknown> = {};
+  for (const name of ['v', 'n', 'h', 'b', 'list']) {
+    if (random.chance(0.7)) variables[name] = random.chance(0.3) ? null : valueOf(random, 3);
+  }
+  return random.chance(0.8) ? { query, variables } : { query };
 }
 
 function jsonOf(random: Random, role: Role): string {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { runFuzz, type Findings, type FuzzRun } from './fuzz.ts';
+import { runFuzz, type Findings, type FuzzRun, type Held } from './fuzz.ts';
 
 const USAGE = `npm run fuzz -- [--inputs N] [--seed N] [--from N]
   --inputs  how many inputs, rubbish of the operator's among them (10000)
@@ -9,6 +9,12 @@ const USAGE = `npm run fuzz -- [--inputs N] [--seed N] [--from N]
 
 /** No input may keep the others waiting for longer. */
 const LONGEST_DELAY_MS = 100;
+/** Caches fill, code is compiled: more than this is a leak, or a cache without a bound. */
+const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
+/** libuv starts its threads when they are needed. */
+const MAX_MORE_THREADS = 4;
+/** Connections to the operator that are kept alive. */
+const MAX_MORE_DESCRIPTORS = 64;
 
 const { values } = parseArgs({
   options: {
@@ -41,7 +47,11 @@ process.stdout.write(`seed ${seed}: ${isWrong ? 'WRONG' : 'nothing wrong'}\n`);
 process.exitCode = isWrong ? 1 : 0;
 
 function hasFailed(findings: Findings): boolean {
+  const { heldBefore, heldAfter } = findings;
   return (
+    heldAfter.bytes - heldBefore.bytes > MAX_GROWTH_BYTES ||
+    heldAfter.threads - heldBefore.threads > MAX_MORE_THREADS ||
+    heldAfter.fileDescriptors - heldBefore.fileDescriptors > MAX_MORE_DESCRIPTORS ||
     findings.violationCount > 0 ||
     findings.uncaughtExceptions > 0 ||
     findings.unhandledRejections > 0 ||
@@ -60,6 +70,8 @@ function report(title: string, findings: Findings): string {
       .toSorted(([one], [other]) => one.localeCompare(other))
       .map(([name, count]) => row(`  ${name}`, count))
       .join('');
+  const heldRow = (name: string, of: (held: Held) => number | string): string =>
+    row(`${name}, before and after`, `${of(findings.heldBefore)} ${of(findings.heldAfter)}`);
   return [
     `${title}\n  inputs\n`,
     list(findings.inputs),
@@ -69,8 +81,12 @@ function report(title: string, findings: Findings): string {
     list(findings.codes),
     row('longest event-loop delay by own work, ms', findings.ownDelayMs.toFixed(1)),
     row('longest event-loop delay by the wall clock, ms', findings.eventLoopDelayMs.toFixed(1)),
+    row('longest reply, bytes', findings.longestReplyBytes),
+    heldRow('heap after collection, MiB', (held) => (held.bytes / 1024 / 1024).toFixed(1)),
+    heldRow('threads', (held) => held.threads),
+    heldRow('file descriptors', (held) => held.fileDescriptors),
     '  wrong\n',
-    row('  5xx, no answer, broken resolvers, numbers told', findings.violationCount),
+    row('  5xx, no answer, broken resolvers, numbers told, too long', findings.violationCount),
     row('  uncaught exceptions', findings.uncaughtExceptions),
     row('  unhandled rejections', findings.unhandledRejections),
     ...[...findings.violations, ...findings.defects].map((one) => `    ${one}\n`),

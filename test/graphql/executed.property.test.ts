@@ -2,15 +2,21 @@ import { execute, parse, validate, type SourceLocation } from 'graphql';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestContext } from '../../src/context.ts';
+import type { FieldAsk } from '../../src/domain/fields.ts';
 import { instantAt } from '../../src/domain/instant.ts';
 import { LookupError } from '../../src/errors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
+import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
 import { ALICE, BOB } from '../values.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
 const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const LIMITS = { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 100 };
+const LIMITS = {
+  maxNumbersPerOperation: 100,
+  maxQuestionsPerNumber: 100,
+  maxReplyBytes: 2_000_000,
+};
 const SERVERS = {
   bff: createApolloServer({ role: 'bff', production: false, limits: LIMITS }, QUIET),
   subgraph: createApolloServer({ role: 'subgraph', production: false, limits: LIMITS }, QUIET),
@@ -23,15 +29,25 @@ afterAll(() => Promise.all([SERVERS.bff.stop(), SERVERS.subgraph.stop()]));
 function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
   const answer = <T>(value: T, seed: number): Promise<T> =>
     failsWith !== undefined && seed % 4 < 2 ? Promise.reject(failsWith()) : Promise.resolve(value);
+  const tell = (number: string, { asked }: FieldAsk): Promise<FieldAnswer> => {
+    const asOfMs = 1_700_000_000_000;
+    switch (asked.asks) {
+      case 'date': {
+        const latestSimChange = number === ALICE ? instantAt(asOfMs) : null;
+        return answer({ kind: 'date', latestSimChange, asOfMs }, lastDigit(number));
+      }
+      case 'window': {
+        const seed = asked.maxAgeHours + lastDigit(number);
+        return answer({ kind: 'window', swapped: seed % 2 === 0, asOfMs }, seed);
+      }
+      case 'consent':
+        return answer({ kind: 'consent', consent: { state: 'PENDING', retryAfterSeconds: 5 } }, 2);
+    }
+  };
   return {
     caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: ALICE },
-    simSwaps: {
-      lastSimSwap: (number: string) =>
-        answer(number === ALICE ? instantAt(1_700_000_000_000) : null, lastDigit(number)),
-      simSwappedWithin: (number: string, hours: number) =>
-        answer((hours + lastDigit(number)) % 2 === 0, hours + lastDigit(number)),
-      consent: () => answer({ state: 'PENDING', retryAfterSeconds: 5 }, 2),
-    },
+    quotas: () => Promise.resolve([]),
+    simSwaps: { answer: tell },
   };
 }
 
@@ -70,6 +86,8 @@ describe('an operation', () => {
     'simSwappedWithin',
     'simSwappedWithin(maxAgeHours: 3)',
     'simSwappedWithin(maxAgeHours: $hours)',
+    'simSwapCheck(maxAgeHours: 3) { result reason asOf }',
+    'simSwapCheck(maxAgeHours: $hours) { r: result __typename retryAfterSeconds }',
     'simSwapConsent { state retryAfterSeconds expiresAt }',
     'simSwapConsent { __typename s: state }',
   );

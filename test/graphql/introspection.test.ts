@@ -36,6 +36,9 @@ describe.each(ROLES)('in production, the %s', (role) => {
     expect(reply.status).toBe(400);
     expect(reply.data).toBeUndefined();
     expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(reply.errors[0]?.message).toBe(
+      'Introspection is off in production. Read the schema in schema/ of the release, or introspect a server that runs without NODE_ENV=production.',
+    );
   });
 
   it('does not tell it by way of suggestions either', async () => {

@@ -111,6 +111,7 @@ describe('the schema of the subgraph', () => {
     expect(fieldsOf(graph, 'PhoneNumber').toSorted()).toEqual([
       'e164: ID!',
       'lastSimSwap: DateTime',
+      'simSwapCheck: SimSwapCheck',
       'simSwapConsent: SimSwapConsent',
       'simSwappedWithin: Boolean',
     ]);

@@ -106,7 +106,12 @@ describe('the size limit', () => {
     });
     await using client = new TestEndpoint(server.url);
     expect(await client.post()).toEqual({
-      fault: { cause: 'invalid-reply', sent: true, detail: 'the reply is over 65536 bytes' },
+      fault: {
+        cause: 'invalid-reply',
+        sent: true,
+        detail: 'the reply is over 65536 bytes',
+        flaw: 'too large',
+      },
     });
     await server.connections[0]?.closed;
   });

@@ -40,11 +40,14 @@ async function postInTurn(client: TestEndpoint, times: number): Promise<Exchange
 
 /** In short: the status, or why there is no reply. */
 function outcome(exchange: Exchange): number | string {
-  return 'reply' in exchange ? exchange.reply.status : exchange.fault.detail;
+  if ('fault' in exchange) return exchange.fault.flaw ?? exchange.fault.detail;
+  return exchange.isUnproven === true ? `unproven ${exchange.reply.status}` : exchange.reply.status;
 }
 
-const MISSING = 'the reply carries no correlator';
-const ANOTHERS = "the reply carries another request's correlator";
+const MISSING = 'no correlator';
+const ANOTHERS = 'another correlator';
+const NEVER_OURS = 'another correlator, never ours';
+const NEVER_ANY = 'no correlator, never ours';
 
 describe('connections', () => {
   const FRESH = 'close';
@@ -92,29 +95,41 @@ describe('a reply', () => {
       'auto',
       'without one, of a gateway: 502',
       [{ echo: 'own' }, { status: 502, echo: 'none' }],
-      [200, 502],
+      [200, 'unproven 502'],
     ],
     [
       'auto',
       'without one, of a gateway: 404',
       [{ echo: 'own' }, { status: 404, echo: 'none' }],
-      [200, 404],
+      [200, 'unproven 404'],
     ],
-    ['auto', "with another's, at first", [{ echo: { of: 'else' } }], [ANOTHERS, ANOTHERS]],
+    [
+      'auto',
+      'without one, 403, from one who never echoed: its connection is fresh',
+      [{ status: 403, echo: 'none' }],
+      [403, 403],
+    ],
+    ['auto', "with another's, at first", [{ echo: { of: 'else' } }], [NEVER_OURS, NEVER_OURS]],
     ['auto', "with another's, later", [{ echo: 'own' }, { echo: { of: 'else' } }], [200, ANOTHERS]],
     [
       'auto',
       "with another's, and an error",
       [{ status: 500, echo: { of: 'else' } }],
-      [ANOTHERS, ANOTHERS],
+      [NEVER_OURS, NEVER_OURS],
     ],
-    ['auto', 'with an empty one', [{ echo: { of: '' } }], [ANOTHERS, ANOTHERS]],
-    ['always', 'without a correlator', [{ echo: 'none' }], [MISSING, MISSING]],
-    ['always', 'without one, of a gateway: 503', [{ status: 503, echo: 'none' }], [503, 503]],
-    ['always', "with another's", [{ echo: { of: 'else' } }], [ANOTHERS, ANOTHERS]],
+    ['auto', 'with an empty one', [{ echo: { of: '' } }], [NEVER_OURS, NEVER_OURS]],
+    ['always', 'without a correlator', [{ echo: 'none' }], [NEVER_ANY, NEVER_ANY]],
+    [
+      'always',
+      'without one, of a gateway: 503',
+      [{ status: 503, echo: 'none' }],
+      ['unproven 503', 'unproven 503'],
+    ],
+    ['always', "with another's", [{ echo: { of: 'else' } }], [NEVER_OURS, NEVER_OURS]],
     ['never', 'without a correlator', [{ echo: 'none' }], [200, 200]],
     ['never', 'without one, after one with it', [{ echo: 'own' }, { echo: 'none' }], [200, 200]],
-    ['never', "with another's", [{ echo: { of: 'else' } }], [ANOTHERS, ANOTHERS]],
+    ['never', "with its gateway's own", [{ echo: { of: 'else' } }], [200, 200]],
+    ['never', "with its gateway's own, 404", [{ status: 404, echo: { of: 'else' } }], [404, 404]],
   ])('%s: %s', async (echo, _, told, outcomes) => {
     await using server = await RecordingServer.start(echoing(told));
     await using client = new TestEndpoint(server.url, { echo });
@@ -127,7 +142,7 @@ describe('a reply', () => {
       response.end('{}');
     });
     await using client = new TestEndpoint(server.url);
-    expect(outcome(await client.post())).toBe(ANOTHERS);
+    expect(outcome(await client.post())).toBe(NEVER_OURS);
   });
 
   it("with another's is not read, and its connection is dropped", async () => {
@@ -137,7 +152,12 @@ describe('a reply', () => {
     });
     await using client = new TestEndpoint(server.url, { echo: 'always' });
     expect(await client.post()).toEqual({
-      fault: { cause: 'invalid-reply', sent: true, detail: ANOTHERS },
+      fault: {
+        cause: 'invalid-reply',
+        sent: true,
+        detail: 'the reply may be that of another request',
+        flaw: NEVER_OURS,
+      },
     });
     await server.connections[0]?.closed;
   });
@@ -201,9 +221,34 @@ describe('a response too many on a connection that is kept alive', () => {
     await using client = new TestEndpoint(server.url, { echo: 'always' });
     const [first, second, third] = await postInTurn(client, 3);
     expect(first).toMatchObject({ reply: { body: '{"for":"exchange-1"}' } });
-    expect(second).toMatchObject({ fault: { cause: 'invalid-reply', detail: refusal } });
+    expect(second).toMatchObject({ fault: { cause: 'invalid-reply', flaw: refusal } });
     await server.connections[0]?.closed;
     expect(third).toMatchObject({ reply: { body: '{"for":"exchange-3"}' } });
     expect(server.connections).toHaveLength(2);
+  });
+});
+
+describe('an endpoint that is distrusted', () => {
+  it('takes connections that carried nothing before, and believes an error on them, until it echoes', async () => {
+    const told: Told[] = [
+      { echo: 'own' },
+      { status: 403, echo: 'none' },
+      { status: 403, echo: 'none' },
+      { echo: 'own' },
+      { echo: 'own' },
+    ];
+    await using server = await RecordingServer.start(echoing(told));
+    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    const outcomes = (await postInTurn(client, 2)).map(outcome);
+    client.endpoint.distrust();
+    outcomes.push(...(await postInTurn(client, 3)).map(outcome));
+
+    expect(outcomes).toEqual([200, 'unproven 403', 403, 200, 200]);
+    const [first, second, third, fourth, fifth] = server.received.map(
+      ({ connection }) => connection,
+    );
+    expect(second).toBe(first);
+    expect(new Set([first, third, fourth]).size).toBe(3);
+    expect(fifth).toBe(first);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readJsonObject } from '../../src/http/json.ts';
+import { readAnswer, readJsonObject } from '../../src/http/json.ts';
 import { jsonReply } from './replies.ts';
 
 describe('readJsonObject', () => {
@@ -12,7 +12,7 @@ describe('readJsonObject', () => {
     'application/vnd.camara.v1+json ; charset=utf-8',
   ])('reads a body of type %s', (contentType) => {
     const reply = jsonReply(200, '{"swapped":true}', { 'content-type': contentType });
-    expect(readJsonObject(reply)).toEqual({ swapped: true });
+    expect(readJsonObject(reply)).toEqual({ body: { swapped: true } });
   });
 
   it.each([
@@ -28,16 +28,11 @@ describe('readJsonObject', () => {
     ['two types in one', 'application/json, text/html'],
   ])('refuses %s, whatever the body', (_, contentType) => {
     const reply = jsonReply(200, '{"swapped":true}', { 'content-type': contentType });
-    expect(readJsonObject(reply)).toBeUndefined();
+    expect(readJsonObject(reply)).toEqual({ flaw: 'no JSON' });
   });
 
   it.each([
     ['nothing', ''],
-    ['null', 'null'],
-    ['a boolean', 'false'],
-    ['a number', '0'],
-    ['a string', '"swapped"'],
-    ['an array', '[{"swapped":true}]'],
     ['half an object', '{"swapped":tr'],
     ['two objects', '{"swapped":true}{"swapped":true}'],
     ['single quotes', "{'swapped':true}"],
@@ -46,11 +41,26 @@ describe('readJsonObject', () => {
     ['NaN', '{"interval":NaN}'],
     ['a page', '<html></html>'],
   ])('refuses %s', (_, body) => {
-    expect(readJsonObject(jsonReply(200, body))).toBeUndefined();
+    expect(readJsonObject(jsonReply(200, body))).toEqual({ flaw: 'no JSON' });
+  });
+
+  it.each([
+    ['null', 'null'],
+    ['a boolean', 'false'],
+    ['a number', '0'],
+    ['a string', '"swapped"'],
+    ['an array', '[{"swapped":true}]'],
+  ])('refuses %s, which is no object', (_, body) => {
+    expect(readJsonObject(jsonReply(200, body))).toEqual({ flaw: 'no JSON object' });
+  });
+
+  it('refuses a member that stands twice', () => {
+    const reply = jsonReply(400, '{"error":"authorization_pending","error":"access_denied"}');
+    expect(readJsonObject(reply)).toEqual({ flaw: 'a member twice' });
   });
 
   it('takes a member named __proto__ for a member and for nothing else', () => {
-    const body = readJsonObject(jsonReply(200, '{"__proto__":{"swapped":false}}'));
-    expect(body?.['swapped']).toBeUndefined();
+    const read = readAnswer(jsonReply(200, '{"__proto__":{"swapped":false}}'));
+    expect('body' in read && read.body['swapped']).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { Circuit } from '../../src/http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
-import { SentHeaders } from '../../src/http/sentHeaders.ts';
+import type { Log } from '../../src/log.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** Time that no test waits for: a limit that is not kept fails by the test's own. */
@@ -22,7 +22,6 @@ interface Options {
 /** An endpoint with its own connections, closed with the test that made it. */
 export class TestEndpoint implements AsyncDisposable {
   readonly endpoint: Endpoint;
-  readonly #sentHeaders = new SentHeaders();
   #count = 0;
 
   constructor(url: string, { timeoutMs = AMPLE_MS, echo = 'auto', headers = {} }: Options = {}) {
@@ -30,7 +29,6 @@ export class TestEndpoint implements AsyncDisposable {
     this.endpoint = new Endpoint(
       { url, timeoutMs, replyCheck, headers },
       {
-        sentHeaders: this.#sentHeaders,
         abortListeners: new AbortListeners(),
       },
     );
@@ -52,7 +50,7 @@ export class TestEndpoint implements AsyncDisposable {
   }
 
   /** The same endpoint behind guards of its own, whose retries do not pause. */
-  guarded(kind: ExchangeKind, clock: Clock): GuardedEndpoint {
+  guarded(kind: ExchangeKind, clock: Clock, log: Log = silentLog): GuardedEndpoint {
     return new GuardedEndpoint(this.endpoint, {
       name: 'test endpoint',
       kind,
@@ -61,13 +59,12 @@ export class TestEndpoint implements AsyncDisposable {
       rules: { canTakeNewToken: true, retriesDoubtfulLookups: false },
       decideRetry,
       clock,
-      log: silentLog,
+      log,
       random: () => 0,
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.endpoint.close();
-    this.#sentHeaders.close();
   }
 }

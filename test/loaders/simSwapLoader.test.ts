@@ -8,6 +8,7 @@ import { Executor } from '../../src/lookups/executor.ts';
 import type { Inquiry, LookupOutcome, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { ConsentStatus } from '../../src/tokens/consents/consentStatus.ts';
+import { fieldsOf } from '../askedFields.ts';
 import { ALICE, BOB, changed, checked, hours } from '../values.ts';
 
 const OFFER: Offer = {
@@ -70,7 +71,7 @@ function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Err
     signal: new AbortController().signal,
     deadlineMs: Infinity,
   });
-  return { route, loader: createSimSwapLoader(executor) };
+  return { route, loader: fieldsOf(createSimSwapLoader(executor)) };
 }
 
 function numbers(count: number): PhoneNumber[] {

@@ -9,9 +9,10 @@ import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
-import type { Answer, Offer } from '../../src/lookups/plan.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
+import { told, type Told } from '../askedFields.ts';
 import { settled, START_MS, TestClock } from '../testClock.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
@@ -35,7 +36,7 @@ const OFFER: Offer = {
   trustMonitoredPeriod: true,
 };
 
-function failure(answer: Answer | Error | undefined): LookupFailure | undefined {
+function failure(answer: Told | Error | undefined): LookupFailure | undefined {
   return answer !== undefined && 'failure' in answer ? answer.failure : undefined;
 }
 
@@ -87,7 +88,7 @@ describe('lookups with consent', () => {
       signal = new AbortController().signal,
       number = NUMBER,
     }: { caller?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
-  ): Promise<(Answer | Error)[]> {
+  ): Promise<(Told | Error)[]> {
     const executor = new Executor(lookups, OFFER, {
       caller,
       purpose: 'fraud-prevention',
@@ -98,11 +99,11 @@ describe('lookups with consent', () => {
     });
     return executor
       .ask(number, questions)
-      .then(() => questions.map((question) => executor.answerTo(number, question)));
+      .then(() => questions.map((question) => told(executor.answerTo(number, question))));
   }
 
   /** The answers once nothing but time can move them, `ms` later. */
-  async function after(ms: number, asked: Promise<(Answer | Error)[]>) {
+  async function after(ms: number, asked: Promise<(Told | Error)[]>) {
     await clock.advance(ms);
     return asked;
   }
@@ -235,7 +236,7 @@ describe('lookups with consent', () => {
   it('comes to an answer with one prompt even when patience is shorter than every exchange', async () => {
     operator.latencyMs = 100;
     lookups = route(1);
-    let answer: Answer | Error | undefined;
+    let answer: Told | Error | undefined;
     let asks = 0;
     while (!(answer !== undefined && 'swapped' in answer) && asks < 10) {
       asks += 1;

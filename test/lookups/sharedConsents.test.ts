@@ -8,7 +8,7 @@ import { OPEN_ADMISSION } from '../../src/lookups/admission.ts';
 import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
-import type { Answer, Offer } from '../../src/lookups/plan.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
 import type { ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
 import {
   ConsentStoreLost,
@@ -16,6 +16,7 @@ import {
   type Written,
 } from '../../src/tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
+import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, hours } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
@@ -133,7 +134,7 @@ describe('lookups with consent in several replicas', () => {
     );
   }
 
-  async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Answer | Error> {
+  async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
     const executor = new Executor(lookups, OFFER, {
       caller,
       purpose: 'fraud-prevention',
@@ -143,10 +144,10 @@ describe('lookups with consent in several replicas', () => {
       deadlineMs: clock.monotonicMs() + 10_000,
     });
     await executor.ask(ALICE, [WINDOW]);
-    return executor.answerTo(ALICE, WINDOW);
+    return told(executor.answerTo(ALICE, WINDOW));
   }
 
-  async function after(ms: number, asked: Promise<Answer | Error>): Promise<Answer | Error> {
+  async function after(ms: number, asked: Promise<Told | Error>): Promise<Told | Error> {
     await clock.advance(ms);
     return asked;
   }

@@ -8,10 +8,11 @@ import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
-import type { Answer, Offer } from '../../src/lookups/plan.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
 import { isWorthWaitingFor } from '../../src/lookups/planner.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
+import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours } from '../values.ts';
 import { ScriptedRoute } from './scriptedRoute.ts';
@@ -74,7 +75,7 @@ function standing(keepSeconds: number, keptFacts?: KeptFacts): KeptAnswers {
 async function ask(
   questions: readonly Question[],
   { asker = ANNA, number = ALICE, signal = new AbortController().signal }: Asking = {},
-): Promise<(Answer | Error)[]> {
+): Promise<(Told | Error)[]> {
   const cameInAtMs = clock.monotonicMs();
   const executor = new Executor(route, OFFER, {
     ...asker,
@@ -84,7 +85,7 @@ async function ask(
     deadlineMs: cameInAtMs + 10_000,
   });
   await executor.ask(number, questions);
-  return questions.map((question) => executor.answerTo(number, question));
+  return questions.map((question) => told(executor.answerTo(number, question)));
 }
 
 async function after<T>(ms: number, asked: Promise<T>): Promise<T> {
@@ -92,7 +93,7 @@ async function after<T>(ms: number, asked: Promise<T>): Promise<T> {
   return asked;
 }
 
-const FALSE: Answer = { swapped: false };
+const FALSE: Told = { swapped: false };
 
 describe('requests at the same time', () => {
   it('share one lookup where they ask the same', async () => {

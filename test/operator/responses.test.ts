@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../src/errors.ts';
+import type { HttpReply } from '../../src/http/exchange.ts';
+import type { ReplyFlaw } from '../../src/http/replyFlaw.ts';
 import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
 
-const TIMES = { sentAtMs: START_MS - 200, nowMs: START_MS };
+const EXCHANGE = { sentAtMs: START_MS - 200, nowMs: START_MS, flow: '2-legged' } as const;
 const WINDOW = hours(240);
 const INVALID = { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
 
@@ -16,14 +18,14 @@ function atMs(epochMs: number): string {
 
 describe('judgeCheck', () => {
   it.each([true, false])('reads swapped: %s', (swapped) => {
-    expect(judgeCheck(jsonReply(200, { swapped }), TIMES, WINDOW)).toEqual({
-      fact: { operation: 'check', maxAgeHours: 240, swapped, sentAtMs: TIMES.sentAtMs },
+    expect(judgeCheck(jsonReply(200, { swapped }), EXCHANGE, WINDOW)).toEqual({
+      fact: { operation: 'check', maxAgeHours: 240, swapped, sentAtMs: EXCHANGE.sentAtMs },
     });
   });
 
   it('passes over members that it does not know', () => {
     const reply = jsonReply(200, { swapped: true, latestSimChange: 'nonsense', extra: [1] });
-    expect(judgeCheck(reply, TIMES, WINDOW)).toMatchObject({ fact: { swapped: true } });
+    expect(judgeCheck(reply, EXCHANGE, WINDOW)).toMatchObject({ fact: { swapped: true } });
   });
 
   it.each<[string, unknown]>([
@@ -43,25 +45,27 @@ describe('judgeCheck', () => {
     ['nothing', ''],
     ['cut off', '{"swapped":false'],
   ])('takes no answer from swapped: %s', (_, body) => {
-    expect(judgeCheck(jsonReply(200, body), TIMES, WINDOW)).toEqual(INVALID);
+    expect(judgeCheck(jsonReply(200, body), EXCHANGE, WINDOW)).toMatchObject(INVALID);
   });
 
   it.each([201, 202, 203, 204, 206])('takes no answer from a %d', (status) => {
-    expect(judgeCheck(jsonReply(status, { swapped: false }), TIMES, WINDOW)).toEqual(INVALID);
+    expect(judgeCheck(jsonReply(status, { swapped: false }), EXCHANGE, WINDOW)).toMatchObject(
+      INVALID,
+    );
   });
 
   it.each(['text/html', 'text/plain', 'text/json', undefined])(
     'takes no answer from a body of type %s',
     (contentType) => {
       const reply = jsonReply(200, { swapped: false }, { 'content-type': contentType });
-      expect(judgeCheck(reply, TIMES, WINDOW)).toEqual(INVALID);
+      expect(judgeCheck(reply, EXCHANGE, WINDOW)).toMatchObject(INVALID);
     },
   );
 
   it('takes an answer from nothing but 200, JSON and a boolean', () => {
     fc.assert(
       fc.property(anyStatus(), anyBody('swapped', fc.boolean()), (status, body) => {
-        const judged = judgeCheck(jsonReply(status, body), TIMES, WINDOW);
+        const judged = judgeCheck(jsonReply(status, body), EXCHANGE, WINDOW);
         expect('fact' in judged).toBe(
           status === 200 && typeof member(body, 'swapped') === 'boolean',
         );
@@ -72,7 +76,7 @@ describe('judgeCheck', () => {
 });
 
 function judgeDateBody(body: unknown) {
-  return judgeRetrieveDate(jsonReply(200, body), TIMES);
+  return judgeRetrieveDate(jsonReply(200, body), EXCHANGE);
 }
 
 describe('judgeRetrieveDate', () => {
@@ -82,7 +86,7 @@ describe('judgeRetrieveDate', () => {
       fact: {
         operation: 'retrieve-date',
         latestSimChange: { text, epochMs: Date.UTC(2026, 0, 10, 6, 30, 0, 123) },
-        sentAtMs: TIMES.sentAtMs,
+        sentAtMs: EXCHANGE.sentAtMs,
       },
     });
   });
@@ -131,7 +135,7 @@ describe('judgeRetrieveDate', () => {
     ['1900', '1900-01-01T00:00:00Z'],
     ['9999', '9999-12-31T23:59:59Z'],
   ])('takes no answer from latestSimChange: %s', (name, latestSimChange) => {
-    expect(judgeDateBody(name === 'missing' ? {} : { latestSimChange })).toEqual(INVALID);
+    expect(judgeDateBody(name === 'missing' ? {} : { latestSimChange })).toMatchObject(INVALID);
   });
 
   it.each<[string, unknown]>([
@@ -144,24 +148,24 @@ describe('judgeRetrieveDate', () => {
     ['more than a century', 36_501],
     ['beyond every number', 1e308],
   ])('takes no answer beside monitoredPeriod: %s', (_, monitoredPeriod) => {
-    expect(judgeDateBody({ latestSimChange: null, monitoredPeriod })).toEqual(INVALID);
-    expect(judgeDateBody({ latestSimChange: '2026-01-10T08:30:00Z', monitoredPeriod })).toEqual(
-      INVALID,
-    );
+    expect(judgeDateBody({ latestSimChange: null, monitoredPeriod })).toMatchObject(INVALID);
+    expect(
+      judgeDateBody({ latestSimChange: '2026-01-10T08:30:00Z', monitoredPeriod }),
+    ).toMatchObject(INVALID);
   });
 
   it('takes no answer from an array, whatever it holds', () => {
-    expect(judgeDateBody([{ latestSimChange: null }])).toEqual(INVALID);
+    expect(judgeDateBody([{ latestSimChange: null }])).toMatchObject(INVALID);
   });
 
   it.each([201, 202, 203, 204, 206])('takes no answer from a %d', (status) => {
     const reply = jsonReply(status, { latestSimChange: null });
-    expect(judgeRetrieveDate(reply, TIMES)).toEqual(INVALID);
+    expect(judgeRetrieveDate(reply, EXCHANGE)).toMatchObject(INVALID);
   });
 
   it('takes no answer from a page', () => {
     const reply = jsonReply(200, { latestSimChange: null }, { 'content-type': 'text/html' });
-    expect(judgeRetrieveDate(reply, TIMES)).toEqual(INVALID);
+    expect(judgeRetrieveDate(reply, EXCHANGE)).toMatchObject(INVALID);
   });
 
   it('takes an answer from nothing but 200, JSON, and a date in its bounds or null', () => {
@@ -174,7 +178,7 @@ describe('judgeRetrieveDate', () => {
     );
     fc.assert(
       fc.property(anyStatus(), anyBody('latestSimChange', nearlyDate), (status, body) => {
-        const judged = judgeRetrieveDate(jsonReply(status, body), TIMES);
+        const judged = judgeRetrieveDate(jsonReply(status, body), EXCHANGE);
         const date = member(body, 'latestSimChange');
         const epochMs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
         const isWell =
@@ -184,6 +188,88 @@ describe('judgeRetrieveDate', () => {
       }),
       { numRuns: 5_000 },
     );
+  });
+});
+
+describe('which check a reply failed', () => {
+  const html = jsonReply(200, '<html></html>', { 'content-type': 'text/html' });
+
+  it.each<[string, HttpReply, ReplyFlaw]>([
+    ['a page', html, 'no JSON'],
+    ['half an object', jsonReply(200, '{"swapped":'), 'no JSON'],
+    ['an array', jsonReply(200, []), 'no JSON object'],
+    ['a member twice', jsonReply(200, '{"swapped":true,"swapped":false}'), 'a member twice'],
+    [
+      'an error beside it',
+      jsonReply(200, { swapped: true, error: 'x' }),
+      'an error beside the answer',
+    ],
+    ['"false"', jsonReply(200, { swapped: 'false' }), 'wrong type of swapped'],
+    ['nothing in it', jsonReply(200, {}), 'wrong type of swapped'],
+    ['201', jsonReply(201, { swapped: false }), 'unexpected status'],
+  ])('check: %s', (_, reply, flaw) => {
+    expect(judgeCheck(reply, EXCHANGE, WINDOW)).toEqual({ ...INVALID, flaw });
+  });
+
+  it.each<[string, unknown, ReplyFlaw]>([
+    ['a number', { latestSimChange: 0 }, 'wrong type of latestSimChange'],
+    ['no zone', { latestSimChange: '2026-01-10T08:30:00' }, 'date without a zone'],
+    ['a day', { latestSimChange: '2026-01-10' }, 'date not of RFC 3339'],
+    ['a date ahead', { latestSimChange: '2999-01-01T00:00:00Z' }, 'date ahead'],
+    ['a sentinel', { latestSimChange: '1900-01-01T00:00:00Z' }, 'date before 1991'],
+    [
+      'a period in words',
+      { latestSimChange: null, monitoredPeriod: '120' },
+      'wrong type of monitoredPeriod',
+    ],
+  ])('retrieve-date: %s', (_, body, flaw) => {
+    expect(judgeDateBody(body)).toEqual({ ...INVALID, flaw });
+  });
+});
+
+describe('what a lookup says of consent', () => {
+  const ASKED = { ...EXCHANGE, flow: '3-legged' } as const;
+
+  it.each<[string, number, unknown, LookupFailure['code'], LookupFailure['code']]>([
+    ['access_denied', 403, { error: 'access_denied' }, 'CONSENT_DENIED', 'OPERATOR_REFUSED'],
+    [
+      'access_denied as a code',
+      403,
+      { code: 'access_denied' },
+      'CONSENT_DENIED',
+      'OPERATOR_REFUSED',
+    ],
+    [
+      'access_denied beside a numeric code',
+      403,
+      { code: 403, error: 'access_denied' },
+      'CONSENT_DENIED',
+      'OPERATOR_REFUSED',
+    ],
+    [
+      'AUTHENTICATION_REQUIRED',
+      401,
+      { status: 401, code: 'AUTHENTICATION_REQUIRED' },
+      'CONSENT_EXPIRED',
+      'OPERATOR_REFUSED',
+    ],
+    ['UNAUTHENTICATED', 401, { code: 'UNAUTHENTICATED' }, 'OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
+    ['no word', 403, {}, 'OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
+  ])('%s, 3-legged and 2-legged', (_, status, body, whereAsked, whereNobodyWas) => {
+    const reply = jsonReply(status, body);
+    expect(judgeCheck(reply, ASKED, WINDOW)).toMatchObject({ failure: { code: whereAsked } });
+    expect(judgeRetrieveDate(reply, ASKED)).toMatchObject({ failure: { code: whereAsked } });
+    expect(judgeCheck(reply, EXCHANGE, WINDOW)).toMatchObject({
+      failure: { code: whereNobodyWas },
+    });
+  });
+
+  it.each([
+    [403, { error: 'access_denied' }],
+    [401, { code: 'AUTHENTICATION_REQUIRED' }],
+  ])("%d with %j that may be another request's is not remembered", (status, body) => {
+    const judged = judgeCheck(jsonReply(status, body), { ...ASKED, isUnproven: true }, WINDOW);
+    expect(judged).toEqual({ ...INVALID, flaw: 'no correlator' });
   });
 });
 
@@ -200,14 +286,14 @@ describe('a refusal of either lookup', () => {
     [503, {}, { code: 'OPERATOR_UNAVAILABLE', reach: 'number' }],
   ])('%d with %j', (status, body, failure) => {
     const reply = jsonReply(status, body);
-    expect(judgeCheck(reply, TIMES, WINDOW)).toEqual({ failure });
-    expect(judgeRetrieveDate(reply, TIMES)).toEqual({ failure });
+    expect(judgeCheck(reply, EXCHANGE, WINDOW)).toEqual({ failure });
+    expect(judgeRetrieveDate(reply, EXCHANGE)).toEqual({ failure });
   });
 
   it('holds no answer, even if its body does', () => {
     const reply = jsonReply(500, { swapped: false, latestSimChange: null });
-    expect(judgeCheck(reply, TIMES, WINDOW)).not.toHaveProperty('fact');
-    expect(judgeRetrieveDate(reply, TIMES)).not.toHaveProperty('fact');
+    expect(judgeCheck(reply, EXCHANGE, WINDOW)).not.toHaveProperty('fact');
+    expect(judgeRetrieveDate(reply, EXCHANGE)).not.toHaveProperty('fact');
   });
 });
 

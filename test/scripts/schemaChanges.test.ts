@@ -26,6 +26,18 @@ describe('a change of the subgraph', () => {
   });
 });
 
+it.each([
+  ['routers and tools read', 'FIELD_DEFINITION', ['dangerous']],
+  ['clients write', 'FIELD', ['breaking', 'dangerous']],
+  ['both use', 'FIELD | FIELD_DEFINITION', ['breaking', 'dangerous']],
+])('a directive that %s is gone', async (_, locations, levels) => {
+  const released = `directive @mark on ${locations} type Query { e164: ID! @mark }`;
+
+  const changes = await schemaChanges(released, 'type Query { e164: ID! }');
+
+  expect([...new Set(changes.map(({ level }) => level))].toSorted()).toEqual(levels);
+});
+
 it.each(ROLES)('the %s breaks no client of the last release', async (role) => {
   const released = readFileSync(releasedFile(role), 'utf8');
   const changes = await schemaChanges(released, publishedSdl(role));

@@ -34,11 +34,24 @@ describe('the simulator as a program', () => {
     [['--port', '1.5']],
     [['--prot', '1']],
     [['4010']],
+    [['--dialect', '3.0']],
+    [['--dialect']],
   ])('%j ends it with a word on its use', async (options) => {
     const { code, message } = await complaint(...options);
 
     expect(code).toBe(1);
-    expect(message).toMatch(/^npm run simulator -- \[--port N\] .*\n$/);
+    expect(message).toMatch(/^npm run simulator -- \[--port N\] \[--dialect D\]\n/);
+  });
+
+  test.each([
+    [[], '/sim-swap/v2'],
+    [['--dialect', '2.1'], '/sim-swap/v2'],
+    [['--dialect', '1.0'], '/sim-swap/v1'],
+  ])('%j: the API lies at %s', async (options, path) => {
+    const child = run('--port', '0', ...options);
+    const [printed] = (await once(child.stdout, 'data')) as [Buffer];
+
+    expect(String(printed)).toMatch(new RegExp(`OPERATOR_SIM_SWAP_URL=http://[^/]+${path}\n`));
   });
 
   test('a port in use ends it with the reason', async () => {

@@ -54,7 +54,11 @@ describe('a check with a 2-legged token', () => {
     ['with a window in quotes', { phoneNumber: NUMBER, maxAge: '24' }, '400 INVALID_ARGUMENT'],
     ['with a window of over 100 days', { phoneNumber: NUMBER, maxAge: 2401 }, '400 OUT_OF_RANGE'],
     ['of no number', { maxAge: 24 }, '422 MISSING_IDENTIFIER'],
-    ['of another number', { phoneNumber: OTHER_NUMBER }, '403 INVALID_TOKEN_CONTEXT'],
+    ['of another number', { phoneNumber: OTHER_NUMBER }, '403 PERMISSION_DENIED'],
+    ['of a number without its plus', { phoneNumber: '447700900004' }, '400 INVALID_ARGUMENT'],
+    ['of a number with a space', { phoneNumber: '+44 7700900004' }, '400 INVALID_ARGUMENT'],
+    ['of a number that is one', { phoneNumber: 447_700_900_004 }, '400 INVALID_ARGUMENT'],
+    ['of a null number', { phoneNumber: null }, '400 INVALID_ARGUMENT'],
     ['with a list for a body', [], '400 INVALID_ARGUMENT'],
   ])('%s', async (_name, body, expected) => {
     const exchange = lookUp(simulator, 'check', await twoLeggedToken(), body);
@@ -137,8 +141,8 @@ describe('the counts over HTTP', () => {
 describe('a request that nothing answers to', () => {
   test.each([
     ['POST', '/elsewhere', 404],
-    ['POST', '/sim-swap/v1', 404],
-    ['GET', '/sim-swap/v1/check', 405],
+    ['POST', '/sim-swap/v2', 404],
+    ['GET', '/sim-swap/v2/check', 405],
     ['PUT', '/oauth/v1/token', 405],
   ])('%s %s is %d without a body', async (method, path, status) => {
     const reply = await fetch(`${simulator.authUrl}${path}`, { method });

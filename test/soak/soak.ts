@@ -101,6 +101,8 @@ async function startProcess({ flow }: SoakRun, operatorUrl: string): Promise<Ser
       OPERATOR_CLIENT_ID: 'soak',
       OPERATOR_CLIENT_SECRET: 'soak',
       OPERATOR_FLOW: flow,
+      QUOTA_PROMPTS_PER_HOUR: '999999999',
+      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
       OPERATOR_TIMEOUT_MS: String(OPERATOR_TIMEOUT_MS),
       REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
       CONSENT_WAIT_MS: '500',

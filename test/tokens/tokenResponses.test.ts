@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../src/errors.ts';
 import type { Exchange, FaultCause } from '../../src/http/exchange.ts';
-import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
+import type { ReplyFlaw } from '../../src/http/replyFlaw.ts';
+import {
+  judgeAcknowledgement,
+  judgePoll,
+  judgeToken,
+  type AcknowledgementJudgement,
+} from '../../src/tokens/tokenResponses.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
 
@@ -98,7 +104,7 @@ describe('judgeToken', () => {
     ['a page', '<html></html>'],
     ['nothing', ''],
   ])('refuses %s', (_, body) => {
-    expect(judgeTokenBody(body)).toEqual({ failure: INVALID });
+    expect(judgeTokenBody(body)).toMatchObject({ failure: INVALID });
   });
 
   it.each<[number, unknown, string | undefined, LookupFailure]>([
@@ -110,11 +116,14 @@ describe('judgeToken', () => {
     [400, { error: 'unauthorized_client' }, undefined, REFUSED],
     [400, { error: 'unsupported_grant_type' }, undefined, REFUSED],
     [400, { error: 'invalid_scope' }, undefined, { ...REFUSED, reach: 'operation' }],
-    [400, { error: 'access_denied' }, undefined, DENIED],
-    [403, { error: 'access_denied' }, undefined, DENIED],
+    // Nobody was asked: it is our client that is denied.
+    [400, { error: 'access_denied' }, undefined, REFUSED],
+    [403, { error: 'access_denied' }, undefined, REFUSED],
     [400, { error: 'unknown_user_id' }, undefined, NOT_SERVED],
     [404, { code: 'NOT_FOUND' }, undefined, NOT_SERVED],
     [404, '', undefined, REFUSED],
+    [404, { status: 404, error: 'Not Found' }, undefined, REFUSED],
+    [408, {}, undefined, UNAVAILABLE],
     [401, { error: 'invalid_client' }, undefined, REFUSED],
     [403, {}, undefined, REFUSED],
     [429, {}, undefined, RATE_LIMITED],
@@ -123,7 +132,7 @@ describe('judgeToken', () => {
     [501, {}, undefined, REFUSED],
     [503, {}, '30', { ...UNAVAILABLE, retryAfterSeconds: 30 }],
   ])('%d with %j and Retry-After: %s', (status, body, retryAfter, failure) => {
-    expect(judgeToken(replied(status, body, retryAfter), START_MS)).toEqual({ failure });
+    expect(judgeToken(replied(status, body, retryAfter), START_MS)).toMatchObject({ failure });
   });
 
   it.each<[FaultCause, LookupFailure]>([
@@ -208,7 +217,10 @@ describe('judgeAcknowledgement', () => {
     ['an array', [BODY]],
     ['a page', '<html></html>'],
   ])('refuses %s, but a prompt may be on its way', (_, body) => {
-    expect(judgeAcknowledgementBody(body)).toEqual({ failure: INVALID, mayHavePrompted: true });
+    expect(judgeAcknowledgementBody(body)).toMatchObject({
+      failure: INVALID,
+      mayHavePrompted: true,
+    });
   });
 
   it.each<[number, unknown, string | undefined, LookupFailure, mayHavePrompted: boolean]>([
@@ -222,20 +234,60 @@ describe('judgeAcknowledgement', () => {
     [403, { error: 'access_denied' }, undefined, DENIED, false],
     [403, {}, undefined, REFUSED, false],
     [404, { code: 'NOT_FOUND' }, undefined, NOT_SERVED, false],
-    [429, {}, '30', { ...RATE_LIMITED, retryAfterSeconds: 30 }, false],
+    [404, { status: 404, error: 'Not Found' }, undefined, REFUSED, false],
+    // Something may have begun.
+    [408, {}, undefined, UNAVAILABLE, true],
     [500, {}, undefined, UNAVAILABLE, true],
     [500, {}, '30', { ...UNAVAILABLE, retryAfterSeconds: 30 }, true],
+    [500, { error: 'access_denied' }, undefined, UNAVAILABLE, true],
+    [501, {}, undefined, REFUSED, true],
     [502, {}, undefined, UNAVAILABLE, true],
     [503, {}, undefined, UNAVAILABLE, true],
     [503, {}, 'soon', UNAVAILABLE, true],
-    [503, {}, '30', { ...UNAVAILABLE, retryAfterSeconds: 30 }, false],
+    [503, {}, '30', { ...UNAVAILABLE, retryAfterSeconds: 30 }, true],
     [504, {}, undefined, UNAVAILABLE, true],
   ])('%d with %j and Retry-After: %s', (status, body, retryAfter, failure, mayHavePrompted) => {
-    expect(judgeAcknowledgement(replied(status, body, retryAfter), START_MS)).toEqual({
+    expect(judgeAcknowledgement(replied(status, body, retryAfter), START_MS)).toMatchObject({
       failure,
       mayHavePrompted,
     });
   });
+
+  it.each<[number, string | undefined, number]>([
+    [429, undefined, 30],
+    [429, '5', 30],
+    [429, '90', 90],
+    [429, 'soon', 30],
+    [409, undefined, 30],
+    [409, '90', 90],
+  ])(
+    '%d with Retry-After: %s: nobody is prompted, and the number left alone for %d s',
+    (status, retryAfter, seconds) => {
+      expect(judgeAcknowledgement(replied(status, {}, retryAfter), START_MS)).toEqual({
+        failure: { ...RATE_LIMITED, retryAfterSeconds: seconds },
+        mayHavePrompted: false,
+        holdSeconds: seconds,
+      });
+    },
+  );
+
+  it.each<[number, unknown, AcknowledgementJudgement]>([
+    [403, { error: 'access_denied' }, { replyLost: true, isUnproven: true }],
+    [400, { error: 'unknown_user_id' }, { replyLost: true, isUnproven: true }],
+    [
+      401,
+      { error: 'invalid_client' },
+      { failure: REFUSED, mayHavePrompted: true, isUnproven: true },
+    ],
+    [429, {}, { failure: RATE_LIMITED, mayHavePrompted: true, isUnproven: true }],
+    [409, {}, { failure: REFUSED, mayHavePrompted: true, isUnproven: true }],
+  ])(
+    "%d with %j that may be another request's: a prompt may be on its way",
+    (status, body, judged) => {
+      const exchange = { ...replied(status, body), isUnproven: true };
+      expect(judgeAcknowledgement(exchange, START_MS)).toEqual(judged);
+    },
+  );
 
   it.each<FaultCause>(['connection', 'timeout', 'cancelled', 'invalid-reply'])(
     'sent, and no reply for %s: nothing is known',
@@ -272,6 +324,14 @@ describe('judgePoll', () => {
     [500, {}, undefined, { goOn: 'no_reply' }],
     [501, {}, undefined, { goOn: 'no_reply' }],
     [503, {}, '30', { goOn: 'no_reply', retryAfterSeconds: 30 }],
+    [408, {}, undefined, { goOn: 'no_reply' }],
+    [
+      400,
+      { code: 400, error: 'authorization_pending' },
+      undefined,
+      { goOn: 'authorization_pending' },
+    ],
+    [400, { code: 'BAD', error: 'slow_down' }, undefined, { goOn: 'slow_down' }],
     [500, { error: 'access_denied' }, undefined, { goOn: 'no_reply' }],
   ])('goes on after %d with %j and Retry-After: %s', (status, body, retryAfter, goOn) => {
     expect(judgePoll(replied(status, body, retryAfter), START_MS)).toEqual(goOn);
@@ -295,12 +355,44 @@ describe('judgePoll', () => {
     [401, { error: 'invalid_client' }, REFUSED],
     [404, '', REFUSED],
     [302, '', REFUSED],
+    [404, { status: 404, error: 'Not Found' }, REFUSED],
+    [400, '{"error":"authorization_pending","error":"access_denied"}', REFUSED],
     [200, { error: 'authorization_pending' }, INVALID],
+    [200, { ...TOKEN, error: 'access_denied' }, INVALID],
     [202, TOKEN, INVALID],
     [200, { ...TOKEN, access_token: 1 }, INVALID],
   ])('ends with %d and %j', (status, body, failure) => {
-    expect(judgePoll(replied(status, body), START_MS)).toEqual({ failure });
+    expect(judgePoll(replied(status, body), START_MS)).toMatchObject({ failure });
   });
+
+  it.each<[number, unknown]>([
+    [400, { error: 'access_denied' }],
+    [400, { error: 'expired_token' }],
+    [400, { error: 'invalid_grant' }],
+    [401, { error: 'invalid_client' }],
+    [403, {}],
+    [404, { code: 'NOT_FOUND' }],
+    [302, ''],
+  ])("%d with %j that may be another request's counts as none", (status, body) => {
+    const exchange = { ...replied(status, body), isUnproven: true };
+    expect(judgePoll(exchange, START_MS)).toEqual({ goOn: 'no_reply', isUnproven: true });
+  });
+
+  it.each(['authorization_pending', 'slow_down'])(
+    '%s ends nothing, and is believed from whom it may come',
+    (error) => {
+      const exchange = { ...replied(400, { error }), isUnproven: true };
+      expect(judgePoll(exchange, START_MS)).toEqual({ goOn: error });
+    },
+  );
+
+  it.each<ReplyFlaw>(['another correlator', 'no correlator', 'another correlator, never ours'])(
+    'a reply refused for %s counts as none',
+    (flaw) => {
+      const fault = { cause: 'invalid-reply', sent: true, detail: 'for the log', flaw } as const;
+      expect(judgePoll({ fault }, START_MS)).toEqual({ goOn: 'no_reply', isUnproven: true });
+    },
+  );
 
   it('ends with a reply that cannot be read', () => {
     expect(judgePoll(broken('invalid-reply', true), START_MS)).toEqual({ failure: INVALID });

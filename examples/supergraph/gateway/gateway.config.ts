@@ -1,6 +1,6 @@
-import type { GatewayConfigSupergraph } from '@graphql-hive/gateway';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import type { GatewayConfigSupergraph } from '@graphql-hive/gateway-runtime';
 import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
+import { explorerPage } from '../explorerPage.ts';
 
 /** Written by the demo; in a deployment, by the pipeline that composes. */
 const supergraph = process.env['SUPERGRAPH'] ?? 'supergraph.graphql';
@@ -21,12 +21,14 @@ const EXAMPLE = `{
 }
 `;
 
-/** Also the name under which `hive-gateway supergraph -c gateway.config.ts` looks for it. */
+/** What a Hive Gateway must be told. */
 export const gatewayConfig: GatewayConfigSupergraph = {
   supergraph,
   // Hive Router's way to plan and execute. Left to its default one, this gateway tells the errors of a
   // batch under the path of the batch's first entry: the wrong customer would be blamed.
   unifiedGraphHandler,
+  // How it asks subgraphs. Named here, since the runtime alone would look for this package by itself.
+  transports: { http: import('@graphql-mesh/transport-http') },
   // No header goes on to a subgraph unless it is named here.
   propagateHeaders: {
     fromClientToSubgraphs({ request, subgraphName }) {
@@ -41,8 +43,8 @@ export const gatewayConfig: GatewayConfigSupergraph = {
   upstreamTimeout: 12_000,
   // Hides what broke in the gateway itself. Errors of subgraphs pass, with their codes.
   maskedErrors: true,
-  // The explorer from a package; left to themselves, both pages fetch their scripts from the internet.
+  // Left to themselves, both pages fetch their scripts from the internet.
   landingPage: false,
   graphiql: { title: 'Supergraph', defaultQuery: EXAMPLE },
-  renderGraphiQL,
+  renderGraphiQL: explorerPage,
 };

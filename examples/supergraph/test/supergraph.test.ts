@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { composeRunning } from '../composition.ts';
 import { startGateway, startSubgraphs } from '../stack.ts';
 import { startRecordingProxy, type RecordingProxy } from './recordingProxy.ts';
 
@@ -10,7 +11,7 @@ beforeAll(async () => {
   const subgraphs = running.use(await startSubgraphs({ accounts: 0, simSwap: 0 }));
   simSwap = running.use(await startRecordingProxy(subgraphs.simSwap.url));
   const composed = [subgraphs.accounts, { ...subgraphs.simSwap, url: simSwap.url }];
-  gatewayUrl = running.use(await startGateway(composed, 0)).url;
+  gatewayUrl = running.use(await startGateway(await composeRunning(composed))).url;
 });
 beforeEach(() => {
   simSwap.requests.length = 0;

@@ -24,7 +24,7 @@ export class AuditFile {
     try {
       await file.appendFile(text);
     } catch (error) {
-      await this.#close();
+      await this.close();
       throw error;
     }
   }
@@ -34,13 +34,14 @@ export class AuditFile {
     if (this.#opened !== undefined && nowMs < this.#opened.atMs + REOPEN_AFTER_MS) {
       return this.#opened.file;
     }
-    await this.#close();
+    await this.close();
     const file = await open(this.#path, 'a', 0o600);
     this.#opened = { file, atMs: nowMs };
     return file;
   }
 
-  async #close(): Promise<void> {
+  /** The next time, it is opened anew. */
+  async close(): Promise<void> {
     const file = this.#opened?.file;
     this.#opened = undefined;
     await file?.close().catch(() => undefined);

@@ -2,16 +2,17 @@ import type { Clock } from '../../clock.ts';
 import type { AuditEntry } from './entry.ts';
 
 /** An entry that is not written by then counts as not written. */
-const TIMEOUT_MS = 2000;
+export const AUDIT_TIMEOUT_MS = 2000;
 
 /** What waits for a write to return; more is refused at once. */
 const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
 
-/**
- * Adds text to the end of the audit log; rejects when not all of it is written. It is called again only
- * when the call before has settled, however long that takes.
- */
-export type Append = (text: string) => Promise<void>;
+/** Where the audit log is. It is called again only when the call before has settled, however long that takes. */
+export interface AuditTarget {
+  /** Adds text at the end; rejects when not all of it is written. */
+  append(text: string): Promise<void>;
+  close?(): Promise<void>;
+}
 
 /** The audit log takes too long; what was being written may still be written. */
 export class AuditStuck extends Error {
@@ -35,53 +36,64 @@ interface Batch extends PromiseWithResolvers<void> {
  * Node has for files, DNS and cryptography: until it returns, every entry is refused at once.
  */
 export class AuditTrail {
-  readonly #append: Append;
+  readonly #target: AuditTarget;
   readonly #clock: Clock;
   #waiting: Batch | undefined;
-  #isWriting = false;
+  #writing: Batch | undefined;
   /** The write under way has made an entry wait too long. */
   #isStuck = false;
   /** After a write that failed, half a line may stand at the end. */
   #isTorn = false;
 
-  constructor(append: Append, clock: Clock) {
-    this.#append = append;
+  constructor(target: AuditTarget, clock: Clock) {
+    this.#target = target;
     this.#clock = clock;
   }
 
   /** Resolves when the entry is written; rejects when it cannot be, or takes more than two seconds. */
   write(entry: AuditEntry): Promise<void> {
     if (this.#isStuck) return Promise.reject(new AuditStuck());
-    const line = `${JSON.stringify(entry)}\n`;
+    const line = `${textOf(entry)}\n`;
     const batch = (this.#waiting ??= this.#newBatch());
     if (batch.text.length + line.length > MAX_WAITING_CHARACTERS) {
       return Promise.reject(new AuditStuck());
     }
     batch.text += line;
-    if (!this.#isWriting) void this.#writeAll();
+    if (this.#writing === undefined) void this.#writeAll();
     return batch.promise;
+  }
+
+  /** Waits for what is being written, unless that hangs, and closes the log. */
+  async close(): Promise<void> {
+    const written = this.#waiting?.promise ?? this.#writing?.promise;
+    await written?.catch(() => undefined);
+    if (!this.#isStuck) await this.#target.close?.();
   }
 
   #newBatch(): Batch {
     const batch = { text: '', settled: new AbortController(), ...Promise.withResolvers<void>() };
-    this.#clock.sleep(TIMEOUT_MS, batch.settled.signal).then(
-      () => {
-        this.#isStuck = true;
-        batch.reject(new AuditStuck());
-        this.#waiting?.reject(new AuditStuck());
-        this.#waiting = undefined;
-      },
-      () => undefined,
-    );
+    void this.#limit(batch);
     return batch;
   }
 
+  async #limit(batch: Batch): Promise<void> {
+    try {
+      await this.#clock.sleep(AUDIT_TIMEOUT_MS, batch.settled.signal);
+    } catch {
+      return;
+    }
+    this.#isStuck = true;
+    batch.reject(new AuditStuck());
+    this.#waiting?.reject(new AuditStuck());
+    this.#waiting = undefined;
+  }
+
   async #writeAll(): Promise<void> {
-    this.#isWriting = true;
     for (let batch = this.#waiting; batch !== undefined; batch = this.#waiting) {
       this.#waiting = undefined;
+      this.#writing = batch;
       try {
-        await this.#append((this.#isTorn ? '\n' : '') + batch.text);
+        await this.#target.append((this.#isTorn ? '\n' : '') + batch.text);
         this.#isTorn = false;
         batch.resolve();
       } catch (error) {
@@ -91,8 +103,13 @@ export class AuditTrail {
       batch.settled.abort(SETTLED);
       this.#isStuck = false;
     }
-    this.#isWriting = false;
+    this.#writing = undefined;
   }
+}
+
+/** U+2028 and U+2029, which JSON may hold, end a line for many readers of lines. */
+function textOf(entry: AuditEntry): string {
+  return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 /** Handed to `abort` so that it makes no error, with its stack, for each batch. */

@@ -1,8 +1,9 @@
 import { maskPhoneNumbers } from '../../domain/mask.ts';
-import { parsePhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Lookup } from '../../domain/question.ts';
 import type { Asked, AuditOutcome, Ending, Heard } from '../../lookups/admission.ts';
-import { hashNumber } from './numberHash.ts';
+import { ANONYMOUS } from '../caller.ts';
+import { auditHash } from './auditHash.ts';
+import { mayBeNumber, numbersIn } from './numberForms.ts';
 
 /** What one line of the trail tells. Never a number, a token or an answer. */
 export interface AuditEntry {
@@ -32,8 +33,11 @@ export interface AuditEntry {
 /** Who asked, as the token named them. */
 export interface AuditedCaller {
   readonly issuer?: string;
+  /** {@link auditHash} of it; `anonymous` where there is no token. */
   readonly subject: string;
   readonly client?: string;
+  /** {@link auditHash} of the digits of each number that stands in the names, where one does. */
+  readonly numbers?: readonly string[];
 }
 
 /** What all lookups of a request have in common. */
@@ -64,7 +68,7 @@ export function entryBefore(
     event: asked.event,
     caller,
     purpose,
-    number: hashNumber(key, asked.number),
+    number: auditHash(key, asked.number),
     ...detailsOf(asked),
     correlator,
     ...consentOf(asked),
@@ -111,27 +115,31 @@ function consentOf(asked: Asked): Pick<AuditEntry, 'consentId'> {
   }
 }
 
-/** Some issuers name people by their numbers: those are hashed as any number is. */
+/**
+ * A subject is a person more often than not, and some issuers name people by their numbers, in any form:
+ * it is always hashed, and so is each number in it, to be found by. Pure.
+ */
 function auditedCaller(callerKey: string, key: string): AuditedCaller {
+  if (callerKey === ANONYMOUS.key) return { subject: callerKey };
   const [issuer, subject, client] = partsOf(callerKey);
-  const hidden = (text: string): string => {
-    const digits = text.replaceAll(/[^0-9]/g, '');
-    if (!/^(?:tel:)?\+?[\d\s().-]+$/i.test(text) || digits.length > 15) {
-      return maskInside(text);
-    }
-    const parsed = parsePhoneNumber(`+${digits}`);
-    return 'value' in parsed ? hashNumber(key, parsed.value) : text;
-  };
+  const hiddenIfNumber = (name: string): string =>
+    mayBeNumber(name) ? auditHash(key, name) : name;
+  const numbers = [subject, client ?? '']
+    .flatMap(numbersIn)
+    .map((digits) => auditHash(key, digits));
   return {
-    ...(issuer === undefined ? {} : { issuer }),
-    subject: hidden(subject),
-    ...(client === undefined ? {} : { client: hidden(client) }),
+    ...(issuer === undefined
+      ? {}
+      : { issuer: isWebAddress(issuer) ? issuer : hiddenIfNumber(issuer) }),
+    subject: auditHash(key, subject),
+    ...(client === undefined ? {} : { client: hiddenIfNumber(client) }),
+    ...(numbers.length === 0 ? {} : { numbers }),
   };
 }
 
-/** A number with its + inside a longer name. Digits alone are left: they may be all that tells people apart. */
-function maskInside(text: string): string {
-  return text.replaceAll(/(?:\+|%2B)\(?\d(?:(?:[\s().-]|%20){0,3}\d){4,}/gi, '[number]');
+/** As issuers are, by OpenID Connect; one with an IP address must not be taken for a number. */
+function isWebAddress(name: string): boolean {
+  return /^https?:\/\//i.test(name);
 }
 
 function partsOf(callerKey: string): readonly [string | undefined, string, string | undefined] {

@@ -46,7 +46,13 @@ export type Scalars = {
  * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
  *   `extensions.retryAfterSeconds`.
  * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
- * - `LOOKUP_LIMIT_EXCEEDED`: the operation asks more than one operation may.
+ * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
+ *   `extensions.retryAfterSeconds`.
+ * - `INTERNAL_SERVER_ERROR`: a defect of this service.
+ *
+ * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation, before anything is looked up: it asks for more than one
+ * operation may. `extensions` says for more of what (`limited`), how much may be asked for (`limit`) and how
+ * much was (`asked`).
  */
 export type PhoneNumber = {
   __typename?: 'PhoneNumber';
@@ -63,6 +69,14 @@ export type PhoneNumber = {
    * no swap; ask `simSwappedWithin`, which may still be answered.
    */
   lastSimSwap?: Maybe<Scalars['DateTime']['output']>;
+  /**
+   * The answer to `simSwappedWithin` with the same window, as data: for clients that do not read `errors`, and
+   * for subgraphs that `@requires` it. Asked together, the two cost one lookup and never disagree.
+   *
+   * `null` only with an error: `BAD_USER_INPUT`, `FORBIDDEN`, or a defect of this service. Every other code is a
+   * `reason`. Treat `null` as `UNKNOWN`.
+   */
+  simSwapCheck?: Maybe<SimSwapCheck>;
   /**
    * How the consent of this line's owner stands, as data, for clients that see no error codes. Reading it
    * asks nobody anything and costs nothing. Beside `lastSimSwap` or `simSwappedWithin` in one operation
@@ -106,7 +120,51 @@ export type PhoneNumber = {
  * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
  *   `extensions.retryAfterSeconds`.
  * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
- * - `LOOKUP_LIMIT_EXCEEDED`: the operation asks more than one operation may.
+ * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
+ *   `extensions.retryAfterSeconds`.
+ * - `INTERNAL_SERVER_ERROR`: a defect of this service.
+ *
+ * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation, before anything is looked up: it asks for more than one
+ * operation may. `extensions` says for more of what (`limited`), how much may be asked for (`limit`) and how
+ * much was (`asked`).
+ */
+export type PhoneNumberSimSwapCheckArgs = {
+  maxAgeHours?: Scalars['Int']['input'];
+};
+
+
+/**
+ * A mobile phone number and what its operator knows about SIM swaps: the moments at which the number
+ * was moved to another SIM card. A fresh swap is a reason not to trust an SMS code.
+ *
+ * **Unknown is never `false`.** A field holds what the operator said, or `null` with an error beside it
+ * whose `extensions.code` says why. `null` without an error means that the operator answered and may
+ * not disclose more (see `lastSimSwap`).
+ *
+ * Codes that the fields of this type can carry:
+ *
+ * - `BAD_USER_INPUT`: an argument is out of its range.
+ * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
+ * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
+ *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
+ * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer. `simSwapConsent` tells of
+ *   all three as data, for clients that see no codes.
+ * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
+ * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; ask for a shorter one.
+ * - `OPERATION_NOT_OFFERED`: the operator does not answer this kind of question.
+ * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: ask again later, after
+ *   `extensions.retryAfterSeconds` where it is given.
+ * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
+ * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
+ *   `extensions.retryAfterSeconds`.
+ * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
+ * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
+ *   `extensions.retryAfterSeconds`.
+ * - `INTERNAL_SERVER_ERROR`: a defect of this service.
+ *
+ * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation, before anything is looked up: it asks for more than one
+ * operation may. `extensions` says for more of what (`limited`), how much may be asked for (`limit`) and how
+ * much was (`asked`).
  */
 export type PhoneNumberSimSwappedWithinArgs = {
   maxAgeHours?: Scalars['Int']['input'];
@@ -139,6 +197,33 @@ export type QueryPhoneNumberArgs = {
 /** The way in for a front end that asks this service without a router (`ROLE=bff`). */
 export type QueryPhoneNumbersArgs = {
   e164s: Array<Scalars['ID']['input']>;
+};
+
+/**
+ * Whether the SIM card of a number changed within a window, and how old that answer is.
+ *
+ * Only `NOT_SWAPPED` is good. An answer holds for the moment at `asOf`; do not keep it, and least of all
+ * `UNKNOWN`: in a normalized cache it would answer for the next one.
+ */
+export type SimSwapCheck = {
+  __typename?: 'SimSwapCheck';
+  /** When the operator was asked for what this answer rests on; `null` when the result is `UNKNOWN`. */
+  asOf?: Maybe<Scalars['DateTime']['output']>;
+  /** When the question to the owner ends at the latest, with the reason `CONSENT_PENDING`; `null` otherwise. */
+  expiresAt?: Maybe<Scalars['DateTime']['output']>;
+  /**
+   * The longest window that can be asked for, with the reason `PERIOD_NOT_SUPPORTED`; `null` where that is not
+   * known, and otherwise.
+   */
+  maxAgeHours?: Maybe<Scalars['Int']['output']>;
+  /**
+   * Why the result is `UNKNOWN`; `null` otherwise. Reasons are added in time: treat one that you do not know
+   * like `null`, and the result as `UNKNOWN`.
+   */
+  reason?: Maybe<SimSwapUnknownReason>;
+  result: SimSwapResult;
+  /** In how many seconds asking again can bring something new. `null` where that is not known, or does not help. */
+  retryAfterSeconds?: Maybe<Scalars['Int']['output']>;
 };
 
 /**
@@ -180,6 +265,45 @@ export type SimSwapConsentState =
    * `expiresAt` it was another caller who asked: try again in some seconds.
    */
   | 'PENDING';
+
+export type SimSwapResult =
+  /** The operator vouches that it did not. */
+  | 'NOT_SWAPPED'
+  /** The SIM card changed within the window: do not trust an SMS code. */
+  | 'SWAPPED'
+  /** Not known. Treat it as you would treat `SWAPPED`, never as `NOT_SWAPPED`. */
+  | 'UNKNOWN';
+
+/** Why a result is `UNKNOWN`: the codes of errors by the same names. */
+export type SimSwapUnknownReason =
+  /** Nothing was asked, as it could not be put on record: for the team that runs this service to repair. */
+  | 'AUDIT_UNAVAILABLE'
+  /** The owner declined. Use another way to authenticate. */
+  | 'CONSENT_DENIED'
+  /** The question to the owner went unanswered. The next ask puts a new one. */
+  | 'CONSENT_EXPIRED'
+  /** The owner of the number is being asked for consent. Ask again after `retryAfterSeconds`, until `expiresAt`. */
+  | 'CONSENT_PENDING'
+  /** The operator does not know this number or does not serve it. */
+  | 'NUMBER_NOT_SERVED'
+  /** The operator does not answer this kind of question. */
+  | 'OPERATION_NOT_OFFERED'
+  /** The operator sent a reply that cannot be trusted: for the team that runs this service to repair. */
+  | 'OPERATOR_INVALID_REPLY'
+  /** The operator asks us to slow down. */
+  | 'OPERATOR_RATE_LIMITED'
+  /** The operator refused our request: for the team that runs this service to repair. */
+  | 'OPERATOR_REFUSED'
+  /** The operator did not answer in time. */
+  | 'OPERATOR_TIMEOUT'
+  /** The operator is not available. */
+  | 'OPERATOR_UNAVAILABLE'
+  /** The operator cannot answer for a window this long. Ask for `maxAgeHours`, where given. */
+  | 'PERIOD_NOT_SUPPORTED'
+  /** The caller has asked as much as it may in an hour. */
+  | 'RATE_LIMITED'
+  /** The state that replicas share cannot be reached. Ask again after `retryAfterSeconds`. */
+  | 'STATE_UNAVAILABLE';
 
 
 
@@ -278,11 +402,14 @@ export type ResolversTypes = {
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
   PhoneNumber: ResolverTypeWrapper<PhoneNumberEntity>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  SimSwapCheck: ResolverTypeWrapper<SimSwapCheck>;
   SimSwapConsent: ResolverTypeWrapper<ConsentStatus>;
   SimSwapConsentState: SimSwapConsentState;
-  Int: ResolverTypeWrapper<Scalars['Int']['output']>;
+  SimSwapResult: SimSwapResult;
+  SimSwapUnknownReason: SimSwapUnknownReason;
   String: ResolverTypeWrapper<Scalars['String']['output']>;
 };
 
@@ -291,22 +418,13 @@ export type ResolversParentTypes = {
   DateTime: Scalars['DateTime']['output'];
   PhoneNumber: PhoneNumberEntity;
   ID: Scalars['ID']['output'];
+  Int: Scalars['Int']['output'];
   Boolean: Scalars['Boolean']['output'];
   Query: Record<PropertyKey, never>;
+  SimSwapCheck: SimSwapCheck;
   SimSwapConsent: ConsentStatus;
-  Int: Scalars['Int']['output'];
   String: Scalars['String']['output'];
 };
-
-export type AuthenticatedDirectiveArgs = { };
-
-export type AuthenticatedDirectiveResolver<Result, Parent, ContextType = RequestContext, Args = AuthenticatedDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
-
-export type CostDirectiveArgs = {
-  weight: Scalars['Int']['input'];
-};
-
-export type CostDirectiveResolver<Result, Parent, ContextType = RequestContext, Args = CostDirectiveArgs> = DirectiveResolverFn<Result, Parent, ContextType, Args>;
 
 export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
   name: 'DateTime';
@@ -316,6 +434,7 @@ export type PhoneNumberResolvers<ContextType = RequestContext, ParentType extend
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['PhoneNumber']> | FederationReferenceType, FederationReferenceType, ContextType>;
   e164?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   lastSimSwap?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  simSwapCheck?: Resolver<Maybe<ResolversTypes['SimSwapCheck']>, ParentType, ContextType, RequireFields<PhoneNumberSimSwapCheckArgs, 'maxAgeHours'>>;
   simSwapConsent?: Resolver<Maybe<ResolversTypes['SimSwapConsent']>, ParentType, ContextType>;
   simSwappedWithin?: Resolver<Maybe<ResolversTypes['Boolean']>, ParentType, ContextType, RequireFields<PhoneNumberSimSwappedWithinArgs, 'maxAgeHours'>>;
 };
@@ -324,6 +443,15 @@ export type QueryResolvers<ContextType = RequestContext, ParentType extends Reso
   myPhoneNumber?: Resolver<Maybe<ResolversTypes['PhoneNumber']>, ParentType, ContextType>;
   phoneNumber?: Resolver<Maybe<ResolversTypes['PhoneNumber']>, ParentType, ContextType, RequireFields<QueryPhoneNumberArgs, 'e164'>>;
   phoneNumbers?: Resolver<Array<Maybe<ResolversTypes['PhoneNumber']>>, ParentType, ContextType, RequireFields<QueryPhoneNumbersArgs, 'e164s'>>;
+};
+
+export type SimSwapCheckResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['SimSwapCheck'] = ResolversParentTypes['SimSwapCheck']> = {
+  asOf?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  expiresAt?: Resolver<Maybe<ResolversTypes['DateTime']>, ParentType, ContextType>;
+  maxAgeHours?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  reason?: Resolver<Maybe<ResolversTypes['SimSwapUnknownReason']>, ParentType, ContextType>;
+  result?: Resolver<ResolversTypes['SimSwapResult'], ParentType, ContextType>;
+  retryAfterSeconds?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
 };
 
 export type SimSwapConsentResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['SimSwapConsent'] = ResolversParentTypes['SimSwapConsent']> = {
@@ -336,10 +464,7 @@ export type Resolvers<ContextType = RequestContext> = {
   DateTime?: GraphQLScalarType;
   PhoneNumber?: PhoneNumberResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
+  SimSwapCheck?: SimSwapCheckResolvers<ContextType>;
   SimSwapConsent?: SimSwapConsentResolvers<ContextType>;
 };
 
-export type DirectiveResolvers<ContextType = RequestContext> = {
-  authenticated?: AuthenticatedDirectiveResolver<any, any, ContextType>;
-  cost?: CostDirectiveResolver<any, any, ContextType>;
-};

@@ -1,11 +1,17 @@
 import type { Clock } from '../../clock.ts';
+import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
-import type { Exchange, Post } from '../exchange.ts';
+import type { Exchange, HttpReply, Post } from '../exchange.ts';
+import { knownWord } from '../operatorWords.ts';
+import { errorWord, leavesInDoubt } from '../refusal.ts';
+import type { ReplyFlaw } from '../replyFlaw.ts';
 import { retryAfterSeconds } from '../retryAfter.ts';
-import type { Circuit, Health } from './circuit.ts';
+import { AddressWatch } from './addressWatch.ts';
+import type { Circuit, Health, Switched } from './circuit.ts';
+import { addressSetting, findingOf } from './finding.ts';
 import type { RetryBudget } from './retryBudget.ts';
 import type { decideRetry, ExchangeKind, RetryDecision, RetryRules } from './retryDecision.ts';
 import type { Urgency } from './bulkhead.ts';
@@ -32,11 +38,17 @@ export interface Guards {
 /** What a reply was judged to be; a `failure` in it counts for the circuit. */
 export interface Judged {
   readonly failure?: LookupFailure;
+  /** Which check the reply failed, for the log. */
+  readonly flaw?: ReplyFlaw;
+  /** Whether it was left out, as it may be another request's: the next exchange takes a fresh connection. */
+  readonly isUnproven?: boolean;
   readonly [told: string]: unknown;
 }
 
 /** One request to be made, as often as it takes. */
 export interface GuardedPost<J extends Judged> {
+  /** Whom it is about: an operator may fail at one number, and be well otherwise. */
+  readonly about: PhoneNumber;
   readonly urgency: Urgency;
   /** Makes what is sent, anew for each attempt: no two share a correlator or an assertion. */
   readonly make: () => Promise<Post> | Post;
@@ -61,6 +73,9 @@ interface Attempt<J> {
   readonly health: Health;
 }
 
+const NOTHING_BUT_NOT_FOUND =
+  'The operator has answered nothing but NOT_FOUND, over ten numbers: its address may be wrong.';
+
 const CIRCUIT_OPEN: Exchange = {
   fault: { cause: 'connection', sent: false, detail: 'circuit open' },
 };
@@ -69,6 +84,7 @@ const CIRCUIT_OPEN: Exchange = {
 export class GuardedEndpoint {
   readonly #endpoint: Endpoint;
   readonly #guards: Guards;
+  readonly #address = new AddressWatch();
 
   constructor(endpoint: Endpoint, guards: Guards) {
     this.#endpoint = endpoint;
@@ -119,33 +135,73 @@ export class GuardedEndpoint {
   }
 
   async #try<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
-    const tried = await this.#guards.circuit.try(() => this.#exchange(request));
-    if (tried !== undefined) return tried;
-    return { exchange: CIRCUIT_OPEN, judged: request.judge(CIRCUIT_OPEN), health: 'neither' };
+    const { circuit } = this.#guards;
+    if (!circuit.mayTry(request.about)) {
+      return { exchange: CIRCUIT_OPEN, judged: request.judge(CIRCUIT_OPEN), health: 'neither' };
+    }
+    circuit.trying();
+    let health: Health = 'neither';
+    try {
+      const tried = await this.#exchange(request);
+      ({ health } = tried);
+      return tried;
+    } finally {
+      this.#reportCircuit(circuit.tried(health, request.about));
+    }
   }
 
-  async #exchange<J extends Judged>({ urgency, make, judge }: GuardedPost<J>): Promise<Attempt<J>> {
+  async #exchange<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
+    const { about, urgency, make, judge } = request;
     const making = make();
     const post = making instanceof Promise ? await making : making;
     const exchange = await this.#endpoint.post(post, this.#exchangeTimeMs(urgency));
     const judged = judge(exchange);
-    this.#report(post, exchange, judged);
+    if (judged.isUnproven === true) this.#endpoint.distrust();
+    this.#report(about, post, exchange, judged);
     const health = healthOf(exchange, judged, urgency);
-    this.#guards.circuit.count(health);
+    this.#reportCircuit(this.#guards.circuit.count(health, about));
     return { exchange, judged, health };
   }
 
-  /** Whoever runs the service must hear of a refusal: only they can mend it. */
-  #report({ correlator }: Post, exchange: Exchange, { failure }: Judged): void {
+  #report(about: PhoneNumber, { correlator }: Post, exchange: Exchange, judged: Judged): void {
+    const { name: endpoint, kind, log } = this.#guards;
+    const { failure, flaw, isUnproven } = judged;
+    const finding = findingOf({ endpoint, kind, exchange, failure, flaw, isUnproven });
+    if (finding !== undefined) {
+      log[finding.level](finding.message, { ...finding.details, correlator });
+    }
+    if ('reply' in exchange) this.#watchAddress(about, exchange.reply, judged, correlator);
+  }
+
+  #watchAddress(
+    about: PhoneNumber,
+    reply: HttpReply,
+    { failure, isUnproven }: Judged,
+    correlator: string,
+  ): void {
+    if (leavesInDoubt(reply.status) || isUnproven === true) return;
+    const { name: endpoint, kind, log } = this.#guards;
+    const word = failure === undefined ? undefined : knownWord(errorWord(reply, 'code'));
+    if (failure === undefined || (word !== undefined && word !== 'NOT_FOUND')) {
+      this.#address.isRight();
+    } else if (failure.code === 'NUMBER_NOT_SERVED' && this.#address.notFound(about)) {
+      const setting = addressSetting(kind);
+      log.error(NOTHING_BUT_NOT_FOUND, { endpoint, status: reply.status, setting, correlator });
+    }
+  }
+
+  #reportCircuit(switched: Switched | undefined): void {
     const { name: endpoint, log } = this.#guards;
-    if (failure?.code === 'OPERATOR_REFUSED' && 'reply' in exchange) {
-      const { status } = exchange.reply;
-      log.error('the operator refused our request', { endpoint, status, correlator });
-    } else if ('fault' in exchange && exchange.fault.cause !== 'cancelled') {
-      const { detail } = exchange.fault;
-      log.warn('an exchange with the operator failed', { endpoint, detail, correlator });
-    } else if (failure?.code === 'OPERATOR_INVALID_REPLY') {
-      log.warn('the operator sent a reply that cannot be trusted', { endpoint, correlator });
+    switch (switched) {
+      case 'opened':
+        log.warn('The circuit is open: the operator is left alone, but for one try now and then.', {
+          endpoint,
+        });
+        return;
+      case 'closed':
+        log.info('The circuit is closed: the operator is back.', { endpoint });
+        return;
+      case undefined:
     }
   }
 
@@ -189,6 +245,6 @@ function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Heal
     return signal?.reason instanceof DeadlineExceeded && exchange.fault.sent ? 'bad' : 'neither';
   }
   const { status } = exchange.reply;
-  if (status >= 500 && status !== 501) return 'bad';
+  if (leavesInDoubt(status) && status !== 501) return 'bad';
   return judged.failure?.code === 'OPERATOR_INVALID_REPLY' ? 'bad' : 'good';
 }

@@ -1,77 +1,50 @@
 import type { Clock } from '../../clock.ts';
 
-const WINDOW_SECONDS = 60;
-const SHARE = 0.1;
-const ALWAYS_ALLOWED = 10;
+const EARNED_PER_EXCHANGE = 0.1;
+/** What busy times save up for a burst of faults. */
+const MAX_EARNED = 100;
+const GRANTED_PER_MINUTE = 10;
+const MINUTE_MS = 60_000;
 
 /**
- * Keeps retries to a tenth of the exchanges of the last minute, but allows ten a minute (design §5):
- * a few faults are smoothed over, an operator that is down is not asked twice as much.
+ * A token bucket that holds retries to a tenth of the exchanges, or to ten a minute where that is more
+ * (design §5): a few faults are smoothed over, an operator that is down is not asked twice as much.
+ *
+ * Exchanges earn tokens, and time grants some. Each retry is taken from both, so that what was granted is
+ * not earned again: the earned ones may run into debt for it.
  */
 export class RetryBudget {
   readonly #clock: Clock;
-  readonly #exchanges: SlidingCount;
-  readonly #retries: SlidingCount;
+  #earned = 0;
+  #granted = GRANTED_PER_MINUTE;
+  #grantedAtMs: number;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#exchanges = new SlidingCount(WINDOW_SECONDS);
-    this.#retries = new SlidingCount(WINDOW_SECONDS);
+    this.#grantedAtMs = clock.monotonicMs();
   }
 
   /** Counts a first attempt. */
   count(): void {
-    this.#exchanges.add(this.#nowSeconds());
+    this.#earned = Math.min(MAX_EARNED, this.#earned + EARNED_PER_EXCHANGE);
   }
 
-  /** Takes a retry out of the budget, of so many exchanges; `false` when there is no room for all. */
+  /** Takes a retry of so many exchanges out of the budget; `false` when it does not hold them all. */
   take(exchanges = 1): boolean {
-    const nowSeconds = this.#nowSeconds();
-    const allowed = Math.max(ALWAYS_ALLOWED, SHARE * this.#exchanges.total(nowSeconds));
-    if (this.#retries.total(nowSeconds) + exchanges > allowed) return false;
-    this.#retries.add(nowSeconds, exchanges);
+    this.#grant();
+    if (Math.max(this.#earned, this.#granted) < exchanges - ROUNDING) return false;
+    this.#earned = Math.max(-GRANTED_PER_MINUTE, this.#earned - exchanges);
+    this.#granted = Math.max(0, this.#granted - exchanges);
     return true;
   }
 
-  #nowSeconds(): number {
-    return Math.floor(this.#clock.monotonicMs() / 1000);
+  #grant(): void {
+    const nowMs = this.#clock.monotonicMs();
+    const grant = ((nowMs - this.#grantedAtMs) / MINUTE_MS) * GRANTED_PER_MINUTE;
+    this.#granted = Math.min(GRANTED_PER_MINUTE, this.#granted + grant);
+    this.#grantedAtMs = nowMs;
   }
 }
 
-/** Counts what happened in the last so many seconds. */
-export class SlidingCount {
-  readonly #counts: number[];
-  #lastSecond = 0;
-  #total = 0;
-
-  constructor(windowSeconds: number) {
-    this.#counts = Array.from({ length: windowSeconds }, () => 0);
-  }
-
-  add(nowSeconds: number, times = 1): void {
-    this.#forget(nowSeconds);
-    const slot = nowSeconds % this.#counts.length;
-    this.#counts[slot] = (this.#counts[slot] ?? 0) + times;
-    this.#total += times;
-  }
-
-  total(nowSeconds: number): number {
-    this.#forget(nowSeconds);
-    return this.#total;
-  }
-
-  clear(): void {
-    this.#counts.fill(0);
-    this.#total = 0;
-  }
-
-  #forget(nowSeconds: number): void {
-    const length = this.#counts.length;
-    const oldest = Math.max(this.#lastSecond + 1, nowSeconds - length + 1);
-    for (let second = oldest; second <= nowSeconds; second += 1) {
-      this.#total -= this.#counts[second % length] ?? 0;
-      this.#counts[second % length] = 0;
-    }
-    this.#lastSecond = Math.max(this.#lastSecond, nowSeconds);
-  }
-}
+/** Ten tenths are a little less than one. */
+const ROUNDING = 1e-6;

@@ -1,4 +1,5 @@
 import type { Exchange } from '../exchange.ts';
+import { leavesInDoubt } from '../refusal.ts';
 
 /** The operator's endpoints, as far as retries tell them apart (design §5, second table). */
 export type ExchangeKind =
@@ -42,20 +43,19 @@ export function decideRetry(finished: FinishedExchange, rules: RetryRules): Retr
 
 function byTable(finished: FinishedExchange, rules: RetryRules): RetryDecision {
   const { kind, exchange } = finished;
-  // A poll is repeated by its own rhythm, at the next interval.
-  if (kind === 'token-poll') return NONE;
   if ('reply' in exchange) return byStatus(exchange.reply.status, finished, rules);
 
   const { cause, sent } = exchange.fault;
   if (cause === 'cancelled' || cause === 'invalid-reply') return NONE;
-  if (!sent) return again('same');
   switch (kind) {
     case 'client-credentials':
       return again('same');
     case 'backchannel-authentication':
-      return NONE;
+      return sent ? NONE : again('same');
     case 'lookup':
-      return onDoubt(rules);
+      return sent ? onDoubt(rules) : again('same');
+    case 'token-poll':
+      return NONE;
   }
 }
 
@@ -65,14 +65,20 @@ function byStatus(
   rules: RetryRules,
 ): RetryDecision {
   const afterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
-  if (kind === 'lookup') {
-    if (status === 401) return rules.canTakeNewToken ? again('new-token') : NONE;
-    return isServerError(status) ? onDoubt(rules, afterMs) : NONE;
+  switch (kind) {
+    case 'lookup':
+      if (status === 401) return rules.canTakeNewToken ? again('new-token') : NONE;
+      return isServerError(status) ? onDoubt(rules, afterMs) : NONE;
+    case 'client-credentials':
+      if (status === 429) return afterMs === undefined ? NONE : again('same', afterMs);
+      return isServerError(status) ? again('same', afterMs) : NONE;
+    // Whatever the operator answers, it may have prompted somebody before.
+    case 'backchannel-authentication':
+      return NONE;
+    // A poll is repeated by its own rhythm, at the next interval.
+    case 'token-poll':
+      return NONE;
   }
-  if (status === 429) return afterMs === undefined ? NONE : again('same', afterMs);
-  if (!isServerError(status)) return NONE;
-  if (kind === 'client-credentials') return again('same', afterMs);
-  return status === 503 && afterMs !== undefined ? again('same', afterMs) : NONE;
 }
 
 /** The lookup may have been made and billed. */
@@ -84,7 +90,7 @@ function onDoubt(rules: RetryRules, atLeastMs?: number): RetryDecision {
 
 /** 501 says that the operation does not exist, and will say so again. */
 function isServerError(status: number): boolean {
-  return status >= 500 && status !== 501;
+  return leavesInDoubt(status) && status !== 501;
 }
 
 function again(retry: 'same' | 'new-token', atLeastMs = 0): RetryDecision {

@@ -53,12 +53,13 @@ export class RedisConnection {
       () => undefined,
       () => undefined,
     );
-    await this.#inTime(connected).catch(() => undefined);
+    await this.#inTime(connected, COMMAND_TIMEOUT_MS).catch(() => undefined);
   }
 
   /**
    * Runs a script on the given keys.
    *
+   * @param timeoutMs how long to wait for its reply
    * @throws {ConsentStoreLost} when it may or may not have run
    * @throws {OutOfMemory} when Redis has no room for what the script writes
    */
@@ -66,10 +67,11 @@ export class RedisConnection {
     script: string,
     keys: readonly string[],
     values: readonly (string | number)[] = [],
+    timeoutMs = COMMAND_TIMEOUT_MS,
   ): Promise<unknown> {
     const running = this.client.eval(script, { keys: [...keys], arguments: values.map(String) });
     try {
-      return await this.#inTime(running);
+      return await this.#inTime(running, timeoutMs);
     } catch (error) {
       if (error instanceof Error && /\bOOM\b/.test(error.message)) throw new OutOfMemory();
       throw new ConsentStoreLost();
@@ -81,9 +83,9 @@ export class RedisConnection {
     this.#isClosed = true;
   }
 
-  async #inTime<T>(running: Promise<T>): Promise<T> {
+  async #inTime<T>(running: Promise<T>, timeoutMs: number): Promise<T> {
     const over = new AbortController();
-    const timeout = this.#clock.sleep(COMMAND_TIMEOUT_MS, over.signal).then(() => {
+    const timeout = this.#clock.sleep(timeoutMs, over.signal).then(() => {
       throw new ConsentStoreLost();
     });
     try {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as allOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../../endToEnd/serverProcess.ts';
 import { lookupsOf, startScriptedOperator } from '../../endToEnd/scriptedOperator.ts';
@@ -33,21 +34,25 @@ function startServer(settings: Record<string, string> = {}): Promise<ServerProce
 }
 
 interface Answered {
-  readonly data?: { readonly phoneNumber?: { readonly simSwappedWithin: boolean | null } };
+  readonly data?: { readonly phoneNumber0?: { readonly simSwappedWithin: boolean | null } };
   readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
 }
 
 /** The answer, or the code of its error. Each has a token of its own, for the server to verify. */
-async function ask({ url }: ServerProcess, subject: string): Promise<unknown> {
+async function ask({ url }: ServerProcess, subject: string, times = 1): Promise<unknown> {
   const token = await issuer.token({ sub: subject, scope: 'sim-swap:read' });
+  const numbers = Array.from(
+    { length: times },
+    (_, n) => `phoneNumber${n}: phoneNumber(e164: "+44770090${5000 + n}") { simSwappedWithin }`,
+  );
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ query: '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }' }),
+    body: JSON.stringify({ query: `{ ${numbers.join(' ')} }` }),
     signal: AbortSignal.timeout(8000),
   });
   const { data, errors } = (await response.json()) as Answered;
-  return errors?.[0]?.extensions?.code ?? data?.phoneNumber?.simSwappedWithin;
+  return errors?.[0]?.extensions?.code ?? data?.phoneNumber0?.simSwappedWithin;
 }
 
 /** A pipe in the place of the file: without a reader it hangs when opened, and full it hangs when written. */
@@ -126,6 +131,29 @@ describe('a disk that hangs', () => {
     for (let n = 0; n < 20; n += 1) expect(await ask(server, 'risk')).toBe('AUDIT_UNAVAILABLE');
     expect(performance.now() - startedAtMs).toBeLessThan(20 * 2000);
   }, 60_000);
+});
+
+/** So that a drain's limit is some seconds. */
+const SHORT = { REQUEST_TIMEOUT_MS: '1000', OPERATOR_TIMEOUT_MS: '200' };
+
+describe('SIGTERM', () => {
+  it('ends a process whose disk hangs, not with 0, and says so', async () => {
+    await using server = await startServer({ AUDIT_LOG: makePipe(), ...SHORT });
+    const log = allOf(server.stdout);
+    expect(await ask(server, 'risk')).toBe('AUDIT_UNAVAILABLE');
+    server.terminate();
+    expect((await server.exit).code).not.toBe(0);
+    expect(await log).toMatch(/"msg":"[^"]*drain/);
+  }, 60_000);
+
+  it('ends a process whose standard output nobody reads', async () => {
+    await using server = await startServer(SHORT);
+    server.stdout.pause();
+    const codes = new Set<unknown>();
+    while (!codes.has('AUDIT_UNAVAILABLE')) codes.add(await ask(server, 'risk', 100));
+    server.terminate();
+    expect((await server.exit).code).not.toBe(0);
+  }, 120_000);
 });
 
 describe('standard output', () => {

@@ -1,23 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Circuit, type Health } from '../../../src/http/resilience/circuit.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
+import { Circuit, type Health, type Switched } from '../../../src/http/resilience/circuit.ts';
 import { TestClock } from '../../testClock.ts';
+
+function line(index: number): PhoneNumber {
+  return `+447700900${String(index).padStart(3, '0')}` as PhoneNumber;
+}
 
 function repeat(times: number, health: Health): Health[] {
   return Array.from({ length: times }, () => health);
-}
-
-/** Makes an exchange of this health, as far as the circuit lets it. */
-async function through(
-  circuit: Circuit,
-  exchange: () => Promise<Health>,
-): Promise<Health | undefined> {
-  if (!circuit.isClosed) {
-    const tried = await circuit.try(async () => ({ health: await exchange() }));
-    return tried?.health;
-  }
-  const health = await exchange();
-  circuit.count(health);
-  return health;
 }
 
 describe('the circuit', () => {
@@ -26,40 +17,34 @@ describe('the circuit', () => {
   let made: number;
 
   beforeEach(() => {
-    // cockatiel reads Date itself for the time until its next try.
-    vi.useFakeTimers({ toFake: ['Date'] });
     clock = new TestClock();
     circuit = new Circuit(clock);
     made = 0;
   });
 
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
-  function run(health: Health): Promise<Health | undefined> {
-    return through(circuit, () => {
+  /** Makes an exchange about a number, as far as the circuit lets it; what it switched. */
+  function run(health: Health, about: PhoneNumber): Switched | 'kept away' | undefined {
+    if (circuit.isClosed) {
       made += 1;
-      return Promise.resolve(health);
-    });
+      return circuit.count(health, about);
+    }
+    if (!circuit.mayTry(about)) return 'kept away';
+    circuit.trying();
+    made += 1;
+    return circuit.tried(health, about);
   }
 
-  async function runAll(healths: readonly Health[]): Promise<void> {
-    for (const health of healths) await run(health);
+  /** One exchange after the other, about so many numbers in turn. */
+  function runAll(healths: readonly Health[], numbers = 5): void {
+    healths.forEach((health, index) => run(health, line(index % numbers)));
   }
 
-  async function isOpen(): Promise<boolean> {
-    const before = made;
-    await run('good');
-    return made === before;
+  /** Whether an exchange about a number of its own is kept away; a good one where it is not. */
+  function isOpen(): boolean {
+    return run('good', line(99)) === 'kept away';
   }
 
-  async function pass(ms: number): Promise<void> {
-    vi.setSystemTime(Date.now() + ms);
-    await clock.advance(ms);
-  }
-
-  it.each<{ healths: Health[]; opens: boolean; when: string }>([
+  it.each<{ healths: Health[]; numbers?: number; opens: boolean; when: string }>([
     { when: '19 failures', healths: repeat(19, 'bad'), opens: false },
     { when: '20 failures', healths: repeat(20, 'bad'), opens: true },
     {
@@ -73,48 +58,100 @@ describe('the circuit', () => {
       opens: false,
     },
     { when: '100 exchanges that were cut', healths: repeat(100, 'neither'), opens: false },
-  ])('after $when: open is $opens', async ({ healths, opens }) => {
-    await runAll(healths);
-    expect(await isOpen()).toBe(opens);
+    {
+      when: '1000 failures about one number',
+      healths: repeat(1000, 'bad'),
+      numbers: 1,
+      opens: false,
+    },
+    { when: '1000 failures about four', healths: repeat(1000, 'bad'), numbers: 4, opens: false },
+    { when: '1000 failures about five', healths: repeat(1000, 'bad'), numbers: 5, opens: true },
+    { when: '1000 failures about 500', healths: repeat(1000, 'bad'), numbers: 500, opens: true },
+  ])('after $when: open is $opens', ({ healths, numbers, opens }) => {
+    runAll(healths, numbers);
+    expect(isOpen()).toBe(opens);
+  });
+
+  it('says when it opens and when it closes, once each', async () => {
+    const switched = repeat(30, 'bad').map((health, index) => run(health, line(index % 5)));
+    await clock.advance(5000);
+    switched.push(run('good', line(0)), run('good', line(0)));
+    expect(switched.filter((one) => one === 'opened' || one === 'closed')).toEqual([
+      'opened',
+      'closed',
+    ]);
   });
 
   it('counts the last 10 s only', async () => {
-    await runAll(repeat(19, 'bad'));
-    await pass(10_000);
-    await run('bad');
-    expect(await isOpen()).toBe(false);
+    runAll(repeat(19, 'bad'));
+    await clock.advance(10_000);
+    run('bad', line(0));
+    expect(isOpen()).toBe(false);
+  });
+
+  it('counts the numbers of the last 10 s only', async () => {
+    runAll(repeat(4, 'bad'), 4);
+    await clock.advance(10_000);
+    for (let count = 0; count < 100; count += 1) run('bad', line(4));
+    expect(isOpen()).toBe(false);
+    runAll(repeat(4, 'bad'), 4);
+    expect(isOpen()).toBe(true);
   });
 
   it('lets one exchange through after 5 s, closes when it is good and stays open when not', async () => {
-    await runAll(repeat(20, 'bad'));
-    await pass(4999);
-    expect(await isOpen()).toBe(true);
-    await pass(1);
-    await run('bad');
+    runAll(repeat(20, 'bad'));
+    await clock.advance(4999);
+    expect(isOpen()).toBe(true);
+    await clock.advance(1);
+    run('bad', line(1));
     expect(made).toBe(21);
-    expect(await isOpen()).toBe(true);
-    await pass(5000);
-    expect(await isOpen()).toBe(false);
-    expect(await isOpen()).toBe(false);
+    expect(isOpen()).toBe(true);
+    await clock.advance(5000);
+    expect(isOpen()).toBe(false);
+    expect(isOpen()).toBe(false);
+  });
+
+  it('starts to count anew once it has closed', async () => {
+    runAll(repeat(20, 'bad'));
+    await clock.advance(5000);
+    run('good', line(0));
+    runAll(repeat(19, 'bad'));
+    expect(isOpen()).toBe(false);
   });
 
   it('stays open when the exchange that tries is cut', async () => {
-    await runAll(repeat(20, 'bad'));
-    await pass(5000);
-    expect(await run('neither')).toBe('neither');
-    expect(await isOpen()).toBe(true);
-    await pass(5000);
-    expect(await isOpen()).toBe(false);
+    runAll(repeat(20, 'bad'));
+    await clock.advance(5000);
+    run('neither', line(0));
+    expect(isOpen()).toBe(true);
+    await clock.advance(5000);
+    expect(isOpen()).toBe(false);
   });
 
   it('answers the others at once while one exchange tries', async () => {
-    await runAll(repeat(20, 'bad'));
-    await pass(5000);
-    const { promise, resolve } = Promise.withResolvers<Health>();
-    const trying = through(circuit, () => promise);
-    expect(await run('good')).toBeUndefined();
-    resolve('good');
-    expect(await trying).toBe('good');
-    expect(await run('good')).toBe('good');
+    runAll(repeat(20, 'bad'));
+    await clock.advance(5000);
+    expect(circuit.mayTry(line(0))).toBe(true);
+    circuit.trying();
+    expect(circuit.mayTry(line(1))).toBe(false);
+    expect(circuit.tried('good', line(0))).toBe('closed');
+    expect(isOpen()).toBe(false);
+  });
+
+  it('is not kept open by one number that fails for ever: another may try before it', async () => {
+    runAll(repeat(20, 'bad'));
+    await clock.advance(5000);
+    run('bad', line(7));
+    await clock.advance(5000);
+    expect(run('bad', line(7))).toBe('kept away');
+    expect(run('good', line(8))).toBe('closed');
+  });
+
+  it('tries that number again after twice the time, where no other is asked about', async () => {
+    runAll(repeat(20, 'bad'));
+    await clock.advance(5000);
+    run('bad', line(7));
+    await clock.advance(10_000);
+    expect(run('good', line(7))).toBe('closed');
   });
 });

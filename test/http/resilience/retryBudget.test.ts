@@ -11,29 +11,80 @@ describe('the retry budget', () => {
     budget = new RetryBudget(clock);
   });
 
+  function count(exchanges: number): void {
+    for (let counted = 0; counted < exchanges; counted += 1) budget.count();
+  }
+
   function takeAll(): number {
     let taken = 0;
     while (taken < 1000 && budget.take()) taken += 1;
     return taken;
   }
 
+  it('starts with ten', () => {
+    expect(takeAll()).toBe(10);
+  });
+
   it.each([
     { exchanges: 0, retries: 10 },
-    { exchanges: 50, retries: 10 },
     { exchanges: 100, retries: 10 },
+    { exchanges: 109, retries: 10 },
+    { exchanges: 110, retries: 11 },
     { exchanges: 500, retries: 50 },
-    { exchanges: 1009, retries: 100 },
-  ])('allows $retries retries after $exchanges exchanges in a minute', ({ exchanges, retries }) => {
-    for (let count = 0; count < exchanges; count += 1) budget.count();
+    { exchanges: 100_000, retries: 100 },
+  ])('holds $retries after $exchanges exchanges', ({ exchanges, retries }) => {
+    count(exchanges);
     expect(takeAll()).toBe(retries);
   });
 
-  it('forgets after a minute what was taken and what was counted', async () => {
-    for (let count = 0; count < 500; count += 1) budget.count();
-    expect(takeAll()).toBe(50);
-    await clock.advance(59_000);
-    expect(takeAll()).toBe(0);
-    await clock.advance(1000);
-    expect(takeAll()).toBe(10);
+  it.each([
+    { exchanges: 10, retries: 10 },
+    { exchanges: 100, retries: 10 },
+    { exchanges: 1000, retries: 100 },
+    { exchanges: 10_000, retries: 1000 },
+  ])(
+    'lets $retries of $exchanges exchanges be repeated, all failing at once',
+    ({ exchanges, retries }) => {
+      let taken = 0;
+      for (let exchange = 0; exchange < exchanges; exchange += 1) {
+        budget.count();
+        if (budget.take()) taken += 1;
+      }
+      expect(taken).toBe(retries);
+    },
+  );
+
+  it.each([
+    { ms: 5900, retries: 0 },
+    { ms: 6000, retries: 1 },
+    { ms: 60_000, retries: 10 },
+    { ms: 3_600_000, retries: 10 },
+  ])('grants $retries in $ms ms without exchanges', async ({ ms, retries }) => {
+    takeAll();
+    await clock.advance(ms);
+    expect(takeAll()).toBe(retries);
+  });
+
+  it.each([
+    { perMinute: 60, retries: 10 },
+    { perMinute: 600, retries: 60 },
+    { perMinute: 6000, retries: 600 },
+  ])('allows about $retries a minute at $perMinute exchanges', async ({ perMinute, retries }) => {
+    takeAll();
+    let taken = 0;
+    for (let exchange = 0; exchange < 10 * perMinute; exchange += 1) {
+      budget.count();
+      await clock.advance(60_000 / perMinute);
+      if (budget.take()) taken += 1;
+    }
+    expect(taken / 10).toBeGreaterThan(0.9 * retries);
+    expect(taken / 10).toBeLessThanOrEqual(1.1 * retries);
+  });
+
+  it('takes as much as is asked for or nothing', () => {
+    expect(budget.take(11)).toBe(false);
+    expect(budget.take(8)).toBe(true);
+    expect(budget.take(3)).toBe(false);
+    expect(budget.take(2)).toBe(true);
   });
 });

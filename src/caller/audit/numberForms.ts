@@ -1,0 +1,77 @@
+import type { PhoneNumber } from '../../domain/phoneNumber.ts';
+
+/** What may stand between two digits of a number. */
+const BETWEEN = String.raw`[\s().\/_\u2010-\u2015-]{0,3}`;
+
+/** Five digits behind a +, or seven without one. */
+const NUMBER = new RegExp(
+  String.raw`\+${BETWEEN}\d(?:${BETWEEN}\d){4,}|\d(?:${BETWEEN}\d){6,}`,
+  'g',
+);
+
+/** With an exit code, a country code and a (0), none of which is dropped here. */
+const MAX_DIGITS = 19;
+
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
+
+/**
+ * The digits of whatever in a text looks like a phone number, however it is written: as a URI, with an
+ * exit code, in a national form, with separators, in other scripts' digits. Zeros at the front are
+ * dropped. Pure.
+ */
+export function numbersIn(text: string): readonly string[] {
+  const plain = withPlainDigits(text).replaceAll(UUID, ' ');
+  return Array.from(plain.matchAll(NUMBER), ([found]) => found.replaceAll(/\D/g, ''))
+    .filter((digits) => digits.length <= MAX_DIGITS)
+    .map((digits) => digits.replace(/^0+/, ''));
+}
+
+/**
+ * What {@link numbersIn} makes of a number in each form that people and programs write it in. A country
+ * code has one to three digits, and a national form does not say which country it is of. Pure.
+ */
+export function formsOf(number: PhoneNumber): ReadonlySet<string> {
+  const digits = number.slice(1);
+  const codes = [1, 2, 3].map((length) => digits.slice(0, length));
+  const national = codes.map((code) => digits.slice(code.length).replace(/^0+/, ''));
+  const withTrunkZero = codes.map((code) => `${code}0${digits.slice(code.length)}`);
+  return new Set([digits, `11${digits}`, ...national, ...withTrunkZero]);
+}
+
+/** Whether a name may be a person's number: it is little else, or holds as many digits as most numbers have. Pure. */
+export function mayBeNumber(name: string): boolean {
+  const isLittleElse = /^(?:[a-z][a-z0-9.-]*:)?[^a-z0-9]*\d[^a-z@]{4,}(?:@.*)?$/is;
+  return (
+    isLittleElse.test(withPlainDigits(name)) ||
+    numbersIn(name).some((digits) => digits.length >= MOST_NUMBERS_DIGITS)
+  );
+}
+
+const MOST_NUMBERS_DIGITS = 9;
+
+/** Percent-encoding undone, compatible characters made one (NFKC), no invisible ones, all digits ASCII. */
+function withPlainDigits(text: string): string {
+  return decoded(text)
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .replaceAll(/\p{Nd}/gu, digitOf);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Unicode has the digits of a script in a row, 0 first, and such rows side by side at most. */
+function digitOf(character: string): string {
+  let code = character.codePointAt(0) ?? 0;
+  let before = 0;
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(code - 1))) {
+    code -= 1;
+    before += 1;
+  }
+  return String(before % 10);
+}

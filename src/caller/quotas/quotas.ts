@@ -1,0 +1,138 @@
+import type { PhoneNumber } from '../../domain/phoneNumber.ts';
+import { ANONYMOUS } from '../caller.ts';
+import type { Claim, HourlyCounts } from './hourlyCounts.ts';
+
+/** How much may be asked in an hour. */
+export interface QuotaSettings {
+  /** Distinct numbers of one caller. */
+  readonly numbersPerHour: number;
+  /** Lookups of one caller. */
+  readonly lookupsPerHour: number;
+  /** Prompts to the owner of one number, by one caller. */
+  readonly promptsPerHour: number;
+  /** Prompts to the owner of one number, by all callers together. */
+  readonly promptsPerHourAllCallers: number;
+}
+
+/** What a quota is about. */
+export type QuotaName = 'numbers' | 'lookups' | 'prompts';
+
+/** What was counted; it may be given back, when it turns out that nothing left. */
+export interface WithinQuota {
+  /** Once at most. Never rejects. */
+  readonly giveBack: () => Promise<void> | void;
+}
+
+/** What was not counted, since the quota is used up. */
+export interface OverQuota {
+  readonly over: QuotaName;
+  readonly retryAfterSeconds: number;
+}
+
+/** What a caller has left of a quota. */
+export interface QuotaStanding {
+  readonly quota: 'numbers' | 'lookups';
+  readonly limit: number;
+  readonly left: number;
+  /** Until the hour is over and the whole limit is left again. */
+  readonly resetSeconds: number;
+}
+
+/**
+ * Counts distinct numbers and lookups per caller, and prompts per number, each in an hour that starts with
+ * the first of them. A caller that scans comes to an end, however many processes it asks.
+ */
+export class Quotas {
+  readonly #settings: QuotaSettings;
+  readonly #counts: HourlyCounts;
+
+  constructor(settings: QuotaSettings, counts: HourlyCounts) {
+    this.#settings = settings;
+    this.#counts = counts;
+  }
+
+  /** Counts one lookup. */
+  countLookup(
+    caller: string,
+    number: PhoneNumber,
+    timeLimitMs: number,
+  ): Promise<WithinQuota | OverQuota> {
+    const claims = [
+      this.#numberClaim(caller, number),
+      { count: 'lookups', limit: this.#settings.lookupsPerHour },
+    ];
+    return this.#claim(this.#callerWindow(caller), claims, ['numbers', 'lookups'], timeLimitMs);
+  }
+
+  /** Counts a number that is asked about without a lookup. */
+  countNumber(
+    caller: string,
+    number: PhoneNumber,
+    timeLimitMs: number,
+  ): Promise<WithinQuota | OverQuota> {
+    const claims = [this.#numberClaim(caller, number)];
+    return this.#claim(this.#callerWindow(caller), claims, ['numbers'], timeLimitMs);
+  }
+
+  /** Counts one prompt to the owner of a number. */
+  countPrompt(
+    caller: string,
+    number: PhoneNumber,
+    timeLimitMs: number,
+  ): Promise<WithinQuota | OverQuota> {
+    const { promptsPerHour, promptsPerHourAllCallers } = this.#settings;
+    const claims = [
+      { count: this.#counts.nameOf(caller), limit: promptsPerHour },
+      { count: 'all', limit: promptsPerHourAllCallers },
+    ];
+    const window = `prompts:${this.#counts.nameOf(number)}`;
+    return this.#claim(window, claims, ['prompts', 'prompts'], timeLimitMs);
+  }
+
+  /** What a caller has left of each of its quotas. Anonymous callers have none. */
+  async standingOf(caller: string, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
+    if (caller === ANONYMOUS.key) return [];
+    const window = this.#callerWindow(caller);
+    const found = await this.#counts.read(window, ['numbers', 'lookups'], timeLimitMs);
+    const [numbers = 0, lookups = 0] = found.counts;
+    const { numbersPerHour, lookupsPerHour } = this.#settings;
+    const standing = (quota: 'numbers' | 'lookups', limit: number, used: number) => ({
+      quota,
+      limit,
+      left: Math.max(0, limit - used),
+      resetSeconds: secondsOf(found.resetMs),
+    });
+    return [
+      standing('numbers', numbersPerHour, numbers),
+      standing('lookups', lookupsPerHour, lookups),
+    ];
+  }
+
+  /** A number counts once an hour. */
+  #numberClaim(caller: string, number: PhoneNumber): Claim {
+    const member = this.#counts.nameOf(`${caller} ${number}`);
+    return { count: 'numbers', limit: this.#settings.numbersPerHour, member };
+  }
+
+  #callerWindow(caller: string): string {
+    return `caller:${this.#counts.nameOf(caller)}`;
+  }
+
+  /** @param quotas what each claim is about, in their order */
+  async #claim(
+    window: string,
+    claims: readonly Claim[],
+    quotas: readonly QuotaName[],
+    timeLimitMs: number,
+  ): Promise<WithinQuota | OverQuota> {
+    const { over, resetMs, giveBack } = await this.#counts.claim(window, claims, timeLimitMs);
+    const quota = over === undefined ? undefined : quotas[over];
+    return quota === undefined
+      ? { giveBack }
+      : { over: quota, retryAfterSeconds: secondsOf(resetMs) };
+  }
+}
+
+function secondsOf(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}

@@ -1,0 +1,149 @@
+import type { Clock } from '../../clock.ts';
+import { COMMAND_TIMEOUT_MS, type RedisConnection } from '../../tokens/consents/redisConnection.ts';
+import { StateSeal } from '../../tokens/consents/stateSeal.ts';
+import {
+  WINDOW_MS,
+  type Claim,
+  type Claimed,
+  type HourlyCounts,
+  type Standing,
+} from './hourlyCounts.ts';
+import { MemoryCounts } from './memoryCounts.ts';
+
+const PREFIX = 'sim-swap:counts:';
+
+/**
+ * Counts that replicas share in one Redis, under names that only the holders of STATE_KEY can make. While
+ * Redis is away each replica counts for itself: only the first to find out waits for it.
+ */
+export class SharedCounts implements HourlyCounts {
+  readonly #redis: RedisConnection;
+  readonly #seal: StateSeal;
+  readonly #local: MemoryCounts;
+  #isAway = false;
+  #isProbing = false;
+
+  constructor(redis: RedisConnection, stateKey: Uint8Array, clock: Clock) {
+    this.#redis = redis;
+    this.#seal = new StateSeal(stateKey);
+    this.#local = new MemoryCounts(clock);
+  }
+
+  nameOf(text: string): string {
+    return this.#seal.name('counts', text);
+  }
+
+  async claim(window: string, claims: readonly Claim[], timeLimitMs: number): Promise<Claimed> {
+    const flat = claims.flatMap(({ count, limit, member }) => [count, limit, member ?? '']);
+    const reply = await this.#run(CLAIM, window, [WINDOW_MS, ...flat], timeLimitMs);
+    if (reply === undefined) return this.#local.claim(window, claims);
+    const [over = 0, resetMs = WINDOW_MS, ...counts] = reply;
+    return {
+      over: over === 0 ? undefined : over - 1,
+      counts,
+      resetMs,
+      giveBack: async () => {
+        await this.#run(GIVE_BACK, window, flat, COMMAND_TIMEOUT_MS);
+      },
+    };
+  }
+
+  async read(window: string, counts: readonly string[], timeLimitMs: number): Promise<Standing> {
+    const reply = await this.#run(READ, window, [WINDOW_MS, ...counts], timeLimitMs);
+    if (reply === undefined) return this.#local.read(window, counts);
+    const [resetMs = WINDOW_MS, ...found] = reply;
+    return { counts: found, resetMs };
+  }
+
+  /** Runs a script on a window; `undefined` when Redis is away. Never rejects. */
+  async #run(
+    script: string,
+    window: string,
+    values: readonly (string | number)[],
+    timeLimitMs: number,
+  ): Promise<readonly number[] | undefined> {
+    if (this.#isAway) {
+      if (!this.#isProbing) void this.#probe();
+      return undefined;
+    }
+    const timeoutMs = Math.min(timeLimitMs, COMMAND_TIMEOUT_MS);
+    if (timeoutMs <= 0) return undefined;
+    try {
+      return numbersOf(await this.#redis.run(script, [PREFIX + window], values, timeoutMs));
+    } catch {
+      this.#isAway = true;
+      return undefined;
+    }
+  }
+
+  async #probe(): Promise<void> {
+    this.#isProbing = true;
+    this.#isAway = await this.#redis.run('return 1', []).then(
+      () => false,
+      () => true,
+    );
+    this.#isProbing = false;
+  }
+}
+
+function numbersOf(reply: unknown): readonly number[] {
+  return Array.isArray(reply) ? reply.map(Number) : [];
+}
+
+/**
+ * A window is a hash: its counts by their names, and how many claims name each member. It ends as a whole.
+ *
+ * KEYS: the window. ARGV: windowMs; for each claim its count, its limit and its member or ''.
+ * Returns the place of the claim that is over or 0, the time left, and the counts.
+ */
+const CLAIM = `
+local left = redis.call('PTTL', KEYS[1])
+local counts, raised, over = {}, {}, 0
+for i = 2, #ARGV, 3 do
+  local count = tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '0')
+  local isNew = ARGV[i + 2] == '' or redis.call('HEXISTS', KEYS[1], ARGV[i + 2]) == 0
+  if isNew and count >= tonumber(ARGV[i + 1]) and over == 0 then over = (i + 1) / 3 end
+  counts[#counts + 1] = count
+  raised[#raised + 1] = isNew
+end
+if over == 0 then
+  for i = 2, #ARGV, 3 do
+    local place = (i + 1) / 3
+    if raised[place] then counts[place] = redis.call('HINCRBY', KEYS[1], ARGV[i], 1) end
+    if ARGV[i + 2] ~= '' then redis.call('HINCRBY', KEYS[1], ARGV[i + 2], 1) end
+  end
+  if left < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+end
+if left < 0 then left = ARGV[1] end
+return { over, left, unpack(counts) }
+`;
+
+/** KEYS: the window. ARGV: for each claim its count, its limit and its member or ''. */
+const GIVE_BACK = `
+local function lower(count)
+  if tonumber(redis.call('HGET', KEYS[1], count) or '0') > 0 then redis.call('HINCRBY', KEYS[1], count, -1) end
+end
+for i = 1, #ARGV, 3 do
+  if ARGV[i + 2] == '' then
+    lower(ARGV[i])
+  else
+    local claimedBy = tonumber(redis.call('HGET', KEYS[1], ARGV[i + 2]) or '0')
+    if claimedBy > 1 then
+      redis.call('HINCRBY', KEYS[1], ARGV[i + 2], -1)
+    elseif claimedBy == 1 then
+      redis.call('HDEL', KEYS[1], ARGV[i + 2])
+      lower(ARGV[i])
+    end
+  end
+end
+return {}
+`;
+
+/** KEYS: the window. ARGV: windowMs, names of counts. Returns the time left and the counts. */
+const READ = `
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then left = ARGV[1] end
+local found = { left }
+for i = 2, #ARGV do found[i] = redis.call('HGET', KEYS[1], ARGV[i]) or '0' end
+return found
+`;

@@ -1,0 +1,30 @@
+import type { EnvironmentReader } from './environment.ts';
+import { isLoopback } from './loopback.ts';
+
+/** Reads ALLOWED_HOSTS: names without a port, in small letters. */
+export function readAllowedHosts(read: EnvironmentReader): readonly string[] {
+  const name = 'ALLOWED_HOSTS';
+  const hosts = read.list(name).map((host) => host.toLowerCase());
+  if (hosts.some((host) => URL.parse(`http://${host}/`)?.host !== host)) {
+    read.problem(name, 'is names of hosts, without scheme and port, with commas between');
+  }
+  return hosts;
+}
+
+/** Reads ALLOWED_ORIGINS: as browsers send them in `origin`. */
+export function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
+  const name = 'ALLOWED_ORIGINS';
+  const origins = read.list(name);
+  for (const origin of origins) {
+    const url = URL.parse(origin);
+    if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) {
+      read.problem(
+        name,
+        'is origins such as https://app.example, without a path, with commas between',
+      );
+    } else if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+      read.problem(name, 'has origins that start with https://, unless they are on this machine');
+    }
+  }
+  return origins;
+}

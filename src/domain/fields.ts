@@ -1,0 +1,72 @@
+import { parseMaxAge } from './maxAge.ts';
+import type { Parsed } from './phoneNumber.ts';
+import type { Question } from './question.ts';
+
+/** What a field asks about a number: the operator, or our own store how the owner's consent stands. */
+export type Asked = Question | { readonly asks: 'consent' };
+
+/** What an answer takes: a lookup that is billed, unless known facts answer; or a look into our own store. */
+export type Cost = 'lookup' | 'stored-state';
+
+/** What a caller must be allowed: to ask about this very number. */
+export type Permission = 'about-number';
+
+/** What a field asks about a number, and everything that follows from the field. */
+export interface FieldAsk {
+  readonly asked: Asked;
+  /** Equal for equal questions, whichever fields and aliases they come from. */
+  readonly key: string;
+  readonly cost: Cost;
+  readonly permission: Permission;
+}
+
+/** The arguments that the fields of a number take. */
+export interface FieldArguments {
+  readonly maxAgeHours?: unknown;
+}
+
+type Field = (args: FieldArguments) => Parsed<FieldAsk>;
+
+const DATE = ask({ asks: 'date' }, 'lookup');
+const CONSENT = ask({ asks: 'consent' }, 'stored-state');
+
+/**
+ * The fields of `PhoneNumber` that ask something: by their names, what they ask with these arguments, or
+ * why the arguments are refused. Resolvers, loader, permission and limits all read this table, so a field
+ * that is not in it asks nothing.
+ */
+export const FIELDS = {
+  lastSimSwap: () => DATE,
+  simSwappedWithin: window,
+  simSwapCheck: window,
+  simSwapConsent: () => CONSENT,
+} satisfies Readonly<Record<string, Field>>;
+
+/** The name of a field that asks something. */
+export type AskingField = keyof typeof FIELDS;
+
+/** Whether a field of a number asks something. */
+export function isAskingField(name: string): name is AskingField {
+  return Object.hasOwn(FIELDS, name);
+}
+
+function window({ maxAgeHours }: FieldArguments): Parsed<FieldAsk> {
+  const parsed = parseMaxAge(maxAgeHours);
+  return 'refused' in parsed
+    ? parsed
+    : ask({ asks: 'window', maxAgeHours: parsed.value }, 'lookup');
+}
+
+function ask(asked: Asked, cost: Cost): { readonly value: FieldAsk } {
+  return { value: { asked, key: keyOf(asked), cost, permission: 'about-number' } };
+}
+
+function keyOf(asked: Asked): string {
+  switch (asked.asks) {
+    case 'date':
+    case 'consent':
+      return asked.asks;
+    case 'window':
+      return `window ${asked.maxAgeHours}`;
+  }
+}

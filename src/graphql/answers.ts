@@ -1,0 +1,82 @@
+import { instantAt, type Instant } from '../domain/instant.ts';
+import { LookupError } from '../errors.ts';
+import type { FieldAnswer } from '../loaders/simSwapLoader.ts';
+import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
+import type { SimSwapCheck } from './generated/resolvers.ts';
+
+/** `lastSimSwap`. @throws {LookupError} */
+export function toDate(answer: FieldAnswer): Instant | null {
+  switch (answer.kind) {
+    case 'date':
+      return answer.latestSimChange;
+    case 'failure':
+      throw new LookupError(answer.failure);
+    case 'window':
+    case 'consent':
+      throw notWhatWasAsked(answer);
+  }
+}
+
+/** `simSwappedWithin`. @throws {LookupError} */
+export function toSwapped(answer: FieldAnswer): boolean {
+  switch (answer.kind) {
+    case 'window':
+      return answer.swapped;
+    case 'failure':
+      throw new LookupError(answer.failure);
+    case 'date':
+    case 'consent':
+      throw notWhatWasAsked(answer);
+  }
+}
+
+/** `simSwapCheck`: a failure is an answer as well. */
+export function toSimSwapCheck(answer: FieldAnswer): SimSwapCheck {
+  switch (answer.kind) {
+    case 'window':
+      return {
+        ...NOTHING_MORE,
+        result: answer.swapped ? 'SWAPPED' : 'NOT_SWAPPED',
+        asOf: instantAt(answer.asOfMs),
+      };
+    case 'failure': {
+      const { code, retryAfterSeconds, expiresAtMs, maxAgeHours } = answer.failure;
+      return {
+        ...NOTHING_MORE,
+        result: 'UNKNOWN',
+        reason: code,
+        retryAfterSeconds: retryAfterSeconds ?? null,
+        expiresAt: expiresAtMs === undefined ? null : instantAt(expiresAtMs),
+        maxAgeHours: maxAgeHours ?? null,
+      };
+    }
+    case 'date':
+    case 'consent':
+      throw notWhatWasAsked(answer);
+  }
+}
+
+const NOTHING_MORE = {
+  reason: null,
+  retryAfterSeconds: null,
+  expiresAt: null,
+  maxAgeHours: null,
+  asOf: null,
+} as const;
+
+/** `simSwapConsent`. */
+export function toConsent(answer: FieldAnswer): ConsentStatus | null {
+  switch (answer.kind) {
+    case 'consent':
+      return answer.consent ?? null;
+    case 'date':
+    case 'window':
+    case 'failure':
+      throw notWhatWasAsked(answer);
+  }
+}
+
+/** A defect of ours. */
+function notWhatWasAsked({ kind }: FieldAnswer): Error {
+  return new Error(`An answer of the kind ${kind} was not asked for.`);
+}

@@ -1,0 +1,68 @@
+/** The media types of GraphQL over HTTP in which a reply can be. */
+export type ReplyMediaType = 'application/json' | 'application/graphql-response+json';
+
+const JSON_TYPE = 'application/json';
+const GRAPHQL_TYPE = 'application/graphql-response+json';
+
+/** How a media type is wanted: as RFC 9110 §12.5.1 weighs it, then by how exactly and how early it is named. */
+interface Wish {
+  readonly quality: number;
+  readonly exactness: number;
+  readonly place: number;
+}
+
+/**
+ * The media type in which a client wants its reply, read out of its header `accept`; `application/json`
+ * where it says nothing, and where it wants neither.
+ */
+export function replyMediaType(accept: string | undefined): ReplyMediaType {
+  const ranges = (accept ?? '*/*').split(',').map((range) => range.trim().toLowerCase());
+  const json = wishFor(JSON_TYPE, ranges);
+  const graphql = wishFor(GRAPHQL_TYPE, ranges);
+  return isStronger(graphql, json) ? GRAPHQL_TYPE : JSON_TYPE;
+}
+
+/**
+ * The status under which an operation is refused. GraphQL over HTTP has a well-formed operation answered with
+ * 200 in `application/json`, whatever becomes of it: gateways take any other status for a failure of the
+ * subgraph, and drop the code. In `application/graphql-response+json` the status says it.
+ */
+export function statusOfRefusal(accept: string | undefined, status: number): number {
+  switch (replyMediaType(accept)) {
+    case JSON_TYPE:
+      return 200;
+    case GRAPHQL_TYPE:
+      return status;
+  }
+}
+
+function wishFor(type: ReplyMediaType, ranges: readonly string[]): Wish {
+  let wish: Wish = { quality: 0, exactness: 0, place: Infinity };
+  for (const [place, range] of ranges.entries()) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const exactness = exactnessOf(name, type);
+    if (exactness <= wish.exactness) continue;
+    const quality = parameters.find((parameter) => parameter.startsWith('q='));
+    wish = { quality: quality === undefined ? 1 : Number(quality.slice(2)), exactness, place };
+  }
+  return wish;
+}
+
+function exactnessOf(name: string, type: ReplyMediaType): number {
+  switch (name) {
+    case type:
+      return 3;
+    case 'application/*':
+      return 2;
+    case '*/*':
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+function isStronger(one: Wish, other: Wish): boolean {
+  if (one.quality !== other.quality) return one.quality > other.quality;
+  if (one.exactness !== other.exactness) return one.exactness > other.exactness;
+  return one.place < other.place;
+}

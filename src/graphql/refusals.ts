@@ -1,0 +1,66 @@
+import { GraphQLError } from 'graphql';
+import type { ErrorCode } from '../errors.ts';
+import { COUNTED_TIMES, type Excess, type OperationCost } from './operationCost.ts';
+
+/** For what is refused before execution: Apollo would say 500. */
+const BAD_REQUEST = { status: 400 };
+
+/** An operation asks for more than one may: for more of what, and by how much. */
+export class LimitExceeded extends GraphQLError {
+  readonly excess: Excess;
+
+  constructor(excess: Excess, status: number) {
+    super(`${IN_WORDS[excess.limited](inFigures(excess))} Ask in several operations.`, {
+      extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' satisfies ErrorCode, http: { status } },
+    });
+    this.excess = excess;
+  }
+}
+
+interface Figures {
+  readonly limit: string;
+  readonly asked: string;
+}
+
+const IN_WORDS: Readonly<Record<keyof OperationCost, (figures: Figures) => string>> = {
+  numbers: ({ limit, asked }) =>
+    `One operation may ask about ${limit} numbers, and this one asks about ${asked}.`,
+  questionsPerNumber: ({ limit, asked }) =>
+    `One operation may ask ${limit} questions about a number, and this one asks ${asked}.`,
+  answers: ({ limit, asked }) =>
+    `One operation may ask for ${limit} fields of numbers, and this one asks for ${asked}.`,
+  replyBytes: ({ limit, asked }) =>
+    `A reply may have ${limit} bytes, and the reply to this operation could have ${asked}.`,
+};
+
+/** With separators: a run of digits would be masked as a phone number. */
+function inFigures({ limit, asked }: Excess): Figures {
+  const counted = COUNTED_TIMES * limit;
+  return {
+    limit: limit.toLocaleString('en'),
+    asked:
+      asked > counted ? `more than ${counted.toLocaleString('en')}` : asked.toLocaleString('en'),
+  };
+}
+
+/** The schema has no other root types; left to itself, graphql would call this a defect of ours. */
+export function queriesOnly(): GraphQLError {
+  return badOperation('This service answers queries only.');
+}
+
+/** What `read` reads, unless graphql-js finds the operation's own values invalid. */
+export function unlessInvalid<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    throw badOperation(error.message, error);
+  }
+}
+
+function badOperation(message: string, { nodes }: { nodes?: GraphQLError['nodes'] } = {}) {
+  return new GraphQLError(message, {
+    nodes: nodes ?? null,
+    extensions: { code: 'BAD_USER_INPUT' satisfies ErrorCode, http: BAD_REQUEST },
+  });
+}

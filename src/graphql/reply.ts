@@ -1,0 +1,28 @@
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import { replyMediaType } from './mediaType.ts';
+
+/** What a request is answered with. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+/** Why a request is not executed: a code, and what to do, for people. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: ErrorCode;
+  /** That of the code, where there is no better one. */
+  readonly message?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A refusal as a GraphQL response, in the media type that the client reads errors in. */
+export function replyOf(refusal: Refusal, accept: string | undefined): Reply {
+  const { status, code, message = ERRORS[code].message, headers } = refusal;
+  return {
+    status,
+    headers: { ...headers, 'content-type': `${replyMediaType(accept)}; charset=utf-8` },
+    body: JSON.stringify({ errors: [{ message, extensions: { code } }] }),
+  };
+}

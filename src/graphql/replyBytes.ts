@@ -1,0 +1,112 @@
+import type { FieldNode } from 'graphql';
+import { ERRORS, QUOTA_MESSAGES, type ErrorDescription } from '../errors.ts';
+
+/** `null`. */
+export const NULL_BYTES = 4;
+
+/** A place in a list, in the path of an error: no list that fits a request has more places. */
+export const MAX_INDEX_BYTES = 8;
+
+/** Making a field costs more than its text, however short that is. */
+export const MIN_FIELD_BYTES = 32;
+
+/** What stands around the answers: `data`, `errors`, and what is left of the quotas in `extensions`. */
+export const MAX_ENVELOPE_BYTES = 1024;
+
+/** GraphQL's own messages quote what they refuse; longer ones are cut. */
+export const MAX_MESSAGE_CHARACTERS = 300;
+
+/** The longest reason that `parsePhoneNumber` or `parseMaxAge` gives, with room for a longer one. */
+const MAX_REASON_CHARACTERS = 150;
+
+/** What an error says beside its path, in the longest form that it can take. */
+function errorFrameBytes(code: string, message: string): number {
+  const frame = {
+    message,
+    path: [],
+    locations: [{ line: 999_999, column: 999_999 }],
+    extensions: {
+      code,
+      retryAfterSeconds: 999_999,
+      ...(code === 'RATE_LIMITED' ? { quota: 'numbers' } : {}),
+      ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 9999 } : {}),
+      ...(code === 'CONSENT_PENDING' ? { expiresAt: '2026-03-14T10:26:53.123Z' } : {}),
+      ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 2400 } : {}),
+    },
+  };
+  return Buffer.byteLength(JSON.stringify(frame)) + 1;
+}
+
+/** A number that is none, one that the caller may not ask about. */
+const MAX_NUMBER_ERROR_BYTES = errorFrameBytes('BAD_USER_INPUT', 'x'.repeat(MAX_REASON_CHARACTERS));
+
+const MAX_FIELD_ERROR_BYTES = Math.max(
+  MAX_NUMBER_ERROR_BYTES,
+  ...Object.entries<ErrorDescription>(ERRORS)
+    .filter(([, { places }]) => places.includes('field'))
+    .map(([code, { message }]) => errorFrameBytes(code, message)),
+  ...Object.values(QUOTA_MESSAGES).map((message) => errorFrameBytes('RATE_LIMITED', message)),
+);
+
+/** In UTF-8, or as `\u0000`. */
+const MAX_BYTES_PER_CHARACTER = 6;
+
+const MAX_ROOT_ERROR_BYTES = errorFrameBytes(
+  'BAD_USER_INPUT',
+  'x'.repeat(MAX_MESSAGE_CHARACTERS * MAX_BYTES_PER_CHARACTER),
+);
+
+/** `null` with the most that an error takes: in place of a root field, whose arguments GraphQL may quote. */
+export function failedRootBytes(pathBytes: number): number {
+  return NULL_BYTES + MAX_ROOT_ERROR_BYTES + pathBytes;
+}
+
+/** `null` with the most that an error takes: in place of a phone number. */
+export function failedNumberBytes(pathBytes: number): number {
+  return NULL_BYTES + MAX_NUMBER_ERROR_BYTES + pathBytes;
+}
+
+/** `null` with the most that an error takes: in place of a field of a phone number. */
+export function failedFieldBytes(pathBytes: number): number {
+  return NULL_BYTES + MAX_FIELD_ERROR_BYTES + pathBytes;
+}
+
+/** The name under which a field's value stands, with its quotes, colon and comma. */
+export function keyBytes({ alias, name }: FieldNode): number {
+  return (alias ?? name).value.length + 4;
+}
+
+/** The most that the value of a field of a phone number, of a check or of a consent takes. */
+export function valueBytes(field: string): ValueBytes {
+  return VALUES[field] ?? UNKNOWN;
+}
+
+interface ValueBytes {
+  readonly size: number;
+  /** Whether there may be an error in its place. */
+  readonly canFail: boolean;
+}
+
+/** RFC 3339 with nine digits of a second and a zone, in quotes. */
+const MAX_DATE_TIME_BYTES = '"2026-03-14T10:26:53.123456789+01:00"'.length;
+
+/** The longest code, in quotes. */
+const MAX_CODE_BYTES = Math.max(...Object.keys(ERRORS).map((code) => code.length + 2));
+
+const VALUES: Readonly<Record<string, ValueBytes>> = {
+  __typename: { size: '"SimSwapConsent"'.length, canFail: false },
+  e164: { size: '"+123456789012345"'.length, canFail: false },
+  lastSimSwap: { size: MAX_DATE_TIME_BYTES, canFail: true },
+  simSwappedWithin: { size: 'false'.length, canFail: true },
+  simSwapCheck: { size: 0, canFail: true },
+  simSwapConsent: { size: 0, canFail: true },
+  result: { size: '"NOT_SWAPPED"'.length, canFail: false },
+  reason: { size: MAX_CODE_BYTES, canFail: false },
+  maxAgeHours: { size: '-2147483648'.length, canFail: false },
+  asOf: { size: MAX_DATE_TIME_BYTES, canFail: false },
+  state: { size: '"NOT_NEEDED"'.length, canFail: false },
+  retryAfterSeconds: { size: '-2147483648'.length, canFail: false },
+  expiresAt: { size: MAX_DATE_TIME_BYTES, canFail: false },
+};
+
+const UNKNOWN: ValueBytes = { size: 256, canFail: true };

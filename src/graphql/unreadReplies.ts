@@ -1,0 +1,45 @@
+import type { ServerResponse } from 'node:http';
+
+/** What replies may take that their clients have not read. */
+export interface UnreadLimits {
+  /** For one reply, from when it is complete. */
+  readonly timeoutMs: number;
+  /** For all of them. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Cuts off clients that do not read what they asked for: each after a time, and the slowest of them as
+ * soon as all of it together is too much to hold.
+ */
+export class UnreadReplies {
+  readonly #limits: UnreadLimits;
+  /** In the order in which they were complete. */
+  readonly #replies = new Map<ServerResponse, number>();
+  #bytes = 0;
+
+  constructor(limits: UnreadLimits) {
+    this.#limits = limits;
+  }
+
+  /** A reply that is complete, and that the system may not have taken yet. */
+  add(response: ServerResponse, bytes: number): void {
+    const timer = setTimeout(() => response.destroy(), this.#limits.timeoutMs);
+    this.#replies.set(response, bytes);
+    this.#bytes += bytes;
+    response.once('close', () => {
+      clearTimeout(timer);
+      this.#forget(response);
+    });
+    for (const oldest of this.#replies.keys()) {
+      if (this.#bytes <= this.#limits.maxBytes) return;
+      this.#forget(oldest);
+      oldest.destroy();
+    }
+  }
+
+  #forget(response: ServerResponse): void {
+    this.#bytes -= this.#replies.get(response) ?? 0;
+    this.#replies.delete(response);
+  }
+}

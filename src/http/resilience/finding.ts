@@ -1,0 +1,173 @@
+import type { LogDetails } from '../../log.ts';
+import type { LookupFailure } from '../../errors.ts';
+import type { Exchange, HttpReply, TransportFault } from '../exchange.ts';
+import { knownWord, type OperatorWord } from '../operatorWords.ts';
+import { errorWord } from '../refusal.ts';
+import type { ReplyFlaw } from '../replyFlaw.ts';
+import type { ExchangeKind } from './retryDecision.ts';
+
+/** What the log is to say of an exchange: in words from lists of ours, never the operator's free text. */
+export interface Finding {
+  readonly level: 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly details: LogDetails;
+}
+
+/** An exchange that is over and judged. */
+export interface JudgedExchange {
+  /** What the log calls the endpoint. */
+  readonly endpoint: string;
+  readonly kind: ExchangeKind;
+  readonly exchange: Exchange;
+  readonly failure?: LookupFailure | undefined;
+  readonly flaw?: ReplyFlaw | undefined;
+  /** Whether the reply was left out, as it may be that of another request. */
+  readonly isUnproven?: boolean | undefined;
+}
+
+/** What is worth saying of an exchange; `undefined` where all went as it may. Pure. */
+export function findingOf(judged: JudgedExchange): Finding | undefined {
+  const { endpoint, exchange } = judged;
+  if ('fault' in exchange) return findingOfFault(endpoint, exchange.fault);
+  const { reply } = exchange;
+  const { status } = reply;
+  if (status < 300 && judged.failure === undefined) return undefined;
+  const word = knownWord(errorWord(reply, judged.kind === 'lookup' ? 'code' : 'error'));
+  const told = { endpoint, status, word };
+  if (judged.isUnproven === true) return untrusted(endpoint, 'no correlator', status);
+  if (status === 429) return warn('The operator asks us to slow down.', told);
+  return findingOfReply(judged, reply, word);
+}
+
+function findingOfFault(endpoint: string, { cause, detail, flaw }: TransportFault) {
+  if (cause === 'cancelled') return undefined;
+  return flaw === undefined
+    ? warn('An exchange with the operator failed.', { endpoint, detail })
+    : untrusted(endpoint, flaw);
+}
+
+function findingOfReply(
+  { endpoint, kind, failure, flaw }: JudgedExchange,
+  { status }: HttpReply,
+  word: OperatorWord | undefined,
+): Finding | undefined {
+  const told = { endpoint, status, word };
+  const setting = settingFor(kind, status, word);
+  switch (failure?.code) {
+    case undefined:
+      // A poll that is to be repeated has no failure, whatever kept it from its reply.
+      return status >= 500 || status === 408 ? unavailable(told) : undefined;
+    case 'OPERATOR_UNAVAILABLE':
+      return unavailable(told);
+    case 'OPERATOR_REFUSED':
+      return {
+        level: 'error',
+        message: 'The operator refused our request.',
+        details: { ...told, setting },
+      };
+    case 'OPERATOR_INVALID_REPLY':
+      return untrusted(endpoint, flaw, status);
+    case 'OPERATION_NOT_OFFERED':
+      return warn('The operator does not implement this operation.', {
+        ...told,
+        setting: 'OPERATOR_OPERATIONS',
+      });
+    case 'PERIOD_NOT_SUPPORTED':
+      return {
+        level: 'info',
+        message: 'The operator does not answer for a period this long.',
+        details: { ...told, setting },
+      };
+    case 'CONSENT_DENIED':
+      return findingOfDenial(kind, told);
+    case 'CONSENT_EXPIRED':
+      return kind === 'lookup'
+        ? warn('The operator wants the owner to consent anew, at a lookup they consented to.', told)
+        : undefined;
+    // What an operator may well say, or none of its doing.
+    case 'NUMBER_NOT_SERVED':
+    case 'OPERATOR_RATE_LIMITED':
+    case 'OPERATOR_TIMEOUT':
+    case 'CONSENT_PENDING':
+    case 'RATE_LIMITED':
+    case 'AUDIT_UNAVAILABLE':
+    case 'STATE_UNAVAILABLE':
+      return undefined;
+  }
+}
+
+/** Asked by a poll, the owner may decline; elsewhere somebody else may have. */
+function findingOfDenial(kind: ExchangeKind, told: LogDetails): Finding | undefined {
+  switch (kind) {
+    case 'backchannel-authentication':
+      return warn(
+        'The operator denied consent before it asked the owner. If it does so for every number, it is our client that may not ask.',
+        told,
+      );
+    case 'lookup':
+      return warn('The operator denied consent at a lookup that the owner had consented to.', told);
+    case 'token-poll':
+    case 'client-credentials':
+      return undefined;
+  }
+}
+
+function unavailable(told: LogDetails): Finding {
+  return warn('The operator is not available.', told);
+}
+
+function untrusted(endpoint: string, check: ReplyFlaw | undefined, status?: number): Finding {
+  return warn('The operator sent a reply that cannot be trusted.', {
+    endpoint,
+    status,
+    check,
+    setting: check === undefined ? undefined : SETTING_FOR_FLAW[check],
+  });
+}
+
+function warn(message: string, details: LogDetails): Finding {
+  return { level: 'warn', message, details };
+}
+
+const SETTING_FOR_FLAW: Readonly<Partial<Record<ReplyFlaw, string>>> = {
+  'another correlator, never ours': 'OPERATOR_CORRELATOR_ECHO=never',
+  'no correlator, never ours': 'OPERATOR_CORRELATOR_ECHO=auto',
+};
+
+const SETTING_FOR_WORD: Readonly<Partial<Record<OperatorWord, string>>> = {
+  MISSING_IDENTIFIER: 'OPERATOR_SEND_PHONE_NUMBER=always',
+  UNIDENTIFIABLE_PHONE_NUMBER: 'OPERATOR_SEND_PHONE_NUMBER=always',
+  UNNECESSARY_IDENTIFIER: 'OPERATOR_SEND_PHONE_NUMBER=never',
+  INVALID_TOKEN_CONTEXT: 'OPERATOR_SEND_PHONE_NUMBER',
+  OUT_OF_RANGE: 'OPERATOR_MAX_AGE_HOURS',
+  PERMISSION_DENIED: 'OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK',
+  insufficient_scope: 'OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK',
+  invalid_scope: 'OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK',
+  invalid_client: 'OPERATOR_CLIENT_ID, OPERATOR_CLIENT_SECRET, OPERATOR_CLIENT_AUTH',
+  unsupported_grant_type: 'OPERATOR_CIBA_GRANT_TYPE',
+  invalid_request_object: 'OPERATOR_SIGNED_REQUEST',
+};
+
+/** The setting that helps, where a word or a status points to one. */
+function settingFor(
+  kind: ExchangeKind,
+  status: number,
+  word: OperatorWord | undefined,
+): string | undefined {
+  if (kind === 'client-credentials' && word === 'unsupported_grant_type') return 'OPERATOR_FLOW';
+  if (word !== undefined && SETTING_FOR_WORD[word] !== undefined) return SETTING_FOR_WORD[word];
+  const isAboutAddress = status === 404 || status === 405 || (status >= 300 && status < 400);
+  return isAboutAddress ? addressSetting(kind) : undefined;
+}
+
+/** The setting that holds the address of an endpoint. */
+export function addressSetting(kind: ExchangeKind): string {
+  switch (kind) {
+    case 'lookup':
+      return 'OPERATOR_SIM_SWAP_URL';
+    case 'backchannel-authentication':
+    case 'token-poll':
+    case 'client-credentials':
+      return 'OPERATOR_AUTH_URL';
+  }
+}

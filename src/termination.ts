@@ -1,0 +1,29 @@
+/** How a service manager, Ctrl-C and a terminal that closes ask a program to end. */
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/**
+ * A terminal sends Ctrl-C to npm and to us, and npm passes it on: signals that come within this time are one.
+ */
+const SAME_REQUEST_MS = 2000;
+
+/** A signal that asks a program to end. */
+export type TerminationSignal = (typeof SIGNALS)[number];
+
+/**
+ * Calls `stop` once, at the first signal that asks the process to end. A signal that comes later, more than
+ * two seconds after the first, ends the process at once.
+ */
+export function onTermination(stop: (signal: TerminationSignal) => void): void {
+  let askedAtMs: number | undefined;
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (askedAtMs === undefined) {
+        askedAtMs = performance.now();
+        stop(signal);
+      } else if (performance.now() - askedAtMs > SAME_REQUEST_MS) {
+        process.removeAllListeners(signal);
+        process.kill(process.pid, signal);
+      }
+    });
+  }
+}

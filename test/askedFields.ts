@@ -1,0 +1,49 @@
+import { FIELDS, type AskingField, type FieldArguments } from '../src/domain/fields.ts';
+import type { Instant } from '../src/domain/instant.ts';
+import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
+import type { LookupFailure } from '../src/errors.ts';
+import { toDate, toSwapped } from '../src/graphql/answers.ts';
+import type { FieldAnswer, SimSwapLoader } from '../src/loaders/simSwapLoader.ts';
+import type { Answer } from '../src/lookups/plan.ts';
+
+/** Asks a loader what a field asks. */
+export function askField(
+  loader: SimSwapLoader,
+  number: PhoneNumber,
+  field: AskingField,
+  args: FieldArguments = {},
+): Promise<FieldAnswer> {
+  const ask = FIELDS[field](args);
+  return 'refused' in ask
+    ? Promise.reject(new RangeError(ask.refused))
+    : loader.answer(number, ask.value);
+}
+
+/** A loader by the names of the fields, which rejects with a `LookupError` as they do. */
+export function fieldsOf(loader: SimSwapLoader) {
+  return {
+    lastSimSwap: async (number: PhoneNumber): Promise<Instant | null> =>
+      toDate(await askField(loader, number, 'lastSimSwap')),
+    simSwappedWithin: async (number: PhoneNumber, maxAgeHours: number): Promise<boolean> =>
+      toSwapped(await askField(loader, number, 'simSwappedWithin', { maxAgeHours })),
+  };
+}
+
+/** An answer without what most tests are not about: its kind, and when the operator was asked. */
+export type Told =
+  | { readonly latestSimChange: Instant | null }
+  | { readonly swapped: boolean }
+  | { readonly failure: LookupFailure };
+
+/** What an answer comes to for a test that is not about when the operator was asked. */
+export function told(answer: Answer | Error): Told | Error {
+  if (answer instanceof Error) return answer;
+  switch (answer.kind) {
+    case 'date':
+      return { latestSimChange: answer.latestSimChange };
+    case 'window':
+      return { swapped: answer.swapped };
+    case 'failure':
+      return { failure: answer.failure };
+  }
+}

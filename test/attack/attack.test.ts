@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { ATTACKS } from './all.ts';
+import { isClean, outcomeOf, type Outcome } from './attack.ts';
+import { rowsOf, summaryOf } from './table.ts';
+
+const HELD = { what: 'lookups', isHeld: true, seen: '0' };
+const NOT_HELD = { what: 'lookups', isHeld: false, seen: '155, over 100' };
+const ATTACK = { name: 'an-attack', tries: 'to ask too much', holds: 'no lookup more' };
+
+function reportOf(outcome: Outcome) {
+  return { attack: ATTACK, outcome, seconds: 1 };
+}
+
+describe('an attack', () => {
+  test.each([
+    ['held: all that it looked at was as it must be', [HELD], undefined, 'held', true],
+    ['succeeded: something was not', [HELD, NOT_HELD], undefined, 'succeeded', false],
+    ['succeeded, though it broke off', [NOT_HELD], 'no answer', 'succeeded', false],
+    ['not carried out: it broke off', [HELD], 'no answer', 'not carried out', false],
+  ] as const)('%s', (_name, findings, why, state, clean) => {
+    const outcome = outcomeOf(findings, why);
+    expect(outcome.state).toBe(state);
+    expect(isClean([reportOf(outcome)])).toBe(clean);
+  });
+
+  test('that was left out is no failure, and is told', () => {
+    const report = reportOf({ state: 'left out', findings: [], why: 'The time was over.' });
+    expect(isClean([report])).toBe(true);
+    expect(summaryOf([report])).toContain('left out 1: an-attack');
+  });
+
+  test('that succeeded is told with what it tries, what must hold and what was seen', () => {
+    const text = rowsOf(reportOf(outcomeOf([HELD, NOT_HELD], undefined)));
+    expect(text).toContain(ATTACK.tries);
+    expect(text).toContain(ATTACK.holds);
+    expect(text).toContain('NOT     lookups: 155, over 100');
+  });
+});
+
+test('each attack has a name of its own, what it tries and what must hold', () => {
+  expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length);
+  for (const { name, tries, holds } of ATTACKS) {
+    expect(name).toMatch(/^[a-z-]+$/);
+    expect(tries).toMatch(/^to /);
+    expect(holds).not.toBe('');
+  }
+});

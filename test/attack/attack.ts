@@ -1,0 +1,60 @@
+import type { Stage } from './stage.ts';
+
+/** One way to break in, to learn what is another's, to make the service hang or to make it pay. */
+export interface Attack {
+  /** For `--only`. */
+  readonly name: string;
+  readonly tries: string;
+  /** What must be so when it is over; it names the figures that the attack judges. */
+  readonly holds: string;
+  readonly needsRedis?: boolean;
+  /** Does it, and tells the stage what it saw. Rejects only when it could not be carried out. */
+  run(stage: Stage): Promise<void>;
+}
+
+/** One thing that an attack looked at. */
+export interface Finding {
+  readonly what: string;
+  readonly isHeld: boolean;
+  /** What was seen, short. */
+  readonly seen: string;
+}
+
+/** What came of an attack. */
+export type Outcome =
+  | { readonly state: 'held' | 'succeeded'; readonly findings: readonly Finding[] }
+  | {
+      readonly state: 'not carried out';
+      readonly findings: readonly Finding[];
+      readonly why: string;
+    }
+  | { readonly state: 'left out'; readonly findings: readonly []; readonly why: string };
+
+/** An attack, what came of it and how long it took. */
+export interface Report {
+  readonly attack: Pick<Attack, 'name' | 'tries' | 'holds'>;
+  readonly outcome: Outcome;
+  readonly seconds: number;
+}
+
+/** What the findings come to; `why` tells what kept the attack from its end. Pure. */
+export function outcomeOf(findings: readonly Finding[], why: string | undefined): Outcome {
+  if (findings.some(({ isHeld }) => !isHeld)) return { state: 'succeeded', findings };
+  return why === undefined
+    ? { state: 'held', findings }
+    : { state: 'not carried out', findings, why };
+}
+
+/** Whether nothing got through, and nothing that was begun stayed undecided. Pure. */
+export function isClean(reports: readonly Report[]): boolean {
+  return reports.every(({ outcome }) => {
+    switch (outcome.state) {
+      case 'held':
+      case 'left out':
+        return true;
+      case 'succeeded':
+      case 'not carried out':
+        return false;
+    }
+  });
+}

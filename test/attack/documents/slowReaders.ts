@@ -1,0 +1,76 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Attack } from '../attack.ts';
+import type { Target } from '../target.ts';
+import { number, times } from '../values.ts';
+
+const CLIENTS = 60;
+/** More replies than the kernel's buffers hold. */
+const PIPELINED = 40;
+const REQUEST_TIMEOUT_MS = 2000;
+/** A request's time, a write's time, and what a loaded machine takes. */
+const CUT_WITHIN_MS = 25_000;
+const MEGABYTE = 1024 * 1024;
+const MAX_GROWTH_MB = 200;
+
+const QUERY = `{ phoneNumbers(e164s: [${times(100, (index) => `"${number(index)}"`, ',')}]) { ${times(30, (index) => `a${index}${'x'.repeat(300)}: e164`)} } }`;
+
+export const slowReaders: Attack = {
+  name: 'slow-readers',
+  tries: `to keep ${CLIENTS} connections and all their replies by asking and not reading`,
+  holds: 'they are cut, their memory is given back, others are served meanwhile',
+  async run(stage) {
+    const target = await stage.serve(await stage.operator({}), {
+      REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+    });
+    await target.ask(QUERY);
+    await openPage(target);
+    const before = await target.figures();
+    const descriptorsBefore = await target.fileDescriptors();
+    const sockets = [
+      ...Array.from({ length: CLIENTS / 2 }, () => stall(target, postOf(QUERY))),
+      ...Array.from({ length: CLIENTS / 2 }, () => stall(target, PAGE)),
+    ];
+    await sleep(REQUEST_TIMEOUT_MS);
+    stage.equals('served meanwhile', await target.statusOf('/livez'), 200);
+    const givesUpAtMs = performance.now() + CUT_WITHIN_MS;
+    let open = await target.fileDescriptors();
+    while (open > descriptorsBefore + 4 && performance.now() < givesUpAtMs) {
+      await sleep(250);
+      open = await target.fileDescriptors();
+    }
+    stage.atMost('connections that stay', open - descriptorsBefore, 4);
+    const after = await target.figures();
+    const grown = after.heapBytes + after.externalBytes - before.heapBytes - before.externalBytes;
+    stage.atMost('MB that stay', grown / MEGABYTE, 64);
+    stage.atMost('MB at most', (await target.resident()).peakBytes / MEGABYTE, 300 + MAX_GROWTH_MB);
+    for (const socket of sockets) socket.destroy();
+  },
+};
+
+const PAGE = 'GET /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: text/html\r\n\r\n';
+
+async function openPage(target: Target): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const socket = connect(Number(new URL(target.url).port), '127.0.0.1');
+  socket
+    .on('close', () => resolve())
+    .on('error', () => undefined)
+    .resume();
+  socket.end(PAGE.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
+  await promise;
+}
+
+function postOf(query: string): string {
+  const body = JSON.stringify({ query });
+  return `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+/** Asks often, and reads nothing. */
+function stall(target: Target, request: string): Socket {
+  const socket = connect(Number(new URL(target.url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.pause();
+  socket.write(request.repeat(PIPELINED));
+  return socket;
+}

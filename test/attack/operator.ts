@@ -1,0 +1,113 @@
+import type { ServerResponse } from 'node:http';
+import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+
+type Answer = (received: Received, response: ServerResponse) => void;
+
+/** What the operator does in place of its answers. */
+export interface OperatorScript {
+  /** To bc-authorize; acknowledged where absent. */
+  readonly authorize?: Answer;
+  /** To a token request of either flow; granted where absent. */
+  readonly token?: Answer;
+  /** To a lookup; `{ swapped: false }` or a date of long ago where absent. */
+  readonly lookUp?: Answer;
+}
+
+/** What the operator has seen. */
+export type Counter = 'prompts' | 'tokens' | 'lookups';
+
+export const OPERATOR_TOKEN = 'operator-token';
+const LONG_AGO = '2010-01-01T00:00:00Z';
+
+/** An operator that counts what reaches it: what is billed, and how often a phone rings. */
+export class AttackOperator implements AsyncDisposable {
+  script: OperatorScript;
+  readonly #server: RecordingServer;
+
+  private constructor(server: RecordingServer, script: OperatorScript) {
+    this.#server = server;
+    this.script = script;
+  }
+
+  static async start(script: OperatorScript = {}): Promise<AttackOperator> {
+    let serve: Answer = acknowledge;
+    const server = await RecordingServer.start((received, response) => serve(received, response));
+    const operator = new AttackOperator(server, script);
+    serve = (received, response) => operator.#answer(received, response);
+    return operator;
+  }
+
+  /** The settings by which a server asks this operator. */
+  get settings(): Readonly<Record<string, string>> {
+    return {
+      OPERATOR_AUTH_URL: this.#server.url,
+      OPERATOR_SIM_SWAP_URL: this.#server.url,
+      OPERATOR_CLIENT_ID: 'attacked',
+      OPERATOR_CLIENT_SECRET: 'kept-secret-of-the-operator',
+    };
+  }
+
+  count(counter: Counter): number {
+    return this.received(counter).length;
+  }
+
+  received(counter: Counter): readonly Received[] {
+    return this.#server.received.filter(({ path }) => counterOf(path) === counter);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server[Symbol.asyncDispose]();
+  }
+
+  #answer(received: Received, response: ServerResponse): void {
+    const { authorize, token, lookUp } = this.script;
+    switch (counterOf(received.path)) {
+      case 'prompts':
+        (authorize ?? acknowledge)(received, response);
+        return;
+      case 'tokens':
+        (token ?? grant)(received, response);
+        return;
+      case 'lookups':
+        (lookUp ?? answerNever)(received, response);
+        return;
+    }
+  }
+}
+
+function counterOf(path: string): Counter {
+  if (path.endsWith('/bc-authorize')) return 'prompts';
+  return path.endsWith('/token') ? 'tokens' : 'lookups';
+}
+
+export function acknowledge(received: Received, response: ServerResponse): void {
+  const auth_req_id = `consent-${received.correlator}`;
+  answerJson(received, response, { auth_req_id, expires_in: 60, interval: 1 });
+}
+
+export function grant(received: Received, response: ServerResponse): void {
+  const access_token = `${OPERATOR_TOKEN}-${received.correlator}`;
+  answerJson(received, response, { access_token, token_type: 'Bearer', expires_in: 60 });
+}
+
+/** Pending for ever: the owner does not look at the phone. */
+export function pend(received: Received, response: ServerResponse): void {
+  answerJson(received, response, { error: 'authorization_pending' }, 400);
+}
+
+/** The SIM was never swapped. */
+export function answerNever(received: Received, response: ServerResponse): void {
+  const isCheck = received.path.endsWith('/check');
+  answerJson(received, response, isCheck ? { swapped: false } : { latestSimChange: LONG_AGO });
+}
+
+/** Status 200 with a body as it is, under the correlator that came. */
+export function answerText(
+  { correlator }: Received,
+  response: ServerResponse,
+  body: string,
+  type = 'application/json',
+): void {
+  response.writeHead(200, { 'content-type': type, 'x-correlator': correlator });
+  response.end(body);
+}

@@ -1,0 +1,137 @@
+import { createClient, RESP_TYPES } from '@redis/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Attack } from '../attack.ts';
+import { answerText, type AttackOperator } from '../operator.ts';
+import { AUDIT_KEY, SECRET_MARK, type Stage } from '../stage.ts';
+import { answerIn, number, within } from '../values.ts';
+
+const KEPT_SECONDS = 10;
+const SWAPPED = number(2);
+const UNSWAPPED = number(1);
+
+/** One who can write to the Redis, and has not STATE_KEY. */
+export const redisWriter: Attack = {
+  name: 'redis-writer',
+  tries: 'to make an old answer live on, to move one to another number, to read numbers, in Redis',
+  holds:
+    'no answer older than the setting, none about another number, no number in what lies there',
+  needsRedis: true,
+  async run(stage) {
+    const issuer = await stage.issuer();
+    const { redis, settings } = await stage.redis();
+    const operator = await stage.operator({});
+    const target = await stage.serve(operator, {
+      ...issuer.settings,
+      AUDIT_KEY,
+      ...settings,
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_RESULT_SECONDS: String(KEPT_SECONDS),
+      KEEP_FACTS_SECONDS: String(KEPT_SECONDS),
+      CONSENT_WAIT_MS: '3000',
+    });
+    const token = await issuer.token({ scope: 'sim-swap:read' });
+    const ask = (e164: string) => target.ask(within(e164), { token });
+    const client = await connectTo(redis.url);
+    stage.onEnd(async () => client.destroy());
+
+    stage.equals('before', answerIn(await ask(UNSWAPPED)), false);
+    // What is kept is kept after it was told.
+    await sleep(300);
+    const saved = await savedBy(client);
+    answerSwapped(operator);
+    stage.equals('the other line', answerIn(await ask(SWAPPED)), true);
+    judgeContent(stage, await savedBy(client));
+
+    // As if all that is known of the one line were known of the other.
+    const others = (await savedBy(client)).filter(
+      ({ key }) => !saved.some((one) => one.key === key),
+    );
+    for (const { key } of others) {
+      for (const { bytes } of saved) {
+        await restore(client, key, bytes);
+        const moved = answerIn(await ask(SWAPPED));
+        if (moved === false) stage.equals('moved to another number', moved, true);
+      }
+    }
+
+    // Whatever was there is there again, and for ever.
+    await sleep((KEPT_SECONDS + 1.5) * 1000);
+    await client.flushAll();
+    for (const { key, bytes } of saved) await restore(client, key, bytes);
+    await putOff(client);
+    const lookups = operator.count('lookups');
+    const old = answerIn(await ask(UNSWAPPED));
+    const isOwn = operator.count('lookups') > lookups;
+    stage.holds('an answer that is too old', old !== false || isOwn, isOwn ? 'asked anew' : old);
+
+    target.end = 'in time';
+    for (const spoil of [spoiltByText, spoiltByLists]) {
+      await spoil(client);
+      const { status, data, codes } = await ask(UNSWAPPED);
+      stage.holds(`${spoil.name}: status`, status > 0 && status < 500, status);
+      stage.holds(`${spoil.name}: no false`, answerIn({ data, codes }) !== false, codes);
+    }
+  },
+};
+
+function answerSwapped(operator: AttackOperator): void {
+  operator.script = {
+    lookUp: (received, response) => answerText(received, response, '{"swapped":true}'),
+  };
+}
+
+interface Saved {
+  readonly key: string;
+  readonly bytes: Buffer;
+}
+
+type Client = Awaited<ReturnType<typeof connectTo>>;
+
+async function connectTo(url: string) {
+  const client = createClient({ url, RESP: 3 });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+async function savedBy(client: Client): Promise<readonly Saved[]> {
+  const asBytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  const saved: Saved[] = [];
+  for (const key of await client.keys('*')) {
+    const bytes = await asBytes.sendCommand(['DUMP', key]);
+    if (bytes instanceof Buffer) saved.push({ key, bytes });
+  }
+  return saved;
+}
+
+async function restore(client: Client, key: string, bytes: Buffer): Promise<void> {
+  await client.sendCommand(['RESTORE', key, '0', bytes, 'REPLACE']);
+}
+
+/** Moves every end that can be read into a far future. */
+async function putOff(client: Client): Promise<void> {
+  for (const key of await client.keys('*')) {
+    if ((await client.type(key)) !== 'hash') continue;
+    for (const [field, value] of Object.entries(await client.hGetAll(key))) {
+      await client.hSet(key, field, value.replaceAll(/\b\d{13}\b/g, '9999999999999'));
+    }
+  }
+}
+
+function judgeContent(stage: Stage, saved: readonly Saved[]): void {
+  const text = saved.map(({ key, bytes }) => `${key} ${bytes.toString('latin1')}`).join('\n');
+  stage.holds('what lies in Redis', saved.length > 0, `${saved.length} keys`);
+  stage.holds('a number in Redis', !/7700900\d{3}/.test(text), 'none');
+  stage.holds('a secret in Redis', !text.includes(SECRET_MARK), 'none');
+}
+
+async function spoiltByText(client: Client): Promise<void> {
+  for (const key of await client.keys('*')) await client.set(key, 'rubbish');
+}
+
+async function spoiltByLists(client: Client): Promise<void> {
+  for (const key of await client.keys('*')) {
+    await client.del(key);
+    await client.lPush(key, ['a', 'list']);
+  }
+}

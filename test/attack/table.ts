@@ -1,0 +1,48 @@
+import { isClean, type Report } from './attack.ts';
+
+const NAME_WIDTH = 22;
+
+/** What came of one attack, as it is printed when it ends. Pure. */
+export function rowsOf({ attack, outcome, seconds }: Report): string {
+  const head = `${attack.name.padEnd(NAME_WIDTH)} ${headline(outcome.state).padEnd(15)} ${seconds.toFixed(1).padStart(6)} s`;
+  switch (outcome.state) {
+    case 'held':
+      return `${head}  ${outcome.findings.map(({ what, seen }) => `${what}: ${seen}`).join('; ')}\n`;
+    case 'left out':
+      return `${head}  ${outcome.why}\n`;
+    case 'succeeded':
+    case 'not carried out': {
+      const lines = [
+        `  tries   ${attack.tries}`,
+        `  holds   ${attack.holds}`,
+        ...('why' in outcome ? [`  broke   ${outcome.why}`] : []),
+        ...outcome.findings.map(
+          ({ what, isHeld, seen }) => `  ${isHeld ? 'held  ' : 'NOT   '}  ${what}: ${seen}`,
+        ),
+      ];
+      return `${head}\n${lines.join('\n')}\n`;
+    }
+  }
+}
+
+/** The last lines. Pure. */
+export function summaryOf(reports: readonly Report[]): string {
+  const named = (state: Report['outcome']['state']): string[] =>
+    reports.filter(({ outcome }) => outcome.state === state).map(({ attack }) => attack.name);
+  return [
+    '\n',
+    `held ${named('held').length} of ${reports.length}\n`,
+    line('left out', named('left out')),
+    line('not carried out', named('not carried out')),
+    line('SUCCEEDED', named('succeeded')),
+    isClean(reports) ? 'nothing got through\n' : 'WRONG\n',
+  ].join('');
+}
+
+function headline(state: Report['outcome']['state']): string {
+  return state === 'succeeded' ? 'SUCCEEDED' : state;
+}
+
+function line(label: string, names: readonly string[]): string {
+  return names.length === 0 ? '' : `${label} ${names.length}: ${names.join(', ')}\n`;
+}

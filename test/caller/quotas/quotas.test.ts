@@ -1,0 +1,192 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ANONYMOUS } from '../../../src/caller/caller.ts';
+import type { HourlyCounts } from '../../../src/caller/quotas/hourlyCounts.ts';
+import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
+import { Quotas, type QuotaSettings } from '../../../src/caller/quotas/quotas.ts';
+import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
+import { TestClock } from '../../testClock.ts';
+import { ALICE, BOB } from '../../values.ts';
+
+const HOUR_SECONDS = 3600;
+
+let clock: TestClock;
+beforeEach(() => {
+  clock = new TestClock();
+});
+
+function line(n: number): PhoneNumber {
+  return `+4477009${String(n).padStart(7, '0')}` as PhoneNumber;
+}
+
+type Counted = Awaited<ReturnType<Quotas['countLookup']>>;
+
+function wordFor(counted: Counted): string {
+  return 'over' in counted ? `${counted.over}: ${counted.retryAfterSeconds}` : 'counted';
+}
+
+/** Quotas, with what came of a count in one word. */
+class Counting {
+  readonly quotas: Quotas;
+
+  constructor(settings: Partial<QuotaSettings>, counts: HourlyCounts = new MemoryCounts(clock)) {
+    const limits = { numbersPerHour: 100, lookupsPerHour: 100, promptsPerHour: 100 };
+    this.quotas = new Quotas({ ...limits, promptsPerHourAllCallers: 100, ...settings }, counts);
+  }
+
+  async lookup(caller: string, number: PhoneNumber): Promise<string> {
+    return wordFor(await this.quotas.countLookup(caller, number, Infinity));
+  }
+
+  async number(caller: string, number: PhoneNumber): Promise<string> {
+    return wordFor(await this.quotas.countNumber(caller, number, Infinity));
+  }
+
+  async prompt(caller: string, number: PhoneNumber): Promise<string> {
+    return wordFor(await this.quotas.countPrompt(caller, number, Infinity));
+  }
+
+  /** Counts a lookup that is not made; the returned function gives it back. */
+  async unsent(caller: string, number: PhoneNumber): Promise<() => Promise<void> | void> {
+    const counted = await this.quotas.countLookup(caller, number, Infinity);
+    if ('over' in counted) throw new Error(counted.over);
+    return () => counted.giveBack();
+  }
+
+  /** How many lookups of a scan over so many numbers may be made. */
+  async scan(caller: string, numbers: number): Promise<number> {
+    let made = 0;
+    for (let n = 0; n < numbers; n += 1) {
+      if ((await this.lookup(caller, line(n))) === 'counted') made += 1;
+    }
+    return made;
+  }
+}
+
+describe('the quota of numbers', () => {
+  it('counts a number once, however often it is asked about', async () => {
+    const counting = new Counting({ numbersPerHour: 1 });
+    for (let n = 0; n < 50; n += 1) expect(await counting.lookup('a', ALICE)).toBe('counted');
+    expect(await counting.lookup('a', BOB)).toBe(`numbers: ${HOUR_SECONDS}`);
+  });
+
+  it('is one for each caller', async () => {
+    const counting = new Counting({ numbersPerHour: 2 });
+    expect(await counting.scan('a', 10)).toBe(2);
+    expect(await counting.scan('b', 10)).toBe(2);
+  });
+
+  it('still answers about numbers that count already', async () => {
+    const counting = new Counting({ numbersPerHour: 2 });
+    await counting.scan('a', 10);
+    expect(await counting.lookup('a', line(0))).toBe('counted');
+  });
+
+  it('starts anew after the hour, and says how long that is', async () => {
+    const counting = new Counting({ numbersPerHour: 1 });
+    await counting.lookup('a', ALICE);
+    await clock.advance(600_000);
+    expect(await counting.lookup('a', BOB)).toBe(`numbers: ${HOUR_SECONDS - 600}`);
+    await clock.advance((HOUR_SECONDS - 600) * 1000);
+    expect(await counting.lookup('a', BOB)).toBe('counted');
+    expect(await counting.lookup('a', ALICE)).toBe(`numbers: ${HOUR_SECONDS}`);
+  });
+
+  it('counts a number that is asked about without a lookup', async () => {
+    const counting = new Counting({ numbersPerHour: 1, lookupsPerHour: 1 });
+    for (let n = 0; n < 5; n += 1) expect(await counting.number('a', ALICE)).toBe('counted');
+    expect(await counting.lookup('a', BOB)).toContain('numbers');
+    expect(await counting.lookup('a', ALICE)).toBe('counted');
+  });
+});
+
+describe('the quota of lookups', () => {
+  it('ends, whatever the number', async () => {
+    const counting = new Counting({ lookupsPerHour: 3 });
+    const words = [];
+    for (let n = 0; n < 5; n += 1) words.push(await counting.lookup('a', ALICE));
+    const over = `lookups: ${HOUR_SECONDS}`;
+    expect(words).toEqual(['counted', 'counted', 'counted', over, over]);
+  });
+
+  it('is not spent on numbers that are refused, nor numbers on lookups that are', async () => {
+    const counting = new Counting({ numbersPerHour: 1, lookupsPerHour: 2 });
+    await counting.scan('a', 10);
+    expect(await counting.lookup('a', line(0))).toBe('counted');
+    expect(await counting.lookup('a', line(0))).toContain('lookups');
+
+    const other = new Counting({ numbersPerHour: 2, lookupsPerHour: 1 });
+    await other.scan('a', 10);
+    expect(await other.quotas.standingOf('a', Infinity)).toMatchObject([{ left: 1 }, { left: 0 }]);
+  });
+});
+
+describe('the quota of prompts', () => {
+  it('is for one caller and one number, and for one number and all callers', async () => {
+    const counting = new Counting({ promptsPerHour: 2, promptsPerHourAllCallers: 3 });
+    const over = `prompts: ${HOUR_SECONDS}`;
+    const words = [];
+    for (const caller of ['a', 'a', 'a', 'b', 'b', ANONYMOUS.key]) {
+      words.push(await counting.prompt(caller, ALICE));
+    }
+    expect(words).toEqual(['counted', 'counted', over, 'counted', over, over]);
+    expect(await counting.prompt('a', BOB)).toBe('counted');
+    await clock.advance(HOUR_SECONDS * 1000);
+    expect(await counting.prompt('a', ALICE)).toBe('counted');
+  });
+});
+
+describe('what is given back', () => {
+  it('counts no more, nor does its number', async () => {
+    const counting = new Counting({ numbersPerHour: 1, lookupsPerHour: 1 });
+    const giveBack = await counting.unsent('a', ALICE);
+    await giveBack();
+    expect(await counting.lookup('a', BOB)).toBe('counted');
+  });
+
+  it('leaves a number counted that another lookup is about', async () => {
+    const counting = new Counting({ numbersPerHour: 1 });
+    const giveBack = await counting.unsent('a', ALICE);
+    expect(await counting.lookup('a', ALICE)).toBe('counted');
+    await giveBack();
+    expect(await counting.lookup('a', BOB)).toContain('numbers');
+  });
+
+  it('is nothing in the next hour', async () => {
+    const counting = new Counting({ lookupsPerHour: 1 });
+    const giveBack = await counting.unsent('a', ALICE);
+    await clock.advance(HOUR_SECONDS * 1000);
+    expect(await counting.lookup('a', ALICE)).toBe('counted');
+    await giveBack();
+    expect(await counting.lookup('a', ALICE)).toContain('lookups');
+  });
+});
+
+describe('what is left', () => {
+  it('is told with its limit and the time until it is whole again', async () => {
+    const counting = new Counting({ numbersPerHour: 5, lookupsPerHour: 7 });
+    await counting.lookup('a', ALICE);
+    await counting.lookup('a', ALICE);
+    await clock.advance(1_500);
+    const resetSeconds = HOUR_SECONDS - 1;
+    expect(await counting.quotas.standingOf('a', Infinity)).toEqual([
+      { quota: 'numbers', limit: 5, left: 4, resetSeconds },
+      { quota: 'lookups', limit: 7, left: 5, resetSeconds },
+    ]);
+    expect(await counting.quotas.standingOf(ANONYMOUS.key, Infinity)).toEqual([]);
+  });
+});
+
+describe('a scan of a million numbers', () => {
+  it('costs its caller’s quota and no more', async () => {
+    const counting = new Counting({ numbersPerHour: 10_000, lookupsPerHour: 5_000 });
+    expect(await counting.scan('a', 1_000_000)).toBe(5_000);
+  }, 120_000);
+
+  it('costs one quota over several processes that share a store', async () => {
+    const shared = new MemoryCounts(clock);
+    const limits = { numbersPerHour: 100, lookupsPerHour: 150 };
+    const replicas = Array.from({ length: 3 }, () => new Counting(limits, shared));
+    const made = await Promise.all(replicas.map((one) => one.scan('a', 1000)));
+    expect(made.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(150);
+  });
+});

@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Environment } from '../../../src/config/environment.ts';
+import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
+import { TestIssuer } from '../testIssuer.ts';
+import { startService, type Reply, type TestService } from '../testService.ts';
+
+const SCAN = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
+const scanned = Array.from({ length: 20 }, (_, n) => `+4477009005${String(n).padStart(2, '0')}`);
+
+let issuer: TestIssuer;
+let authorization: string;
+
+beforeAll(async () => {
+  issuer = await TestIssuer.start();
+  const token = await issuer.token({ sub: 'risk', scope: 'sim-swap:read' });
+  authorization = `Bearer ${token}`;
+});
+afterAll(() => issuer.close());
+
+describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?? ''}`, () => {
+  let redis: RedisServer;
+  let replicas: TestService[];
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    replicas = [];
+  });
+  afterEach(async () => {
+    redis.thaw();
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await redis.kill();
+  });
+
+  async function start(count: number, settings: Environment): Promise<void> {
+    const shared = { ...issuer.settings, REDIS_URL: redis.url, STATE_KEY: freshStateKey() };
+    replicas = await Promise.all(
+      Array.from({ length: count }, () => startService({ ...shared, ...settings })),
+    );
+  }
+
+  function ask(e164s: readonly string[], replica = 0): Promise<Reply> {
+    const service = replicas[replica];
+    if (service === undefined) throw new Error('There is no such replica.');
+    return service.ask(SCAN, { authorization }, { e164s });
+  }
+
+  it('end one caller’s scan after its quota, over all replicas', async () => {
+    await start(2, { QUOTA_LOOKUPS_PER_HOUR: '5' });
+    const replies = await Promise.all([ask(scanned, 0), ask(scanned, 1)]);
+    const lookups = replicas.map(({ simulator }) => simulator.stats().lookups);
+    expect(lookups.reduce((sum, one) => sum + one, 0)).toBe(5);
+    expect(new Set(replies.flatMap(({ codes }) => codes))).toEqual(new Set(['RATE_LIMITED']));
+  });
+
+  it('count a number once, however many ask about it at once', async () => {
+    await start(2, { QUOTA_NUMBERS_PER_HOUR: '2' });
+    const one = scanned.slice(0, 1);
+    const replies = await Promise.all(Array.from({ length: 40 }, (_, n) => ask(one, n % 2)));
+    expect(replies.flatMap(({ codes }) => codes)).toEqual([]);
+    expect((await ask(scanned.slice(1, 2))).codes).toEqual([]);
+    expect((await ask(scanned.slice(2, 3))).codes).toEqual(['RATE_LIMITED']);
+  });
+
+  it('of a Redis that is frozen hold a lookup up for a second at most, and only the first', async () => {
+    await start(1, { REQUEST_TIMEOUT_MS: '2500' });
+    expect((await ask(scanned.slice(0, 1))).codes).toEqual([]);
+    redis.freeze();
+    // Inside the deadline; and if each waited for Redis, ten would take ten seconds.
+    expect((await ask(scanned.slice(0, 10))).codes).toEqual([]);
+    const startedAtMs = performance.now();
+    for (let n = 0; n < 10; n += 1) expect((await ask(scanned.slice(n, n + 5))).codes).toEqual([]);
+    expect(performance.now() - startedAtMs).toBeLessThan(8000);
+  }, 30_000);
+
+  it('of a Redis that is frozen never make the operator guilty of a deadline', async () => {
+    await start(1, { REQUEST_TIMEOUT_MS: '900' });
+    redis.freeze();
+    for (let n = 0; n < 3; n += 1) expect((await ask(scanned.slice(n, n + 1))).codes).toEqual([]);
+  }, 30_000);
+
+  it('are the replicas’ own again when Redis is back', async () => {
+    await start(2, { QUOTA_LOOKUPS_PER_HOUR: '5' });
+    redis.freeze();
+    expect((await ask(scanned.slice(0, 1))).codes).toEqual([]);
+    redis.thaw();
+    await expect
+      .poll(async () => {
+        await ask(scanned.slice(0, 1), 0);
+        return (await ask(scanned.slice(0, 1), 1)).codes;
+      })
+      .toEqual(['RATE_LIMITED']);
+  }, 30_000);
+});
+
+describe.each<[string, boolean]>([
+  ['in memory', false],
+  ['in Redis', true],
+])('an operator that is away: %s', (_where, isShared) => {
+  it.skipIf(isShared && NO_REDIS !== undefined)('spends no quota', async () => {
+    const redis = isShared ? await startRedis() : undefined;
+    const service = await startService({
+      ...issuer.settings,
+      ...(redis === undefined ? {} : { REDIS_URL: redis.url, STATE_KEY: freshStateKey() }),
+      OPERATOR_SIM_SWAP_URL: 'http://127.0.0.1:1/sim-swap',
+      QUOTA_LOOKUPS_PER_HOUR: '2',
+      QUOTA_NUMBERS_PER_HOUR: '2',
+    });
+    try {
+      const codes = [];
+      for (const e164 of scanned.slice(0, 6)) {
+        codes.push((await service.ask(SCAN, { authorization }, { e164s: [e164] })).codes);
+      }
+      expect(codes).toEqual(codes.map(() => ['OPERATOR_UNAVAILABLE']));
+    } finally {
+      await service.stop();
+      await redis?.kill();
+    }
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { ConfigError, type Environment } from '../../src/config/environment.ts';
+import { settingNames } from '../settingNames.ts';
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+/** The problem with an address. */
+function at(url: string): string | undefined {
+  return problemsOf({ OPERATOR_AUTH_URL: url }).find((one) => one.startsWith('OPERATOR_AUTH_URL '));
+}
+
+/** What Kubernetes tells each pod of a Service: https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables */
+function serviceLinks(service: string, protocol = 'TCP'): Environment {
+  const name = service.toUpperCase().replaceAll('-', '_');
+  const address = `${name}_PORT_4000_${protocol}`;
+  return {
+    [`${name}_SERVICE_HOST`]: '10.0.0.11',
+    [`${name}_SERVICE_PORT`]: '4000',
+    [`${name}_SERVICE_PORT_HTTP_GRAPHQL`]: '4000',
+    [`${name}_PORT`]: 'tcp://10.0.0.11:4000',
+    [address]: 'tcp://10.0.0.11:4000',
+    [`${address}_PROTO`]: 'tcp',
+    [`${address}_PORT`]: '4000',
+    [`${address}_ADDR`]: '10.0.0.11',
+  };
+}
+
+describe('what Kubernetes sets for a Service is no typo', () => {
+  test.each([
+    'router',
+    'operator',
+    'operator-simulator',
+    'consent',
+    'audit',
+    'jwt',
+    'quota',
+    'redis',
+    'max-numbers',
+    'request',
+  ])('%s', (service) => {
+    expect(problemsOf(serviceLinks(service))).toEqual([]);
+    expect(problemsOf(serviceLinks(service, 'UDP'))).toEqual([]);
+    expect(problemsOf(serviceLinks(service, 'SCTP'))).toEqual([]);
+  });
+});
+
+describe('a typo stops the start, with the name that was meant', () => {
+  test.each([
+    ['ROL', 'ROLE'],
+    ['ROLES', 'ROLE'],
+    ['MAX_NUMBER_PER_OPERATION', 'MAX_NUMBERS_PER_OPERATION'],
+    ['MAX_NUMBERS_PER_OPERATIONS', 'MAX_NUMBERS_PER_OPERATION'],
+    ['REQUEST_TIMEOUT_SM', 'REQUEST_TIMEOUT_MS'],
+    ['DRAIN_GRACE_SM', 'DRAIN_GRACE_MS'],
+    ['PURPOSE', 'PURPOSES'],
+    ['REDIS_URI', 'REDIS_URL'],
+    ['STATEKEY', 'STATE_KEY'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['TRUSTED_DOCUMENT', 'TRUSTED_DOCUMENTS'],
+    ['OPERATOR_CLIENT_SECERT', 'OPERATOR_CLIENT_SECRET'],
+    ['OPERATOR_AUTHURL', 'OPERATOR_AUTH_URL'],
+    ['OPERATOR_TIMEOUT', 'OPERATOR_TIMEOUT_MS'],
+    ['CONSENT_RESULT_SECCONDS', 'CONSENT_RESULT_SECONDS'],
+    ['JWT_JWKS', 'JWT_JWKS_URL'],
+    ['ROUTER_SECRETS', 'ROUTER_SECRET'],
+    ['QUOTA_NUMBERS', 'QUOTA_NUMBERS_PER_HOUR'],
+    ['AUDIT_KEYS', 'AUDIT_KEY'],
+  ])('%s: did you mean %s?', (typo, meant) => {
+    expect(problemsOf({ [typo]: 's3cret-value' })).toEqual([
+      `${typo} is not a known setting. Did you mean ${meant}?`,
+    ]);
+  });
+
+  test('where nothing is like it, nothing is guessed', () => {
+    expect(problemsOf({ OPERATOR_COLOUR_OF_THE_LOGO: 'green' })).toEqual([
+      'OPERATOR_COLOUR_OF_THE_LOGO is not a known setting.',
+    ]);
+  });
+});
+
+test('what a machine has in its environment anyway is none of ours', () => {
+  const names =
+    'PATH HOME USER SHELL LANG PWD TERM HOSTNAME TZ NODE_OPTIONS NODE_VERSION NODE_PATH YARN_VERSION ' +
+    'npm_lifecycle_event INIT_CWD LOGNAME MAIL CI HTTP_PROXY REDIS_HOST REDIS_PASSWORD LOG_FORMAT ' +
+    'MAX_MEMORY REQUEST_ID STATE_DIRECTORY JWTS';
+  for (const name of names.split(' ')) {
+    expect(problemsOf({ [name]: 'x' })).toEqual([]);
+  }
+});
+
+describe('a message repeats what was read', () => {
+  test.each<[Environment, string]>([
+    [{ PORT: 'none' }, 'PORT is a whole number from 0 to 65535, not "none".'],
+    [{ ROLE: 'router' }, 'ROLE is one of bff, subgraph, not "router".'],
+    [{ OPERATOR_RETRY_LOOKUPS: '1' }, 'OPERATOR_RETRY_LOOKUPS is true or false, not "1".'],
+    [
+      { OPERATOR_OPERATIONS: 'check,date' },
+      'OPERATOR_OPERATIONS is retrieve-date, check, or both with a comma between, not "check,date".',
+    ],
+    [{ PORT: '4000\n' }, String.raw`PORT is a whole number from 0 to 65535, not "4000\n".`],
+    [{ PORT: '9'.repeat(100) }, 'PORT is a whole number from 0 to 65535.'],
+  ])('%j', (environment, problem) => {
+    expect(problemsOf(environment)).toEqual([problem]);
+  });
+
+  test('an address too, unless it may hold a secret', () => {
+    expect(at('nowhere')).toBe(
+      'OPERATOR_AUTH_URL is an address that starts with http:// or https://, not "nowhere".',
+    );
+    expect(at('http://operator.example/v1')).toContain('not "http://operator.example/v1"');
+    for (const secret of ['https://u:s3cret@auth.example', 'https://auth.example/?key=s3cret']) {
+      expect(at(secret)).not.toContain('s3cret');
+    }
+  });
+
+  test('never what is also a secret elsewhere, and no secret', () => {
+    const secret = 's3cret-value';
+    const environment = {
+      ...Object.fromEntries(settingNames().map((name) => [name, secret])),
+      OPERATOR_SEKRET: secret,
+    };
+    expect(problemsOf(environment).join('\n')).not.toContain(secret);
+    expect(problemsOf({ STATE_KEY: 'short', REDIS_URL: 'htp:x' }).join('\n')).not.toMatch(
+      /short|htp/,
+    );
+  });
+});

@@ -1,0 +1,76 @@
+/** What a question can be about. */
+export type Answerable = 'date' | 'window';
+
+/** A prompt, or a question before it. */
+export interface Asked {
+  readonly number: string;
+  readonly caller: string;
+  readonly operation: Answerable;
+}
+
+/** A lookup that came to its end at the operator. */
+export interface LookedUp {
+  readonly number: string;
+  readonly caller: string;
+  readonly replica: string;
+  readonly atMs: number;
+}
+
+interface Known {
+  readonly replica: string;
+  readonly atMs: number;
+  readonly untilMs: number;
+}
+
+/** How long a failure after consent is told where the operator names no time. */
+const FAILURE_SECONDS = 60;
+/** The service counts from sending, and the operator from receiving: so much earlier it may prompt. */
+const WAY_MS = 1000;
+/** What a replica heard so long before it was killed may not have been stored, for Redis may be frozen. */
+const UNSTORED_MS = 3000;
+
+/**
+ * Tells which prompts nobody needed: an answer, or a failure after consent, was there to be told to the
+ * caller. Denials and prompts whose fate is unknown are another's business.
+ */
+export class PromptNeeds {
+  readonly #keepMs: number;
+  readonly #known = new Map<string, Known>();
+
+  constructor(keepMs: number) {
+    this.#keepMs = keepMs;
+  }
+
+  /** An answer reached the replica, and answers these questions of its caller. */
+  answered({ number, caller, replica, atMs }: LookedUp, answers: readonly Answerable[]): void {
+    for (const operation of answers) {
+      const untilMs = atMs + this.#keepMs - WAY_MS;
+      this.#known.set(nameOf({ number, caller, operation }), { replica, atMs, untilMs });
+    }
+  }
+
+  /** A failure speaks for the number, whatever is asked. */
+  failed(lookedUp: LookedUp, retryAfterSeconds = FAILURE_SECONDS): void {
+    const { number, caller, replica, atMs } = lookedUp;
+    const untilMs = atMs + retryAfterSeconds * 1000 - WAY_MS;
+    for (const operation of ['date', 'window'] as const) {
+      const name = nameOf({ number, caller, operation });
+      const known = this.#known.get(name);
+      if ((known?.untilMs ?? 0) < untilMs) this.#known.set(name, { replica, atMs, untilMs });
+    }
+  }
+
+  replicaKilled(replica: string, nowMs: number): void {
+    for (const [name, known] of this.#known) {
+      if (known.replica === replica && known.atMs > nowMs - UNSTORED_MS) this.#known.delete(name);
+    }
+  }
+
+  isNeeded(asked: Asked, nowMs: number): boolean {
+    return nowMs >= (this.#known.get(nameOf(asked))?.untilMs ?? 0);
+  }
+}
+
+function nameOf({ number, caller, operation }: Asked): string {
+  return `${number} ${caller} ${operation}`;
+}

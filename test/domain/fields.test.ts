@@ -1,0 +1,36 @@
+import { assertObjectType } from 'graphql';
+import { describe, expect, it } from 'vitest';
+import { FIELDS, isAskingField } from '../../src/domain/fields.ts';
+import { createSchema } from '../../src/graphql/schema.ts';
+
+describe('the table of fields', () => {
+  it.each([
+    ['lastSimSwap', {}, 'date', 'lookup'],
+    ['simSwappedWithin', { maxAgeHours: 240 }, 'window 240', 'lookup'],
+    ['simSwapCheck', { maxAgeHours: 240 }, 'window 240', 'lookup'],
+    ['simSwapCheck', { maxAgeHours: 24 }, 'window 24', 'lookup'],
+    ['simSwapConsent', {}, 'consent', 'stored-state'],
+  ] as const)('%s %o asks %s', (field, args, key, cost) => {
+    expect(FIELDS[field](args)).toMatchObject({
+      value: { key, cost, permission: 'about-number' },
+    });
+  });
+
+  it.each(['simSwappedWithin', 'simSwapCheck'] as const)('%s refuses a bad window', (field) => {
+    for (const maxAgeHours of [0, 2401, 1.5, '24', null, undefined]) {
+      expect(FIELDS[field]({ maxAgeHours })).toEqual({
+        refused: 'maxAgeHours is a whole number from 1 to 2400.',
+      });
+    }
+  });
+
+  it.each(['bff', 'subgraph'] as const)('has every field of the %s but the number', (role) => {
+    const fields = assertObjectType(createSchema(role).getType('PhoneNumber')).getFields();
+    const asking = Object.keys(fields).filter((name) => name !== 'e164');
+    expect(asking.toSorted()).toEqual(Object.keys(FIELDS).toSorted());
+    for (const name of asking) expect(isAskingField(name)).toBe(true);
+    for (const name of ['e164', 'toString', '__proto__', '']) {
+      expect(isAskingField(name)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ERRORS, type ErrorDescription, type ErrorPlace } from '../src/errors.ts';
+import { createSchema } from '../src/graphql/schema.ts';
+
+const CODES = Object.entries<ErrorDescription>(ERRORS);
+
+function read(path: string): string {
+  return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+}
+
+/** The rows of all tables of a document, each as the texts of its cells. */
+function rowsOf(markdown: string): readonly (readonly string[])[] {
+  return markdown
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) => line.split('|').slice(1, -1))
+    .map((cells) => cells.map((cell) => cell.trim()));
+}
+
+/** What stands in backticks and looks like a code of ours, and like no setting. */
+function codesIn(text: string): readonly string[] {
+  const known = [...text.matchAll(/`([A-Z]+(?:_[A-Z]+)*)`/g)].map(([, code = '']) => code);
+  return [...new Set(known)];
+}
+
+/** The part of a document below a heading, up to the next of its rank. */
+function section(markdown: string, heading: string): string {
+  const rank = /^#+/.exec(heading)?.[0] ?? '';
+  const [, after = ''] = markdown.split(`\n${heading}\n`);
+  return after.split(new RegExp(`\n${rank} `), 1)[0] ?? '';
+}
+
+describe('every code', () => {
+  test.each(CODES)('%s has a message for people', (code, { message }) => {
+    expect(message).not.toMatch(/\d|\/\/|undefined/);
+    if (code !== 'INTERNAL_SERVER_ERROR') expect(message).toMatch(/^[A-Z].*\.$/);
+  });
+
+  test('has its row in the README, which has no other', () => {
+    const rows = rowsOf(section(read('README.md'), '## What to do with an answer'));
+
+    expect(rows.filter(([first = '']) => first.startsWith('`'))).toEqual(
+      CODES.map(([code, { message, remedy, audience }]) => [
+        `\`${code}\``,
+        message,
+        remedy,
+        audience,
+      ]),
+    );
+  });
+
+  test('of a field is in the description of PhoneNumber, and none of a request is', () => {
+    const description = createSchema('bff').getType('PhoneNumber')?.description ?? '';
+    const placed = (place: ErrorPlace) =>
+      CODES.filter(([, { places }]) => places.includes(place)).map(([code]) => code);
+
+    const described = codesIn(description);
+    expect(described).toEqual(expect.arrayContaining(placed('field')));
+    expect([...placed('field'), ...placed('operation')]).toEqual(
+      expect.arrayContaining([...described]),
+    );
+  });
+
+  test('is in docs/adopting.md, for those who can do something about it, and no other is', () => {
+    const named = rowsOf(read('docs/adopting.md')).flatMap(([first = '']) => codesIn(first));
+
+    expect([...new Set(named)].toSorted()).toEqual(CODES.map(([code]) => code).toSorted());
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { TestIssuer } from '../caller/testIssuer.ts';
+import { rateLimitFields } from '../../src/graphql/rateLimitFields.ts';
+import { startService, type Service } from './service.ts';
+
+let issuer: TestIssuer;
+let service: Service;
+
+beforeAll(async () => {
+  issuer = await TestIssuer.start();
+});
+beforeEach(async () => {
+  service = await startService({
+    ...issuer.settings,
+    ROLE: 'bff',
+    QUOTA_NUMBERS_PER_HOUR: '3',
+    QUOTA_LOOKUPS_PER_HOUR: '5',
+  });
+  return () => service.stop();
+});
+afterAll(() => issuer.close());
+
+async function ask(query: string, subject = 'alice') {
+  const token = await issuer.token({ sub: subject, scope: 'sim-swap:read' });
+  return service.ask(query, {}, { authorization: `Bearer ${token}` });
+}
+
+const about = (...numbers: string[]) =>
+  `{ phoneNumbers(e164s: ${JSON.stringify(numbers)}) { simSwappedWithin } }`;
+const line = (n: number) => `+4477009005${String(n).padStart(2, '0')}`;
+
+describe('a caller is told what is left of its quotas', () => {
+  it('beside each answer, in extensions and in headers', async () => {
+    const reply = await ask(about(line(0), line(1)));
+    const { extensions } = JSON.parse(reply.text) as { extensions: unknown };
+    expect(extensions).toEqual({
+      quotas: [
+        { quota: 'numbers', limit: 3, left: 1, resetSeconds: expect.any(Number) },
+        { quota: 'lookups', limit: 5, left: 3, resetSeconds: expect.any(Number) },
+      ],
+    });
+    expect(reply.headers.get('ratelimit-policy')).toBe(
+      '"numbers";q=3;w=3600, "lookups";q=5;w=3600',
+    );
+    expect(reply.headers.get('ratelimit')).toMatch(
+      /^"numbers";r=1;t=3[56]\d\d, "lookups";r=3;t=3[56]\d\d$/,
+    );
+  });
+
+  it('of its own alone', async () => {
+    await ask(about(line(0)), 'bob');
+    const reply = await ask(about(line(0)));
+    expect(reply.headers.get('ratelimit')).toContain('"numbers";r=2;');
+  });
+
+  it.each(['{ __typename }', '{ phoneNumber(e164: "+447700900500") { e164 } }'])(
+    'where it asks for something that counts, and not by %s',
+    async (query) => {
+      const reply = await ask(query);
+      expect(reply.headers.get('ratelimit')).toBeNull();
+      expect(reply.text).not.toContain('extensions');
+    },
+  );
+});
+
+describe('a message says which quota is used up', () => {
+  it.each([
+    ['numbers', [line(0), line(1), line(2), line(3)], /about as many numbers as you may/],
+    ['lookups', [line(0)], /as many questions as you may/],
+  ] as const)('%s', async (quota, numbers, message) => {
+    if (quota === 'lookups') for (let time = 0; time < 5; time += 1) await ask(about(line(0)));
+    const reply = await ask(about(...numbers));
+    expect(reply.errors).toEqual([
+      expect.objectContaining({
+        message: expect.stringMatching(message),
+        extensions: { code: 'RATE_LIMITED', quota, retryAfterSeconds: expect.any(Number) },
+      }),
+    ]);
+    expect(reply.headers.get('ratelimit')).toContain(`"${quota}";r=0;`);
+  });
+});
+
+it('an anonymous caller has no quotas to be told of', () => {
+  expect(rateLimitFields([])).toEqual([]);
+});

@@ -1,0 +1,311 @@
+import fc from 'fast-check';
+import { getOperationAST, getIntrospectionQuery, parse } from 'graphql';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RequestContext } from '../../src/context.ts';
+import { ERRORS, LookupError, type LookupFailureCode } from '../../src/errors.ts';
+import { createApolloServer } from '../../src/graphql/apollo.ts';
+import { coerceVariables, costOf } from '../../src/graphql/operationCost.ts';
+import { createSchema, type Role } from '../../src/graphql/schema.ts';
+import { codesOf, costs, startService, type Service } from './service.ts';
+
+const MAX_REPLY_BYTES = 2_000_000;
+const FREE = { tokens: 0, lookups: 0 };
+
+let bff: Service;
+let subgraph: Service;
+
+beforeAll(async () => {
+  [bff, subgraph] = await Promise.all([
+    startService({ ROLE: 'bff' }),
+    startService({ ROLE: 'subgraph' }),
+  ]);
+});
+beforeEach(() => {
+  bff.simulator.resetStats();
+  subgraph.simulator.resetStats();
+});
+afterAll(() => Promise.all([bff.stop(), subgraph.stop()]));
+
+const A = '+447700900500';
+const LINES = parts(100, (i) => `+447700900${500 + i}`);
+const LIST = 'query ($l: [ID!]!) { phoneNumbers(e164s: $l)';
+
+describe('a reply that could be too long is refused before anything is looked up', () => {
+  it.each<[string, Role, string, object]>([
+    [
+      'fields below simSwapConsent',
+      'bff',
+      `${LIST} { simSwapConsent { ${parts(40, (i) => `${long(2000)}${i}: state`).join(' ')} } } }`,
+      { l: LINES },
+    ],
+    [
+      'numbers that come again, under an alias',
+      'bff',
+      `${LIST} { ${long(10_000)}: e164 } }`,
+      { l: parts(4800, () => A) },
+    ],
+    [
+      'numbers that come again, under a longer alias',
+      'bff',
+      `${LIST} { ${long(90_000)}: e164 } }`,
+      { l: parts(4800, () => A) },
+    ],
+    [
+      'paths of errors',
+      'bff',
+      `query ($l: [ID!]!) { ${long(50_000)}: phoneNumbers(e164s: $l) { e164 } }`,
+      { l: parts(4800, () => 'none') },
+    ],
+    [
+      'paths of errors of fields',
+      'bff',
+      `query ($l: [ID!]!) { ${long(20_000)}: phoneNumbers(e164s: $l) { simSwappedWithin(maxAgeHours: 0) } }`,
+      { l: LINES },
+    ],
+    [
+      'an alias below __schema',
+      'bff',
+      `{ __schema { types { fields { ${long(200_000)}: name } } } }`,
+      {},
+    ],
+    [
+      'an alias below __type',
+      'bff',
+      `{ __type(name: "__Type") { fields { ${long(120_000)}: name ${long(120_001)}: name } } }`,
+      {},
+    ],
+    [
+      'descriptions',
+      'bff',
+      `{ __schema { types { ${parts(480, (i) => `a${i}: description`).join(' ')} } } }`,
+      {},
+    ],
+    ['the SDL', 'subgraph', `{ _service { ${parts(600, (i) => `a${i}: sdl`).join(' ')} } }`, {}],
+    [
+      'representations',
+      'subgraph',
+      `query ($r: [_Any!]!) { _entities(representations: $r) { __typename ... on PhoneNumber { ${long(90_000)}: e164 } } }`,
+      { r: parts(2000, () => ({ __typename: 'PhoneNumber', e164: A })) },
+    ],
+  ])('%s', async (_, role, query, variables) => {
+    const service = role === 'bff' ? bff : subgraph;
+    const reply = await service.ask(query, variables);
+    expect(reply.errors).toEqual([
+      {
+        message: expect.stringMatching(/^A reply may have 2,000,000 bytes, and the reply to this/),
+        extensions: {
+          code: 'LOOKUP_LIMIT_EXCEEDED',
+          limited: 'replyBytes',
+          limit: MAX_REPLY_BYTES,
+          asked: expect.any(Number),
+        },
+      },
+    ]);
+    expect(reply.errors[0]?.extensions?.['asked']).toBeGreaterThan(MAX_REPLY_BYTES);
+    expect(reply.text.length).toBeLessThan(500);
+    expect(costs(service)).toEqual(FREE);
+  });
+
+  it.each(['bff', 'subgraph'] as const)('but tools may introspect the %s', async (role) => {
+    const service = role === 'bff' ? bff : subgraph;
+    const reply = await service.ask(getIntrospectionQuery({ inputValueDeprecation: true }));
+    expect(reply.errors).toEqual([]);
+  });
+
+  it('and a page of 100 numbers with every question is answered, and so are 4,800 bad numbers', async () => {
+    const windows = parts(9, (i) => `w${i}: simSwappedWithin(maxAgeHours: ${i + 1})`).join(' ');
+    const consent = 'simSwapConsent { state retryAfterSeconds expiresAt }';
+    const page = await bff.ask(`${LIST} { e164 lastSimSwap ${windows} ${consent} } }`, {
+      l: LINES,
+    });
+    expect(page.errors).toEqual([]);
+
+    const bad = await bff.ask(`${LIST} { e164 } }`, { l: parts(4800, () => 'none') });
+    expect(bad.errors).toHaveLength(4800);
+    expect(new Set(codesOf(bad))).toEqual(new Set(['BAD_USER_INPUT']));
+  });
+});
+
+describe('an error that quotes the document is cut', () => {
+  it.each<[string, string, object]>([
+    [
+      'the name of a variable',
+      `query ($${long(100_000)}: [ID!]!) { phoneNumbers(e164s: $${long(100_000)}) { e164 } }`,
+      { [long(100_000)]: parts(100, () => null) },
+    ],
+    [
+      'the name of an operation',
+      `query ${long(200_000)} { ${parts(100, (i) => `a${i}: phoneNumber(e164: $x${i}) { e164 }`).join(' ')} }`,
+      {},
+    ],
+    ['a field that there is not', `{ ${parts(100, () => long(2000)).join(' ')} }`, {}],
+    ['a name in the wrong place', `{ __typename } ${long(200_000)}`, {}],
+    [
+      'a list with null in it',
+      `query ($n: ID = "") { phoneNumbers(e164s: [$n, ${`"${long(1000)}" `.repeat(200)}]) { e164 } }`,
+      { n: null },
+    ],
+  ])('%s', async (_, query, variables) => {
+    const reply = await bff.ask(query, variables);
+    expect(reply.errors.length).toBeGreaterThan(0);
+    expect(reply.text.length).toBeLessThan(20_000);
+    expect(codesOf(reply)).not.toContain('INTERNAL_SERVER_ERROR');
+  });
+});
+
+/** A server that answers with the longest texts there are, or fails with each code. */
+function longWinded(role: Role) {
+  return createApolloServer(
+    {
+      role,
+      production: false,
+      limits: {
+        maxNumbersPerOperation: 1000,
+        maxQuestionsPerNumber: 1000,
+        maxReplyBytes: 100_000_000,
+      },
+    },
+    { info: () => undefined, warn: () => undefined, error: () => undefined },
+  );
+}
+
+const FIELD_CODES = Object.entries<{ places: readonly string[] }>(ERRORS)
+  .filter(([, { places }]) => places.includes('field'))
+  .map(([code]) => code as LookupFailureCode);
+
+/** Every third answer fails. */
+function longWindedContext(): RequestContext {
+  let asked = 0;
+  const answer = <T>(value: T): Promise<T> => {
+    asked += 1;
+    const code = FIELD_CODES[asked % (3 * FIELD_CODES.length)];
+    if (code === undefined) return Promise.resolve(value);
+    const expiry = code === 'CONSENT_PENDING' ? { expiresAtMs: 1_900_000_000_000 } : {};
+    return Promise.reject(
+      new LookupError({ code, reach: 'number', retryAfterSeconds: 86_400, ...expiry }),
+    );
+  };
+  const text = '2026-03-14T10:26:53.123456789+01:00';
+  return {
+    caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: A },
+    quotas: () => Promise.resolve([]),
+    simSwaps: {
+      lastSimSwap: () => answer({ text, epochMs: 0 }),
+      simSwappedWithin: () => answer(false),
+      consent: () =>
+        answer({ state: 'NOT_NEEDED', retryAfterSeconds: 86_400, expiresAtMs: 1_900_000_000_000 }),
+    },
+  } as unknown as RequestContext;
+}
+
+const ALIAS = fc
+  .tuple(fc.constantFrom('a', 'b'), fc.integer({ min: 0, max: 300 }), fc.nat())
+  .map(([letter, length, rest]) => `${letter.repeat(length + 1)}${rest}: `);
+const aliased = (fields: fc.Arbitrary<string>) =>
+  fc.tuple(ALIAS, fields).map((two) => two.join(''));
+const selection = (fields: fc.Arbitrary<string>) =>
+  fc.array(aliased(fields), { minLength: 1, maxLength: 8 }).map((all) => `{ ${all.join(' ')} }`);
+
+const CONSENT_FIELDS = selection(
+  fc.constantFrom('state', 'retryAfterSeconds', 'expiresAt', '__typename'),
+).map((below) => `simSwapConsent ${below}`);
+const NUMBER_FIELDS = selection(
+  fc.oneof(
+    fc.constantFrom('e164', '__typename', 'lastSimSwap', 'simSwappedWithin(maxAgeHours: $null)'),
+    fc.integer({ min: -1, max: 2402 }).map((hours) => `simSwappedWithin(maxAgeHours: ${hours})`),
+    CONSENT_FIELDS,
+  ),
+);
+const TYPE_FIELDS = fc.constantFrom(
+  'name description',
+  'fields { name description args { name defaultValue type { name ofType { kind } } } }',
+  'enumValues { name description } __typename',
+  'possibleTypes { name } interfaces { name } inputFields { name }',
+);
+const KNOWN_FIELDS = fc.oneof(
+  TYPE_FIELDS.map((below) => `__schema { types { ${below} } directives { name locations } }`),
+  TYPE_FIELDS.map((below) => `__type(name: "PhoneNumber") { ${below} }`),
+  fc.constant('__typename'),
+);
+const NUMBERS = fc.array(fc.constantFrom(A, 'none', '0044', '+44(0)7700900500', '+44x'), {
+  maxLength: 12,
+});
+
+const OPERATIONS = {
+  bff: selection(
+    fc.oneof(
+      fc
+        .tuple(NUMBERS, NUMBER_FIELDS)
+        .map(([l, below]) => `phoneNumbers(e164s: ${JSON.stringify(l)}) ${below}`),
+      NUMBER_FIELDS.map((below) => `phoneNumbers(e164s: [$id, "${long(500)}"]) ${below}`),
+      NUMBER_FIELDS.map((below) => `phoneNumber(e164: "${A}") ${below}`),
+      NUMBER_FIELDS.map((below) => `myPhoneNumber ${below}`),
+      KNOWN_FIELDS,
+    ),
+  ),
+  subgraph: selection(
+    fc.oneof(
+      fc
+        .tuple(NUMBERS, NUMBER_FIELDS)
+        .map(
+          ([l, below]) =>
+            `_entities(representations: [${l.map((e164) => `{__typename: "PhoneNumber", e164: "${e164}"}`).join(' ')} 7]) { ... on PhoneNumber ${below} }`,
+        ),
+      fc.constant('_service { sdl }'),
+      KNOWN_FIELDS,
+    ),
+  ),
+};
+
+/** GraphQL refuses variables that nothing uses. */
+const START = {
+  bff: 'query ($null: Int = 1, $id: ID = "") { u: phoneNumber(e164: $id) { u: simSwappedWithin(maxAgeHours: $null) }',
+  subgraph:
+    'query ($null: Int = 1) { u: _entities(representations: []) { ... on PhoneNumber { u: simSwappedWithin(maxAgeHours: $null) } }',
+};
+
+describe('the size that is counted', () => {
+  it.each(['bff', 'subgraph'] as const)('is never less than the reply of the %s', async (role) => {
+    const server = longWinded(role);
+    const schema = createSchema(role);
+    await server.start();
+    let compared = 0;
+    await fc.assert(
+      fc.asyncProperty(OPERATIONS[role], async (selected) => {
+        const query = `${START[role]} ... ${selected} }`;
+        const { body } = await server.executeOperation(
+          { query, variables: { null: null, id: null } },
+          { contextValue: longWindedContext() },
+        );
+        if (body.kind !== 'single') throw new Error('A query has a single result.');
+        fc.pre(body.singleResult.data !== undefined);
+
+        const document = parse(query);
+        const operation = getOperationAST(document);
+        if (operation === null || operation === undefined) throw new Error('No operation.');
+        const variables = coerceVariables(schema, operation, { null: null, id: null });
+        if (variables === undefined) throw new Error('The variables do not fit.');
+        const limits = {
+          maxNumbersPerOperation: 1000,
+          maxQuestionsPerNumber: 1000,
+          maxReplyBytes: 100_000_000,
+        };
+        const cost = costOf({ schema, document, operation, variables }, limits);
+        const bytes = Buffer.byteLength(JSON.stringify(body.singleResult));
+        expect(cost.replyBytes).toBeGreaterThanOrEqual(bytes);
+        if ((body.singleResult.errors ?? []).length < 100) compared += 1;
+      }),
+      { numRuns: 300 },
+    );
+    expect(compared).toBeGreaterThan(100);
+    await server.stop();
+  });
+});
+
+function parts<T>(count: number, part: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => part(index));
+}
+
+function long(length: number): string {
+  return 'a'.repeat(length);
+}

@@ -1,0 +1,223 @@
+import fc from 'fast-check';
+import { buildSchema, isEnumType } from 'graphql';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ERRORS, type ErrorDescription } from '../../src/errors.ts';
+import { costs, startService, type Service } from './service.ts';
+
+const CHECK = '{ result reason retryAfterSeconds expiresAt maxAgeHours asOf }';
+
+/** What is wrong with the request itself, or with this service. */
+const STAY_ERRORS = ['BAD_USER_INPUT', 'FORBIDDEN', 'INTERNAL_SERVER_ERROR'];
+
+/** What a check holds besides what a case is about. */
+const NOTHING_MORE = {
+  reason: null,
+  retryAfterSeconds: null,
+  expiresAt: null,
+  maxAgeHours: null,
+  asOf: null,
+};
+
+let service: Service;
+
+beforeAll(async () => {
+  // Few numbers never answer; they shall not take long.
+  service = await startService({ OPERATOR_TIMEOUT_MS: '500', OPERATOR_MAX_AGE_HOURS: '1000' });
+});
+afterAll(() => service.stop());
+
+async function checkOf(e164: string, args = '') {
+  const query = `query ($e164: ID!) { phoneNumber(e164: $e164) { e164 simSwapCheck${args} ${CHECK} } }`;
+  return service.ask(query, { e164 });
+}
+
+describe('simSwapCheck', () => {
+  it.each([
+    ['a swap within ten days', '+447700900001', '', 'SWAPPED'],
+    ['a swap before the window', '+447700900002', '(maxAgeHours: 24)', 'NOT_SWAPPED'],
+    ['a line that never swapped', '+447700900004', '(maxAgeHours: 1000)', 'NOT_SWAPPED'],
+  ])('%s, and when the operator was asked', async (_, number, args, result) => {
+    const before = Date.now();
+    const { data, errors } = await checkOf(number, args);
+
+    expect(errors).toEqual([]);
+    const { asOf, ...check } = data.phoneNumber.simSwapCheck;
+    expect(check).toEqual({
+      result,
+      reason: null,
+      retryAfterSeconds: null,
+      expiresAt: null,
+      maxAgeHours: null,
+    });
+    expect(Date.parse(asOf)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(asOf)).toBeLessThanOrEqual(Date.now());
+  });
+
+  it.each([
+    ['+447700900010', { reason: 'NUMBER_NOT_SERVED' }],
+    ['+447700900009', { reason: 'PERIOD_NOT_SUPPORTED' }],
+    ['+447700900012', { reason: 'OPERATOR_RATE_LIMITED', retryAfterSeconds: 30 }],
+    ['+447700900013', { reason: 'OPERATOR_UNAVAILABLE' }],
+    ['+447700900016', { reason: 'OPERATOR_TIMEOUT' }],
+    ['+447700900020', { reason: 'OPERATOR_REFUSED' }],
+    ['+447700900021', { reason: 'OPERATION_NOT_OFFERED' }],
+    ['+447700900030', { reason: 'OPERATOR_INVALID_REPLY' }],
+  ])('UNKNOWN about %s, as data and without an error: %o', async (number, expected) => {
+    const { data, errors } = await checkOf(number);
+    expect(errors).toEqual([]);
+    expect(data.phoneNumber.simSwapCheck).toEqual({
+      ...NOTHING_MORE,
+      result: 'UNKNOWN',
+      ...expected,
+    });
+  });
+
+  it('tells the longest window that is supported', async () => {
+    const { data } = await checkOf('+447700900004', '(maxAgeHours: 1001)');
+    expect(data.phoneNumber.simSwapCheck).toEqual({
+      ...NOTHING_MORE,
+      result: 'UNKNOWN',
+      reason: 'PERIOD_NOT_SUPPORTED',
+      maxAgeHours: 1000,
+    });
+  });
+
+  it.each([
+    ['0', 'BAD_USER_INPUT'],
+    ['2401', 'BAD_USER_INPUT'],
+  ])('keeps the error of a bad argument, and the number beside it: %s', async (hours, code) => {
+    const { data, errors } = await checkOf('+447700900004', `(maxAgeHours: ${hours})`);
+    expect(data).toEqual({ phoneNumber: { e164: '+447700900004', simSwapCheck: null } });
+    expect(errors).toMatchObject([{ path: ['phoneNumber', 'simSwapCheck'], extensions: { code } }]);
+  });
+
+  it('keeps the error of an operation that asks too much', async () => {
+    const fields = Array.from(
+      { length: 11 },
+      (_, hours) => `a${hours}: simSwapCheck(maxAgeHours: ${hours + 1}) { result }`,
+    );
+    const { data, errors } = await service.ask(
+      `{ phoneNumber(e164: "+447700900004") { ${fields.join(' ')} } }`,
+    );
+    expect(data).toBeUndefined();
+    expect(errors).toMatchObject([{ extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' } }]);
+  });
+});
+
+describe('in the 3-legged flow', () => {
+  let consented: Service;
+  beforeEach(async () => {
+    consented = await startService({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '300' });
+    return () => consented.stop();
+  });
+
+  it('a pending consent has its times', async () => {
+    const { data, errors } = await consented.ask(
+      `{ phoneNumber(e164: "+447700900051") { simSwapCheck ${CHECK} } }`,
+    );
+    expect(errors).toEqual([]);
+    const { expiresAt, retryAfterSeconds, ...check } = data.phoneNumber.simSwapCheck;
+    expect(check).toEqual({
+      result: 'UNKNOWN',
+      reason: 'CONSENT_PENDING',
+      maxAgeHours: null,
+      asOf: null,
+    });
+    expect(retryAfterSeconds).toBeGreaterThan(0);
+    expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
+  });
+
+  it('a consent withdrawn for good is a reason', async () => {
+    const { data } = await consented.ask(
+      `{ phoneNumber(e164: "+447700900053") { simSwapCheck { result reason } } }`,
+    );
+    expect(data.phoneNumber.simSwapCheck).toEqual({ result: 'UNKNOWN', reason: 'CONSENT_DENIED' });
+  });
+});
+
+it('the reasons are the codes of a field but those that stay errors', () => {
+  const sdl = readFileSync(new URL('../../schema/phone-number.graphql', import.meta.url), 'utf8');
+  const reasons = buildSchema(sdl).getType('SimSwapUnknownReason');
+  if (!isEnumType(reasons)) throw new Error('The schema has no reasons.');
+  expect(
+    reasons
+      .getValues()
+      .map(({ name }) => name)
+      .toSorted(),
+  ).toEqual(
+    Object.entries<ErrorDescription>(ERRORS)
+      .filter(([code, { places }]) => places.includes('field') && !STAY_ERRORS.includes(code))
+      .map(([code]) => code)
+      .toSorted(),
+  );
+});
+
+const ANSWERED = ['01', '02', '03', '04', '05', '06', '07', '08'];
+const FAILING = ['09', '10', '11', '12', '13', '20', '21', '22', '30', '31', '40', '42'];
+
+/** A test number that ends so. */
+function numberOf(ends: readonly string[]): fc.Arbitrary<string> {
+  return fc.constantFrom(...ends).map((end) => `+4477009000${end}`);
+}
+
+/** What is asked about a number: some windows, and perhaps the date. */
+interface Asked {
+  readonly windows: readonly number[];
+  readonly withDate: boolean;
+  readonly checksFirst: boolean;
+}
+
+const ASKED: fc.Arbitrary<Asked> = fc.record({
+  windows: fc.uniqueArray(fc.integer({ min: 1, max: 1100 }), { minLength: 1, maxLength: 4 }),
+  withDate: fc.boolean(),
+  checksFirst: fc.boolean(),
+});
+
+/** Asks for each window by simSwappedWithin alone, or by both fields. */
+function queryOf({ windows, withDate, checksFirst }: Asked, fields: 'one' | 'both'): string {
+  const within = windows.map((hours) => `w${hours}: simSwappedWithin(maxAgeHours: ${hours})`);
+  const checks = windows.map((hours) => `c${hours}: simSwapCheck(maxAgeHours: ${hours}) ${CHECK}`);
+  const both = checksFirst ? [...checks, ...within] : [...within, ...checks];
+  const all = [...(fields === 'both' ? both : within), ...(withDate ? ['lastSimSwap'] : [])];
+  return `query ($e164: ID!) { phoneNumber(e164: $e164) { ${all.join(' ')} } }`;
+}
+
+describe('beside simSwappedWithin', () => {
+  it('never says anything else', async () => {
+    await fc.assert(
+      fc.asyncProperty(numberOf([...ANSWERED, ...FAILING]), ASKED, async (e164, asked) => {
+        const { data, errors } = await service.ask(queryOf(asked, 'both'), { e164 });
+        for (const hours of asked.windows) {
+          const within = data.phoneNumber[`w${hours}`];
+          const check = data.phoneNumber[`c${hours}`];
+          const error = errors.find(({ path }) => path?.at(-1) === `w${hours}`)?.extensions ?? {};
+          const result = within === null ? 'UNKNOWN' : within ? 'SWAPPED' : 'NOT_SWAPPED';
+          expect(check).toMatchObject({
+            result,
+            reason: error['code'] ?? null,
+            retryAfterSeconds: error['retryAfterSeconds'] ?? null,
+            maxAgeHours: error['maxAgeHours'] ?? null,
+          });
+          expect(check.asOf === null).toBe(result === 'UNKNOWN');
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('costs nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(numberOf(ANSWERED), ASKED, async (e164, asked) => {
+        const start = costs(service);
+        await service.ask(queryOf(asked, 'one'), { e164 });
+        const between = costs(service);
+        await service.ask(queryOf(asked, 'both'), { e164 });
+        const end = costs(service);
+        expect(end.lookups - between.lookups).toBe(between.lookups - start.lookups);
+        expect(end.tokens - between.tokens).toBe(between.tokens - start.tokens);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

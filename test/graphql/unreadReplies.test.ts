@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { HttpServer } from '../../src/graphql/httpServer.ts';
+import { ServerProcess } from '../endToEnd/serverProcess.ts';
+import { readFileSync } from 'node:fs';
+
+/** More than the buffers of two sockets take. */
+const PAGE = Buffer.alloc(40 * 1024 * 1024, 'a');
+const CLIENTS = 150;
+
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+/** Asks, and reads nothing. */
+function askAndLeave(url: string, accept = '*/*'): Socket {
+  const { port, host } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  sockets.push(socket);
+  socket.on('error', () => undefined).pause();
+  socket.write(`GET /graphql HTTP/1.1\r\nhost: ${host}\r\naccept: ${accept}\r\n\r\n`);
+  return socket;
+}
+
+describe('a client that reads nothing', () => {
+  it('is cut off when its time is over', async () => {
+    const { promise, resolve } = Promise.withResolvers<ServerResponse>();
+    const http = new HttpServer({
+      host: '127.0.0.1',
+      port: 0,
+      replyTimeoutMs: 100,
+      drainLimitMs: 60_000,
+      graphql: (_request, response) => {
+        resolve(response);
+        return Promise.resolve({ status: 200, headers: {}, body: PAGE });
+      },
+      onDefect: () => undefined,
+    });
+    askAndLeave(await http.listen());
+    const response = await promise;
+    await once(response, 'close');
+    expect(response.writableFinished).toBe(false);
+    await http.close();
+  });
+
+  it('is cut off at once when others need the room', async () => {
+    const responses: ServerResponse[] = [];
+    const http = new HttpServer({
+      host: '127.0.0.1',
+      port: 0,
+      replyTimeoutMs: 600_000,
+      drainLimitMs: 0,
+      graphql: (_request, response) => {
+        responses.push(response);
+        return Promise.resolve({ status: 200, headers: {}, body: PAGE });
+      },
+      onDefect: () => undefined,
+    });
+    const url = await http.listen();
+    for (let client = 0; client < 12; client += 1) {
+      askAndLeave(url);
+      await expect.poll(() => responses.length).toBe(client + 1);
+    }
+    // 256 MiB hold six of them.
+    const cut = responses.map((response) => response.destroyed);
+    expect(cut).toEqual(Array.from({ length: 12 }, (_, index) => index < 6));
+    await http.close();
+  });
+
+  it.skipIf(process.platform !== 'linux')(
+    'does not fill the memory, nor do 150 who open the explorer',
+    async () => {
+      await using server = await ServerProcess.start('http://127.0.0.1:1', {
+        REQUEST_TIMEOUT_MS: '60000',
+      });
+      const reply = await fetch(`${server.url}/graphql`, { headers: { accept: 'text/html' } });
+      expect((await reply.text()).length).toBeGreaterThan(1_000_000);
+      const idleBytes = residentBytes(server.pid);
+      const asked = Array.from({ length: CLIENTS }, () => askAndLeave(server.url, 'text/html'));
+      await Promise.all(asked.map((socket) => once(socket, 'readable')));
+      expect(residentBytes(server.pid) - idleBytes).toBeLessThan(300 * 1024 * 1024);
+    },
+    60_000,
+  );
+});
+
+function residentBytes(pid: number): number {
+  const [, kibibytes] =
+    /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kibibytes) * 1024;
+}

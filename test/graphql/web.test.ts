@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { replyMediaType } from '../../src/graphql/mediaType.ts';
+import { startService, type Service } from './service.ts';
+
+const APP = 'https://app.example';
+const GRAPHQL_RESPONSE = 'application/graphql-response+json';
+const QUERY = JSON.stringify({ query: '{ __typename }' });
+
+let open: Service;
+let listed: Service;
+
+beforeAll(async () => {
+  [open, listed] = await Promise.all([
+    startService({ ROLE: 'bff' }),
+    startService({
+      ROLE: 'bff',
+      ALLOWED_ORIGINS: `${APP}, http://localhost:3000`,
+      ALLOWED_HOSTS: 'sim-swap.internal',
+    }),
+  ]);
+});
+afterAll(() => Promise.all([open.stop(), listed.stop()]));
+
+interface Received {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Sends what fetch would not: a `host` of its own, a preflight. */
+async function send(
+  { url }: Service,
+  {
+    method = 'POST',
+    headers = {},
+    body = QUERY,
+  }: {
+    method?: string;
+    headers?: Readonly<Record<string, string>>;
+    body?: string;
+  },
+): Promise<Received> {
+  const sent = httpRequest(`${url}/graphql`, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  sent.end(method === 'POST' ? body : undefined);
+  const [response] = await once(sent, 'response');
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: await text(response),
+  };
+}
+
+describe('where no token is needed, a request comes', () => {
+  it.each([
+    ['localhost', 200],
+    ['LOCALHOST:4000', 200],
+    ['127.0.0.1', 200],
+    ['127.1.2.3:4000', 200],
+    ['[::1]:4000', 200],
+    ['rebound.example', 421],
+    ['rebound.example:4000', 421],
+    ['localhost.rebound.example', 421],
+    ['127.0.0.1.rebound.example', 421],
+    ['localhost@rebound.example', 421],
+    ['sim-swap.internal', 421],
+    ['192.168.0.7', 421],
+    ['a b', 421],
+  ])('under the host %j: %i', async (host, status) => {
+    const reply = await send(open, { headers: { host } });
+    expect(reply.status).toBe(status);
+    if (status !== 200)
+      expect(JSON.parse(reply.body)).toMatchObject({
+        errors: [{ extensions: { code: 'BAD_REQUEST' } }],
+      });
+  });
+
+  it.each([
+    ['sim-swap.internal', 200],
+    ['Sim-Swap.Internal:8080', 200],
+    ['localhost', 200],
+    ['rebound.example', 421],
+  ])('under the host %j where one is listed: %i', async (host, status) => {
+    expect((await send(listed, { headers: { host } })).status).toBe(status);
+  });
+
+  it('the explorer is not served under another host either', async () => {
+    const headers = { host: 'rebound.example', accept: 'text/html' };
+    expect((await send(open, { method: 'GET', headers })).status).toBe(421);
+  });
+
+  it('and the probes answer under any', async () => {
+    const reply = await fetch(`${open.url}/livez`, { headers: { host: 'pod.example' } });
+    expect(reply.status).toBe(200);
+  });
+});
+
+describe('a page of another origin', () => {
+  const preflight = (origin: string) => ({
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    },
+  });
+
+  it.each([APP, 'http://localhost:3000'])('that is listed may ask: %s', async (origin) => {
+    const asked = await send(listed, preflight(origin));
+    expect(asked.status).toBe(204);
+    expect(asked.headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST',
+      vary: 'origin',
+    });
+    expect(asked.headers['access-control-allow-headers']).toMatch(/authorization.*content-type/);
+    expect(asked.headers).not.toHaveProperty('access-control-allow-credentials');
+
+    const answered = await send(listed, { headers: { origin } });
+    expect(answered.status).toBe(200);
+    expect(answered.headers['access-control-allow-origin']).toBe(origin);
+    expect(answered.headers['access-control-expose-headers']).toContain('retry-after');
+  });
+
+  it('that is listed reads why it is refused', async () => {
+    const refused = await send(listed, { headers: { origin: APP }, body: '[' });
+    expect(refused.status).toBe(400);
+    expect(refused.headers['access-control-allow-origin']).toBe(APP);
+  });
+
+  it.each([
+    ['another', 'https://evil.example'],
+    ['one below', 'https://sub.app.example'],
+    ['one with a port', `${APP}:444`],
+    ['none', 'null'],
+  ])('that is not listed may not: %s', async (_, origin) => {
+    const asked = await send(listed, preflight(origin));
+    expect(asked.status).toBe(405);
+    expect(asked.headers).not.toHaveProperty('access-control-allow-origin');
+    const answered = await send(listed, { headers: { origin } });
+    expect(answered.headers).not.toHaveProperty('access-control-allow-origin');
+  });
+
+  it('may not where none is listed', async () => {
+    const asked = await send(open, preflight(APP));
+    expect(asked.status).toBe(405);
+    expect(asked.headers).not.toHaveProperty('access-control-allow-origin');
+    expect(asked.headers).not.toHaveProperty('vary');
+  });
+});
+
+describe('the media type of a reply', () => {
+  it.each([
+    [undefined, 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/html', 'application/json'],
+    ['application/json', 'application/json'],
+    [GRAPHQL_RESPONSE, GRAPHQL_RESPONSE],
+    ['Application/GraphQL-Response+JSON; charset=utf-8', GRAPHQL_RESPONSE],
+    [`${GRAPHQL_RESPONSE},application/json;q=0.9`, GRAPHQL_RESPONSE],
+    [`application/json;q=0.9, ${GRAPHQL_RESPONSE}`, GRAPHQL_RESPONSE],
+    [`${GRAPHQL_RESPONSE}, application/json, text/event-stream, multipart/mixed`, GRAPHQL_RESPONSE],
+    [`application/json, ${GRAPHQL_RESPONSE}`, 'application/json'],
+    [`${GRAPHQL_RESPONSE};q=0.1, application/json`, 'application/json'],
+    [`${GRAPHQL_RESPONSE};q=0, */*;q=0.1`, 'application/json'],
+    [`${GRAPHQL_RESPONSE};q=x`, 'application/json'],
+  ])('for accept: %s is %s', (accept, type) => {
+    expect(replyMediaType(accept)).toBe(type);
+  });
+
+  it.each([
+    [undefined, 'application/json'],
+    [`${GRAPHQL_RESPONSE},application/json;q=0.9`, GRAPHQL_RESPONSE],
+    [`application/json, ${GRAPHQL_RESPONSE}`, 'application/json'],
+  ])('is the same for an answer and for each refusal: %s', async (accept, type) => {
+    const headers = accept === undefined ? {} : { accept };
+    const replies = await Promise.all([
+      send(open, { headers }),
+      send(open, { headers, body: '{ "query": "{" }' }),
+      send(open, { headers, body: '{' }),
+      send(open, { headers, method: 'PUT' }),
+      send(open, { headers: { ...headers, 'content-type': 'text/plain' } }),
+      send(open, { headers: { ...headers, host: 'rebound.example' } }),
+    ]);
+    for (const reply of replies) {
+      expect(reply.headers['content-type']).toBe(`${type}; charset=utf-8`);
+    }
+    for (const refused of replies.slice(1)) {
+      const { errors } = JSON.parse(refused.body) as { errors: { extensions: { code: string } }[] };
+      expect(errors.map(({ extensions }) => extensions.code)).toEqual([
+        expect.stringMatching(/^(?:BAD_REQUEST|GRAPHQL_PARSE_FAILED)$/),
+      ]);
+    }
+  });
+
+  it.each([
+    [undefined, 200],
+    ['application/json', 200],
+    [`${GRAPHQL_RESPONSE}, application/json;q=0.9`, 400],
+  ])(
+    'decides under which status too large an operation is refused: %s, %i',
+    async (accept, status) => {
+      const e164s = Array.from({ length: 101 }, (_, index) => `+447700900${500 + index}`);
+      const query = `{ phoneNumbers(e164s: ${JSON.stringify(e164s)}) { simSwappedWithin } }`;
+      const reply = await send(open, {
+        headers: accept === undefined ? {} : { accept },
+        body: JSON.stringify({ query }),
+      });
+      expect(reply.status).toBe(status);
+      expect(JSON.parse(reply.body)).toEqual({
+        errors: [
+          {
+            message:
+              'One operation may ask about 100 numbers, and this one asks about 101. Ask in several operations.',
+            extensions: {
+              code: 'LOOKUP_LIMIT_EXCEEDED',
+              limited: 'numbers',
+              limit: 100,
+              asked: 101,
+            },
+          },
+        ],
+      });
+    },
+  );
+});
+
+describe('a refusal says what to do', () => {
+  it('to a client that sends GET, as urql does', async () => {
+    const reply = await fetch(`${open.url}/graphql?query=${encodeURIComponent('{ __typename }')}`, {
+      headers: { accept: `${GRAPHQL_RESPONSE}, application/json` },
+    });
+    expect(reply.status).toBe(400);
+    expect(await reply.json()).toMatchObject({
+      errors: [
+        {
+          message: expect.stringMatching(/apollo-require-preflight: true.*preferGetMethod: false/),
+          extensions: { code: 'BAD_REQUEST' },
+        },
+      ],
+    });
+  });
+});

@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hasDuplicateMember } from '../../src/http/duplicateMembers.ts';
+
+/** JSON before it is a text: an object may name a member as often as it likes. */
+type Json =
+  | { readonly scalar: string | number | boolean | null }
+  | { readonly items: readonly Json[] }
+  | { readonly members: readonly Member[] };
+
+interface Member {
+  readonly name: string;
+  /** Which of its characters are written as `\uXXXX`. */
+  readonly escaped: readonly boolean[];
+  readonly value: Json;
+}
+
+const SPACES = fc.constantFrom('', ' ', '\n', '\t\r\n ');
+/** Few letters and marks of JSON itself, so that names meet and look like something else. */
+const CHARACTERS = ['a', 'b', '"', ':', '{', '}', 'é', '\ud800', '\n'];
+
+function jsonNamedWith(characters: readonly string[]): fc.Arbitrary<Json> {
+  const name = fc.string({ unit: fc.constantFrom(...characters), maxLength: 3 });
+  const { json } = fc.letrec<{ json: Json }>((tie) => ({
+    json: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.record({ scalar: fc.oneof(name, fc.integer(), fc.boolean(), fc.constant(null)) }),
+      fc.record({ items: fc.array(tie('json'), { maxLength: 3 }) }),
+      fc.record({
+        members: fc.array(
+          fc.record({
+            name,
+            escaped: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+            value: tie('json'),
+          }),
+          { maxLength: 4 },
+        ),
+      }),
+    ),
+  }));
+  return json;
+}
+
+function write(value: Json, space: string): string {
+  if ('scalar' in value) return JSON.stringify(value.scalar);
+  if ('items' in value) {
+    return `[${value.items.map((item) => write(item, space)).join(`,${space}`)}]`;
+  }
+  const members = value.members.map(
+    (member) => `${space}${writeName(member)}${space}:${space}${write(member.value, space)}`,
+  );
+  return `{${members.join(',')}${space}}`;
+}
+
+function writeName({ name, escaped }: Member): string {
+  const characters = name.split('').map((character, index) => {
+    const code = character.charCodeAt(0).toString(16).padStart(4, '0');
+    return escaped[index] === true ? `\\u${code}` : JSON.stringify(character).slice(1, -1);
+  });
+  return `"${characters.join('')}"`;
+}
+
+function repeatsName(value: Json): boolean {
+  if ('scalar' in value) return false;
+  if ('items' in value) return value.items.some(repeatsName);
+  const names = value.members.map(({ name }) => name);
+  return (
+    new Set(names).size < names.length || value.members.some((member) => repeatsName(member.value))
+  );
+}
+
+/** How many members JSON.parse lets live: each repeated name costs one, with all that is in its value. */
+function membersIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const children: unknown[] = Object.values(value);
+  const own = Array.isArray(value) ? 0 : children.length;
+  return children.reduce<number>((sum, child) => sum + membersIn(child), own);
+}
+
+describe('hasDuplicateMember', () => {
+  it('finds exactly the texts in which an object names a member twice', () => {
+    fc.assert(
+      fc.property(jsonNamedWith([...CHARACTERS, '\\']), SPACES, (value, space) => {
+        expect(hasDuplicateMember(write(value, space))).toBe(repeatsName(value));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  // Without backslashes in names: V8's JSON.parse may take the name "\\ud800" for a "\\\\" that it has seen before.
+  it('agrees with JSON.parse, which loses a member exactly where one stands twice', () => {
+    const written = (value: Json): number => {
+      if ('scalar' in value) return 0;
+      if ('items' in value) return value.items.reduce((sum, item) => sum + written(item), 0);
+      return value.members.reduce((sum, member) => sum + 1 + written(member.value), 0);
+    };
+    fc.assert(
+      fc.property(jsonNamedWith(CHARACTERS), SPACES, (value, space) => {
+        const text = write(value, space);
+        const isWhole = membersIn(JSON.parse(text)) === written(value);
+        expect(hasDuplicateMember(text)).toBe(!isWhole);
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('finds none in what JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(hasDuplicateMember(JSON.stringify(value, null, 1))).toBe(false);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each([
+    ['equal values', '{"a":1,"a":1}', true],
+    ['__proto__', '{"__proto__":1,"__proto__":2}', true],
+    ['a name and an empty one', '{"":1,"a":2}', false],
+    ['empty names', '{"":1,"":2}', true],
+    ['a quote in a name', '{"a\\"":1,"a":2}', false],
+    ['a backslash at the end of a name', '{"a\\\\":1,"a\\\\":2}', true],
+    ['an escaped slash', '{"a/":1,"a\\/":2}', true],
+    ['a name that is a value before', '["a",{"a":"a"}]', false],
+    ['a value that looks like JSON', '{"a":"{\\"a\\":1,\\"a\\":2}"}', false],
+    ['a name in an object and in its child', '{"a":{"a":1}}', false],
+    ['a name after its child is closed', '{"a":{"b":1},"b":{"a":1},"a":2}', true],
+    ['a scalar', '"a"', false],
+    ['nothing', '', false],
+  ])('%s', (_, text, repeats) => {
+    expect(hasDuplicateMember(text)).toBe(repeats);
+  });
+
+  it.each([
+    ['arrays', '['.repeat(30_000) + ']'.repeat(30_000), false],
+    ['objects', '{"a":'.repeat(10_000) + '0' + '}'.repeat(10_000), false],
+    [
+      'objects around a repeated name',
+      `${'{"a":'.repeat(10_000)}{"b":1,"b":2}${'}'.repeat(10_000)}`,
+      true,
+    ],
+  ])('walks through deep %s', (_, text, repeats) => {
+    expect(hasDuplicateMember(text)).toBe(repeats);
+  });
+});

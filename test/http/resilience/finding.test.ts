@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import type { LookupFailure } from '../../../src/errors.ts';
+import type { Exchange } from '../../../src/http/exchange.ts';
+import { findingOf } from '../../../src/http/resilience/finding.ts';
+import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
+import { judgeCheck } from '../../../src/operator/responses.ts';
+import { judgeAcknowledgement, judgePoll, judgeToken } from '../../../src/tokens/tokenResponses.ts';
+import { START_MS } from '../../testClock.ts';
+import { hours } from '../../values.ts';
+import { jsonReply } from '../replies.ts';
+
+const LOOKUP = { sentAtMs: START_MS, nowMs: START_MS, flow: '3-legged' } as const;
+
+interface Judged {
+  readonly failure?: LookupFailure;
+  readonly isUnproven?: boolean;
+}
+
+/** Judges an exchange as its endpoint does, and finds what the log says of it, in short. */
+function told(kind: ExchangeKind, exchange: Exchange): string {
+  const judged: Judged = judge(kind, exchange);
+  const finding = findingOf({ endpoint: 'here', kind, exchange, ...judged });
+  if (finding === undefined) return 'nothing';
+  const { endpoint: _, ...details } = finding.details;
+  const said = Object.entries(details).filter(([, value]) => value !== undefined);
+  return [finding.level, ...said.map(([name, value]) => `${name}: ${value}`)].join(', ');
+}
+
+function judge(kind: ExchangeKind, exchange: Exchange): object {
+  switch (kind) {
+    case 'lookup':
+      return 'reply' in exchange ? judgeCheck(exchange.reply, LOOKUP, hours(24)) : {};
+    case 'client-credentials':
+      return judgeToken(exchange, START_MS);
+    case 'backchannel-authentication':
+      return judgeAcknowledgement(exchange, START_MS);
+    case 'token-poll':
+      return judgePoll(exchange, START_MS);
+  }
+}
+
+function replied(status: number, body: unknown): Exchange {
+  return { reply: jsonReply(status, body) };
+}
+
+describe('the log names the check that a reply failed', () => {
+  it.each<[unknown, string]>([
+    ['<html></html>', 'no JSON'],
+    ['{"swapped":true,"swapped":false}', 'a member twice'],
+    [{ swapped: 'false' }, 'wrong type of swapped'],
+    [{ swapped: false, error: 'server_error' }, 'an error beside the answer'],
+  ])('%j: %s', (body, check) => {
+    expect(told('lookup', replied(200, body))).toBe(`warn, status: 200, check: ${check}`);
+  });
+
+  it.each<[Exchange, string]>([
+    [
+      { fault: { cause: 'invalid-reply', sent: true, detail: '', flaw: 'too large' } },
+      'warn, check: too large',
+    ],
+    [
+      { fault: { cause: 'invalid-reply', sent: true, detail: '', flaw: 'another correlator' } },
+      'warn, check: another correlator',
+    ],
+    [
+      {
+        fault: {
+          cause: 'invalid-reply',
+          sent: true,
+          detail: '',
+          flaw: 'another correlator, never ours',
+        },
+      },
+      'warn, check: another correlator, never ours, setting: OPERATOR_CORRELATOR_ECHO=never',
+    ],
+    [
+      {
+        fault: {
+          cause: 'invalid-reply',
+          sent: true,
+          detail: '',
+          flaw: 'no correlator, never ours',
+        },
+      },
+      'warn, check: no correlator, never ours, setting: OPERATOR_CORRELATOR_ECHO=auto',
+    ],
+    [
+      { fault: { cause: 'connection', sent: true, detail: 'ECONNRESET' } },
+      'warn, detail: ECONNRESET',
+    ],
+    [{ fault: { cause: 'cancelled', sent: true, detail: 'the request ended' } }, 'nothing'],
+  ])('%j', (exchange, expected) => {
+    expect(told('lookup', exchange)).toBe(expected);
+  });
+});
+
+describe("the log names the operator's word, from a list, and the setting that helps", () => {
+  it.each<[ExchangeKind, number, unknown, string]>([
+    ['lookup', 503, { code: 'UNAVAILABLE' }, 'warn, status: 503, word: UNAVAILABLE'],
+    ['lookup', 500, {}, 'warn, status: 500'],
+    ['lookup', 429, { code: 'QUOTA_EXCEEDED' }, 'warn, status: 429, word: QUOTA_EXCEEDED'],
+    ['lookup', 409, { code: 'CONFLICT' }, 'error, status: 409, word: CONFLICT'],
+    ['lookup', 401, { code: 'UNAUTHENTICATED' }, 'error, status: 401, word: UNAUTHENTICATED'],
+    [
+      'lookup',
+      403,
+      { code: 'PERMISSION_DENIED' },
+      'error, status: 403, word: PERMISSION_DENIED, setting: OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK',
+    ],
+    [
+      'lookup',
+      422,
+      { code: 'UNIDENTIFIABLE_PHONE_NUMBER' },
+      'error, status: 422, word: UNIDENTIFIABLE_PHONE_NUMBER, setting: OPERATOR_SEND_PHONE_NUMBER=always',
+    ],
+    [
+      'lookup',
+      422,
+      { code: 'MISSING_IDENTIFIER' },
+      'error, status: 422, word: MISSING_IDENTIFIER, setting: OPERATOR_SEND_PHONE_NUMBER=always',
+    ],
+    [
+      'lookup',
+      422,
+      { code: 'UNNECESSARY_IDENTIFIER' },
+      'error, status: 422, word: UNNECESSARY_IDENTIFIER, setting: OPERATOR_SEND_PHONE_NUMBER=never',
+    ],
+    [
+      'lookup',
+      400,
+      { code: 'OUT_OF_RANGE' },
+      'info, status: 400, word: OUT_OF_RANGE, setting: OPERATOR_MAX_AGE_HOURS',
+    ],
+    [
+      'lookup',
+      501,
+      { code: 'NOT_IMPLEMENTED' },
+      'warn, status: 501, word: NOT_IMPLEMENTED, setting: OPERATOR_OPERATIONS',
+    ],
+    ['lookup', 404, { error: 'Not Found' }, 'error, status: 404, setting: OPERATOR_SIM_SWAP_URL'],
+    ['lookup', 307, '', 'error, status: 307, setting: OPERATOR_SIM_SWAP_URL'],
+    ['lookup', 404, { code: 'IDENTIFIER_NOT_FOUND' }, 'nothing'],
+    ['lookup', 403, { error: 'access_denied' }, 'warn, status: 403, word: access_denied'],
+    [
+      'lookup',
+      401,
+      { code: 'AUTHENTICATION_REQUIRED' },
+      'warn, status: 401, word: AUTHENTICATION_REQUIRED',
+    ],
+    ['lookup', 400, { code: 'the number +447700900001 is malformed' }, 'error, status: 400'],
+    ['lookup', 200, { swapped: false }, 'nothing'],
+    [
+      'client-credentials',
+      401,
+      { error: 'invalid_client' },
+      'error, status: 401, word: invalid_client, setting: OPERATOR_CLIENT_ID, OPERATOR_CLIENT_SECRET, OPERATOR_CLIENT_AUTH',
+    ],
+    [
+      'client-credentials',
+      400,
+      { error: 'unsupported_grant_type' },
+      'error, status: 400, word: unsupported_grant_type, setting: OPERATOR_FLOW',
+    ],
+    [
+      'client-credentials',
+      404,
+      { status: 404, error: 'Not Found' },
+      'error, status: 404, setting: OPERATOR_AUTH_URL',
+    ],
+    [
+      'backchannel-authentication',
+      403,
+      { error: 'access_denied' },
+      'warn, status: 403, word: access_denied',
+    ],
+    ['backchannel-authentication', 429, {}, 'warn, status: 429'],
+    ['backchannel-authentication', 503, {}, 'warn, status: 503'],
+    ['token-poll', 400, { error: 'authorization_pending' }, 'nothing'],
+    ['token-poll', 400, { error: 'access_denied' }, 'nothing'],
+    ['token-poll', 400, { error: 'expired_token' }, 'nothing'],
+    ['token-poll', 503, {}, 'warn, status: 503'],
+    ['token-poll', 429, {}, 'warn, status: 429'],
+    [
+      'token-poll',
+      400,
+      { error: 'unsupported_grant_type' },
+      'error, status: 400, word: unsupported_grant_type, setting: OPERATOR_CIBA_GRANT_TYPE',
+    ],
+  ])('%s: %d with %j', (kind, status, body, expected) => {
+    expect(told(kind, replied(status, body))).toBe(expected);
+  });
+
+  it('says that a reply was left out which may be that of another request', () => {
+    const exchange = { ...replied(400, { error: 'access_denied' }), isUnproven: true };
+    expect(told('token-poll', exchange)).toBe('warn, status: 400, check: no correlator');
+  });
+});

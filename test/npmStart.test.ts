@@ -1,0 +1,128 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { NpmProcess } from './npmProcess.ts';
+
+const SERVICE = /http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/;
+const SIMULATOR = /http:\/\/127\.0\.0\.1:\d+(?=\/stats)/;
+
+/** A line whose lookups take two seconds. */
+const SLOW_NUMBER = '+447700900015';
+
+async function isServed(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).status > 0;
+  } catch {
+    return false;
+  }
+}
+
+async function ask(service: string, number: string): Promise<unknown> {
+  const reply = await fetch(`${service}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: `{ phoneNumber(e164: "${number}") { simSwappedWithin } }` }),
+  });
+  return await reply.json();
+}
+
+async function lookups(simulator: string): Promise<number> {
+  const stats = (await (await fetch(`${simulator}/stats`)).json()) as { lookups: number };
+  return stats.lookups;
+}
+
+/** `npm start` that serves, and what it asks. */
+async function startService(settings: Readonly<Record<string, string>> = {}) {
+  const npm = new NpmProcess(['start'], { PORT: '0', ...settings });
+  await npm.written(/Ctrl-C ends both/);
+  const [service = ''] = await npm.written(SERVICE);
+  const [simulator = ''] = await npm.written(SIMULATOR);
+  return { npm, service, simulator };
+}
+
+describe('npm start', () => {
+  test.each([
+    ['SIGTERM to npm', (npm: NpmProcess) => npm.signalNpm('SIGTERM')],
+    ['SIGINT to npm', (npm: NpmProcess) => npm.signalNpm('SIGINT')],
+    ['Ctrl-C, to the whole group', (npm: NpmProcess) => npm.signalGroup('SIGINT')],
+    ['a terminal that closes', (npm: NpmProcess) => npm.signalGroup('SIGHUP')],
+  ])('%s: what is under way is answered, then all ends', async (_name, signal) => {
+    const { npm, service, simulator } = await startService();
+    const answer = ask(service, SLOW_NUMBER);
+    await expect.poll(() => lookups(simulator), { timeout: 15_000 }).toBe(1);
+
+    signal(npm);
+
+    expect(await answer).toEqual({ data: { phoneNumber: { simSwappedWithin: false } } });
+    await npm.ended;
+    expect(await isServed(`${service}/livez`)).toBe(false);
+    expect(await isServed(`${simulator}/stats`)).toBe(false);
+  });
+
+  test.each<[NodeJS.Signals]>([['SIGTERM'], ['SIGINT']])(
+    '%s: npm ends with 0, after the server',
+    async (signal) => {
+      const { npm } = await startService();
+      npm.signalNpm(signal);
+      expect(await npm.ended).toEqual({ code: 0, signal: null });
+    },
+  );
+
+  test('npm that is killed takes the server with it, drained', async () => {
+    const { npm, service, simulator } = await startService();
+    const answer = ask(service, SLOW_NUMBER);
+    await expect.poll(() => lookups(simulator), { timeout: 15_000 }).toBe(1);
+
+    npm.signalNpm('SIGKILL');
+
+    expect(await answer).toEqual({ data: { phoneNumber: { simSwappedWithin: false } } });
+    await npm.ended;
+    expect(await isServed(`${service}/livez`)).toBe(false);
+    expect(await isServed(`${simulator}/stats`)).toBe(false);
+  });
+
+  test('a second Ctrl-C, some seconds later, ends a long drain at once', async () => {
+    const { npm } = await startService({ DRAIN_GRACE_MS: '300000' });
+    const ended = npm.ended.then(() => true);
+
+    npm.signalGroup('SIGINT');
+    const again = setInterval(() => npm.signalGroup('SIGINT'), 500);
+    onTestFinished(() => clearInterval(again));
+
+    expect(await ended).toBe(true);
+  });
+
+  test('on a port that is in use it says so, without a stack', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+
+    const npm = new NpmProcess(['start'], { PORT: String(port) });
+
+    expect(await npm.ended).toEqual({ code: 1, signal: null });
+    expect(npm.err).toContain(`The port is in use (HOST=127.0.0.1, PORT=${port}).`);
+    expect(npm.err + npm.out).not.toMatch(/^\s+at |Error:/m);
+  });
+
+  test('without .env it says nothing of it, or once', async () => {
+    const { npm } = await startService();
+    expect((npm.out + npm.err).split('.env not found').length - 1).toBeLessThanOrEqual(1);
+  });
+});
+
+test.each([
+  ['SIGTERM to npm', (npm: NpmProcess) => npm.signalNpm('SIGTERM')],
+  ['SIGKILL to npm', (npm: NpmProcess) => npm.signalNpm('SIGKILL')],
+  ['Ctrl-C', (npm: NpmProcess) => npm.signalGroup('SIGINT')],
+])('npm run simulator: %s ends it', async (_name, signal) => {
+  const npm = new NpmProcess(['run', 'simulator', '--', '--port', '0']);
+  const [simulator = ''] = await npm.written(SIMULATOR);
+  expect(await isServed(`${simulator}/stats`)).toBe(true);
+
+  signal(npm);
+
+  await npm.ended;
+  expect(await isServed(`${simulator}/stats`)).toBe(false);
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
+import { jsonReply } from '../http/replies.ts';
+import { START_MS } from '../testClock.ts';
+import { hours } from '../values.ts';
+
+const EXCHANGE = { sentAtMs: START_MS - 200, nowMs: START_MS, flow: '2-legged' } as const;
+const INVALID = { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
+const DATE = '"latestSimChange":"2020-01-01T00:00:00Z"';
+
+function check(body: string, contentType = 'application/json') {
+  const reply = jsonReply(200, body, { 'content-type': contentType });
+  return judgeCheck(reply, EXCHANGE, hours(240));
+}
+
+function retrieveDate(body: string, contentType = 'application/json') {
+  const reply = jsonReply(200, body, { 'content-type': contentType });
+  return judgeRetrieveDate(reply, EXCHANGE);
+}
+
+describe('a reply that contradicts itself is no answer', () => {
+  it.each([
+    ['true and false', '{"swapped":true,"swapped":false}'],
+    ['false and true', '{"swapped":false,"swapped":true}'],
+    ['the same twice', '{"swapped":false,"swapped":false}'],
+    ['once with an escaped name', '{"swapped":true,"\\u0073wapped":false}'],
+    ['both with escaped names', '{"sw\\u0061pped":true,"\\u0073wapped":false}'],
+    ['a member that nobody reads twice', '{"swapped":false,"id":1,"id":2}'],
+    ['a member twice further in', '{"swapped":false,"by":[{"id":1,"id":2}]}'],
+    ['a code beside it', '{"swapped":false,"code":"INTERNAL"}'],
+    ['an error beside it', '{"swapped":false,"error":"server_error"}'],
+    ['an empty error beside it', '{"swapped":false,"error":""}'],
+    ['an error with members beside it', '{"swapped":false,"error":{"httpCode":500}}'],
+    ['status 500 beside it', '{"swapped":false,"status":500}'],
+    ['status 404 as text beside it', '{"swapped":false,"status":"404"}'],
+    ['status 0 beside it', '{"swapped":false,"status":0}'],
+    ['status 199.5 beside it', '{"swapped":false,"status":199.5}'],
+    ['status 300 beside it', '{"swapped":false,"status":300}'],
+  ])('check: %s', (_, body) => {
+    expect(check(body)).toMatchObject(INVALID);
+  });
+
+  it.each([
+    ['the date twice', `{${DATE},"latestSimChange":null}`],
+    ['the same date twice', `{${DATE},${DATE}}`],
+    ['once with an escaped name', `{${DATE},"latestSimCh\\u0061nge":null}`],
+    ['a period twice', '{"latestSimChange":null,"monitoredPeriod":120,"monitoredPeriod":1}'],
+    ['a code beside it', `{${DATE},"code":"INTERNAL"}`],
+    ['an error beside it', `{${DATE},"error":"server_error"}`],
+    ['status 503 beside it', `{${DATE},"status":503}`],
+    ['status 503 beside a null', '{"latestSimChange":null,"monitoredPeriod":120,"status":503}'],
+  ])('retrieve-date: %s', (_, body) => {
+    expect(retrieveDate(body)).toMatchObject(INVALID);
+  });
+
+  it.each([
+    'application/problem+json',
+    'APPLICATION/PROBLEM+JSON; charset=utf-8',
+    'application/vnd.operator.problem+json',
+  ])('a 200 of type %s is a problem', (contentType) => {
+    expect(check('{"swapped":false}', contentType)).toMatchObject(INVALID);
+    expect(retrieveDate(`{${DATE}}`, contentType)).toMatchObject(INVALID);
+  });
+
+  it.each([
+    ['a status of 200', '{"swapped":false,"status":200}'],
+    ['a status of 200 as text', '{"swapped":false,"status":"200"}'],
+    ['a status that is a word', '{"swapped":false,"status":"OK"}'],
+    ['a numeric code', '{"swapped":false,"code":0}'],
+    ['a null error', '{"swapped":false,"error":null,"code":null}'],
+    ['the same name in two objects', '{"swapped":false,"a":{"id":1},"b":{"id":1}}'],
+    ['the name of a member as a value', '{"swapped":false,"by":"swapped"}'],
+  ])('%s beside it is no contradiction', (_, body) => {
+    expect(check(body)).toMatchObject({ fact: { swapped: false } });
+  });
+});
