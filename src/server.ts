@@ -119,6 +119,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
       clock,
+      log,
       crossOrigin: new CrossOrigin(config.allowedOrigins),
       allowsHost: hostCheck(config),
       admit: (headers) => gate.admit(headers),

@@ -67,7 +67,11 @@ export class CallerAdmission implements Admission {
     const { key, trail } = audit;
     const request = this.#requestOf(asked, key);
     const before = entryBefore(asked, request, { key, time: this.#time() });
-    const isRecorded = await this.#inTime(asked, this.#record(trail, before), false);
+    const isRecorded = await this.#inTime(
+      this.#timeLimitMs(asked),
+      this.#record(trail, before),
+      false,
+    );
     if (!isRecorded) {
       await giveBack(counted);
       return { failure: NOT_RECORDED };
@@ -78,15 +82,15 @@ export class CallerAdmission implements Admission {
       ended: async (ending) => {
         const after = entryAfter(before, ending, this.#time());
         const told = [this.#record(trail, after), giveBackUnsent(counted, ending)];
-        await this.#inTime(asked, Promise.all(told), undefined);
+        await this.#inTime(this.#timeLimitMs(asked), Promise.all(told), undefined);
       },
     };
   }
 
   async #recordHeard(heard: Heard, { key, trail }: AuditParts): Promise<LookupFailure | undefined> {
     const entry = entryHeard(heard, this.#requestOf(heard, key), { key, time: this.#time() });
-    const asked = { event: 'lookup', ...heard } as const;
-    const isRecorded = await this.#inTime(asked, this.#record(trail, entry), false);
+    const timeLeftMs = this.#timeLeftMs(heard);
+    const isRecorded = await this.#inTime(timeLeftMs, this.#record(trail, entry), false);
     return isRecorded ? undefined : NOT_RECORDED;
   }
 
@@ -126,9 +130,11 @@ export class CallerAdmission implements Admission {
 
   /** What belongs to a consent is not ended by the request that asks for it. */
   #timeLimitMs(asked: Asked): number {
-    return isOfConsent(asked)
-      ? Number.POSITIVE_INFINITY
-      : asked.request.deadlineMs - this.#parts.clock.monotonicMs();
+    return isOfConsent(asked) ? Number.POSITIVE_INFINITY : this.#timeLeftMs(asked);
+  }
+
+  #timeLeftMs({ request }: Pick<Asked, 'request'>): number {
+    return request.deadlineMs - this.#parts.clock.monotonicMs();
   }
 
   /** Written out once a millisecond, in which a hundred lookups may begin. */
@@ -144,9 +150,8 @@ export class CallerAdmission implements Admission {
     return known;
   }
 
-  /** Waits until the request's time is over; what is under way goes on by itself. */
-  async #inTime<T, L>(asked: Asked, running: Promise<T>, late: L): Promise<T | L> {
-    const timeLimitMs = this.#timeLimitMs(asked);
+  /** Waits so long, or {@link AUDIT_TIMEOUT_MS} if that is less; what is under way goes on by itself. */
+  async #inTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
     if (timeLimitMs >= AUDIT_TIMEOUT_MS) return running;
     const settled = new AbortController();
     const timeOver = this.#parts.clock.sleep(timeLimitMs, settled.signal).then(

@@ -1,7 +1,10 @@
 import { isLoopback } from './loopback.ts';
 
+/** RFC 9110 §7.2: a host, and a port that does not matter here. No user, and nothing else that a URL has. */
+const HOST = /^(?<name>\[[\da-f:.]+\]|[\w.-]+)(?::\d*)?$/i;
+
 /** Whether a header `host` names this machine by a name of its own, or one of the names that are listed. */
 export function allowsHost(header: string | undefined, listed: readonly string[]): boolean {
-  const host = URL.parse(`http://${header ?? ''}`)?.hostname;
+  const host = HOST.exec(header ?? '')?.groups?.['name']?.toLowerCase();
   return host !== undefined && (isLoopback(host) || listed.includes(host));
 }

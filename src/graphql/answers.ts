@@ -1,3 +1,4 @@
+import type { Asked } from '../domain/fields.ts';
 import { instantAt, type Instant } from '../domain/instant.ts';
 import { LookupError } from '../errors.ts';
 import type { FieldAnswer } from '../loaders/simSwapLoader.ts';
@@ -31,11 +32,13 @@ export function toSwapped(answer: FieldAnswer): boolean {
 }
 
 /** `simSwapCheck`: a failure is an answer as well. */
-export function toSimSwapCheck(answer: FieldAnswer): SimSwapCheck {
+export function toSimSwapCheck(answer: FieldAnswer, asked: Asked): SimSwapCheck {
+  const windowHours = hoursOf(asked);
   switch (answer.kind) {
     case 'window':
       return {
         ...NOTHING_MORE,
+        windowHours,
         result: answer.swapped ? 'SWAPPED' : 'NOT_SWAPPED',
         asOf: instantAt(answer.asOfMs),
       };
@@ -43,6 +46,7 @@ export function toSimSwapCheck(answer: FieldAnswer): SimSwapCheck {
       const { code, retryAfterSeconds, expiresAtMs, maxAgeHours } = answer.failure;
       return {
         ...NOTHING_MORE,
+        windowHours,
         result: 'UNKNOWN',
         reason: code,
         retryAfterSeconds: retryAfterSeconds ?? null,
@@ -53,6 +57,16 @@ export function toSimSwapCheck(answer: FieldAnswer): SimSwapCheck {
     case 'date':
     case 'consent':
       throw notWhatWasAsked(answer);
+  }
+}
+
+function hoursOf(asked: Asked): number {
+  switch (asked.asks) {
+    case 'window':
+      return asked.maxAgeHours;
+    case 'date':
+    case 'consent':
+      throw new Error(`A check does not ask for the ${asked.asks}.`);
   }
 }
 

@@ -8,6 +8,8 @@ import {
 import type { Admitted, TurnedAway } from '../caller/gate.ts';
 import type { Clock } from '../clock.ts';
 import type { RequestContext } from '../context.ts';
+import type { Log } from '../log.ts';
+import { DeadlineExceeded } from '../http/abortReasons.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
@@ -27,6 +29,7 @@ export interface EndpointParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly requestTimeoutMs: number;
   readonly clock: Clock;
+  readonly log: Log;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
   /** What a browser sees; nothing where there is none. */
@@ -57,7 +60,10 @@ export function createEndpoint(
 
     const life = new RequestLife(response, parts.requestTimeoutMs, parts.clock);
     const admitted = await life.within(parts.admit(request.headers));
-    if (admitted === undefined) return refuse({ ...NOT_IN_TIME, headers: CLOSE });
+    if (admitted === undefined) {
+      tellOverdue(parts.log, life, 'who asks');
+      return refuse({ ...NOT_IN_TIME, headers: CLOSE });
+    }
     if ('status' in admitted) {
       return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } });
     }
@@ -73,10 +79,19 @@ export function createEndpoint(
       }),
       LAST_WORDS_MS,
     );
-    return executed === undefined
-      ? refuse({ ...NOT_IN_TIME, status: statusOfRefusal(accept, NOT_IN_TIME.status) })
-      : replyFrom(executed);
+    if (executed === undefined) {
+      tellOverdue(parts.log, life, 'its answers');
+      return refuse({ ...NOT_IN_TIME, status: statusOfRefusal(accept, NOT_IN_TIME.status) });
+    }
+    return replyFrom(executed);
   };
+}
+
+/** A caller that hangs up is no news. */
+function tellOverdue(log: Log, { signal }: RequestLife, waitedFor: string): void {
+  if (signal.reason instanceof DeadlineExceeded) {
+    log.error('a request did not end in its time', { waitedFor });
+  }
 }
 
 /** What is left of the body would be taken for the next request. */

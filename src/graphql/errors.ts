@@ -112,6 +112,5 @@ function extensionsOf(error: CallerError): Record<string, unknown> {
     ...(quota === undefined ? {} : { quota }),
     ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
     ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
-    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
   };
 }

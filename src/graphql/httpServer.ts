@@ -32,7 +32,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 const MAX_HEADERS_BYTES = 16 * 1024;
 
 /** What all replies together may take that wait for their clients to read. */
-const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 
 /** The service's HTTP side: /graphql, /livez and /readyz. */
 export class HttpServer {

@@ -101,6 +101,7 @@ const VALUES: Readonly<Record<string, ValueBytes>> = {
   simSwapCheck: { size: 0, canFail: true },
   simSwapConsent: { size: 0, canFail: true },
   result: { size: '"NOT_SWAPPED"'.length, canFail: false },
+  windowHours: { size: '2400'.length, canFail: false },
   reason: { size: MAX_CODE_BYTES, canFail: false },
   maxAgeHours: { size: '-2147483648'.length, canFail: false },
   asOf: { size: MAX_DATE_TIME_BYTES, canFail: false },

@@ -9,16 +9,16 @@ export class RequestLife {
   /** When it is over, on the monotonic clock. */
   readonly deadlineMs: number;
   readonly #aborter = new AbortController();
+  /** One for all that a request waits for: a listener for each would cost more than the rest of this. */
+  readonly #over = Promise.withResolvers<undefined>();
 
   constructor(response: ServerResponse, timeoutMs: number, clock: Clock) {
     this.cameInAtMs = clock.monotonicMs();
     this.deadlineMs = this.cameInAtMs + timeoutMs;
-    const timer = setTimeout(() => {
-      this.#aborter.abort(new DeadlineExceeded());
-    }, timeoutMs);
+    const timer = setTimeout(() => this.#end(new DeadlineExceeded()), timeoutMs);
     response.once('close', () => {
       clearTimeout(timer);
-      if (!response.writableFinished) this.#aborter.abort(new CallerGone());
+      if (!response.writableFinished) this.#end(new CallerGone());
     });
   }
 
@@ -31,19 +31,20 @@ export class RequestLife {
    * What `work` comes to; `undefined` when the life ends first, and `graceMs` later it has still come to
    * nothing. Whatever hangs goes on hanging, but no request waits for it.
    */
-  async within<T>(work: Promise<T>, graceMs = 0): Promise<T | undefined> {
-    const over = Promise.withResolvers<undefined>();
-    let grace: NodeJS.Timeout | undefined;
-    const end = (): void => {
-      grace = setTimeout(over.resolve, graceMs, undefined);
-    };
-    if (this.signal.aborted) end();
-    else this.signal.addEventListener('abort', end, { once: true });
-    try {
-      return await Promise.race([work, over.promise]);
-    } finally {
-      this.signal.removeEventListener('abort', end);
-      clearTimeout(grace);
-    }
+  within<T>(work: Promise<T>, graceMs = 0): Promise<T | undefined> {
+    const over =
+      graceMs === 0 ? this.#over.promise : this.#over.promise.then(() => elapsed(graceMs));
+    return Promise.race([work, over]);
   }
+
+  #end(reason: Error): void {
+    this.#aborter.abort(reason);
+    this.#over.resolve(undefined);
+  }
+}
+
+function elapsed(ms: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms, undefined).unref();
+  });
 }

@@ -1,5 +1,5 @@
 import type { RequestContext } from '../context.ts';
-import { FIELDS, type AskingField, type FieldArguments } from '../domain/fields.ts';
+import { FIELDS, type Asked, type AskingField, type FieldArguments } from '../domain/fields.ts';
 import { instantAt } from '../domain/instant.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { BadUserInput, Forbidden } from '../errors.ts';
@@ -22,7 +22,7 @@ const PhoneNumber: PhoneNumberResolvers = {
 };
 
 /** Asks what the table of fields says, and tells the answer in the field's own way. */
-function asking<T>(field: AskingField, tell: (answer: FieldAnswer) => T) {
+function asking<T>(field: AskingField, tell: (answer: FieldAnswer, asked: Asked) => T) {
   return async (
     { e164 }: PhoneNumberEntity,
     args: FieldArguments,
@@ -30,7 +30,7 @@ function asking<T>(field: AskingField, tell: (answer: FieldAnswer) => T) {
   ): Promise<T> => {
     const ask = FIELDS[field](args);
     if ('refused' in ask) throw new BadUserInput(ask.refused);
-    return tell(await simSwaps.answer(e164, ask.value));
+    return tell(await simSwaps.answer(e164, ask.value), ask.value.asked);
   };
 }
 

@@ -15,6 +15,9 @@ const PROBLEM_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\.)?problem\+json\s*(?:;
 
 /** The body when it says that it is JSON, is a JSON object, and names no member twice. Pure. */
 export function readJsonObject(reply: HttpReply): ReadBody {
+  // None was asked for: a body that is not what its header says is not to be believed.
+  const encoding = reply.headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') return { flaw: 'an encoding that was not asked for' };
   const mediaType = singleHeader(reply, 'content-type') ?? '';
   if (mediaType !== 'application/json' && !JSON_MEDIA_TYPE.test(mediaType)) {
     return { flaw: 'no JSON' };

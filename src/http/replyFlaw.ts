@@ -6,6 +6,7 @@ export type ReplyFlaw =
   | 'unexpected status'
   | UnprovenOrigin
   // The body
+  | 'an encoding that was not asked for'
   | 'no JSON'
   | 'no JSON object'
   | 'a member twice'

@@ -3,6 +3,7 @@ import { explorerExposed } from './browsers/explorerExposed.ts';
 import { otherPages, rebinding } from './browsers/rebinding.ts';
 import { consentScan } from './callers/consentScan.ts';
 import { consentSpin } from './callers/consentSpin.ts';
+import { hostileIssuer } from './callers/hostileIssuer.ts';
 import { joinedOnRecord } from './callers/joinedOnRecord.ts';
 import { keysWithoutKid } from './callers/keysWithoutKid.ts';
 import { outageQuota } from './callers/outageQuota.ts';
@@ -29,6 +30,7 @@ import { hostileReplies } from './operators/hostileReplies.ts';
 import { promptTwice } from './operators/promptTwice.ts';
 import { badAddress } from './redis/badAddress.ts';
 import { frozenRedis } from './redis/frozenRedis.ts';
+import { hostileRedis } from './redis/hostileRedis.ts';
 import { overcount } from './redis/overcount.ts';
 import { redisWriter } from './redis/redisWriter.ts';
 
@@ -63,6 +65,8 @@ export const ATTACKS: readonly Attack[] = [
   fullDisk,
   badAddress,
   hostileReplies,
+  hostileIssuer,
+  hostileRedis,
   slowReaders,
   slowSenders,
   tokenFlood,

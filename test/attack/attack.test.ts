@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ATTACKS } from './all.ts';
 import { isClean, outcomeOf, type Outcome } from './attack.ts';
@@ -44,4 +45,23 @@ test('each attack has a name of its own, what it tries and what must hold', () =
     expect(tries).toMatch(/^to /);
     expect(holds).not.toBe('');
   }
+});
+
+describe('docs/security.md', () => {
+  const text = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
+  const threats = text.slice(text.indexOf('## Threats'), text.indexOf('## The audit trail'));
+
+  test('names tests that exist', () => {
+    const files = Array.from(threats.matchAll(/`([\w/]+\.test\.ts)`/g), ([, file]) => file ?? '');
+    expect(files.length).toBeGreaterThan(20);
+    const missing = files.filter((file) => !existsSync(new URL(`../${file}`, import.meta.url)));
+    expect(missing).toEqual([]);
+  });
+
+  test('names every attack, and no other', () => {
+    const named = Array.from(threats.matchAll(/attacks? ((?:`[a-z-]+`(?:, )?)+)/g), ([, list]) =>
+      Array.from((list ?? '').matchAll(/`([a-z-]+)`/g), ([, name]) => name),
+    ).flat();
+    expect(new Set(named)).toEqual(new Set(ATTACKS.map(({ name }) => name)));
+  });
 });

@@ -80,6 +80,8 @@ export class Target {
       this.#errors = (this.#errors + text).slice(-MAX_OUTPUT_CHARACTERS);
     });
     child.stdout?.on('error', () => undefined);
+    // A message to a process that has just died.
+    child.on('error', () => undefined);
   }
 
   /** Resolves when it serves; rejects with what it said when it ends before. */

@@ -31,6 +31,8 @@ export interface Findings {
   /** How each person's wish ended. */
   readonly ends: ReadonlyMap<string, number>;
   readonly wrong: Wrongness;
+  /** The first offences that the operator saw, with what tells how they came about. */
+  readonly notes: readonly string[];
 }
 
 /** What must be zero, each. */
@@ -67,11 +69,12 @@ const ENVIRONMENT = {
   OPERATOR_CLIENT_ID: 'chaos',
   OPERATOR_CLIENT_SECRET: 'chaos',
   OPERATOR_FLOW: '3-legged',
-  OPERATOR_TIMEOUT_MS: '1000',
+  // A reply that a busy machine holds up is no lost one.
+  OPERATOR_TIMEOUT_MS: '2000',
   REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
   CONSENT_WAIT_MS: '1500',
   // Longer than a prompt lives, after an exchange of two tries.
-  CONSENT_DOUBT_SECONDS: '12',
+  CONSENT_DOUBT_SECONDS: '14',
   CONSENT_DENIED_SECONDS: '3',
   CONSENT_RESULT_SECONDS: '10',
 };
@@ -119,7 +122,7 @@ export async function runConsentChaos({
     await issuer.close();
     await redis?.kill();
   }
-  const { prompts, polls, lookups, offences } = operator;
+  const { prompts, polls, lookups, offences, notes } = operator;
   const { heard, ends, wrong, hangUps } = apps;
   const { kills } = fleet;
   const freezes = trouble?.freezes ?? 0;
@@ -134,6 +137,7 @@ export async function runConsentChaos({
     heard,
     ends,
     wrong: { ...wrong, ...offences },
+    notes,
   };
 }
 

@@ -36,15 +36,18 @@ export class Fleet {
     return this.#replicas[Math.floor(Math.random() * this.#replicas.length)]?.url ?? '';
   }
 
-  /** Kills one as a failing machine does, and puts another in its place; tells which, first. */
+  /**
+   * Kills one as a failing machine does, and puts another in its place; tells which, first. Until that
+   * one is there the others are asked, as behind a load balancer.
+   */
   async killOne(onKill: (name: string) => void): Promise<void> {
     const index = Math.floor(Math.random() * this.#replicas.length);
-    const replica = this.#replicas[index];
+    const [replica] = this.#replicas.splice(index, 1);
     if (replica === undefined) return;
     onKill(replica.name);
     replica.child.kill('SIGKILL');
     this.kills += 1;
-    this.#replicas[index] = await this.#launch();
+    this.#replicas.push(await this.#launch());
   }
 
   stop(): void {

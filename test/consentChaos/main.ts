@@ -54,7 +54,7 @@ async function isRunWrong(store: Store): Promise<boolean> {
 }
 
 function report(store: Store, findings: Findings, seconds: number): string {
-  const { heard, ends, wrong, ...counts } = findings;
+  const { heard, ends, wrong, notes, ...counts } = findings;
   const title = store === 'redis' ? 'three replicas on one Redis' : 'one process, in memory';
   return [
     `${title} (${seconds.toFixed(0)} s)\n`,
@@ -65,6 +65,7 @@ function report(store: Store, findings: Findings, seconds: number): string {
     ...rows([...ends]),
     '  wrong\n',
     ...rows(Object.entries<number>({ ...wrong })),
+    ...notes.map((note) => `      ${note}\n`),
   ].join('');
 }
 

@@ -17,6 +17,7 @@ export interface LookedUp {
 }
 
 interface Known {
+  readonly what: 'an answer' | 'a failure';
   readonly replica: string;
   readonly atMs: number;
   readonly untilMs: number;
@@ -45,7 +46,12 @@ export class PromptNeeds {
   answered({ number, caller, replica, atMs }: LookedUp, answers: readonly Answerable[]): void {
     for (const operation of answers) {
       const untilMs = atMs + this.#keepMs - WAY_MS;
-      this.#known.set(nameOf({ number, caller, operation }), { replica, atMs, untilMs });
+      this.#known.set(nameOf({ number, caller, operation }), {
+        what: 'an answer',
+        replica,
+        atMs,
+        untilMs,
+      });
     }
   }
 
@@ -56,7 +62,8 @@ export class PromptNeeds {
     for (const operation of ['date', 'window'] as const) {
       const name = nameOf({ number, caller, operation });
       const known = this.#known.get(name);
-      if ((known?.untilMs ?? 0) < untilMs) this.#known.set(name, { replica, atMs, untilMs });
+      if ((known?.untilMs ?? 0) < untilMs)
+        this.#known.set(name, { what: 'a failure', replica, atMs, untilMs });
     }
   }
 
@@ -66,8 +73,11 @@ export class PromptNeeds {
     }
   }
 
-  isNeeded(asked: Asked, nowMs: number): boolean {
-    return nowMs >= (this.#known.get(nameOf(asked))?.untilMs ?? 0);
+  /** What there was to be told in place of a prompt; `undefined` where it was needed. */
+  reasonAgainst(asked: Asked, nowMs: number): string | undefined {
+    const known = this.#known.get(nameOf(asked));
+    if (known === undefined || nowMs >= known.untilMs) return undefined;
+    return `${known.what} to ${known.replica} ${nowMs - known.atMs} ms ago`;
   }
 }
 

@@ -26,6 +26,7 @@ interface Consent {
   readonly manner: Manner;
   intervalMs: number;
   lastPollAtMs: number;
+  lastPollBy: string;
   pollsOnTheWire: number;
   isOver: boolean;
 }
@@ -69,6 +70,7 @@ const LATE_MS = 800;
 /** What two requests may differ by on their way here, on a machine that is not held up. */
 const WAY_MS = 100;
 const LAG_WINDOW_MS = 2000;
+const MAX_NOTES = 20;
 
 const OPERATIONS: Readonly<Record<string, Answerable>> = {
   'retrieve-sim-swap-date': 'date',
@@ -93,6 +95,8 @@ export class StrictOperator {
   prompts = 0;
   polls = 0;
   lookups = 0;
+  /** The first offences, each with what tells how it came about. */
+  readonly notes: string[] = [];
   readonly #server: Server;
   readonly #consents = new Map<string, Consent>();
   readonly #liveByNumber = new Map<string, Consent>();
@@ -124,6 +128,11 @@ export class StrictOperator {
     this.#lag.stop();
     this.#server.close();
     this.#server.closeAllConnections();
+  }
+
+  #offend(offence: keyof Offences, note: string): void {
+    this.offences[offence] += 1;
+    if (this.notes.length < MAX_NOTES) this.notes.push(`${offence}: ${note}`);
   }
 
   /** What a replica heard just before it was killed may be lost with it. */
@@ -173,7 +182,7 @@ export class StrictOperator {
       case '/openIDConnectCIBA/v1/bc-authorize':
         return this.#authorize(form, correlator);
       case '/openIDConnectCIBA/v1/token':
-        return this.#poll(form.get('auth_req_id') ?? '');
+        return this.#poll(form.get('auth_req_id') ?? '', replica);
       case '/retrieve-date':
         return this.#lookUp('date', token, replica);
       case '/check':
@@ -190,9 +199,13 @@ export class StrictOperator {
     if (operation === undefined) return [400, { error: 'invalid_scope' }];
     const caller = correlator.split('-')[0] ?? '';
     const earlier = this.#liveByNumber.get(number);
-    if (earlier !== undefined && isLive(earlier)) this.offences.promptsWhileOneLived += 1;
-    const isNeeded = this.#needs.isNeeded({ number, caller, operation }, Date.now());
-    if (!isNeeded) this.offences.promptsWithoutNeed += 1;
+    if (earlier !== undefined && isLive(earlier)) {
+      this.#offend('promptsWhileOneLived', `${number}, ${Date.now() - earlier.askedAtMs} ms after`);
+    }
+    const reason = this.#needs.reasonAgainst({ number, caller, operation }, Date.now());
+    if (reason !== undefined) {
+      this.#offend('promptsWithoutNeed', `${number}, ${operation}, ${caller}: ${reason}`);
+    }
     const consent: Consent = {
       number,
       caller,
@@ -201,6 +214,7 @@ export class StrictOperator {
       manner: MANNERS[Number(number.slice(-3)) % MANNERS.length] ?? {},
       intervalMs: INTERVAL_SECONDS * 1000,
       lastPollAtMs: 0,
+      lastPollBy: '',
       pollsOnTheWire: 0,
       isOver: false,
     };
@@ -216,17 +230,18 @@ export class StrictOperator {
     return [200, acknowledged, consent.manner.prompt];
   }
 
-  async #poll(authReqId: string): Promise<Answer> {
+  async #poll(authReqId: string, replica: string): Promise<Answer> {
     this.polls += 1;
     const consent = this.#consents.get(authReqId);
     if (consent === undefined) return [400, { error: 'invalid_grant' }];
-    if (consent.pollsOnTheWire > 0) this.offences.overlappingPolls += 1;
     const nowMs = Date.now();
+    const sinceMs = nowMs - consent.lastPollAtMs;
+    const by = `${consent.number} by ${replica} ${sinceMs} ms after ${consent.lastPollBy}`;
+    if (consent.pollsOnTheWire > 0) this.#offend('overlappingPolls', by);
     const toleranceMs = WAY_MS + this.#lag.worstMs;
-    if (nowMs - consent.lastPollAtMs < consent.intervalMs - toleranceMs) {
-      this.offences.earlyPolls += 1;
-    }
+    if (sinceMs < consent.intervalMs - toleranceMs) this.#offend('earlyPolls', by);
     consent.lastPollAtMs = nowMs;
+    consent.lastPollBy = replica;
     consent.pollsOnTheWire += 1;
     await takeTime();
     const reply = this.#decide(consent);
@@ -255,11 +270,11 @@ export class StrictOperator {
     this.lookups += 1;
     const consent = this.#tokens.get(token);
     if (consent === undefined) {
-      this.offences.tokensUsedTwice += 1;
+      this.#offend('tokensUsedTwice', replica);
       return [401, { status: 401, code: 'UNAUTHENTICATED' }];
     }
     this.#tokens.delete(token);
-    if (consent.operation !== operation) this.offences.tokensForAnotherOperation += 1;
+    if (consent.operation !== operation) this.#offend('tokensForAnotherOperation', replica);
     await takeTime();
     const { number, caller, manner } = consent;
     const fault = manner.lookup;

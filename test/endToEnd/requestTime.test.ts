@@ -40,6 +40,10 @@ function hungFile(): string {
   return path;
 }
 
+function part(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
 async function ask(url: string, headers: Record<string, string> = {}) {
   const startedAtMs = performance.now();
   const reply = await fetch(`${url}/graphql`, {
@@ -66,7 +70,6 @@ describe('a request ends in its time', () => {
       REQUEST_TIMEOUT_MS: String(TIMEOUT_MS),
     });
     // Well formed, so that the keys are asked for.
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const token = `${part({ alg: 'ES256', typ: 'at+jwt', kid: 'k' })}.${part({ sub: 's' })}.AAAA`;
 
     const reply = await ask(server.url, { authorization: `Bearer ${token}` });

@@ -398,7 +398,7 @@ describe('4,800 numbers that are none', () => {
     // The BFF here has small limits.
     const service = role === 'bff' ? await startService({ ROLE: 'bff' }) : subgraph;
     let stacks = 0;
-    const { prepareStackTrace } = Error;
+    const before: unknown = Reflect.get(Error, 'prepareStackTrace');
     Error.prepareStackTrace = (_error, frames) => {
       if (frames.length > 0) stacks += 1;
       return '';
@@ -407,7 +407,7 @@ describe('4,800 numbers that are none', () => {
       const reply = await service.ask(query, { l: parts(4800, () => 'none') });
       expect(reply.errors).toHaveLength(4800);
     } finally {
-      Reflect.set(Error, 'prepareStackTrace', prepareStackTrace);
+      Reflect.set(Error, 'prepareStackTrace', before);
     }
     expect(stacks).toBeLessThan(100);
     if (role === 'bff') await service.stop();

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
-import { getOperationAST, getIntrospectionQuery, parse } from 'graphql';
+import { getIntrospectionQuery, getOperationAST, isObjectType, parse } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestContext } from '../../src/context.ts';
-import { ERRORS, LookupError, type LookupFailureCode } from '../../src/errors.ts';
+import type { FieldAsk } from '../../src/domain/fields.ts';
+import { ERRORS, type LookupFailure, type LookupFailureCode } from '../../src/errors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { coerceVariables, costOf } from '../../src/graphql/operationCost.ts';
+import { valueBytes } from '../../src/graphql/replyBytes.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
+import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
+import { ALICE } from '../values.ts';
 import { codesOf, costs, startService, type Service } from './service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
@@ -175,27 +179,44 @@ const FIELD_CODES = Object.entries<{ places: readonly string[] }>(ERRORS)
 
 /** Every third answer fails. */
 function longWindedContext(): RequestContext {
-  let asked = 0;
-  const answer = <T>(value: T): Promise<T> => {
-    asked += 1;
-    const code = FIELD_CODES[asked % (3 * FIELD_CODES.length)];
-    if (code === undefined) return Promise.resolve(value);
-    const expiry = code === 'CONSENT_PENDING' ? { expiresAtMs: 1_900_000_000_000 } : {};
-    return Promise.reject(
-      new LookupError({ code, reach: 'number', retryAfterSeconds: 86_400, ...expiry }),
-    );
+  const epochMs = 1_900_000_000_000;
+  const latestSimChange = { text: '2026-03-14T10:26:53.123456789+01:00', epochMs };
+  let count = 0;
+  const answerTo = ({ asked }: FieldAsk): FieldAnswer => {
+    count += 1;
+    const code = FIELD_CODES[count % (3 * FIELD_CODES.length)];
+    if (code !== undefined && asked.asks !== 'consent') {
+      return { kind: 'failure', failure: longestFailure(code) };
+    }
+    switch (asked.asks) {
+      case 'date':
+        return { kind: 'date', latestSimChange, asOfMs: epochMs };
+      case 'window':
+        return { kind: 'window', swapped: false, asOfMs: epochMs };
+      case 'consent':
+        return {
+          kind: 'consent',
+          consent: { state: 'NOT_NEEDED', retryAfterSeconds: 86_400, expiresAtMs: epochMs },
+        };
+    }
   };
-  const text = '2026-03-14T10:26:53.123456789+01:00';
   return {
-    caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: A },
+    caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: ALICE },
     quotas: () => Promise.resolve([]),
-    simSwaps: {
-      lastSimSwap: () => answer({ text, epochMs: 0 }),
-      simSwappedWithin: () => answer(false),
-      consent: () =>
-        answer({ state: 'NOT_NEEDED', retryAfterSeconds: 86_400, expiresAtMs: 1_900_000_000_000 }),
-    },
-  } as unknown as RequestContext;
+    simSwaps: { answer: (_number, ask) => Promise.resolve(answerTo(ask)) },
+  };
+}
+
+/** With everything that may stand beside its code. */
+function longestFailure(code: LookupFailureCode): LookupFailure {
+  return {
+    code,
+    reach: 'number',
+    retryAfterSeconds: 86_400,
+    ...(code === 'CONSENT_PENDING' ? { expiresAtMs: 1_900_000_000_000 } : {}),
+    ...(code === 'RATE_LIMITED' ? { quota: 'prompts' } : {}),
+    ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 2400 } : {}),
+  };
 }
 
 const ALIAS = fc
@@ -209,11 +230,15 @@ const selection = (fields: fc.Arbitrary<string>) =>
 const CONSENT_FIELDS = selection(
   fc.constantFrom('state', 'retryAfterSeconds', 'expiresAt', '__typename'),
 ).map((below) => `simSwapConsent ${below}`);
+const CHECK_FIELDS = selection(
+  fc.constantFrom('result', 'reason', 'retryAfterSeconds', 'expiresAt', 'maxAgeHours', 'asOf'),
+).map((below) => `simSwapCheck ${below}`);
 const NUMBER_FIELDS = selection(
   fc.oneof(
     fc.constantFrom('e164', '__typename', 'lastSimSwap', 'simSwappedWithin(maxAgeHours: $null)'),
     fc.integer({ min: -1, max: 2402 }).map((hours) => `simSwappedWithin(maxAgeHours: ${hours})`),
     CONSENT_FIELDS,
+    CHECK_FIELDS,
   ),
 );
 const TYPE_FIELDS = fc.constantFrom(
@@ -265,6 +290,19 @@ const START = {
 };
 
 describe('the size that is counted', () => {
+  it('knows every field below a number', () => {
+    const schema = createSchema('bff');
+    const types = ['PhoneNumber', 'SimSwapCheck', 'SimSwapConsent'].map((name) =>
+      schema.getType(name),
+    );
+    const fields = types.flatMap((type) =>
+      isObjectType(type) ? Object.keys(type.getFields()) : [],
+    );
+    const unknown = valueBytes('a field that there is not');
+    expect(fields.filter((name) => valueBytes(name) === unknown)).toEqual([]);
+    expect(fields).toContain('asOf');
+  });
+
   it.each(['bff', 'subgraph'] as const)('is never less than the reply of the %s', async (role) => {
     const server = longWinded(role);
     const schema = createSchema(role);

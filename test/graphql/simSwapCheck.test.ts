@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorDescription } from '../../src/errors.ts';
 import { costs, startService, type Service } from './service.ts';
 
-const CHECK = '{ result reason retryAfterSeconds expiresAt maxAgeHours asOf }';
+const CHECK = '{ result windowHours reason retryAfterSeconds expiresAt maxAgeHours asOf }';
 
 /** What is wrong with the request itself, or with this service. */
 const STAY_ERRORS = ['BAD_USER_INPUT', 'FORBIDDEN', 'INTERNAL_SERVER_ERROR'];
@@ -37,7 +37,7 @@ describe('simSwapCheck', () => {
     ['a swap within ten days', '+447700900001', '', 'SWAPPED'],
     ['a swap before the window', '+447700900002', '(maxAgeHours: 24)', 'NOT_SWAPPED'],
     ['a line that never swapped', '+447700900004', '(maxAgeHours: 1000)', 'NOT_SWAPPED'],
-  ])('%s, and when the operator was asked', async (_, number, args, result) => {
+  ] as const)('%s, and when the operator was asked', async (_, number, args, result) => {
     const before = Date.now();
     const { data, errors } = await checkOf(number, args);
 
@@ -45,6 +45,7 @@ describe('simSwapCheck', () => {
     const { asOf, ...check } = data.phoneNumber.simSwapCheck;
     expect(check).toEqual({
       result,
+      windowHours: Number(/\d+/.exec(args)?.[0] ?? 240),
       reason: null,
       retryAfterSeconds: null,
       expiresAt: null,
@@ -69,6 +70,7 @@ describe('simSwapCheck', () => {
     expect(data.phoneNumber.simSwapCheck).toEqual({
       ...NOTHING_MORE,
       result: 'UNKNOWN',
+      windowHours: 240,
       ...expected,
     });
   });
@@ -78,6 +80,7 @@ describe('simSwapCheck', () => {
     expect(data.phoneNumber.simSwapCheck).toEqual({
       ...NOTHING_MORE,
       result: 'UNKNOWN',
+      windowHours: 1001,
       reason: 'PERIOD_NOT_SUPPORTED',
       maxAgeHours: 1000,
     });
@@ -120,6 +123,7 @@ describe('in the 3-legged flow', () => {
     const { expiresAt, retryAfterSeconds, ...check } = data.phoneNumber.simSwapCheck;
     expect(check).toEqual({
       result: 'UNKNOWN',
+      windowHours: 240,
       reason: 'CONSENT_PENDING',
       maxAgeHours: null,
       asOf: null,
@@ -195,6 +199,7 @@ describe('beside simSwappedWithin', () => {
           const result = within === null ? 'UNKNOWN' : within ? 'SWAPPED' : 'NOT_SWAPPED';
           expect(check).toMatchObject({
             result,
+            windowHours: hours,
             reason: error['code'] ?? null,
             retryAfterSeconds: error['retryAfterSeconds'] ?? null,
             maxAgeHours: error['maxAgeHours'] ?? null,

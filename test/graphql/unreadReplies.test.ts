@@ -64,9 +64,9 @@ describe('a client that reads nothing', () => {
       askAndLeave(url);
       await expect.poll(() => responses.length).toBe(client + 1);
     }
-    // 256 MiB hold six of them.
+    // 128 MiB hold three of them.
     const cut = responses.map((response) => response.destroyed);
-    expect(cut).toEqual(Array.from({ length: 12 }, (_, index) => index < 6));
+    expect(cut).toEqual(Array.from({ length: 12 }, (_, index) => index < 9));
     await http.close();
   });
 

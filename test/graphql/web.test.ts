@@ -56,6 +56,22 @@ async function send(
   };
 }
 
+function codeIn({ body }: Received): string | undefined {
+  const { errors } = JSON.parse(body) as { errors?: { extensions: { code: string } }[] };
+  return errors?.[0]?.extensions.code;
+}
+
+function preflight(origin: string) {
+  return {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type',
+    },
+  };
+}
+
 describe('where no token is needed, a request comes', () => {
   it.each([
     ['localhost', 200],
@@ -68,16 +84,17 @@ describe('where no token is needed, a request comes', () => {
     ['localhost.rebound.example', 421],
     ['127.0.0.1.rebound.example', 421],
     ['localhost@rebound.example', 421],
+    ['rebound.example@localhost', 421],
+    ['localhost:4000:rebound', 421],
+    ['[::1]rebound.example', 421],
     ['sim-swap.internal', 421],
     ['192.168.0.7', 421],
     ['a b', 421],
   ])('under the host %j: %i', async (host, status) => {
     const reply = await send(open, { headers: { host } });
     expect(reply.status).toBe(status);
-    if (status !== 200)
-      expect(JSON.parse(reply.body)).toMatchObject({
-        errors: [{ extensions: { code: 'BAD_REQUEST' } }],
-      });
+    const code = status === 200 ? undefined : 'BAD_REQUEST';
+    expect(codeIn(reply)).toBe(code);
   });
 
   it.each([
@@ -101,15 +118,6 @@ describe('where no token is needed, a request comes', () => {
 });
 
 describe('a page of another origin', () => {
-  const preflight = (origin: string) => ({
-    method: 'OPTIONS',
-    headers: {
-      origin,
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'authorization,content-type',
-    },
-  });
-
   it.each([APP, 'http://localhost:3000'])('that is listed may ask: %s', async (origin) => {
     const asked = await send(listed, preflight(origin));
     expect(asked.status).toBe(204);

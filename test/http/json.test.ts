@@ -54,6 +54,16 @@ describe('readJsonObject', () => {
     expect(readJsonObject(jsonReply(200, body))).toEqual({ flaw: 'no JSON object' });
   });
 
+  it.each(['gzip', 'br', '', ['identity', 'gzip']])('refuses an encoding of %j', (encoding) => {
+    const reply = jsonReply(200, '{"swapped":false}', { 'content-encoding': encoding });
+    expect(readJsonObject(reply)).toEqual({ flaw: 'an encoding that was not asked for' });
+  });
+
+  it('takes the encoding that is none', () => {
+    const reply = jsonReply(200, '{"swapped":false}', { 'content-encoding': 'identity' });
+    expect(readJsonObject(reply)).toEqual({ body: { swapped: false } });
+  });
+
   it('refuses a member that stands twice', () => {
     const reply = jsonReply(400, '{"error":"authorization_pending","error":"access_denied"}');
     expect(readJsonObject(reply)).toEqual({ flaw: 'a member twice' });

@@ -1,6 +1,7 @@
 import { ApolloClient, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import type { DocumentNode } from 'graphql';
+import { typePolicies } from './typePolicies.ts';
 
 /** Where the BFF is, and who uses the app. */
 export interface ClientSettings {
@@ -22,7 +23,7 @@ export function createClient({ url, accessToken }: ClientSettings): ApolloClient
     accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` };
   return new ApolloClient({
     link: byId.concat(new HttpLink({ uri: url, headers })),
-    cache: new InMemoryCache(),
+    cache: new InMemoryCache({ typePolicies }),
   });
 }
 

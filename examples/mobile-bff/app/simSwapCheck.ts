@@ -24,7 +24,7 @@ export async function* simSwapCheck(
       variables: { maxAgeHours: MAX_AGE_HOURS },
       // An answer from yesterday says nothing about today's SIM card.
       fetchPolicy: 'no-cache',
-      // A field that is null has an error beside it that says why; both are wanted.
+      // A check that is null has an error beside it that says why; both are wanted.
       errorPolicy: 'all',
     });
     const verdict = judge(answer);

@@ -22,39 +22,64 @@ export type Verdict =
   /** Nobody knows. Never to be taken for `trusted`. */
   | { readonly kind: 'unknown'; readonly code: string };
 
-const SHORTEST_RETRY_SECONDS = 1;
+const MIN_RETRY_SECONDS = 1;
 
-/** The BFF turns a request away before it reads it: UNAUTHENTICATED is a status besides. */
+/** The status beside UNAUTHENTICATED; a proxy before the BFF may say no more. */
 const UNAUTHENTICATED_STATUS = 401;
 
-/** Judges an answer. Only a `false` that the BFF gave is trusted; whatever else there may be is not. */
+/** Judges an answer. Only a `NOT_SWAPPED` that the BFF gave is trusted; whatever else there may be is not. */
 export function judge({ data, error }: ApolloClient.QueryResult<MySimSwapQuery>): Verdict {
   const number = data?.myPhoneNumber;
-  if (number?.simSwappedWithin === true) return { kind: 'swapped' };
-  if (number?.simSwappedWithin === false && error === undefined) {
-    return { kind: 'trusted', e164: number.e164 };
+  const check = number?.simSwapCheck;
+  switch (check?.result) {
+    case 'SWAPPED':
+      return { kind: 'swapped' };
+    case 'NOT_SWAPPED':
+      if (number !== undefined && number !== null && error === undefined) {
+        return { kind: 'trusted', e164: number.e164 };
+      }
+      return { kind: 'unknown', code: codeOf(error) };
+    case 'UNKNOWN':
+      return unknown(check);
+    default:
+      // No answer, or a result that a later version of the BFF has.
+      return isUnauthenticated(error)
+        ? { kind: 'signedOut' }
+        : { kind: 'unknown', code: codeOf(error) };
   }
-  if (ServerError.is(error) && error.statusCode === UNAUTHENTICATED_STATUS) {
-    return { kind: 'signedOut' };
-  }
+}
 
-  const [first] = CombinedGraphQLErrors.is(error) ? error.errors : [];
-  const code = first?.extensions?.['code'];
-  switch (code) {
-    case 'CONSENT_PENDING': {
-      // The times stand beside the error's code as well; here they have types.
-      const { retryAfterSeconds, expiresAt } = number?.simSwapConsent ?? {};
+function isUnauthenticated(error: unknown): boolean {
+  return ServerError.is(error)
+    ? error.statusCode === UNAUTHENTICATED_STATUS
+    : codeOf(error) === 'UNAUTHENTICATED';
+}
+
+type Check = NonNullable<NonNullable<MySimSwapQuery['myPhoneNumber']>['simSwapCheck']>;
+
+function unknown({ reason, retryAfterSeconds, expiresAt }: Check): Verdict {
+  switch (reason) {
+    case 'CONSENT_PENDING':
       return {
         kind: 'pending',
-        retryAfterSeconds: Math.max(retryAfterSeconds ?? 0, SHORTEST_RETRY_SECONDS),
-        expiresAt: expiresAt ?? null,
+        retryAfterSeconds: Math.max(retryAfterSeconds ?? 0, MIN_RETRY_SECONDS),
+        expiresAt,
       };
-    }
     case 'CONSENT_DENIED':
       return { kind: 'declined' };
     case 'CONSENT_EXPIRED':
       return { kind: 'unanswered' };
     default:
-      return { kind: 'unknown', code: typeof code === 'string' ? code : 'NO_ANSWER' };
+      // Reasons are added in time: one that this version does not know is unknown as well.
+      return { kind: 'unknown', code: reason ?? NO_ANSWER };
   }
+}
+
+const NO_ANSWER = 'NO_ANSWER';
+
+/** The code of the first error. */
+function codeOf(error: unknown): string {
+  const [first] = CombinedGraphQLErrors.is(error) ? error.errors : [];
+  const code = first?.extensions?.['code'];
+  return typeof code === 'string' ? code : NO_ANSWER;
 }

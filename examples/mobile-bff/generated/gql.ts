@@ -14,10 +14,10 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
-    "query MySimSwap($maxAgeHours: Int!) {\n  myPhoneNumber {\n    e164\n    simSwappedWithin(maxAgeHours: $maxAgeHours)\n    simSwapConsent {\n      retryAfterSeconds\n      expiresAt\n    }\n  }\n}": typeof types.MySimSwapDocument,
+    "query MySimSwap($maxAgeHours: Int!) {\n  myPhoneNumber {\n    e164\n    simSwapCheck(maxAgeHours: $maxAgeHours) {\n      result\n      reason\n      retryAfterSeconds\n      expiresAt\n    }\n  }\n}": typeof types.MySimSwapDocument,
 };
 const documents: Documents = {
-    "query MySimSwap($maxAgeHours: Int!) {\n  myPhoneNumber {\n    e164\n    simSwappedWithin(maxAgeHours: $maxAgeHours)\n    simSwapConsent {\n      retryAfterSeconds\n      expiresAt\n    }\n  }\n}": types.MySimSwapDocument,
+    "query MySimSwap($maxAgeHours: Int!) {\n  myPhoneNumber {\n    e164\n    simSwapCheck(maxAgeHours: $maxAgeHours) {\n      result\n      reason\n      retryAfterSeconds\n      expiresAt\n    }\n  }\n}": types.MySimSwapDocument,
 };
 
 /**
@@ -37,7 +37,7 @@ export function graphql(source: string): unknown;
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "query MySimSwap($maxAgeHours: Int!) {\n  myPhoneNumber {\n    e164\n    simSwappedWithin(maxAgeHours: $maxAgeHours)\n    simSwapConsent {\n      retryAfterSeconds\n      expiresAt\n    }\n  }\n}"): (typeof documents)["query MySimSwap($maxAgeHours: Int!) {\n  myPhoneNumber {\n    e164\n    simSwappedWithin(maxAgeHours: $maxAgeHours)\n    simSwapConsent {\n      retryAfterSeconds\n      expiresAt\n    }\n  }\n}"];
+export function graphql(source: "query MySimSwap($maxAgeHours: Int!) {\n  myPhoneNumber {\n    e164\n    simSwapCheck(maxAgeHours: $maxAgeHours) {\n      result\n      reason\n      retryAfterSeconds\n      expiresAt\n    }\n  }\n}"): (typeof documents)["query MySimSwap($maxAgeHours: Int!) {\n  myPhoneNumber {\n    e164\n    simSwapCheck(maxAgeHours: $maxAgeHours) {\n      result\n      reason\n      retryAfterSeconds\n      expiresAt\n    }\n  }\n}"];
 
 export function graphql(source: string) {
   return (documents as any)[source] ?? {};

@@ -4,12 +4,51 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+export type SimSwapResult =
+  /** The operator vouches that it did not. */
+  | 'NOT_SWAPPED'
+  /** The SIM card changed within the window: do not trust an SMS code. */
+  | 'SWAPPED'
+  /** Not known. Treat it as you would treat `SWAPPED`, never as `NOT_SWAPPED`. */
+  | 'UNKNOWN';
+
+/** Why a result is `UNKNOWN`: the codes of errors by the same names. */
+export type SimSwapUnknownReason =
+  /** Nothing was asked, as it could not be put on record: for the team that runs this service to repair. */
+  | 'AUDIT_UNAVAILABLE'
+  /** The owner declined. Use another way to authenticate. */
+  | 'CONSENT_DENIED'
+  /** The question to the owner went unanswered. The next ask puts a new one. */
+  | 'CONSENT_EXPIRED'
+  /** The owner of the number is being asked for consent. Ask again after `retryAfterSeconds`, until `expiresAt`. */
+  | 'CONSENT_PENDING'
+  /** The operator does not know this number or does not serve it. */
+  | 'NUMBER_NOT_SERVED'
+  /** The operator does not answer this kind of question. */
+  | 'OPERATION_NOT_OFFERED'
+  /** The operator sent a reply that cannot be trusted: for the team that runs this service to repair. */
+  | 'OPERATOR_INVALID_REPLY'
+  /** The operator asks us to slow down. */
+  | 'OPERATOR_RATE_LIMITED'
+  /** The operator refused our request: for the team that runs this service to repair. */
+  | 'OPERATOR_REFUSED'
+  /** The operator did not answer in time. */
+  | 'OPERATOR_TIMEOUT'
+  /** The operator is not available. */
+  | 'OPERATOR_UNAVAILABLE'
+  /** The operator cannot answer for a window this long. Ask for `maxAgeHours`, where given. */
+  | 'PERIOD_NOT_SUPPORTED'
+  /** The caller has asked as much as it may in an hour. */
+  | 'RATE_LIMITED'
+  /** The state that replicas share cannot be reached. Ask again after `retryAfterSeconds`. */
+  | 'STATE_UNAVAILABLE';
+
 export type MySimSwapQueryVariables = Exact<{
   maxAgeHours: number;
 }>;
 
 
-export type MySimSwapQuery = { __typename: 'Query', myPhoneNumber: { __typename: 'PhoneNumber', e164: string, simSwappedWithin: boolean | null, simSwapConsent: { __typename: 'SimSwapConsent', retryAfterSeconds: number | null, expiresAt: string | null } | null } | null };
+export type MySimSwapQuery = { __typename: 'Query', myPhoneNumber: { __typename: 'PhoneNumber', e164: string, simSwapCheck: { __typename: 'SimSwapCheck', result: SimSwapResult, reason: SimSwapUnknownReason | null, retryAfterSeconds: number | null, expiresAt: string | null } | null } | null };
 
 
-export const MySimSwapDocument = {"__meta__":{"hash":"sha256:444b9a12b65982558889ca431d1ed6edd81acf144b2b8a6a8024cc1bfca92700"},"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"MySimSwap"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"maxAgeHours"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"myPhoneNumber"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"e164"}},{"kind":"Field","name":{"kind":"Name","value":"simSwappedWithin"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"maxAgeHours"},"value":{"kind":"Variable","name":{"kind":"Name","value":"maxAgeHours"}}}]},{"kind":"Field","name":{"kind":"Name","value":"simSwapConsent"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"retryAfterSeconds"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}}]}}]}}]}}]} as unknown as DocumentNode<MySimSwapQuery, MySimSwapQueryVariables>;
+export const MySimSwapDocument = {"__meta__":{"hash":"sha256:14771317376da2daab3861f6662c9c731e0849f94ebb81b6df0b553c93d63b9a"},"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"MySimSwap"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"maxAgeHours"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"myPhoneNumber"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"e164"}},{"kind":"Field","name":{"kind":"Name","value":"simSwapCheck"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"maxAgeHours"},"value":{"kind":"Variable","name":{"kind":"Name","value":"maxAgeHours"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"Field","name":{"kind":"Name","value":"result"}},{"kind":"Field","name":{"kind":"Name","value":"reason"}},{"kind":"Field","name":{"kind":"Name","value":"retryAfterSeconds"}},{"kind":"Field","name":{"kind":"Name","value":"expiresAt"}}]}}]}}]}}]} as unknown as DocumentNode<MySimSwapQuery, MySimSwapQueryVariables>;

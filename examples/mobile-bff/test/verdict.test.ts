@@ -6,24 +6,22 @@ import type { MySimSwapQuery } from '../generated/graphql.ts';
 
 type Answer = ApolloClient.QueryResult<MySimSwapQuery>;
 
-type Consent = NonNullable<NonNullable<MySimSwapQuery['myPhoneNumber']>['simSwapConsent']>;
+type Check = NonNullable<NonNullable<MySimSwapQuery['myPhoneNumber']>['simSwapCheck']>;
 
-const NO_TIMES: Consent = {
-  __typename: 'SimSwapConsent',
-  retryAfterSeconds: null,
-  expiresAt: null,
-};
-
-function answered(
-  simSwappedWithin: boolean | null,
-  error?: Answer['error'],
-  simSwapConsent: Consent | null = NO_TIMES,
-): Answer {
-  const e164 = '+447700900001';
-  const data = {
-    __typename: 'Query',
-    myPhoneNumber: { __typename: 'PhoneNumber', e164, simSwappedWithin, simSwapConsent },
-  } as const;
+function answered(check: Partial<Check> | null, error?: Answer['error']): Answer {
+  const simSwapCheck =
+    check === null
+      ? null
+      : ({
+          __typename: 'SimSwapCheck',
+          result: 'UNKNOWN',
+          reason: null,
+          retryAfterSeconds: null,
+          expiresAt: null,
+          ...check,
+        } as const);
+  const myPhoneNumber = { __typename: 'PhoneNumber', e164: '+447700900001', simSwapCheck } as const;
+  const data = { __typename: 'Query', myPhoneNumber } as const;
   return error === undefined ? { data } : { data, error };
 }
 
@@ -42,35 +40,46 @@ const EXPIRES_AT = '2026-01-15T12:00:00Z';
 
 describe('judging an answer', () => {
   it.each([
-    ['false', answered(false), { kind: 'trusted', e164: '+447700900001' }],
-    ['true', answered(true), { kind: 'swapped' }],
+    [
+      'NOT_SWAPPED',
+      answered({ result: 'NOT_SWAPPED' }),
+      { kind: 'trusted', e164: '+447700900001' },
+    ],
+    ['SWAPPED', answered({ result: 'SWAPPED' }), { kind: 'swapped' }],
     [
       'pending',
-      answered(null, failure('CONSENT_PENDING'), {
-        __typename: 'SimSwapConsent',
-        retryAfterSeconds: 4,
-        expiresAt: EXPIRES_AT,
-      }),
+      answered({ reason: 'CONSENT_PENDING', retryAfterSeconds: 4, expiresAt: EXPIRES_AT }),
       { kind: 'pending', retryAfterSeconds: 4, expiresAt: EXPIRES_AT },
     ],
     [
       'pending without a time',
-      answered(null, failure('CONSENT_PENDING')),
+      answered({ reason: 'CONSENT_PENDING' }),
       { kind: 'pending', retryAfterSeconds: 1, expiresAt: null },
     ],
+    ['denied', answered({ reason: 'CONSENT_DENIED' }), { kind: 'declined' }],
+    ['expired', answered({ reason: 'CONSENT_EXPIRED' }), { kind: 'unanswered' }],
     [
-      'pending without a word on the consent',
-      answered(null, failure('CONSENT_PENDING'), null),
-      { kind: 'pending', retryAfterSeconds: 1, expiresAt: null },
-    ],
-    ['denied', answered(null, failure('CONSENT_DENIED')), { kind: 'declined' }],
-    ['expired', answered(null, failure('CONSENT_EXPIRED')), { kind: 'unanswered' }],
-    [
-      'another code',
-      answered(null, failure('OPERATOR_TIMEOUT')),
+      'another reason',
+      answered({ reason: 'OPERATOR_TIMEOUT' }),
       { kind: 'unknown', code: 'OPERATOR_TIMEOUT' },
     ],
-    ['null without an error', answered(null), { kind: 'unknown', code: 'NO_ANSWER' }],
+    [
+      'a reason of a later version',
+      answered({ reason: 'SOMETHING_NEW' as 'OPERATOR_TIMEOUT' }),
+      { kind: 'unknown', code: 'SOMETHING_NEW' },
+    ],
+    ['no reason', answered({}), { kind: 'unknown', code: 'NO_ANSWER' }],
+    [
+      'a result of a later version',
+      answered({ result: 'SOMETHING_NEW' as 'UNKNOWN' }),
+      { kind: 'unknown', code: 'NO_ANSWER' },
+    ],
+    [
+      'no check, and an error',
+      answered(null, failure('FORBIDDEN')),
+      { kind: 'unknown', code: 'FORBIDDEN' },
+    ],
+    ['no check, and no error', answered(null), { kind: 'unknown', code: 'NO_ANSWER' }],
     [
       'no number',
       { data: { __typename: 'Query', myPhoneNumber: null } },
@@ -82,10 +91,19 @@ describe('judging an answer', () => {
       { data: undefined, error: status(503) },
       { kind: 'unknown', code: 'NO_ANSWER' },
     ],
-    ['a token that is not taken', { data: undefined, error: status(401) }, { kind: 'signedOut' }],
     [
-      'false beside an error',
-      answered(false, failure('OPERATOR_TIMEOUT')),
+      'a token that is not taken',
+      { data: undefined, error: failure('UNAUTHENTICATED') },
+      { kind: 'signedOut' },
+    ],
+    [
+      'a token that a proxy refuses',
+      { data: undefined, error: status(401) },
+      { kind: 'signedOut' },
+    ],
+    [
+      'NOT_SWAPPED beside an error',
+      answered({ result: 'NOT_SWAPPED' }, failure('OPERATOR_TIMEOUT')),
       { kind: 'unknown', code: 'OPERATOR_TIMEOUT' },
     ],
   ] as const)('%s', (_, answer, verdict) => {

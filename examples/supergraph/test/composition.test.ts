@@ -24,6 +24,7 @@ describe.each(COMPOSERS)('the composition of %s', (_, composed) => {
     expect(fieldsOf('PhoneNumber')).toEqual([
       'e164',
       'lastSimSwap',
+      'simSwapCheck',
       'simSwapConsent',
       'simSwappedWithin',
     ]);

@@ -2,11 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fetchSdl, type SubgraphSdl } from '../composition.ts';
 import { startGateway, startSubgraphs } from '../stack.ts';
 import { COMPOSERS } from './composers.ts';
-
-const GATEWAYS = [
-  ['Hive Gateway', new URL('../gateway/main.ts', import.meta.url)],
-  ["Apollo's gateway", new URL('apolloGateway.ts', import.meta.url)],
-] as const;
+import { GATEWAYS } from './gateways.ts';
 
 const running = new AsyncDisposableStack();
 let subgraphs: readonly SubgraphSdl[];

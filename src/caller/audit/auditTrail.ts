@@ -54,10 +54,9 @@ export class AuditTrail {
   write(entry: AuditEntry): Promise<void> {
     if (this.#isStuck) return Promise.reject(new AuditStuck());
     const line = `${textOf(entry)}\n`;
+    const waiting = this.#waiting?.text.length ?? 0;
+    if (waiting + line.length > MAX_WAITING_CHARACTERS) return Promise.reject(new AuditStuck());
     const batch = (this.#waiting ??= this.#newBatch());
-    if (batch.text.length + line.length > MAX_WAITING_CHARACTERS) {
-      return Promise.reject(new AuditStuck());
-    }
     batch.text += line;
     if (this.#writing === undefined) void this.#writeAll();
     return batch.promise;
@@ -84,8 +83,10 @@ export class AuditTrail {
     }
     this.#isStuck = true;
     batch.reject(new AuditStuck());
-    this.#waiting?.reject(new AuditStuck());
+    const waiting = this.#waiting;
     this.#waiting = undefined;
+    waiting?.reject(new AuditStuck());
+    waiting?.settled.abort(SETTLED);
   }
 
   async #writeAll(): Promise<void> {

@@ -224,6 +224,11 @@ export type SimSwapCheck = {
   result: SimSwapResult;
   /** In how many seconds asking again can bring something new. `null` where that is not known, or does not help. */
   retryAfterSeconds?: Maybe<Scalars['Int']['output']>;
+  /**
+   * The window that `result` is about, in hours: `maxAgeHours` as it was asked. A subgraph that `@requires` a
+   * check compares it with its own: gateways confuse two windows that one operation asks for.
+   */
+  windowHours: Scalars['Int']['output'];
 };
 
 /**
@@ -452,6 +457,7 @@ export type SimSwapCheckResolvers<ContextType = RequestContext, ParentType exten
   reason?: Resolver<Maybe<ResolversTypes['SimSwapUnknownReason']>, ParentType, ContextType>;
   result?: Resolver<ResolversTypes['SimSwapResult'], ParentType, ContextType>;
   retryAfterSeconds?: Resolver<Maybe<ResolversTypes['Int']>, ParentType, ContextType>;
+  windowHours?: Resolver<ResolversTypes['Int'], ParentType, ContextType>;
 };
 
 export type SimSwapConsentResolvers<ContextType = RequestContext, ParentType extends ResolversParentTypes['SimSwapConsent'] = ResolversParentTypes['SimSwapConsent']> = {

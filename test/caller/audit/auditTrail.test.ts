@@ -193,6 +193,19 @@ describe('the trail', () => {
       writes.shift()?.end();
       expect(await again).toBe('written');
     });
+
+    it('is written to for good, though entries had waited when it hung', async () => {
+      const hung = outcome();
+      await clock.advance(1500);
+      const waiting = outcome();
+      await clock.advance(500);
+      expect(await Promise.all([hung, waiting])).toEqual(['AuditStuck', 'AuditStuck']);
+      writes.shift()?.end();
+      await clock.advance(10_000);
+      const again = outcome();
+      writes.shift()?.end();
+      expect(await again).toBe('written');
+    });
   });
 
   it('holds a bounded amount of text while a write is under way', async () => {
