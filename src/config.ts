@@ -39,6 +39,8 @@ export interface Config {
   /** How long to go on after /readyz says no, for whoever routes requests to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
+  /** How long after its lookup left a fact answers further requests of its caller and purpose. */
+  readonly keepFactsSeconds: number;
   /** Where consents lie that several processes share; in the process itself where absent. */
   readonly sharedState: SharedState | undefined;
   readonly limits: OperationLimits;
@@ -80,8 +82,12 @@ export function readConfig(environment: Environment = process.env): Config {
       waitMs: read.integer('CONSENT_WAIT_MS', 3000, { min: 0, max: 300_000 }),
       doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS', 300, { min: 1, max: 86_400 }),
       deniedSeconds: read.integer('CONSENT_DENIED_SECONDS', 600, { min: 0, max: 86_400 }),
-      resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 0, max: 3600 }),
+      resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 10, max: 3600 }),
     },
+    keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS', manners.flow === '3-legged' ? 60 : 0, {
+      min: 0,
+      max: 300,
+    }),
     sharedState: readSharedState(read),
     limits: {
       maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION', 100, {

@@ -40,7 +40,12 @@ import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
 import { DirectLookups } from './lookups/directLookups.ts';
 import { Executor } from './lookups/executor.ts';
+import { KeptAnswers } from './lookups/keptAnswers.ts';
+import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRoute } from './lookups/lookupRoute.ts';
+import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
+import { RedisKeptFacts } from './lookups/redisKeptFacts.ts';
+import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
@@ -85,7 +90,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const trail = createAuditTrail(parts);
   const admission = createAdmission(parts, quotas, trail);
   const store = await openConsentStore(parts, redis);
-  const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, store });
+  const keptFacts = createKeptFacts(parts, redis);
+  const stores = { store, keptFacts };
+  const simSwaps = createSimSwaps(operator, config.consent, { ...parts, admission, ...stores });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
@@ -99,6 +106,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       caller: caller.key,
       purpose,
       correlator,
+      cameInAtMs: life.cameInAtMs,
       signal: life.signal,
       deadlineMs: life.deadlineMs,
     });
@@ -288,11 +296,32 @@ export async function openConsentStore(
   }
   const store = new RedisConsentStore(redis, {
     stateKey: config.sharedState.stateKey,
-    operator: `${operator.authUrl} ${operator.clientId}`,
+    operator: nameOf(operator),
     doubtMs: config.consent.doubtSeconds * 1000,
   });
   await store.open();
   return store;
+}
+
+/** Where facts are kept for further requests of their asker. */
+export function createKeptFacts(
+  { config, operator, clock }: Omit<ServerParts, 'judges'>,
+  redis: RedisConnection | undefined,
+): KeptFacts {
+  const settings = {
+    keepMs: config.keepFactsSeconds * 1000,
+    resultMs: operator.flow === '2-legged' ? 0 : config.consent.resultSeconds * 1000,
+  };
+  if (config.sharedState === undefined || redis === undefined) {
+    return new MemoryKeptFacts(clock, settings);
+  }
+  const { stateKey } = config.sharedState;
+  return new RedisKeptFacts(redis, clock, { ...settings, stateKey, operator: nameOf(operator) });
+}
+
+/** What tells one operator from another in a shared store. */
+function nameOf({ authUrl, clientId }: OperatorSettings): string {
+  return `${authUrl} ${clientId}`;
 }
 
 /** What replicas share, if they do: consents and quotas. */
@@ -335,6 +364,7 @@ export interface SimSwapParts {
   /** Stands before every lookup; every one is let through unless it is said. */
   readonly admission?: Admission;
   readonly store?: ConsentStore;
+  readonly keptFacts?: KeptFacts;
 }
 
 export function createSimSwaps(
@@ -346,6 +376,10 @@ export function createSimSwaps(
     admission = OPEN_ADMISSION,
     judges = JUDGES,
     store = new MemoryConsentStore(clock),
+    keptFacts = new MemoryKeptFacts(clock, {
+      keepMs: 0,
+      resultMs: consent.resultSeconds * 1000,
+    }),
   }: SimSwapParts,
 ): SimSwaps {
   const shared = { abortListeners: new AbortListeners() };
@@ -404,35 +438,40 @@ export function createSimSwaps(
   const room = (): Bulkhead => new Bulkhead(ROOM, clock);
   // An exchange and its one retry.
   const exchangeMs = 2 * settings.timeoutMs;
-  const route: LookupRoute =
-    settings.flow === '2-legged'
-      ? new DirectLookups({
-          tokens,
-          operator,
-          admission,
-          rooms: { 'retrieve-date': room(), check: room() },
-          clock,
-        })
-      : new ConsentedLookups(
-          {
-            tokens,
-            operator,
-            admission,
-            store,
-            offer: settings,
-            rules: {
-              doubtMs: consent.doubtSeconds * 1000,
-              deniedMs: consent.deniedSeconds * 1000,
-              resultMs: consent.resultSeconds * 1000,
-              leaseMs: exchangeMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS,
-              firstPoll: settings.cibaFirstPoll,
-            },
-            rooms: { requests: room(), polls: room() },
-            exchangeMs,
-            clock,
-          },
-          consent.waitMs,
-        );
+  const direct = (): LookupRoute => {
+    const rooms = { 'retrieve-date': room(), check: room() };
+    const route = new DirectLookups({ tokens, operator, admission, rooms, clock });
+    return new SharedLookups(route, { keptFacts, admission });
+  };
+  const consented = (): LookupRoute =>
+    new ConsentedLookups(
+      {
+        tokens,
+        operator,
+        admission,
+        store,
+        keptFacts,
+        offer: settings,
+        rules: {
+          doubtMs: consent.doubtSeconds * 1000,
+          deniedMs: consent.deniedSeconds * 1000,
+          resultMs: consent.resultSeconds * 1000,
+          leaseMs: exchangeMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS,
+          firstPoll: settings.cibaFirstPoll,
+        },
+        rooms: { requests: room(), polls: room() },
+        exchangeMs,
+        clock,
+      },
+      consent.waitMs,
+    );
+  const isDirect = settings.flow === '2-legged';
+  const unkept = isDirect ? direct() : consented();
+  // In the 2-legged flow there is nothing to recall unless facts are kept.
+  const route =
+    isDirect && keptFacts.keepMs === 0
+      ? unkept
+      : new KeptAnswers(unkept, { keptFacts, admission, offer: settings });
   return {
     forRequest: (request) => createSimSwapLoader(new Executor(route, settings, request)),
     async close() {

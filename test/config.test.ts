@@ -79,6 +79,7 @@ describe('without settings', () => {
       },
       requestTimeoutMs: 10_000,
       drainGraceMs: 0,
+      keepFactsSeconds: 0,
       consent: { waitMs: 3000, doubtSeconds: 300, deniedSeconds: 600, resultSeconds: 60 },
       limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10, maxReplyBytes: 2_000_000 },
       callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
@@ -125,6 +126,15 @@ describe('an operator', () => {
   });
 
   test.each([
+    [{}, 0],
+    [{ OPERATOR_FLOW: '3-legged' }, 60],
+    [{ OPERATOR_FLOW: '3-legged', KEEP_FACTS_SECONDS: '0' }, 0],
+    [{ KEEP_FACTS_SECONDS: '300' }, 300],
+  ])('with %j keeps facts for %d s', (settings, seconds) => {
+    expect(readConfig({ ...OPERATOR, ...settings }).keepFactsSeconds).toBe(seconds);
+  });
+
+  test.each([
     ['ES256', ecKey('P-256')],
     ['PS256', rsaKey(2048)],
     ['RS256', rsaKey(2048)],
@@ -166,8 +176,11 @@ describe('a bad setting is named', () => {
     ['CONSENT_WAIT_MS', '300001', 'is a whole number from 0 to 300000'],
     ['CONSENT_DOUBT_SECONDS', '0', 'is a whole number from 1 to 86400'],
     ['CONSENT_DENIED_SECONDS', '86401', 'is a whole number from 0 to 86400'],
-    ['CONSENT_RESULT_SECONDS', '3601', 'is a whole number from 0 to 3600'],
+    ['CONSENT_RESULT_SECONDS', '3601', 'is a whole number from 10 to 3600'],
+    ['CONSENT_RESULT_SECONDS', '9', 'is a whole number from 10 to 3600'],
     ['CONSENT_RESULT_SECCONDS', '60', 'is not a known setting'],
+    ['KEEP_FACTS_SECONDS', '301', 'is a whole number from 0 to 300'],
+    ['KEEP_FACTS_SECOND', '60', 'is not a known setting'],
     ['MAX_NUMBERS_PER_OPERATION', '0', 'is a whole number from 1 to 10000'],
     ['MAX_QUESTIONS_PER_NUMBER', '0', 'is a whole number from 1 to 1000'],
     ['OPERATOR_FLOW', '2legged', 'is one of 2-legged, 3-legged'],

@@ -1,5 +1,6 @@
 import type { Instant } from './instant.ts';
 import type { MaxAgeHours } from './maxAge.ts';
+import type { Lookup } from './question.ts';
 
 /** What one lookup told about a number. */
 export type Fact = DateFact | CheckFact;
@@ -31,4 +32,22 @@ export function isSameFact(one: Fact, other: Fact): boolean {
     (one.operation === 'retrieve-date' ||
       (other.operation === 'check' && one.maxAgeHours === other.maxAgeHours))
   );
+}
+
+/** The facts that are not among the known ones. Pure. */
+export function unknownFacts<F extends Fact>(
+  facts: readonly F[],
+  known: readonly Fact[],
+): readonly F[] {
+  return facts.filter((fact) => !known.some((one) => isSameFact(one, fact)));
+}
+
+/** The lookup that told the fact. Pure. */
+export function lookupOf(fact: Fact): Lookup {
+  switch (fact.operation) {
+    case 'retrieve-date':
+      return { operation: fact.operation };
+    case 'check':
+      return { operation: fact.operation, maxAgeHours: fact.maxAgeHours };
+  }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { isSameFact, type Fact } from '../domain/fact.ts';
+import type { Asker } from '../domain/asker.ts';
+import { unknownFacts, type Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -40,7 +41,8 @@ import type {
   TokenManager,
 } from '../tokens/tokenManager.ts';
 import { ifAdmitted, type Admission } from './admission.ts';
-import type { Inquiry, LookupOutcome } from './lookupRoute.ts';
+import type { KeptFacts } from './keptFacts.ts';
+import type { Inquiry, LookupOutcome, TimedFact } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { nextWindowAmong } from './planner.ts';
 import { failureOf } from './turnedAway.ts';
@@ -50,6 +52,7 @@ export interface PursuitParts {
   readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
   readonly operator: Pick<Operator, 'lookUp'>;
   readonly store: ConsentStore;
+  readonly keptFacts: KeptFacts;
   readonly admission: Admission;
   readonly offer: Offer;
   readonly rules: ConsentRules;
@@ -92,6 +95,7 @@ const STORE_AGAIN_MS = 250;
 export class ConsentPursuit {
   readonly #number: PhoneNumber;
   readonly #caller: string;
+  readonly #asker: Asker;
   readonly #parts: PursuitParts;
   readonly #waiters = new Set<Waiter>();
   /** Who came last: it may have left, but what it came for is done once. */
@@ -104,6 +108,7 @@ export class ConsentPursuit {
   constructor(first: Waiter, parts: PursuitParts) {
     this.#number = first.inquiry.number;
     this.#caller = first.inquiry.request.caller;
+    this.#asker = first.inquiry.request;
     this.#parts = parts;
     this.#latest = first;
   }
@@ -305,16 +310,20 @@ export class ConsentPursuit {
     version: number,
     storeTime: StoreTime,
   ): Promise<void> {
-    const { operator, store, rules } = this.#parts;
+    const { operator, store, keptFacts, clock, rules } = this.#parts;
     const leaseUntilMs = storeTime() + rules.leaseMs;
     const spending = redeemed(record, storeTime(), rules);
     const spent = await this.#writeLearned(version, spending, storeTime, 0).catch(unlessLost);
 
     const lookup = this.#lookupToSpendOn(record.lookup);
     const order = { lookup, number: this.#number, token };
+    let leftAtMs = 0;
     const { judged } = await ifAdmitted<Outcome<Judgement<Fact>>>(this.#parts.admission, {
       asked: { event: 'lookup', ...this.#asked(lookup, record.id) },
-      run: () => operator.lookUp(order, this.#context()),
+      run: () => {
+        leftAtMs = clock.monotonicMs();
+        return operator.lookUp(order, this.#context());
+      },
       endingOf: ({ judged: told, attempts }) => ({
         outcome: 'failure' in told ? told.failure.code : 'answered',
         attempts,
@@ -331,15 +340,13 @@ export class ConsentPursuit {
       }
       return;
     }
-    const { fact } = judged;
+    const fact = { ...judged.fact, leftAtMs };
     const isHeard = this.#waiters.size > 0;
     this.#tell({ facts: [fact] });
-    if (store.isShared || !isHeard) {
-      // Others may wait in other processes: they find the fact before they find the record gone.
-      await this.#untilDone(storeTime, leaseUntilMs, () =>
-        store.keepFacts(this.#number, this.#caller, [{ fact, keepMs: rules.resultMs }]),
-      );
-    }
+    // Others may wait in other processes: they find the fact before they find the record gone.
+    await this.#untilDone(storeTime, leaseUntilMs, () =>
+      keptFacts.keep(this.#asker, this.#number, fact, isHeard),
+    );
     if (spent !== undefined) await this.#remove(spent, storeTime, leaseUntilMs);
   }
 
@@ -359,14 +366,17 @@ export class ConsentPursuit {
 
   /** An earlier consent may have told what somebody here has not heard: then nobody is prompted. */
   async #tellKeptFacts(): Promise<boolean> {
-    const kept = await this.#parts.store.recallFacts(this.#number, this.#caller);
-    const unheardBy = (waiter: Waiter) => factsUnknownTo(waiter.inquiry, kept);
-    if (![this.#latest, ...this.#waiters].some((waiter) => unheardBy(waiter).length > 0)) {
-      return false;
-    }
-    for (const waiter of this.#waiters) {
-      const facts = unheardBy(waiter);
-      if (facts.length > 0) this.#settle(waiter, { facts });
+    const { keptFacts } = this.#parts;
+    const unheardBy = async (waiter: Waiter) => {
+      const { cameInAtMs } = waiter.inquiry.request;
+      const kept = await keptFacts.recall(this.#asker, this.#number, cameInAtMs);
+      return { waiter, facts: factsUnknownTo(waiter.inquiry, kept) };
+    };
+    const waiters = new Set([this.#latest, ...this.#waiters]);
+    const told = await Promise.all(Array.from(waiters, unheardBy));
+    if (!told.some(({ facts }) => facts.length > 0)) return false;
+    for (const { waiter, facts } of told) {
+      if (facts.length > 0 && this.#waiters.has(waiter)) this.#settle(waiter, { facts });
     }
     this.#owesStep = false;
     return true;
@@ -530,6 +540,9 @@ function unlessLost(error: unknown): undefined {
 }
 
 /** What the plan has not heard yet. */
-export function factsUnknownTo(inquiry: Inquiry, facts: readonly Fact[]): readonly Fact[] {
-  return facts.filter((fact) => !inquiry.facts.some((known) => isSameFact(known, fact)));
+export function factsUnknownTo(
+  inquiry: Inquiry,
+  facts: readonly TimedFact[],
+): readonly TimedFact[] {
+  return unknownFacts(facts, inquiry.facts);
 }

@@ -1,4 +1,3 @@
-import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -10,7 +9,7 @@ import {
   type PursuitParts,
   type Waiter,
 } from './consentPursuit.ts';
-import type { Inquiry, LookupOutcome, LookupRoute } from './lookupRoute.ts';
+import type { Inquiry, LookupOutcome, LookupRoute, TimedFact } from './lookupRoute.ts';
 
 /**
  * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
@@ -76,7 +75,7 @@ export class ConsentedLookups implements LookupRoute {
 
   #join(waiter: Waiter): ConsentPursuit {
     const { number, request } = waiter.inquiry;
-    const key = `${number} ${request.caller}`;
+    const key = JSON.stringify([number, request.caller, request.purpose]);
     const pursuit = this.#pursuits.get(key) ?? new ConsentPursuit(waiter, this.#parts);
     this.#pursuits.set(key, pursuit);
     const running = pursuit.join(waiter);
@@ -100,20 +99,16 @@ export class ConsentedLookups implements LookupRoute {
     return Math.max(0, endsAtMs - nowMs);
   }
 
-  async #recall(inquiry: Inquiry): Promise<readonly Fact[]> {
-    const kept = await this.#parts.store.recallFacts(inquiry.number, inquiry.request.caller);
+  async #recall(inquiry: Inquiry): Promise<readonly TimedFact[]> {
+    const { number, request } = inquiry;
+    const kept = await this.#parts.keptFacts.recall(request, number, request.cameInAtMs);
     return factsUnknownTo(inquiry, kept);
   }
 
-  /** What the earlier consents told is kept while the next one is pending, and no longer. */
+  /** What earlier consents told is wanted again by the request that comes back for the next one. */
   async #keep({ number, request, facts }: Inquiry): Promise<void> {
-    const { store, rules, clock } = this.#parts;
-    const nowMs = clock.nowMs();
-    const keeping = facts.map((fact) => ({
-      fact,
-      keepMs: rules.resultMs - (nowMs - fact.sentAtMs),
-    }));
-    if (keeping.length > 0) await store.keepFacts(number, request.caller, keeping);
+    const { keptFacts } = this.#parts;
+    await Promise.all(facts.map((fact) => keptFacts.keep(request, number, fact, false)));
   }
 }
 

@@ -4,8 +4,8 @@ import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
-import type { TokenManager } from '../tokens/tokenManager.ts';
-import type { Inquiry, LookupOutcome, LookupRoute } from './lookupRoute.ts';
+import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
+import type { Inquiry, LookupOutcome, LookupRequest, LookupRoute } from './lookupRoute.ts';
 import { ifAdmitted, type Admission } from './admission.ts';
 import { failureOf } from './turnedAway.ts';
 
@@ -74,14 +74,16 @@ export class DirectLookups implements LookupRoute {
       outcome,
       attempts: (earlierAttempts ?? 0) + attempts,
     });
-    const acquired = await tokens.acquire(subject, { ...request, isRetry });
+    const acquired = await tokens.acquire(subject, contextOf(request, isRetry));
     if ('failure' in acquired) return counted(failed(lookup, acquired.failure));
     const { token } = acquired;
     if (token.isExpired(clock.monotonicMs())) return counted(failed(lookup, STALE_TOKEN));
 
     const order = { lookup, number, token, isRetry };
+    const leftAtMs = clock.monotonicMs();
+    request.onLeaving?.(leftAtMs);
     const { judged, attempts, mayRetryWithNewToken } = await operator.lookUp(order, request);
-    if ('fact' in judged) return counted({ facts: [judged.fact] }, attempts);
+    if ('fact' in judged) return counted({ facts: [{ ...judged.fact, leftAtMs }] }, attempts);
     if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, attempts);
     return counted(failed(lookup, judged.failure), attempts);
   }
@@ -91,6 +93,20 @@ export class DirectLookups implements LookupRoute {
 interface CountedOutcome {
   readonly outcome: LookupOutcome;
   readonly attempts: number;
+}
+
+/** Reads the deadline when it is needed: that of a shared lookup moves on. */
+function contextOf(request: LookupRequest, isRetry: boolean): ExchangeContext {
+  const { correlator, signal, isShared } = request;
+  return {
+    correlator,
+    signal,
+    isShared,
+    isRetry,
+    get deadlineMs() {
+      return request.deadlineMs;
+    },
+  };
 }
 
 function failed(lookup: Lookup, failure: LookupFailure): LookupOutcome {

@@ -1,9 +1,8 @@
-import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Question } from '../domain/question.ts';
 import type { LookupFailureCode } from '../errors.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
-import type { Inquiry, LookupRequest, LookupRoute } from './lookupRoute.ts';
+import type { Inquiry, LookupRequest, LookupRoute, TimedFact } from './lookupRoute.ts';
 import type { Answer, FailedLookup, Offer } from './plan.ts';
 import { answerTo, nextLookup } from './planner.ts';
 
@@ -101,7 +100,7 @@ const NOTHING_ASKED = Promise.resolve();
 
 interface RunningInquiry extends Inquiry {
   readonly questions: Question[];
-  readonly facts: Fact[];
+  readonly facts: TimedFact[];
   readonly failures: FailedLookup[];
   run: Promise<void>;
   isRunning: boolean;

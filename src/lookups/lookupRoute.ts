@@ -1,31 +1,36 @@
+import type { Asker } from '../domain/asker.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { Correlator } from '../http/correlator.ts';
+import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { FailedLookup, Plan } from './plan.ts';
 
 /** What lookups need to know of the GraphQL request that they are made for. */
-export interface LookupRequest {
-  /** Who asks, as (issuer, subject, client) in one string. */
-  readonly caller: string;
-  /** What they ask for, one of those allowed. */
-  readonly purpose: string;
+export interface LookupRequest extends Asker, Urgency {
   readonly correlator: Correlator;
+  /** When it came in, on the monotonic clock: kept and shared facts are judged by it. */
+  readonly cameInAtMs: number;
   /** Aborted when the caller hangs up and when the request's time is over. */
   readonly signal: AbortSignal;
-  /** When the request's time is over, on the monotonic clock. */
-  readonly deadlineMs: number;
+  /** Is called whenever a lookup has its token and is about to leave, with the monotonic time. */
+  readonly onLeaving?: (leftAtMs: number) => void;
 }
+
+/** A fact, and when its lookup left on this process's monotonic clock: its age is told by that alone. */
+export type TimedFact = Fact & { readonly leftAtMs: number };
 
 /** A plan under way: one number, for one request. */
 export interface Inquiry extends Plan {
+  readonly facts: readonly TimedFact[];
   readonly number: PhoneNumber;
   readonly request: LookupRequest;
 }
 
 /** What a lookup brought. In the 3-legged flow it may be more, or something else, than was asked for. */
-export type LookupOutcome = { readonly facts: readonly Fact[] } | { readonly failed: FailedLookup };
+export type LookupOutcome =
+  { readonly facts: readonly TimedFact[] } | { readonly failed: FailedLookup };
 
 /** How lookups are made in one of the two flows. */
 export interface LookupRoute {

@@ -60,6 +60,25 @@ function windowsOf(questions: readonly Question[]): MaxAgeHours[] {
   );
 }
 
+/** Whether facts answer a question that is open without them. Pure. */
+export function answerMore(facts: readonly Fact[], plan: Plan, offer: Offer): boolean {
+  const informed = { ...plan, facts: [...plan.facts, ...facts] };
+  return plan.questions.some(
+    (question) =>
+      answerTo(question, plan, offer) === undefined &&
+      answerTo(question, informed, offer) !== undefined,
+  );
+}
+
+/**
+ * Whether a lookup that is under way is likely to answer what another one is wanted for: a date may be
+ * older than any window, and most lines never swapped, so that a window answers the smaller ones. Pure.
+ */
+export function isWorthWaitingFor(underWay: Lookup, wanted: Lookup): boolean {
+  if (underWay.operation === 'retrieve-date') return true;
+  return wanted.operation === 'check' && underWay.maxAgeHours >= wanted.maxAgeHours;
+}
+
 /** What the plan knows in answer to a question; `undefined` while it is open. Pure. */
 export function answerTo(question: Question, plan: Plan, offer: Offer): Answer | undefined {
   return question.asks === 'date'

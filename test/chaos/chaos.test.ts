@@ -40,6 +40,7 @@ describe('chaos', { timeout: 90_000 }, () => {
     { guard: 'date-margin', finds: 'wrongAnswers', run: { exchanges: 5000 } },
     { guard: 'doubt-rule', finds: 'tokensSeenTwice' },
     { guard: 'doubt-rule', finds: 'promptsWhileOneLived', run: { flow: '3-legged' } },
+    { guard: 'fact-age', finds: 'falseForUnknown', run: { exchanges: 8000 } },
     { guard: 'time-limit', finds: 'withoutAnEnd', run: { exchanges: 1000 } },
   ])('without $guard finds $finds', async ({ guard, finds, run }) => {
     const findings = await runChaos({ ...RUN, ...run, without: guard });

@@ -48,8 +48,9 @@ const REQUEST_TIMEOUT_MS = 1500;
 /** An answer that is not there so long after the deadline never comes. */
 const GIVEN_UP_AFTER_MS = 3000;
 const CLIENTS = 64;
-/** So many that a number in doubt, or denied, is seldom the one that is asked about. */
-const NUMBERS = 80_000;
+/** What is kept answers for so long; what no request has heard, in the 3-legged flow, for longer. */
+const KEEP_FACTS_SECONDS = 1;
+const CONSENT_RESULT_SECONDS = 10;
 const WINDOWS = [1, 24, 100, 240, 720, 1000, 2000, 2400] as const;
 
 interface Answered {
@@ -75,11 +76,12 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   });
   const operatorUrl = await operator.listen();
   const { url, server } = await startServerUnderTest(run, operatorUrl);
-  const tally = new Tally(truth);
+  const oldestSeconds = run.flow === '3-legged' ? CONSENT_RESULT_SECONDS : KEEP_FACTS_SECONDS;
+  const tally = new Tally(truth, oldestSeconds * 1000);
   const pool = new Pool(url, { connections: CLIENTS, headersTimeout: 0 });
   const random = new Random(run.seed + 1);
   const client = async (): Promise<void> => {
-    while (operator.history.exchanges < run.exchanges) await ask(pool, random, tally);
+    while (operator.history.exchanges < run.exchanges) await ask(pool, random, truth, tally);
   };
   try {
     await Promise.all(Array.from({ length: CLIENTS }, client));
@@ -131,17 +133,17 @@ async function startServerUnderTest(
       CONSENT_WAIT_MS: '500',
       CONSENT_DOUBT_SECONDS: '30',
       CONSENT_DENIED_SECONDS: '1',
-      CONSENT_RESULT_SECONDS: '5',
+      CONSENT_RESULT_SECONDS: String(CONSENT_RESULT_SECONDS),
+      KEEP_FACTS_SECONDS: String(without === 'fact-age' ? 60 : KEEP_FACTS_SECONDS),
     },
   });
   const [message] = (await once(server, 'message')) as [{ url: string }];
   return { url: message.url, server };
 }
 
-async function ask(pool: Pool, random: Random, tally: Tally): Promise<void> {
-  const numbers = Array.from({ length: 1 + random.below(5) }, () =>
-    fictionalNumber(random.below(NUMBERS)),
-  );
+async function ask(pool: Pool, random: Random, truth: Truth, tally: Tally): Promise<void> {
+  const askedAtMs = Date.now();
+  const numbers = Array.from({ length: 1 + random.below(5) }, () => truth.pick(random, askedAtMs));
   const windows = WINDOWS.filter(() => random.chance(0.3));
   const fields = [
     'e164',
@@ -161,20 +163,20 @@ async function ask(pool: Pool, random: Random, tally: Tally): Promise<void> {
     });
     const reply = (await body.json()) as GraphqlReply;
     tally.late(performance.now() - startedAtMs - REQUEST_TIMEOUT_MS);
-    tally.count(reply, windows);
+    tally.count(reply, windows, { askedAtMs, answeredAtMs: Date.now() });
   } catch (error) {
     if (!gaveUp.aborted) throw error;
     tally.withoutAnEnd += 1;
   }
 }
 
-/** 555-0100 to 555-0199 are reserved for fiction in every North American area. */
-function fictionalNumber(index: number): string {
-  const area = 200 + Math.floor(index / 100);
-  return `+1${area}55501${String(index % 100).padStart(2, '0')}`;
+/** When a request was sent and when its answer had come. */
+interface Asked {
+  readonly askedAtMs: number;
+  readonly answeredAtMs: number;
 }
 
-/** Holds answers against the truth. */
+/** Holds answers against the truth, which may be as old as facts may be when the request was sent. */
 class Tally {
   answers = 0;
   wrongAnswers = 0;
@@ -183,16 +185,18 @@ class Tally {
   latestMs = 0;
   readonly refusals = new Map<string, number>();
   readonly #truth: Truth;
+  readonly #oldestMs: number;
 
-  constructor(truth: Truth) {
+  constructor(truth: Truth, oldestMs: number) {
     this.#truth = truth;
+    this.#oldestMs = oldestMs;
   }
 
   late(ms: number): void {
     this.latestMs = Math.max(this.latestMs, ms);
   }
 
-  count({ data, errors = [] }: GraphqlReply, windows: readonly number[]): void {
+  count({ data, errors = [] }: GraphqlReply, windows: readonly number[], asked: Asked): void {
     const failed = new Set(errors.map(({ path = [] }) => path.slice(1).join('.')));
     for (const { extensions } of errors) {
       const code = extensions?.code ?? 'no code';
@@ -201,29 +205,37 @@ class Tally {
     for (const [index, answered] of (data?.phoneNumbers ?? []).entries()) {
       if (answered === null) continue;
       if (answered.lastSimSwap !== undefined) {
-        this.#date(answered, failed.has(`${index}.lastSimSwap`));
+        this.#date(answered, asked, failed.has(`${index}.lastSimSwap`));
       }
       for (const hours of windows) {
-        this.#window(answered, hours, failed.has(`${index}.within${hours}`));
+        this.#window(answered, hours, asked, failed.has(`${index}.within${hours}`));
       }
     }
   }
 
-  #date({ e164, lastSimSwap = null }: Answered, hasFailed: boolean): void {
+  #date({ e164, lastSimSwap = null }: Answered, asked: Asked, hasFailed: boolean): void {
     if (hasFailed && lastSimSwap === null) return;
     this.answers += 1;
-    if (hasFailed || lastSimSwap !== this.#truth.latestSimChange(e164)) this.wrongAnswers += 1;
+    const dates = this.#times(asked).map((atMs) => this.#truth.latestSimChange(e164, atMs));
+    if (hasFailed || !dates.includes(lastSimSwap)) this.wrongAnswers += 1;
   }
 
-  #window(answered: Answered, hours: number, hasFailed: boolean): void {
+  #window(answered: Answered, hours: number, asked: Asked, hasFailed: boolean): void {
     const value = answered[`within${hours}`] ?? null;
     if (value === null) {
       if (!hasFailed) this.wrongAnswers += 1;
       return;
     }
     this.answers += 1;
-    const isTrue = this.#truth.swappedWithin(answered.e164, hours);
-    if (value !== isTrue) this.wrongAnswers += 1;
-    if (!value && (hasFailed || isTrue)) this.falseForUnknown += 1;
+    const { e164 } = answered;
+    const truths = this.#times(asked).map((atMs) => this.#truth.swappedWithin(e164, hours, atMs));
+    const isRight = truths.includes(value);
+    if (!isRight) this.wrongAnswers += 1;
+    if (!value && (hasFailed || !isRight)) this.falseForUnknown += 1;
+  }
+
+  /** A line swaps once: what is true at neither of these is true at no time between them. */
+  #times({ askedAtMs, answeredAtMs }: Asked): readonly number[] {
+    return [askedAtMs - this.#oldestMs, answeredAtMs];
   }
 }

@@ -246,13 +246,14 @@ export class ChaosOperator {
     }
     const correlator = request.headers.get('x-correlator') ?? '';
     const maxAge = body.maxAge ?? 0;
+    const nowMs = Date.now();
     this.history.lookup(correlator, `${request.path} ${token.number} ${maxAge}`);
     return this.#reply(
       request,
       200,
       isCheck
-        ? { swapped: this.#truth.swappedWithin(token.number, maxAge) }
-        : { latestSimChange: this.#truth.latestSimChange(token.number) },
+        ? { swapped: this.#truth.swappedWithin(token.number, maxAge, nowMs) }
+        : { latestSimChange: this.#truth.latestSimChange(token.number, nowMs) },
     );
   }
 

@@ -12,6 +12,7 @@ export const GUARDS = [
   'date-margin',
   'doubt-rule',
   'time-limit',
+  'fact-age',
 ] as const;
 
 export type Guard = (typeof GUARDS)[number];

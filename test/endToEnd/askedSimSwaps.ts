@@ -60,6 +60,7 @@ export class AskedSimSwaps implements AsyncDisposable {
       caller: 'somebody',
       purpose: 'fraud-prevention',
       correlator: createCorrelator(undefined),
+      cameInAtMs: this.#clock.monotonicMs(),
       signal,
       deadlineMs: this.#clock.monotonicMs() + timeLeftMs,
     });

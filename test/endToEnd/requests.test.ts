@@ -45,11 +45,14 @@ describe('x-correlator', () => {
     }
   });
 
-  test('two requests with the same one share no exchange', async () => {
+  test('two requests with the same one share no exchange, each about a number of its own', async () => {
     await using operator = await startOperator();
     await using service = await startService(operator.url, {});
 
-    await Promise.all([1, 2].map(() => askBoth(service, { 'x-correlator': 'same' })));
+    const headers = { 'x-correlator': 'same' };
+    await Promise.all(
+      [BOTH, BOTH.replace(/4"/, '5"')].map((both) => service.ask(both, {}, { headers })),
+    );
 
     const correlators = operator.received.map(({ correlator }) => correlator);
     expect(new Set(correlators).size).toBe(8);

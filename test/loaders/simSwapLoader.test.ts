@@ -49,7 +49,7 @@ class CountingRoute implements LookupRoute {
       lookup.operation === 'check'
         ? checked(lookup.maxAgeHours, swapped <= lookup.maxAgeHours)
         : changed(activated);
-    return { facts: [fact] };
+    return { facts: [{ ...fact, leftAtMs: 0 }] };
   }
 
   consent(): Promise<ConsentStatus> {
@@ -67,6 +67,7 @@ function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Err
     caller: 'bank',
     purpose: 'fraud-prevention',
     correlator: createCorrelator(undefined),
+    cameInAtMs: 0,
     signal: new AbortController().signal,
     deadlineMs: Infinity,
   });

@@ -8,6 +8,7 @@ import { createCorrelator } from '../../src/http/correlator.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
+import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
@@ -43,12 +44,14 @@ describe('lookups with consent', () => {
   let clock: TestClock;
   let operator: ScriptedOperator;
   let store: MemoryConsentStore;
+  let keptFacts: MemoryKeptFacts;
   let lookups: ConsentedLookups;
 
   beforeEach(() => {
     clock = new TestClock();
     operator = new ScriptedOperator(clock);
     store = new MemoryConsentStore(clock);
+    keptFacts = new MemoryKeptFacts(clock, { keepMs: 0, resultMs: 60_000 });
     lookups = route();
   });
 
@@ -59,6 +62,7 @@ describe('lookups with consent', () => {
         tokens: operator,
         operator,
         store,
+        keptFacts,
         admission: OPEN_ADMISSION,
         offer: OFFER,
         rules: {
@@ -89,6 +93,7 @@ describe('lookups with consent', () => {
       caller,
       purpose: 'fraud-prevention',
       correlator: createCorrelator(undefined),
+      cameInAtMs: clock.monotonicMs(),
       signal,
       deadlineMs: clock.monotonicMs() + 10_000,
     });
@@ -392,6 +397,7 @@ describe('lookups with consent', () => {
     expect(closed).toBe(false);
     await clock.advance(SECOND_MS);
     await closing;
-    expect(await store.recallFacts(NUMBER, 'anna')).toHaveLength(1);
+    const anna = { caller: 'anna', purpose: 'fraud-prevention' };
+    expect(await keptFacts.recall(anna, NUMBER, clock.monotonicMs())).toHaveLength(1);
   });
 });

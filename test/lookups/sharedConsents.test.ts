@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Fact } from '../../src/domain/fact.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
 import type { LookupFailureCode } from '../../src/errors.ts';
@@ -8,6 +7,7 @@ import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import { OPEN_ADMISSION } from '../../src/lookups/admission.ts';
 import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
+import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
 import {
@@ -61,20 +61,30 @@ class SharedStore extends MemoryConsentStore {
     return super.remove(number, version);
   }
 
-  override async keepFacts(...kept: Parameters<MemoryConsentStore['keepFacts']>): Promise<void> {
-    if (this.isLost) throw new ConsentStoreLost();
-    return super.keepFacts(...kept);
-  }
-
-  override async recallFacts(number: PhoneNumber, caller: string): Promise<readonly Fact[]> {
-    if (this.isLost) throw new ConsentStoreLost();
-    return super.recallFacts(number, caller);
-  }
-
   /** Everything in it is gone. */
   async forget(): Promise<void> {
     const { version } = await super.read(ALICE);
     await super.remove(ALICE, version);
+  }
+}
+
+/** Lies in the same place as the consents, and is lost with them. */
+class SharedFacts extends MemoryKeptFacts {
+  readonly #store: SharedStore;
+
+  constructor(clock: TestClock, store: SharedStore) {
+    super(clock, { keepMs: 0, resultMs: 60_000 });
+    this.#store = store;
+  }
+
+  override async keep(...kept: Parameters<MemoryKeptFacts['keep']>): Promise<void> {
+    if (this.#store.isLost) throw new ConsentStoreLost();
+    return super.keep(...kept);
+  }
+
+  override async recall(...recalled: Parameters<MemoryKeptFacts['recall']>) {
+    if (this.#store.isLost) throw new ConsentStoreLost();
+    return super.recall(...recalled);
   }
 }
 
@@ -86,6 +96,7 @@ describe('lookups with consent in several replicas', () => {
   let clock: TestClock;
   let operator: ScriptedOperator;
   let store: SharedStore;
+  let keptFacts: SharedFacts;
   let one: ConsentedLookups;
   let other: ConsentedLookups;
 
@@ -93,6 +104,7 @@ describe('lookups with consent in several replicas', () => {
     clock = new TestClock();
     operator = new ScriptedOperator(clock);
     store = new SharedStore(clock);
+    keptFacts = new SharedFacts(clock, store);
     one = replica();
     other = replica();
   });
@@ -104,6 +116,7 @@ describe('lookups with consent in several replicas', () => {
         tokens: operator,
         operator,
         store,
+        keptFacts,
         admission: OPEN_ADMISSION,
         offer: OFFER,
         rules: {
@@ -126,6 +139,7 @@ describe('lookups with consent in several replicas', () => {
       caller,
       purpose: 'fraud-prevention',
       correlator: createCorrelator(undefined),
+      cameInAtMs: clock.monotonicMs(),
       signal: new AbortController().signal,
       deadlineMs: clock.monotonicMs() + 10_000,
     });

@@ -9,9 +9,11 @@ export interface BulkheadSize {
 
 /** Until when somebody is worth working for. */
 export interface Urgency {
-  /** On the monotonic clock. */
+  /** On the monotonic clock. It may move on while work is shared and more requests join. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Set where more requests may join: then an exchange under way ends by the signal alone. */
+  readonly isShared?: boolean | undefined;
 }
 
 /** Why work was not done: no room to wait in, or no time left once it would have been its turn. */
@@ -19,7 +21,7 @@ export type TurnedAway = 'full' | 'late';
 
 /** Somebody's place in the queue. */
 interface Ticket extends Abortable {
-  readonly deadlineMs: number;
+  readonly urgency: Urgency;
   call(turn: 'now' | 'late'): void;
 }
 
@@ -64,13 +66,14 @@ export class Bulkhead {
     }
   }
 
-  #wait({ deadlineMs, signal }: Urgency): Promise<'now' | TurnedAway> {
+  #wait(urgency: Urgency): Promise<'now' | TurnedAway> {
     if (this.#waiting.size >= this.#size.queue && !this.#dropOldestLate()) {
       return Promise.resolve('full');
     }
+    const { signal } = urgency;
     return new Promise((resolve) => {
       const ticket: Ticket = {
-        deadlineMs,
+        urgency,
         call: (turn) => {
           this.#waiting.delete(ticket);
           listeners?.delete(ticket);
@@ -87,7 +90,7 @@ export class Bulkhead {
   #dropOldestLate(): boolean {
     const nowMs = this.#clock.monotonicMs();
     for (const ticket of this.#waiting) {
-      if (nowMs + this.#typicalMs > ticket.deadlineMs) {
+      if (nowMs + this.#typicalMs > ticket.urgency.deadlineMs) {
         ticket.call('late');
         return true;
       }
@@ -99,7 +102,7 @@ export class Bulkhead {
   #next(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const ticket of this.#waiting) {
-      if (nowMs < ticket.deadlineMs) {
+      if (nowMs < ticket.urgency.deadlineMs) {
         ticket.call('now');
         return;
       }

@@ -154,7 +154,7 @@ export class GuardedEndpoint {
     const { about, urgency, make, judge } = request;
     const making = make();
     const post = making instanceof Promise ? await making : making;
-    const exchange = await this.#endpoint.post(post, this.#timeLeftMs(urgency));
+    const exchange = await this.#endpoint.post(post, this.#exchangeTimeMs(urgency));
     const judged = judge(exchange);
     if (judged.isUnproven === true) this.#endpoint.distrust();
     this.#report(about, post, exchange, judged);
@@ -216,6 +216,11 @@ export class GuardedEndpoint {
       return false;
     }
     return true;
+  }
+
+  #exchangeTimeMs(urgency: Urgency): number {
+    const timeLeftMs = this.#timeLeftMs(urgency);
+    return urgency.isShared === true && timeLeftMs > 0 ? Infinity : timeLeftMs;
   }
 
   #timeLeftMs({ deadlineMs }: Urgency): number {

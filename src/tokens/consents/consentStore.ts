@@ -1,4 +1,3 @@
-import type { Fact } from '../../domain/fact.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 
@@ -26,7 +25,7 @@ export class ConsentStoreLost extends Error {
 }
 
 /**
- * Holds the consent that lives about each number, and the facts that wait for their caller.
+ * Holds the consent that lives about each number.
  *
  * Every change is a compare-and-set, so that any number of processes may share one store. Methods of a
  * shared one reject with {@link ConsentStoreLost} while it cannot be asked.
@@ -50,14 +49,4 @@ export interface ConsentStore {
 
   /** Removes the record if it is still that of `version`. */
   remove(number: PhoneNumber, version: number): Promise<void>;
-
-  /** Keeps facts for one caller, each for `keepMs`; those that it has already keep their time. */
-  keepFacts(
-    number: PhoneNumber,
-    caller: string,
-    facts: readonly { readonly fact: Fact; readonly keepMs: number }[],
-  ): Promise<void>;
-
-  /** The facts kept for a caller whose time is not over. */
-  recallFacts(number: PhoneNumber, caller: string): Promise<readonly Fact[]>;
 }

@@ -1,5 +1,4 @@
 import type { Clock } from '../../clock.ts';
-import { isSameFact, type Fact } from '../../domain/fact.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 import type { ConsentStore, Snapshot, Written } from './consentStore.ts';
@@ -7,11 +6,6 @@ import type { ConsentStore, Snapshot, Written } from './consentStore.ts';
 interface StoredRecord {
   readonly record: ConsentRecord;
   readonly version: number;
-  readonly keepUntilMs: number;
-}
-
-interface StoredFact {
-  readonly fact: Fact;
   readonly keepUntilMs: number;
 }
 
@@ -26,7 +20,6 @@ export class MemoryConsentStore implements ConsentStore {
   readonly #clock: Clock;
   readonly #capacity: number;
   readonly #records = new Map<PhoneNumber, StoredRecord>();
-  readonly #facts = new Map<string, readonly StoredFact[]>();
   #lastVersion = 0;
   #writesSinceSweep = 0;
 
@@ -35,9 +28,9 @@ export class MemoryConsentStore implements ConsentStore {
     this.#capacity = capacity;
   }
 
-  /** Records and kept facts, the overdue ones included. */
+  /** The records, the overdue ones included. */
   get size(): number {
-    return this.#records.size + this.#facts.size;
+    return this.#records.size;
   }
 
   read(number: PhoneNumber): Promise<Snapshot> {
@@ -67,38 +60,11 @@ export class MemoryConsentStore implements ConsentStore {
     return Promise.resolve();
   }
 
-  keepFacts(
-    number: PhoneNumber,
-    caller: string,
-    facts: readonly { readonly fact: Fact; readonly keepMs: number }[],
-  ): Promise<void> {
-    const nowMs = this.#clock.monotonicMs();
-    const key = factsKey(number, caller);
-    const kept = this.#currentFacts(key, nowMs);
-    const added = facts
-      .filter(({ fact, keepMs }) => keepMs > 0 && !kept.some((one) => isSameFact(one.fact, fact)))
-      .map(({ fact, keepMs }) => ({ fact, keepUntilMs: nowMs + keepMs }));
-    if (added.length > 0) this.#facts.set(key, [...kept, ...added]);
-    return Promise.resolve();
-  }
-
-  recallFacts(number: PhoneNumber, caller: string): Promise<readonly Fact[]> {
-    const kept = this.#currentFacts(factsKey(number, caller), this.#clock.monotonicMs());
-    return Promise.resolve(kept.map(({ fact }) => fact));
-  }
-
   #current(number: PhoneNumber, nowMs: number): StoredRecord | undefined {
     const stored = this.#records.get(number);
     if (stored === undefined || stored.keepUntilMs > nowMs) return stored;
     this.#records.delete(number);
     return undefined;
-  }
-
-  #currentFacts(key: string, nowMs: number): readonly StoredFact[] {
-    const stored = this.#facts.get(key) ?? [];
-    const current = stored.filter(({ keepUntilMs }) => keepUntilMs > nowMs);
-    if (current.length === 0) this.#facts.delete(key);
-    return current;
   }
 
   #hasRoom(nowMs: number): boolean {
@@ -112,10 +78,5 @@ export class MemoryConsentStore implements ConsentStore {
   #sweep(nowMs: number): void {
     this.#writesSinceSweep = 0;
     for (const number of this.#records.keys()) this.#current(number, nowMs);
-    for (const key of this.#facts.keys()) this.#currentFacts(key, nowMs);
   }
-}
-
-function factsKey(number: PhoneNumber, caller: string): string {
-  return `${number} ${caller}`;
 }

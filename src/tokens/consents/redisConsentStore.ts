@@ -1,5 +1,4 @@
 import { createHash, randomInt } from 'node:crypto';
-import type { Fact } from '../../domain/fact.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 import {
@@ -9,7 +8,7 @@ import {
   type Written,
 } from './consentStore.ts';
 import { OutOfMemory, type RedisConnection } from './redisConnection.ts';
-import { KEEP_FACTS, READ, RECALL_FACTS, REMOVE, WRITE } from './redisScripts.ts';
+import { READ, REMOVE, WRITE } from './redisScripts.ts';
 import { StateSeal } from './stateSeal.ts';
 
 /** What a shared store needs to know. */
@@ -91,33 +90,6 @@ export class RedisConsentStore implements ConsentStore {
     await this.#redis.run(REMOVE, [this.#recordKey(number)], [version]);
   }
 
-  async keepFacts(
-    number: PhoneNumber,
-    caller: string,
-    facts: readonly { readonly fact: Fact; readonly keepMs: number }[],
-  ): Promise<void> {
-    const key = this.#factsKey(number, caller);
-    const values = facts
-      .filter(({ keepMs }) => keepMs > 0)
-      .flatMap(({ fact, keepMs }) => {
-        const name = this.#seal.name(identityOf(fact));
-        return [name, wholeMs(keepMs), this.#seal.seal(JSON.stringify(fact), `${key} ${name}`)];
-      });
-    if (values.length === 0) return;
-    // Facts that find no room are asked for again.
-    await this.#redis.run(KEEP_FACTS, [key], values).catch(unlessOutOfMemory);
-  }
-
-  async recallFacts(number: PhoneNumber, caller: string): Promise<readonly Fact[]> {
-    const key = this.#factsKey(number, caller);
-    const found = texts(await this.#redis.run(RECALL_FACTS, [key]));
-    const facts: Fact[] = [];
-    for (let i = 0; i + 1 < found.length; i += 2) {
-      facts.push(this.#open(found[i + 1] ?? '', `${key} ${found[i] ?? ''}`) as Fact);
-    }
-    return facts;
-  }
-
   close(): void {
     this.#redis.close();
   }
@@ -153,10 +125,6 @@ export class RedisConsentStore implements ConsentStore {
   #recordKey(number: PhoneNumber): string {
     return `${PREFIX}consent:${this.#seal.name(this.#settings.operator, number)}`;
   }
-
-  #factsKey(number: PhoneNumber, caller: string): string {
-    return `${PREFIX}facts:${this.#seal.name(this.#settings.operator, number, caller)}`;
-  }
 }
 
 /**
@@ -176,18 +144,8 @@ function wholeMs(ms: number): number {
   return Math.max(1, Math.ceil(ms));
 }
 
-/** As `isSameFact` has it. */
-function identityOf(fact: Fact): string {
-  const window = fact.operation === 'check' ? fact.maxAgeHours : '';
-  return `${fact.operation} ${window} ${fact.sentAtMs}`;
-}
-
 function texts(reply: unknown): string[] {
   return Array.isArray(reply) ? reply.map(String) : [];
-}
-
-function unlessOutOfMemory(error: unknown): void {
-  if (!(error instanceof OutOfMemory)) throw error;
 }
 
 function lostIfOutOfMemory(error: unknown): never {

@@ -50,31 +50,3 @@ export const REMOVE = `
 if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 'done'
 `;
-
-/** KEYS: facts. ARGV: for each fact its name, keepMs, and itself, sealed. */
-export const KEEP_FACTS = `${NOW}
-local longest = redis.call('PTTL', KEYS[1])
-for i = 1, #ARGV, 3 do
-  local kept = redis.call('HGET', KEYS[1], ARGV[i])
-  if not kept or tonumber(string.match(kept, '^%d+')) <= now then
-    redis.call('HSET', KEYS[1], ARGV[i], string.format('%.0f ', now + ARGV[i + 1]) .. ARGV[i + 2])
-    longest = math.max(longest, tonumber(ARGV[i + 1]))
-  end
-end
-if longest > 0 then redis.call('PEXPIRE', KEYS[1], longest) end
-return 'done'
-`;
-
-/** KEYS: facts. Returns names and sealed facts in turn: those whose time is not over. */
-export const RECALL_FACTS = `${NOW}
-local found = {}
-local kept = redis.call('HGETALL', KEYS[1])
-for i = 1, #kept, 2 do
-  local untilMs, sealed = string.match(kept[i + 1], '^(%d+) (.+)$')
-  if tonumber(untilMs) > now then
-    table.insert(found, kept[i])
-    table.insert(found, sealed)
-  end
-end
-return found
-`;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { isSameFact } from '../../../src/domain/fact.ts';
 import { systemClock } from '../../../src/systemClock.ts';
 import {
   acknowledged,
@@ -14,7 +13,7 @@ import { RedisConnection } from '../../../src/tokens/consents/redisConnection.ts
 import { RedisConsentStore } from '../../../src/tokens/consents/redisConsentStore.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { silentLog } from '../../silentLog.ts';
-import { ALICE, BOB, changed, checked, hours } from '../../values.ts';
+import { ALICE, BOB, hours } from '../../values.ts';
 
 const RULES: ConsentRules = {
   doubtMs: 300_000,
@@ -154,27 +153,6 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     await until(async () => (await store.read(ALICE)).nowMs > before.nowMs);
     expect((await store.read(ALICE)).nowMs).toBeGreaterThan(before.nowMs);
   });
-
-  it('keeps facts for one caller of one number', async () => {
-    await store.keepFacts(ALICE, 'anna', [{ fact: checked(240, false), keepMs: KEEP_MS }]);
-    await store.keepFacts(ALICE, 'anna', [{ fact: changed(30), keepMs: KEEP_MS }]);
-    const kept = await store.recallFacts(ALICE, 'anna');
-    for (const fact of [checked(240, false), changed(30)]) {
-      expect(kept.filter((one) => isSameFact(one, fact))).toEqual([fact]);
-    }
-    expect(kept).toHaveLength(2);
-    expect(await store.recallFacts(ALICE, 'bert')).toEqual([]);
-    expect(await store.recallFacts(BOB, 'anna')).toEqual([]);
-  });
-
-  it('keeps each fact for its own time, and does not prolong it', async () => {
-    const short = { fact: checked(24, false), keepMs: 50 };
-    await store.keepFacts(ALICE, 'anna', [short, { fact: checked(240, false), keepMs: KEEP_MS }]);
-    await store.keepFacts(ALICE, 'anna', [{ ...short, keepMs: KEEP_MS }]);
-    await store.keepFacts(ALICE, 'anna', [{ fact: changed(30), keepMs: 0 }]);
-    await until(async () => (await store.recallFacts(ALICE, 'anna')).length < 2);
-    expect(await store.recallFacts(ALICE, 'anna')).toEqual([checked(240, false)]);
-  });
 });
 
 describe('RedisConsentStore', () => {
@@ -187,9 +165,7 @@ describe('RedisConsentStore', () => {
     const [one, other] = [await connect(stateKey), await connect(stateKey)];
     const { version, nowMs } = await one.read(ALICE);
     await one.write(ALICE, version, pending(nowMs), KEEP_MS);
-    await one.keepFacts(ALICE, 'anna', [{ fact: changed(30), keepMs: KEEP_MS }]);
     expect((await other.read(ALICE)).record).toEqual(pending(nowMs));
-    expect(await other.recallFacts(ALICE, 'anna')).toEqual([changed(30)]);
   });
 
   it('says of a write that is sent twice that it was written', async () => {
@@ -200,15 +176,13 @@ describe('RedisConsentStore', () => {
     expect(written).not.toBe('conflict');
   });
 
-  it('shows no number, caller, id or answer to whoever reads Redis, and lets nothing lie for ever', async () => {
+  it('shows no number, caller or id to whoever reads Redis, and lets nothing lie for ever', async () => {
     const store = await connect();
     const { version, nowMs } = await store.read(ALICE);
     await store.write(ALICE, version, pending(nowMs), KEEP_MS);
-    await store.keepFacts(ALICE, 'anna', [{ fact: checked(240, false), keepMs: KEEP_MS }]);
     const dump = await dumpOf(redis?.url ?? '');
     expect(dump.keys.filter(({ name }) => name.includes('consent:'))).not.toEqual([]);
-    expect(dump.keys.filter(({ name }) => name.includes('facts:'))).not.toEqual([]);
-    for (const secret of ['447700900001', 'anna', 'secret-id', 'swapped', 'retrieve-date']) {
+    for (const secret of ['447700900001', 'anna', 'secret-id', 'retrieve-date']) {
       expect(dump.text).not.toContain(secret);
       expect(dump.text).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
     }

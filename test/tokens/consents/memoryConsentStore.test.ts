@@ -3,7 +3,7 @@ import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import type { ConsentRecord } from '../../../src/tokens/consents/consentRecord.ts';
 import { MemoryConsentStore } from '../../../src/tokens/consents/memoryConsentStore.ts';
 import { TestClock } from '../../testClock.ts';
-import { ALICE, BOB, checked, withheld } from '../../values.ts';
+import { ALICE, BOB } from '../../values.ts';
 
 const CAROL = '+447700900003' as PhoneNumber;
 const KEEP_MS = 60_000;
@@ -148,56 +148,5 @@ describe('what is over', () => {
       await clock.advance(KEEP_MS);
     }
     expect(store.size).toBeLessThanOrEqual(1_000);
-  });
-});
-
-describe('kept facts', () => {
-  const CHECKED = checked(240, false);
-
-  it('are recalled by the caller that they are kept for', async () => {
-    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs: KEEP_MS }]);
-    expect(await store.recallFacts(ALICE, 'bank')).toEqual([CHECKED]);
-    expect(await store.recallFacts(ALICE, 'shop')).toEqual([]);
-    expect(await store.recallFacts(BOB, 'bank')).toEqual([]);
-  });
-
-  it('are kept each for its own time', async () => {
-    await store.keepFacts(ALICE, 'bank', [
-      { fact: CHECKED, keepMs: 10_000 },
-      { fact: withheld(), keepMs: 30_000 },
-    ]);
-    await clock.advance(9_999);
-    expect(await store.recallFacts(ALICE, 'bank')).toEqual([CHECKED, withheld()]);
-    await clock.advance(1);
-    expect(await store.recallFacts(ALICE, 'bank')).toEqual([withheld()]);
-    await clock.advance(20_000);
-    expect(await store.recallFacts(ALICE, 'bank')).toEqual([]);
-  });
-
-  it('are added to those that are there', async () => {
-    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs: KEEP_MS }]);
-    await store.keepFacts(ALICE, 'bank', [{ fact: withheld(), keepMs: KEEP_MS }]);
-    expect(await store.recallFacts(ALICE, 'bank')).toEqual([CHECKED, withheld()]);
-  });
-
-  it('are not kept longer by being kept again', async () => {
-    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs: KEEP_MS }]);
-    await clock.advance(KEEP_MS - 1);
-    await store.keepFacts(ALICE, 'bank', [{ fact: { ...CHECKED }, keepMs: KEEP_MS }]);
-    await clock.advance(1);
-    expect(await store.recallFacts(ALICE, 'bank')).toEqual([]);
-  });
-
-  it.each([0, -1])('are not kept at all for %d ms', async (keepMs) => {
-    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs }]);
-    expect(await store.recallFacts(ALICE, 'bank')).toEqual([]);
-    expect(store.size).toBe(0);
-  });
-
-  it('outlive the record of their consent', async () => {
-    await put(ALICE, 'first');
-    await store.keepFacts(ALICE, 'bank', [{ fact: CHECKED, keepMs: KEEP_MS }]);
-    await store.remove(ALICE, (await store.read(ALICE)).version);
-    expect(await store.recallFacts(ALICE, 'bank')).toEqual([CHECKED]);
   });
 });

@@ -1,0 +1,99 @@
+import type { Clock } from '../clock.ts';
+import type { Asker } from '../domain/asker.ts';
+import { isSameFact } from '../domain/fact.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import { askerKey } from './askerKey.ts';
+import {
+  MAX_FACTS_PER_NUMBER,
+  mayAnswer,
+  retentionMs,
+  type KeptFact,
+  type KeptFacts,
+  type KeptFactsSettings,
+} from './keptFacts.ts';
+import type { TimedFact } from './lookupRoute.ts';
+
+/** Some 60,000 facts. */
+const MAX_BYTES = 32 * 2 ** 20;
+
+/** A fact and its place among the others, beside the text of a date; measured, and rounded up. */
+const FACT_BYTES = 512;
+
+/**
+ * The facts of one process, by its monotonic clock, in no more than `maxBytes`. When these are full a
+ * new fact is not kept, and is looked up again; those that are kept stay.
+ */
+export class MemoryKeptFacts implements KeptFacts {
+  readonly keepMs: number;
+  readonly #clock: Clock;
+  readonly #settings: KeptFactsSettings;
+  readonly #maxBytes: number;
+  /** All are kept for the same time: about in the order in which they end. */
+  readonly #kept = new Map<string, readonly KeptFact[]>();
+  #bytes = 0;
+
+  constructor(clock: Clock, settings: KeptFactsSettings, maxBytes = MAX_BYTES) {
+    this.#clock = clock;
+    this.#settings = settings;
+    this.keepMs = settings.keepMs;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** What is held, facts included whose time is over since the last one was kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  keep(asker: Asker, number: PhoneNumber, fact: TimedFact, isHeard: boolean): Promise<void> {
+    this.#sweep();
+    const key = askerKey(asker, number);
+    if (!this.#isLive(fact)) return Promise.resolve();
+    const others = this.#live(key).filter((one) => !isSameFact(one.fact, fact));
+    const kept = [...others, { fact, isHeard }]
+      .toSorted((one, other) => one.fact.leftAtMs - other.fact.leftAtMs)
+      .slice(-MAX_FACTS_PER_NUMBER);
+    if (this.#bytes + bytesOf(kept) - bytesOf(this.#kept.get(key)) <= this.#maxBytes) {
+      this.#put(key, kept);
+    }
+    return Promise.resolve();
+  }
+
+  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<readonly TimedFact[]> {
+    const answering = this.#live(askerKey(asker, number)).filter((kept) =>
+      mayAnswer(kept, cameInAtMs, this.#settings),
+    );
+    return Promise.resolve(answering.map(({ fact }) => fact));
+  }
+
+  #live(key: string): readonly KeptFact[] {
+    return (this.#kept.get(key) ?? []).filter(({ fact }) => this.#isLive(fact));
+  }
+
+  #isLive({ leftAtMs }: TimedFact): boolean {
+    return leftAtMs + retentionMs(this.#settings) >= this.#clock.monotonicMs();
+  }
+
+  /** Clears away what is over, up to the first that is not. */
+  #sweep(): void {
+    for (const key of this.#kept.keys()) {
+      const live = this.#live(key);
+      if (live.length > 0) return;
+      this.#put(key, live);
+    }
+  }
+
+  /** Puts the facts last. */
+  #put(key: string, kept: readonly KeptFact[]): void {
+    this.#bytes += bytesOf(kept) - bytesOf(this.#kept.get(key));
+    this.#kept.delete(key);
+    if (kept.length > 0) this.#kept.set(key, kept);
+  }
+}
+
+function bytesOf(kept: readonly KeptFact[] = []): number {
+  return kept.reduce((sum, { fact }) => sum + FACT_BYTES + textBytesOf(fact), 0);
+}
+
+function textBytesOf(fact: TimedFact): number {
+  return fact.operation === 'check' ? 0 : 2 * (fact.latestSimChange?.text.length ?? 0);
+}

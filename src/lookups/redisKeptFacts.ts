@@ -1,0 +1,125 @@
+import type { Clock } from '../clock.ts';
+import type { Asker } from '../domain/asker.ts';
+import type { Fact } from '../domain/fact.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import { OutOfMemory, type RedisConnection } from '../tokens/consents/redisConnection.ts';
+import { StateSeal } from '../tokens/consents/stateSeal.ts';
+import {
+  MAX_FACTS_PER_NUMBER,
+  mayAnswer,
+  retentionMs,
+  type KeptFacts,
+  type KeptFactsSettings,
+} from './keptFacts.ts';
+import type { TimedFact } from './lookupRoute.ts';
+import { KEEP, NOW_MS, RECALL } from './redisKeptFactsScripts.ts';
+
+/** What a shared store of facts needs to know. */
+export interface RedisKeptFactsSettings extends KeptFactsSettings {
+  /** STATE_KEY, 32 bytes. */
+  readonly stateKey: Uint8Array;
+  /** Whose numbers these are: the same number at another operator is another. */
+  readonly operator: string;
+}
+
+/** What lies in Redis, sealed. All times are Redis's own, in milliseconds. */
+interface SealedFact {
+  readonly fact: Fact;
+  readonly isHeard: boolean;
+  readonly leftAtMs: number;
+  /** Checked when the fact is recalled: what Redis itself does about its end is only tidying. */
+  readonly endsAtMs: number;
+}
+
+/**
+ * The facts of any number of processes, in one Redis, by Redis's clock.
+ *
+ * A fact and its end are sealed together, so that neither can be changed, moved to another asker or
+ * number, or be brought back after its end by a writer without STATE_KEY. Going from one clock to
+ * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger.
+ */
+export class RedisKeptFacts implements KeptFacts {
+  readonly keepMs: number;
+  readonly #redis: Pick<RedisConnection, 'run'>;
+  readonly #clock: Clock;
+  readonly #seal: StateSeal;
+  readonly #settings: RedisKeptFactsSettings;
+
+  constructor(redis: Pick<RedisConnection, 'run'>, clock: Clock, settings: RedisKeptFactsSettings) {
+    this.#redis = redis;
+    this.#clock = clock;
+    this.#seal = new StateSeal(settings.stateKey);
+    this.#settings = settings;
+    this.keepMs = settings.keepMs;
+  }
+
+  async keep(
+    asker: Asker,
+    number: PhoneNumber,
+    { leftAtMs, ...fact }: TimedFact,
+    isHeard: boolean,
+  ): Promise<void> {
+    // An end that Redis computed when the command reaches it would be as late as the command is.
+    const nowMs = Number(await this.#redis.run(NOW_MS, []));
+    const leftAtStoreMs = nowMs - (this.#clock.monotonicMs() - leftAtMs);
+    const endsAtMs = leftAtStoreMs + retentionMs(this.#settings);
+    if (endsAtMs < nowMs) return;
+
+    const key = this.#key(asker, number);
+    const name = this.#seal.name(identityOf(fact));
+    const kept: SealedFact = { fact, isHeard, leftAtMs: leftAtStoreMs, endsAtMs };
+    const sealed = this.#seal.seal(JSON.stringify(kept), `${key} ${name}`);
+    // Facts that find no room are looked up again.
+    await this.#redis
+      .run(KEEP, [key], [name, Math.ceil(endsAtMs), sealed, MAX_FACTS_PER_NUMBER])
+      .catch(unlessOutOfMemory);
+  }
+
+  async recall(
+    asker: Asker,
+    number: PhoneNumber,
+    cameInAtMs: number,
+  ): Promise<readonly TimedFact[]> {
+    const key = this.#key(asker, number);
+    const askedAtMs = this.#clock.monotonicMs();
+    const [now, ...found] = texts(await this.#redis.run(RECALL, [key]));
+    const nowMs = Number(now);
+    const facts: TimedFact[] = [];
+    for (let i = 0; i + 1 < found.length; i += 2) {
+      const kept = this.#open(found[i + 1] ?? '', `${key} ${found[i] ?? ''}`);
+      if (kept === undefined || kept.endsAtMs < nowMs) continue;
+      const fact = { ...kept.fact, leftAtMs: askedAtMs - (nowMs - kept.leftAtMs) };
+      if (mayAnswer({ fact, isHeard: kept.isHeard }, cameInAtMs, this.#settings)) facts.push(fact);
+    }
+    return facts;
+  }
+
+  /** What was not sealed by us for this place is as if it were not there. */
+  #open(sealed: string, place: string): SealedFact | undefined {
+    try {
+      // What opens was sealed by us, as what it is.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      return JSON.parse(this.#seal.open(sealed, place)) as SealedFact;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #key({ caller, purpose }: Asker, number: PhoneNumber): string {
+    return `sim-swap:facts:${this.#seal.name(this.#settings.operator, number, caller, purpose)}`;
+  }
+}
+
+/** As `isSameFact` has it. */
+function identityOf(fact: Fact): string {
+  const window = fact.operation === 'check' ? fact.maxAgeHours : '';
+  return `${fact.operation} ${window} ${fact.sentAtMs}`;
+}
+
+function texts(reply: unknown): string[] {
+  return Array.isArray(reply) ? reply.map(String) : [];
+}
+
+function unlessOutOfMemory(error: unknown): void {
+  if (!(error instanceof OutOfMemory)) throw error;
+}

@@ -1,0 +1,46 @@
+/**
+ * What keeping facts does inside Redis, each in one step. Times are Redis's own, in milliseconds.
+ *
+ * Under one key lies a hash: for each fact a name, and its end before what is sealed. That end is for
+ * clearing away; the one that counts is sealed.
+ */
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+`;
+
+/** Returns the time, with its fraction, as a text. */
+export const NOW_MS = `${NOW}
+return string.format('%.3f', now)
+`;
+
+/** KEYS: facts. ARGV: name, end, sealed fact, how many may lie there. */
+export const KEEP = `${NOW}
+local function endOf(kept) return tonumber(string.match(kept, '^%d+') or 0) end
+local kept, count, last, first, firstEnd = redis.call('HGETALL', KEYS[1]), 0, tonumber(ARGV[2]), nil, nil
+for i = 1, #kept, 2 do
+  local ends = endOf(kept[i + 1])
+  if ends <= now then
+    redis.call('HDEL', KEYS[1], kept[i])
+  elseif kept[i] ~= ARGV[1] then
+    count, last = count + 1, math.max(last, ends)
+    if not firstEnd or ends < firstEnd then first, firstEnd = kept[i], ends end
+  end
+end
+if count >= tonumber(ARGV[4]) then redis.call('HDEL', KEYS[1], first) end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' ' .. ARGV[3])
+redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', last))
+return 'done'
+`;
+
+/** KEYS: facts. Returns the time, then names and sealed facts in turn. */
+export const RECALL = `${NOW}
+local found = { string.format('%.3f', now) }
+local kept = redis.call('HGETALL', KEYS[1])
+for i = 1, #kept, 2 do
+  table.insert(found, kept[i])
+  table.insert(found, string.match(kept[i + 1], '^%d+ (.+)$') or '')
+end
+return found
+`;

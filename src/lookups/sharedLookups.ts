@@ -1,0 +1,189 @@
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../errors.ts';
+import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
+import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
+import type { Admission } from './admission.ts';
+import { askerKey } from './askerKey.ts';
+import type { KeptFacts } from './keptFacts.ts';
+import type { Inquiry, LookupOutcome, LookupRequest, LookupRoute } from './lookupRoute.ts';
+import { isWorthWaitingFor } from './planner.ts';
+
+/** What sharing lookups takes. */
+export interface SharedLookupsParts {
+  readonly keptFacts: Pick<KeptFacts, 'keep' | 'keepMs'>;
+  readonly admission: Pick<Admission, 'heard'>;
+}
+
+/**
+ * Stands before the direct route: requests of one asker about one number share a lookup that is under
+ * way, and its facts are kept for the requests after them.
+ *
+ * A request joins a lookup that is likely to answer it and has not left, or left no longer than `keepMs`
+ * before the request came in. A shared lookup belongs to all its waiters: it ends when the last one of
+ * them hangs up or runs out of time. In the 3-legged flow consents are shared instead.
+ */
+export class SharedLookups implements LookupRoute {
+  readonly #route: LookupRoute;
+  readonly #parts: SharedLookupsParts;
+  readonly #abortListeners = new AbortListeners();
+  /** Under way, and those whose facts are just being kept; by asker and number. */
+  readonly #shared = new Map<string, Set<SharedLookup>>();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(route: LookupRoute, parts: SharedLookupsParts) {
+    this.#route = route;
+    this.#parts = parts;
+  }
+
+  async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    const { number, request } = inquiry;
+    if (request.signal.aborted) return outOfTime(lookup);
+    const key = askerKey(request, number);
+    const joined = this.#findShared(key, lookup, request);
+    const shared = joined ?? this.#start(key, lookup, inquiry);
+    const outcome = await shared.outcomeFor(request);
+    if (outcome === undefined) return outOfTime(lookup);
+    if (joined === undefined) return outcome;
+    const failure = await this.#heard(joined.lookup, outcome, inquiry);
+    return failure === undefined ? outcome : { failed: { lookup: joined.lookup, failure } };
+  }
+
+  consent(number: PhoneNumber, caller: string): Promise<ConsentStatus | undefined> {
+    return this.#route.consent(number, caller);
+  }
+
+  /** Facts are kept and lines written, although no request waits any more. */
+  async close(): Promise<void> {
+    await Promise.all(this.#running);
+    await this.#route.close();
+  }
+
+  #findShared(key: string, wanted: Lookup, request: LookupRequest): SharedLookup | undefined {
+    for (const shared of this.#shared.get(key) ?? []) {
+      const { leftAtMs = Infinity } = shared;
+      if (leftAtMs < request.cameInAtMs - this.#parts.keptFacts.keepMs) continue;
+      if (shared.mayJoin(request) && isWorthWaitingFor(shared.lookup, wanted)) return shared;
+    }
+    return undefined;
+  }
+
+  #start(key: string, lookup: Lookup, inquiry: Inquiry): SharedLookup {
+    const shared = new SharedLookup(lookup, inquiry, this.#route, this.#abortListeners);
+    const lookups = this.#shared.get(key) ?? new Set();
+    this.#shared.set(key, lookups.add(shared));
+    const running = this.#finish(shared, inquiry).finally(() => {
+      this.#running.delete(running);
+      lookups.delete(shared);
+      if (lookups.size === 0 && this.#shared.get(key) === lookups) this.#shared.delete(key);
+    });
+    this.#running.add(running);
+    return shared;
+  }
+
+  /** Until its facts are kept a lookup can be joined: no request falls in between. */
+  async #finish(shared: SharedLookup, { number, request }: Inquiry): Promise<void> {
+    const outcome = await shared.outcome.catch(() => undefined);
+    const { keptFacts } = this.#parts;
+    if (outcome === undefined || 'failed' in outcome || keptFacts.keepMs === 0) return;
+    // What cannot be kept is looked up again.
+    await Promise.allSettled(
+      outcome.facts.map((fact) => keptFacts.keep(request, number, fact, true)),
+    );
+  }
+
+  /** A request that shares an answer, or a failure that speaks for the number, has its own audit line. */
+  #heard(
+    lookup: Lookup,
+    outcome: LookupOutcome,
+    { number, request }: Inquiry,
+  ): Promise<LookupFailure | undefined> | undefined {
+    if ('failed' in outcome && outcome.failed.failure.reach !== 'number') return undefined;
+    return this.#parts.admission.heard({ how: 'shared', lookup, number, request });
+  }
+}
+
+/** One lookup, and the requests that wait for it. */
+class SharedLookup {
+  readonly lookup: Lookup;
+  readonly outcome: Promise<LookupOutcome>;
+  readonly #abortListeners: AbortListeners;
+  /** A request that was told what it brought, and still needs more, looks further. */
+  readonly #joined = new Set<LookupRequest>();
+  #waiting = 0;
+  readonly #aborter = new AbortController();
+  #leftAtMs: number | undefined;
+  #deadlineMs = 0;
+
+  constructor(
+    lookup: Lookup,
+    inquiry: Inquiry,
+    route: LookupRoute,
+    abortListeners: AbortListeners,
+  ) {
+    this.lookup = lookup;
+    this.#abortListeners = abortListeners;
+    this.#deadlineMs = inquiry.request.deadlineMs;
+    this.outcome = route.lookUp(lookup, { ...inquiry, request: this.#requestFor(inquiry.request) });
+  }
+
+  /** When it left, on the monotonic clock. */
+  get leftAtMs(): number | undefined {
+    return this.#leftAtMs;
+  }
+
+  /** Whether the last request has not given it up, and this one did not hear it already. */
+  mayJoin(request: LookupRequest): boolean {
+    return !this.#aborter.signal.aborted && !this.#joined.has(request);
+  }
+
+  /** What it brings; `undefined` when the request ends first. */
+  async outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
+    this.#joined.add(request);
+    this.#waiting += 1;
+    this.#deadlineMs = Math.max(this.#deadlineMs, request.deadlineMs);
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const waiter: Abortable = {
+      abort: () => {
+        this.#leave(request.signal.reason);
+        resolve(undefined);
+      },
+    };
+    const listeners = this.#abortListeners.of(request.signal).add(waiter);
+    try {
+      return await Promise.race([this.outcome, promise]);
+    } finally {
+      listeners.delete(waiter);
+    }
+  }
+
+  #leave(reason: unknown): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#aborter.abort(reason);
+  }
+
+  /** Traced to the first request, but not ended with it. */
+  #requestFor({ caller, purpose, correlator, cameInAtMs }: LookupRequest): LookupRequest {
+    const latestDeadlineMs = (): number => this.#deadlineMs;
+    return {
+      caller,
+      purpose,
+      correlator,
+      cameInAtMs,
+      signal: this.#aborter.signal,
+      isShared: true,
+      get deadlineMs() {
+        return latestDeadlineMs();
+      },
+      onLeaving: (leftAtMs) => {
+        this.#leftAtMs ??= leftAtMs;
+      },
+    };
+  }
+}
+
+function outOfTime(lookup: Lookup): LookupOutcome {
+  return { failed: { lookup, failure: OUT_OF_TIME } };
+}
+
+const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

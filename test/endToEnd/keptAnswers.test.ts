@@ -1,0 +1,156 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import { DeadlineExceeded } from '../../src/http/abortReasons.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { TestIssuer } from '../caller/testIssuer.ts';
+import { answerJson } from '../http/recordingServer.ts';
+import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { AskedSimSwaps, line } from './askedSimSwaps.ts';
+import { grantToken } from './scriptedOperator.ts';
+import { startService, startSimulated } from './service.ts';
+
+let redis: RedisServer | undefined;
+let issuer: TestIssuer;
+
+beforeAll(async () => {
+  if (NO_REDIS === undefined) redis = await startRedis();
+  issuer = await TestIssuer.start();
+});
+
+afterAll(async () => {
+  await redis?.kill();
+  await issuer.close();
+});
+
+const WINDOW = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
+const ANSWER = { data: { phoneNumber: { simSwappedWithin: false } } };
+
+// The flow, its settings, and what three equal asks in a row cost.
+const COSTS: readonly [string, Environment, { lookups: number; prompts: number }][] = [
+  ['2-legged', {}, { lookups: 3, prompts: 0 }],
+  ['2-legged', { KEEP_FACTS_SECONDS: '60' }, { lookups: 1, prompts: 0 }],
+  ['3-legged', {}, { lookups: 1, prompts: 1 }],
+  ['3-legged', { KEEP_FACTS_SECONDS: '0' }, { lookups: 3, prompts: 3 }],
+];
+
+describe.each([
+  ['memory', undefined],
+  ['Redis', NO_REDIS],
+])('an answer that was just given, in %s', (where, whyNot) => {
+  beforeEach((context) => {
+    context.skip(whyNot !== undefined, whyNot);
+  });
+
+  test.each(COSTS)('three times in a row, %s with %j: %j', async (flow, settings, costs) => {
+    const store = where === 'Redis' ? { REDIS_URL: redis?.url, STATE_KEY: freshStateKey() } : {};
+    await using service = await startSimulated({ OPERATOR_FLOW: flow, ...settings, ...store });
+    for (let asks = 0; asks < 3; asks += 1) expect(await service.ask(WINDOW)).toEqual(ANSWER);
+    expect(service.stats()).toMatchObject(costs);
+  });
+});
+
+test('replicas tell what one of them keeps, 2-legged', async (context) => {
+  context.skip(NO_REDIS !== undefined, NO_REDIS);
+  const settings = {
+    KEEP_FACTS_SECONDS: '60',
+    REDIS_URL: redis?.url,
+    STATE_KEY: freshStateKey(),
+  };
+  await using one = await startSimulated(settings);
+  const { authUrl, simSwapUrl } = one.simulator;
+  await using other = await startService(authUrl, {
+    OPERATOR_SIM_SWAP_URL: simSwapUrl,
+    ...settings,
+  });
+  expect(await one.ask(WINDOW)).toEqual(ANSWER);
+  expect(await other.ask(WINDOW)).toEqual(ANSWER);
+  expect(one.stats()).toMatchObject({ lookups: 1 });
+});
+
+describe('the audit log', () => {
+  test('has a line of its own for each request that hears a kept answer', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
+    await using service = await startSimulated({
+      ...issuer.settings,
+      KEEP_FACTS_SECONDS: '60',
+      AUDIT_LOG: file,
+      AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
+      PURPOSES: 'fraud-prevention,account-recovery',
+    });
+    const ask = async (sub: string, correlator: string, purpose = 'fraud-prevention') => {
+      const token = await issuer.token({ sub, scope: 'sim-swap:read' });
+      const headers = {
+        authorization: `Bearer ${token}`,
+        'x-correlator': correlator,
+        'x-purpose': purpose,
+      };
+      expect(await service.ask(WINDOW, {}, { headers })).toMatchObject(ANSWER);
+    };
+    await ask('anna', 'first');
+    await ask('anna', 'second');
+    await ask('anna', 'third', 'account-recovery');
+    await ask('bert', 'fourth');
+    const entries = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((text) => JSON.parse(text) as AuditEntry);
+    expect(
+      entries.map(({ audit, purpose, correlator, outcome }) =>
+        [audit, purpose, correlator.split('-')[0], outcome].join(' '),
+      ),
+    ).toEqual([
+      'before fraud-prevention first ',
+      'after fraud-prevention first answered',
+      'kept fraud-prevention second ',
+      'before account-recovery third ',
+      'after account-recovery third answered',
+      'before fraud-prevention fourth ',
+      'after fraud-prevention fourth answered',
+    ]);
+    expect(service.stats()).toMatchObject({ lookups: 3 });
+  });
+});
+
+describe('requests at the same time', () => {
+  test('about one number share a token and a lookup', async () => {
+    await using asked = await AskedSimSwaps.start(systemClock, (received, response) => {
+      if (received.path.endsWith('/token')) grantToken(received, response);
+      else answerJson(received, response, { swapped: false });
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => asked.ask({ number: line(index % 3) })),
+    );
+    expect(new Set(answers)).toEqual(new Set([false]));
+    expect([asked.count('/token'), asked.count('/check')]).toEqual([3, 3]);
+  });
+
+  test('are answered until the deadline of the last, though that of the first is over', async () => {
+    const held: (() => void)[] = [];
+    await using asked = await AskedSimSwaps.start(systemClock, (received, response) => {
+      const isToken = received.path.endsWith('/token');
+      held.push(() =>
+        isToken
+          ? grantToken(received, response)
+          : answerJson(received, response, { swapped: false }),
+      );
+    });
+    const timeLeftMs = 300;
+    const deadline = new AbortController();
+    const first = asked.ask({ number: line(1), timeLeftMs, signal: deadline.signal });
+    // The token is on its way: its exchange began when nothing but the first deadline was known.
+    await expect.poll(() => held.length).toBe(1);
+    const second = asked.ask({ number: line(1) });
+    await systemClock.sleep(timeLeftMs);
+    deadline.abort(new DeadlineExceeded());
+    expect(await first).toBe('OPERATOR_TIMEOUT');
+    held.pop()?.();
+    await expect.poll(() => held.length).toBe(1);
+    held.pop()?.();
+    expect(await second).toBe(false);
+    expect(asked.count()).toBe(2);
+  });
+});

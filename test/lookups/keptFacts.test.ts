@@ -1,0 +1,332 @@
+import { randomBytes } from 'node:crypto';
+import { createClient } from '@redis/client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Asker } from '../../src/domain/asker.ts';
+import type { Fact } from '../../src/domain/fact.ts';
+import {
+  MAX_FACTS_PER_NUMBER,
+  type KeptFacts,
+  type KeptFactsSettings,
+} from '../../src/lookups/keptFacts.ts';
+import type { TimedFact } from '../../src/lookups/lookupRoute.ts';
+import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
+import { RedisConnection } from '../../src/tokens/consents/redisConnection.ts';
+import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { silentLog } from '../silentLog.ts';
+import { TestClock } from '../testClock.ts';
+import { ALICE, BOB, changed, checked } from '../values.ts';
+
+const ANNA: Asker = { caller: 'anna', purpose: 'fraud-prevention' };
+const BERT: Asker = { ...ANNA, caller: 'bert' };
+const MINUTE: KeptFactsSettings = { keepMs: 60_000, resultMs: 60_000 };
+
+let redis: RedisServer | undefined;
+const connections: RedisConnection[] = [];
+
+beforeAll(async () => {
+  if (NO_REDIS === undefined) redis = await startRedis();
+  else process.stderr.write(`The tests of RedisKeptFacts. ${NO_REDIS}\n`);
+});
+
+afterAll(async () => {
+  for (const one of connections) one.close();
+  await redis?.kill();
+});
+
+async function connect(url = redis?.url ?? ''): Promise<RedisConnection> {
+  const connection = new RedisConnection(url, systemClock, silentLog);
+  connections.push(connection);
+  await connection.open();
+  return connection;
+}
+
+/** A process that keeps facts, with a monotonic clock of its own. */
+interface Replica {
+  readonly facts: KeptFacts;
+  readonly monotonicMs: () => number;
+}
+
+/** Replicas whose monotonic clocks have nothing in common, as on several machines. */
+function inRedis(connection: RedisConnection, settings = MINUTE, stateKey = randomBytes(32)) {
+  return (bootedMsAgo = 0): Replica => {
+    const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + bootedMsAgo };
+    const facts = new RedisKeptFacts(connection, clock, { ...settings, stateKey, operator: 'one' });
+    return { facts, monotonicMs: clock.monotonicMs };
+  };
+}
+
+function inMemory(settings = MINUTE): Replica {
+  const facts = new MemoryKeptFacts(systemClock, settings);
+  return { facts, monotonicMs: () => systemClock.monotonicMs() };
+}
+
+const STORES: readonly [string, string | undefined, (s?: KeptFactsSettings) => Promise<Replica>][] =
+  [
+    ['MemoryKeptFacts', undefined, (settings) => Promise.resolve(inMemory(settings))],
+    ['RedisKeptFacts', NO_REDIS, async (settings) => inRedis(await connect(), settings)()],
+  ];
+
+/** A fact whose lookup left so long ago. */
+function aged(fact: Fact, ageMs: number, { monotonicMs }: Replica): TimedFact {
+  return { ...fact, leftAtMs: monotonicMs() - ageMs };
+}
+
+/** What a request hears that comes in now, or came in a while ago. */
+async function heardBy(asker: Asker, replica: Replica, { cameInMsAgo = 0, number = ALICE } = {}) {
+  const cameInAtMs = replica.monotonicMs() - cameInMsAgo;
+  const facts = await replica.facts.recall(asker, number, cameInAtMs);
+  return facts.map((fact) => ({ ...fact, leftAtMs: undefined }));
+}
+
+describe.each(STORES)('%s', (_name, whyNot, create) => {
+  beforeEach((context) => {
+    context.skip(whyNot !== undefined, whyNot);
+  });
+
+  it('keeps what one asker learned of one number', async () => {
+    const replica = await create();
+    const { facts } = replica;
+    await facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    await facts.keep(ANNA, ALICE, aged(changed(30), 0, replica), false);
+    const heard = await heardBy(ANNA, replica);
+    expect(heard).toHaveLength(2);
+    expect(heard).toEqual(expect.arrayContaining([checked(240, false), changed(30)]));
+  });
+
+  const OTHERS: readonly [string, Asker, typeof ALICE][] = [
+    ['another caller', BERT, ALICE],
+    ['the same caller with another purpose', { ...ANNA, purpose: 'marketing' }, ALICE],
+    ['the same caller about another number', ANNA, BOB],
+    // A caller's name may hold whatever joins its parts.
+    ['a caller whose name runs into the purpose', { caller: 'anna fraud', purpose: 'x' }, ALICE],
+  ];
+  it.each(OTHERS)('tells nothing of it to %s', async (_whom, asker, number) => {
+    const replica = await create();
+    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), false);
+    expect(await heardBy(asker, replica, { number })).toEqual([]);
+  });
+
+  // KEEP_FACTS_SECONDS, CONSENT_RESULT_SECONDS, the fact's age, how long ago the request came in.
+  const AGES: readonly [string, number, number, boolean, number, number, boolean][] = [
+    ['answers again', 60, 0, true, 58, 0, true],
+    ['is over', 60, 0, true, 60.001, 0, false],
+    ['is over whenever it was kept', 60, 0, true, 400, 0, false],
+    ['answers at 0 what came in before its lookup left', 0, 60, true, 1, 2, true],
+    ['answers at 0 nothing that came in after', 0, 60, true, 1, 0, false],
+    [
+      'answers although it was heard only where the request is no older',
+      30,
+      60,
+      true,
+      45,
+      20,
+      true,
+    ],
+    ['answers no request that came in later than that', 30, 60, true, 45, 10, false],
+    ['that no request heard answers', 0, 60, false, 58, 0, true],
+    ['that no request heard answers for the longer of both', 60, 10, false, 58, 0, true],
+    ['that no request heard is over', 0, 60, false, 60.001, 0, false],
+  ];
+  it.each(AGES)(
+    'a fact %s (keep %d s, result %d s, heard %s, %d s old, request %d s old: %s)',
+    async (_what, keep, result, isHeard, age, cameIn, isTold) => {
+      const replica = await create({ keepMs: keep * 1000, resultMs: result * 1000 });
+      const fact = aged(checked(240, false), age * 1000, replica);
+      await replica.facts.keep(ANNA, ALICE, fact, isHeard);
+      const heard = await heardBy(ANNA, replica, { cameInMsAgo: cameIn * 1000 });
+      expect(heard).toEqual(isTold ? [checked(240, false)] : []);
+    },
+  );
+
+  it('is not kept longer by being kept again, and the last word says whether it was heard', async () => {
+    const replica = await create({ keepMs: 0, resultMs: 400 });
+    const { facts } = replica;
+    const fact = aged(checked(240, false), 0, replica);
+    await facts.keep(ANNA, ALICE, fact, true);
+    expect(await heardBy(ANNA, replica, { cameInMsAgo: -10 })).toEqual([]);
+    await facts.keep(ANNA, ALICE, fact, false);
+    while ((await heardBy(ANNA, replica)).length > 0) {
+      const [told = fact] = await facts.recall(ANNA, ALICE, replica.monotonicMs());
+      await facts.keep(ANNA, ALICE, told, false);
+      expect(replica.monotonicMs() - fact.leftAtMs).toBeLessThan(10_000);
+    }
+    expect(replica.monotonicMs() - fact.leftAtMs).toBeLessThan(10_000);
+  });
+
+  it('keeps the newest few about a number', async () => {
+    const replica = await create();
+    const windows = Array.from({ length: MAX_FACTS_PER_NUMBER + 8 }, (_, i) => i + 1);
+    for (const window of windows) {
+      const fact = aged(checked(window, false), 1000 - 10 * window, replica);
+      await replica.facts.keep(ANNA, ALICE, fact, true);
+    }
+    const heard = await heardBy(ANNA, replica);
+    const kept = heard.map((fact) => (fact.operation === 'check' ? fact.maxAgeHours : 0));
+    expect(kept.toSorted((a, b) => a - b)).toEqual(windows.slice(-MAX_FACTS_PER_NUMBER));
+  });
+});
+
+function longCaller(index: number): Asker {
+  return { ...ANNA, caller: `${index} ${'x'.repeat(16_000)}` };
+}
+
+describe('MemoryKeptFacts', () => {
+  it('holds no more bytes than it may, and goes by its monotonic clock alone', async () => {
+    const clock = new TestClock();
+    const facts = new MemoryKeptFacts(clock, MINUTE, 10_000);
+    const fact = (): TimedFact => ({ ...checked(240, false), leftAtMs: clock.monotonicMs() });
+    for (let index = 0; index < 100; index += 1)
+      await facts.keep(longCaller(index), ALICE, fact(), true);
+    expect(facts.bytes).toBeGreaterThan(5_000);
+    expect(facts.bytes).toBeLessThanOrEqual(10_000);
+    // Those that are kept stay.
+    expect(await facts.recall(longCaller(0), ALICE, clock.monotonicMs())).toHaveLength(1);
+    expect(await facts.recall(longCaller(99), ALICE, clock.monotonicMs())).toEqual([]);
+
+    clock.setWall(clock.nowMs() - 600_000);
+    await clock.advance(60_001);
+    expect(await facts.recall(longCaller(0), ALICE, clock.monotonicMs())).toEqual([]);
+    await facts.keep(longCaller(99), ALICE, fact(), true);
+    expect(await facts.recall(longCaller(99), ALICE, clock.monotonicMs())).toHaveLength(1);
+    expect(facts.bytes).toBeLessThan(1_000);
+  });
+});
+
+describe('RedisKeptFacts', () => {
+  beforeEach((context) => {
+    context.skip(NO_REDIS !== undefined, NO_REDIS);
+  });
+
+  let attacker: ReturnType<typeof createClient>;
+  beforeEach(async () => {
+    attacker = createClient({ url: redis?.url ?? '' });
+    await attacker.connect();
+    await attacker.flushAll();
+  });
+  afterEach(() => {
+    attacker.destroy();
+  });
+
+  /** Every value that lies under the one key. */
+  async function stolen(): Promise<{ key: string; fields: Record<string, string> }> {
+    const [key = ''] = await attacker.keys('*');
+    return { key, fields: await attacker.hGetAll(key) };
+  }
+
+  it('tells one replica what another keeps, whatever their clocks show', async () => {
+    const replica = inRedis(await connect());
+    // Neither the wall clocks nor the monotonic ones of two machines have anything in common.
+    const [one, other] = [replica(), replica(7_000_000)];
+    await one.facts.keep(ANNA, ALICE, aged(checked(240, false), 59_000, one), true);
+    const [fact] = await other.facts.recall(ANNA, ALICE, other.monotonicMs());
+    expect(fact).toMatchObject(checked(240, false));
+    const ageMs = other.monotonicMs() - (fact?.leftAtMs ?? 0);
+    expect(ageMs).toBeGreaterThanOrEqual(59_000);
+    expect(ageMs).toBeLessThan(60_000);
+    await one.facts.keep(ANNA, BOB, aged(checked(240, false), 60_001, one), true);
+    expect(await heardBy(ANNA, other, { number: BOB })).toEqual([]);
+  });
+
+  it('lets no writer without STATE_KEY make a false live on', async () => {
+    const replica = inRedis(await connect(), { keepMs: 300, resultMs: 0 })();
+    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    const { key, fields } = await stolen();
+    expect(Object.keys(fields)).toHaveLength(1);
+    while ((await heardBy(ANNA, replica)).length > 0) await systemClock.sleep(5);
+
+    for (const [name, value] of Object.entries(fields)) {
+      await attacker.hSet(key, name, value.replace(/^\d+/, '99999999999999'));
+    }
+    await attacker.persist(key);
+    expect(await heardBy(ANNA, replica)).toEqual([]);
+  });
+
+  const TAMPERED: readonly [string, (value: string, other: string) => string][] = [
+    ['no seal', () => '99999999999999'],
+    ['nothing at all', () => ''],
+    ['no end', (value) => value.replace(/^\d+/, 'never')],
+    [
+      'a seal with one character changed',
+      (value) => value.replace(/.(?=.{8}$)/, (c) => (c === 'A' ? 'B' : 'A')),
+    ],
+    ["another number's answer", (_value, other) => other],
+  ];
+  it.each(TAMPERED)('takes a value with %s for none, and keeps on', async (_what, tamper) => {
+    const replica = inRedis(await connect())();
+    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    const { key, fields } = await stolen();
+    await replica.facts.keep(ANNA, BOB, aged(checked(240, false), 0, replica), true);
+    const bobs = (await attacker.keys('*')).find((one) => one !== key) ?? '';
+    const [other = ''] = Object.values(await attacker.hGetAll(bobs));
+    for (const [name, value] of Object.entries(fields)) {
+      await attacker.hSet(key, name, tamper(value, other));
+    }
+    expect(await heardBy(ANNA, replica)).toEqual([]);
+    await replica.facts.keep(ANNA, ALICE, aged(changed(30), 0, replica), true);
+    expect(await heardBy(ANNA, replica)).toEqual([changed(30)]);
+  });
+
+  it('lets a command that reaches Redis late prolong nothing', async () => {
+    const connection = await connect();
+    let delayMs = 0;
+    const late = {
+      run: async (...command: Parameters<RedisConnection['run']>) => {
+        if (command[1].length > 0) await systemClock.sleep(delayMs);
+        return connection.run(...command);
+      },
+    };
+    const settings = { keepMs: 200, resultMs: 0, stateKey: randomBytes(32), operator: 'one' };
+    const facts = new RedisKeptFacts(late, systemClock, settings);
+    const replica = { facts, monotonicMs: () => systemClock.monotonicMs() };
+    delayMs = 300;
+    await facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    delayMs = 0;
+    expect(await heardBy(ANNA, replica, { cameInMsAgo: 1000 })).toEqual([]);
+  });
+
+  it('shows no number, caller or answer to a reader of Redis, and lets nothing lie for ever', async () => {
+    const replica = inRedis(await connect())();
+    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    const { key, fields } = await stolen();
+    const text = `${key} ${JSON.stringify(fields)}`;
+    for (const secret of ['447700900001', 'anna', 'fraud-prevention', 'swapped', 'check']) {
+      expect(text).not.toContain(secret);
+      expect(text).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
+    }
+    const ttlMs = await attacker.pTTL(key);
+    expect(ttlMs).toBeGreaterThan(50_000);
+    expect(ttlMs).toBeLessThanOrEqual(60_001);
+  });
+
+  it('clears away what is over', async () => {
+    const replica = inRedis(await connect())();
+    await replica.facts.keep(ANNA, ALICE, aged(checked(24, false), 59_900, replica), true);
+    while ((await heardBy(ANNA, replica)).length > 0) await systemClock.sleep(5);
+    await systemClock.sleep(2);
+    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    expect(Object.keys((await stolen()).fields)).toHaveLength(1);
+  });
+
+  it('says that it is lost while Redis is away, and looks up again what finds no room', async () => {
+    const own = await startRedis();
+    try {
+      const replica = inRedis(await connect(own.url))();
+      const client = createClient({ url: own.url });
+      client.on('error', () => undefined);
+      await client.connect();
+      await client.configSet('maxmemory', '1');
+      await replica.facts.keep(ANNA, ALICE, aged(checked(24, false), 0, replica), true);
+      expect(await heardBy(ANNA, replica)).toEqual([]);
+      client.destroy();
+    } finally {
+      await own.kill();
+    }
+    const replica = inRedis(await connect(own.url))();
+    const fact = aged(checked(24, false), 0, replica);
+    await expect(replica.facts.keep(ANNA, ALICE, fact, true)).rejects.toThrow(ConsentStoreLost);
+    await expect(heardBy(ANNA, replica)).rejects.toThrow(ConsentStoreLost);
+  });
+});

@@ -1,0 +1,416 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Asker } from '../../src/domain/asker.ts';
+import type { Lookup, Question } from '../../src/domain/question.ts';
+import type { LookupFailure } from '../../src/errors.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { OPEN_ADMISSION, type Heard } from '../../src/lookups/admission.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
+import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
+import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
+import { isWorthWaitingFor } from '../../src/lookups/planner.ts';
+import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
+import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
+import { told, type Told } from '../askedFields.ts';
+import { settled, TestClock } from '../testClock.ts';
+import { ALICE, BOB, hours } from '../values.ts';
+import { ScriptedRoute } from './scriptedRoute.ts';
+
+const ANNA: Asker = { caller: 'anna', purpose: 'fraud-prevention' };
+const DATE: Question = { asks: 'date' };
+const OFFER: Offer = {
+  operations: new Set(['retrieve-date', 'check']),
+  maxAgeHours: 2400,
+  dateMarginHours: 48,
+  trustMonitoredPeriod: true,
+};
+
+function window(maxAgeHours: number): Question {
+  return { asks: 'window', maxAgeHours: hours(maxAgeHours) };
+}
+
+function check(maxAgeHours: number): Lookup {
+  return { operation: 'check', maxAgeHours: hours(maxAgeHours) };
+}
+
+interface Asking {
+  readonly asker?: Asker;
+  readonly number?: typeof ALICE;
+  readonly signal?: AbortSignal;
+}
+
+let clock: TestClock;
+let operator: ScriptedRoute;
+let heard: Heard[];
+let refusal: LookupFailure | undefined;
+let route: KeptAnswers;
+
+beforeEach(() => {
+  clock = new TestClock();
+  operator = new ScriptedRoute(clock);
+  heard = [];
+  refusal = undefined;
+  route = standing(0);
+});
+
+/** The route of the 2-legged flow, with KEEP_FACTS_SECONDS. */
+function standing(keepSeconds: number, keptFacts?: KeptFacts): KeptAnswers {
+  const settings = { keepMs: keepSeconds * 1000, resultMs: 0 };
+  const parts = {
+    keptFacts: keptFacts ?? new MemoryKeptFacts(clock, settings),
+    admission: {
+      ...OPEN_ADMISSION,
+      heard: (one: Heard) => {
+        heard.push(one);
+        return refusal === undefined ? undefined : Promise.resolve(refusal);
+      },
+    },
+    offer: OFFER,
+  };
+  return new KeptAnswers(new SharedLookups(operator, parts), parts);
+}
+
+/** One GraphQL request. */
+async function ask(
+  questions: readonly Question[],
+  { asker = ANNA, number = ALICE, signal = new AbortController().signal }: Asking = {},
+): Promise<(Told | Error)[]> {
+  const cameInAtMs = clock.monotonicMs();
+  const executor = new Executor(route, OFFER, {
+    ...asker,
+    correlator: createCorrelator(undefined),
+    cameInAtMs,
+    signal,
+    deadlineMs: cameInAtMs + 10_000,
+  });
+  await executor.ask(number, questions);
+  return questions.map((question) => told(executor.answerTo(number, question)));
+}
+
+async function after<T>(ms: number, asked: Promise<T>): Promise<T> {
+  await clock.advance(ms);
+  return asked;
+}
+
+const FALSE: Told = { swapped: false };
+
+describe('requests at the same time', () => {
+  it('share one lookup where they ask the same', async () => {
+    const asked = Promise.all([1, 2, 3].map(() => ask([window(240)])));
+    expect(await after(20, asked)).toEqual([[FALSE], [FALSE], [FALSE]]);
+    expect(operator.begun).toEqual([check(240)]);
+  });
+
+  const OTHERS: readonly [string, Asking][] = [
+    ['another caller', { asker: { ...ANNA, caller: 'bert' } }],
+    ['the same caller with another purpose', { asker: { ...ANNA, purpose: 'marketing' } }],
+    ['the same caller about another number', { number: BOB }],
+  ];
+  it.each(OTHERS)('share nothing with %s', async (_whom, other) => {
+    route = standing(60);
+    const asked = Promise.all([ask([window(240)]), ask([window(240)], other)]);
+    expect(await after(20, asked)).toEqual([[FALSE], [FALSE]]);
+    expect(operator.begun).toHaveLength(2);
+    expect(
+      await after(20, ask([window(240)], { ...other, asker: { ...ANNA, caller: 'carl' } })),
+    ).toEqual([FALSE]);
+    expect(operator.begun).toHaveLength(3);
+  });
+
+  // Under way, wanted, whether the second waits for the first.
+  const WORTH: readonly [Lookup, Lookup, boolean][] = [
+    [check(240), check(240), true],
+    [check(240), check(24), true],
+    [check(24), check(240), false],
+    [{ operation: 'retrieve-date' }, { operation: 'retrieve-date' }, true],
+    [{ operation: 'retrieve-date' }, check(24), true],
+    [check(240), { operation: 'retrieve-date' }, false],
+  ];
+  it.each(WORTH)('%j under way, %j wanted: waits: %s', (underWay, wanted, isWorth) => {
+    expect(isWorthWaitingFor(underWay, wanted)).toBe(isWorth);
+  });
+
+  it('are answered by a larger window where it was false, and go on by themselves where it was true', async () => {
+    const both = Promise.all([ask([window(240)]), ask([window(24)])]);
+    expect(await after(20, both)).toEqual([[FALSE], [FALSE]]);
+    expect(operator.begun).toEqual([check(240)]);
+
+    operator.tells = ({ lookup, leftAtMs }) => ({
+      ...(lookup as ReturnType<typeof check> & { operation: 'check' }),
+      swapped: lookup.operation === 'check' && lookup.maxAgeHours > 100,
+      sentAtMs: leftAtMs,
+    });
+    const swapped = Promise.all([ask([window(240)]), ask([window(24)])]);
+    expect(await after(40, swapped)).toEqual([[{ swapped: true }], [FALSE]]);
+    expect(operator.begun).toEqual([check(240), check(240), check(24)]);
+  });
+
+  it('share a failure where they ask the same, and go on where it does not speak for them', async () => {
+    operator.tells = () => ({ code: 'PERIOD_NOT_SUPPORTED', reach: 'question' });
+    const asked = Promise.all([ask([window(240)]), ask([window(240)]), ask([window(24)])]);
+    const [one, two, three] = await after(40, asked);
+    expect(one).toEqual([{ failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } }]);
+    expect(two).toEqual(one);
+    expect(three).toEqual(one);
+    expect(operator.begun).toEqual([check(240), check(24)]);
+  });
+
+  it('share a defect', async () => {
+    operator.tells = () => {
+      throw new Error('a defect');
+    };
+    operator.lookUp = () => Promise.reject(new Error('a defect'));
+    const asked = Promise.all([ask([window(240)]), ask([window(240)])]);
+    expect(await after(20, asked)).toEqual([[new Error('a defect')], [new Error('a defect')]]);
+  });
+});
+
+describe('a lookup that has left', () => {
+  it('is joined by none who comes in later, where nothing is kept', async () => {
+    const first = ask([window(240)]);
+    await clock.advance(11);
+    expect(operator.left).toHaveLength(1);
+    const second = ask([window(240)]);
+    await clock.advance(20);
+    expect([await first, await second]).toEqual([[FALSE], [FALSE]]);
+    expect(operator.left).toHaveLength(2);
+  });
+
+  it('is joined by one that came in before, where it waited for something else', async () => {
+    operator.tokenMs = 0;
+    operator.lookupMs = 30;
+    const both = ask([DATE, window(240)]);
+    await clock.advance(20);
+    const late = ask([window(48)]);
+    await clock.advance(10);
+    // The date was withheld; the window of 48 hours is joined by nothing smaller.
+    await clock.advance(30);
+    expect(await both).toEqual([{ latestSimChange: null }, FALSE]);
+    expect(await late).toEqual([FALSE]);
+    expect(operator.left.map(({ lookup }) => lookup)).toEqual([
+      { operation: 'retrieve-date' },
+      check(48),
+      check(240),
+    ]);
+  });
+
+  it('is joined by one that comes in no later than KEEP_FACTS_SECONDS after', async () => {
+    route = standing(1);
+    operator.lookupMs = 5000;
+    const first = ask([window(240)]);
+    await clock.advance(10 + 1000);
+    const inTime = ask([window(240)]);
+    await clock.advance(1);
+    const late = ask([window(240)]);
+    await clock.advance(6000);
+    expect([await first, await inTime, await late]).toEqual([[FALSE], [FALSE], [FALSE]]);
+    expect(operator.left.map(({ leftAtMs }) => leftAtMs)).toEqual([1010, 2021]);
+  });
+});
+
+describe('a shared lookup', () => {
+  it('goes on without the request that began it, and ends with the last that waits', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const asked = [
+      ask([window(240)], { signal: first.signal }),
+      ask([window(240)], { signal: second.signal }),
+    ];
+    await clock.advance(5);
+    first.abort();
+    expect(await asked[0]).toEqual([{ failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' } }]);
+    await clock.advance(15);
+    expect(await asked[1]).toEqual([FALSE]);
+    expect(operator.left[0]?.request.signal.aborted).toBe(false);
+  });
+
+  it('has the latest deadline of all who wait, and the reason of the last who left', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const asked = [ask([window(240)], { signal: first.signal })];
+    await clock.advance(5);
+    asked.push(ask([window(24)], { signal: second.signal }));
+    await clock.advance(5);
+    const { request } = operator.left[0] ?? {};
+    expect(request?.deadlineMs).toBe(1000 + 5 + 10_000);
+    second.abort(new Error('the second'));
+    expect(request?.signal.aborted).toBe(false);
+    first.abort(new Error('the last'));
+    expect(request?.signal.reason).toEqual(new Error('the last'));
+    await clock.advance(20);
+    await Promise.all(asked);
+  });
+
+  it('that every request has given up is joined by none', async () => {
+    const hungUp = new AbortController();
+    const first = ask([window(240)], { signal: hungUp.signal });
+    await settled();
+    hungUp.abort();
+    const second = ask([window(240)]);
+    await clock.advance(20);
+    await first;
+    expect(await second).toEqual([FALSE]);
+    expect(operator.begun).toHaveLength(2);
+  });
+
+  it('is not begun for a request that is over', async () => {
+    expect(await ask([window(240)], { signal: AbortSignal.abort() })).toEqual([
+      { failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' } },
+    ]);
+    expect(operator.begun).toEqual([]);
+  });
+
+  it('is on record for each request that joined it, before it is told', async () => {
+    const asked = Promise.all([ask([window(240)]), ask([window(24)])]);
+    await after(20, asked);
+    expect(heard).toMatchObject([
+      { how: 'shared', lookup: check(240), number: ALICE, request: ANNA },
+    ]);
+    expect(heard[0]?.request.correlator).not.toBe(operator.left[0]?.request.correlator);
+
+    refusal = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
+    const unheard = Promise.all([ask([window(240)]), ask([window(240)])]);
+    expect(await after(20, unheard)).toEqual([[FALSE], [{ failure: refusal }]]);
+  });
+
+  it.each([
+    ['speaks for the number', 'number', 1],
+    ['speaks for the question alone', 'question', 0],
+  ] as const)('whose failure %s has %s lines', async (_what, reach, lines) => {
+    operator.tells = () => ({ code: 'NUMBER_NOT_SERVED', reach });
+    await after(20, Promise.all([ask([window(240)]), ask([window(240)])]));
+    expect(heard).toHaveLength(lines);
+  });
+});
+
+describe('a kept answer', () => {
+  beforeEach(() => {
+    route = standing(60);
+  });
+
+  it('is told again without a lookup for KEEP_FACTS_SECONDS after its lookup left', async () => {
+    await after(20, ask([window(240)]));
+    await clock.advance(59_990);
+    expect(await ask([window(240)])).toEqual([FALSE]);
+    expect(await ask([window(24)])).toEqual([FALSE]);
+    expect(operator.begun).toHaveLength(1);
+    await clock.advance(1);
+    expect(await after(20, ask([window(240)]))).toEqual([FALSE]);
+    expect(operator.begun).toHaveLength(2);
+  });
+
+  it('is no older for having been told again', async () => {
+    await after(20, ask([window(240)]));
+    for (let asks = 0; asks < 5; asks += 1) await after(15_000, ask([window(240)]));
+    expect(operator.begun).toHaveLength(2);
+  });
+
+  it('is on record for each request, before it is told', async () => {
+    await after(20, ask([window(240)]));
+    await ask([window(24)]);
+    expect(heard).toMatchObject([
+      { how: 'kept', lookup: check(240), number: ALICE, request: ANNA },
+    ]);
+    refusal = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
+    expect(await ask([window(24)])).toEqual([{ failure: refusal }]);
+    expect(operator.begun).toHaveLength(1);
+  });
+
+  it('is neither told nor on record where it answers nothing that is asked', async () => {
+    await after(20, ask([window(24)]));
+    expect(await after(20, ask([window(240)]))).toEqual([FALSE]);
+    expect(operator.begun).toEqual([check(24), check(240)]);
+    expect(heard).toEqual([]);
+  });
+
+  it('leaves the rest to be looked up', async () => {
+    await after(20, ask([window(240)]));
+    expect(await after(20, ask([DATE, window(24)]))).toEqual([{ latestSimChange: null }, FALSE]);
+    expect(operator.begun).toEqual([check(240), { operation: 'retrieve-date' }]);
+  });
+
+  it('keeps when the operator was asked', async () => {
+    const outcomes: unknown[] = [];
+    const inner = standing(60);
+    route = inner;
+    await after(20, ask([window(240)]));
+    const sentAtMs = operator.left[0]?.leftAtMs;
+    await clock.advance(30_000);
+    const request = {
+      ...ANNA,
+      correlator: createCorrelator(undefined),
+      cameInAtMs: clock.monotonicMs(),
+      signal: new AbortController().signal,
+      deadlineMs: Infinity,
+    };
+    const inquiry = { number: ALICE, request, questions: [window(240)], facts: [], failures: [] };
+    outcomes.push(await inner.lookUp(check(240), inquiry));
+    expect(outcomes).toEqual([
+      { facts: [{ ...check(240), swapped: false, sentAtMs, leftAtMs: sentAtMs }] },
+    ]);
+  });
+});
+
+describe('a store of facts that is lost', () => {
+  const LOST: KeptFacts = {
+    keepMs: 60_000,
+    keep: () => Promise.reject(new ConsentStoreLost()),
+    recall: () => Promise.reject(new ConsentStoreLost()),
+  };
+
+  it('costs a lookup, and no answer', async () => {
+    route = standing(60, LOST);
+    expect(await after(20, ask([window(240)]))).toEqual([FALSE]);
+    expect(await after(20, ask([window(240)]))).toEqual([FALSE]);
+    expect(operator.begun).toHaveLength(2);
+  });
+
+  it('that is silent holds up no request that is over', async () => {
+    route = standing(60, { ...LOST, recall: () => new Promise(() => undefined) });
+    const hungUp = new AbortController();
+    const asked = ask([window(240)], { signal: hungUp.signal });
+    await settled();
+    hungUp.abort();
+    expect(await asked).toEqual([{ failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' } }]);
+    expect(operator.begun).toEqual([]);
+  });
+
+  it('that is slow to keep is no reason to join again what was heard already', async () => {
+    route = standing(60, {
+      ...LOST,
+      keep: () => clock.sleep(1000),
+      recall: () => Promise.resolve([]),
+    });
+    operator.tells = ({ lookup, leftAtMs }) => {
+      if (lookup.operation !== 'check') throw new Error('Nobody asks for the date here.');
+      return { ...lookup, swapped: lookup.maxAgeHours > 100, sentAtMs: leftAtMs };
+    };
+    const asked = Promise.all([ask([window(240)]), ask([window(24)])]);
+    expect(await after(40, asked)).toEqual([[{ swapped: true }], [FALSE]]);
+    expect(operator.begun).toEqual([check(240), check(24)]);
+    await clock.advance(1000);
+  });
+
+  it('that is slow to keep lets no request fall in between, and is waited for on close', async () => {
+    const kept = Promise.withResolvers<undefined>();
+    const slow = new MemoryKeptFacts(clock, { keepMs: 60_000, resultMs: 0 });
+    route = standing(60, {
+      keepMs: 60_000,
+      keep: (...fact) => kept.promise.then(() => slow.keep(...fact)),
+      recall: (...asked) => slow.recall(...asked),
+    });
+    await after(20, ask([window(240)]));
+    expect(await ask([window(240)])).toEqual([FALSE]);
+    let isClosed = false;
+    const close = async () => {
+      await route.close();
+      isClosed = true;
+    };
+    const closing = close();
+    await settled();
+    expect(isClosed).toBe(false);
+    kept.resolve(undefined);
+    await closing;
+    expect(await ask([window(240)])).toEqual([FALSE]);
+    expect(operator.begun).toHaveLength(1);
+  });
+});
