@@ -80,6 +80,7 @@ export function readConfig(environment: Environment = process.env): Config {
     drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
     consent: {
       waitMs: read.integer('CONSENT_WAIT_MS', 3000, { min: 0, max: 300_000 }),
+      maxWaitMs: read.integer('CONSENT_MAX_WAIT_MS', 30_000, { min: 0, max: 300_000 }),
       doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS', 300, { min: 1, max: 86_400 }),
       deniedSeconds: read.integer('CONSENT_DENIED_SECONDS', 600, { min: 0, max: 86_400 }),
       resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 10, max: 3600 }),

@@ -8,4 +8,6 @@ export interface RequestContext {
   readonly simSwaps: SimSwapLoader;
   /** What the caller has left of its quotas by now; nothing for an anonymous one. Never rejects. */
   quotas(): Promise<readonly QuotaStanding[]>;
+  /** How long the request waits for the owner of a number, where it said so and the flow takes consent. */
+  readonly waitMs?: number;
 }

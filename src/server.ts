@@ -17,13 +17,11 @@ import type { Config } from './config.ts';
 import type { RequestContext } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';
 import { CrossOrigin } from './graphql/crossOrigin.ts';
-import { createEndpoint } from './graphql/endpoint.ts';
+import { createEndpoint, type Asking } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { frontPage } from './graphql/frontPage.ts';
 import { HttpServer } from './graphql/httpServer.ts';
-import type { RequestLife } from './graphql/requestLife.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import type { Correlator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint } from './http/endpoint.ts';
 import { JsonDocument } from './http/jsonDocument.ts';
@@ -99,9 +97,9 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { gate, keys, close: closeGate } = createGate(config.callers, parts);
   const createContext = (
     { caller, purpose }: Admitted,
-    life: RequestLife,
-    correlator: Correlator,
+    { life, correlator, preferredWaitMs }: Asking,
   ): RequestContext => {
+    const wait = waitOf(preferredWaitMs, parts);
     const loader = simSwaps.forRequest({
       caller: caller.key,
       purpose,
@@ -109,8 +107,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       cameInAtMs: life.cameInAtMs,
       signal: life.signal,
       deadlineMs: life.deadlineMs,
+      ...wait,
     });
     return {
+      ...wait,
       caller,
       simSwaps: permittedSimSwaps(caller, loader),
       quotas: () => quotas.standingOf(caller.key, QUOTA_READ_TIMEOUT_MS),
@@ -334,6 +334,15 @@ export async function connectToRedis({
   const redis = new RedisConnection(config.sharedState.redisUrl, clock, log);
   await redis.open();
   return redis;
+}
+
+/** How long a request waits for the owner of a number, where it says so: as long as it may. */
+function waitOf(
+  preferredMs: number | undefined,
+  { config, operator }: Pick<ServerParts, 'config' | 'operator'>,
+): { readonly waitMs?: number } {
+  if (preferredMs === undefined || operator.flow === '2-legged') return {};
+  return { waitMs: Math.min(preferredMs, config.consent.maxWaitMs, config.requestTimeoutMs) };
 }
 
 /** Fewer permits slow a hundred numbers down; more open sockets that an operator would count. */

@@ -80,7 +80,13 @@ describe('without settings', () => {
       requestTimeoutMs: 10_000,
       drainGraceMs: 0,
       keepFactsSeconds: 0,
-      consent: { waitMs: 3000, doubtSeconds: 300, deniedSeconds: 600, resultSeconds: 60 },
+      consent: {
+        waitMs: 3000,
+        maxWaitMs: 30_000,
+        doubtSeconds: 300,
+        deniedSeconds: 600,
+        resultSeconds: 60,
+      },
       limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10, maxReplyBytes: 2_000_000 },
       callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
       quotas: {
@@ -174,6 +180,7 @@ describe('a bad setting is named', () => {
     ['REQUEST_TIMEOUT_MS', '1.5', 'is a whole number from 10 to 300000'],
     ['DRAIN_GRACE_MS', 'soon', 'is a whole number from 0 to 300000'],
     ['CONSENT_WAIT_MS', '300001', 'is a whole number from 0 to 300000'],
+    ['CONSENT_MAX_WAIT_MS', '300001', 'is a whole number from 0 to 300000'],
     ['CONSENT_DOUBT_SECONDS', '0', 'is a whole number from 1 to 86400'],
     ['CONSENT_DENIED_SECONDS', '86401', 'is a whole number from 0 to 86400'],
     ['CONSENT_RESULT_SECONDS', '3601', 'is a whole number from 10 to 3600'],

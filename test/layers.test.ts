@@ -35,7 +35,7 @@ const PURE = [
   /^lookups\/planner\.ts$/,
   /^operator\/responses\.ts$/,
   /^tokens\/tokenResponses\.ts$/,
-  /^tokens\/consents\/consentRecord\.ts$/,
+  /^tokens\/consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
 ];
 

@@ -78,14 +78,15 @@ const NOTHING_MORE = {
   asOf: null,
 } as const;
 
-/** `simSwapConsent`. */
+/** `simSwapConsent`. @throws {LookupError} when the caller may not read it for now */
 export function toConsent(answer: FieldAnswer): ConsentStatus | null {
   switch (answer.kind) {
     case 'consent':
       return answer.consent ?? null;
+    case 'failure':
+      throw new LookupError(answer.failure);
     case 'date':
     case 'window':
-    case 'failure':
       throw notWhatWasAsked(answer);
   }
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 const ALLOWED_HEADERS = [
   'authorization',
   'content-type',
+  'prefer',
   'x-correlator',
   'x-purpose',
   'apollo-require-preflight',
@@ -13,7 +14,8 @@ const ALLOWED_HEADERS = [
 ].join(', ');
 
 /** What they may read beside what every page may. */
-const EXPOSED_HEADERS = 'ratelimit, ratelimit-policy, retry-after, www-authenticate, x-correlator';
+const EXPOSED_HEADERS =
+  'preference-applied, ratelimit, ratelimit-policy, retry-after, www-authenticate, x-correlator';
 
 /** For so long a browser need not ask again: most keep an answer no longer. */
 const MAX_AGE_SECONDS = 7200;

@@ -11,6 +11,7 @@ import type { RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
 import { DeadlineExceeded } from '../http/abortReasons.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';
+import { preferredWaitMs } from '../http/prefer.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
@@ -24,6 +25,14 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 /** At the deadline an execution answers with what it has: so long may that take. */
 const LAST_WORDS_MS = 1000;
+
+/** What one request brings beside who sent it. */
+export interface Asking {
+  readonly life: RequestLife;
+  readonly correlator: Correlator;
+  /** How long it would wait for the owner of a number (RFC 7240, `wait`), where it says so. */
+  readonly preferredWaitMs: number | undefined;
+}
 
 /** What the endpoint is made of. */
 export interface EndpointParts {
@@ -40,7 +49,7 @@ export interface EndpointParts {
   allowsHost(host: string | undefined): boolean;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway>;
-  createContext(admitted: Admitted, life: RequestLife, correlator: Correlator): RequestContext;
+  createContext(admitted: Admitted, asking: Asking): RequestContext;
 }
 
 /**
@@ -78,7 +87,15 @@ export function createEndpoint(
     const executed = await life.within(
       parts.apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: asked,
-        context: () => Promise.resolve(parts.createContext(admitted, life, correlator)),
+        context: () => {
+          const context = parts.createContext(admitted, {
+            life,
+            correlator,
+            preferredWaitMs: preferredWaitMs(singleValue(request.headers['prefer'])),
+          });
+          response.setHeaders(preferenceApplied(context));
+          return Promise.resolve(context);
+        },
       }),
       LAST_WORDS_MS,
     );
@@ -88,6 +105,12 @@ export function createEndpoint(
     }
     return replyFrom(executed);
   };
+}
+
+/** RFC 7240 §3: so long the request waits, be it less than it preferred. */
+function preferenceApplied({ waitMs }: RequestContext): Map<string, string> {
+  if (waitMs === undefined) return new Map();
+  return new Map([['preference-applied', `wait=${Math.floor(waitMs / 1000)}`]]);
 }
 
 /** A caller that hangs up is no news. */

@@ -3,6 +3,7 @@ import type { FieldAsk } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Question } from '../domain/question.ts';
 import type { Executor } from '../lookups/executor.ts';
+import type { ConsentReading } from '../lookups/lookupRoute.ts';
 import type { Answer } from '../lookups/plan.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 
@@ -61,6 +62,12 @@ async function answerOf(
     case 'window':
       return executor.answerTo(number, asked);
     case 'consent':
-      return { kind: 'consent', consent: await executor.consent(number) };
+      return consentAnswer(await executor.consent(number));
   }
+}
+
+function consentAnswer(reading: ConsentReading): FieldAnswer {
+  return 'failure' in reading
+    ? { kind: 'failure', failure: reading.failure }
+    : { kind: 'consent', consent: reading.status };
 }

@@ -1,19 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { Asker } from '../domain/asker.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { consentStatus, type ConsentStatus } from '../tokens/consents/consentStatus.ts';
+import { consentStatus } from '../tokens/consents/consentStatus.ts';
 import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
-import {
-  ConsentPursuit,
-  factsUnknownTo,
-  type PursuitParts,
-  type Waiter,
-} from './consentPursuit.ts';
-import type { Inquiry, LookupOutcome, LookupRoute, TimedFact } from './lookupRoute.ts';
+import { standingOf } from '../tokens/consents/standing.ts';
+import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
+import { Waiter } from './consentWaiters.ts';
+import type {
+  ConsentReading,
+  Inquiry,
+  LookupOutcome,
+  LookupRequest,
+  LookupRoute,
+} from './lookupRoute.ts';
 
 /**
  * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
- * of one caller (design §4, "Consent").
+ * of one asker (design §4, "Consent").
  */
 export class ConsentedLookups implements LookupRoute {
   readonly #parts: PursuitParts;
@@ -23,16 +28,13 @@ export class ConsentedLookups implements LookupRoute {
   /** A request's patience counts once for a number, over all the consents that it takes. */
   readonly #patienceEndsAtMs = new WeakMap<Inquiry, number>();
 
+  /** @param waitMs how long a request waits that does not say */
   constructor(parts: PursuitParts, waitMs: number) {
     this.#parts = parts;
     this.#waitMs = waitMs;
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const kept = await this.#recall(inquiry).catch(unlessLost);
-    if (kept === undefined) return { failed: { lookup, failure: STORE_LOST } };
-    if (kept.length > 0) return { facts: kept };
-
     const outcome = await this.#wait(lookup, inquiry);
     if ('failed' in outcome && outcome.failed.failure.code === 'CONSENT_PENDING') {
       await this.#keep(inquiry).catch(unlessLost);
@@ -40,10 +42,15 @@ export class ConsentedLookups implements LookupRoute {
     return outcome;
   }
 
-  async consent(number: PhoneNumber, caller: string): Promise<ConsentStatus | undefined> {
-    const { store, clock } = this.#parts;
+  /** Counts as a number that is asked about, and is audited. */
+  async consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
+    const { admission, store, clock, rules } = this.#parts;
+    const admitted = await admission.admit({ event: 'consent-status', number, request });
+    if ('failure' in admitted) return admitted;
     const snapshot = await store.read(number).catch(unlessLost);
-    return snapshot === undefined ? undefined : consentStatus(snapshot, caller, clock.nowMs());
+    if (snapshot === undefined) return { status: undefined };
+    const standing = standingOf(snapshot, nameOf(request), rules);
+    return { status: consentStatus(standing, snapshot.nowMs, clock.nowMs()) };
   }
 
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */
@@ -52,22 +59,22 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    const { clock } = this.#parts;
     const { signal } = inquiry.request;
     if (signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
 
-    const { promise, resolve, reject } = Promise.withResolvers<LookupOutcome>();
-    const waiter: Waiter = { inquiry, wanted: lookup, settle: resolve, reject };
+    const waiter = new Waiter(inquiry, lookup, clock.monotonicMs());
     const pursuit = this.#join(waiter);
 
     const settled = new AbortController();
-    const patience = this.#parts.clock
+    const patience = clock
       .sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal]))
       .catch(() => undefined);
     const outOfPatience = patience.then(() => ({
       failed: { lookup, failure: pursuit.leave(waiter) },
     }));
     try {
-      return await Promise.race([promise, outOfPatience]);
+      return await Promise.race([waiter.outcome, outOfPatience]);
     } finally {
       settled.abort();
     }
@@ -75,8 +82,9 @@ export class ConsentedLookups implements LookupRoute {
 
   #join(waiter: Waiter): ConsentPursuit {
     const { number, request } = waiter.inquiry;
-    const key = JSON.stringify([number, request.caller, request.purpose]);
-    const pursuit = this.#pursuits.get(key) ?? new ConsentPursuit(waiter, this.#parts);
+    const asker = nameOf(request);
+    const key = `${number} ${asker}`;
+    const pursuit = this.#pursuits.get(key) ?? new ConsentPursuit(number, asker, this.#parts);
     this.#pursuits.set(key, pursuit);
     const running = pursuit.join(waiter);
     if (!this.#running.has(running)) {
@@ -93,16 +101,11 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   #patienceLeftMs(inquiry: Inquiry): number {
+    const { waitMs = this.#waitMs } = inquiry.request;
     const nowMs = this.#parts.clock.monotonicMs();
-    const endsAtMs = this.#patienceEndsAtMs.get(inquiry) ?? nowMs + this.#waitMs;
+    const endsAtMs = this.#patienceEndsAtMs.get(inquiry) ?? nowMs + waitMs;
     this.#patienceEndsAtMs.set(inquiry, endsAtMs);
     return Math.max(0, endsAtMs - nowMs);
-  }
-
-  async #recall(inquiry: Inquiry): Promise<readonly TimedFact[]> {
-    const { number, request } = inquiry;
-    const kept = await this.#parts.keptFacts.recall(request, number, request.cameInAtMs);
-    return factsUnknownTo(inquiry, kept);
   }
 
   /** What earlier consents told is wanted again by the request that comes back for the next one. */
@@ -112,15 +115,17 @@ export class ConsentedLookups implements LookupRoute {
   }
 }
 
+/** Names an asker in records: of one length, and without what a token says of a person. */
+function nameOf({ caller, purpose }: Asker): string {
+  return createHash('sha256')
+    .update(JSON.stringify([caller, purpose]))
+    .digest('base64url');
+}
+
 /** A shared store that cannot be asked is no reason to break; what needed it is done without. */
 function unlessLost(error: unknown): undefined {
   if (!(error instanceof ConsentStoreLost)) throw error;
   return undefined;
 }
 
-const STORE_LOST: LookupFailure = {
-  code: 'OPERATOR_UNAVAILABLE',
-  reach: 'number',
-  retryAfterSeconds: 1,
-};
 const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

@@ -3,9 +3,14 @@ import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
-import type { Inquiry, LookupOutcome, LookupRequest, LookupRoute } from './lookupRoute.ts';
+import type {
+  ConsentReading,
+  Inquiry,
+  LookupOutcome,
+  LookupRequest,
+  LookupRoute,
+} from './lookupRoute.ts';
 import { ifAdmitted, type Admission } from './admission.ts';
 import { failureOf } from './turnedAway.ts';
 
@@ -37,9 +42,9 @@ export class DirectLookups implements LookupRoute {
     );
   }
 
-  /** Nobody is asked whose consent it would take. */
-  consent(): Promise<ConsentStatus> {
-    return Promise.resolve({ state: 'NOT_NEEDED' });
+  /** No owner is asked for consent. */
+  consent(): Promise<ConsentReading> {
+    return Promise.resolve({ status: { state: 'NOT_NEEDED' } });
   }
 
   /** Nothing of a direct lookup outlives its request. */

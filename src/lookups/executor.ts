@@ -1,9 +1,16 @@
+import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Question } from '../domain/question.ts';
 import type { LookupFailureCode } from '../errors.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
-import type { Inquiry, LookupRequest, LookupRoute, TimedFact } from './lookupRoute.ts';
-import type { Answer, FailedLookup, Offer } from './plan.ts';
+import type {
+  ConsentReading,
+  Inquiry,
+  LookupRequest,
+  LookupRoute,
+  TimedFact,
+} from './lookupRoute.ts';
+import type { Answer, Offer, Plan } from './plan.ts';
 import { answerTo, nextLookup } from './planner.ts';
 
 /** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
@@ -40,15 +47,13 @@ export class Executor {
    * How the consent about a number stands once what this request asks is answered. What an answer said
    * of it holds: an expiry is told once, and a pending one may have ended a moment later.
    */
-  async consent(number: PhoneNumber): Promise<ConsentStatus | undefined> {
+  async consent(number: PhoneNumber): Promise<ConsentReading> {
     const inquiry = this.#inquiries.get(number);
     await inquiry?.run;
-    const told = inquiry?.failures.findLast(({ failure }) => failure.code in STATES)?.failure;
-    const state = told === undefined ? undefined : STATES[told.code];
-    const stored = await this.#route.consent(number, this.#request.caller);
-    if (told === undefined || state === undefined || stored?.state === state) return stored;
-    const { retryAfterSeconds } = told;
-    return { state, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+    const reading = await this.#route.consent(number, this.#request);
+    return 'failure' in reading || inquiry === undefined
+      ? reading
+      : { status: statusBeside(inquiry, reading.status) };
   }
 
   /** One lookup at a time: the next one may not be needed, and some operators refuse a second. */
@@ -88,6 +93,22 @@ export class Executor {
     }
     return inquiry;
   }
+}
+
+/** How a consent stands beside what a request was told; `stored` is how it stands by itself. */
+function statusBeside(
+  { facts, failures }: Plan,
+  stored: ConsentStatus | undefined,
+): ConsentStatus | undefined {
+  if (stored?.state === 'NOT_NEEDED') return stored;
+  const told = failures.findLast(({ failure }) => failure.code in STATES)?.failure;
+  const state = told === undefined ? undefined : STATES[told.code];
+  if (told === undefined || state === undefined) {
+    return facts.length > 0 ? { state: 'ANSWERED' } : stored;
+  }
+  if (stored?.state === state) return stored;
+  const { retryAfterSeconds } = told;
+  return { state, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 }
 
 const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>>> = {

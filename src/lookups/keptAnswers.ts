@@ -3,11 +3,17 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
-import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
 import type { Admission } from './admission.ts';
 import type { KeptFacts } from './keptFacts.ts';
-import type { Inquiry, LookupOutcome, LookupRoute, TimedFact } from './lookupRoute.ts';
+import type {
+  ConsentReading,
+  Inquiry,
+  LookupOutcome,
+  LookupRequest,
+  LookupRoute,
+  TimedFact,
+} from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { answerMore } from './planner.ts';
 
@@ -40,8 +46,8 @@ export class KeptAnswers implements LookupRoute {
     return failure === undefined ? { facts } : { failed: { lookup, failure } };
   }
 
-  consent(number: PhoneNumber, caller: string): Promise<ConsentStatus | undefined> {
-    return this.#route.consent(number, caller);
+  consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
+    return this.#route.consent(number, request);
   }
 
   close(): Promise<void> {

@@ -1,11 +1,13 @@
 import type { Asker } from '../domain/asker.ts';
+import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../errors.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
-import type { FailedLookup, Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 
 /** What lookups need to know of the GraphQL request that they are made for. */
 export interface LookupRequest extends Asker, Urgency {
@@ -14,6 +16,8 @@ export interface LookupRequest extends Asker, Urgency {
   readonly cameInAtMs: number;
   /** Aborted when the caller hangs up and when the request's time is over. */
   readonly signal: AbortSignal;
+  /** How long it waits for the owner of a number, where it says so (RFC 7240, `wait`). */
+  readonly waitMs?: number;
   /** Is called whenever a lookup has its token and is about to leave, with the monotonic time. */
   readonly onLeaving?: (leftAtMs: number) => void;
 }
@@ -32,12 +36,16 @@ export interface Inquiry extends Plan {
 export type LookupOutcome =
   { readonly facts: readonly TimedFact[] } | { readonly failed: FailedLookup };
 
+/** How a consent stands; `undefined` while that cannot be told, or a failure when it may not be read. */
+export type ConsentReading =
+  { readonly status: ConsentStatus | undefined } | { readonly failure: LookupFailure };
+
 /** How lookups are made in one of the two flows. */
 export interface LookupRoute {
   /** Brings new facts, or a failure that closes what the lookup was planned for. */
   lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome>;
-  /** How the consent about a number stands for a caller; `undefined` when nobody can tell for now. */
-  consent(number: PhoneNumber, caller: string): Promise<ConsentStatus | undefined>;
+  /** How the consent about a number stands for the asker of a request. */
+  consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
   /** Resolves when nothing is under way any more that must not be cut. */
   close(): Promise<void>;
 }

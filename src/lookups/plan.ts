@@ -1,7 +1,8 @@
 import type { DateTrust } from '../domain/deduction.ts';
+import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { Instant } from '../domain/instant.ts';
-import type { Lookup, Operation, Question } from '../domain/question.ts';
+import type { Operation, Question } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 
 /** What one operator offers, as far as the planner cares. */
@@ -9,12 +10,6 @@ export interface Offer extends DateTrust {
   readonly operations: ReadonlySet<Operation>;
   /** The largest window that `check` takes. */
   readonly maxAgeHours: number;
-}
-
-/** A lookup that brought no fact. */
-export interface FailedLookup {
-  readonly lookup: Lookup;
-  readonly failure: LookupFailure;
 }
 
 /** Everything asked and learned about one number in one operation. */

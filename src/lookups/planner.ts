@@ -1,8 +1,9 @@
 import { deduceSwapped, deduceSwappedFromDateAlone, monitoredHours } from '../domain/deduction.ts';
+import { closes, type FailedLookup } from '../domain/failedLookup.ts';
 import type { DateFact, Fact } from '../domain/fact.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { Lookup, Question } from '../domain/question.ts';
-import type { Answer, FailedLookup, Offer, Plan } from './plan.ts';
+import type { Answer, Offer, Plan } from './plan.ts';
 
 /** The next lookup that an open question needs; `undefined` when nothing is open (design §3). Pure. */
 export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
@@ -31,6 +32,16 @@ export function nextWindowAmong(plans: readonly Plan[], offer: Offer): MaxAgeHou
     facts: plans.flatMap(({ facts }) => facts),
     failures: plans.flatMap(({ failures }) => failures),
   });
+}
+
+/** Whether a failed lookup closes something that is open in the plan. */
+export function changesPlan(failedLookup: FailedLookup, plan: Plan, offer: Offer): boolean {
+  const after = { ...plan, failures: [...plan.failures, failedLookup] };
+  return plan.questions.some(
+    (question) =>
+      answerTo(question, plan, offer) === undefined &&
+      answerTo(question, after, offer) !== undefined,
+  );
 }
 
 /** Rule 5: the largest window first, for most lines never swapped; once something was `true`, halve. */
@@ -92,11 +103,7 @@ function answerToDate({ facts, failures }: Plan, offer: Offer): Answer | undefin
     return { kind: 'date', latestSimChange: fact.latestSimChange, asOfMs: fact.sentAtMs };
   }
   if (!offer.operations.has('retrieve-date')) return NOT_OFFERED;
-  return failed(
-    failures.find(
-      ({ lookup, failure }) => failure.reach === 'number' || lookup.operation === 'retrieve-date',
-    ),
-  );
+  return failed(failures.find((failedLookup) => closes(failedLookup, RETRIEVE_DATE)));
 }
 
 function answerToWindow(
@@ -109,7 +116,8 @@ function answerToWindow(
   if (!offer.operations.has('check'))
     return answerFromDateAlone(maxAgeHours, facts, failures, offer);
   if (maxAgeHours > offer.maxAgeHours) return periodNotSupported(offer.maxAgeHours);
-  return failed(failures.find((failedLookup) => closesWindow(failedLookup, maxAgeHours)));
+  const check: Lookup = { operation: 'check', maxAgeHours };
+  return failed(failures.find((failedLookup) => closes(failedLookup, check)));
 }
 
 /** Rule 6. */
@@ -124,16 +132,6 @@ function answerFromDateAlone(
   const swapped = deduceSwappedFromDateAlone(maxAgeHours, fact, offer);
   if (swapped === undefined) return periodNotSupported(monitoredHours(fact, offer));
   return { kind: 'window', swapped, asOfMs: fact.sentAtMs };
-}
-
-/** Rules 7 and 8: how far a failure speaks. A failed date closes no window that `check` can answer. */
-function closesWindow({ lookup, failure }: FailedLookup, maxAgeHours: MaxAgeHours): boolean {
-  if (failure.reach === 'number') return true;
-  if (lookup.operation !== 'check') return false;
-  if (failure.reach === 'operation') return true;
-  return failure.code === 'PERIOD_NOT_SUPPORTED'
-    ? lookup.maxAgeHours <= maxAgeHours
-    : lookup.maxAgeHours === maxAgeHours;
 }
 
 function isDateFact(fact: Fact): fact is DateFact {

@@ -2,11 +2,16 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
-import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';
-import type { Inquiry, LookupOutcome, LookupRequest, LookupRoute } from './lookupRoute.ts';
+import type {
+  ConsentReading,
+  Inquiry,
+  LookupOutcome,
+  LookupRequest,
+  LookupRoute,
+} from './lookupRoute.ts';
 import { isWorthWaitingFor } from './planner.ts';
 
 /** What sharing lookups takes. */
@@ -49,8 +54,8 @@ export class SharedLookups implements LookupRoute {
     return failure === undefined ? outcome : { failed: { lookup: joined.lookup, failure } };
   }
 
-  consent(number: PhoneNumber, caller: string): Promise<ConsentStatus | undefined> {
-    return this.#route.consent(number, caller);
+  consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
+    return this.#route.consent(number, request);
   }
 
   /** Facts are kept and lines written, although no request waits any more. */

@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { told } from './answers.ts';
+import type { Environment } from '../../src/config/environment.ts';
 import { startSimulated, type GraphqlReply } from './service.ts';
+import { STORES, Stores } from './stores.ts';
 
 const GRANTED_AFTER_2_S = '+447700900050';
 const DECLINED_AFTER_1_S = '+447700900052';
@@ -14,10 +16,18 @@ function codeOf({ errors = [] }: GraphqlReply): string | undefined {
   return errors[0]?.extensions?.code;
 }
 
-describe.concurrent('consent over the wire', () => {
+const stores = new Stores();
+beforeAll(() => stores.start());
+afterAll(() => stores.stop());
+
+const COVERED = STORES.filter((store) => stores.whyNot(store) === undefined);
+
+describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) => {
+  const start = (settings: Environment = {}) =>
+    startSimulated({ OPERATOR_FLOW: '3-legged', ...stores.settings(store), ...settings });
+
   test('granted while the request waits: one answer, one prompt', async () => {
-    await using service = await startSimulated({
-      OPERATOR_FLOW: '3-legged',
+    await using service = await start({
       CONSENT_WAIT_MS: '8000',
     });
 
@@ -27,10 +37,11 @@ describe.concurrent('consent over the wire', () => {
     expect(service.stats()).toMatchObject({ prompts: 1, tokens: 1, lookups: 1, earlyPolls: 0 });
   });
 
-  test('longer than the patience: CONSENT_PENDING, and asking again resumes the same consent', async () => {
-    await using service = await startSimulated({
-      OPERATOR_FLOW: '3-legged',
-      CONSENT_WAIT_MS: '200',
+  test('longer than the patience: CONSENT_PENDING, and asking again resumes the same consent', async ({
+    expect: inTest,
+  }) => {
+    await using service = await start({
+      CONSENT_WAIT_MS: '1000',
     });
 
     const first = await service.ask(WITHIN, { number: GRANTED_AFTER_2_S });
@@ -39,7 +50,7 @@ describe.concurrent('consent over the wire', () => {
     expect(service.stats()).toMatchObject({ prompts: 1, tokens: 0, lookups: 0 });
 
     const asking = async () => told(await service.ask(WITHIN, { number: GRANTED_AFTER_2_S }));
-    await expect.poll(asking, { timeout: 15_000 }).toEqual({ swapped: false });
+    await inTest.poll(asking, { timeout: 15_000 }).toEqual({ swapped: false });
 
     expect(service.stats()).toMatchObject({
       prompts: 1,
@@ -51,9 +62,38 @@ describe.concurrent('consent over the wire', () => {
     });
   });
 
+  test.each([
+    ['30', 'wait=12', { swapped: false }],
+    ['0', 'wait=0', { swapped: 'CONSENT_PENDING' }],
+  ])('waits as long as the request prefers (Prefer: wait=%s)', async (wait, applied, heard) => {
+    await using service = await start({
+      CONSENT_WAIT_MS: '1000',
+      REQUEST_TIMEOUT_MS: '12000',
+    });
+
+    const reply = await fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', prefer: `wait=${wait}` },
+      body: JSON.stringify({ query: WITHIN, variables: { number: GRANTED_AFTER_2_S } }),
+    });
+
+    expect(reply.headers.get('preference-applied')).toBe(applied);
+    expect(told((await reply.json()) as GraphqlReply)).toEqual(heard);
+  });
+
+  test('waits no longer than CONSENT_MAX_WAIT_MS', async () => {
+    await using service = await start({
+      CONSENT_MAX_WAIT_MS: '100',
+    });
+    const headers = { prefer: 'wait=25' };
+
+    const reply = await service.ask(WITHIN, { number: GRANTED_AFTER_2_S }, { headers });
+
+    expect(told(reply)).toEqual({ swapped: 'CONSENT_PENDING' });
+  });
+
   test('requests that come while the owner thinks share one prompt, one token and one lookup', async () => {
-    await using service = await startSimulated({
-      OPERATOR_FLOW: '3-legged',
+    await using service = await start({
       CONSENT_WAIT_MS: '8000',
     });
 
@@ -66,8 +106,7 @@ describe.concurrent('consent over the wire', () => {
   });
 
   test('declined: CONSENT_DENIED, remembered without a second prompt', async () => {
-    await using service = await startSimulated({
-      OPERATOR_FLOW: '3-legged',
+    await using service = await start({
       CONSENT_WAIT_MS: '8000',
     });
 
@@ -80,7 +119,7 @@ describe.concurrent('consent over the wire', () => {
   });
 
   test('withdrawn for good: CONSENT_DENIED without a prompt', async () => {
-    await using service = await startSimulated({ OPERATOR_FLOW: '3-legged' });
+    await using service = await start();
 
     const reply = await service.ask(WITHIN, { number: WITHDRAWN });
 
@@ -88,15 +127,16 @@ describe.concurrent('consent over the wire', () => {
     expect(service.stats()).toMatchObject({ prompts: 0, tokens: 0 });
   });
 
-  test('never answered: CONSENT_EXPIRED once, and only then another prompt', async () => {
-    await using service = await startSimulated({
-      OPERATOR_FLOW: '3-legged',
-      CONSENT_WAIT_MS: '200',
+  test('never answered: CONSENT_EXPIRED once, and only then another prompt', async ({
+    expect: inTest,
+  }) => {
+    await using service = await start({
+      CONSENT_WAIT_MS: '1000',
     });
     const asking = async () => codeOf(await service.ask(WITHIN, { number: EXPIRES_AFTER_6_S }));
 
     expect(await asking()).toBe('CONSENT_PENDING');
-    await expect.poll(asking, { timeout: 15_000 }).toBe('CONSENT_EXPIRED');
+    await inTest.poll(asking, { timeout: 15_000 }).toBe('CONSENT_EXPIRED');
     expect(service.stats().prompts).toBe(1);
 
     expect(await asking()).toBe('CONSENT_PENDING');
@@ -104,9 +144,8 @@ describe.concurrent('consent over the wire', () => {
   });
 
   test('whether the owner was prompted is unknown: pending, and nobody is prompted again', async () => {
-    await using service = await startSimulated({
-      OPERATOR_FLOW: '3-legged',
-      CONSENT_WAIT_MS: '200',
+    await using service = await start({
+      CONSENT_WAIT_MS: '1000',
     });
 
     for (const _ of ['asked', 'asked again']) {

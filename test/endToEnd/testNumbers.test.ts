@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_NUMBERS } from '../../src/simulator/testNumbers.ts';
 import { tellAbout, type Told } from './answers.ts';
 import { startSimulated } from './service.ts';
+import { STORES, Stores } from './stores.ts';
 
 const QUICK = { OPERATOR_TIMEOUT_MS: '300' };
 const PATIENT = { CONSENT_WAIT_MS: '9500' };
@@ -89,7 +90,13 @@ const IN_THE_FLOW_IT_IS_FOR = [
     [flow, lastDigits, date, tenDays, settings] as const,
 );
 
-describe.concurrent('what a test number comes to through GraphQL', () => {
+const stores = new Stores();
+beforeAll(() => stores.start());
+afterAll(() => stores.stop());
+
+const COVERED = STORES.filter((store) => stores.whyNot(store) === undefined);
+
+describe.concurrent.each(COVERED)('what a test number comes to through GraphQL, in %s', (store) => {
   test.each(IN_THE_FLOW_IT_IS_FOR)(
     '%s: …%s tells %j, within ten days %j',
     async (flow, lastDigits, date, tenDays, settings) => {
@@ -97,6 +104,7 @@ describe.concurrent('what a test number comes to through GraphQL', () => {
         OPERATOR_FLOW: flow,
         REQUEST_TIMEOUT_MS: '15000',
         OPERATOR_TIMEOUT_MS: '10000',
+        ...stores.settings(store),
         ...settings,
       });
 

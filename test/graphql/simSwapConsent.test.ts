@@ -89,12 +89,12 @@ describe('simSwapConsent', () => {
   });
 
   it.each([
-    [ANSWERED, 'NOT_ASKED', false],
+    [ANSWERED, 'ANSWERED', false],
     [AFTER_2_S, 'PENDING', true],
     [WITHDRAWN, 'DENIED', true],
     [FORGOTTEN, 'EXPIRED', false],
   ])('says in the same operation why %s has its answer: %s', async (number, state, retry) => {
-    await serve('3-legged');
+    await serve('3-legged', { CONSENT_WAIT_MS: '1500' });
     const consent = await consentOf(number, 'simSwappedWithin');
     expect(consent?.state).toBe(state);
     expect(typeof consent?.retryAfterSeconds === 'number').toBe(retry);
@@ -142,7 +142,7 @@ describe('simSwapConsent', () => {
     });
     const { data, errors } = await ask([ANSWERED], `simSwappedWithin ${CONSENT}`);
     expect(data?.phoneNumbers).toEqual([{ simSwappedWithin: null, simSwapConsent: null }]);
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['OPERATOR_UNAVAILABLE']);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['STATE_UNAVAILABLE']);
     expect(simulator.stats().prompts).toBe(0);
   });
 });

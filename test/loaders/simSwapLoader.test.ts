@@ -5,9 +5,13 @@ import { LookupError, type LookupFailure } from '../../src/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { createSimSwapLoader } from '../../src/loaders/simSwapLoader.ts';
 import { Executor } from '../../src/lookups/executor.ts';
-import type { Inquiry, LookupOutcome, LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import type {
+  Inquiry,
+  LookupOutcome,
+  LookupRoute,
+  ConsentReading,
+} from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
-import type { ConsentStatus } from '../../src/tokens/consents/consentStatus.ts';
 import { fieldsOf } from '../askedFields.ts';
 import { ALICE, BOB, changed, checked, hours } from '../values.ts';
 
@@ -52,8 +56,8 @@ class CountingRoute implements LookupRoute {
     return { facts: [{ ...fact, leftAtMs: 0 }] };
   }
 
-  consent(): Promise<ConsentStatus> {
-    return Promise.resolve({ state: 'NOT_ASKED' });
+  consent(): Promise<ConsentReading> {
+    return Promise.resolve({ status: { state: 'NOT_ASKED' } });
   }
 
   close(): Promise<void> {

@@ -22,10 +22,18 @@ const SECOND_MS = 1000;
 const WAIT_MS = 3000;
 
 const PENDING: Polled = { goOn: 'authorization_pending' };
+const EXPIRED: Polled = { failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
 
 function window(hours: number): Question {
   return { asks: 'window', maxAgeHours: hours as MaxAgeHours };
 }
+
+/** What tells nothing of another asker's consent. */
+const ANOTHERS: LookupFailure = {
+  code: 'CONSENT_PENDING',
+  reach: 'number',
+  retryAfterSeconds: 60,
+};
 
 const DATE: Question = { asks: 'date' };
 
@@ -40,7 +48,14 @@ function failure(answer: Told | Error | undefined): LookupFailure | undefined {
   return answer !== undefined && 'failure' in answer ? answer.failure : undefined;
 }
 
-describe('lookups with consent', () => {
+class SharedConsentStore extends MemoryConsentStore {
+  override readonly isShared = true;
+}
+
+describe.each([
+  ['of its own', MemoryConsentStore],
+  ['that is shared', SharedConsentStore],
+])('lookups with consent, in a store %s', (_store, Store) => {
   let clock: TestClock;
   let operator: ScriptedOperator;
   let store: MemoryConsentStore;
@@ -50,7 +65,7 @@ describe('lookups with consent', () => {
   beforeEach(() => {
     clock = new TestClock();
     operator = new ScriptedOperator(clock);
-    store = new MemoryConsentStore(clock);
+    store = new Store(clock);
     keptFacts = new MemoryKeptFacts(clock, { keepMs: 0, resultMs: 60_000 });
     lookups = route();
   });
@@ -85,13 +100,14 @@ describe('lookups with consent', () => {
     questions: readonly Question[],
     {
       caller = 'anna',
+      purpose = 'fraud-prevention',
       signal = new AbortController().signal,
       number = NUMBER,
-    }: { caller?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
+    }: { caller?: string; purpose?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
   ): Promise<(Told | Error)[]> {
     const executor = new Executor(lookups, OFFER, {
       caller,
-      purpose: 'fraud-prevention',
+      purpose,
       correlator: createCorrelator(undefined),
       cameInAtMs: clock.monotonicMs(),
       signal,
@@ -106,6 +122,17 @@ describe('lookups with consent', () => {
   async function after(ms: number, asked: Promise<(Told | Error)[]>) {
     await clock.advance(ms);
     return asked;
+  }
+
+  /** A pursuit that spins reads for ever, and lets no timer fire. */
+  function boundReads(max: number): void {
+    const read = store.read.bind(store);
+    let reads = 0;
+    store.read = (number) => {
+      reads += 1;
+      if (reads > max) throw new Error(`The store was read more than ${max} times.`);
+      return read(number);
+    };
   }
 
   it('asks the owner once, polls at once, and spends the token at once', async () => {
@@ -200,7 +227,7 @@ describe('lookups with consent', () => {
     const anna = ask([window(240)]);
     await settled();
     const [bert] = await after(0, ask([window(240)], { caller: 'bert' }));
-    expect(failure(bert)).toMatchObject({ code: 'CONSENT_PENDING', retryAfterSeconds: 2 });
+    expect(failure(bert)).toEqual(ANOTHERS);
     await clock.advance(WAIT_MS);
     await anna;
     expect(operator.prompts).toHaveLength(1);
@@ -291,12 +318,16 @@ describe('lookups with consent', () => {
     expect(failure(answer)?.code).toBe(code);
   });
 
-  it('remembers a denial for the number, whoever asks', async () => {
+  it('remembers a denial for the number, which is pending for every other asker', async () => {
     operator.polled = [{ failure: { code: 'CONSENT_DENIED', reach: 'number' } }];
     await after(0, ask([window(240)]));
     await clock.advance(599 * SECOND_MS);
-    const [bert] = await after(0, ask([window(240)], { caller: 'bert' }));
-    expect(failure(bert)).toMatchObject({ code: 'CONSENT_DENIED', retryAfterSeconds: 1 });
+    const [anna] = await after(0, ask([window(240)]));
+    expect(failure(anna)).toMatchObject({ code: 'CONSENT_DENIED', retryAfterSeconds: 1 });
+    for (const other of [{ caller: 'bert' }, { purpose: 'marketing' }]) {
+      const [answer] = await after(0, ask([window(240)], other));
+      expect(failure(answer)).toEqual(ANOTHERS);
+    }
     await clock.advance(SECOND_MS);
     await after(0, ask([window(240)], { caller: 'bert' }));
     expect(operator.prompts).toHaveLength(2);
@@ -368,7 +399,7 @@ describe('lookups with consent', () => {
   });
 
   it('refuses new consents when the store is full, and keeps the live ones', async () => {
-    store = new MemoryConsentStore(clock, 1);
+    store = new Store(clock, 1);
     lookups = route();
     operator.polled = [PENDING];
     await after(WAIT_MS, ask([window(240)]));
@@ -379,6 +410,31 @@ describe('lookups with consent', () => {
     expect(await after(SECOND_MS, ask([window(240)]))).toEqual([{ swapped: false }]);
     expect(operator.prompts).toHaveLength(1);
   });
+
+  it.each(['expired_token', 'invalid_grant'])(
+    'comes to an end when %s arrives after the latest request has left',
+    async () => {
+      const date = { text: 'yesterday', epochMs: clock.nowMs() - 24 * HOUR_MS };
+      operator.looked = [
+        { operation: 'retrieve-date', latestSimChange: date, sentAtMs: clock.nowMs() },
+      ];
+      operator.polled = [PENDING, 'granted', PENDING, EXPIRED];
+      boundReads(1000);
+      const x = ask([DATE, window(24)]);
+      await clock.advance(1500);
+      const w = ask([DATE, window(24)]);
+      await clock.advance(900);
+      const hungUp = new AbortController();
+      const l = ask([window(24)], { signal: hungUp.signal });
+      await clock.advance(800);
+      hungUp.abort();
+      await clock.advance(2000);
+      expect(failure((await x)[1])?.code).toBe('CONSENT_PENDING');
+      expect(failure((await l)[0])?.code).toBe('CONSENT_PENDING');
+      expect(failure((await w)[1])?.code).toBe('CONSENT_EXPIRED');
+      expect(operator.prompts).toHaveLength(2);
+    },
+  );
 
   it('waits on close for the exchange that is under way, and stores what it brings', async () => {
     operator.latencyMs = 100;

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deduceSwapped } from '../../src/domain/deduction.ts';
+import type { FailedLookup } from '../../src/domain/failedLookup.ts';
 import type { Fact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/errors.ts';
-import type { FailedLookup, Offer, Plan } from '../../src/lookups/plan.ts';
+import type { Offer, Plan } from '../../src/lookups/plan.ts';
 import { answerTo, nextLookup } from '../../src/lookups/planner.ts';
 import { isRight, operate, swappedWithin, window, type Line } from './operatorOracle.ts';
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { FailedLookup } from '../../src/domain/failedLookup.ts';
 import type { Fact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/errors.ts';
-import type { Answer, FailedLookup, Offer, Plan } from '../../src/lookups/plan.ts';
+import type { Answer, Offer, Plan } from '../../src/lookups/plan.ts';
 import { answerTo, nextLookup, nextWindowAmong } from '../../src/lookups/planner.ts';
 import { changed, checked, hours, withheld } from '../values.ts';
 

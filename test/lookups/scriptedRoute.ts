@@ -4,6 +4,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/errors.ts';
 import type {
+  ConsentReading,
   Inquiry,
   LookupOutcome,
   LookupRequest,
@@ -51,8 +52,8 @@ export class ScriptedRoute implements LookupRoute {
     }
   }
 
-  consent(): Promise<undefined> {
-    return Promise.resolve(undefined);
+  consent(): Promise<ConsentReading> {
+    return Promise.resolve({ status: undefined });
   }
 
   close(): Promise<void> {

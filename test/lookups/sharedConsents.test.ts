@@ -196,8 +196,10 @@ describe('lookups with consent in several replicas', () => {
     operator.polled = [PENDING];
     await after(WAIT_MS, ask(one));
     const { record, version, nowMs } = await store.read(ALICE);
-    if (record?.state !== 'pending') throw new Error('It is not pending.');
-    await store.write(ALICE, version, { ...record, leaseUntilMs: nowMs + LEASE_MS }, 120_000);
+    const consent = record?.consent;
+    if (consent?.state !== 'pending') throw new Error('It is not pending.');
+    const polled = { ...consent, leaseUntilMs: nowMs + LEASE_MS };
+    await store.write(ALICE, version, { ends: [], consent: polled }, 120_000);
     const polls = operator.polls.length;
     expect(await after(WAIT_MS, ask(other))).toEqual(failing('CONSENT_PENDING'));
     expect(operator.polls).toHaveLength(polls);
@@ -206,9 +208,9 @@ describe('lookups with consent in several replicas', () => {
     expect(await after(0, ask(other))).toEqual({ swapped: false });
   });
 
-  it('says UNAVAILABLE, and prompts nobody, while the store is lost', async () => {
+  it('says STATE_UNAVAILABLE, and prompts nobody, while the store is lost', async () => {
     store.isLost = true;
-    expect(await after(0, ask(one))).toEqual(failing('OPERATOR_UNAVAILABLE'));
+    expect(await after(0, ask(one))).toEqual(failing('STATE_UNAVAILABLE'));
     expect(operator.prompts).toHaveLength(0);
   });
 
@@ -220,7 +222,7 @@ describe('lookups with consent in several replicas', () => {
       store.isLost = true;
       return snapshot;
     };
-    expect(await after(0, ask(one))).toEqual(failing('OPERATOR_UNAVAILABLE'));
+    expect(await after(0, ask(one))).toEqual(failing('STATE_UNAVAILABLE'));
     store.read = read;
     store.isLost = false;
     await clock.advance(1000);

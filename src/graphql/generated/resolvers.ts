@@ -34,7 +34,8 @@ export type Scalars = {
  * - `BAD_USER_INPUT`: an argument is out of its range.
  * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
  * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
- *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
+ *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help. It is absent
+ *   where another caller has asked: then give up after ten minutes.
  * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer. `simSwapConsent` tells of
  *   all three as data, for clients that see no codes.
  * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
@@ -79,8 +80,9 @@ export type PhoneNumber = {
   simSwapCheck?: Maybe<SimSwapCheck>;
   /**
    * How the consent of this line's owner stands, as data, for clients that see no error codes. Reading it
-   * asks nobody anything and costs nothing. Beside `lastSimSwap`, `simSwappedWithin` or `simSwapCheck` in one
-   * operation it is read after them, and so says why they are `null` or `UNKNOWN`.
+   * asks nobody anything. Where the operator wants consent, it counts as a number that the caller asks
+   * about, and is audited. Beside `lastSimSwap`, `simSwappedWithin` or `simSwapCheck` in one operation it
+   * is read after them, and so says why they are `null` or `UNKNOWN`.
    *
    * `null` when it cannot be told at the moment: ask again in a second.
    */
@@ -108,7 +110,8 @@ export type PhoneNumber = {
  * - `BAD_USER_INPUT`: an argument is out of its range.
  * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
  * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
- *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
+ *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help. It is absent
+ *   where another caller has asked: then give up after ten minutes.
  * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer. `simSwapConsent` tells of
  *   all three as data, for clients that see no codes.
  * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
@@ -146,7 +149,8 @@ export type PhoneNumberSimSwapCheckArgs = {
  * - `BAD_USER_INPUT`: an argument is out of its range.
  * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
  * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
- *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help.
+ *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help. It is absent
+ *   where another caller has asked: then give up after ten minutes.
  * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer. `simSwapConsent` tells of
  *   all three as data, for clients that see no codes.
  * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
@@ -241,8 +245,8 @@ export type SimSwapCheck = {
 export type SimSwapConsent = {
   __typename?: 'SimSwapConsent';
   /**
-   * When a pending question to the owner ends at the latest. `null` unless the state is PENDING, and for a
-   * question that another caller has put.
+   * When a pending question to the owner ends at the latest: then stop asking. `null` unless the state is
+   * PENDING, and for a question that another caller has put.
    */
   expiresAt?: Maybe<Scalars['DateTime']['output']>;
   /** In how many seconds asking again can bring something new. `null` where that is now, or not known. */
@@ -251,6 +255,11 @@ export type SimSwapConsent = {
 };
 
 export type SimSwapConsentState =
+  /**
+   * The owner consented, and the answers beside this field are what came of it. Asked again within a
+   * minute, they are given again without another question to the owner.
+   */
+  | 'ANSWERED'
   /** The owner declined. Nobody asks them again before `retryAfterSeconds` are over. */
   | 'DENIED'
   /**
@@ -260,14 +269,15 @@ export type SimSwapConsentState =
   | 'EXPIRED'
   /**
    * Nobody is being asked. The next `lastSimSwap` or `simSwappedWithin` puts a question to the owner, who
-   * may find it on their phone. An answer that was given has used its consent up.
+   * may find it on their phone; after `retryAfterSeconds`, where given.
    */
   | 'NOT_ASKED'
   /** This operator answers without asking the owner of the line. */
   | 'NOT_NEEDED'
   /**
-   * The owner has been asked, or may have been, and has not answered. With neither `retryAfterSeconds` nor
-   * `expiresAt` it was another caller who asked: try again in some seconds.
+   * The owner has been asked, or may have been, and has not answered. Without `expiresAt` it may be the
+   * question of another caller, or of another purpose, which ends within ten minutes: ask again after
+   * `retryAfterSeconds`, and give up after ten minutes.
    */
   | 'PENDING';
 

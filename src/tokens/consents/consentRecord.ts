@@ -1,32 +1,39 @@
+import type { FailedLookup } from '../../domain/failedLookup.ts';
 import type { Lookup } from '../../domain/question.ts';
 import type { LookupFailure } from '../../errors.ts';
 import type { Acknowledgement, PollJudgement } from '../tokenResponses.ts';
 
 /**
- * What is known of the one consent that lives about a number (design §4, "Consent").
+ * What is known of asking the owner of one number (design §4, "Consent").
  *
- * All times are milliseconds of the store's own clock. The record is the truth: whoever moves the
- * consent on, in whichever process, first writes what it is about to do.
+ * All times are milliseconds of the store's own clock. The record is the truth: a process that moves a
+ * consent on first writes what it is about to do. How a request stands to it is told by `standingOf`.
  */
-export type ConsentRecord = ConsentIdentity & ConsentState;
+export interface ConsentRecord {
+  /** The one consent that lives about the number. */
+  readonly consent?: Consent;
+  /** What earlier ones came to, where that is still to be told or stands in the way of a prompt. */
+  readonly ends: readonly ConsentEnd[];
+}
 
-interface ConsentIdentity {
-  /** Names this consent in the audit trail and in logs; says nothing of the number. */
+export interface ConsentIdentity {
+  /** Names this consent in the audit log and in logs; says nothing of the number. */
   readonly id: string;
-  /** Whose requests may join it. */
-  readonly caller: string;
+  /** A hash of the caller and the purpose whose requests share it. */
+  readonly asker: string;
   /** What it was asked for. Its operation is fixed by the scope; its window may still change. */
   readonly lookup: Lookup;
 }
 
-export type ConsentState = Requested | Pending | Redeemed | Ended;
+/** A consent that lives: while it does, the owner is not prompted again. */
+export type Consent = ConsentIdentity & (Requested | Pending | Redeemed | Closed);
 
 /** The request to prompt is about to leave, or left and was never answered. */
 export interface Requested {
   readonly state: 'requested';
-  /** Until then somebody may still be at it. */
+  /** Until then the exchange may be under way. */
   readonly leaseUntilMs: number;
-  /** Until then a prompt may live that nobody knows of. */
+  /** Until then a prompt may live that is not known. */
   readonly doubtUntilMs: number;
 }
 
@@ -38,9 +45,9 @@ export interface Pending {
   readonly nextPollAtMs: number;
   /** Polls stop here: `expires_in` counted from sending the request. */
   readonly redeemableUntilMs: number;
-  /** Nobody is prompted anew before: `expires_in` counted from reading the reply. */
+  /** The owner is not prompted anew before: `expires_in` counted from reading the reply. */
   readonly livesUntilMs: number;
-  /** While somebody's poll is on the wire. */
+  /** While a poll is on the wire. */
   readonly leaseUntilMs?: number;
 }
 
@@ -50,116 +57,108 @@ export interface Redeemed {
   readonly leaseUntilMs: number;
 }
 
-/** It came to no token. */
-export interface Ended {
-  readonly state: 'ended';
+/** It came to no token, and keeps the owner from being prompted for a while. */
+export interface Closed {
+  readonly state: 'closed';
   readonly failure: LookupFailure;
   readonly untilMs: number;
 }
+
+/** What a consent came to that lives no more. */
+export type ConsentEnd = Answered | Expired | Failed;
+
+interface Ended extends ConsentIdentity {
+  readonly atMs: number;
+  readonly untilMs: number;
+}
+
+/** Its lookup brought a fact, which is kept elsewhere: by this, an end is told from a loss of the store. */
+export interface Answered extends Ended {
+  readonly kind: 'answered';
+}
+
+/** It went unanswered or was lost: told to each request that waited for it, or else to one that comes later. */
+export interface Expired extends Ended {
+  readonly kind: 'expired';
+  readonly isTold: boolean;
+}
+
+/** Its lookup failed: told to each request of its asker, and nobody is prompted for what it speaks for. */
+export interface Failed extends Ended, FailedLookup {
+  readonly kind: 'failed';
+}
+
+/** What an exchange taught: the consent lives on, or has come to an end. */
+export type Learned = { readonly lives: Consent } | { readonly ended: ConsentEnd };
 
 /** How long each word counts, and how long an exchange may take. */
 export interface ConsentRules {
   /** No second prompt for so long after one that was never acknowledged. */
   readonly doubtMs: number;
   readonly deniedMs: number;
-  /** How long what nobody was there to hear is kept for its caller. */
+  /** How long an end that no request heard is kept for its asker. */
   readonly resultMs: number;
-  /** Longer than any exchange: once it is over, whoever was at it is gone. */
+  /** Longer than any exchange: once it is over, the process that had it is gone. */
   readonly leaseMs: number;
   readonly firstPoll: 'at-once' | 'after-interval';
 }
 
+/** How long the failure of a lookup is told that does not say when to come back. */
+export const FAILURE_KEPT_MS = 60_000;
+
+/** A prompt that an operator lets live for longer occupies the number no longer than this. */
+const MAX_LIFE_MS = 600_000;
+
+/** A denial is remembered for at least so long: requests that wait elsewhere are to hear it. */
+const MIN_DENIED_MS = 2000;
+
+/** Longer than a process that waits for another one is held up. */
+const ANSWERED_KEPT_MS = 10_000;
+
 const SLOW_DOWN_MS = 5000;
 
-/** How often somebody who waits for another process looks whether it is done. */
-const LOOK_AGAIN_MS = 250;
+/** Until when a consent stands in the way of a prompt. */
+export function endsAtMs(consent: Consent): number {
+  switch (consent.state) {
+    case 'requested':
+      return consent.doubtUntilMs;
+    case 'pending':
+      // A poll on the wire may still bring the token, or a denial.
+      return Math.max(consent.livesUntilMs, consent.leaseUntilMs ?? 0);
+    case 'redeemed':
+      return consent.leaseUntilMs;
+    case 'closed':
+      return consent.untilMs;
+  }
+}
 
-/** Long enough for everybody who looks that often. */
-const HEARD_MS = 8 * LOOK_AGAIN_MS;
-
-const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
-
-/** What somebody who asks about the number is to do. */
-export type NextStep =
-  /** Nothing lives: ask the owner. */
-  | { readonly step: 'request' }
-  /** Ask the operator whether the owner has answered. */
-  | { readonly step: 'poll'; readonly pending: ConsentIdentity & Pending }
-  /** Nothing is to be done before then. */
-  | { readonly step: 'wait'; readonly untilMs: number }
-  /** Somebody must wait, but not here: the operator's answer is not ours to wait for. */
-  | { readonly step: 'turn-away' }
-  /** It is over; `forget` where this caller need be told no more, and the next ask prompts anew. */
-  | { readonly step: 'fail'; readonly failure: LookupFailure; readonly forget: boolean };
-
-/** Decides by the record alone; or by its absence, in a store that may have lost it. Pure. */
-export function nextStep(
+/** The record as it stands at a moment: a consent that ran out has expired, and ends run out as well. Pure. */
+export function asOf(
   record: ConsentRecord | undefined,
-  caller: string,
   nowMs: number,
-  doubtUntilMs = 0,
-): NextStep {
-  if (record === undefined) {
-    return { step: doubtUntilMs > nowMs ? 'turn-away' : 'request' };
-  }
-  if (!isAlive(record, nowMs)) {
-    return record.caller === caller && wasLeftWaiting(record)
-      ? { step: 'fail', failure: EXPIRED, forget: true }
-      : { step: 'request' };
-  }
-  if (record.state === 'ended' && record.failure.code === 'CONSENT_DENIED') {
-    const retryAfterSeconds = secondsUntil(record.untilMs, nowMs);
-    return { step: 'fail', failure: { ...record.failure, retryAfterSeconds }, forget: false };
-  }
-  const isExpired = record.state === 'ended' && record.failure.code === 'CONSENT_EXPIRED';
-  if (record.caller !== caller) return { step: isExpired ? 'request' : 'turn-away' };
-  switch (record.state) {
-    case 'requested':
-      return record.leaseUntilMs > nowMs
-        ? { step: 'wait', untilMs: Math.min(record.leaseUntilMs, nowMs + LOOK_AGAIN_MS) }
-        : { step: 'turn-away' };
-    case 'pending':
-      return nextStepWhilePending(record, nowMs);
-    case 'redeemed':
-      return { step: 'wait', untilMs: Math.min(record.leaseUntilMs, nowMs + LOOK_AGAIN_MS) };
-    case 'ended':
-      return { step: 'fail', failure: record.failure, forget: isExpired };
-  }
+  { resultMs }: Pick<ConsentRules, 'resultMs'>,
+): ConsentRecord {
+  if (record === undefined) return { ends: [] };
+  const { consent } = record;
+  const ends = record.ends.filter(({ untilMs }) => untilMs > nowMs);
+  if (consent === undefined) return { ends };
+  const atMs = endsAtMs(consent);
+  if (atMs > nowMs) return { consent, ends };
+  // What was closed has been told while it was.
+  if (consent.state === 'closed' || atMs + resultMs <= nowMs) return { ends };
+  return { ends: [...ends, expired(consent, atMs, resultMs)] };
 }
 
-function nextStepWhilePending(pending: ConsentIdentity & Pending, nowMs: number): NextStep {
-  const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = pending;
-  if (leaseUntilMs > nowMs) {
-    return { step: 'wait', untilMs: Math.min(leaseUntilMs, nowMs + LOOK_AGAIN_MS) };
+/** Until when a record has something to say. A consent that runs out is kept to be told. */
+export function keptUntilMs(
+  { consent, ends }: ConsentRecord,
+  { resultMs }: Pick<ConsentRules, 'resultMs'>,
+): number {
+  const times = ends.map(({ untilMs }) => untilMs);
+  if (consent !== undefined) {
+    times.push(endsAtMs(consent) + (consent.state === 'closed' ? 0 : resultMs));
   }
-  if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
-    return { step: 'wait', untilMs: livesUntilMs };
-  }
-  return nextPollAtMs > nowMs ? { step: 'wait', untilMs: nextPollAtMs } : { step: 'poll', pending };
-}
-
-/** Whether the record still stands in the way of a new prompt. */
-export function isAlive(record: ConsentRecord, nowMs: number): boolean {
-  return nowMs < endsAtMs(record);
-}
-
-/** Until when the record stands in the way of a new prompt. */
-export function endsAtMs(record: ConsentRecord): number {
-  switch (record.state) {
-    case 'requested':
-      return record.doubtUntilMs;
-    case 'pending':
-      return record.livesUntilMs;
-    case 'redeemed':
-      return record.leaseUntilMs;
-    case 'ended':
-      return record.untilMs;
-  }
-}
-
-/** Whether its caller was never told how it ended. */
-function wasLeftWaiting(record: ConsentRecord): boolean {
-  return record.state !== 'ended';
+  return Math.max(0, ...times);
 }
 
 /** What is written before the request to prompt leaves. */
@@ -167,7 +166,7 @@ export function requested(
   identity: ConsentIdentity,
   nowMs: number,
   rules: ConsentRules,
-): ConsentRecord {
+): ConsentIdentity & Requested {
   return {
     ...identity,
     state: 'requested',
@@ -176,31 +175,49 @@ export function requested(
   };
 }
 
-/** The request to prompt was answered, in a way that leaves open whether a prompt is on its way. */
-export function inDoubt(record: ConsentRecord, nowMs: number): ConsentRecord {
-  return record.state === 'requested' ? { ...record, leaseUntilMs: nowMs } : record;
+/** The request to prompt was answered, or not, in a way that leaves open whether a prompt is on its way. */
+export function inDoubt(consent: ConsentIdentity & Requested, nowMs: number): Consent {
+  return { ...consent, leaseUntilMs: nowMs };
 }
 
 /** The operator acknowledged a request sent at `sentAtMs` and read at `nowMs`. */
 export function acknowledged(
-  { id, caller, lookup }: ConsentIdentity,
+  identity: ConsentIdentity,
   { authReqId, expiresInSeconds, intervalSeconds }: Acknowledgement,
   sentAtMs: number,
   nowMs: number,
   rules: ConsentRules,
-): ConsentRecord {
+): ConsentIdentity & Pending {
   const intervalMs = intervalSeconds * 1000;
+  const lifeMs = Math.min(expiresInSeconds * 1000, MAX_LIFE_MS);
   return {
-    id,
-    caller,
-    lookup,
+    ...identityOf(identity),
     state: 'pending',
     authReqId,
     intervalMs,
     nextPollAtMs: rules.firstPoll === 'at-once' ? nowMs : nowMs + intervalMs,
-    redeemableUntilMs: sentAtMs + expiresInSeconds * 1000,
-    livesUntilMs: nowMs + expiresInSeconds * 1000,
+    redeemableUntilMs: sentAtMs + lifeMs,
+    livesUntilMs: nowMs + lifeMs,
   };
+}
+
+/**
+ * The request to prompt was refused without a prompt. `undefined` where that leaves nothing behind: the
+ * next ask may try again.
+ *
+ * @param holdSeconds for how long the operator wants to be left alone about this number
+ */
+export function refused(
+  identity: ConsentIdentity,
+  failure: LookupFailure,
+  holdSeconds: number | undefined,
+  nowMs: number,
+  rules: ConsentRules,
+): (ConsentIdentity & Closed) | undefined {
+  if (failure.code === 'CONSENT_DENIED') return denied(identity, failure, nowMs, rules);
+  if (holdSeconds === undefined) return undefined;
+  const held = { ...failure, retryAfterSeconds: holdSeconds };
+  return closed(identity, held, nowMs + holdSeconds * 1000);
 }
 
 /** What is written before a poll leaves: the next one waits its interval, counted from this sending. */
@@ -222,110 +239,173 @@ export function polled(
   { goOn, retryAfterSeconds = 0 }: Extract<PollJudgement, { goOn: unknown }>,
   sentAtMs: number,
   nowMs: number,
-): ConsentRecord {
+): ConsentIdentity & Pending {
   const intervalMs = pending.intervalMs + (goOn === 'slow_down' ? SLOW_DOWN_MS : 0);
   const nextPollAtMs = Math.max(sentAtMs + intervalMs, nowMs + retryAfterSeconds * 1000);
   return { ...pending, intervalMs, nextPollAtMs, leaseUntilMs: nowMs };
 }
 
+/**
+ * A poll ended the consent. A denial counts for every asker; after an expiry the owner may be prompted
+ * anew; anything else stands until the prompt is no more.
+ *
+ * @param isTold whether a request waits that hears it
+ */
+export function endedByPoll(
+  pending: ConsentIdentity & Pending,
+  failure: LookupFailure,
+  isTold: boolean,
+  nowMs: number,
+  rules: ConsentRules,
+): Learned {
+  switch (failure.code) {
+    case 'CONSENT_DENIED':
+      return { lives: denied(pending, failure, nowMs, rules) };
+    case 'CONSENT_EXPIRED':
+      return { ended: { ...expired(pending, nowMs, rules.resultMs), isTold } };
+    default:
+      return { lives: closed(pending, failure, Math.max(pending.livesUntilMs, nowMs)) };
+  }
+}
+
 /** The token has come. */
 export function redeemed(
-  { id, caller, lookup }: ConsentIdentity,
+  identity: ConsentIdentity,
   nowMs: number,
   rules: ConsentRules,
-): ConsentRecord {
-  return { id, caller, lookup, state: 'redeemed', leaseUntilMs: nowMs + rules.leaseMs };
+): ConsentIdentity & Redeemed {
+  return { ...identityOf(identity), state: 'redeemed', leaseUntilMs: nowMs + rules.leaseMs };
 }
 
-/**
- * It came to nothing. A denial counts for whoever asks; an expiry is told once; anything else stands
- * until the prompt, if there is one, is no more.
- */
-export function ended(
-  record: ConsentRecord,
-  failure: LookupFailure,
-  nowMs: number,
-  rules: ConsentRules,
-): ConsentRecord {
-  const { id, caller, lookup } = record;
-  const untilMs =
-    failure.code === 'CONSENT_DENIED'
-      ? nowMs + rules.deniedMs
-      : failure.code === 'CONSENT_EXPIRED'
-        ? nowMs + rules.resultMs
-        : Math.max(endsAtMs(record), nowMs);
-  return { id, caller, lookup, state: 'ended', failure, untilMs };
+/** The lookup that the consent bought brought a fact. */
+export function answered(identity: ConsentIdentity, nowMs: number): Learned {
+  return {
+    ended: {
+      ...identityOf(identity),
+      kind: 'answered',
+      atMs: nowMs,
+      untilMs: nowMs + ANSWERED_KEPT_MS,
+    },
+  };
 }
 
-/** The lookup came to nothing: for a moment, so that whoever waits in another process hears of it. */
+/** The lookup that the consent bought came to nothing. */
 export function endedByLookup(
-  { id, caller, lookup }: ConsentIdentity,
-  failure: LookupFailure,
+  identity: ConsentIdentity,
+  { lookup, failure }: FailedLookup,
   nowMs: number,
-): ConsentRecord {
-  return { id, caller, lookup, state: 'ended', failure, untilMs: nowMs + HEARD_MS };
+  rules: ConsentRules,
+): Learned {
+  if (failure.code === 'CONSENT_DENIED') {
+    return { lives: denied(identity, failure, nowMs, rules) };
+  }
+  // An operator that says "at once" names no time: the owner would be prompted at every ask.
+  const { retryAfterSeconds = 0 } = failure;
+  const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : FAILURE_KEPT_MS;
+  const { id, asker } = identity;
+  return {
+    ended: { id, asker, lookup, kind: 'failed', failure, atMs: nowMs, untilMs: nowMs + keptMs },
+  };
 }
 
 /**
- * What is written anew where a store has lost all it knew: somebody else's poll, which the lost record
+ * What is written anew where a store has lost all it knew: another process's poll, which the lost record
  * told of and ours does not, may be on the wire.
  */
 export function restored(
   pending: ConsentIdentity & Pending,
   nowMs: number,
   rules: ConsentRules,
-): ConsentRecord {
+): ConsentIdentity & Pending {
   return { ...pending, leaseUntilMs: nowMs + rules.leaseMs };
 }
 
-const PROGRESS: Readonly<Record<ConsentState['state'], number>> = {
-  requested: 0,
-  pending: 1,
-  redeemed: 2,
-  ended: 3,
-};
-
-/**
- * Whether what somebody learned of a consent is to be written although the record is no longer the one
- * that they left: the store may have lost it, or somebody took over from one who was held up. Pure.
- */
-export function overrules(learned: ConsentRecord, found: ConsentRecord | undefined): boolean {
-  return (
-    found === undefined ||
-    (found.id === learned.id && PROGRESS[found.state] < PROGRESS[learned.state])
-  );
+/** The record with the consent in it. */
+export function withConsent({ ends }: ConsentRecord, consent: Consent): ConsentRecord {
+  return { consent, ends };
 }
 
-/**
- * What a request hears that has no more patience, or must not join.
- *
- * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
- */
-export function pendingFailure(
-  record: ConsentRecord | undefined,
-  nowMs: number,
-  wallNowMs: number,
-  doubtUntilMs = 0,
-): LookupFailure {
-  const failure = { code: 'CONSENT_PENDING', reach: 'number' } as const;
-  if (record === undefined) {
-    return { ...failure, retryAfterSeconds: secondsUntil(doubtUntilMs, nowMs) };
-  }
+/** The record without the consent, and with what it came to if that is to be told. */
+export function concluded(
+  { consent, ends }: ConsentRecord,
+  id: string,
+  end?: ConsentEnd,
+): ConsentRecord {
+  const others = ends.filter((one) => one.id !== id);
   return {
-    ...failure,
-    retryAfterSeconds: secondsUntil(againAtMs(record, nowMs), nowMs),
-    expiresAtMs: wallNowMs + (endsAtMs(record) - nowMs),
+    ...(consent === undefined || consent.id === id ? {} : { consent }),
+    ends: end === undefined ? others : [...others, end],
   };
 }
 
-/** When the record may say something else. */
-export function againAtMs(record: ConsentRecord, nowMs: number): number {
-  if (record.state === 'pending') return record.nextPollAtMs;
-  const isUnderWay = record.state === 'requested' && record.leaseUntilMs > nowMs;
-  return isUnderWay ? record.leaseUntilMs : endsAtMs(record);
+/** The record in which these expiries have been told. */
+export function withTold(
+  { ends, ...record }: ConsentRecord,
+  ids: readonly string[],
+): ConsentRecord {
+  return {
+    ...record,
+    ends: ends.map((end) =>
+      end.kind === 'expired' && ids.includes(end.id) ? { ...end, isTold: true } : end,
+    ),
+  };
 }
 
-/** In whole seconds, and at least one: nobody is to ask again at once. */
-export function secondsUntil(atMs: number, nowMs: number): number {
-  return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
+const PROGRESS: Readonly<Record<Consent['state'], number>> = {
+  requested: 0,
+  pending: 1,
+  redeemed: 2,
+  closed: 3,
+};
+
+/**
+ * The record after what was learned of a consent, although it is no longer the record that the exchange
+ * started from: the store may have lost it, or another process took over from one that was held up.
+ * `undefined` where what was learned counts no more. Pure.
+ */
+export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord | undefined {
+  if ('ended' in learned) {
+    const { id, kind } = learned.ended;
+    const { consent } = found;
+    // A poll that was held up; the token went to another one.
+    const isRedeemed = consent?.id === id && consent.state === 'redeemed';
+    return isRedeemed && kind === 'expired' ? undefined : concluded(found, id, learned.ended);
+  }
+  const { lives } = learned;
+  if (found.ends.some(({ id }) => id === lives.id)) return undefined;
+  const isOvertaken =
+    found.consent !== undefined &&
+    (found.consent.id !== lives.id || PROGRESS[found.consent.state] >= PROGRESS[lives.state]);
+  return isOvertaken ? undefined : withConsent(found, lives);
+}
+
+function denied(
+  identity: ConsentIdentity,
+  failure: LookupFailure,
+  nowMs: number,
+  { deniedMs }: ConsentRules,
+): ConsentIdentity & Closed {
+  return closed(identity, failure, nowMs + Math.max(deniedMs, MIN_DENIED_MS));
+}
+
+function closed(
+  identity: ConsentIdentity,
+  failure: LookupFailure,
+  untilMs: number,
+): ConsentIdentity & Closed {
+  return { ...identityOf(identity), state: 'closed', failure, untilMs };
+}
+
+function expired(identity: ConsentIdentity, atMs: number, resultMs: number): Expired {
+  return {
+    ...identityOf(identity),
+    kind: 'expired',
+    isTold: false,
+    atMs,
+    untilMs: atMs + resultMs,
+  };
+}
+
+function identityOf({ id, asker, lookup }: ConsentIdentity): ConsentIdentity {
+  return { id, asker, lookup };
 }

@@ -1,9 +1,14 @@
-import { againAtMs, endsAtMs, isAlive, secondsUntil, type ConsentRecord } from './consentRecord.ts';
-import type { Snapshot } from './consentStore.ts';
+import {
+  ANOTHERS_PENDING,
+  pendingFailure,
+  secondsUntil,
+  type PromptStanding,
+  type Standing,
+} from './standing.ts';
 
-/** How the consent about a number stands, for whoever asks; it starts nothing. */
+/** How the consent about a number stands, for the asker; reading it starts nothing. */
 export interface ConsentStatus {
-  readonly state: 'NOT_NEEDED' | 'NOT_ASKED' | 'PENDING' | 'DENIED' | 'EXPIRED';
+  readonly state: 'NOT_NEEDED' | 'NOT_ASKED' | 'PENDING' | 'ANSWERED' | 'DENIED' | 'EXPIRED';
   /** When asking can bring something new, in whole seconds. */
   readonly retryAfterSeconds?: number;
   /** When a pending consent ends, milliseconds since 1970. */
@@ -11,43 +16,62 @@ export interface ConsentStatus {
 }
 
 /**
- * Tells a caller how the consent about a number stands. Of another caller's it shows no more than that
- * it is in the way; a denial counts for everybody. Pure.
+ * Tells an asker how the consent about a number stands. Another asker's consent or denial shows as
+ * pending, without its times. Pure.
  *
- * @param wallNowMs the moment of the snapshot, in milliseconds since 1970
+ * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
  */
-export function consentStatus(
-  { record, nowMs, doubtUntilMs = 0 }: Snapshot,
-  caller: string,
-  wallNowMs: number,
-): ConsentStatus {
-  if (record === undefined) {
-    return doubtUntilMs > nowMs
-      ? { state: 'PENDING', retryAfterSeconds: secondsUntil(doubtUntilMs, nowMs) }
-      : { state: 'NOT_ASKED' };
+export function consentStatus(standing: Standing, nowMs: number, wallNowMs: number): ConsentStatus {
+  const { prompt } = standing;
+  switch (prompt.state) {
+    case 'free':
+      return freeStatus(standing, nowMs);
+    case 'closed':
+      return closedStatus(prompt, nowMs);
+    case 'anothers':
+    case 'forgotten':
+    case 'under-way':
+    case 'in-doubt':
+    case 'due':
+    case 'waiting':
+      return pendingStatus(pendingFailure(prompt, nowMs, wallNowMs));
   }
-  const isOwn = record.caller === caller;
-  if (!isAlive(record, nowMs)) {
-    return { state: isOwn && record.state !== 'ended' ? 'EXPIRED' : 'NOT_ASKED' };
-  }
-  if (record.state === 'ended' && record.failure.code === 'CONSENT_DENIED') {
-    return { state: 'DENIED', retryAfterSeconds: secondsUntil(record.untilMs, nowMs) };
-  }
-  if (!isOwn) return { state: 'PENDING' };
-  if (record.state === 'ended') return endedStatus(record, nowMs);
-  return {
-    state: 'PENDING',
-    retryAfterSeconds: secondsUntil(againAtMs(record, nowMs), nowMs),
-    expiresAtMs: wallNowMs + (endsAtMs(record) - nowMs),
-  };
 }
 
-/** An expiry may be followed by a new prompt at once; whatever else ended it stands for a while. */
-function endedStatus(
-  { failure, untilMs }: Extract<ConsentRecord, { state: 'ended' }>,
+/** The owner may be prompted, but for what a failed lookup speaks for. */
+function freeStatus({ ends, barred }: Standing, nowMs: number): ConsentStatus {
+  if (ends.some((end) => end.kind === 'expired' && !end.isTold)) return { state: 'EXPIRED' };
+  const failed = ends.find((end) => end.kind === 'failed' && end.failure.reach === 'number');
+  if (failed !== undefined) {
+    return { state: 'NOT_ASKED', retryAfterSeconds: secondsUntil(failed.untilMs, nowMs) };
+  }
+  const isBarred = barred.some(({ failure }) => failure.reach === 'number');
+  return isBarred ? pendingStatus(ANOTHERS_PENDING) : { state: 'NOT_ASKED' };
+}
+
+/** A denial, or the operator's refusal to go on with a consent or to start one. */
+function closedStatus(
+  prompt: Extract<PromptStanding, { state: 'closed' }>,
   nowMs: number,
 ): ConsentStatus {
-  return failure.code === 'CONSENT_EXPIRED'
-    ? { state: 'EXPIRED' }
-    : { state: 'EXPIRED', retryAfterSeconds: secondsUntil(untilMs, nowMs) };
+  const retryAfterSeconds = secondsUntil(prompt.untilMs, nowMs);
+  switch (prompt.failure.code) {
+    case 'CONSENT_DENIED':
+      return { state: 'DENIED', retryAfterSeconds };
+    case 'OPERATOR_RATE_LIMITED':
+      return { state: 'NOT_ASKED', retryAfterSeconds };
+    default:
+      return { state: 'EXPIRED', retryAfterSeconds };
+  }
+}
+
+function pendingStatus({
+  retryAfterSeconds,
+  expiresAtMs,
+}: Pick<ConsentStatus, 'retryAfterSeconds' | 'expiresAtMs'>): ConsentStatus {
+  return {
+    state: 'PENDING',
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  };
 }

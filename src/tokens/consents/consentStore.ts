@@ -1,18 +1,15 @@
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
+import type { Operation } from '../../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
+import type { Recorded } from './standing.ts';
 
-/** A record as it stood at one moment of the store's clock. */
-export interface Snapshot {
-  readonly record: ConsentRecord | undefined;
+/** A record as it stood at one moment of the store's clock, the only one that counts for what is in it. */
+export interface Snapshot extends Recorded {
   /** Changes with every write; to be handed back with the next one. */
   readonly version: number;
-  /** The store's own clock, milliseconds: the only one that counts for what is in it. */
-  readonly nowMs: number;
-  /** The store has lost what it knew: until then a prompt may live that has no record. */
-  readonly doubtUntilMs?: number;
 }
 
-/** What became of a write: somebody else may have been first, or there may be no room. */
+/** What became of a write: another writer may have been first, or there may be no room. */
 export type Written = { readonly version: number } | 'conflict' | 'full';
 
 /** The store cannot be asked; what was sent to it last may have been done all the same. */
@@ -25,13 +22,13 @@ export class ConsentStoreLost extends Error {
 }
 
 /**
- * Holds the consent that lives about each number.
+ * Holds what is known of asking the owner of each number.
  *
  * Every change is a compare-and-set, so that any number of processes may share one store. Methods of a
  * shared one reject with {@link ConsentStoreLost} while it cannot be asked.
  */
 export interface ConsentStore {
-  /** Whether others, of whom this process knows nothing, may wait for what is kept in it. */
+  /** Whether other processes share it, so that it can lose what this one knows. */
   readonly isShared: boolean;
 
   read(number: PhoneNumber): Promise<Snapshot>;
@@ -49,4 +46,7 @@ export interface ConsentStore {
 
   /** Removes the record if it is still that of `version`. */
   remove(number: PhoneNumber, version: number): Promise<void>;
+
+  /** Notes that the operator refuses us an operation: nobody is prompted for it for so long. */
+  refuse(operation: Operation, forMs: number): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
+import type { Operation } from '../../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 import type { ConsentStore, Snapshot, Written } from './consentStore.ts';
 
@@ -20,6 +21,7 @@ export class MemoryConsentStore implements ConsentStore {
   readonly #clock: Clock;
   readonly #capacity: number;
   readonly #records = new Map<PhoneNumber, StoredRecord>();
+  readonly #refusedUntilMs: Partial<Record<Operation, number>> = {};
   #lastVersion = 0;
   #writesSinceSweep = 0;
 
@@ -28,7 +30,7 @@ export class MemoryConsentStore implements ConsentStore {
     this.#capacity = capacity;
   }
 
-  /** The records, the overdue ones included. */
+  /** Records, the overdue ones included. */
   get size(): number {
     return this.#records.size;
   }
@@ -36,7 +38,12 @@ export class MemoryConsentStore implements ConsentStore {
   read(number: PhoneNumber): Promise<Snapshot> {
     const nowMs = this.#clock.monotonicMs();
     const stored = this.#current(number, nowMs);
-    return Promise.resolve({ record: stored?.record, version: stored?.version ?? 0, nowMs });
+    return Promise.resolve({
+      record: stored?.record,
+      version: stored?.version ?? 0,
+      nowMs,
+      refusedUntilMs: { ...this.#refusedUntilMs },
+    });
   }
 
   write(
@@ -57,6 +64,11 @@ export class MemoryConsentStore implements ConsentStore {
 
   remove(number: PhoneNumber, version: number): Promise<void> {
     if (this.#records.get(number)?.version === version) this.#records.delete(number);
+    return Promise.resolve();
+  }
+
+  refuse(operation: Operation, forMs: number): Promise<void> {
+    this.#refusedUntilMs[operation] = this.#clock.monotonicMs() + forMs;
     return Promise.resolve();
   }
 

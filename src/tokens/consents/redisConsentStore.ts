@@ -1,5 +1,6 @@
 import { createHash, randomInt } from 'node:crypto';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
+import type { Operation } from '../../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 import {
   ConsentStoreLost,
@@ -8,7 +9,7 @@ import {
   type Written,
 } from './consentStore.ts';
 import { OutOfMemory, type RedisConnection } from './redisConnection.ts';
-import { READ, REMOVE, WRITE } from './redisScripts.ts';
+import { READ, REFUSE, REMOVE, WRITE } from './redisScripts.ts';
 import { StateSeal } from './stateSeal.ts';
 
 /** What a shared store needs to know. */
@@ -54,17 +55,18 @@ export class RedisConsentStore implements ConsentStore {
 
   async read(number: PhoneNumber): Promise<Snapshot> {
     const key = this.#recordKey(number);
-    const { nowMs, version, sealed, doubtUntilMs, blank } = await this.#read(key);
+    const { nowMs, version, sealed, doubtUntilMs, blank, refusedUntilMs } = await this.#read(key);
     if (version === '') {
       return {
         record: undefined,
         version: blank,
         nowMs,
+        refusedUntilMs,
         ...(doubtUntilMs > nowMs ? { doubtUntilMs } : {}),
       };
     }
     const record = this.#open(sealed, key) as ConsentRecord;
-    return { record, version: Number(version), nowMs };
+    return { record, version: Number(version), nowMs, refusedUntilMs };
   }
 
   async write(
@@ -90,6 +92,12 @@ export class RedisConsentStore implements ConsentStore {
     await this.#redis.run(REMOVE, [this.#recordKey(number)], [version]);
   }
 
+  async refuse(operation: Operation, forMs: number): Promise<void> {
+    await this.#redis
+      .run(REFUSE, [this.#memoryKey], [operation, wholeMs(forMs)])
+      .catch(lostIfOutOfMemory);
+  }
+
   close(): void {
     this.#redis.close();
   }
@@ -101,13 +109,14 @@ export class RedisConsentStore implements ConsentStore {
         .run(READ, [key, this.#memoryKey], [this.#epoch, newEpoch(), doubtMs])
         .catch(lostIfOutOfMemory),
     );
-    const [now, epoch = '', doubt = '', version = '', sealed = ''] = reply;
+    const [now, epoch = '', doubt = '', version = '', sealed = '', date = '', check = ''] = reply;
     this.#epoch = epoch;
     return {
       nowMs: Number(now),
       version,
       sealed,
       doubtUntilMs: Number(doubt),
+      refusedUntilMs: { 'retrieve-date': Number(date), check: Number(check) },
       // A record is first written only while the store remembers what it did when it was read.
       blank: Number(epoch) + (doubt === '' ? 0 : 1),
     };

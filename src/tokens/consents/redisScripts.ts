@@ -3,7 +3,8 @@
  *
  * Beside the records lies one key, the memory. It has the epoch: an even number, drawn when the store
  * was found empty. A process that knew another epoch sees by it that the store has lost what it knew,
- * and notes until when that casts doubt on every number without a record.
+ * and notes until when that casts doubt on every number without a record. It has as well until when
+ * nobody is prompted for an operation, since the operator refuses us.
  */
 
 const NOW = `
@@ -13,10 +14,12 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 /**
  * KEYS: record, memory. ARGV: the epoch that the process knows or '', a new epoch, doubtMs.
- * Returns now, epoch, the end of the doubt or '', version or '', sealed record or ''.
+ * Returns now, epoch, the end of the doubt or '', version or '', sealed record or '', and until when
+ * retrieve-date and check are refused, or ''.
  */
 export const READ = `${NOW}
-local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs')
+local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs',
+  'refusedUntilMs:retrieve-date', 'refusedUntilMs:check')
 local epoch, bornMs, doubtUntilMs = memory[1] or ARGV[2], memory[2] or now, memory[3]
 if not memory[1] then redis.call('HSET', KEYS[2], 'epoch', epoch, 'bornMs', bornMs) end
 if ARGV[1] ~= '' and ARGV[1] ~= epoch and not doubtUntilMs then
@@ -24,7 +27,8 @@ if ARGV[1] ~= '' and ARGV[1] ~= epoch and not doubtUntilMs then
   redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs)
 end
 local record = redis.call('HMGET', KEYS[1], 'version', 'sealed')
-return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '' }
+return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '',
+  memory[4] or '', memory[5] or '' }
 `;
 
 /**
@@ -48,5 +52,11 @@ return 'written'
 /** KEYS: record. ARGV: version. */
 export const REMOVE = `
 if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 'done'
+`;
+
+/** KEYS: memory. ARGV: an operation, and for how many milliseconds the operator is taken to refuse it. */
+export const REFUSE = `${NOW}
+redis.call('HSET', KEYS[1], 'refusedUntilMs:' .. ARGV[1], string.format('%.0f', now + ARGV[2]))
 return 'done'
 `;

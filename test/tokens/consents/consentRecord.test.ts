@@ -2,29 +2,38 @@ import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../../src/errors.ts';
 import {
   acknowledged,
-  ended,
+  answered,
+  asOf,
+  concluded,
+  endedByLookup,
+  endedByPoll,
   endsAtMs,
   inDoubt,
-  nextStep,
-  pendingFailure,
+  keptUntilMs,
+  overruled,
   polled,
   polling,
   redeemed,
+  refused,
   requested,
+  withTold,
+  type Consent,
   type ConsentRecord,
   type ConsentRules,
-  type Pending,
 } from '../../../src/tokens/consents/consentRecord.ts';
-import { hours } from '../../values.ts';
-
-/** Now, on the store's clock. All times below are counted from it. */
-const NOW = 1_000_000;
-
-const IDENTITY = {
-  id: 'consent-1',
-  caller: 'bank',
-  lookup: { operation: 'check', maxAgeHours: hours(240) },
-} as const;
+import {
+  closedFor,
+  DENIED,
+  EXPIRED,
+  expiredAt,
+  failedFor,
+  IDENTITY,
+  NOW,
+  pendingFor,
+  redeemedFor,
+  REFUSED,
+  requestedFor,
+} from './records.ts';
 
 const RULES: ConsentRules = {
   doubtMs: 300_000,
@@ -33,130 +42,6 @@ const RULES: ConsentRules = {
   leaseMs: 11_000,
   firstPoll: 'at-once',
 };
-
-const DENIED: LookupFailure = { code: 'CONSENT_DENIED', reach: 'number' };
-const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
-const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'number' };
-
-function requestedFor(leaseMs: number, doubtMs: number): ConsentRecord {
-  return {
-    ...IDENTITY,
-    state: 'requested',
-    leaseUntilMs: NOW + leaseMs,
-    doubtUntilMs: NOW + doubtMs,
-  };
-}
-
-interface PendingTimes {
-  readonly nextPollMs?: number;
-  readonly redeemableMs?: number;
-  readonly livesMs?: number;
-  readonly leaseMs?: number;
-}
-
-function pendingFor({
-  nextPollMs = 0,
-  redeemableMs = 118_000,
-  livesMs = 120_000,
-  leaseMs,
-}: PendingTimes) {
-  const pending: typeof IDENTITY & Pending = {
-    ...IDENTITY,
-    state: 'pending',
-    authReqId: 'request-1',
-    intervalMs: 5_000,
-    nextPollAtMs: NOW + nextPollMs,
-    redeemableUntilMs: NOW + redeemableMs,
-    livesUntilMs: NOW + livesMs,
-  };
-  return leaseMs === undefined ? pending : { ...pending, leaseUntilMs: NOW + leaseMs };
-}
-
-function redeemedFor(leaseMs: number): ConsentRecord {
-  return { ...IDENTITY, state: 'redeemed', leaseUntilMs: NOW + leaseMs };
-}
-
-function endedFor(failure: LookupFailure, ms: number): ConsentRecord {
-  return { ...IDENTITY, state: 'ended', failure, untilMs: NOW + ms };
-}
-
-const REQUEST = { step: 'request' };
-const TURN_AWAY = { step: 'turn-away' };
-const POLL = { step: 'poll' };
-const TOLD_EXPIRED = { step: 'fail', failure: EXPIRED, forget: true };
-const wait = (ms: number) => ({ step: 'wait', untilMs: NOW + ms });
-const deniedFor = (retryAfterSeconds: number) => ({
-  step: 'fail',
-  failure: { ...DENIED, retryAfterSeconds },
-  forget: false,
-});
-
-describe('nextStep', () => {
-  it.each<[string, ConsentRecord | undefined, own: object, other: object]>([
-    ['nothing', undefined, REQUEST, REQUEST],
-
-    ['a request that is on the wire', requestedFor(11_000, 300_000), wait(250), TURN_AWAY],
-    ['a request whose lease is nearly over', requestedFor(100, 300_000), wait(100), TURN_AWAY],
-    ['a request whose reply was lost', requestedFor(0, 300_000), TURN_AWAY, TURN_AWAY],
-    ['the last moment of its doubt', requestedFor(-1, 1), TURN_AWAY, TURN_AWAY],
-    ['the end of its doubt', requestedFor(-1, 0), TOLD_EXPIRED, REQUEST],
-
-    ['a prompt that may be polled', pendingFor({}), POLL, TURN_AWAY],
-    ['a prompt before its next poll', pendingFor({ nextPollMs: 3_000 }), wait(3_000), TURN_AWAY],
-    ['a prompt that somebody polls', pendingFor({ leaseMs: 11_000 }), wait(250), TURN_AWAY],
-    ['a poll whose lease is nearly over', pendingFor({ leaseMs: 100 }), wait(100), TURN_AWAY],
-    ['a poll that nobody came back from', pendingFor({ leaseMs: 0 }), POLL, TURN_AWAY],
-    [
-      'the last moment in which it may be redeemed',
-      pendingFor({ redeemableMs: 1 }),
-      POLL,
-      TURN_AWAY,
-    ],
-    [
-      'a prompt too late to redeem, too early to repeat',
-      pendingFor({ redeemableMs: 0, livesMs: 2_000 }),
-      wait(2_000),
-      TURN_AWAY,
-    ],
-    [
-      'a next poll that would come too late',
-      pendingFor({ nextPollMs: 3_000, redeemableMs: 3_000, livesMs: 5_000 }),
-      wait(5_000),
-      TURN_AWAY,
-    ],
-    [
-      'a prompt whose time is over',
-      pendingFor({ redeemableMs: -2_000, livesMs: 0 }),
-      TOLD_EXPIRED,
-      REQUEST,
-    ],
-
-    ['a token that goes out with its lookup', redeemedFor(11_000), wait(250), TURN_AWAY],
-    ['its lease nearly over', redeemedFor(100), wait(100), TURN_AWAY],
-    ['a lookup that nobody came back from', redeemedFor(0), TOLD_EXPIRED, REQUEST],
-
-    ['a denial', endedFor(DENIED, 600_000), deniedFor(600), deniedFor(600)],
-    ['the last moment of a denial', endedFor(DENIED, 1), deniedFor(1), deniedFor(1)],
-    ['a denial of long ago', endedFor(DENIED, 0), REQUEST, REQUEST],
-    ['an expiry', endedFor(EXPIRED, 60_000), TOLD_EXPIRED, REQUEST],
-    ['an expiry of long ago', endedFor(EXPIRED, 0), REQUEST, REQUEST],
-    [
-      'a refusal while the prompt may live',
-      endedFor(REFUSED, 60_000),
-      { step: 'fail', failure: REFUSED, forget: false },
-      TURN_AWAY,
-    ],
-    ['a refusal after that', endedFor(REFUSED, 0), REQUEST, REQUEST],
-  ])('on %s', (_, record, own, other) => {
-    expect(nextStep(record, 'bank', NOW)).toMatchObject(own);
-    expect(nextStep(record, 'shop', NOW)).toMatchObject(other);
-  });
-
-  it('hands the record on that is to be polled', () => {
-    const pending = pendingFor({});
-    expect(nextStep(pending, 'bank', NOW)).toEqual({ step: 'poll', pending });
-  });
-});
 
 describe('what is written', () => {
   it('before bc-authorize leaves: that a prompt may come of it', () => {
@@ -179,6 +64,13 @@ describe('what is written', () => {
       ).toEqual(pendingFor({ nextPollMs }));
     },
   );
+
+  it('on the acknowledgement of a prompt that lives for an hour: ten minutes, and no more', () => {
+    const acknowledgement = { authReqId: 'request-1', expiresInSeconds: 3600, intervalSeconds: 5 };
+    expect(acknowledged(IDENTITY, acknowledgement, NOW - 2_000, NOW, RULES)).toEqual(
+      pendingFor({ redeemableMs: 598_000, livesMs: 600_000 }),
+    );
+  });
 
   it('before a poll leaves: the next one is an interval from here', () => {
     expect(polling(pendingFor({}), NOW + 100, RULES)).toEqual(
@@ -221,7 +113,6 @@ describe('polled', () => {
   it('slow_down twice adds ten seconds', () => {
     const slow = { goOn: 'slow_down' } as const;
     const once = polled(pendingFor({}), slow, NOW, NOW);
-    if (once.state !== 'pending') throw new Error('Still pending was expected.');
     expect(polled(once, slow, NOW, NOW)).toMatchObject({
       intervalMs: 15_000,
       nextPollAtMs: NOW + 15_000,
@@ -229,62 +120,201 @@ describe('polled', () => {
   });
 });
 
-describe('ended', () => {
-  it.each<[string, ConsentRecord, LookupFailure, untilMs: number]>([
-    ['a denial counts for ten minutes', pendingFor({}), DENIED, 600_000],
-    ['an expiry is kept to be told', pendingFor({}), EXPIRED, 60_000],
-    ['a refusal stands as long as the prompt may', pendingFor({}), REFUSED, 120_000],
-    ['a refusal after that stands no longer', pendingFor({ livesMs: -1 }), REFUSED, 0],
+describe('a request to prompt that was refused', () => {
+  const LIMITED: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
+
+  it.each<[string, LookupFailure, number | undefined, Consent | undefined]>([
+    ['a denial is remembered', DENIED, undefined, closedFor(DENIED, 600_000)],
     [
-      'a refusal of the request stands as long as the doubt',
-      requestedFor(11_000, 300_000),
-      REFUSED,
-      300_000,
+      'an operator that wants to be left alone is',
+      LIMITED,
+      90,
+      closedFor({ ...LIMITED, retryAfterSeconds: 90 }, 90_000),
     ],
-  ])('%s', (_, record, failure, untilMs) => {
-    expect(ended(record, failure, NOW, RULES)).toEqual(endedFor(failure, untilMs));
+    ['anything else leaves nothing behind', REFUSED, undefined, undefined],
+  ])('%s', (_, failure, holdSeconds, left) => {
+    expect(refused(IDENTITY, failure, holdSeconds, NOW, RULES)).toEqual(left);
+  });
+});
+
+describe('a poll that ended the consent', () => {
+  it.each([
+    ['a denial counts for ten minutes', pendingFor({}), DENIED, closedFor(DENIED, 600_000)],
+    [
+      'a refusal stands as long as the prompt may',
+      pendingFor({}),
+      REFUSED,
+      closedFor(REFUSED, 120_000),
+    ],
+    ['and no longer', pendingFor({ livesMs: -1 }), REFUSED, closedFor(REFUSED, 0)],
+  ])('%s', (_, pending, failure, closed) => {
+    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({ lives: closed });
+  });
+
+  it('a denial is known to every request that waits, even if it is not to be remembered', () => {
+    expect(endedByPoll(pendingFor({}), DENIED, true, NOW, { ...RULES, deniedMs: 0 })).toEqual({
+      lives: closedFor(DENIED, 2000),
+    });
+  });
+
+  it("an expiry is kept to be told, and stands in nobody's way", () => {
+    expect(endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES)).toEqual({
+      ended: expiredAt(0),
+    });
+  });
+});
+
+describe('a lookup that came to nothing', () => {
+  it.each<[string, number | undefined, number]>([
+    ['is told for a minute', undefined, 60_000],
+    ['or for as long as the operator says', 30, 30_000],
+    ['and for a minute where it says "at once"', 0, 60_000],
+  ])('%s', (_, retryAfterSeconds, untilMs) => {
+    const failure = {
+      code: 'OPERATOR_RATE_LIMITED',
+      reach: 'number',
+      ...withSeconds(retryAfterSeconds),
+    } as const;
+    const failed = { lookup: IDENTITY.lookup, failure };
+    expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
+      ended: failedFor(failure, untilMs),
+    });
+  });
+
+  it('since the owner withdrew their consent, is a denial', () => {
+    const failed = { lookup: IDENTITY.lookup, failure: DENIED };
+    expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
+      lives: closedFor(DENIED, 600_000),
+    });
+  });
+});
+
+describe('the record at a moment', () => {
+  it.each<[string, Consent, ConsentRecord]>([
+    [
+      'a prompt that lives',
+      pendingFor({ livesMs: 1 }),
+      { consent: pendingFor({ livesMs: 1 }), ends: [] },
+    ],
+    ['a prompt whose time is over', pendingFor({ livesMs: 0 }), { ends: [expiredAt(0)] }],
+    ['a doubt that is over', requestedFor(-1, -5000), { ends: [expiredAt(-5000)] }],
+    ['a lookup whose process died', redeemedFor(0), { ends: [expiredAt(0)] }],
+    ['an expiry that is too old to be told', pendingFor({ livesMs: -60_000 }), { ends: [] }],
+    ['a denial that is over', closedFor(DENIED, 0), { ends: [] }],
+  ])('of %s', (_, consent, current) => {
+    expect(asOf({ consent, ends: [] }, NOW, RULES)).toEqual(current);
+  });
+
+  it('has no end whose time is over', () => {
+    const ends = [failedFor(REFUSED, 0), failedFor(REFUSED, 1)];
+    expect(asOf({ ends }, NOW, RULES)).toEqual({ ends: [failedFor(REFUSED, 1)] });
+  });
+
+  it('is empty where there is none', () => {
+    expect(asOf(undefined, NOW, RULES)).toEqual({ ends: [] });
+  });
+});
+
+describe('how long a record is kept', () => {
+  it.each<[string, ConsentRecord, number]>([
+    ['a prompt: until its expiry was told', { consent: pendingFor({}), ends: [] }, 180_000],
+    ['a denial: as long as it counts', { consent: closedFor(DENIED, 600_000), ends: [] }, 600_000],
+    ['ends: until the last of them', { ends: [failedFor(REFUSED, 5), expiredAt(0)] }, 60_000],
+  ])('%s', (_, record, ms) => {
+    expect(keptUntilMs(record, RULES)).toBe(NOW + ms);
+  });
+
+  it('an empty one not at all', () => {
+    expect(keptUntilMs({ ends: [] }, RULES)).toBe(0);
+  });
+});
+
+describe('what was learned while the record changed', () => {
+  const requestedNow = requestedFor(11_000, 300_000);
+  const other: Consent = { ...pendingFor({}), id: 'consent-2', asker: 'shop' };
+  const ended = endedByLookup(IDENTITY, { lookup: IDENTITY.lookup, failure: REFUSED }, NOW, RULES);
+  const expired = endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES);
+
+  it.each<[string, ConsentRecord, Parameters<typeof overruled>[1], ConsentRecord | undefined]>([
+    [
+      'counts in a store that has lost it',
+      { ends: [] },
+      lives(pendingFor({})),
+      { consent: pendingFor({}), ends: [] },
+    ],
+    [
+      'counts over an earlier state',
+      { consent: requestedNow, ends: [] },
+      lives(pendingFor({})),
+      { consent: pendingFor({}), ends: [] },
+    ],
+    [
+      'does not count over a later one',
+      { consent: redeemedFor(1), ends: [] },
+      lives(pendingFor({})),
+      undefined,
+    ],
+    ['does not count over its own end', { ends: [expiredAt(0)] }, lives(pendingFor({})), undefined],
+    [
+      "does not count over another's consent",
+      { consent: other, ends: [] },
+      lives(pendingFor({})),
+      undefined,
+    ],
+    [
+      "keeps another's consent beside its end",
+      { consent: other, ends: [] },
+      ended,
+      { consent: other, ends: [failedFor(REFUSED, 60_000)] },
+    ],
+    [
+      'takes the place of an earlier word',
+      { ends: [expiredAt(0)] },
+      ended,
+      { ends: [failedFor(REFUSED, 60_000)] },
+    ],
+    [
+      'is no expiry where another poll has the token',
+      { consent: redeemedFor(1), ends: [] },
+      expired,
+      undefined,
+    ],
+    [
+      'is an answer',
+      { consent: redeemedFor(1), ends: [] },
+      answered(IDENTITY, NOW),
+      { ends: [{ ...IDENTITY, kind: 'answered', atMs: NOW, untilMs: NOW + 10_000 }] },
+    ],
+  ])('%s', (_, found, learned, record) => {
+    expect(overruled(found, learned)).toEqual(record);
+  });
+
+  it('is forgotten where nothing left', () => {
+    expect(concluded({ consent: requestedNow, ends: [] }, IDENTITY.id)).toEqual({ ends: [] });
+  });
+
+  it('is told once', () => {
+    const told = withTold({ ends: [expiredAt(0), failedFor(REFUSED, 1)] }, [IDENTITY.id]);
+    expect(told).toEqual({ ends: [{ ...expiredAt(0), isTold: true }, failedFor(REFUSED, 1)] });
   });
 });
 
 describe('endsAtMs', () => {
-  it.each<[string, ConsentRecord, number]>([
+  it.each<[string, Consent, number]>([
     ['requested: its doubt', requestedFor(11_000, 300_000), 300_000],
     ['pending: the life of the prompt, not of the token', pendingFor({}), 120_000],
+    ['pending: the poll on the wire', pendingFor({ livesMs: 5_000, leaseMs: 9_000 }), 9_000],
     ['redeemed: its lease', redeemedFor(11_000), 11_000],
-    ['ended: its time', endedFor(DENIED, 600_000), 600_000],
-  ])('%s', (_, record, ms) => {
-    expect(endsAtMs(record)).toBe(NOW + ms);
+    ['closed: its time', closedFor(DENIED, 600_000), 600_000],
+  ])('%s', (_, consent, ms) => {
+    expect(endsAtMs(consent)).toBe(NOW + ms);
   });
 });
 
-describe('pendingFailure', () => {
-  const WALL = Date.UTC(2026, 0, 15, 12);
+function lives(consent: Consent) {
+  return { lives: consent };
+}
 
-  it.each<[string, ConsentRecord, retryAfterSeconds: number, expiresInMs: number]>([
-    ['until the next poll', pendingFor({ nextPollMs: 4_001 }), 5, 120_000],
-    ['a second at least', pendingFor({ nextPollMs: -3_000 }), 1, 120_000],
-    [
-      'while the request is on the wire, until its lease is over',
-      requestedFor(11_000, 300_000),
-      11,
-      300_000,
-    ],
-    ['in doubt, until the doubt is over', requestedFor(0, 300_000), 300, 300_000],
-    ['while the lookup is on the wire, until its lease is over', redeemedFor(11_000), 11, 11_000],
-  ])('says when asking again can help: %s', (_, record, retryAfterSeconds, expiresInMs) => {
-    expect(pendingFailure(record, NOW, WALL)).toEqual({
-      code: 'CONSENT_PENDING',
-      reach: 'number',
-      retryAfterSeconds,
-      expiresAtMs: WALL + expiresInMs,
-    });
-  });
-
-  it('says a second where nothing is known yet', () => {
-    expect(pendingFailure(undefined, NOW, WALL)).toEqual({
-      code: 'CONSENT_PENDING',
-      reach: 'number',
-      retryAfterSeconds: 1,
-    });
-  });
-});
+function withSeconds(retryAfterSeconds: number | undefined) {
+  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+}

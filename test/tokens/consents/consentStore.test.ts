@@ -26,19 +26,14 @@ const KEEP_MS = 60_000;
 
 function intent(nowMs: number, id = 'one'): ConsentRecord {
   const lookup = { operation: 'check', maxAgeHours: hours(240) } as const;
-  return requested({ id, caller: 'anna', lookup }, nowMs, RULES);
+  return { ends: [], consent: requested({ id, asker: 'anna', lookup }, nowMs, RULES) };
 }
 
 function pending(nowMs: number): ConsentRecord {
   const acknowledgement = { authReqId: 'secret-id', expiresInSeconds: 120, intervalSeconds: 2 };
   const lookup = { operation: 'retrieve-date' } as const;
-  return acknowledged(
-    { id: 'one', caller: 'anna', lookup },
-    acknowledgement,
-    nowMs,
-    nowMs + 5,
-    RULES,
-  );
+  const identity = { id: 'one', asker: 'anna', lookup };
+  return { ends: [], consent: acknowledged(identity, acknowledgement, nowMs, nowMs + 5, RULES) };
 }
 
 /** The time of the store's clock is over when the store says so. */
@@ -105,7 +100,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     const { version, nowMs } = await store.read(ALICE);
     await store.write(ALICE, version, intent(nowMs, 'first'), KEEP_MS);
     expect(await store.write(ALICE, version, intent(nowMs, 'second'), KEEP_MS)).toBe('conflict');
-    expect((await store.read(ALICE)).record?.id).toBe('first');
+    expect((await store.read(ALICE)).record?.consent?.id).toBe('first');
   });
 
   it('lets one of many win who write at once', async () => {
@@ -117,7 +112,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     );
     expect(written.filter((one) => one !== 'conflict')).toHaveLength(1);
     const winner = written.findIndex((one) => one !== 'conflict');
-    expect((await store.read(ALICE)).record?.id).toBe(`asker ${winner}`);
+    expect((await store.read(ALICE)).record?.consent?.id).toBe(`asker ${winner}`);
   });
 
   it('refuses a write over a record that was removed, and written anew by another', async () => {
@@ -136,7 +131,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     const { version } = await store.read(ALICE);
     await store.write(ALICE, version, pending(blank.nowMs), KEEP_MS);
     await store.remove(ALICE, version);
-    expect((await store.read(ALICE)).record?.state).toBe('pending');
+    expect((await store.read(ALICE)).record?.consent?.state).toBe('pending');
     await store.remove(ALICE, (await store.read(ALICE)).version);
     expect((await store.read(ALICE)).record).toBeUndefined();
   });

@@ -9,13 +9,9 @@ const CAROL = '+447700900003' as PhoneNumber;
 const KEEP_MS = 60_000;
 
 function record(id: string): ConsentRecord {
-  return {
-    id,
-    caller: 'bank',
-    lookup: { operation: 'retrieve-date' },
-    state: 'redeemed',
-    leaseUntilMs: 0,
-  };
+  const lookup = { operation: 'retrieve-date' } as const;
+  const consent = { id, asker: 'bank', lookup, state: 'redeemed', leaseUntilMs: 0 } as const;
+  return { ends: [], consent };
 }
 
 let clock: TestClock;
@@ -38,6 +34,7 @@ describe('a record', () => {
       record: undefined,
       version: 0,
       nowMs: clock.monotonicMs(),
+      refusedUntilMs: {},
     });
   });
 
@@ -46,6 +43,7 @@ describe('a record', () => {
     expect(await store.read(ALICE)).toEqual({
       record: record('first'),
       nowMs: clock.monotonicMs(),
+      refusedUntilMs: {},
       ...(written as object),
     });
   });
@@ -53,15 +51,15 @@ describe('a record', () => {
   it('is one for each number', async () => {
     await put(ALICE, 'of alice');
     await put(BOB, 'of bob');
-    expect((await store.read(ALICE)).record?.id).toBe('of alice');
-    expect((await store.read(BOB)).record?.id).toBe('of bob');
+    expect((await store.read(ALICE)).record?.consent?.id).toBe('of alice');
+    expect((await store.read(BOB)).record?.consent?.id).toBe('of bob');
   });
 
   it('is kept as long as its writer said, by the monotonic clock', async () => {
     await put(ALICE, 'first');
     clock.setWall(clock.nowMs() + 10 * KEEP_MS);
     await clock.advance(KEEP_MS - 1);
-    expect((await store.read(ALICE)).record?.id).toBe('first');
+    expect((await store.read(ALICE)).record?.consent?.id).toBe('first');
     await clock.advance(1);
     expect(await store.read(ALICE)).toMatchObject({ record: undefined, version: 0 });
   });
@@ -72,13 +70,13 @@ describe('compare-and-set', () => {
     const { version } = await store.read(ALICE);
     expect(await store.write(ALICE, version, record('first'), KEEP_MS)).toHaveProperty('version');
     expect(await store.write(ALICE, version, record('second'), KEEP_MS)).toBe('conflict');
-    expect((await store.read(ALICE)).record?.id).toBe('first');
+    expect((await store.read(ALICE)).record?.consent?.id).toBe('first');
   });
 
   it('takes a change by whoever read last', async () => {
     await put(ALICE, 'first');
     expect(await put(ALICE, 'second')).toHaveProperty('version');
-    expect((await store.read(ALICE)).record?.id).toBe('second');
+    expect((await store.read(ALICE)).record?.consent?.id).toBe('second');
   });
 
   it('refuses a writer whose record is over', async () => {
@@ -101,7 +99,7 @@ describe('compare-and-set', () => {
     const { version } = await store.read(ALICE);
     await put(ALICE, 'second');
     await store.remove(ALICE, version);
-    expect((await store.read(ALICE)).record?.id).toBe('second');
+    expect((await store.read(ALICE)).record?.consent?.id).toBe('second');
     await store.remove(ALICE, (await store.read(ALICE)).version);
     expect((await store.read(ALICE)).record).toBeUndefined();
   });
@@ -116,8 +114,8 @@ describe('a full store', () => {
 
   it('refuses a new number, and keeps the live ones', async () => {
     expect(await put(CAROL, 'of carol')).toBe('full');
-    expect((await store.read(ALICE)).record?.id).toBe('of alice');
-    expect((await store.read(BOB)).record?.id).toBe('of bob');
+    expect((await store.read(ALICE)).record?.consent?.id).toBe('of alice');
+    expect((await store.read(BOB)).record?.consent?.id).toBe('of bob');
     expect((await store.read(CAROL)).record).toBeUndefined();
   });
 

@@ -1,0 +1,25 @@
+import type { LookupFailure } from '../errors.ts';
+import type { Lookup } from './question.ts';
+
+/** A lookup that brought no fact. */
+export interface FailedLookup {
+  readonly lookup: Lookup;
+  readonly failure: LookupFailure;
+}
+
+/** Whether a failure speaks for another lookup about the same number (design §3, rules 7 and 8). Pure. */
+export function closes({ lookup, failure }: FailedLookup, asked: Lookup): boolean {
+  switch (failure.reach) {
+    case 'number':
+      return true;
+    case 'operation':
+      return lookup.operation === asked.operation;
+    case 'question':
+      if (lookup.operation === 'retrieve-date' || asked.operation === 'retrieve-date') {
+        return lookup.operation === asked.operation;
+      }
+      return failure.code === 'PERIOD_NOT_SUPPORTED'
+        ? lookup.maxAgeHours <= asked.maxAgeHours
+        : lookup.maxAgeHours === asked.maxAgeHours;
+  }
+}

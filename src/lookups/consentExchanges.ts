@@ -1,0 +1,326 @@
+import type { Clock } from '../clock.ts';
+import type { Fact } from '../domain/fact.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../errors.ts';
+import type { Bulkhead } from '../http/resilience/bulkhead.ts';
+import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { Judgement } from '../operator/responses.ts';
+import type { AccessToken, TokenSubject } from '../tokens/accessToken.ts';
+import {
+  acknowledged,
+  answered,
+  endedByLookup,
+  endedByPoll,
+  inDoubt,
+  polled,
+  refused,
+  type ConsentIdentity,
+  type Learned,
+  type Pending,
+  type Requested,
+} from '../tokens/consents/consentRecord.ts';
+import { failureToTell, LOOK_AGAIN_MS } from '../tokens/consents/standing.ts';
+import type {
+  ExchangeContext,
+  Polled,
+  RequestedConsent,
+  TokenManager,
+} from '../tokens/tokenManager.ts';
+import { ifAdmitted } from './admission.ts';
+import type { Claim, ConsentLedger, LedgerParts, Page } from './consentLedger.ts';
+import type { ConsentTelling, TellingParts } from './consentTelling.ts';
+import type { Waiter, Waiters } from './consentWaiters.ts';
+import type { TimedFact } from './lookupRoute.ts';
+import { nextWindowAmong } from './planner.ts';
+import { failureOf } from './turnedAway.ts';
+
+/** What the exchanges of consents take. */
+export interface ExchangeParts extends LedgerParts, TellingParts {
+  readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
+  readonly operator: Pick<Operator, 'lookUp'>;
+  /** Prompts and polls have permits of their own, so that a thousand pending consents hold up nothing. */
+  readonly rooms: { readonly requests: Bulkhead; readonly polls: Bulkhead };
+  readonly clock: Clock;
+}
+
+/**
+ * What a step of a pursuit has done. There is no word for nothing: `told` is one request fewer that waits
+ * or has an errand.
+ */
+export type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
+
+/** What the exchanges share with their pursuit. */
+interface Shared {
+  readonly ledger: ConsentLedger;
+  readonly waiters: Waiters;
+  readonly telling: ConsentTelling;
+}
+
+type GoOn = Extract<Polled, { goOn: unknown }>;
+
+/** A reply that takes longer was held back by the operator, and not its request by the way there. */
+const MAX_WAY_MS = 500;
+
+/**
+ * The exchanges of one consent: the prompt, the polls, and the lookup. Each is claimed in the ledger, made,
+ * told to the requests that wait, and written down. It runs to its own timeout, whoever still waits.
+ */
+export class ConsentExchanges {
+  readonly #number: PhoneNumber;
+  readonly #parts: ExchangeParts;
+  readonly #ledger: ConsentLedger;
+  readonly #waiters: Waiters;
+  readonly #telling: ConsentTelling;
+
+  constructor(number: PhoneNumber, parts: ExchangeParts, shared: Shared) {
+    this.#number = number;
+    this.#parts = parts;
+    this.#ledger = shared.ledger;
+    this.#waiters = shared.waiters;
+    this.#telling = shared.telling;
+  }
+
+  /** Asks the owner. */
+  request(cause: Waiter, page: Page): Promise<Progress> {
+    return this.#inRoom('requests', cause, () => this.#request(cause, page));
+  }
+
+  /** Asks the operator whether the owner has answered, and makes the lookup if so. */
+  poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
+    return this.#inRoom('polls', cause, () => this.#poll(cause, page, pending));
+  }
+
+  /** Takes the step when there is a permit for it. */
+  #inRoom(
+    room: 'requests' | 'polls',
+    cause: Waiter,
+    step: () => Promise<Progress>,
+  ): Promise<Progress> {
+    return this.#parts.rooms[room].run(
+      { deadlineMs: this.#lastDeadlineMs(cause) },
+      step,
+      (turnedAway) => {
+        this.#waiters.fail(failureOf(turnedAway));
+        return 'told';
+      },
+    );
+  }
+
+  /** Until when a request may still wait for the step. */
+  #lastDeadlineMs(cause: Waiter): number {
+    const { clock, exchangeMs } = this.#parts;
+    if (this.#waiters.isEmpty) return clock.monotonicMs() + exchangeMs;
+    return this.#waiters
+      .all()
+      .reduce(
+        (last, { inquiry }) => Math.max(last, inquiry.request.deadlineMs),
+        cause.inquiry.request.deadlineMs,
+      );
+  }
+
+  async #request(cause: Waiter, page: Page): Promise<Progress> {
+    const lookup = this.#lookupToRequest(cause, page);
+    const claim = await this.#ledger.claimRequest(page, lookup);
+    switch (claim) {
+      case 'conflict':
+        return this.#lookAgain();
+      case 'late':
+        return 'wrote';
+      case 'full':
+        this.#waiters.fail({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
+        return 'told';
+    }
+    if ('takeBack' in claim) {
+      this.#waiters.fail(this.#ledger.failureWithoutStore());
+      await claim.takeBack();
+      return 'told';
+    }
+    await this.#prompt(cause, lookup, claim);
+    return 'exchanged';
+  }
+
+  async #prompt(
+    cause: Waiter,
+    lookup: Lookup,
+    claim: Claim<ConsentIdentity & Requested>,
+  ): Promise<void> {
+    const { tokens, rules, admission } = this.#parts;
+    const { consent, time } = claim;
+    const sentAtMs = time.now();
+    const { judged } = await ifAdmitted<RequestedConsent>(admission, {
+      asked: { event: 'consent-request', ...this.#asked(cause, lookup, consent.id) },
+      run: () => tokens.requestConsent(this.#subject(lookup), this.#context(cause)),
+      endingOf: ({ judged: told, attempts }) => ({
+        outcome: 'failure' in told ? told.failure.code : 'asked',
+        attempts,
+      }),
+      onDenied: (failure) => ({ judged: { failure, mayHavePrompted: false }, attempts: 0 }),
+    });
+    const nowMs = time.now();
+    if ('acknowledged' in judged) {
+      const lives = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
+      await this.#ledger.learn(claim, { lives });
+      return;
+    }
+    if ('replyLost' in judged) {
+      await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
+      return;
+    }
+    const { failure, mayHavePrompted, holdSeconds } = judged;
+    if (mayHavePrompted) {
+      await this.#telling.tellFailure({ lookup, failure });
+      await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
+      return;
+    }
+    const lives = refused(consent, failure, holdSeconds, nowMs, rules);
+    const told = lives === undefined ? failure : failureToTell(lives, nowMs);
+    await this.#telling.tellFailure({ lookup, failure: told });
+    if (lives === undefined) await this.#ledger.withdraw(claim);
+    else await this.#ledger.learn(claim, { lives });
+  }
+
+  async #poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
+    const { tokens, rules } = this.#parts;
+    const claim = await this.#ledger.claimPoll(page, pending);
+    switch (claim) {
+      case 'conflict':
+        return this.#lookAgain();
+      case 'late':
+        return 'wrote';
+    }
+    const { time } = claim;
+    const sentAtMs = time.now();
+    const subject = this.#subject(pending.lookup);
+    const outcome = await tokens.poll(pending.authReqId, subject, this.#context(cause));
+    if ('token' in outcome) {
+      await this.#redeem(cause, outcome.token, claim, page);
+      return 'exchanged';
+    }
+    const nowMs = time.now();
+    if ('goOn' in outcome) {
+      const lives = polled(pending, outcome, arrivedBy(outcome, sentAtMs, nowMs), nowMs);
+      await this.#ledger.learn(claim, { lives });
+      return 'exchanged';
+    }
+    const isTold = !this.#waiters.isEmpty;
+    const learned = endedByPoll(pending, outcome.failure, isTold, nowMs, rules);
+    const failure = failureLearned(learned, nowMs) ?? outcome.failure;
+    await this.#telling.tellFailure({ lookup: pending.lookup, failure });
+    await this.#ledger.learn(claim, learned);
+    return 'exchanged';
+  }
+
+  /** The token goes out at once with the lookup that now helps most, whoever still waits. */
+  async #redeem(
+    cause: Waiter,
+    token: AccessToken,
+    claim: Claim<ConsentIdentity & Pending>,
+    page: Page,
+  ): Promise<void> {
+    const { admission, operator, rules, clock } = this.#parts;
+    const { id, lookup: original } = claim.consent;
+    const spent = await this.#ledger.spend(claim);
+
+    const lookup = this.#lookupToSpendOn(original, page);
+    let leftAtMs = 0;
+    const { judged } = await ifAdmitted<Outcome<Judgement<Fact>>>(admission, {
+      asked: { event: 'lookup', ...this.#asked(cause, lookup, id) },
+      run: () => {
+        leftAtMs = clock.monotonicMs();
+        return operator.lookUp({ lookup, number: this.#number, token }, this.#context(cause));
+      },
+      endingOf: ({ judged: told, attempts }) => ({
+        outcome: 'failure' in told ? told.failure.code : 'answered',
+        attempts,
+      }),
+      onDenied: (failure) => ({ judged: { failure }, attempts: 0, mayRetryWithNewToken: false }),
+    });
+    if ('fact' in judged) {
+      await this.#succeed({ ...judged.fact, leftAtMs }, cause, spent);
+      return;
+    }
+    const nowMs = spent.time.now();
+    const failed = { lookup, failure: judged.failure };
+    const learned = endedByLookup(spent.consent, failed, nowMs, rules);
+    const failure = failureLearned(learned, nowMs) ?? judged.failure;
+    const made = { consentId: id, madeFor: cause.inquiry.request };
+    await this.#telling.tellFailure({ lookup, failure }, made);
+    if (failure.code === 'OPERATOR_REFUSED') await this.#ledger.refuse(lookup.operation);
+    await this.#ledger.learn(spent, learned);
+  }
+
+  async #succeed(fact: TimedFact, cause: Waiter, spent: Claim): Promise<void> {
+    const { inquiry } = cause;
+    const { id } = spent.consent;
+    const isHeard = await this.#telling.tellFact(fact, id, inquiry.request);
+    // Requests may wait in other processes: they find the fact before they find the consent gone.
+    await this.#ledger.untilDone(spent, () =>
+      this.#parts.keptFacts.keep(inquiry.request, this.#number, fact, isHeard),
+    );
+    await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
+  }
+
+  /** The date first if a request wants it, since it may answer every window; else what helps most. */
+  #lookupToRequest(cause: Waiter, page: Page): Lookup {
+    const waiting = this.#waiters.all();
+    const wanted = (waiting.length > 0 ? waiting : [cause]).map((waiter) => waiter.wanted);
+    const date = wanted.find(({ operation }) => operation === 'retrieve-date');
+    return date ?? this.#lookupToSpendOn(cause.wanted, page);
+  }
+
+  /**
+   * bc-authorize fixed the operation by its scope; the window is free until now, and is chosen among the
+   * open questions of the requests that wait, but for those that a failed lookup has closed.
+   */
+  #lookupToSpendOn(original: Lookup, { standing }: Page): Lookup {
+    if (original.operation === 'retrieve-date') return original;
+    const failed = standing.ends.filter((end) => end.kind === 'failed');
+    const plans = this.#waiters.all().map(({ inquiry }) => ({
+      ...inquiry,
+      failures: [...inquiry.failures, ...failed],
+    }));
+    const maxAgeHours = nextWindowAmong(plans, this.#parts.offer);
+    return maxAgeHours === undefined ? original : { operation: 'check', maxAgeHours };
+  }
+
+  /** Another process, or another asker, was first: what it does takes some time. */
+  async #lookAgain(): Promise<Progress> {
+    await this.#parts.clock.sleep(LOOK_AGAIN_MS);
+    return 'slept';
+  }
+
+  /** Traced to a request, but not ended with it. */
+  #context({ inquiry }: Waiter): ExchangeContext {
+    const { clock, exchangeMs } = this.#parts;
+    const { correlator } = inquiry.request;
+    return { correlator, deadlineMs: clock.monotonicMs() + exchangeMs };
+  }
+
+  /** Audited for the request that the step is taken for; the others have lines of their own when they hear. */
+  #asked({ inquiry: { request } }: Waiter, lookup: Lookup, consentId: string) {
+    return { lookup, number: this.#number, request, consentId };
+  }
+
+  #subject({ operation }: Lookup): TokenSubject {
+    return { number: this.#number, operation };
+  }
+}
+
+/** What was learned as a failure to tell, where it is remembered as one. */
+function failureLearned(learned: Learned, nowMs: number): LookupFailure | undefined {
+  if ('lives' in learned) {
+    return learned.lives.state === 'closed' ? failureToTell(learned.lives, nowMs) : undefined;
+  }
+  return learned.ended.kind === 'failed' ? failureToTell(learned.ended, nowMs) : undefined;
+}
+
+/**
+ * The operator counts the interval from when a poll arrives, which is some time between its sending and
+ * its reply: the first one may have a connection to make, and the next one not. One without a reply may
+ * arrive as late as it is given up.
+ */
+function arrivedBy({ goOn }: GoOn, sentAtMs: number, nowMs: number): number {
+  return goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);
+}

@@ -1,0 +1,102 @@
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import type { ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
+import type { Snapshot, Written } from '../../src/tokens/consents/consentStore.ts';
+import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
+import { TestClock } from '../testClock.ts';
+import { ALICE } from '../values.ts';
+import type { History } from './history.ts';
+import { RESULT_MS, type Place } from './runHistory.ts';
+
+/** A pursuit that spins reads for ever, and lets no time pass. */
+const MAX_READS_A_MOMENT = 500;
+
+/** How long a command to a shared store takes. */
+const COMMAND_MS = 1;
+
+/** The memory of one process; it throws when it is read too often at one moment. */
+class BoundedStore extends MemoryConsentStore {
+  readonly #clock: TestClock;
+  #momentMs = 0;
+  #reads = 0;
+
+  constructor(clock: TestClock) {
+    super(clock);
+    this.#clock = clock;
+  }
+
+  override read(number: PhoneNumber): Promise<Snapshot> {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs !== this.#momentMs) this.#reads = 0;
+    this.#momentMs = nowMs;
+    this.#reads += 1;
+    if (this.#reads > MAX_READS_A_MOMENT) throw new Error('A pursuit spins.');
+    return super.read(number);
+  }
+}
+
+/**
+ * What replicas share: as Redis does, it takes time for each command, gives back copies, and takes a write
+ * that is sent twice for one.
+ */
+class SharedStore extends BoundedStore {
+  override readonly isShared = true;
+  readonly #sleep: (ms: number) => Promise<void>;
+
+  constructor(clock: TestClock) {
+    super(clock);
+    this.#sleep = (ms) => clock.sleep(ms);
+  }
+
+  override async read(number: PhoneNumber): Promise<Snapshot> {
+    await this.#sleep(COMMAND_MS);
+    const snapshot = structuredClone(await super.read(number));
+    await this.#sleep(COMMAND_MS);
+    return snapshot;
+  }
+
+  override async write(
+    number: PhoneNumber,
+    version: number,
+    record: ConsentRecord,
+    keepMs: number,
+  ): Promise<Written> {
+    await this.#sleep(COMMAND_MS);
+    const written = await super.write(number, version, structuredClone(record), keepMs);
+    await this.#sleep(COMMAND_MS);
+    return written;
+  }
+
+  override async remove(number: PhoneNumber, version: number): Promise<void> {
+    await this.#sleep(COMMAND_MS);
+    await super.remove(number, version);
+    await this.#sleep(COMMAND_MS);
+  }
+}
+
+/** The store of a single process. */
+export function inMemory({ keepMs }: History): Place {
+  const clock = new TestClock();
+  const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: RESULT_MS });
+  return {
+    clock,
+    number: ALICE,
+    stores: [{ store: new BoundedStore(clock), keptFacts }],
+    advance: (ms) => clock.advance(ms),
+    latenessMs: 0,
+  };
+}
+
+/** Three replicas on one store, on a clock that is handed in. */
+export function inReplicas({ keepMs }: History): Place {
+  const clock = new TestClock();
+  const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: RESULT_MS });
+  const store = new SharedStore(clock);
+  return {
+    clock,
+    number: ALICE,
+    stores: Array.from({ length: 3 }, () => ({ store, keptFacts })),
+    advance: (ms) => clock.advance(ms),
+    latenessMs: 0,
+  };
+}

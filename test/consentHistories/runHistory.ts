@@ -1,0 +1,174 @@
+import type { Clock } from '../../src/clock.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
+import type { Admission, Asked, Heard } from '../../src/lookups/admission.ts';
+import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
+import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
+import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { ConsentStore } from '../../src/tokens/consents/consentStore.ts';
+import type { Ask, History } from './history.ts';
+import { StrictOperator, type Offences } from './strictOperator.ts';
+
+/** What must be zero, each. */
+export interface Wrongness extends Offences {
+  /** Requests without an answer when their patience was over. */
+  unsettled: number;
+  defects: number;
+  wrongAnswers: number;
+  /** Answers that were told before they were audited. */
+  unaudited: number;
+}
+
+/** Where a history takes place. */
+export interface Place {
+  readonly clock: Clock;
+  readonly number: PhoneNumber;
+  /** Of each replica; the same one where there is one process. */
+  readonly stores: readonly { readonly store: ConsentStore; readonly keptFacts: KeptFacts }[];
+  /** Lets so much time pass. */
+  advance(ms: number): Promise<void>;
+  /** How late an answer may be: 0 where the clock is handed in. */
+  readonly latenessMs: number;
+}
+
+export const DOUBT_MS = 300_000;
+export const RESULT_MS = 60_000;
+const EXCHANGE_MS = 10_000;
+const LEASE_MS = 13_000;
+
+const OFFER: Offer = {
+  operations: new Set(['retrieve-date', 'check']),
+  maxAgeHours: 2400,
+  dateMarginHours: 48,
+  trustMonitoredPeriod: true,
+};
+
+/** Lets a history happen, and says what was wrong in it. */
+export async function runHistory(history: History, place: Place): Promise<Wrongness> {
+  const { clock } = place;
+  const operator = new StrictOperator(history, clock);
+  const audit = new Audit();
+  const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
+  const replicas = place.stores.map((stores): LookupRoute => {
+    const route = new ConsentedLookups(
+      {
+        ...stores,
+        tokens: operator,
+        operator,
+        admission: audit,
+        offer: OFFER,
+        rules: {
+          doubtMs: DOUBT_MS,
+          deniedMs: history.deniedMs,
+          resultMs: RESULT_MS,
+          leaseMs: LEASE_MS,
+          firstPoll: 'at-once',
+        },
+        rooms: { requests: room(), polls: room() },
+        exchangeMs: EXCHANGE_MS,
+        clock,
+      },
+      0,
+    );
+    return new KeptAnswers(route, { ...stores, admission: audit, offer: OFFER });
+  });
+  const wrong = { unsettled: 0, defects: 0, wrongAnswers: 0, unaudited: 0 };
+  const asking = history.asks.map(async (ask) => {
+    if (ask.atMs > 0) await clock.sleep(ask.atMs);
+    const replica = replicas[ask.replica % replicas.length];
+    if (replica !== undefined) await makeRequest(ask, replica, place, audit, wrong);
+  });
+  const answered = Promise.all(asking);
+  await place.advance(Math.max(...history.asks.map(({ atMs, patienceMs }) => atMs + patienceMs)));
+  await place.advance(place.latenessMs);
+  if (!(await isSettled(answered))) wrong.unsettled += 1;
+  // Exchanges that outlive their requests, and their leases.
+  await place.advance(4 * LEASE_MS);
+  const closed = answered.then(() => Promise.all(replicas.map((replica) => replica.close())));
+  if (!(await isSettled(closed))) wrong.unsettled += 1;
+  return { ...operator.offences, ...wrong };
+}
+
+async function makeRequest(
+  ask: Ask,
+  replica: LookupRoute,
+  { clock, number, latenessMs }: Place,
+  audit: Audit,
+  wrong: Omit<Wrongness, keyof Offences>,
+): Promise<void> {
+  const { asker, questions, patienceMs, hangsUpAfterMs } = ask;
+  const hungUp = new AbortController();
+  const cameInAtMs = clock.monotonicMs();
+  const request: LookupRequest = {
+    ...asker,
+    correlator: createCorrelator(`${asker.caller}${asker.purpose.replaceAll('-', '')}`),
+    cameInAtMs,
+    signal: hungUp.signal,
+    deadlineMs: cameInAtMs + 60_000,
+    waitMs: patienceMs,
+  };
+  const executor = new Executor(replica, OFFER, request);
+  const over = new AbortController();
+  const hangingUp =
+    hangsUpAfterMs === undefined
+      ? undefined
+      : clock.sleep(hangsUpAfterMs, over.signal).then(
+          () => hungUp.abort(),
+          () => undefined,
+        );
+  await executor.ask(number, questions);
+  over.abort();
+  await hangingUp;
+  if (clock.monotonicMs() > cameInAtMs + patienceMs + latenessMs) wrong.unsettled += 1;
+  for (const question of questions) {
+    const answer = executor.answerTo(number, question);
+    if (answer instanceof Error) {
+      wrong.defects += 1;
+      continue;
+    }
+    // The line swapped three days ago.
+    switch (answer.kind) {
+      case 'failure':
+        continue;
+      case 'date':
+        if (answer.latestSimChange === null) wrong.wrongAnswers += 1;
+        break;
+      case 'window':
+        if (question.asks === 'date' || answer.swapped !== question.maxAgeHours >= 72) {
+          wrong.wrongAnswers += 1;
+        }
+    }
+    if (!audit.has(request)) wrong.unaudited += 1;
+  }
+}
+
+/** Knows which requests have a line about an answer. */
+class Audit implements Admission {
+  readonly #requests = new Set<unknown>();
+
+  admit({ event, request }: Asked) {
+    if (event === 'lookup') this.#requests.add(request);
+    return { ended: () => undefined };
+  }
+
+  heard({ request }: Heard): undefined {
+    this.#requests.add(request);
+  }
+
+  has(request: LookupRequest): boolean {
+    return this.#requests.has(request);
+  }
+}
+
+/** Whether it is settled once all has run that waits for nothing outside this process. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const settled = promise.then(() => true);
+  const later = new Promise<boolean>((resolve) => {
+    setImmediate(() => setImmediate(() => resolve(false)));
+  });
+  return Promise.race([settled, later]);
+}

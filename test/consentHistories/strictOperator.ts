@@ -1,0 +1,308 @@
+import type { Clock } from '../../src/clock.ts';
+import { closes } from '../../src/domain/failedLookup.ts';
+import type { Fact } from '../../src/domain/fact.ts';
+import type { Lookup, Operation } from '../../src/domain/question.ts';
+import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupOrder } from '../../src/operator/operator.ts';
+import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
+import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
+import type { History, LookupWord, PollWord, PromptWord } from './history.ts';
+
+/** What the operator must not see. */
+export interface Offences {
+  promptsWhileOneLived: number;
+  /** Prompts for what an answer, a denial or a failure had closed. */
+  promptsWithoutNeed: number;
+  overlappingPolls: number;
+  earlyPolls: number;
+  pollsAfterTheEnd: number;
+  equalLookups: number;
+}
+
+interface Consent {
+  readonly asker: string;
+  readonly operation: Operation;
+  readonly diesAtMs: number;
+  intervalMs: number;
+  lastPollAtMs: number;
+  pollsOnTheWire: number;
+  isOver: boolean;
+  /** Whether a reply told us so. */
+  isKnownToBeOver: boolean;
+}
+
+/** A reason not to prompt. */
+interface Closure {
+  readonly untilMs: number;
+  readonly closes: (operation: Operation) => boolean;
+}
+
+/** How long an answer or a failure counts that names no time. */
+const KEPT_MS = 60_000;
+/** What two moments may differ by that are meant to be one. */
+const TOLERANCE_MS = 1;
+const SLOW_DOWN_MS = 5000;
+
+/** An operator that says what a history has it say, and remembers what it was asked. */
+export class StrictOperator {
+  readonly offences: Offences = {
+    promptsWhileOneLived: 0,
+    promptsWithoutNeed: 0,
+    overlappingPolls: 0,
+    earlyPolls: 0,
+    pollsAfterTheEnd: 0,
+    equalLookups: 0,
+  };
+  prompts = 0;
+  polls = 0;
+  lookups = 0;
+  readonly #history: History;
+  readonly #clock: Clock;
+  readonly #consents = new Map<string, Consent>();
+  readonly #closures: Closure[] = [];
+  readonly #answered: { readonly asker: string; readonly lookup: Lookup; readonly atMs: number }[] =
+    [];
+  #exchanges = 0;
+
+  constructor(history: History, clock: Clock) {
+    this.#history = history;
+    this.#clock = clock;
+  }
+
+  async requestConsent(
+    { operation }: TokenSubject,
+    { correlator }: Pick<ExchangeContext, 'correlator'>,
+  ): Promise<RequestedConsent> {
+    const word = inTurn(this.#history.prompts, this.prompts);
+    this.prompts += 1;
+    this.#judgePrompt(operation);
+    const authReqId = `consent-${this.prompts}`;
+    if (isPrompted(word)) {
+      const lifeSeconds = word.word === 'acknowledged' ? word.expiresInSeconds : 120;
+      this.#consents.set(authReqId, {
+        asker: askerOf(correlator.name),
+        operation,
+        diesAtMs: this.#nowMs + lifeSeconds * 1000,
+        intervalMs: word.word === 'acknowledged' ? word.intervalSeconds * 1000 : 0,
+        lastPollAtMs: -Infinity,
+        pollsOnTheWire: 0,
+        isOver: false,
+        isKnownToBeOver: false,
+      });
+    }
+    await this.#takeTime();
+    return { judged: this.#acknowledge(word, authReqId), attempts: 1 };
+  }
+
+  async poll(authReqId: string, subject: TokenSubject): Promise<Polled> {
+    const word = inTurn(this.#history.polls, this.polls);
+    this.polls += 1;
+    const consent = this.#consents.get(authReqId);
+    if (consent === undefined) throw new Error('A poll of what was never acknowledged.');
+    this.#judgePoll(consent);
+    consent.lastPollAtMs = this.#nowMs;
+    consent.pollsOnTheWire += 1;
+    const polled = this.#decide(consent, word, subject);
+    await this.#takeTime();
+    consent.pollsOnTheWire -= 1;
+    if ('failure' in polled) {
+      consent.isKnownToBeOver = true;
+      if (polled.failure.code === 'CONSENT_DENIED') this.#close(this.#deniedMs, () => true);
+    }
+    return polled;
+  }
+
+  async lookUp({ lookup, token, number }: LookupOrder, { correlator }: ExchangeContext) {
+    token.spend({ number, operation: lookup.operation });
+    const word = inTurn(this.#history.lookups, this.lookups);
+    this.lookups += 1;
+    const asker = askerOf(correlator.name);
+    this.#judgeLookup(lookup, asker);
+    const sentAtMs = this.#clock.nowMs();
+    const leftAtMs = this.#nowMs;
+    await this.#takeTime();
+    const told = this.#answer(lookup, word, sentAtMs);
+    if ('fact' in told) this.#answered.push({ asker, lookup, atMs: leftAtMs });
+    return { judged: told, attempts: 1, mayRetryWithNewToken: false };
+  }
+
+  #judgePrompt(operation: Operation): void {
+    const nowMs = this.#nowMs;
+    for (const consent of this.#consents.values()) {
+      if (!consent.isOver && consent.diesAtMs > nowMs + TOLERANCE_MS) {
+        this.offences.promptsWhileOneLived += 1;
+      }
+    }
+    for (const closure of this.#closures) {
+      if (closure.untilMs > nowMs + TOLERANCE_MS && closure.closes(operation)) {
+        this.offences.promptsWithoutNeed += 1;
+      }
+    }
+  }
+
+  #judgePoll(consent: Consent): void {
+    const nowMs = this.#nowMs;
+    if (consent.pollsOnTheWire > 0) this.offences.overlappingPolls += 1;
+    if (nowMs < consent.lastPollAtMs + consent.intervalMs - TOLERANCE_MS) {
+      this.offences.earlyPolls += 1;
+    }
+    if (consent.isKnownToBeOver) this.offences.pollsAfterTheEnd += 1;
+  }
+
+  #judgeLookup(lookup: Lookup, asker: string): void {
+    const { keepMs } = this.#history;
+    const isEqual = this.#answered.some(
+      (earlier) =>
+        earlier.asker === asker &&
+        earlier.atMs + keepMs > this.#nowMs + TOLERANCE_MS &&
+        JSON.stringify(earlier.lookup) === JSON.stringify(lookup),
+    );
+    if (isEqual) this.offences.equalLookups += 1;
+  }
+
+  #acknowledge(word: PromptWord, authReqId: string): RequestedConsent['judged'] {
+    switch (word.word) {
+      case 'acknowledged': {
+        const { expiresInSeconds, intervalSeconds } = word;
+        return { acknowledged: { authReqId, expiresInSeconds, intervalSeconds } };
+      }
+      case 'lost':
+        return { replyLost: true };
+      case 'doubtful':
+        return {
+          failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
+          mayHavePrompted: true,
+        };
+      case 'refused': {
+        const { code, holdSeconds } = word;
+        if (holdSeconds !== undefined) this.#close(holdSeconds * 1000, () => true);
+        if (code === 'CONSENT_DENIED') this.#close(this.#deniedMs, () => true);
+        return {
+          failure: { code, reach: 'number' },
+          mayHavePrompted: false,
+          ...(holdSeconds === undefined ? {} : { holdSeconds }),
+        };
+      }
+    }
+  }
+
+  #decide(consent: Consent, word: PollWord, subject: TokenSubject): Polled {
+    const failing = (code: LookupFailure['code']): Polled => {
+      consent.isOver = true;
+      return { failure: { code, reach: 'number' } };
+    };
+    if (consent.isOver) return failing('CONSENT_EXPIRED');
+    if (this.#nowMs >= consent.diesAtMs) return failing('CONSENT_EXPIRED');
+    switch (word) {
+      case 'granted':
+        consent.isOver = true;
+        return { token: new AccessToken(subject, 'token', undefined) };
+      case 'token lost':
+        consent.isOver = true;
+        return { goOn: 'no_reply' };
+      case 'lost':
+        return { goOn: 'no_reply' };
+      case 'authorization_pending':
+        return { goOn: word };
+      case 'slow_down':
+        consent.intervalMs += SLOW_DOWN_MS;
+        return { goOn: word };
+      case 'access_denied':
+        return failing('CONSENT_DENIED');
+      case 'invalid_client':
+        // The prompt lives on.
+        return { failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
+      case 'expired_token':
+      case 'invalid_grant':
+        return failing('CONSENT_EXPIRED');
+    }
+  }
+
+  #answer(
+    lookup: Lookup,
+    word: LookupWord,
+    sentAtMs: number,
+  ): { readonly fact: Fact } | { readonly failure: LookupFailure } {
+    if (word === 'answered') return { fact: factOf(lookup, sentAtMs) };
+    const failure: LookupFailure = word;
+    const keptMs = (failure.retryAfterSeconds ?? 0) * 1000 || KEPT_MS;
+    switch (failure.code) {
+      case 'CONSENT_DENIED':
+        this.#close(this.#deniedMs, () => true);
+        return { failure };
+      case 'OPERATOR_REFUSED':
+        this.#close(KEPT_MS, (operation) => operation === lookup.operation);
+        break;
+      default:
+    }
+    this.#close(
+      keptMs,
+      // Of a check it is not known for which window it is going to be.
+      (operation) =>
+        (operation === 'retrieve-date' || failure.reach !== 'question') &&
+        closes({ lookup, failure }, lookupFor(operation)),
+    );
+    return { failure };
+  }
+
+  #close(forMs: number, closing: Closure['closes']): void {
+    this.#closures.push({ untilMs: this.#nowMs + forMs, closes: closing });
+  }
+
+  get #deniedMs(): number {
+    return this.#history.deniedMs;
+  }
+
+  get #nowMs(): number {
+    return this.#clock.monotonicMs();
+  }
+
+  async #takeTime(): Promise<void> {
+    const latencyMs = inTurn(this.#history.latenciesMs, this.#exchanges);
+    this.#exchanges += 1;
+    if (latencyMs > 0) await this.#clock.sleep(latencyMs);
+  }
+}
+
+/** Correlators begin with the asker, in these histories. */
+function askerOf(correlatorName: string): string {
+  return correlatorName.split('-')[0] ?? '';
+}
+
+function isPrompted(word: PromptWord): boolean {
+  switch (word.word) {
+    case 'acknowledged':
+      return true;
+    case 'lost':
+    case 'doubtful':
+      return word.isPrompted;
+    case 'refused':
+      return false;
+  }
+}
+
+/** A line that swapped three days ago: windows are `true` and `false`, and its date answers no window. */
+function factOf(lookup: Lookup, sentAtMs: number): Fact {
+  if (lookup.operation === 'check') {
+    return { ...lookup, swapped: lookup.maxAgeHours >= 72, sentAtMs };
+  }
+  const epochMs = sentAtMs - 72 * 3_600_000;
+  return {
+    ...lookup,
+    latestSimChange: { text: new Date(epochMs).toISOString(), epochMs },
+    sentAtMs,
+  };
+}
+
+function lookupFor(operation: Operation): Lookup {
+  return operation === 'retrieve-date'
+    ? { operation }
+    : // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      ({ operation, maxAgeHours: 1 } as Lookup);
+}
+
+function inTurn<T>(words: readonly T[], count: number): T {
+  const word = words[count % words.length];
+  if (word === undefined) throw new Error('A history has a word for everything.');
+  return word;
+}

@@ -1,0 +1,263 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { LookupFailure } from '../../src/errors.ts';
+import type { Polled } from '../../src/tokens/tokenManager.ts';
+import type { Told } from '../askedFields.ts';
+import { settled } from '../testClock.ts';
+import { BOB } from '../values.ts';
+import { AskedConsents, DATE, window } from './askedConsents.ts';
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const WINDOW = [window(240)];
+const PENDING: Polled = { goOn: 'authorization_pending' };
+const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
+const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
+const ANOTHERS = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 60 };
+
+let service: AskedConsents;
+beforeEach(() => {
+  service = new AskedConsents();
+});
+
+function prompts() {
+  return service.operator.prompts.length;
+}
+
+function failureOf([answer]: readonly (Told | Error)[]): LookupFailure | undefined {
+  return answer !== undefined && 'failure' in answer ? answer.failure : undefined;
+}
+
+async function ask(...asked: Parameters<AskedConsents['ask']>) {
+  return service.after(0, service.ask(...asked));
+}
+
+describe('the failure of a lookup after consent', () => {
+  it('is told to each ask of its asker for a minute, and prompts nobody', async () => {
+    service.operator.looked = [UNAVAILABLE];
+    expect(failureOf(await ask(WINDOW))).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
+    await service.clock.advance(20 * SECOND_MS);
+    expect(failureOf(await ask(WINDOW))).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 40 });
+    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
+    expect(prompts()).toBe(1);
+    await service.clock.advance(40 * SECOND_MS);
+    await ask(WINDOW);
+    expect(prompts()).toBe(2);
+  });
+
+  it('is told for as long as the operator says', async () => {
+    const limited: LookupFailure = {
+      code: 'OPERATOR_RATE_LIMITED',
+      reach: 'number',
+      retryAfterSeconds: 30,
+    };
+    service.operator.looked = [limited];
+    await ask(WINDOW);
+    await service.clock.advance(29_500);
+    expect(failureOf(await ask(WINDOW))).toEqual({ ...limited, retryAfterSeconds: 1 });
+    await service.clock.advance(500);
+    await ask(WINDOW);
+    expect(prompts()).toBe(2);
+  });
+
+  it('is told although no request waited for it', async () => {
+    service.operator.latencyMs = 5 * SECOND_MS;
+    service.operator.looked = [{ code: 'OPERATOR_TIMEOUT', reach: 'number' }];
+    const heard: (string | undefined)[] = [];
+    for (let asks = 0; asks < 6; asks += 1) {
+      heard.push(failureOf(await service.after(6 * SECOND_MS, service.ask(WINDOW)))?.code);
+    }
+    expect(heard.slice(0, 2)).toEqual(['CONSENT_PENDING', 'CONSENT_PENDING']);
+    expect(heard.slice(-3)).toEqual(Array.from({ length: 3 }, () => 'OPERATOR_TIMEOUT'));
+    expect(prompts()).toBe(1);
+    expect(service.operator.lookups).toHaveLength(1);
+  });
+
+  it('closes nothing but what it speaks for', async () => {
+    service.operator.looked = [
+      { code: 'OPERATION_NOT_OFFERED', reach: 'operation' },
+      { operation: 'check', maxAgeHours: 240 as never, swapped: false, sentAtMs: 0 },
+    ];
+    const both = [
+      { failure: { code: 'OPERATION_NOT_OFFERED', reach: 'operation' } },
+      { swapped: false },
+    ];
+    expect(await ask([DATE, window(240)])).toEqual(both);
+    expect(await ask([DATE, window(240)])).toEqual(both);
+    expect(service.operator.prompts.map(({ operation }) => operation)).toEqual([
+      'retrieve-date',
+      'check',
+    ]);
+  });
+
+  it('is remembered as a denial where the owner has withdrawn their consent', async () => {
+    service.operator.looked = [{ code: 'CONSENT_DENIED', reach: 'number' }];
+    expect(failureOf(await ask(WINDOW))).toMatchObject({ code: 'CONSENT_DENIED' });
+    await service.clock.advance(9 * MINUTE_MS);
+    for (const _ of [1, 2, 3]) {
+      expect(failureOf(await ask(WINDOW))).toMatchObject({
+        code: 'CONSENT_DENIED',
+        retryAfterSeconds: 60,
+      });
+    }
+    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
+    expect(prompts()).toBe(1);
+  });
+});
+
+describe('OPERATOR_REFUSED at a lookup', () => {
+  it('keeps every owner from being prompted for that operation for a minute', async () => {
+    service.operator.looked = [REFUSED];
+    await ask([DATE]);
+    const others = [{ number: BOB }, { number: BOB, caller: 'bert' }] as const;
+    for (const other of others) expect(failureOf(await ask([DATE], other))).toEqual(REFUSED);
+    expect(prompts()).toBe(1);
+
+    await ask(WINDOW, { number: BOB });
+    expect(service.operator.prompts.map(({ operation }) => operation)).toEqual([
+      'retrieve-date',
+      'check',
+    ]);
+    await service.clock.advance(MINUTE_MS);
+    await ask([DATE], { number: BOB });
+    expect(prompts()).toBe(3);
+  });
+
+  it('lets a consent that lives come to its lookup', async () => {
+    service.operator.looked = [
+      REFUSED,
+      { operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 },
+    ];
+    service.operator.polled = [PENDING, 'granted', 'granted'];
+    const bob = service.ask([DATE], { number: BOB });
+    await settled();
+    await ask([DATE]);
+    expect(await service.after(2 * SECOND_MS, bob)).toEqual([{ latestSimChange: null }]);
+  });
+});
+
+describe('a request to prompt', () => {
+  it('that the operator refuses for a while is not repeated meanwhile', async () => {
+    const limited: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
+    service.operator.acknowledgements = [
+      { failure: limited, mayHavePrompted: false, holdSeconds: 30 },
+    ];
+    expect(failureOf(await ask(WINDOW))).toEqual({ ...limited, retryAfterSeconds: 30 });
+    await service.clock.advance(10 * SECOND_MS);
+    expect(failureOf(await ask(WINDOW))).toEqual({ ...limited, retryAfterSeconds: 20 });
+    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
+    expect(prompts()).toBe(1);
+    await service.clock.advance(20 * SECOND_MS);
+    expect(await ask(WINDOW)).toEqual([{ swapped: false }]);
+  });
+
+  it('that may have prompted is in doubt', async () => {
+    service.operator.acknowledgements = [{ failure: UNAVAILABLE, mayHavePrompted: true }];
+    expect(failureOf(await ask(WINDOW))).toEqual(UNAVAILABLE);
+    expect(failureOf(await ask(WINDOW))).toMatchObject({
+      code: 'CONSENT_PENDING',
+      retryAfterSeconds: 300,
+    });
+    expect(prompts()).toBe(1);
+  });
+
+  it('lives no longer than ten minutes, whatever the operator says', async () => {
+    const acknowledged = { authReqId: 'long', expiresInSeconds: 86_400, intervalSeconds: 5 };
+    service.operator.acknowledgements = [{ acknowledged }];
+    service.operator.polled = [PENDING];
+    await service.after(3 * SECOND_MS, service.ask(WINDOW));
+    await service.clock.advance(597 * SECOND_MS);
+    expect(failureOf(await ask(WINDOW))).toMatchObject({ code: 'CONSENT_EXPIRED' });
+  });
+});
+
+describe('while an exchange is under way', () => {
+  it('asking again can help in a second', async () => {
+    service.operator.latencyMs = 2 * SECOND_MS;
+    const waitMs = 100;
+    for (const exchange of ['bc-authorize', 'poll', 'lookup']) {
+      const heard = failureOf(await service.after(100, service.ask(WINDOW, { waitMs })));
+      expect([exchange, heard?.retryAfterSeconds]).toEqual([exchange, 1]);
+      await service.clock.advance(2 * SECOND_MS);
+    }
+    expect(await ask(WINDOW)).toEqual([{ swapped: false }]);
+  });
+});
+
+describe('an expiry', () => {
+  it('is told to each request that waited for it, in whichever replica, and prompts nobody', async () => {
+    service = new AskedConsents({ replicas: 2 });
+    service.operator.polled = [PENDING, { failure: { code: 'CONSENT_EXPIRED', reach: 'number' } }];
+    const asked = [service.ask(WINDOW), service.ask(WINDOW, {}, 1)];
+    await service.clock.advance(3 * SECOND_MS);
+    for (const answers of await Promise.all(asked)) {
+      expect(failureOf(answers)?.code).toBe('CONSENT_EXPIRED');
+    }
+    expect(prompts()).toBe(1);
+  });
+});
+
+describe('a fact', () => {
+  it('is heard by a request that waits in another replica, whatever is asked next', async () => {
+    service = new AskedConsents({ replicas: 2 });
+    service.operator.looked = [
+      { operation: 'check', maxAgeHours: 240 as never, swapped: true, sentAtMs: 0 },
+    ];
+    service.operator.polled = [PENDING, 'granted', PENDING];
+    const next = service.ask([window(72), window(240)]);
+    const other = service.ask(WINDOW, {}, 1);
+    expect(await service.after(3 * SECOND_MS, other)).toEqual([{ swapped: true }]);
+    expect(await next).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }, { swapped: true }]);
+    expect(service.operator.lookups).toHaveLength(1);
+  });
+
+  it('answers no request of another purpose', async () => {
+    await ask(WINDOW);
+    await ask(WINDOW, { purpose: 'login' });
+    expect(prompts()).toBe(2);
+  });
+});
+
+describe('each request that hears an answer', () => {
+  it('has a line of its own before it is told, but for the one whose lookup it was', async () => {
+    service.operator.polled = [PENDING, 'granted'];
+    const asked = [1, 2, 3].map(() => service.ask(WINDOW));
+    await service.clock.advance(2 * SECOND_MS);
+    await Promise.all(asked);
+    await ask(WINDOW);
+
+    const { asked: admitted, heardBy } = service.admission;
+    expect(admitted.map(({ event }) => event)).toEqual(['consent-request', 'lookup']);
+    expect(heardBy.map(({ how, lookup }) => [how, lookup])).toEqual([
+      ['shared', { operation: 'check', maxAgeHours: 240 }],
+      ['shared', { operation: 'check', maxAgeHours: 240 }],
+      ['kept', { operation: 'check', maxAgeHours: 240 }],
+    ]);
+    const requests = [...admitted, ...heardBy].map(({ request }) => request);
+    expect(new Set(requests.slice(1)).size).toBe(4);
+  });
+
+  it('hears none that cannot be recorded', async () => {
+    await ask(WINDOW);
+    service.admission.failure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
+    expect(failureOf(await ask(WINDOW))?.code).toBe('AUDIT_UNAVAILABLE');
+  });
+
+  it('has a line for a failure that speaks for the number as well', async () => {
+    service.operator.looked = [{ code: 'NUMBER_NOT_SERVED', reach: 'number' }];
+    await ask(WINDOW);
+    await ask(WINDOW);
+    expect(service.admission.heardBy.map(({ how }) => how)).toEqual(['kept']);
+  });
+});
+
+describe('how a consent stands', () => {
+  it('is counted and audited each time it is read, and not read when that is denied', async () => {
+    const request = service.request();
+    const lookups = service.replica();
+    expect(await lookups.consent(BOB, request)).toEqual({ status: { state: 'NOT_ASKED' } });
+    expect(service.admission.asked).toEqual([{ event: 'consent-status', number: BOB, request }]);
+    const denied: LookupFailure = { code: 'RATE_LIMITED', reach: 'number', retryAfterSeconds: 9 };
+    service.admission.failure = denied;
+    expect(await lookups.consent(BOB, request)).toEqual({ failure: denied });
+  });
+});

@@ -1,0 +1,137 @@
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Question } from '../../src/domain/question.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
+import type { Admission, Asked, Heard } from '../../src/lookups/admission.ts';
+import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
+import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
+import type { LookupFailure } from '../../src/errors.ts';
+import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
+import { told, type Told } from '../askedFields.ts';
+import { TestClock } from '../testClock.ts';
+import { ALICE, hours } from '../values.ts';
+import { ScriptedOperator } from './scriptedOperator.ts';
+
+export const DATE: Question = { asks: 'date' };
+
+export function window(maxAgeHours: number): Question {
+  return { asks: 'window', maxAgeHours: hours(maxAgeHours) };
+}
+
+/** How one request asks. */
+export interface AskSettings {
+  readonly caller?: string;
+  readonly purpose?: string;
+  readonly number?: PhoneNumber;
+  readonly waitMs?: number;
+}
+
+const OFFER: Offer = {
+  operations: new Set(['retrieve-date', 'check']),
+  maxAgeHours: 2400,
+  dateMarginHours: 48,
+  trustMonitoredPeriod: true,
+};
+
+/** Everything below the executor in the 3-legged flow, in replicas on one store, with an operator that is scripted. */
+export class AskedConsents {
+  readonly clock = new TestClock();
+  readonly operator = new ScriptedOperator(this.clock);
+  readonly admission = new RecordingAdmission();
+  readonly store = new MemoryConsentStore(this.clock);
+  readonly #replicas: readonly LookupRoute[];
+
+  constructor({ replicas = 1, keepMs = 60_000 } = {}) {
+    const { clock, operator, admission, store } = this;
+    const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: 60_000 });
+    const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
+    this.#replicas = Array.from({ length: replicas }, () => {
+      const route = new ConsentedLookups(
+        {
+          tokens: operator,
+          operator,
+          store,
+          keptFacts,
+          admission,
+          offer: OFFER,
+          rules: {
+            doubtMs: 300_000,
+            deniedMs: 600_000,
+            resultMs: 60_000,
+            leaseMs: 17_000,
+            firstPoll: 'at-once',
+          },
+          rooms: { requests: room(), polls: room() },
+          exchangeMs: 10_000,
+          clock,
+        },
+        3000,
+      );
+      return new KeptAnswers(route, { keptFacts, admission, offer: OFFER });
+    });
+  }
+
+  /** The answers of one request, as values or failures, in the order of the questions. */
+  async ask(
+    questions: readonly Question[],
+    { number = ALICE, ...settings }: AskSettings = {},
+    replica = 0,
+  ): Promise<readonly (Told | Error)[]> {
+    const lookups = this.replica(replica);
+    const executor = new Executor(lookups, OFFER, this.request(settings));
+    await executor.ask(number, questions);
+    return questions.map((question) => told(executor.answerTo(number, question)));
+  }
+
+  request({
+    caller = 'anna',
+    purpose = 'fraud-prevention',
+    waitMs = 3000,
+  }: AskSettings = {}): LookupRequest {
+    const cameInAtMs = this.clock.monotonicMs();
+    return {
+      caller,
+      purpose,
+      correlator: createCorrelator(undefined),
+      cameInAtMs,
+      signal: new AbortController().signal,
+      deadlineMs: cameInAtMs + 60_000,
+      waitMs,
+    };
+  }
+
+  replica(index = 0): LookupRoute {
+    const lookups = this.#replicas[index];
+    if (lookups === undefined) throw new Error('There are fewer replicas.');
+    return lookups;
+  }
+
+  /** What it is asked comes to, so much later. */
+  async after<T>(ms: number, asked: Promise<T>): Promise<T> {
+    await this.clock.advance(ms);
+    return asked;
+  }
+}
+
+/** Notes what it is told; admits and records all of it unless it is said. */
+export class RecordingAdmission implements Admission {
+  readonly asked: Asked[] = [];
+  readonly heardBy: Heard[] = [];
+  /** What comes of the next ones in place of being admitted or recorded. */
+  failure: LookupFailure | undefined;
+
+  admit(asked: Asked) {
+    this.asked.push(asked);
+    const { failure } = this;
+    return failure === undefined ? { ended: () => undefined } : { failure };
+  }
+
+  heard(heard: Heard): Promise<LookupFailure | undefined> {
+    this.heardBy.push(heard);
+    return Promise.resolve(this.failure);
+  }
+}
