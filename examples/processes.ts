@@ -20,8 +20,12 @@ export interface ServingProcess {
 export async function startProgram(file: URL, settings: Settings): Promise<ServingProcess> {
   const child = fork(file, {
     env: settings,
-    // Whatever a client sends, no string becomes code in any of them.
-    execArgv: ['--disallow-code-generation-from-strings'],
+    execArgv: [
+      // Whatever a client sends, no string becomes code in any of them.
+      '--disallow-code-generation-from-strings',
+      // They end with the program that started them, however that ends.
+      `--import=${new URL('../src/endWithParent.js', import.meta.url).href}`,
+    ],
     // Ctrl-C goes to a whole group of processes; whoever started these stops them one after another.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

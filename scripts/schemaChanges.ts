@@ -30,7 +30,17 @@ const LEVELS = {
 /** What changed from one published SDL to another, by GraphQL Inspector and three rules of our own. */
 export async function schemaChanges(from: string, to: string): Promise<readonly SchemaChange[]> {
   const changes = await diff(build(from), build(to), [ourOwn]);
-  return changes.map(({ criticality: { level }, message }) => ({ level: LEVELS[level], message }));
+  return changes.map((change) => ({
+    level: LEVELS[change.criticality.level],
+    message: messageOf(change),
+  }));
+}
+
+/** In one line: GraphQL Inspector quotes both descriptions in full. */
+function messageOf({ type, path, message }: Change): string {
+  return type.endsWith('DESCRIPTION_CHANGED')
+    ? `The description of '${path}' has changed`
+    : message;
 }
 
 /**

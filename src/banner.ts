@@ -1,13 +1,19 @@
-import { exampleQuery } from './openingDocument.ts';
+import { exampleQuery, type ExampleSettings } from './openingDocument.ts';
 import type { LaunchedSimulator } from './simulator/launch.ts';
 import { TEST_NUMBERS } from './simulator/testNumbers.ts';
-import type { Role } from './graphql/schema.ts';
 
 const SHOWN = ['001', '002', '004', '006', '010'];
 
-/** What somebody sees who starts the server to try it: where it is, and a query to copy. */
-export function banner(url: string, role: Role, simulator: LaunchedSimulator): string {
+/** What a user sees who starts the server to try it: where it is, and a query to copy. */
+export function banner(
+  url: string,
+  { role, headers }: ExampleSettings,
+  simulator: LaunchedSimulator,
+): string {
   const query = exampleQuery(role);
+  const headerLines = Object.entries(headers).map(
+    ([name, value]) => `    -H '${name}: ${value}' \\\n`,
+  );
   const numbers = TEST_NUMBERS.filter(({ number }) => SHOWN.includes(number.slice(-3)));
   return `
 SIM swap ${role === 'bff' ? 'BFF' : 'subgraph'}      ${url}/graphql   (open it in a browser to explore)
@@ -20,7 +26,7 @@ A query to copy:
 The same by curl:
 
   curl -s ${url}/graphql -H 'content-type: application/json' \\
-    -d '${JSON.stringify({ query })}'
+${headerLines.join('')}    -d '${JSON.stringify({ query })}'
 
 Numbers to ask about (all of them: README.md):
 ${numbers.map(({ number, does }) => `  ${number}  ${does}`).join('\n')}

@@ -33,11 +33,17 @@ export function createLog(level: LogLevel = 'info'): Log {
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
+/**
+ * Details that hold nothing of a caller's: settings, and what `createCorrelator` makes, which lets no number in. Their
+ * digits stay: an address could not be read without, and a correlator not be looked for.
+ */
+const OWN: ReadonlySet<string> = new Set(['correlator', 'host', 'operators']);
+
 function masked(details: LogDetails): LogDetails {
   return Object.fromEntries(
     Object.entries(details).map(([name, value]) => [
       name,
-      typeof value === 'string' ? maskPhoneNumbers(value) : value,
+      typeof value === 'string' && !OWN.has(name) ? maskPhoneNumbers(value) : value,
     ]),
   );
 }

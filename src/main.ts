@@ -2,41 +2,68 @@ import { banner } from './banner.ts';
 import { ConfigError } from './config/environment.ts';
 import { readConfig, type Config } from './config.ts';
 import { createLog } from './log.ts';
-import { openingDocument } from './openingDocument.ts';
+import { openingDocument, type ExampleSettings } from './openingDocument.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
+import { sumUpRepeats } from './repeats.ts';
 import { startServer } from './server.ts';
 import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
-import { onTermination } from './termination.ts';
+import { onTermination, type TerminationSignal } from './termination.ts';
 
 /** For a reader of standard output to take what is left. */
 const LAST_LINES_MS = 1000;
 
 const config = settings();
-const log = createLog(config.logLevel);
+const log = sumUpRepeats(createLog(config.logLevel), systemClock);
 const simulator = config.simulator === undefined ? undefined : await simulated();
+const asked = operator(config, simulator);
+const example: ExampleSettings = {
+  role: config.role,
+  isSimulated: simulator !== undefined,
+  headers: {
+    ...(config.callers.tokens === undefined ? {} : { authorization: 'Bearer <access token>' }),
+    ...(config.callers.routerSecrets.length === 0 ? {} : { 'x-router-secret': '<router secret>' }),
+  },
+};
 const server = await startServer({
   config,
-  operator: operator(config, simulator),
+  operator: asked,
   clock: systemClock,
   log,
-  openingDocument: openingDocument(config.role, simulator !== undefined),
+  openingDocument: openingDocument(example),
 }).catch(async (error: unknown) => {
   await simulator?.stop();
   return fail(whyNotStarted(error, config));
 });
 
 // Before it says that it serves: who reads that may ask it to end.
-onTermination(() => void drain());
+onTermination((signal) => void drain(signal));
 
-if (simulator === undefined) log.info('listening', { port: Number(new URL(server.url).port) });
-else process.stdout.write(banner(server.url, config.role, simulator));
+log.info('listening', {
+  host: config.listen.host,
+  port: Number(new URL(server.url).port),
+  role: config.role,
+  operators: simulator === undefined ? new URL(asked.simSwapUrl).hostname : 'simulator',
+  flow: asked.flow,
+});
+void sayWhenReady();
+if (simulator !== undefined) process.stdout.write(banner(server.url, example, simulator));
 
-async function drain(): Promise<void> {
+async function sayWhenReady(): Promise<void> {
+  if (await server.ready) log.info('ready');
+}
+
+async function drain(signal: TerminationSignal): Promise<void> {
+  const begunAtMs = systemClock.monotonicMs();
+  log.info('draining', { signal, graceSeconds: config.drainGraceMs / 1000 });
   const limit = setTimeout(giveUp, server.stopLimitMs);
   await server.stop();
   await simulator?.stop();
   clearTimeout(limit);
+  const seconds = Math.round((systemClock.monotonicMs() - begunAtMs) / 100) / 10;
+  // Before the last line.
+  log.close();
+  log.info('drained', { seconds });
   // Nothing of ours is under way any more: what keeps the process alive after that hangs.
   setTimeout(giveUp, LAST_LINES_MS).unref();
 }

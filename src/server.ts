@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { AuditFile } from './caller/audit/auditFile.ts';
 import { AuditTrail, type AuditTarget } from './caller/audit/auditTrail.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
@@ -18,16 +17,14 @@ import type { Config } from './config.ts';
 import type { RequestContext } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';
 import { CrossOrigin } from './graphql/crossOrigin.ts';
-import { createEndpoint } from './graphql/endpoint.ts';
+import { createEndpoint, type Asking } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
+import { frontPage } from './graphql/frontPage.ts';
 import { HttpServer } from './graphql/httpServer.ts';
-import type { RequestLife } from './graphql/requestLife.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { createCorrelator } from './http/correlator.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint } from './http/endpoint.ts';
 import { JsonDocument } from './http/jsonDocument.ts';
-import { preferredWaitMs } from './http/prefer.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
@@ -50,6 +47,7 @@ import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
+import { Readiness, type Need } from './readiness.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
@@ -62,6 +60,8 @@ import { TokenManager } from './tokens/tokenManager.ts';
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4000`. */
   readonly url: string;
+  /** `true` once everything that answering needs has worked; `false` when it was stopped before. */
+  readonly ready: Promise<boolean>;
   /** Says that it is not ready, goes on for the grace, then drains and ends. */
   stop(): Promise<void>;
   /** How long that takes at most, unless something hangs. */
@@ -85,7 +85,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, operator, clock, log } = parts;
   const redis = await connectToRedis(parts);
   const quotas = createQuotas(parts, redis);
-  const admission = createAdmission(parts, quotas);
+  const trail = createAuditTrail(parts);
+  const admission = createAdmission(parts, quotas, trail);
   const store = await openConsentStore(parts, redis);
   const keptFacts = createKeptFacts(parts, redis);
   const stores = { store, keptFacts };
@@ -93,20 +94,17 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
-  const { gate, close: closeGate } = createGate(config.callers, parts);
+  const { gate, keys, close: closeGate } = createGate(config.callers, parts);
   const createContext = (
-    request: IncomingMessage,
     { caller, purpose }: Admitted,
-    life: RequestLife,
+    { life, correlator, preferredWaitMs }: Asking,
   ): RequestContext => {
-    const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
-    const cameInAtMs = clock.monotonicMs();
-    const wait = waitOf(request, parts);
+    const wait = waitOf(preferredWaitMs, parts);
     const loader = simSwaps.forRequest({
       caller: caller.key,
       purpose,
       correlator,
-      cameInAtMs,
+      cameInAtMs: life.cameInAtMs,
       signal: life.signal,
       deadlineMs: life.deadlineMs,
       ...wait,
@@ -118,8 +116,17 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       quotas: () => quotas.standingOf(caller.key, QUOTA_READ_TIMEOUT_MS),
     };
   };
+  const readiness = new Readiness({
+    needs: needsOf(parts, { keys, redis, trail }),
+    clock,
+    log,
+    random: Math.random,
+  });
+  const explorer = explorerOf(parts);
   const http = new HttpServer({
     ...config.listen,
+    frontPage: frontPage({ role: config.role, hasExplorer: explorer !== undefined }),
+    waitingFor: () => readiness.waitingFor,
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
@@ -129,7 +136,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       allowsHost: hostCheck(config),
       admit: (headers) => gate.admit(headers),
       trustedDocuments: config.trustedDocuments,
-      explorer: explorerOf(parts),
+      explorer,
       createContext,
     }),
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
@@ -143,8 +150,10 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const url = await http.listen();
   return {
     url,
+    ready: readiness.begin(),
     stopLimitMs: stopLimitMs(config, operator),
     async stop() {
+      readiness.stop();
       http.startDraining();
       await clock.sleep(config.drainGraceMs);
       await http.close();
@@ -155,6 +164,33 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       redis?.close();
     },
   };
+}
+
+/** What must have worked before requests are sent here. An operator that is away is none of it. */
+function needsOf(
+  { operator, clock }: ServerParts,
+  {
+    keys,
+    redis,
+    trail,
+  }: {
+    readonly keys: SigningKeys | undefined;
+    readonly redis: RedisConnection | undefined;
+    readonly trail: AuditTrail | undefined;
+  },
+): readonly Need[] {
+  const needs: Need[] = [];
+  if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
+  if (redis !== undefined && operator.flow === '3-legged') {
+    const ping = async (): Promise<void> => void (await redis.run('return 1', []));
+    needs.push({ name: 'REDIS_URL', probe: ping });
+  }
+  if (trail !== undefined) {
+    const begin = () =>
+      trail.write({ audit: 'start', time: new Date(clock.nowMs()).toISOString() });
+    needs.push({ name: 'AUDIT_LOG', probe: begin });
+  }
+  return needs;
 }
 
 /** A browser has no token when it opens a page: the explorer stands before the gate, where nobody else comes. */
@@ -189,14 +225,14 @@ const MIN_REPLY_TIMEOUT_MS = 1000;
 const SLOWEST_BYTES_MS = 1000;
 
 /** Everything that decides whether a lookup may be made, and puts it on record. */
-function createAdmission({ config, clock, log }: ServerParts, quotas: Quotas): CallerAdmission {
-  const { audit } = config;
+function createAdmission(
+  { config: { audit }, clock, log }: ServerParts,
+  quotas: Quotas,
+  trail: AuditTrail | undefined,
+): CallerAdmission {
   return new CallerAdmission({
     quotas,
-    audit: audit && {
-      trail: new AuditTrail(auditTarget(audit.file, clock), clock),
-      key: audit.keys[0],
-    },
+    audit: audit && trail && { trail, key: audit.keys[0] },
     clock,
     log,
   });
@@ -214,6 +250,11 @@ function createQuotas(
   );
 }
 
+/** Nothing is audited without a key: on loopback alone. */
+function createAuditTrail({ config: { audit }, clock }: ServerParts): AuditTrail | undefined {
+  return audit && new AuditTrail(auditTarget(audit.file, clock), clock);
+}
+
 /** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
 function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
   return path === undefined ? new StandardOutput() : new AuditFile(path, clock);
@@ -223,16 +264,24 @@ function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
 function createGate(
   { tokens, routerSecrets, purposes }: CallerSettings,
   { clock, log }: Pick<ServerParts, 'clock' | 'log'>,
-): { readonly gate: Gate; readonly close: () => Promise<void> } {
+): {
+  readonly gate: Gate;
+  readonly keys: SigningKeys | undefined;
+  readonly close: () => Promise<void>;
+} {
   const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
   if (tokens === undefined) {
-    return { gate: new Gate({ router, tokens, purposes }), close: () => Promise.resolve() };
+    const gate = new Gate({ router, tokens, purposes });
+    return { gate, keys: undefined, close: () => Promise.resolve() };
   }
   const jwks = new JsonDocument(tokens.jwksUrl);
   const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
-  const verifier = new TokenVerifier(tokens, keys, clock);
+  const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
+    log.warn("a caller's access token was refused", { reason });
+  });
   return {
     gate: new Gate({ router, tokens: verifier, purposes }),
+    keys,
     close: () => jwks.close(),
   };
 }
@@ -289,16 +338,11 @@ export async function connectToRedis({
 
 /** How long a request waits for the owner of a number, where it says so: as long as it may. */
 function waitOf(
-  { headers }: IncomingMessage,
+  preferredMs: number | undefined,
   { config, operator }: Pick<ServerParts, 'config' | 'operator'>,
 ): { readonly waitMs?: number } {
-  const preferredMs = preferredWaitMs(singleValue(headers['prefer']));
   if (preferredMs === undefined || operator.flow === '2-legged') return {};
   return { waitMs: Math.min(preferredMs, config.consent.maxWaitMs, config.requestTimeoutMs) };
-}
-
-function singleValue(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }
 
 /** Fewer permits slow a hundred numbers down; more open sockets that an operator would count. */

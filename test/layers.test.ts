@@ -11,6 +11,7 @@ const LAYERS = [
   ['banner.ts', 'systemClock.ts'],
   ['openingDocument.ts'],
   ['server.ts'],
+  ['readiness.ts'],
   ['config.ts', 'config'],
   ['graphql'],
   ['context.ts'],

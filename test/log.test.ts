@@ -33,6 +33,26 @@ describe('the log', () => {
     for (const { time } of lines) expect(time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   });
 
+  it('leaves what is out of reach of callers: settings, ports, correlators', async () => {
+    const details = {
+      host: '10.20.30.40',
+      port: 40123,
+      operators: '127.0.0.1',
+      correlator: '0b9ad6f2-2d5c-4a0e-9e61--Xk2345678901-1',
+    };
+    expect(
+      await linesOf(`log.info('a limit of 10000', ${JSON.stringify(details)});`),
+    ).toMatchObject([{ msg: 'a limit of 10000', ...details }]);
+  });
+
+  it('says nothing below its level', async () => {
+    const lines = await linesOf(`
+      const loud = createLog('warn');
+      loud.info('one'); loud.warn('two'); loud.error('three');
+    `);
+    expect(lines.map(({ msg }) => msg)).toEqual(['two', 'three']);
+  });
+
   it('masks phone numbers in messages and in details, whoever wrote them', async () => {
     const lines = await linesOf(`
       log.info('asked about +447700900001 twice');

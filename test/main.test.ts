@@ -153,7 +153,8 @@ test('with an operator set there is no simulator and no banner', async () => {
       OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
     });
     await main.written('listening');
-    const { port } = JSON.parse(main.out) as { port: number };
+    const [listening = ''] = main.out.split('\n');
+    const { port } = JSON.parse(listening) as { port: number };
 
     const reply = await fetch(`http://127.0.0.1:${port}/graphql`, {
       method: 'POST',

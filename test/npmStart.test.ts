@@ -1,6 +1,10 @@
-import { createServer } from 'node:http';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NpmProcess } from './npmProcess.ts';
 
@@ -125,4 +129,22 @@ test.each([
 
   await npm.ended;
   expect(await isServed(`${simulator}/stats`)).toBe(false);
+});
+
+test('the command that the docs name for containers serves and drains, and compiles nothing', async () => {
+  const docs = readFileSync(new URL('../docs/adopting.md', import.meta.url), 'utf8');
+  const [, command = ''] = /```sh\n\s*(node .*src\/main\.ts)\n/.exec(docs) ?? [];
+  expect(command.split(' ')).toContain('--disallow-code-generation-from-strings');
+  const [, ...options] = command.split(' ');
+  const child = spawn(process.execPath, options, {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    env: { PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  for await (const line of createInterface(child.stdout)) {
+    if (line.startsWith('Ctrl-C ends both')) child.kill('SIGTERM');
+  }
+  expect(await exited).toEqual([0, null]);
 });

@@ -2,5 +2,5 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   // Several programs start first, on machines that may be busy.
-  test: { include: ['test/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 60_000 },
+  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 180_000 },
 });

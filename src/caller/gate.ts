@@ -51,8 +51,7 @@ export class Gate {
     if (authorization === undefined) return NO_TOKEN;
     // RFC 6750 §2.1.
     const [, token] = /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization) ?? [];
-    if (token === undefined) return INVALID_TOKEN;
-    const judged = await tokens.verify(token);
+    const judged = await tokens.verify(token ?? '');
     if (judged === 'invalid') return INVALID_TOKEN;
     return judged === 'unavailable' ? NO_KEYS : judged;
   }

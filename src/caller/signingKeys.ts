@@ -8,6 +8,7 @@ import {
 } from 'jose';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import { keysFailure } from './keysFailure.ts';
 
 /** No header of a token can make us fetch the keys more often. */
 const COOLDOWN_MS = 30_000;
@@ -67,6 +68,16 @@ export class SigningKeys {
   }
 
   /**
+   * Looks whether there are keys, for readiness.
+   *
+   * @throws {KeysUnavailable} when there are none, and none can be fetched
+   */
+  async probe(): Promise<void> {
+    await this.load();
+    this.#current();
+  }
+
+  /**
    * The key that a token names.
    *
    * @throws {KeysUnavailable} when the issuer's keys cannot be had
@@ -123,7 +134,7 @@ export class SigningKeys {
       this.#keys = { text, fetchedAtMs: clock.monotonicMs(), select };
     } catch (error) {
       log.error('the keys of JWT_JWKS_URL cannot be had', {
-        error: error instanceof Error ? error.name : typeof error,
+        reason: keysFailure(error),
       });
     }
   }

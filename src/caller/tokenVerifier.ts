@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Caller } from './caller.ts';
 import { callerFrom } from './claims.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
+import { tokenRefusal, type TokenRefusal } from './tokenRefusal.ts';
 import type { TokenSettings } from './tokenSettings.ts';
 
 /** For clocks that differ. */
@@ -41,6 +42,7 @@ export class TokenVerifier {
   readonly #keys: SigningKeys;
   readonly #clock: Clock;
   readonly #maxBytes: number;
+  readonly #onRefused: (reason: TokenRefusal) => void;
   /** By the token's hash, the oldest first: a dump of memory holds no token. */
   readonly #seen = new Map<string, Verified>();
   #seenBytes = 0;
@@ -50,7 +52,9 @@ export class TokenVerifier {
     keys: SigningKeys,
     clock: Clock,
     maxBytes = MAX_SEEN_BYTES,
+    onRefused: (reason: TokenRefusal) => void = () => undefined,
   ) {
+    this.#onRefused = onRefused;
     this.#settings = settings;
     this.#keys = keys;
     this.#clock = clock;
@@ -59,21 +63,26 @@ export class TokenVerifier {
 
   /** Never rejects for what a token holds. */
   async verify(token: string): Promise<TokenJudgement> {
-    if (token.length > MAX_TOKEN_CHARACTERS) return 'invalid';
+    if (token.length > MAX_TOKEN_CHARACTERS) return this.#refuse('too long');
     const name = hash('sha256', token, 'base64');
     const seen = this.#recall(name);
     if (seen !== undefined) return seen.caller;
     try {
       const verified = await this.#verify(token);
-      if (verified === undefined) return 'invalid';
+      if (typeof verified === 'string') return this.#refuse(verified);
       this.#remember(name, verified);
       return verified.caller;
     } catch (error) {
-      return error instanceof KeysUnavailable ? 'unavailable' : 'invalid';
+      return error instanceof KeysUnavailable ? 'unavailable' : this.#refuse(tokenRefusal(error));
     }
   }
 
-  async #verify(token: string): Promise<Verified | undefined> {
+  #refuse(reason: TokenRefusal): 'invalid' {
+    this.#onRefused(reason);
+    return 'invalid';
+  }
+
+  async #verify(token: string): Promise<Verified | TokenRefusal> {
     const { issuer, audience, algorithms } = this.#settings;
     // Read first: a key that is withdrawn while the token is verified must not count as still published.
     await this.#keys.load();
@@ -87,9 +96,9 @@ export class TokenVerifier {
       currentDate: new Date(this.#clock.nowMs()),
     });
     const { typ } = protectedHeader;
-    if (typ !== undefined && !TYPES.has(typ.toLowerCase())) return undefined;
+    if (typ !== undefined && !TYPES.has(typ.toLowerCase())) return 'type';
     const caller = callerFrom(payload);
-    if (caller === undefined) return undefined;
+    if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
     return {
       caller,
       untilMs: ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1000,

@@ -10,6 +10,8 @@ import type { Clock } from '../clock.ts';
 import type { RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
 import { DeadlineExceeded } from '../http/abortReasons.ts';
+import { createCorrelator, type Correlator } from '../http/correlator.ts';
+import { preferredWaitMs } from '../http/prefer.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
@@ -23,6 +25,14 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 /** At the deadline an execution answers with what it has: so long may that take. */
 const LAST_WORDS_MS = 1000;
+
+/** What one request brings beside who sent it. */
+export interface Asking {
+  readonly life: RequestLife;
+  readonly correlator: Correlator;
+  /** How long it would wait for the owner of a number (RFC 7240, `wait`), where it says so. */
+  readonly preferredWaitMs: number | undefined;
+}
 
 /** What the endpoint is made of. */
 export interface EndpointParts {
@@ -39,7 +49,7 @@ export interface EndpointParts {
   allowsHost(host: string | undefined): boolean;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway>;
-  createContext(request: IncomingMessage, admitted: Admitted, life: RequestLife): RequestContext;
+  createContext(admitted: Admitted, asking: Asking): RequestContext;
 }
 
 /**
@@ -52,6 +62,8 @@ export function createEndpoint(
   return async (request, response) => {
     const { accept, host } = request.headers;
     const refuse = (refusal: Refusal): Reply => replyOf(refusal, accept);
+    const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
+    response.setHeader('x-correlator', correlator.returned);
     if (!parts.allowsHost(host)) return refuse(OTHER_HOST);
     response.setHeaders(new Map(parts.crossOrigin.headersFor(request)));
     const preflight = parts.crossOrigin.preflight(request);
@@ -76,7 +88,11 @@ export function createEndpoint(
       parts.apollo.executeHTTPGraphQLRequest({
         httpGraphQLRequest: asked,
         context: () => {
-          const context = parts.createContext(request, admitted, life);
+          const context = parts.createContext(admitted, {
+            life,
+            correlator,
+            preferredWaitMs: preferredWaitMs(singleValue(request.headers['prefer'])),
+          });
           response.setHeaders(preferenceApplied(context));
           return Promise.resolve(context);
         },
@@ -131,6 +147,10 @@ function replyFrom({ status = 200, headers, body }: HTTPGraphQLResponse): Reply 
     headers: { ...Object.fromEntries(headers), 'cache-control': 'no-store' },
     body: body.string,
   };
+}
+
+function singleValue(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
 }
 
 async function readOperation(

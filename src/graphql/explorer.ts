@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Reply } from './reply.ts';
 
@@ -18,6 +19,18 @@ const CONTENT_SECURITY_POLICY = [
   'font-src data:',
   "frame-ancestors 'none'",
 ].join('; ');
+
+/**
+ * GraphiQL keeps its tabs for each address, and so those of another role that was tried at the same one: what
+ * was kept beside another opening document goes. Runs in the browser.
+ */
+const FORGET_OTHER_TABS = `(opening) => {
+  if (localStorage.getItem('sim-swap:opening') === opening) return;
+  for (const name of Object.keys(localStorage)) {
+    if (name.startsWith('graphiql')) localStorage.removeItem(name);
+  }
+  localStorage.setItem('sim-swap:opening', opening);
+}`;
 
 /**
  * An explorer that opens with a document. Its page is 9 MB, so it is made when first asked for, and all
@@ -54,7 +67,9 @@ export function wantsPage({ method, url = '', headers }: IncomingMessage): boole
 async function render(document: string): Promise<string | undefined> {
   try {
     const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-    return renderGraphiQL({ title: 'SIM swap', defaultQuery: document });
+    const page = renderGraphiQL({ title: 'SIM swap', defaultQuery: document });
+    const opening = hash('sha256', document, 'base64url');
+    return page.replace('<head>', `<head><script>(${FORGET_OTHER_TABS})('${opening}')</script>`);
   } catch {
     return undefined;
   }

@@ -5,9 +5,15 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { wantsPage } from './explorer.ts';
 import { replyOf, type Refusal, type Reply } from './reply.ts';
 import { setSecurityHeaders } from './securityHeaders.ts';
 import { UnreadReplies } from './unreadReplies.ts';
+
+/** What /readyz says. */
+type Readiness =
+  | { readonly status: 'ready' | 'draining' }
+  | { readonly status: 'starting'; readonly waitingFor: readonly string[] };
 
 /** Decides what a request is answered with; the server sends it. */
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<Reply>;
@@ -17,6 +23,10 @@ export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
   readonly graphql: Handler;
+  /** What a browser sees at `/`. */
+  readonly frontPage: Reply;
+  /** What answering still needs; /readyz fails while there is any. */
+  waitingFor(): readonly string[];
   /** How long a client may take to read a reply that is complete. */
   readonly replyTimeoutMs: number;
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
@@ -34,14 +44,14 @@ const MAX_HEADERS_BYTES = 16 * 1024;
 /** What all replies together may take that wait for their clients to read. */
 const MAX_UNREAD_BYTES = 128 * 1024 * 1024;
 
-/** The service's HTTP side: /graphql, /livez and /readyz. */
+/** The service's HTTP side: /graphql, /livez, /readyz, and a page that names them. */
 export class HttpServer {
   readonly #server: Server;
   readonly #parts: HttpServerParts;
   /** Under way: they may learn, until their headers leave, that their connection ends with them. */
   readonly #responses = new Set<ServerResponse>();
   readonly #unread: UnreadReplies;
-  #isReady = false;
+  #isDraining = false;
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
@@ -71,7 +81,6 @@ export class HttpServer {
         resolve();
       });
     });
-    this.#isReady = true;
     const address = this.#server.address();
     if (address === null || typeof address === 'string') throw new Error('It listens on no port.');
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
@@ -83,7 +92,7 @@ export class HttpServer {
    * is the last of its connection: a client that kept one would be cut off with it at the end.
    */
   startDraining(): void {
-    this.#isReady = false;
+    this.#isDraining = true;
     for (const response of this.#responses) endConnectionAfter(response);
   }
 
@@ -108,7 +117,7 @@ export class HttpServer {
     this.#responses.add(response);
     response.once('close', () => this.#responses.delete(response));
     setSecurityHeaders(response);
-    if (!this.#isReady) endConnectionAfter(response);
+    if (this.#isDraining) endConnectionAfter(response);
     switch (path) {
       case '/graphql':
         void this.#graphql(request, response);
@@ -116,16 +125,26 @@ export class HttpServer {
       case '/livez':
         this.#send(response, json(200, { status: 'alive' }));
         return;
-      case '/readyz':
+      case '/readyz': {
+        const readiness = this.#readiness();
+        this.#send(response, json(readiness.status === 'ready' ? 200 : 503, readiness));
+        return;
+      }
+      default:
         this.#send(
           response,
-          this.#isReady ? json(200, { status: 'ready' }) : json(503, { status: 'draining' }),
+          path === '/' && wantsPage(request)
+            ? this.#parts.frontPage
+            : replyOf(ELSEWHERE, request.headers.accept),
         );
-        return;
-      default:
-        this.#send(response, replyOf(ELSEWHERE, request.headers.accept));
     }
   };
+
+  #readiness(): Readiness {
+    if (this.#isDraining) return { status: 'draining' };
+    const waitingFor = this.#parts.waitingFor();
+    return waitingFor.length === 0 ? { status: 'ready' } : { status: 'starting', waitingFor };
+  }
 
   async #graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {

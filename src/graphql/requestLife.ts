@@ -4,6 +4,8 @@ import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
 
 /** The time that one request has, from its headers to its answer. */
 export class RequestLife {
+  /** When the request came in, on the monotonic clock. */
+  readonly cameInAtMs: number;
   /** When it is over, on the monotonic clock. */
   readonly deadlineMs: number;
   readonly #aborter = new AbortController();
@@ -11,7 +13,8 @@ export class RequestLife {
   readonly #over = Promise.withResolvers<undefined>();
 
   constructor(response: ServerResponse, timeoutMs: number, clock: Clock) {
-    this.deadlineMs = clock.monotonicMs() + timeoutMs;
+    this.cameInAtMs = clock.monotonicMs();
+    this.deadlineMs = this.cameInAtMs + timeoutMs;
     const timer = setTimeout(() => this.#end(new DeadlineExceeded()), timeoutMs);
     response.once('close', () => {
       clearTimeout(timer);

@@ -1,31 +1,59 @@
 import { randomInt } from 'node:crypto';
+import { maskPhoneNumbers } from '../domain/mask.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const LARGEST_CALLERS_PART = 24;
 /** The most that `randomInt` can draw at a time. */
 const CHARACTERS_A_DRAW = 6;
+/** More of what a caller sends is not looked at. */
+const MAX_READ = 256;
+
+/** What CAMARA allows a caller to send. */
+const VALID = /^[\w:;./<>{}-]{1,256}$/;
+
+/** A UUID (RFC 9562), the id of a trace, a traceparent (W3C): digits in these are no phone number. */
+const GENERATED =
+  /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?=.*[a-f])[0-9a-f]{32}|00-(?=.*[a-f])[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})$/i;
 
 /** Names the operator exchanges of one request: each `next()` is another, all of them traceable to it. */
 export interface Correlator {
   /** What all of them start with. */
   readonly name: string;
+  /** For the caller's response: what the caller sent, or `name` where that is nothing that may be repeated. */
+  readonly returned: string;
   /** At most 55 letters, digits and hyphens. */
   next(): string;
 }
 
 /**
  * `<the caller's, sanitised, at most 24>-<12 random characters>-<n>` (design §4): unique whatever
- * the caller sends, so that a reply can be told from another's.
+ * the caller sends, so that a reply can be told from another's. Never holds a phone number: a caller's
+ * correlator goes to the operator and into logs.
  */
 export function createCorrelator(callersCorrelator: string | undefined): Correlator {
-  const callersPart = (callersCorrelator ?? '')
-    .slice(0, 256)
-    .replaceAll(/[^A-Za-z0-9-]/g, '')
-    .slice(0, LARGEST_CALLERS_PART);
+  const sent = callersCorrelator ?? '';
+  const clean = withoutNumbers(sent);
+  const callersPart = clean.slice(0, LARGEST_CALLERS_PART);
   const random = sixCharacters() + sixCharacters();
   const prefix = callersPart === '' ? random : `${callersPart}-${random}`;
   let count = 0;
-  return { name: prefix, next: () => `${prefix}-${++count}` };
+  return {
+    name: prefix,
+    returned: VALID.test(sent) && clean === sanitised(sent) ? sent : prefix,
+    next: () => `${prefix}-${++count}`,
+  };
+}
+
+/** What a caller sent, as it may stand in ours, each phone number in it replaced by a word. */
+function withoutNumbers(sent: string): string {
+  if (GENERATED.test(sent)) return sent;
+  // Once as it was sent, and once without the signs that may have stood between digits.
+  return sanitised(maskPhoneNumbers(sanitised(maskPhoneNumbers(sent.slice(0, MAX_READ)))));
+}
+
+/** Leaves out what may not stand in ours. */
+function sanitised(text: string): string {
+  return text.slice(0, MAX_READ).replaceAll(/[^A-Za-z0-9-]/g, '');
 }
 
 function sixCharacters(): string {

@@ -3,6 +3,17 @@ import { Pool } from 'undici';
 const TIMEOUT_MS = 5000;
 const LARGEST_BYTES = 256 * 1024;
 
+/** The reply is no success. */
+export class UnexpectedStatus extends Error {
+  override readonly name = 'UnexpectedStatus';
+  readonly statusCode: number;
+
+  constructor(statusCode: number) {
+    super(`The reply has status ${statusCode}.`);
+    this.statusCode = statusCode;
+  }
+}
+
 /** A document of JSON at one address. No redirect is followed, and no proxy of the environment asked. */
 export class JsonDocument {
   readonly #pool: Pool;
@@ -28,7 +39,7 @@ export class JsonDocument {
     });
     if (statusCode !== 200) {
       await body.dump();
-      throw new Error(`The reply has status ${statusCode}.`);
+      throw new UnexpectedStatus(statusCode);
     }
     return body.json();
   }

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import type { AuditEntry, AuditStart } from '../../src/caller/audit/entry.ts';
 import { auditHash } from '../../src/caller/audit/auditHash.ts';
+import type { Clock } from '../../src/clock.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { systemClock } from '../../src/systemClock.ts';
 import { TestIssuer } from './testIssuer.ts';
 import { startService, type TestService } from './testService.ts';
 
@@ -28,15 +30,21 @@ afterAll(() => issuer.close());
 async function withTrail(
   settings: Environment,
   test: (service: TestService, file: string) => Promise<void>,
+  clock: Clock = systemClock,
 ): Promise<void> {
   const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
-  const service = await startService({
-    ...issuer.settings,
-    AUDIT_LOG: file,
-    AUDIT_KEY: KEY,
-    PURPOSES,
-    ...settings,
-  });
+  const service = await startService(
+    {
+      ...issuer.settings,
+      AUDIT_LOG: file,
+      AUDIT_KEY: KEY,
+      PURPOSES,
+      ...settings,
+    },
+    { clock },
+  );
+  // The line that says that the process has begun.
+  await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/\n$/);
   try {
     await test(service, file);
   } finally {
@@ -44,10 +52,13 @@ async function withTrail(
   }
 }
 
+/** What was asked, without the line that says that the process has begun. */
 function entriesIn(file: string): readonly AuditEntry[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as AuditEntry);
+  return lines
+    .map((line) => JSON.parse(line) as AuditEntry | AuditStart)
+    .filter((entry) => entry.audit !== 'start');
 }
 
 async function reader(claims: object = {}): Promise<Record<string, string>> {
@@ -140,9 +151,16 @@ describe('the audit trail', () => {
   it.each(['2-legged', '3-legged'])(
     'lets nothing be asked that it cannot hold: %s',
     async (flow) => {
-      await withTrail({ OPERATOR_FLOW: flow }, async (service, file) => {
-        // A directory in the place of the file: it can be opened by nobody for writing.
+      let aheadMs = 0;
+      const clock = {
+        ...systemClock,
+        monotonicMs: () => systemClock.monotonicMs() + aheadMs,
+      };
+      const test = async (service: TestService, file: string): Promise<void> => {
+        // A directory in the place of the file: it cannot be opened for writing, once it is opened anew.
+        rmSync(file);
         mkdirSync(file);
+        aheadMs = 5000;
         const reply = await service.ask(
           query(NUMBER, 'lastSimSwap simSwappedWithin'),
           await reader(),
@@ -152,7 +170,8 @@ describe('the audit trail', () => {
         expect([tokens, lookups, prompts]).toEqual([0, 0, 0]);
         rmSync(file, { recursive: true });
         expect((await service.ask(query(NUMBER), await reader())).codes).toEqual([]);
-      });
+      };
+      await withTrail({ OPERATOR_FLOW: flow }, test, clock);
     },
   );
 

@@ -32,7 +32,8 @@ describe('no number, secret or token leaves the service', () => {
       expect(ways.filter((way) => !findings.codes.has(way))).toEqual([]);
       expect(findings.operatorRequests).toBeGreaterThan(500);
       expect(findings.auditLines).toBeGreaterThan(500);
-      expect(findings.logLines).toBeGreaterThan(100);
+      // Repeats are summed up.
+      expect(findings.logLines).toBeGreaterThan(20);
     },
     120_000,
   );

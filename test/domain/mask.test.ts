@@ -37,18 +37,30 @@ describe('maskPhoneNumbers', () => {
     'Expected 1, 2 or 3.',
     'Syntax Error at line 1, column 1234.',
     '+ and - and ()',
+    'PORT=40123 is in use.',
+    'One operation may ask about 10000 numbers.',
+    'Syntax Error at line 1, column 65535.',
   ])('leaves words and short numbers: %j', (text) => {
     expect(maskPhoneNumbers(text)).toBe(text);
   });
 
-  it('leaves no five digits in a row, wherever they stand', () => {
+  it.each(['+44770', '%2B44770', '(44770', '447 70', '44-770', '07700', '447700'])(
+    'takes five digits for a number where a sign or a zero says so, and six anyway: %s',
+    (number) => {
+      expect(maskPhoneNumbers(number)).toBe('[number]');
+    },
+  );
+
+  it('leaves no six digits in a row, and no number with its sign, wherever they stand', () => {
     const piece = fc.oneof(
       fc.stringMatching(/^[0-9]{1,8}$/),
       fc.constantFrom(' ', '-', '.', '(', ')', '+', '%2B', '%20', 'a', 'é', '"', '\n'),
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
-        expect(maskPhoneNumbers(pieces.join(''))).not.toMatch(/\d{5}/);
+        expect(maskPhoneNumbers(pieces.join(''))).not.toMatch(
+          /\d{6}|(?:\+|%2B)\d{5}|\d{3}[ ().-]\d{3}/i,
+        );
       }),
       { numRuns: 2_000 },
     );

@@ -20,13 +20,17 @@ export class ServerProcess implements AsyncDisposable {
   /** What it writes: a test may stop reading it, or close it. */
   readonly stdout: Readable;
   readonly pid: number;
+  /** The lines that it has written so far. */
+  readonly lines: readonly string[];
   readonly #child: ChildProcess;
 
   private constructor(
     url: string,
     child: ChildProcess & { readonly stdout: Readable },
     exit: Promise<Exit>,
+    lines: readonly string[],
   ) {
+    this.lines = lines;
     this.url = url;
     this.exit = exit;
     this.stdout = child.stdout;
@@ -51,12 +55,21 @@ export class ServerProcess implements AsyncDisposable {
     });
     const exit = once(child, 'exit').then(([code, signal]): Exit => ({ code, signal }));
     const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const lines: string[] = [];
     createInterface({ input: child.stdout }).on('line', (line) => {
+      lines.push(line);
       const port = portIn(line);
       if (port !== undefined) resolve(port);
     });
     void exit.then(() => reject(new Error('The server ended before it listened.')));
-    return new ServerProcess(`http://127.0.0.1:${await promise}`, child, exit);
+    return new ServerProcess(`http://127.0.0.1:${await promise}`, child, exit, lines);
+  }
+
+  /** What its log says under this message, line by line. */
+  logged(message: string): readonly Readonly<Record<string, unknown>>[] {
+    return this.lines
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === message);
   }
 
   terminate(): void {

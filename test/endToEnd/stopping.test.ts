@@ -99,6 +99,8 @@ test('a client that never ends its request holds the drain up no longer than its
     host: '127.0.0.1',
     port: 0,
     drainLimitMs: 50,
+    frontPage: { status: 200, headers: {}, body: '' },
+    waitingFor: () => [],
     replyTimeoutMs: 1000,
     graphql: () => Promise.race([]),
     onDefect: () => undefined,

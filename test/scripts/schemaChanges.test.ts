@@ -26,6 +26,14 @@ describe('a change of the subgraph', () => {
   });
 });
 
+it('another description is told in a line', async () => {
+  const released = publishedSdl('bff');
+  const changed = released.replace('A mobile phone number and', 'A phone number and');
+  expect(await schemaChanges(released, changed)).toEqual([
+    { level: 'safe', message: "The description of 'PhoneNumber' has changed" },
+  ]);
+});
+
 it.each([
   ['routers and tools read', 'FIELD_DEFINITION', ['dangerous']],
   ['clients write', 'FIELD', ['breaking', 'dangerous']],

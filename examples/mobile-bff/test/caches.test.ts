@@ -183,9 +183,12 @@ describe('urql', () => {
   });
 });
 
+function read(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8');
+}
+
 it('docs/adopting.md has the same loop', () => {
-  const text = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
-  const [loop = ''] = /^async function untilAnswered[^]*?^}/m.exec(text('caches.test.ts')) ?? [];
+  const [loop = ''] = /^async function untilAnswered[^]*?^}/m.exec(read('caches.test.ts')) ?? [];
   expect(loop).not.toBe('');
-  expect(text('../../../docs/adopting.md').includes(loop)).toBe(true);
+  expect(read('../../../docs/adopting.md').includes(loop)).toBe(true);
 });

@@ -1,11 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { composeRunning } from '../composition.ts';
 import { startGateway, startSubgraphs, type Subgraphs } from '../stack.ts';
-
-const GATEWAYS = [
-  ['Hive Gateway', new URL('../gateway/main.ts', import.meta.url)],
-  ["Apollo's gateway", new URL('apolloGateway.ts', import.meta.url)],
-] as const;
+import { GATEWAYS } from './gateways.ts';
 
 const running = new AsyncDisposableStack();
 let subgraphs: Subgraphs;
@@ -13,7 +9,9 @@ let subgraphs: Subgraphs;
 beforeAll(async () => {
   // There are three customers.
   process.env['MAX_NUMBERS_PER_OPERATION'] = '2';
-  running.defer(() => delete process.env['MAX_NUMBERS_PER_OPERATION']);
+  running.defer(() => {
+    delete process.env['MAX_NUMBERS_PER_OPERATION'];
+  });
   subgraphs = running.use(await startSubgraphs({ accounts: 0, simSwap: 0 }));
 });
 afterAll(() => running.disposeAsync());

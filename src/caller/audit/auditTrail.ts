@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { AuditEntry } from './entry.ts';
+import type { AuditEntry, AuditStart } from './entry.ts';
 
 /** An entry that is not written by then counts as not written. */
 export const AUDIT_TIMEOUT_MS = 2000;
@@ -51,7 +51,7 @@ export class AuditTrail {
   }
 
   /** Resolves when the entry is written; rejects when it cannot be, or takes more than two seconds. */
-  write(entry: AuditEntry): Promise<void> {
+  write(entry: AuditEntry | AuditStart): Promise<void> {
     if (this.#isStuck) return Promise.reject(new AuditStuck());
     const line = `${textOf(entry)}\n`;
     const waiting = this.#waiting?.text.length ?? 0;
@@ -109,7 +109,7 @@ export class AuditTrail {
 }
 
 /** U+2028 and U+2029, which JSON may hold, end a line for many readers of lines. */
-function textOf(entry: AuditEntry): string {
+function textOf(entry: AuditEntry | AuditStart): string {
   return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 

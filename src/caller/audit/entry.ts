@@ -1,4 +1,3 @@
-import { maskPhoneNumbers } from '../../domain/mask.ts';
 import type { Lookup } from '../../domain/question.ts';
 import type { Asked, AuditOutcome, Ending, Heard } from '../../lookups/admission.ts';
 import { ANONYMOUS } from '../caller.ts';
@@ -30,6 +29,13 @@ export interface AuditEntry {
   readonly attempts?: number;
 }
 
+/** The first line of a process: it shows that the audit log can be written. */
+export interface AuditStart {
+  readonly audit: 'start';
+  /** RFC 3339. */
+  readonly time: string;
+}
+
 /** Who asked, as the token named them. */
 export interface AuditedCaller {
   readonly issuer?: string;
@@ -51,8 +57,7 @@ export function auditedRequest(
   return {
     caller: auditedCaller(caller, key),
     purpose,
-    // Its first part is the caller's own choice, and may be a number.
-    correlator: maskPhoneNumbers(correlator.name),
+    correlator: correlator.name,
   };
 }
 

@@ -81,8 +81,8 @@ export type PhoneNumber = {
   /**
    * How the consent of this line's owner stands, as data, for clients that see no error codes. Reading it
    * asks nobody anything. Where the operator wants consent, it counts as a number that the caller asks
-   * about, and is audited. Beside `lastSimSwap` or `simSwappedWithin` in one operation it is read after
-   * them, and so says why they are `null`.
+   * about, and is audited. Beside `lastSimSwap`, `simSwappedWithin` or `simSwapCheck` in one operation it
+   * is read after them, and so says why they are `null` or `UNKNOWN`.
    *
    * `null` when it cannot be told at the moment: ask again in a second.
    */

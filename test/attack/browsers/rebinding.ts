@@ -13,7 +13,6 @@ const FOREIGN = [
   '[::1]evil.example',
   '0.0.0.0',
   '10.0.0.7',
-  '',
 ];
 
 export const rebinding: Attack = {

@@ -1,0 +1,52 @@
+import type { Reply } from './reply.ts';
+import type { Role } from './schema.ts';
+
+/** The page brings its style along, and nothing else. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+/** What the page depends on. */
+export interface FrontPageSettings {
+  readonly role: Role;
+  readonly hasExplorer: boolean;
+}
+
+const ROLES: Readonly<Record<Role, string>> = {
+  bff: 'This is the SIM swap BFF. Apps ask it whether and when the SIM card behind a phone number changed.',
+  subgraph:
+    'This is the SIM swap subgraph. A router asks it whether and when the SIM card behind a phone number changed.',
+};
+
+/** What somebody sees who opens the bare address: what this is, and where to go. It loads nothing. */
+export function frontPage(settings: FrontPageSettings): Reply {
+  return {
+    status: 200,
+    headers: {
+      'content-security-policy': CONTENT_SECURITY_POLICY,
+      'content-type': 'text/html; charset=utf-8',
+    },
+    body: html(settings),
+  };
+}
+
+function html({ role, hasExplorer }: FrontPageSettings): string {
+  const graphql = hasExplorer
+    ? '<a href="/graphql">/graphql</a>: GraphQL. A browser sees an explorer to try queries in.'
+    : '/graphql: GraphQL, by POST.';
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>SIM swap</title>
+<style>body { max-width: 40em; margin: 3em auto; padding: 0 1em; font: 1.1em/1.5 system-ui, sans-serif }</style>
+<h1>SIM swap</h1>
+<p>${ROLES[role]}
+<ul>
+<li>${graphql}
+<li><a href="/livez">/livez</a>: whether the process lives.
+<li><a href="/readyz">/readyz</a>: whether it can answer.
+</ul>
+<p>What to ask, and what each answer means: README.md and docs/ of the project.
+</html>
+`;
+}

@@ -1,0 +1,226 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { SignJWT, type JWTPayload } from 'jose';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
+import { ServerProcess } from './serverProcess.ts';
+
+const REFUSED = "a caller's access token was refused";
+/** One that is never asked. */
+const OPERATOR = {
+  OPERATOR_AUTH_URL: 'http://127.0.0.1:1',
+  OPERATOR_SIM_SWAP_URL: 'http://127.0.0.1:1',
+  OPERATOR_CLIENT_ID: 'test-client',
+  OPERATOR_CLIENT_SECRET: 'test-secret',
+};
+
+const QUESTION = '{ phoneNumber(e164: "+447700900500") { simSwappedWithin } }';
+
+let simulator: Simulator;
+let issuer: TestIssuer;
+beforeAll(async () => {
+  [simulator, issuer] = await Promise.all([startSimulator({ port: 0 }), TestIssuer.start()]);
+});
+afterAll(() => Promise.all([simulator.close(), issuer.close()]));
+
+function start(settings: Record<string, string> = {}): Promise<ServerProcess> {
+  return ServerProcess.start(simulator.authUrl, {
+    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+    OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
+    OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
+    ...settings,
+  });
+}
+
+function ask(server: ServerProcess, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${server.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ query: QUESTION }),
+  });
+}
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`;
+}
+
+describe('the life of a process in its log', () => {
+  test('where it listens and for whom, that it is ready, that it drains, that it has', async () => {
+    await using server = await start({ ROLE: 'subgraph', OPERATOR_FLOW: '3-legged' });
+    expect(server.logged('listening')).toEqual([
+      {
+        level: 30,
+        time: expect.any(String),
+        msg: 'listening',
+        host: '127.0.0.1',
+        port: Number(new URL(server.url).port),
+        role: 'subgraph',
+        operators: '127.0.0.1',
+        flow: '3-legged',
+      },
+    ]);
+    await expect.poll(() => server.logged('ready')).toHaveLength(1);
+
+    server.terminate();
+    await server.exit;
+    await expect.poll(() => server.logged('drained')).toHaveLength(1);
+    expect(server.logged('draining')).toMatchObject([{ signal: 'SIGTERM', graceSeconds: 0 }]);
+    expect(server.logged('drained')).toMatchObject([{ seconds: expect.any(Number) }]);
+  });
+
+  test('LOG_LEVEL=error leaves out what is less', async () => {
+    const jwks = await serve((_request, response) => response.writeHead(404).end());
+    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+    const child = spawn(process.execPath, [main], {
+      env: { ...issuer.settings, JWT_JWKS_URL: jwks, LOG_LEVEL: 'error', PORT: '0', ...OPERATOR },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const [first] = (await once(createInterface(child.stdout), 'line')) as [string];
+    expect(JSON.parse(first)).toMatchObject({ level: 50, reason: 'status 404' });
+  });
+});
+
+describe('a caller whose token is refused is told one word, and the log another', () => {
+  const now = Math.floor(Date.now() / 1000);
+  const cases: [reason: string, claims: JWTPayload, header?: Record<string, unknown>][] = [
+    ['expired', { exp: now - 60 }],
+    ['audience', { aud: 'another service' }],
+    ['issuer', { iss: 'https://another.example' }],
+    ['not valid yet', { nbf: now + 600 }],
+    ['no subject', { sub: '' }],
+    ['bound to a key', { cnf: { jkt: 'x' } }],
+    ['type', {}, { typ: 'dpop+jwt' }],
+    ['key', {}, { kid: 'unknown' }],
+  ];
+
+  test('expired, audience, issuer, key, signature, …', async () => {
+    await using server = await start(issuer.settings);
+    const tokens = await Promise.all(
+      cases.map(([, claims, header]) => sign(issuer.key(), claimsAt(Date.now(), claims), header)),
+    );
+    const stranger = await createKey('RS256');
+    const forged = await sign(stranger, claimsAt(Date.now()));
+    const secret = new TextEncoder().encode('a secret of thirty-two characters');
+    const symmetric = await new SignJWT(claimsAt(Date.now()))
+      .setProtectedHeader({ alg: 'HS256', kid: 'RS256' })
+      .sign(secret);
+    const long = 'x'.repeat(9000);
+
+    const replies: string[] = [];
+    for (const token of [...tokens, forged, symmetric, 'no-token', long]) {
+      const reply = await ask(server, { authorization: `Bearer ${token}` });
+      expect(reply.status).toBe(401);
+      replies.push(await reply.text());
+    }
+    expect(new Set(replies).size).toBe(1);
+
+    const reasons = [...cases.map(([reason]) => reason), 'signature', 'algorithm', 'malformed'];
+    await expect
+      .poll(() => server.logged(REFUSED).map(({ reason }) => reason))
+      .toEqual([...reasons, 'too long']);
+    expect(server.lines.join('\n')).not.toContain('alice');
+  });
+
+  test('a thousand tokens that are over are two lines', async () => {
+    await using server = await start(issuer.settings);
+    const token = await issuer.token({ exp: Math.floor(Date.now() / 1000) - 60 });
+    for (let batch = 0; batch < 20; batch += 1) {
+      await Promise.all(
+        Array.from({ length: 50 }, async () => {
+          const reply = await ask(server, { authorization: `Bearer ${token}` });
+          await reply.arrayBuffer();
+        }),
+      );
+    }
+    server.terminate();
+    await server.exit;
+    await expect.poll(() => server.logged('drained')).toHaveLength(1);
+    expect(server.logged(REFUSED)).toMatchObject([
+      { reason: 'expired' },
+      { reason: 'expired', repeats: 999 },
+    ]);
+  });
+});
+
+describe("why the issuer's keys cannot be had is in the log", () => {
+  test.each<[string, RequestListener]>([
+    ['status 404', (_request, response) => response.writeHead(404).end()],
+    ['status 302', (_request, response) => response.writeHead(302, { location: '/' }).end()],
+    ['not JSON', (_request, response) => response.end('<html>')],
+    ['not a key set', (_request, response) => response.end('{"error":"maintenance"}')],
+    ['UND_ERR_RES_EXCEEDED_MAX_SIZE', (_request, response) => response.end('x'.repeat(300_000))],
+    ['UND_ERR_SOCKET', (request) => request.socket.destroy()],
+  ])('%s', async (reason, listener) => {
+    const jwks = await serve(listener);
+    await using server = await start({ ...issuer.settings, JWT_JWKS_URL: jwks });
+    await expect
+      .poll(() => server.logged('the keys of JWT_JWKS_URL cannot be had'))
+      .toMatchObject([{ reason }]);
+    const reply = await ask(server, { authorization: `Bearer ${await issuer.token()}` });
+    expect(await reply.text()).not.toContain(reason);
+  });
+
+  test.each([
+    ['ECONNREFUSED', 'http://127.0.0.1:1/jwks'],
+    ['ENOTFOUND', 'https://issuer.invalid/jwks'],
+  ])('%s', async (reason, jwks) => {
+    await using server = await start({ ...issuer.settings, JWT_JWKS_URL: jwks });
+    await expect
+      .poll(() => server.logged('the keys of JWT_JWKS_URL cannot be had'), { timeout: 10_000 })
+      .toMatchObject([{ reason: expect.stringMatching(new RegExp(`^(?:${reason}|EAI_AGAIN)$`)) }]);
+  });
+});
+
+describe('x-correlator', () => {
+  const UUID = '0b9ad6f2-2d5c-4a0e-9e61-52d4f0a1c001';
+
+  test.each([
+    ['a UUID', UUID],
+    ['words', 'checkout-7'],
+    ['what CAMARA allows', 'a_b:c;d.e/f<g>{h}'],
+    ["a trace's id", '4bf92f3577b34da6a3ce929d0e0e4736'],
+  ])('goes back to the client as it came: %s', async (_what, sent) => {
+    await using server = await start();
+    const reply = await ask(server, { 'x-correlator': sent });
+    expect(reply.headers.get('x-correlator')).toBe(sent);
+  });
+
+  test('is made where none came, or none that may be repeated: by it the log is found', async () => {
+    await using server = await start({ OPERATOR_AUTH_URL: 'http://127.0.0.1:1' });
+    for (const sent of [undefined, 'é', 'x'.repeat(300), '+447700900123', '447700900123']) {
+      const reply = await ask(
+        server,
+        sent === undefined ? {} : { 'x-correlator': encodeURI(sent) },
+      );
+      const returned = reply.headers.get('x-correlator');
+      expect(returned).toMatch(/^(?:[A-Za-z0-9-]{1,24}-)?[A-Za-z0-9]{12}$/);
+      expect(returned).not.toMatch(/7700/);
+    }
+  });
+
+  test('is the one in the log, whole', async () => {
+    await using server = await start({ OPERATOR_AUTH_URL: 'http://127.0.0.1:1' });
+    await ask(server, { 'x-correlator': UUID });
+    await expect
+      .poll(() => server.lines.join('\n'))
+      .toMatch(/"correlator":"0b9ad6f2-2d5c-4a0e-9e61--[A-Za-z0-9]{12}-1"/);
+  });
+
+  test('is there when a request is refused', async () => {
+    await using server = await start(issuer.settings);
+    const reply = await ask(server, { 'x-correlator': 'checkout-7' });
+    expect([reply.status, reply.headers.get('x-correlator')]).toEqual([401, 'checkout-7']);
+  });
+});

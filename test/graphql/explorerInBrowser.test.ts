@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { openingDocument } from '../../src/openingDocument.ts';
+import { startServer } from '../../src/server.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { silentLog } from '../silentLog.ts';
+
+const BROWSER = '/usr/bin/chromium';
+/** It needs no network but the service's; what it would fetch by itself is switched off. */
+const OPTIONS =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
+  '--disable-component-update --disable-sync --virtual-time-budget=15000 --dump-dom';
+
+/** Serves at a port, 0 for any, while the explorer is opened; resolves to the port and the editor's text. */
+async function opened(role: string, port: number, profile: string): Promise<[number, string]> {
+  const config = readConfig({
+    ROLE: role,
+    PORT: String(port),
+    OPERATOR_AUTH_URL: 'http://127.0.0.1:1',
+    OPERATOR_SIM_SWAP_URL: 'http://127.0.0.1:1',
+    OPERATOR_CLIENT_ID: 'test-client',
+    OPERATOR_CLIENT_SECRET: 'test-secret',
+  });
+  const [operator] = config.operators;
+  if (operator === undefined) throw new Error('The settings name no operator.');
+  const server = await startServer({
+    config,
+    operator,
+    clock: systemClock,
+    log: silentLog,
+    openingDocument: openingDocument({ role: config.role, isSimulated: false, headers: {} }),
+  });
+  try {
+    const { stdout } = await promisify(execFile)(
+      BROWSER,
+      [...OPTIONS.split(' '), `--user-data-dir=${profile}`, `${server.url}/graphql`],
+      { maxBuffer: 64 * 1024 * 1024, timeout: 60_000 },
+    );
+    const words = Array.from(stdout.matchAll(/mtk\d+">([^<]*)/g), ([, word]) => word);
+    return [Number(new URL(server.url).port), words.join(' ')];
+  } finally {
+    await server.stop();
+  }
+}
+
+test.skipIf(!existsSync(BROWSER))(
+  'the explorer opens with a query of its role, whatever was tried at the same address',
+  async () => {
+    const profile = mkdtempSync(join(tmpdir(), 'profile-'));
+    onTestFinished(() => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
+    const [port, bff] = await opened('bff', 0, profile);
+    expect(bff).toContain('phoneNumber');
+
+    const [, subgraph] = await opened('subgraph', port, profile);
+    expect(subgraph).toContain('_entities');
+    expect(subgraph).not.toMatch(/\bphoneNumber\b/);
+  },
+  150_000,
+);

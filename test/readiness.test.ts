@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import type { LogDetails } from '../src/log.ts';
+import { Readiness, type Need } from '../src/readiness.ts';
+import { settled, TestClock } from './testClock.ts';
+
+/** A need that works when the test says so. */
+class Switch implements Need {
+  readonly name: string;
+  works = false;
+  probes = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  async probe(): Promise<void> {
+    this.probes += 1;
+    if (!this.works) throw new Error('away');
+  }
+}
+
+function start(...needs: Need[]) {
+  const clock = new TestClock();
+  const lines: [message: string, details: LogDetails][] = [];
+  const write = (message: string, details: LogDetails = {}): void =>
+    void lines.push([message, details]);
+  const log = { info: write, warn: write, error: write };
+  const readiness = new Readiness({ needs, clock, log, random: () => 1 });
+  const begun = readiness.begin();
+  return { clock, lines, readiness, begun };
+}
+
+it('waits for all that is needed, and no longer once it worked', async () => {
+  const [keys, redis] = [new Switch('keys'), new Switch('redis')];
+  const { clock, readiness, begun } = start(keys, redis);
+  await settled();
+  expect(readiness.waitingFor).toEqual(['keys', 'redis']);
+
+  keys.works = true;
+  await clock.advance(250);
+  expect(readiness.waitingFor).toEqual(['redis']);
+
+  keys.works = false;
+  redis.works = true;
+  await clock.advance(10_000);
+  expect(readiness.waitingFor).toEqual([]);
+  expect(await begun).toBe(true);
+  expect(keys.probes).toBe(2);
+  expect(clock.sleepers).toBe(0);
+});
+
+it('probes ever more slowly, and at least each ten seconds', async () => {
+  const away = new Switch('keys');
+  const { clock } = start(away);
+  const probes: number[] = [];
+  for (const untilMs of [0, 250, 750, 1750, 3750, 7750, 15_750, 25_750, 35_750]) {
+    await clock.advance(untilMs - (clock.monotonicMs() - 1000));
+    probes.push(away.probes);
+  }
+  expect(probes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+it('says what it waits for', async () => {
+  const { lines } = start(new Switch('the keys of JWT_JWKS_URL'));
+  await settled();
+  expect(lines).toEqual([
+    ['not ready: what answering needs does not work yet', { need: 'the keys of JWT_JWKS_URL' }],
+  ]);
+});
+
+it('is ready at once where nothing is needed', async () => {
+  const { readiness, begun } = start();
+  expect(readiness.waitingFor).toEqual([]);
+  expect(await begun).toBe(true);
+});
+
+it('ends with the server, with no timer left', async () => {
+  const { clock, readiness, begun } = start(new Switch('keys'));
+  await settled();
+  readiness.stop();
+  expect(await begun).toBe(false);
+  expect(clock.sleepers).toBe(0);
+});
