@@ -12,6 +12,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+function sleep(ms: number): Promise<void> {
+  vi.setSystemTime(Date.now() + ms);
+  return Promise.resolve();
+}
+
 /** The verdicts of an app whose BFF says for ever that the owner has not answered. */
 async function verdictsUntil(expiresAt: string | null): Promise<readonly Verdict[]> {
   const simSwapCheckData = {
@@ -22,10 +27,6 @@ async function verdictsUntil(expiresAt: string | null): Promise<readonly Verdict
   };
   const query = () =>
     Promise.resolve({ data: { myPhoneNumber: { simSwapCheck: simSwapCheckData } } });
-  const sleep = (ms: number): Promise<void> => {
-    vi.setSystemTime(Date.now() + ms);
-    return Promise.resolve();
-  };
   return Array.fromAsync(simSwapCheck({ query } as unknown as ApolloClient, sleep));
 }
 
