@@ -26,7 +26,7 @@ export class ConsentPursuit {
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
 
-  /** @param asker a hash of the caller and the purpose */
+  /** @param asker as `askerKey` names it */
   constructor(number: PhoneNumber, asker: string, parts: PursuitParts) {
     this.#parts = parts;
     this.#ledger = new ConsentLedger(number, asker, parts);
