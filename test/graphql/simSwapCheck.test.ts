@@ -111,7 +111,7 @@ describe('simSwapCheck', () => {
 describe('in the 3-legged flow', () => {
   let consented: Service;
   beforeEach(async () => {
-    consented = await startService({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '300' });
+    consented = await startService({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '1000' });
     return () => consented.stop();
   });
 
@@ -130,6 +130,15 @@ describe('in the 3-legged flow', () => {
     });
     expect(retryAfterSeconds).toBeGreaterThan(0);
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
+  });
+
+  it('an answer that is given again is as old as it was', async () => {
+    const query = '{ phoneNumber(e164: "+447700900004") { simSwapCheck { result asOf } } }';
+    const first = await consented.ask(query);
+    const again = await consented.ask(query);
+    expect(first.data.phoneNumber.simSwapCheck.result).toBe('NOT_SWAPPED');
+    expect(again.data).toEqual(first.data);
+    expect(costs(consented).lookups).toBe(1);
   });
 
   it('a consent withdrawn for good is a reason', async () => {
