@@ -2,7 +2,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import { consentStatus } from '../tokens/consents/consentStatus.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import { standingOf } from '../tokens/consents/standing.ts';
 import { askerKey } from './askerKey.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
@@ -115,7 +115,7 @@ export class ConsentedLookups implements LookupRoute {
 
 /** A shared store that cannot be asked is no reason to break; what needed it is done without. */
 function unlessLost(error: unknown): undefined {
-  if (!(error instanceof ConsentStoreLost)) throw error;
+  if (!(error instanceof SharedStateLost)) throw error;
   return undefined;
 }
 

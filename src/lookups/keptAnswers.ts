@@ -3,7 +3,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import type { Admission } from './admission.ts';
 import type { KeptFacts } from './keptFacts.ts';
 import type {
@@ -91,6 +91,6 @@ export class KeptAnswers implements LookupRoute {
 }
 
 function noneIfLost(error: unknown): readonly TimedFact[] {
-  if (!(error instanceof ConsentStoreLost)) throw error;
+  if (!(error instanceof SharedStateLost)) throw error;
   return [];
 }

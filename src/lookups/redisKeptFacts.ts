@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts';
 import type { Asker } from '../domain/asker.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { OutOfMemory, type RedisConnection } from '../tokens/consents/redisConnection.ts';
-import { StateSeal } from '../tokens/consents/stateSeal.ts';
+import { OutOfMemory, type RedisConnection } from '../sharedState/redisConnection.ts';
+import { StateSeal } from '../sharedState/stateSeal.ts';
 import {
   MAX_FACTS_PER_NUMBER,
   mayAnswer,

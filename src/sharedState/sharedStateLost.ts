@@ -1,0 +1,11 @@
+/** A command without a reply by then counts as lost: what waits for it is told so. */
+export const COMMAND_TIMEOUT_MS = 1000;
+
+/** The shared store cannot be asked; what was sent to it last may have been done all the same. */
+export class SharedStateLost extends Error {
+  override readonly name = 'SharedStateLost';
+
+  constructor() {
+    super('The shared store cannot be asked.');
+  }
+}
