@@ -58,24 +58,20 @@ export class Operator {
       isCheck ? { ...phoneNumber, maxAge: lookup.maxAgeHours } : phoneNumber,
     );
 
-    let sentAtMs = 0;
     return this.#endpoints[isCheck ? 'check' : 'retrieveDate'].post({
       about: number,
       urgency: context,
       isRetry,
-      make: () => {
-        sentAtMs = this.#clock.nowMs();
-        return {
-          headers: ['authorization', authorization],
-          contentType: 'application/json',
-          body,
-          correlator: context.correlator.next(),
-          signal: context.signal,
-        };
-      },
+      make: () => ({
+        headers: ['authorization', authorization],
+        contentType: 'application/json',
+        body,
+        correlator: context.correlator.next(),
+        signal: context.signal,
+      }),
       judge: (exchange): Judgement<Fact> => {
         if ('fault' in exchange) return { failure: judgeFault(exchange.fault) };
-        const { reply, isUnproven = false } = exchange;
+        const { reply, sentAtMs, isUnproven = false } = exchange;
         const made = { sentAtMs, nowMs: this.#clock.nowMs(), flow: this.#flow, isUnproven };
         return isCheck
           ? this.#judges.check(reply, made, lookup.maxAgeHours)
