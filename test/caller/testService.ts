@@ -43,9 +43,12 @@ export async function startService(
     OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
     ...settings,
   });
-  const [operator] = config.operators;
-  if (operator === undefined) throw new Error('The service has no operator.');
-  const server: RunningServer = await startServer({ config, operator, clock, log });
+  const server: RunningServer = await startServer({
+    config,
+    operators: config.operators,
+    clock,
+    log,
+  });
   return {
     url: server.url,
     simulator,

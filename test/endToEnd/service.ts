@@ -53,11 +53,14 @@ export async function startService(
     OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
     ...environment,
   });
-  const [operator] = config.operators;
-  if (operator === undefined) throw new Error('The settings name no operator.');
   const logged: string[] = [];
   const log = recordingLog(logged);
-  const server = await startServer({ config, operator, clock: systemClock, log });
+  const server = await startServer({
+    config,
+    operators: config.operators,
+    clock: systemClock,
+    log,
+  });
   return {
     url: server.url,
     logged,

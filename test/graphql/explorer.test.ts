@@ -26,9 +26,7 @@ afterEach(async () => {
 
 async function start(environment: Environment = {}): Promise<string> {
   const config = readConfig({ PORT: '0', ...OPERATOR, ...environment });
-  const [operator] = config.operators;
-  if (operator === undefined) throw new Error('The settings name no operator.');
-  const parts = { config, operator, clock: systemClock, log: silentLog };
+  const parts = { config, operators: config.operators, clock: systemClock, log: silentLog };
   const example = { role: config.role, isSimulated: true, headers: {} };
   server = await startServer({ ...parts, openingDocument: openingDocument(example) });
   return `${server.url}/graphql`;

@@ -26,11 +26,9 @@ async function opened(role: string, port: number, profile: string): Promise<[num
     OPERATOR_CLIENT_ID: 'test-client',
     OPERATOR_CLIENT_SECRET: 'test-secret',
   });
-  const [operator] = config.operators;
-  if (operator === undefined) throw new Error('The settings name no operator.');
   const server = await startServer({
     config,
-    operator,
+    operators: config.operators,
     clock: systemClock,
     log: silentLog,
     openingDocument: openingDocument({ role: config.role, isSimulated: false, headers: {} }),

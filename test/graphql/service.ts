@@ -50,10 +50,13 @@ export async function startService(environment: Environment): Promise<Service> {
     OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
     ...environment,
   });
-  const [operator] = config.operators;
-  if (operator === undefined) throw new Error('The service has no operator.');
   const logged: string[] = [];
-  const server = await startServer({ config, operator, clock: systemClock, log: logInto(logged) });
+  const server = await startServer({
+    config,
+    operators: config.operators,
+    clock: systemClock,
+    log: logInto(logged),
+  });
   const send = async (path: string, request?: RequestInit): Promise<Reply> =>
     readReply(await fetch(server.url + path, request));
   return {

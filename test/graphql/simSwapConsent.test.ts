@@ -48,9 +48,12 @@ async function serve(flow: string, settings: Record<string, string> = {}): Promi
     CONSENT_WAIT_MS: '300',
     ...settings,
   });
-  const [operator] = config.operators;
-  if (operator === undefined) throw new Error('There is no operator.');
-  server = await startServer({ config, operator, clock: systemClock, log: silentLog });
+  server = await startServer({
+    config,
+    operators: config.operators,
+    clock: systemClock,
+    log: silentLog,
+  });
 }
 
 async function ask(numbers: readonly string[], fields: string): Promise<Reply> {
