@@ -255,7 +255,11 @@ export class ConsentExchanges {
     const failure = failureLearned(learned, nowMs) ?? judged.failure;
     const made = { consentId: id, madeFor: cause.inquiry.request };
     await this.#telling.tellFailure({ lookup, failure }, made);
-    if (failure.code === 'OPERATOR_REFUSED') await this.#ledger.refuse(lookup.operation);
+    // What speaks for one question is no word on the operation: a number that the operator takes for
+    // malformed must not keep everybody else from being asked.
+    if (failure.code === 'OPERATOR_REFUSED' && failure.reach !== 'question') {
+      await this.#ledger.refuse(lookup.operation);
+    }
     await this.#ledger.learn(spent, learned);
   }
 

@@ -123,6 +123,15 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     expect(prompts()).toBe(3);
   });
 
+  it('of one question keeps no other owner from being prompted', async () => {
+    service.operator.looked = [{ code: 'OPERATOR_REFUSED', reach: 'question' }];
+    expect(failureOf(await ask(WINDOW))?.code).toBe('OPERATOR_REFUSED');
+    await ask(WINDOW, { number: BOB, caller: 'bert' });
+    await ask(WINDOW);
+    // One for each owner: the first caller hears its failure again.
+    expect(prompts()).toBe(2);
+  });
+
   it('lets a consent that lives come to its lookup', async () => {
     service.operator.looked = [
       REFUSED,
