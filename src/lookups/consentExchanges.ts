@@ -276,10 +276,13 @@ export class ConsentExchanges {
 
   /** The date first if a request wants it, since it may answer every window; else what helps most. */
   #lookupToRequest(cause: Waiter, page: Page): Lookup {
-    const waiting = this.#waiters.all();
-    const wanted = (waiting.length > 0 ? waiting : [cause]).map((waiter) => waiter.wanted);
+    // A request that has come since the page was read may want what it says nobody is to be prompted for.
+    const wanted = this.#waiters
+      .all()
+      .filter((waiter) => !this.#telling.isKnownTo(waiter, page))
+      .map((waiter) => waiter.wanted);
     const date = wanted.find(({ operation }) => operation === 'retrieve-date');
-    return date ?? this.#lookupToSpendOn(cause.wanted, page);
+    return date ?? this.#lookupToSpendOn(wanted[0] ?? cause.wanted, page);
   }
 
   /**

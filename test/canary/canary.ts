@@ -59,6 +59,7 @@ export async function runCanary({
       OPERATOR_TIMEOUT_MS: '500',
       CONSENT_WAIT_MS: '20',
       CONSENT_DENIED_SECONDS: '1',
+      CONSENT_FAILURE_SECONDS: '1',
       CONSENT_DOUBT_SECONDS: '1',
       QUOTA_NUMBERS_PER_HOUR: '100',
       AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,

@@ -134,6 +134,7 @@ async function startServerUnderTest(
       CONSENT_WAIT_MS: '500',
       CONSENT_DOUBT_SECONDS: '30',
       CONSENT_DENIED_SECONDS: '1',
+      CONSENT_FAILURE_SECONDS: '1',
       CONSENT_RESULT_SECONDS: String(CONSENT_RESULT_SECONDS),
       KEEP_FACTS_SECONDS: String(without === 'fact-age' ? 60 : KEEP_FACTS_SECONDS),
     },

@@ -61,6 +61,7 @@ export class AskedConsents {
           rules: {
             doubtMs: 300_000,
             deniedMs: 600_000,
+            failureMs: 60_000,
             resultMs: 60_000,
             leaseMs: 17_000,
             firstPoll: 'at-once',

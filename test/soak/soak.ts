@@ -109,6 +109,7 @@ async function startProcess({ flow }: SoakRun, operatorUrl: string): Promise<Ser
       CONSENT_WAIT_MS: '500',
       CONSENT_DOUBT_SECONDS: '1',
       CONSENT_DENIED_SECONDS: '1',
+      CONSENT_FAILURE_SECONDS: '1',
       CONSENT_RESULT_SECONDS: '10',
     },
   });
