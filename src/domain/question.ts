@@ -11,3 +11,13 @@ export type Operation = 'retrieve-date' | 'check';
 export type Lookup =
   | { readonly operation: 'retrieve-date' }
   | { readonly operation: 'check'; readonly maxAgeHours: MaxAgeHours };
+
+/** Equal for equal lookups about a number, and for no others. Pure. */
+export function lookupKey(lookup: Lookup): string {
+  switch (lookup.operation) {
+    case 'retrieve-date':
+      return lookup.operation;
+    case 'check':
+      return `${lookup.operation} ${lookup.maxAgeHours}`;
+  }
+}
