@@ -174,7 +174,9 @@ function answerFromDateAlone(
   offer: Offer,
 ): Answer | undefined {
   const fact = facts.findLast(isDateFact);
-  if (fact === undefined) return failed(failures[0]);
+  if (fact === undefined) {
+    return failed(failures.find((failedLookup) => closes(failedLookup, RETRIEVE_DATE)));
+  }
   const swapped = deduceSwappedFromDateAlone(maxAgeHours, fact, offer);
   if (swapped === undefined) return periodNotSupported(monitoredHours(fact, offer));
   return { kind: 'window', swapped, asOfMs: fact.sentAtMs };
