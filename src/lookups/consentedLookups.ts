@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import type { Asker } from '../domain/asker.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { LookupFailure } from '../errors.ts';
 import { consentStatus } from '../tokens/consents/consentStatus.ts';
 import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
 import { standingOf } from '../tokens/consents/standing.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
 import { Waiter } from './consentWaiters.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupOutcome,
-  LookupRequest,
-  LookupRoute,
+import {
+  OUT_OF_TIME,
+  type ConsentReading,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupRoute,
 } from './lookupRoute.ts';
 
 /**
@@ -127,5 +127,3 @@ function unlessLost(error: unknown): undefined {
   if (!(error instanceof ConsentStoreLost)) throw error;
   return undefined;
 }
-
-const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
