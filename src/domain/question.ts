@@ -5,7 +5,9 @@ export type Question =
   { readonly asks: 'date' } | { readonly asks: 'window'; readonly maxAgeHours: MaxAgeHours };
 
 /** The operations that an operator may offer, by their names in the service's document. */
-export type Operation = 'retrieve-date' | 'check';
+export const OPERATIONS = ['retrieve-date', 'check'] as const;
+
+export type Operation = (typeof OPERATIONS)[number];
 
 /** One billed call to the operator. */
 export type Lookup =
