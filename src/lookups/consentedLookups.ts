@@ -3,7 +3,7 @@ import type { Asker } from '../domain/asker.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { consentStatus } from '../tokens/consents/consentStatus.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { unlessLost } from '../tokens/consents/consentStore.ts';
 import { standingOf } from '../tokens/consents/standing.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
 import { Waiter } from './consentWaiters.ts';
@@ -120,10 +120,4 @@ function nameOf({ caller, purpose }: Asker): string {
   return createHash('sha256')
     .update(JSON.stringify([caller, purpose]))
     .digest('base64url');
-}
-
-/** A shared store that cannot be asked is no reason to break; what needed it is done without. */
-function unlessLost(error: unknown): undefined {
-  if (!(error instanceof ConsentStoreLost)) throw error;
-  return undefined;
 }
