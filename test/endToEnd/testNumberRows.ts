@@ -93,14 +93,16 @@ export function heardAbout(lastDigits: string): string {
   if (row === undefined) throw new Error(`There is no row for ${lastDigits}.`);
   const [, , date, tenDays] = row;
   if (isCode(date))
-    return date === tenDays ? code(date) : `${code(date)} for the date, else ${code(tenDays)}`;
-  return code(tenDays);
+    return date === tenDays
+      ? inBackticks(date)
+      : `${inBackticks(date)} for the date, else ${inBackticks(tenDays)}`;
+  return inBackticks(tenDays);
 }
 
 function isCode(told: Told): boolean {
   return typeof told === 'string' && /^[A-Z_]+$/.test(told);
 }
 
-function code(told: Told): string {
+function inBackticks(told: Told): string {
   return `\`${String(told)}\``;
 }
