@@ -25,6 +25,7 @@ import {
 } from '../tokens/consents/consentRecord.ts';
 import {
   ConsentStoreLost,
+  unlessLost,
   type ConsentStore,
   type Written,
 } from '../tokens/consents/consentStore.ts';
@@ -323,9 +324,4 @@ export class ConsentLedger {
     const recorded = this.#seen?.recorded ?? { record: undefined, refusedUntilMs: {} };
     return standingOf({ ...recorded, nowMs }, this.#asker, this.#parts.rules);
   }
-}
-
-function unlessLost(error: unknown): undefined {
-  if (!(error instanceof ConsentStoreLost)) throw error;
-  return undefined;
 }

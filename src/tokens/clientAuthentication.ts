@@ -23,15 +23,25 @@ export function createClientAuthentication(
   settings: ClientAuthenticationSettings,
   clock: Clock,
 ): ClientAuthentication {
-  const headers =
-    settings.method === 'private_key_jwt'
-      ? []
-      : ['authorization', basic(clientId, settings.secret)];
-  if (settings.method === 'basic') {
-    const proof = { headers, form: {} };
-    return () => proof;
+  switch (settings.method) {
+    case 'basic': {
+      const proof = { headers: basic(clientId, settings.secret), form: {} };
+      return () => proof;
+    }
+    case 'private_key_jwt':
+      return asserting(clientId, settings.assertion, [], clock);
+    case 'both':
+      return asserting(clientId, settings.assertion, basic(clientId, settings.secret), clock);
   }
-  const sign = assertionSigner(clientId, settings.assertion, clock);
+}
+
+function asserting(
+  clientId: string,
+  assertion: AssertionSettings,
+  headers: readonly string[],
+  clock: Clock,
+): ClientAuthentication {
+  const sign = assertionSigner(clientId, assertion, clock);
   return async () => ({
     headers,
     form: { client_assertion_type: ASSERTION_TYPE, client_assertion: await sign() },
@@ -39,8 +49,9 @@ export function createClientAuthentication(
 }
 
 /** As the service writes it: base64(client_id:client_secret), not form-encoded first (RFC 6749 §2.3.1). */
-function basic(clientId: string, secret: string): string {
-  return `Basic ${Buffer.from(`${clientId}:${secret}`, 'utf8').toString('base64')}`;
+function basic(clientId: string, secret: string): readonly string[] {
+  const credentials = Buffer.from(`${clientId}:${secret}`, 'utf8').toString('base64');
+  return ['authorization', `Basic ${credentials}`];
 }
 
 /** Assertions of RFC 7523 §3: issuer and subject are the client, 60 s of life, a fresh `jti`. */

@@ -44,6 +44,7 @@ export async function runSoak(run: SoakRun): Promise<Findings> {
   const random = new Random(run.seed);
   const operator = new ChaosOperator(new Truth(run.seed, Date.now()), new Random(run.seed + 1), {
     echoes: true,
+    refusesOperations: run.flow === '2-legged',
     lateMs: OPERATOR_TIMEOUT_MS + 50,
     faultShare: FAULT_SHARE,
   });

@@ -21,6 +21,12 @@ export class ConsentStoreLost extends Error {
   }
 }
 
+/** A shared store that cannot be asked is no reason to break; what needed it is done without. */
+export function unlessLost(error: unknown): undefined {
+  if (!(error instanceof ConsentStoreLost)) throw error;
+  return undefined;
+}
+
 /**
  * Holds what is known of asking the owner of each number.
  *
