@@ -28,6 +28,8 @@ export interface AskSettings {
   readonly purpose?: string;
   readonly number?: PhoneNumber;
   readonly waitMs?: number;
+  /** Until its deadline. */
+  readonly timeLeftMs?: number;
 }
 
 const OFFER: Offer = {
@@ -92,6 +94,7 @@ export class AskedConsents {
     caller = 'anna',
     purpose = 'fraud-prevention',
     waitMs = 3000,
+    timeLeftMs = 60_000,
   }: AskSettings = {}): LookupRequest {
     const cameInAtMs = this.clock.monotonicMs();
     return {
@@ -100,7 +103,7 @@ export class AskedConsents {
       correlator: createCorrelator(undefined),
       cameInAtMs,
       signal: new AbortController().signal,
-      deadlineMs: cameInAtMs + 60_000,
+      deadlineMs: cameInAtMs + timeLeftMs,
       waitMs,
     };
   }
