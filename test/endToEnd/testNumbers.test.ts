@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_NUMBERS } from '../../src/simulator/testNumbers.ts';
 import { tellAbout, type Told } from './answers.ts';
-import { startSimulated } from './service.ts';
+import { startSimulated } from '../service.ts';
 import { STORES, Stores } from './stores.ts';
 
 const QUICK = { OPERATOR_TIMEOUT_MS: '300' };
