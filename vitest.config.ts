@@ -10,7 +10,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Left to itself vitest keeps a core free, which of two cores is half.
     maxWorkers: '100%',
-    testTimeout: 30_000,
-    hookTimeout: 20_000,
+    // Wide, for a machine that has other things to do: these limits find what hangs, not what is slow.
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });
