@@ -51,7 +51,8 @@ import { Readiness, type Need } from './readiness.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
-import { COMMAND_TIMEOUT_MS, RedisConnection } from './tokens/consents/redisConnection.ts';
+import { RedisConnection } from './sharedState/redisConnection.ts';
+import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
 import { StandardOutput } from './standardOutput.ts';
 import { TokenManager } from './tokens/tokenManager.ts';
@@ -361,8 +362,11 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
-/** An exchange is counted in a second, and recorded before and after in two seconds each, at most. */
-const ON_RECORD_MS = 5000;
+/**
+ * An exchange is counted in a second and recorded before, after, and for the other requests that hear of it,
+ * in two seconds each, at most.
+ */
+const ON_RECORD_MS = 7000;
 
 /** What is handed in from outside. */
 export interface SimSwapParts {

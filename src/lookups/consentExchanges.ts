@@ -84,7 +84,15 @@ export class ConsentExchanges {
 
   /** Asks the owner. */
   request(cause: Waiter, page: Page): Promise<Progress> {
-    return this.#inRoom('requests', cause, () => this.#request(cause, page));
+    const queuedAtMs = this.#parts.clock.monotonicMs();
+    return this.#inRoom('requests', cause, async () => {
+      const waitedMs = this.#parts.clock.monotonicMs() - queuedAtMs;
+      if (waitedMs < LOOK_AGAIN_MS) return this.#request(cause, page);
+      // Much may have been learned since: that the operator refuses us, for one.
+      const now = await this.#ledger.read();
+      const isFree = now.lost === undefined && now.standing.prompt.state === 'free';
+      return isFree && !this.#telling.isKnownTo(cause, now) ? this.#request(cause, now) : 'slept';
+    });
   }
 
   /** Asks the operator whether the owner has answered, and makes the lookup if so. */

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-import type { Asker } from '../domain/asker.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { consentStatus } from '../tokens/consents/consentStatus.ts';
-import { unlessLost } from '../tokens/consents/consentStore.ts';
+import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import { standingOf } from '../tokens/consents/standing.ts';
+import { askerKey } from './askerKey.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
 import { Waiter } from './consentWaiters.ts';
 import {
@@ -49,7 +48,7 @@ export class ConsentedLookups implements LookupRoute {
     if ('failure' in admitted) return admitted;
     const snapshot = await store.read(number).catch(unlessLost);
     if (snapshot === undefined) return { status: undefined };
-    const standing = standingOf(snapshot, nameOf(request), rules);
+    const standing = standingOf(snapshot, askerKey(request, number), rules);
     return { status: consentStatus(standing, snapshot.nowMs, clock.nowMs()) };
   }
 
@@ -82,9 +81,8 @@ export class ConsentedLookups implements LookupRoute {
 
   #join(waiter: Waiter): ConsentPursuit {
     const { number, request } = waiter.inquiry;
-    const asker = nameOf(request);
-    const key = `${number} ${asker}`;
-    const pursuit = this.#pursuits.get(key) ?? new ConsentPursuit(number, asker, this.#parts);
+    const key = askerKey(request, number);
+    const pursuit = this.#pursuits.get(key) ?? new ConsentPursuit(number, key, this.#parts);
     this.#pursuits.set(key, pursuit);
     const running = pursuit.join(waiter);
     if (!this.#running.has(running)) {
@@ -113,11 +111,4 @@ export class ConsentedLookups implements LookupRoute {
     const { keptFacts } = this.#parts;
     await Promise.all(facts.map((fact) => keptFacts.keep(request, number, fact, false)));
   }
-}
-
-/** Names an asker in records: of one length, and without what a token says of a person. */
-function nameOf({ caller, purpose }: Asker): string {
-  return createHash('sha256')
-    .update(JSON.stringify([caller, purpose]))
-    .digest('base64url');
 }

@@ -39,7 +39,7 @@ export async function runCanary({
   flow,
 }: CanaryRun): Promise<CanaryFindings> {
   const random = new Random(seed);
-  const operator = new NastyOperator(new Random(seed + 1));
+  const operator = new NastyOperator(new Random(seed + 1), flow === '2-legged');
   const issuer = await TestIssuer.start();
   const operatorUrl = await operator.listen();
   const server = spawn(process.execPath, [MAIN], {

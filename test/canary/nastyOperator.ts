@@ -5,6 +5,8 @@ import { text as readText } from 'node:stream/consumers';
 import type { Random } from '../chaos/random.ts';
 import { SECRET_MARK } from './marks.ts';
 
+type Failure = readonly [status: number, code: string];
+
 type Reply = readonly [status: number, headers: Record<string, string>, body: string];
 
 // 400 is how most refusals come, above all those of the polls.
@@ -24,6 +26,13 @@ const CODES = [
   'QUOTA_EXCEEDED',
 ] as const;
 
+const LOOKUP_FAILURES: readonly [Failure, ...Failure[]] = [
+  [404, 'NOT_FOUND'],
+  [422, 'SERVICE_NOT_APPLICABLE'],
+  [429, 'QUOTA_EXCEEDED'],
+  [503, 'UNAVAILABLE'],
+];
+
 const ERRORS = [
   'invalid_client',
   'invalid_grant',
@@ -42,9 +51,12 @@ export class NastyOperator {
   requests = 0;
   readonly #random: Random;
   readonly #server: Server;
+  readonly #refusesLookups: boolean;
 
-  constructor(random: Random) {
+  /** @param refusesLookups once it has refused us a lookup, a 3-legged service prompts nobody for a minute */
+  constructor(random: Random, refusesLookups: boolean) {
     this.#random = random;
+    this.#refusesLookups = refusesLookups;
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy());
     });
@@ -75,9 +87,13 @@ export class NastyOperator {
       request.socket.end(`HTTP/1.1 200 OK\r\n${told.replaceAll(/[\r\n]/g, '')}\r\n\r\n`);
       return;
     }
+    const path = request.url ?? '';
+    const isLookup = path.endsWith('/check') || path.endsWith('/retrieve-date');
     const [status, headers, text] = this.#random.chance(0.6)
-      ? this.#goodReply(request.url ?? '', told)
-      : this.#badReply(told);
+      ? this.#goodReply(path, told)
+      : isLookup && !this.#refusesLookups
+        ? this.#failedLookup(told)
+        : this.#badReply(told);
     const echoed = this.#random.chance(0.03) ? `other-${correlator}` : correlator;
     response.writeHead(status, {
       'content-type': this.#random.chance(0.95) ? 'application/json' : 'text/html',
@@ -110,6 +126,16 @@ export class NastyOperator {
         ? { swapped: this.#random.chance(0.3) }
         : { latestSimChange: this.#random.chance(0.5) ? null : '2020-01-01T00:00:00Z' },
     );
+  }
+
+  /** A reply to a lookup that is about the number, or about the operator itself. */
+  #failedLookup(told: string): Reply {
+    const [status, code] = this.#random.pick(LOOKUP_FAILURES);
+    return [
+      status,
+      { 'x-told': encodeURIComponent(told).slice(0, 500) },
+      JSON.stringify({ status, code, message: told }),
+    ];
   }
 
   #badReply(told: string): Reply {

@@ -3,6 +3,7 @@ import type { LookupFailure } from '../../src/errors.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import type { Told } from '../askedFields.ts';
 import { settled } from '../testClock.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { BOB } from '../values.ts';
 import { AskedConsents, DATE, window } from './askedConsents.ts';
 
@@ -132,6 +133,27 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     await settled();
     await ask([DATE]);
     expect(await service.after(2 * SECOND_MS, bob)).toEqual([{ latestSimChange: null }]);
+  });
+});
+
+describe('a prompt that had to wait for a permit', () => {
+  it('is not made when the operator has refused us meanwhile', async () => {
+    service = new AskedConsents({ permits: 1 });
+    service.operator.latencyMs = SECOND_MS;
+    service.operator.looked = [REFUSED];
+    const waitMs = 20 * SECOND_MS;
+    const refused = service.ask([DATE], { waitMs });
+    await settled();
+    const ahead = [4, 5, 6].map((last) =>
+      service.ask(WINDOW, { waitMs, number: `+44770090000${last}` as PhoneNumber }),
+    );
+    const waiting = service.ask([DATE], { waitMs, number: BOB });
+    await service.clock.advance(waitMs);
+    expect(failureOf(await refused)?.code).toBe('OPERATOR_REFUSED');
+    expect(failureOf(await waiting)).toEqual(REFUSED);
+    await Promise.all(ahead);
+    const asked = service.operator.prompts.map(({ operation }) => operation);
+    expect(asked.filter((operation) => operation === 'retrieve-date')).toHaveLength(1);
   });
 });
 

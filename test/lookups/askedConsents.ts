@@ -45,10 +45,10 @@ export class AskedConsents {
   readonly store = new MemoryConsentStore(this.clock);
   readonly #replicas: readonly LookupRoute[];
 
-  constructor({ replicas = 1, keepMs = 60_000 } = {}) {
+  constructor({ replicas = 1, keepMs = 60_000, permits = 10 } = {}) {
     const { clock, operator, admission, store } = this;
     const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: 60_000 });
-    const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
+    const room = () => new Bulkhead({ permits, queue: 10 }, clock);
     this.#replicas = Array.from({ length: replicas }, () => {
       const route = new ConsentedLookups(
         {

@@ -19,7 +19,7 @@ export interface ConsentRecord {
 export interface ConsentIdentity {
   /** Names this consent in the audit log and in logs; says nothing of the number. */
   readonly id: string;
-  /** A hash of the caller and the purpose whose requests share it. */
+  /** Names the caller and the purpose whose requests share it, and says nothing of them. */
   readonly asker: string;
   /** What it was asked for. Its operation is fixed by the scope; its window may still change. */
   readonly lookup: Lookup;
