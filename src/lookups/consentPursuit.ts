@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../errors.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import { LOOK_AGAIN_MS, nextStep, pendingFailure } from '../tokens/consents/standing.ts';
 import { ConsentExchanges, type ExchangeParts, type Progress } from './consentExchanges.ts';
 import { ConsentLedger, type Page } from './consentLedger.ts';
@@ -71,7 +71,7 @@ export class ConsentPursuit {
         }
       }
     } catch (error) {
-      if (error instanceof ConsentStoreLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
+      if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
       else this.#waiters.reject(error);
     } finally {
       this.#running = undefined;

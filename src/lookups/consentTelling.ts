@@ -3,7 +3,7 @@ import { closes, type FailedLookup } from '../domain/failedLookup.ts';
 import { lookupOf, unknownFacts } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { unlessLost } from '../tokens/consents/consentStore.ts';
+import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import { ANOTHERS_PENDING, failureToTell } from '../tokens/consents/standing.ts';
 import type { Admission, Heard } from './admission.ts';
 import type { Page } from './consentLedger.ts';

@@ -3,8 +3,8 @@ import type { Asker } from '../domain/asker.ts';
 import { lookupOf, type Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupKey } from '../domain/question.ts';
-import { OutOfMemory, type RedisConnection } from '../tokens/consents/redisConnection.ts';
-import { StateSeal } from '../tokens/consents/stateSeal.ts';
+import { OutOfMemory, type RedisConnection } from '../sharedState/redisConnection.ts';
+import { StateSeal } from '../sharedState/stateSeal.ts';
 import {
   MAX_FACTS_PER_NUMBER,
   mayAnswer,

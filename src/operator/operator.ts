@@ -53,24 +53,20 @@ export class Operator {
     const call = this.#callOf(lookup);
     const body = JSON.stringify({ ...phoneNumber, ...call.attributes });
 
-    let sentAtMs = 0;
     return call.endpoint.post({
       about: number,
       urgency: context,
       isRetry,
-      make: () => {
-        sentAtMs = this.#clock.nowMs();
-        return {
-          headers: ['authorization', authorization],
-          contentType: 'application/json',
-          body,
-          correlator: context.correlator.next(),
-          signal: context.signal,
-        };
-      },
+      make: () => ({
+        headers: ['authorization', authorization],
+        contentType: 'application/json',
+        body,
+        correlator: context.correlator.next(),
+        signal: context.signal,
+      }),
       judge: (exchange): Judgement<Fact> => {
         if ('fault' in exchange) return { failure: judgeFault(exchange.fault) };
-        const { reply, isUnproven = false } = exchange;
+        const { reply, sentAtMs, isUnproven = false } = exchange;
         const made = { sentAtMs, nowMs: this.#clock.nowMs(), flow: this.#flow, isUnproven };
         return call.judge(reply, made);
       },

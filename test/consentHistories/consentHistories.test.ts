@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { RedisConnection } from '../../src/tokens/consents/redisConnection.ts';
+import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
 import { silentLog } from '../silentLog.ts';
 import { history, type History } from './history.ts';

@@ -15,7 +15,7 @@ import type { Offer } from '../../src/lookups/plan.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisKeptFactsScripts.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
-import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours } from '../values.ts';
 import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
@@ -112,7 +112,7 @@ class SlowRedis {
       case RECALL:
         return [now, ...[...fields].flatMap(([field, kept]) => [field, kept.replace(/^\d+ /, '')])];
       default:
-        throw new ConsentStoreLost();
+        throw new SharedStateLost();
     }
   }
 }
