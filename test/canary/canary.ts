@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
+import { COMPILE_CACHE } from '../compileCache.ts';
 import { Random } from '../chaos/random.ts';
 import { leaksIn, NUMBER_MARK, SECRET_MARK, type Leak } from './marks.ts';
 import { NastyOperator } from './nastyOperator.ts';
@@ -44,6 +45,7 @@ export async function runCanary({
   const operatorUrl = await operator.listen();
   const server = spawn(process.execPath, [MAIN], {
     env: {
+      ...COMPILE_CACHE,
       ...issuer.settings,
       PORT: '0',
       ROLE: role,

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
+import { COMPILE_CACHE } from '../compileCache.ts';
 import { ChaosOperator } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
 import { Random } from './random.ts';
@@ -126,6 +127,7 @@ async function startServerUnderTest(
   const hasLimits = without !== 'time-limit';
   const server = fork(SERVER_UNDER_TEST, without === undefined ? [] : [without], {
     env: {
+      ...COMPILE_CACHE,
       PORT: '0',
       OPERATOR_AUTH_URL: operatorUrl,
       OPERATOR_SIM_SWAP_URL: operatorUrl,
