@@ -261,6 +261,7 @@ function consentedLookups(parts: RouteParts): ConsentedLookups {
       rules: {
         doubtMs: consent.doubtSeconds * 1000,
         deniedMs: consent.deniedSeconds * 1000,
+        failureMs: consent.failureSeconds * 1000,
         resultMs: consent.resultSeconds * 1000,
         leaseMs: exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS,
         firstPoll: settings.cibaFirstPoll,

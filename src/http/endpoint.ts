@@ -1,4 +1,5 @@
 import { Pool, errors, type Dispatcher } from 'undici';
+import { errorName } from '../errors.ts';
 import type { Abortable, AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck } from './echo.ts';
 import type { Departure, Exchange, HttpReply, Post, TransportFault } from './exchange.ts';
@@ -250,7 +251,7 @@ const NOT_HTTP = [
 ];
 
 function describe(error: Error): Omit<TransportFault, 'sent'> {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const code = errorName(error);
   if (NOT_HTTP.some((kind) => error instanceof kind)) {
     const detail = `the reply is not HTTP (${code})`;
     return { cause: 'invalid-reply', detail, flaw: 'not HTTP' };

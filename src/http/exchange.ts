@@ -60,9 +60,3 @@ export interface Post {
   readonly correlator: string;
   readonly signal?: AbortSignal | undefined;
 }
-
-/** The value of a header that may stand once; `undefined` when absent or repeated. */
-export function singleHeader(reply: HttpReply, name: string): string | undefined {
-  const value = reply.headers[name];
-  return typeof value === 'string' ? value : undefined;
-}

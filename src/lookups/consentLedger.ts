@@ -6,7 +6,6 @@ import type { LookupFailure } from '../errors.ts';
 import {
   asOf,
   concluded,
-  FAILURE_KEPT_MS,
   keptUntilMs,
   overruled,
   polling,
@@ -24,7 +23,7 @@ import {
   type Redeemed,
   type Requested,
 } from '../tokens/consents/consentRecord.ts';
-import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
+import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { ConsentStore, Written } from '../tokens/consents/consentStore.ts';
 import {
   pendingFailure,
@@ -239,7 +238,8 @@ export class ConsentLedger {
 
   /** That the operator refuses us an operation. A lost store is passed over. */
   async refuse(operation: Operation): Promise<void> {
-    await this.#parts.store.refuse(operation, FAILURE_KEPT_MS).catch(unlessLost);
+    const { store, rules } = this.#parts;
+    await store.refuse(operation, rules.failureMs).catch(unlessLost);
   }
 
   /** Does what may be done twice, until the store is there for it or the lease is over. */
@@ -320,9 +320,4 @@ export class ConsentLedger {
     const recorded = this.#seen?.recorded ?? { record: undefined, refusedUntilMs: {} };
     return standingOf({ ...recorded, nowMs }, this.#asker, this.#parts.rules);
   }
-}
-
-function unlessLost(error: unknown): undefined {
-  if (!(error instanceof SharedStateLost)) throw error;
-  return undefined;
 }

@@ -9,3 +9,9 @@ export class SharedStateLost extends Error {
     super('The shared store cannot be asked.');
   }
 }
+
+/** A shared store that cannot be asked is no reason to break; what needed it is done without. */
+export function unlessLost(error: unknown): undefined {
+  if (!(error instanceof SharedStateLost)) throw error;
+  return undefined;
+}

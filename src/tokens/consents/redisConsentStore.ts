@@ -112,7 +112,10 @@ export class RedisConsentStore implements ConsentStore {
       version,
       sealed,
       doubtUntilMs: Number(doubt),
-      refusedUntilMs: { 'retrieve-date': Number(date), check: Number(check) },
+      refusedUntilMs: {
+        'retrieve-date': Number(date),
+        check: Number(check),
+      } satisfies Record<Operation, number>,
       // A record is first written only while the store remembers what it did when it was read.
       blank: Number(epoch) + (doubt === '' ? 0 : 1),
     };
