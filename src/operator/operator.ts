@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { lookupChannel, traced } from '../diagnostics.ts';
+import { lookupChannel, traced, type LookupMessage, type LookupResult } from '../diagnostics.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
@@ -46,15 +46,11 @@ export class Operator {
    */
   lookUp(order: LookupOrder, context: ExchangeContext): Promise<Outcome<Judgement<Fact>>> {
     if (!lookupChannel.hasSubscribers) return this.#lookUp(order, context);
-    const message = { correlator: context.correlator.name, ...order.lookup };
     return traced(
       lookupChannel,
-      message,
+      messageOf(order, context),
       () => this.#lookUp(order, context),
-      ({ judged, attempts }) => ({
-        outcome: 'failure' in judged ? judged.failure.code : 'answered',
-        attempts,
-      }),
+      resultOf,
     );
   }
 
@@ -130,6 +126,21 @@ function sendsPhoneNumber({
     case 'auto':
       return !asksOwner(flow);
   }
+}
+
+function messageOf({ lookup }: LookupOrder, { correlator }: ExchangeContext): LookupMessage {
+  const { operation } = lookup;
+  switch (operation) {
+    case 'retrieve-date':
+      return { correlator: correlator.name, operation };
+    case 'check':
+      return { correlator: correlator.name, operation, maxAgeHours: lookup.maxAgeHours };
+  }
+}
+
+/** What is published of a lookup: never the answer. */
+function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>): LookupResult {
+  return { outcome: 'failure' in judged ? judged.failure.code : 'answered', attempts };
 }
 
 /** One lookup to make, and the token to pay it with. */

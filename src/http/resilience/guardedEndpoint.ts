@@ -172,9 +172,11 @@ export class GuardedEndpoint {
 
   #send(post: Post, urgency: Urgency): Promise<Exchange> {
     const timeLeftMs = this.#exchangeTimeMs(urgency);
-    const send = (): Promise<Exchange> => this.#endpoint.post(post, timeLeftMs, this.#now());
-    if (!exchangeChannel.hasSubscribers) return send();
+    if (!exchangeChannel.hasSubscribers) {
+      return this.#endpoint.post(post, timeLeftMs, this.#now());
+    }
     const message = { correlator: post.correlator, endpoint: this.#guards.name };
+    const send = () => this.#endpoint.post(post, timeLeftMs, this.#now());
     return traced(exchangeChannel, message, send, resultOf);
   }
 
