@@ -102,7 +102,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   ): RequestContext => {
     const wait = waitOf(preferredWaitMs, parts);
     const loader = simSwaps.forRequest({
-      caller: caller.key,
+      caller: caller.identity,
       purpose,
       correlator,
       cameInAtMs: life.cameInAtMs,
@@ -114,7 +114,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       ...wait,
       caller,
       simSwaps: permittedSimSwaps(caller, loader),
-      quotas: () => quotas.standingOf(caller.key, QUOTA_READ_TIMEOUT_MS),
+      quotas: () => quotas.standingOf(caller.identity, QUOTA_READ_TIMEOUT_MS),
     };
   };
   const readiness = new Readiness({

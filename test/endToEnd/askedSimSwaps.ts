@@ -9,6 +9,7 @@ import { createSimSwaps } from '../../src/server.ts';
 import { fieldsOf } from '../askedFields.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { silentLog } from '../silentLog.ts';
+import { callerNamed } from '../values.ts';
 
 /** How one request asks. */
 export interface Asking {
@@ -57,7 +58,7 @@ export class AskedSimSwaps implements AsyncDisposable {
     timeLeftMs = 60_000,
   }: Asking): Promise<boolean | string> {
     const loader = this.#simSwaps.forRequest({
-      caller: 'somebody',
+      caller: callerNamed('somebody'),
       purpose: 'fraud-prevention',
       correlator: createCorrelator(undefined),
       cameInAtMs: this.#clock.monotonicMs(),

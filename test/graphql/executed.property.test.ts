@@ -8,7 +8,7 @@ import { LookupError } from '../../src/errors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
-import { ALICE, BOB } from '../values.ts';
+import { ALICE, BOB, callerNamed } from '../values.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
 const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -45,7 +45,7 @@ function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
     }
   };
   return {
-    caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: ALICE },
+    caller: { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE },
     quotas: () => Promise.resolve([]),
     simSwaps: { answer: tell },
   };

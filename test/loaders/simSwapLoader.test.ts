@@ -13,7 +13,7 @@ import type {
 } from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import { fieldsOf } from '../askedFields.ts';
-import { ALICE, BOB, changed, checked, hours } from '../values.ts';
+import { ALICE, BOB, changed, checked, hours, callerNamed } from '../values.ts';
 
 const OFFER: Offer = {
   operations: new Set(['retrieve-date', 'check']),
@@ -68,7 +68,7 @@ class CountingRoute implements LookupRoute {
 function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Error])[] = []) {
   const route = new CountingRoute(new Map(lines));
   const executor = new Executor(route, OFFER, {
-    caller: 'bank',
+    caller: callerNamed('bank'),
     purpose: 'fraud-prevention',
     correlator: createCorrelator(undefined),
     cameInAtMs: 0,

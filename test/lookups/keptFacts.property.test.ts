@@ -17,7 +17,7 @@ import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisKeptFactsScripts.ts
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, hours } from '../values.ts';
+import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
 
 const OFFER: Offer = {
@@ -191,7 +191,7 @@ class World {
     }
     const isOwn =
       made.number === number &&
-      made.request.caller === request.caller &&
+      made.request.caller.key === request.caller.key &&
       made.request.purpose === request.purpose;
     if (made.request.correlator !== request.correlator) this.toldAgain += 1;
     if (!isOwn) this.problems.push('what another asker learned');
@@ -215,7 +215,7 @@ class World {
     const cameInAtMs = clock.monotonicMs();
     const over = new AbortController();
     const executor = new Executor(route, OFFER, {
-      caller: one.caller,
+      caller: callerNamed(one.caller),
       purpose: one.purpose,
       correlator: createCorrelator(undefined),
       cameInAtMs,
