@@ -468,6 +468,7 @@ export function createSimSwaps(
         rules: {
           doubtMs: consent.doubtSeconds * 1000,
           deniedMs: consent.deniedSeconds * 1000,
+          failureMs: consent.failureSeconds * 1000,
           resultMs: consent.resultSeconds * 1000,
           leaseMs: exchangeMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS,
           firstPoll: settings.cibaFirstPoll,

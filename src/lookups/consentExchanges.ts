@@ -255,7 +255,11 @@ export class ConsentExchanges {
     const failure = failureLearned(learned, nowMs) ?? judged.failure;
     const made = { consentId: id, madeFor: cause.inquiry.request };
     await this.#telling.tellFailure({ lookup, failure }, made);
-    if (failure.code === 'OPERATOR_REFUSED') await this.#ledger.refuse(lookup.operation);
+    // What speaks for one question is no word on the operation: a number that the operator takes for
+    // malformed must not keep everybody else from being asked.
+    if (failure.code === 'OPERATOR_REFUSED' && failure.reach !== 'question') {
+      await this.#ledger.refuse(lookup.operation);
+    }
     await this.#ledger.learn(spent, learned);
   }
 
@@ -272,10 +276,13 @@ export class ConsentExchanges {
 
   /** The date first if a request wants it, since it may answer every window; else what helps most. */
   #lookupToRequest(cause: Waiter, page: Page): Lookup {
-    const waiting = this.#waiters.all();
-    const wanted = (waiting.length > 0 ? waiting : [cause]).map((waiter) => waiter.wanted);
+    // A request that has come since the page was read may want what it says nobody is to be prompted for.
+    const wanted = this.#waiters
+      .all()
+      .filter((waiter) => !this.#telling.isKnownTo(waiter, page))
+      .map((waiter) => waiter.wanted);
     const date = wanted.find(({ operation }) => operation === 'retrieve-date');
-    return date ?? this.#lookupToSpendOn(cause.wanted, page);
+    return date ?? this.#lookupToSpendOn(wanted[0] ?? cause.wanted, page);
   }
 
   /**

@@ -6,7 +6,6 @@ import type { LookupFailure } from '../errors.ts';
 import {
   asOf,
   concluded,
-  FAILURE_KEPT_MS,
   keptUntilMs,
   overruled,
   polling,
@@ -239,7 +238,8 @@ export class ConsentLedger {
 
   /** That the operator refuses us an operation. A lost store is passed over. */
   async refuse(operation: Operation): Promise<void> {
-    await this.#parts.store.refuse(operation, FAILURE_KEPT_MS).catch(unlessLost);
+    const { store, rules } = this.#parts;
+    await store.refuse(operation, rules.failureMs).catch(unlessLost);
   }
 
   /** Does what may be done twice, until the store is there for it or the lease is over. */

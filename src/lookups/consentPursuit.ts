@@ -91,9 +91,10 @@ export class ConsentPursuit {
     const expiredIds = await this.#telling.tellRecorded(page);
     if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     if (this.#waiters.departures > departures) return 'told';
-    // The cause has left and its errand is done: there is nothing to ask for it.
-    if (this.#waiters.isEmpty && this.#telling.isKnownTo(cause, page)) return 'told';
-    return this.#follow(cause, page);
+    // Another request may have come while the one with the errand has left.
+    const { first } = this.#waiters;
+    if (first !== undefined) return this.#follow(first, page);
+    return this.#telling.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);
   }
 
   async #follow(cause: Waiter, page: Page): Promise<Progress> {

@@ -123,6 +123,15 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     expect(prompts()).toBe(3);
   });
 
+  it('of one question keeps no other owner from being prompted', async () => {
+    service.operator.looked = [{ code: 'OPERATOR_REFUSED', reach: 'question' }];
+    expect(failureOf(await ask(WINDOW))?.code).toBe('OPERATOR_REFUSED');
+    await ask(WINDOW, { number: BOB, caller: 'bert' });
+    await ask(WINDOW);
+    // One for each owner: the first caller hears its failure again.
+    expect(prompts()).toBe(2);
+  });
+
   it('lets a consent that lives come to its lookup', async () => {
     service.operator.looked = [
       REFUSED,
@@ -137,6 +146,19 @@ describe('OPERATOR_REFUSED at a lookup', () => {
 });
 
 describe('a prompt that had to wait for a permit', () => {
+  it('is late by the last deadline of the requests that wait, whichever came last', async () => {
+    service = new AskedConsents({ permits: 1 });
+    service.operator.latencyMs = 5 * SECOND_MS;
+    const ahead = service.ask(WINDOW, { number: BOB, waitMs: 20 * SECOND_MS });
+    await settled();
+    const patient = service.ask(WINDOW, { waitMs: 30 * SECOND_MS });
+    const hasty = service.ask(WINDOW, { waitMs: 500, timeLeftMs: SECOND_MS });
+    await service.clock.advance(30 * SECOND_MS);
+    expect(failureOf(await hasty)?.code).toBe('CONSENT_PENDING');
+    expect(await patient).toEqual([{ swapped: false }]);
+    await ahead;
+  });
+
   it('is not made when the operator has refused us meanwhile', async () => {
     service = new AskedConsents({ permits: 1 });
     service.operator.latencyMs = SECOND_MS;

@@ -16,6 +16,7 @@ import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisKeptFactsScripts.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { inForm } from '../forms.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
@@ -264,7 +265,7 @@ describe.each([
           expect(world.problems).toEqual([]);
           toldAgain += world.toldAgain;
         }),
-        { numRuns: 200 },
+        { numRuns: inForm({ short: 50, long: 200 }) },
       );
       expect(toldAgain).toBeGreaterThan(0);
     },

@@ -119,6 +119,7 @@ describe('lookups with consent in several replicas', () => {
         rules: {
           doubtMs: 300_000,
           deniedMs: 600_000,
+          failureMs: 60_000,
           resultMs: 60_000,
           leaseMs: LEASE_MS,
           firstPoll: 'at-once',
