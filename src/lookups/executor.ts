@@ -1,29 +1,22 @@
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Question } from '../domain/question.ts';
-import type { LookupFailureCode } from '../errors.ts';
+import type { LookupFailure, LookupFailureCode } from '../errors.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupRequest,
-  LookupRoute,
-  TimedFact,
-} from './lookupRoute.ts';
-import type { Answer, Offer, Plan } from './plan.ts';
+import type { ConsentReading, Inquiry, LookupRequest, TimedFact } from './lookupRoute.ts';
+import type { Operators, RoutedOperator } from './operators.ts';
+import type { Answer, Plan } from './plan.ts';
 import { answerTo, nextLookup } from './planner.ts';
 
 /** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
 export class Executor {
-  readonly #route: LookupRoute;
-  readonly #offer: Offer;
+  readonly #operators: Operators;
   readonly #request: LookupRequest;
   /** Facts live as long as the request, so a later question finds what an earlier one learned. */
   readonly #inquiries = new Map<PhoneNumber, RunningInquiry>();
 
-  constructor(route: LookupRoute, offer: Offer, request: LookupRequest) {
-    this.#route = route;
-    this.#offer = offer;
+  constructor(operators: Operators, request: LookupRequest) {
+    this.#operators = operators;
     this.#request = request;
   }
 
@@ -39,7 +32,8 @@ export class Executor {
   /** The answer to a question that was asked; an `Error` for a defect of ours. */
   answerTo(number: PhoneNumber, question: Question): Answer | Error {
     const inquiry = this.#inquiry(number);
-    const answer = answerTo(question, inquiry, this.#offer);
+    if (inquiry.operator === undefined) return { kind: 'failure', failure: NOT_SERVED };
+    const answer = answerTo(question, inquiry, inquiry.operator.offer);
     return answer ?? inquiry.defect ?? new Error('A question was left open.');
   }
 
@@ -48,24 +42,25 @@ export class Executor {
    * of it holds: an expiry is told once, and a pending one may have ended a moment later.
    */
   async consent(number: PhoneNumber): Promise<ConsentReading> {
-    const inquiry = this.#inquiries.get(number);
-    await inquiry?.run;
-    const reading = await this.#route.consent(number, this.#request);
-    return 'failure' in reading || inquiry === undefined
-      ? reading
-      : { status: statusBeside(inquiry, reading.status) };
+    const inquiry = this.#inquiry(number);
+    if (inquiry.operator === undefined) return { failure: NOT_SERVED };
+    await inquiry.run;
+    const reading = await inquiry.operator.route.consent(number, this.#request);
+    return 'failure' in reading ? reading : { status: statusBeside(inquiry, reading.status) };
   }
 
   /** One lookup at a time: the next one may not be needed, and some operators refuse a second. */
   async #run(inquiry: RunningInquiry): Promise<void> {
+    if (inquiry.operator === undefined) return;
+    const { offer, route } = inquiry.operator;
     inquiry.isRunning = true;
     try {
       for (
-        let lookup = nextLookup(inquiry, this.#offer);
+        let lookup = nextLookup(inquiry, offer);
         lookup !== undefined;
-        lookup = nextLookup(inquiry, this.#offer)
+        lookup = nextLookup(inquiry, offer)
       ) {
-        const outcome = await this.#route.lookUp(lookup, inquiry);
+        const outcome = await route.lookUp(lookup, inquiry);
         if ('facts' in outcome) inquiry.facts.push(...outcome.facts);
         else inquiry.failures.push(outcome.failed);
       }
@@ -81,6 +76,7 @@ export class Executor {
     if (inquiry === undefined) {
       inquiry = {
         number,
+        operator: this.#operators.of(number),
         request: this.#request,
         questions: [],
         facts: [],
@@ -117,9 +113,13 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
   CONSENT_EXPIRED: 'EXPIRED',
 };
 
+/** No operator is asked: there is none whose number it is. */
+const NOT_SERVED: LookupFailure = { code: 'NUMBER_NOT_SERVED', reach: 'number' };
+
 const NOTHING_ASKED = Promise.resolve();
 
 interface RunningInquiry extends Inquiry {
+  readonly operator: RoutedOperator | undefined;
   readonly questions: Question[];
   readonly facts: TimedFact[];
   readonly failures: FailedLookup[];

@@ -113,7 +113,7 @@ async function makeRequest(
     deadlineMs: cameInAtMs + 60_000,
     waitMs: patienceMs,
   };
-  const executor = new Executor(replica, OFFER, request);
+  const executor = new Executor({ of: () => ({ offer: OFFER, route: replica }) }, request);
   const over = new AbortController();
   const hangingUp =
     hangsUpAfterMs === undefined

@@ -67,14 +67,17 @@ class CountingRoute implements LookupRoute {
 
 function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Error])[] = []) {
   const route = new CountingRoute(new Map(lines));
-  const executor = new Executor(route, OFFER, {
-    caller: callerNamed('bank'),
-    purpose: 'fraud-prevention',
-    correlator: createCorrelator(undefined),
-    cameInAtMs: 0,
-    signal: new AbortController().signal,
-    deadlineMs: Infinity,
-  });
+  const executor = new Executor(
+    { of: () => ({ offer: OFFER, route }) },
+    {
+      caller: callerNamed('bank'),
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator(undefined),
+      cameInAtMs: 0,
+      signal: new AbortController().signal,
+      deadlineMs: Infinity,
+    },
+  );
   return { route, loader: fieldsOf(createSimSwapLoader(executor)) };
 }
 

@@ -85,7 +85,10 @@ export class AskedConsents {
     replica = 0,
   ): Promise<readonly (Told | Error)[]> {
     const lookups = this.replica(replica);
-    const executor = new Executor(lookups, OFFER, this.request(settings));
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route: lookups }) },
+      this.request(settings),
+    );
     await executor.ask(number, questions);
     return questions.map((question) => told(executor.answerTo(number, question)));
   }

@@ -107,14 +107,17 @@ describe.each([
       number = NUMBER,
     }: { caller?: string; purpose?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
   ): Promise<(Told | Error)[]> {
-    const executor = new Executor(lookups, OFFER, {
-      caller: callerNamed(caller),
-      purpose,
-      correlator: createCorrelator(undefined),
-      cameInAtMs: clock.monotonicMs(),
-      signal,
-      deadlineMs: clock.monotonicMs() + 10_000,
-    });
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route: lookups }) },
+      {
+        caller: callerNamed(caller),
+        purpose,
+        correlator: createCorrelator(undefined),
+        cameInAtMs: clock.monotonicMs(),
+        signal,
+        deadlineMs: clock.monotonicMs() + 10_000,
+      },
+    );
     return executor
       .ask(number, questions)
       .then(() => questions.map((question) => told(executor.answerTo(number, question))));

@@ -215,14 +215,17 @@ class World {
     };
     const cameInAtMs = clock.monotonicMs();
     const over = new AbortController();
-    const executor = new Executor(route, OFFER, {
-      caller: callerNamed(one.caller),
-      purpose: one.purpose,
-      correlator: createCorrelator(undefined),
-      cameInAtMs,
-      signal: over.signal,
-      deadlineMs: cameInAtMs + one.patienceMs,
-    });
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route }) },
+      {
+        caller: callerNamed(one.caller),
+        purpose: one.purpose,
+        correlator: createCorrelator(undefined),
+        cameInAtMs,
+        signal: over.signal,
+        deadlineMs: cameInAtMs + one.patienceMs,
+      },
+    );
     const overAt = this.time.sleep(one.patienceMs).then(() => over.abort());
     await executor.ask(one.number, one.questions);
     if (

@@ -133,14 +133,17 @@ describe('lookups with consent in several replicas', () => {
   }
 
   async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
-    const executor = new Executor(lookups, OFFER, {
-      caller: callerNamed(caller),
-      purpose: 'fraud-prevention',
-      correlator: createCorrelator(undefined),
-      cameInAtMs: clock.monotonicMs(),
-      signal: new AbortController().signal,
-      deadlineMs: clock.monotonicMs() + 10_000,
-    });
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route: lookups }) },
+      {
+        caller: callerNamed(caller),
+        purpose: 'fraud-prevention',
+        correlator: createCorrelator(undefined),
+        cameInAtMs: clock.monotonicMs(),
+        signal: new AbortController().signal,
+        deadlineMs: clock.monotonicMs() + 10_000,
+      },
+    );
     await executor.ask(ALICE, [WINDOW]);
     return told(executor.answerTo(ALICE, WINDOW));
   }

@@ -77,13 +77,16 @@ async function ask(
   { asker = ANNA, number = ALICE, signal = new AbortController().signal }: Asking = {},
 ): Promise<(Told | Error)[]> {
   const cameInAtMs = clock.monotonicMs();
-  const executor = new Executor(route, OFFER, {
-    ...asker,
-    correlator: createCorrelator(undefined),
-    cameInAtMs,
-    signal,
-    deadlineMs: cameInAtMs + 10_000,
-  });
+  const executor = new Executor(
+    { of: () => ({ offer: OFFER, route }) },
+    {
+      ...asker,
+      correlator: createCorrelator(undefined),
+      cameInAtMs,
+      signal,
+      deadlineMs: cameInAtMs + 10_000,
+    },
+  );
   await executor.ask(number, questions);
   return questions.map((question) => told(executor.answerTo(number, question)));
 }
