@@ -47,13 +47,13 @@ class CountingRoute implements LookupRoute {
     await this.gate;
     const line = this.#lines.get(number) ?? NEVER_SWAPPED;
     if (line instanceof Error) throw line;
-    if ('code' in line) return { failed: { lookup, failure: line } };
+    if ('code' in line) return { kind: 'failed', failed: { lookup, failure: line } };
     const { swapped = Infinity, activated = swapped } = line;
     const fact =
       lookup.operation === 'check'
         ? checked(lookup.maxAgeHours, swapped <= lookup.maxAgeHours)
         : changed(activated);
-    return { facts: [{ ...fact, leftAtMs: 0 }] };
+    return { kind: 'facts', facts: [{ ...fact, leftAtMs: 0 }] };
   }
 
   consent(): Promise<ConsentReading> {

@@ -126,7 +126,7 @@ function watched(
   return {
     lookUp: async (lookup, inquiry) => {
       const outcome = await route.lookUp(lookup, inquiry);
-      const facts = 'facts' in outcome ? outcome.facts : [];
+      const facts = outcome.kind === 'facts' ? outcome.facts : [];
       for (const { sentAtMs } of facts) onTold(inquiry.request, inquiry.number, sentAtMs);
       return outcome;
     },

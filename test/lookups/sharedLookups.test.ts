@@ -351,7 +351,7 @@ describe('a kept answer', () => {
     const inquiry = { number: ALICE, request, questions: [window(240)], facts: [], failures: [] };
     outcomes.push(await inner.lookUp(check(240), inquiry));
     expect(outcomes).toEqual([
-      { facts: [{ ...check(240), swapped: false, sentAtMs, leftAtMs: sentAtMs }] },
+      { kind: 'facts', facts: [{ ...check(240), swapped: false, sentAtMs, leftAtMs: sentAtMs }] },
     ]);
   });
 });
