@@ -26,6 +26,7 @@ function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): A
       purpose: 'fraud-prevention',
       correlator: createCorrelator('trace'),
       deadlineMs: Infinity,
+      signal: new AbortController().signal,
     },
     ...others,
   };
@@ -98,7 +99,8 @@ describe('an entry', () => {
 
   it('hides a number that a caller chose for a correlator', () => {
     const correlator = createCorrelator(ALICE);
-    const request = { caller: 'anonymous', purpose: 'x', correlator, deadlineMs: Infinity };
+    const { signal } = new AbortController();
+    const request = { caller: 'anonymous', purpose: 'x', correlator, deadlineMs: Infinity, signal };
     expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
   });
 
