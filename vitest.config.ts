@@ -1,5 +1,10 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+// For the workers and for what they start: see test/compileCache.ts.
+process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'sim-swap-compile-cache');
 
 export default defineConfig({
   // The graphql that Node finds. vite would take its ES modules instead, and Apollo has the other one.
@@ -10,7 +15,11 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Left to itself vitest keeps a core free, which of two cores is half.
     maxWorkers: '100%',
-    testTimeout: 30_000,
-    hookTimeout: 20_000,
+    // Most of those that run at once wait for an operator.
+    maxConcurrency: 20,
+    // Wide, for a machine that has other things to do: these limits find what hangs, not what is slow.
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });

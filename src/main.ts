@@ -1,6 +1,7 @@
 import { banner } from './banner.ts';
 import { ConfigError } from './config/environment.ts';
 import { readConfig, type Config } from './config.ts';
+import { errorName } from './errors.ts';
 import { createLog } from './log.ts';
 import { openingDocument, type ExampleSettings } from './openingDocument.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
@@ -8,7 +9,7 @@ import { sumUpRepeats } from './repeats.ts';
 import { startServer } from './server.ts';
 import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
-import { onTermination, type TerminationSignal } from './termination.ts';
+import { fail, onTermination, type TerminationSignal } from './termination.ts';
 
 /** For a reader of standard output to take what is left. */
 const LAST_LINES_MS = 1000;
@@ -127,13 +128,8 @@ function whyNotStarted(error: unknown, { listen }: Config): string {
 
 /** What Node tells of an error of the system's; of another one, its name. */
 function systemError(error: unknown): { readonly code: string; readonly syscall?: string } {
-  if (!(error instanceof Error)) return { code: typeof error };
-  const { code = error.name, syscall } = error as NodeJS.ErrnoException;
-  return syscall === undefined ? { code } : { code, syscall };
-}
-
-/** Prints the message to stderr and exits with status 1. */
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`);
-  process.exit(1);
+  const code = errorName(error);
+  return error instanceof Error && 'syscall' in error && typeof error.syscall === 'string'
+    ? { code, syscall: error.syscall }
+    : { code };
 }

@@ -51,7 +51,8 @@ import { Readiness, type Need } from './readiness.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
-import { COMMAND_TIMEOUT_MS, RedisConnection } from './tokens/consents/redisConnection.ts';
+import { RedisConnection } from './sharedState/redisConnection.ts';
+import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
 import { StandardOutput } from './standardOutput.ts';
 import { TokenManager } from './tokens/tokenManager.ts';
@@ -467,6 +468,7 @@ export function createSimSwaps(
         rules: {
           doubtMs: consent.doubtSeconds * 1000,
           deniedMs: consent.deniedSeconds * 1000,
+          failureMs: consent.failureSeconds * 1000,
           resultMs: consent.resultSeconds * 1000,
           leaseMs: exchangeMs + ON_RECORD_MS + 2 * COMMAND_TIMEOUT_MS,
           firstPoll: settings.cibaFirstPoll,

@@ -20,7 +20,7 @@ const LAYERS = [
   ['lookups'],
   ['operator'],
   ['tokens'],
-  ['http'],
+  ['http', 'sharedState'],
   ['log.ts', 'repeats.ts'],
   ['standardOutput.ts'],
   ['simulator'],

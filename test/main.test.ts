@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { COMPILE_CACHE } from './compileCache.ts';
 import { DEMO_CLIENT, startSimulator } from '../src/simulator/simulator.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -19,7 +20,7 @@ class MainProcess {
   constructor(settings: Readonly<Record<string, string>>) {
     const { PATH = '' } = process.env;
     this.#child = spawn(process.execPath, [MAIN], {
-      env: { PATH, PORT: '0', ...settings },
+      env: { PATH, PORT: '0', ...COMPILE_CACHE, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     // Also after a test that waits for its end in vain.

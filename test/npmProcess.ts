@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { COMPILE_CACHE } from './compileCache.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -19,7 +20,7 @@ export class NpmProcess {
     const child = spawn('npm', words, {
       cwd: PROJECT,
       detached: true,
-      env: { PATH, HOME, ...settings },
+      env: { PATH, HOME, ...COMPILE_CACHE, ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;

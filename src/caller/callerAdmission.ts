@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { LookupFailure } from '../errors.ts';
+import { errorName, type LookupFailure } from '../errors.ts';
 import { CallerGone } from '../http/abortReasons.ts';
 import type { Log } from '../log.ts';
 import type { Admission, Admitted, Asked, Denied, Ending, Heard } from '../lookups/admission.ts';
@@ -173,7 +173,7 @@ export class CallerAdmission implements Admission {
       return true;
     } catch (error) {
       this.#parts.log.error('the audit trail cannot be written', {
-        error: nameOf(error),
+        error: errorName(error),
         correlator: entry.correlator,
       });
       return false;
@@ -238,9 +238,3 @@ function failureOf({ over, retryAfterSeconds }: OverQuota): LookupFailure {
 }
 
 const NOT_RECORDED: LookupFailure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
-
-/** Such as ENOSPC; a message would name the file. */
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-}

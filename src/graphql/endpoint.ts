@@ -12,6 +12,7 @@ import type { Log } from '../log.ts';
 import { DeadlineExceeded } from '../http/abortReasons.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';
 import { preferredWaitMs } from '../http/prefer.ts';
+import { singleValue } from '../http/singleValue.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
@@ -147,10 +148,6 @@ function replyFrom({ status = 200, headers, body }: HTTPGraphQLResponse): Reply 
     headers: { ...Object.fromEntries(headers), 'cache-control': 'no-store' },
     body: body.string,
   };
-}
-
-function singleValue(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }
 
 async function readOperation(

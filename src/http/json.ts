@@ -1,6 +1,7 @@
 import { hasDuplicateMember } from './duplicateMembers.ts';
-import { singleHeader, type HttpReply } from './exchange.ts';
+import type { HttpReply } from './exchange.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
+import { singleValue } from './singleValue.ts';
 
 /** A JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -18,7 +19,7 @@ export function readJsonObject(reply: HttpReply): ReadBody {
   // None was asked for: a body that is not what its header says is not to be believed.
   const encoding = reply.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') return { flaw: 'an encoding that was not asked for' };
-  const mediaType = singleHeader(reply, 'content-type') ?? '';
+  const mediaType = singleValue(reply.headers['content-type']) ?? '';
   if (mediaType !== 'application/json' && !JSON_MEDIA_TYPE.test(mediaType)) {
     return { flaw: 'no JSON' };
   }
@@ -38,7 +39,7 @@ export function readJsonObject(reply: HttpReply): ReadBody {
  */
 export function readAnswer(reply: HttpReply): ReadBody {
   if (reply.status !== 200) return { flaw: 'unexpected status' };
-  if (PROBLEM_MEDIA_TYPE.test(singleHeader(reply, 'content-type') ?? '')) {
+  if (PROBLEM_MEDIA_TYPE.test(singleValue(reply.headers['content-type']) ?? '')) {
     return { flaw: 'a problem document with a status of success' };
   }
   const read = readJsonObject(reply);

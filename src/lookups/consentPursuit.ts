@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../errors.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import { LOOK_AGAIN_MS, nextStep, pendingFailure } from '../tokens/consents/standing.ts';
 import { ConsentExchanges, type ExchangeParts, type Progress } from './consentExchanges.ts';
 import { ConsentLedger, type Page } from './consentLedger.ts';
@@ -71,7 +71,7 @@ export class ConsentPursuit {
         }
       }
     } catch (error) {
-      if (error instanceof ConsentStoreLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
+      if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
       else this.#waiters.reject(error);
     } finally {
       this.#running = undefined;
@@ -91,9 +91,10 @@ export class ConsentPursuit {
     const expiredIds = await this.#telling.tellRecorded(page);
     if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     if (this.#waiters.departures > departures) return 'told';
-    // The cause has left and its errand is done: there is nothing to ask for it.
-    if (this.#waiters.isEmpty && this.#telling.isKnownTo(cause, page)) return 'told';
-    return this.#follow(cause, page);
+    // Another request may have come while the one with the errand has left.
+    const { first } = this.#waiters;
+    if (first !== undefined) return this.#follow(first, page);
+    return this.#telling.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);
   }
 
   async #follow(cause: Waiter, page: Page): Promise<Progress> {

@@ -3,7 +3,7 @@ import { closes, type FailedLookup } from '../domain/failedLookup.ts';
 import { lookupOf, unknownFacts } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import { ANOTHERS_PENDING, failureToTell } from '../tokens/consents/standing.ts';
 import type { Admission, Heard } from './admission.ts';
 import type { Page } from './consentLedger.ts';
@@ -169,9 +169,7 @@ export class ConsentTelling {
   async #markHeard({ number, request }: Inquiry, facts: readonly TimedFact[]): Promise<void> {
     const { keptFacts: kept } = this.#parts;
     const marking = facts.map((fact) => kept.keep(request, number, fact, true));
-    await Promise.all(marking).catch((error: unknown) => {
-      if (!(error instanceof ConsentStoreLost)) throw error;
-    });
+    await Promise.all(marking).catch(unlessLost);
   }
 
   /** Whether the request was still there to be told. */

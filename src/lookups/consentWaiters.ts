@@ -55,6 +55,12 @@ export class Waiters {
     return this.#departures;
   }
 
+  /** The one that waits longest. */
+  get first(): Waiter | undefined {
+    const [first] = this.#waiting;
+    return first;
+  }
+
   all(): readonly Waiter[] {
     return [...this.#waiting];
   }
@@ -76,7 +82,7 @@ export class Waiters {
   takeCause(): Waiter | undefined {
     const errand = this.#errand;
     this.#errand = undefined;
-    const [first] = this.#waiting;
+    const { first } = this;
     if (first === undefined && errand !== undefined) this.#departures += 1;
     return first ?? errand;
   }

@@ -4,12 +4,13 @@ import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupOutcome,
-  LookupRequest,
-  LookupRoute,
+import {
+  OUT_OF_TIME,
+  type ConsentReading,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupRoute,
 } from './lookupRoute.ts';
 import { ifAdmitted, type Admission } from './admission.ts';
 import { failureOf } from './turnedAway.ts';
@@ -117,8 +118,6 @@ function contextOf(request: LookupRequest, isRetry: boolean): ExchangeContext {
 function failed(lookup: Lookup, failure: LookupFailure): LookupOutcome {
   return { failed: { lookup, failure } };
 }
-
-const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
 
 /** A token that is over before it can be used could only be refused. */
 const STALE_TOKEN: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };

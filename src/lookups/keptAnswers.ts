@@ -3,7 +3,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { Admission } from './admission.ts';
 import type { KeptFacts } from './keptFacts.ts';
 import type {
@@ -58,7 +58,7 @@ export class KeptAnswers implements LookupRoute {
     const { number, request } = inquiry;
     const recalled = this.#parts.keptFacts
       .recall(request, number, request.cameInAtMs)
-      .catch(noneIfLost);
+      .catch(unlessLost);
     const facts = await this.#whileItWaits(recalled, request.signal);
     return unknownFacts(facts ?? [], inquiry.facts);
   }
@@ -88,9 +88,4 @@ export class KeptAnswers implements LookupRoute {
       listeners.delete(waiting);
     }
   }
-}
-
-function noneIfLost(error: unknown): readonly TimedFact[] {
-  if (!(error instanceof ConsentStoreLost)) throw error;
-  return [];
 }

@@ -40,6 +40,9 @@ export type LookupOutcome =
 export type ConsentReading =
   { readonly status: ConsentStatus | undefined } | { readonly failure: LookupFailure };
 
+/** What a request hears whose time is over before an answer comes. */
+export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
+
 /** How lookups are made in one of the two flows. */
 export interface LookupRoute {
   /** Brings new facts, or a failure that closes what the lookup was planned for. */

@@ -5,12 +5,13 @@ import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupOutcome,
-  LookupRequest,
-  LookupRoute,
+import {
+  OUT_OF_TIME,
+  type ConsentReading,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupRoute,
 } from './lookupRoute.ts';
 import { isWorthWaitingFor } from './planner.ts';
 
@@ -190,5 +191,3 @@ class SharedLookup {
 function outOfTime(lookup: Lookup): LookupOutcome {
   return { failed: { lookup, failure: OUT_OF_TIME } };
 }
-
-const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

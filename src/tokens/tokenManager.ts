@@ -83,9 +83,9 @@ export class TokenManager {
     const username = encodeURIComponent(telUri(subject.number));
     const form = `${this.#clientCredentialsForms[subject.operation]}&username=${username}`;
     const { clientCredentials } = this.#endpoints;
-    return this.#post(clientCredentials, subject, context, form, (exchange, sentAtMs) => {
+    return this.#post(clientCredentials, subject, context, form, (exchange) => {
       const judged = judgeToken(exchange, this.#clock.nowMs());
-      return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
+      return 'issued' in judged ? issue(subject, judged.issued) : judged;
     }).then(({ judged }) => judged);
   }
 
@@ -108,34 +108,27 @@ export class TokenManager {
       grant_type: this.#settings.cibaGrantType,
       auth_req_id: authReqId,
     });
-    return this.#post(this.#endpoints.cibaToken, subject, context, form, (exchange, sentAtMs) => {
+    return this.#post(this.#endpoints.cibaToken, subject, context, form, (exchange) => {
       const judged = judgePoll(exchange, this.#clock.nowMs());
-      return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
+      return 'issued' in judged ? issue(subject, judged.issued) : judged;
     }).then(({ judged }) => judged);
   }
 
-  /**
-   * @param form encoded; made anew for each attempt, where it is made
-   * @param judge is told when the attempt left that it judges, on the monotonic clock
-   */
+  /** @param form encoded; made anew for each attempt, where it is made */
   #post<J extends Judged>(
     endpoint: GuardedEndpoint,
     { number }: TokenSubject,
     context: ExchangeContext,
     form: string | (() => Promise<string>),
-    judge: (exchange: Exchange, sentAtMs: number) => J,
+    judge: (exchange: Exchange) => J,
   ): Promise<Outcome<J>> {
-    let sentAtMs = 0;
-    const fill = (members: string, proof: ClientProof): Post => {
-      sentAtMs = this.#clock.monotonicMs();
-      return {
-        headers: proof.headers,
-        contentType: 'application/x-www-form-urlencoded',
-        body: isEmpty(proof.form) ? members : `${members}&${encodeForm(proof.form)}`,
-        correlator: context.correlator.next(),
-        signal: context.signal,
-      };
-    };
+    const fill = (members: string, proof: ClientProof): Post => ({
+      headers: proof.headers,
+      contentType: 'application/x-www-form-urlencoded',
+      body: isEmpty(proof.form) ? members : `${members}&${encodeForm(proof.form)}`,
+      correlator: context.correlator.next(),
+      signal: context.signal,
+    });
     const make = (): Post | Promise<Post> => {
       const members = typeof form === 'function' ? form() : form;
       const proof = this.#authenticate();
@@ -148,7 +141,7 @@ export class TokenManager {
       urgency: context,
       isRetry: context.isRetry ?? false,
       make,
-      judge: (exchange) => judge(exchange, sentAtMs),
+      judge,
     });
   }
 }
@@ -168,11 +161,7 @@ function isEmpty(members: Form): boolean {
   return Object.keys(members).length === 0;
 }
 
-/** Life is counted from sending, since the token is older than its arrival. */
-function issue(subject: TokenSubject, issued: IssuedToken, sentAtMs: number): Acquired {
-  const { value, expiresInSeconds } = issued;
-  const expiresAtMs =
-    expiresInSeconds === undefined ? undefined : sentAtMs + expiresInSeconds * 1000;
+function issue(subject: TokenSubject, { value, expiresAtMs }: IssuedToken): Acquired {
   return { token: new AccessToken(subject, value, expiresAtMs) };
 }
 

@@ -1,15 +1,15 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from './testIssuer.ts';
-import { startService, type TestService } from './testService.ts';
+import { startSimulated, type SimulatedService } from '../service.ts';
 
 let issuer: TestIssuer;
-let service: TestService;
+let service: SimulatedService;
 let authorization: string;
 
 beforeAll(async () => {
   issuer = await TestIssuer.start();
-  service = await startService(issuer.settings);
+  service = await startSimulated(issuer.settings);
   authorization = `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}`;
 });
 

@@ -14,7 +14,7 @@ import { systemClock } from '../../src/systemClock.ts';
 import { startScriptedOperator } from '../endToEnd/scriptedOperator.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { TestIssuer } from './testIssuer.ts';
-import { startService, type TestService } from './testService.ts';
+import { startSimulated, type SimulatedService } from '../service.ts';
 
 const KEY = 'a-key-of-at-least-thirty-two-characters';
 const NUMBER = '+447700900500' as PhoneNumber;
@@ -31,11 +31,11 @@ afterAll(() => issuer.close());
 /** Runs a test against a service with an audit trail of its own. */
 async function withTrail(
   settings: Environment,
-  test: (service: TestService, file: string) => Promise<void>,
+  test: (service: SimulatedService, file: string) => Promise<void>,
   clock: Clock = systemClock,
 ): Promise<void> {
   const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
-  const service = await startService(
+  const service = await startSimulated(
     {
       ...issuer.settings,
       AUDIT_LOG: file,
@@ -43,6 +43,7 @@ async function withTrail(
       PURPOSES,
       ...settings,
     },
+    {},
     { clock },
   );
   // The line that says that the process has begun.
@@ -75,11 +76,15 @@ function query(number: string, fields = 'simSwappedWithin(maxAgeHours: 24)'): st
 describe('the audit trail', () => {
   it('has a line before each lookup and one after', async () => {
     await withTrail({}, async (service, file) => {
-      const reply = await service.ask(query(NUMBER, 'lastSimSwap simSwappedWithin'), {
-        ...(await reader()),
-        'x-correlator': 'trace',
-        'x-purpose': 'account-recovery',
-      });
+      const reply = await service.ask(
+        query(NUMBER, 'lastSimSwap simSwappedWithin'),
+        {},
+        {
+          ...(await reader()),
+          'x-correlator': 'trace',
+          'x-purpose': 'account-recovery',
+        },
+      );
       expect(reply.codes).toEqual([]);
       const { lookups } = service.simulator.stats();
       const entries = entriesIn(file);
@@ -103,7 +108,7 @@ describe('the audit trail', () => {
 
   it('has a line pair for the consent and one for the lookup that it buys', async () => {
     await withTrail({ OPERATOR_FLOW: '3-legged' }, async (service, file) => {
-      const reply = await service.ask(query(NUMBER), await reader());
+      const reply = await service.ask(query(NUMBER), {}, await reader());
       expect(reply.codes).toEqual([]);
       const entries = entriesIn(file);
       expect(entries.map(({ audit, event, outcome }) => [audit, event, outcome])).toEqual([
@@ -122,7 +127,7 @@ describe('the audit trail', () => {
     ['a refusal', '+447700900501', 'answered'],
   ])('tells what came of it, and not the answer: %s', async (_what, number, outcome) => {
     await withTrail({}, async (service, file) => {
-      await service.ask(query(number), await reader());
+      await service.ask(query(number), {}, await reader());
       expect(entriesIn(file).at(-1)?.outcome).toBe(outcome);
       expect(readFileSync(file, 'utf8')).not.toMatch(/swapped|latestSimChange|true|false/);
     });
@@ -134,7 +139,7 @@ describe('the audit trail', () => {
     ['none where no token could be had', '401', {}, '040', 0],
   ])('counts the attempts: %s (%s)', async (_what, _status, settings, digits, attempts) => {
     await withTrail(settings, async (service, file) => {
-      await service.ask(query(`+447700900${digits}`), await reader());
+      await service.ask(query(`+447700900${digits}`), {}, await reader());
       expect(entriesIn(file).map((entry) => entry.attempts)).toEqual([undefined, attempts]);
       expect(service.simulator.stats().tokens).toBe(attempts);
     });
@@ -143,8 +148,10 @@ describe('the audit trail', () => {
   it('has no line where nothing was asked of the operator', async () => {
     await withTrail({}, async (service, file) => {
       const user = { authorization: `Bearer ${await issuer.token()}` };
-      expect((await service.ask(query(NUMBER), user)).codes).toEqual(['FORBIDDEN']);
-      expect((await service.ask(query('12'), await reader())).codes).toEqual(['BAD_USER_INPUT']);
+      expect((await service.ask(query(NUMBER), {}, user)).codes).toEqual(['FORBIDDEN']);
+      expect((await service.ask(query('12'), {}, await reader())).codes).toEqual([
+        'BAD_USER_INPUT',
+      ]);
       expect((await service.ask(query(NUMBER))).status).toBe(401);
       expect(entriesIn(file)).toEqual([]);
     });
@@ -158,20 +165,21 @@ describe('the audit trail', () => {
         ...systemClock,
         monotonicMs: () => systemClock.monotonicMs() + aheadMs,
       };
-      const test = async (service: TestService, file: string): Promise<void> => {
+      const test = async (service: SimulatedService, file: string): Promise<void> => {
         // A directory in the place of the file: it cannot be opened for writing, once it is opened anew.
         rmSync(file);
         mkdirSync(file);
         aheadMs = 5000;
         const reply = await service.ask(
           query(NUMBER, 'lastSimSwap simSwappedWithin'),
+          {},
           await reader(),
         );
         expect(reply.codes).toEqual(['AUDIT_UNAVAILABLE', 'AUDIT_UNAVAILABLE']);
         const { tokens, lookups, prompts } = service.simulator.stats();
         expect([tokens, lookups, prompts]).toEqual([0, 0, 0]);
         rmSync(file, { recursive: true });
-        expect((await service.ask(query(NUMBER), await reader())).codes).toEqual([]);
+        expect((await service.ask(query(NUMBER), {}, await reader())).codes).toEqual([]);
       };
       await withTrail({ OPERATOR_FLOW: flow }, test, clock);
     },
@@ -180,9 +188,9 @@ describe('the audit trail', () => {
   it('answers no purpose that is not allowed', async () => {
     await withTrail({}, async (service, file) => {
       const header = { ...(await reader()), 'x-purpose': 'marketing' };
-      expect((await service.ask(query(NUMBER), header)).status).toBe(400);
+      expect((await service.ask(query(NUMBER), {}, header)).status).toBe(400);
       const claim = await reader({ purpose: 'marketing' });
-      expect((await service.ask(query(NUMBER), claim)).status).toBe(400);
+      expect((await service.ask(query(NUMBER), {}, claim)).status).toBe(400);
       expect(entriesIn(file)).toEqual([]);
       expect(service.simulator.stats().tokens).toBe(0);
     });
@@ -190,8 +198,8 @@ describe('the audit trail', () => {
 
   it('is searched for a person by npm run audit', async () => {
     await withTrail({}, async (service, file) => {
-      await service.ask(query(NUMBER), await reader());
-      await service.ask(query('+447700900501'), await reader());
+      await service.ask(query(NUMBER), {}, await reader());
+      await service.ask(query('+447700900501'), {}, await reader());
       const { stdout, stderr } = await promisify(execFile)(
         process.execPath,
         [
@@ -215,7 +223,7 @@ describe('npm run audit', () => {
   it('finds lines whose names hold the line ends of Unicode, and who asked', async () => {
     await withTrail({}, async (service, file) => {
       const client = 'app\u2028of\u2029two lines';
-      await service.ask(query(NUMBER), await reader({ client_id: client }));
+      await service.ask(query(NUMBER), {}, await reader({ client_id: client }));
       const run = (...args: string[]) =>
         promisify(execFile)(
           process.execPath,
@@ -247,13 +255,13 @@ describe('a quota', () => {
         (_, n) => `+4477009005${String(n).padStart(2, '0')}`,
       );
       const scan = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
-      const reply = await service.ask(scan, await reader(), { e164s });
+      const reply = await service.ask(scan, { e164s }, await reader());
       expect(reply.codes).toEqual(Array.from({ length: 17 }, () => 'RATE_LIMITED'));
       expect(reply.text).toContain('"retryAfterSeconds":3600');
       expect(service.simulator.stats().tokens).toBe(3);
       expect(service.simulator.stats().lookups).toBe(3);
       expect(entriesIn(file)).toHaveLength(6);
-      const another = await service.ask(query(NUMBER), await reader({ sub: 'another' }));
+      const another = await service.ask(query(NUMBER), {}, await reader({ sub: 'another' }));
       expect(another.codes).toEqual([]);
     });
   });
@@ -302,8 +310,8 @@ describe('a quota', () => {
 
   it('counts a consent and the lookup that it buys as one', async () => {
     await withTrail({ OPERATOR_FLOW: '3-legged', QUOTA_LOOKUPS_PER_HOUR: '1' }, async (service) => {
-      expect((await service.ask(query(NUMBER), await reader())).codes).toEqual([]);
-      const over = await service.ask(query('+447700900501'), await reader());
+      expect((await service.ask(query(NUMBER), {}, await reader())).codes).toEqual([]);
+      const over = await service.ask(query('+447700900501'), {}, await reader());
       expect(over.codes).toEqual(['RATE_LIMITED']);
       expect(service.simulator.stats().prompts).toBe(1);
     });
@@ -317,7 +325,7 @@ describe('a quota', () => {
       // Each window is larger than the one before, so that no answer known already answers it.
       for (const hours of [24, 48, 72, 96]) {
         const asked = query(NUMBER, `simSwappedWithin(maxAgeHours: ${hours})`);
-        const reply = await service.ask(asked, await reader());
+        const reply = await service.ask(asked, {}, await reader());
         codes.push(reply.codes);
         told = reply.text;
       }
@@ -325,7 +333,7 @@ describe('a quota', () => {
       expect(told).toMatch(/"retryAfterSeconds":3(?:600|59\d)/);
       expect(service.simulator.stats().prompts).toBe(2);
       expect(entriesIn(file)).toHaveLength(8);
-      expect((await service.ask(query('+447700900501'), await reader())).codes).toEqual([]);
+      expect((await service.ask(query('+447700900501'), {}, await reader())).codes).toEqual([]);
     });
   });
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
+import { COMPILE_CACHE } from '../compileCache.ts';
 import { Random } from '../chaos/random.ts';
 import { leaksIn, NUMBER_MARK, SECRET_MARK, type Leak } from './marks.ts';
 import { NastyOperator } from './nastyOperator.ts';
@@ -44,6 +45,7 @@ export async function runCanary({
   const operatorUrl = await operator.listen();
   const server = spawn(process.execPath, [MAIN], {
     env: {
+      ...COMPILE_CACHE,
       ...issuer.settings,
       PORT: '0',
       ROLE: role,
@@ -59,6 +61,7 @@ export async function runCanary({
       OPERATOR_TIMEOUT_MS: '500',
       CONSENT_WAIT_MS: '20',
       CONSENT_DENIED_SECONDS: '1',
+      CONSENT_FAILURE_SECONDS: '1',
       CONSENT_DOUBT_SECONDS: '1',
       QUOTA_NUMBERS_PER_HOUR: '100',
       AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,

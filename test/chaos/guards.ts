@@ -37,10 +37,14 @@ export function judgesWithout(guard: Guard | undefined): Judges {
           }
         : policy;
     },
-    retry: (finished, rules) =>
-      guard === 'doubt-rule' && finished.kind !== 'token-poll' && 'fault' in finished.exchange
+    retry: (finished, rules) => {
+      // A token that is sent twice is refused, and after a refusal no owner is prompted for a minute.
+      const isSpent = finished.kind === 'lookup' && !rules.canTakeNewToken;
+      const isRepeated = finished.kind !== 'token-poll' && !isSpent && 'fault' in finished.exchange;
+      return guard === 'doubt-rule' && isRepeated
         ? { retry: 'same', atLeastMs: 0 }
-        : decideRetry(finished, rules),
+        : decideRetry(finished, rules);
+    },
     check: (reply, exchange, maxAgeHours) => {
       if (guard !== 'strict-types' || reply.status !== 200)
         return judgeCheck(reply, exchange, maxAgeHours);

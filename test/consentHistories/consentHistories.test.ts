@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { inForm } from '../forms.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { RedisConnection } from '../../src/tokens/consents/redisConnection.ts';
+import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
 import { silentLog } from '../silentLog.ts';
 import { history, type History } from './history.ts';
@@ -22,9 +23,9 @@ describe.each([
       fc.asyncProperty(history, async (one) => {
         expect(wrongIn(await runHistory(one, placeOf(one)))).toEqual([]);
       }),
-      { numRuns: 500 },
+      { numRuns: inForm({ short: 200, long: 1000 }) },
     );
-  }, 120_000);
+  }, 300_000);
 });
 
 /** What happens in some seconds. */

@@ -4,7 +4,7 @@ import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
 import type { Snapshot, Written } from '../../src/tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
-import type { RedisConnection } from '../../src/tokens/consents/redisConnection.ts';
+import type { RedisConnection } from '../../src/sharedState/redisConnection.ts';
 import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { systemClock } from '../../src/systemClock.ts';

@@ -37,6 +37,7 @@ export interface Place {
 
 export const DOUBT_MS = 300_000;
 export const RESULT_MS = 60_000;
+const FAILURE_MS = 60_000;
 const EXCHANGE_MS = 10_000;
 const LEASE_MS = 13_000;
 
@@ -64,6 +65,7 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
         rules: {
           doubtMs: DOUBT_MS,
           deniedMs: history.deniedMs,
+          failureMs: FAILURE_MS,
           resultMs: RESULT_MS,
           leaseMs: LEASE_MS,
           firstPoll: 'at-once',

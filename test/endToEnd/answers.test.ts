@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { tellAbout, type Told } from './answers.ts';
-import { startSimulated } from './service.ts';
+import { startSimulated } from '../service.ts';
 
 const FIELDS = [
   'lastSimSwap',

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { told } from './answers.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { startSimulated, type GraphqlReply } from './service.ts';
+import { HeldClock } from '../heldClock.ts';
+import type { SimulatorSettings } from '../../src/simulator/simulator.ts';
+import { startSimulated, type GraphqlReply } from '../service.ts';
 import { STORES, Stores } from './stores.ts';
 
 const GRANTED_AFTER_2_S = '+447700900050';
@@ -23,8 +25,11 @@ afterAll(() => stores.stop());
 const COVERED = STORES.filter((store) => stores.whyNot(store) === undefined);
 
 describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) => {
-  const start = (settings: Environment = {}) =>
-    startSimulated({ OPERATOR_FLOW: '3-legged', ...stores.settings(store), ...settings });
+  const start = (settings: Environment = {}, simulator: Partial<SimulatorSettings> = {}) =>
+    startSimulated(
+      { OPERATOR_FLOW: '3-legged', ...stores.settings(store), ...settings },
+      simulator,
+    );
 
   test('granted while the request waits: one answer, one prompt', async () => {
     await using service = await start({
@@ -40,17 +45,17 @@ describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) =
   test('longer than the patience: CONSENT_PENDING, and asking again resumes the same consent', async ({
     expect: inTest,
   }) => {
-    await using service = await start({
-      CONSENT_WAIT_MS: '1000',
-    });
+    const owner = new HeldClock(1000);
+    await using service = await start({ CONSENT_WAIT_MS: '1000' }, { nowMs: owner.nowMs });
 
     const first = await service.ask(WITHIN, { number: GRANTED_AFTER_2_S });
     expect(told(first)).toEqual({ swapped: 'CONSENT_PENDING' });
     expect(first.errors?.[0]?.extensions?.retryAfterSeconds).toBeGreaterThanOrEqual(1);
     expect(service.stats()).toMatchObject({ prompts: 1, tokens: 0, lookups: 0 });
 
+    owner.letGo();
     const asking = async () => told(await service.ask(WITHIN, { number: GRANTED_AFTER_2_S }));
-    await inTest.poll(asking, { timeout: 15_000 }).toEqual({ swapped: false });
+    await inTest.poll(asking, { timeout: 30_000 }).toEqual({ swapped: false });
 
     expect(service.stats()).toMatchObject({
       prompts: 1,
@@ -82,12 +87,11 @@ describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) =
   });
 
   test('waits no longer than CONSENT_MAX_WAIT_MS', async () => {
-    await using service = await start({
-      CONSENT_MAX_WAIT_MS: '100',
-    });
+    const owner = new HeldClock(1000);
+    await using service = await start({ CONSENT_MAX_WAIT_MS: '100' }, { nowMs: owner.nowMs });
     const headers = { prefer: 'wait=25' };
 
-    const reply = await service.ask(WITHIN, { number: GRANTED_AFTER_2_S }, { headers });
+    const reply = await service.ask(WITHIN, { number: GRANTED_AFTER_2_S }, headers);
 
     expect(told(reply)).toEqual({ swapped: 'CONSENT_PENDING' });
   });
@@ -136,7 +140,7 @@ describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) =
     const asking = async () => codeOf(await service.ask(WITHIN, { number: EXPIRES_AFTER_6_S }));
 
     expect(await asking()).toBe('CONSENT_PENDING');
-    await inTest.poll(asking, { timeout: 15_000 }).toBe('CONSENT_EXPIRED');
+    await inTest.poll(asking, { timeout: 30_000 }).toBe('CONSENT_EXPIRED');
     expect(service.stats().prompts).toBe(1);
 
     expect(await asking()).toBe('CONSENT_PENDING');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { exportJWK } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
-import { startService, startSimulated } from './service.ts';
+import { startService, startSimulated } from '../service.ts';
 
 const DATE_AND_WINDOWS =
   'e164 lastSimSwap day: simSwappedWithin(maxAgeHours: 24) tenDays: simSwappedWithin ' +
@@ -48,7 +48,7 @@ describe('what a query costs, 2-legged', () => {
   ])('%s', async (_name, numbers, fields, lookups) => {
     await using service = await startSimulated();
 
-    const { data, errors } = await service.ask(aboutAll(fields), { numbers });
+    const { data, errors } = (await service.ask(aboutAll(fields), { numbers })).body;
 
     expect(errors).toBeUndefined();
     const answered = data?.['phoneNumbers'] as readonly Record<string, unknown>[];
@@ -68,7 +68,7 @@ describe('what a query costs, 2-legged', () => {
   test('twenty numbers with three windows, 3-legged: a prompt, a token and a lookup each', async () => {
     await using service = await startSimulated({ OPERATOR_FLOW: '3-legged' });
 
-    const { errors } = await service.ask(aboutAll(WINDOWS), { numbers: neverSwapped(20) });
+    const { errors } = (await service.ask(aboutAll(WINDOWS), { numbers: neverSwapped(20) })).body;
 
     expect(errors).toBeUndefined();
     expect(service.stats()).toMatchObject({ lookups: 20, tokens: 20, prompts: 20 });
@@ -127,9 +127,9 @@ describe('client authentication, taken by an operator that checks it', () => {
       });
 
       // Each assertion counts once, so three tokens take three.
-      const { errors } = await service.ask(aboutAll(WINDOWS), { numbers: neverSwapped(3) });
+      const { body } = await service.ask(aboutAll(WINDOWS), { numbers: neverSwapped(3) });
 
-      expect(errors).toBeUndefined();
+      expect(body.errors).toBeUndefined();
       expect(served(simulator)).toEqual({ tokens: 3, lookups: 3, refusedClients: 0 });
     } finally {
       await simulator.close();

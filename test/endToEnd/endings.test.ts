@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { answerJson, deadUrl } from '../http/recordingServer.ts';
 import { tellAbout, told } from './answers.ts';
 import { lookupsOf, startScriptedOperator } from './scriptedOperator.ts';
-import { startService, startSimulated, type Service } from './service.ts';
+import { startService, startSimulated, type Service } from '../service.ts';
 
 const NUMBER = '+447700900004';
 const WITHIN = 'query ($number: ID!) { phoneNumber(e164: $number) { swapped: simSwappedWithin } }';
@@ -18,7 +18,7 @@ describe('a caller that hangs up, 2-legged', () => {
       await using service = await startService(operator.url, UNHURRIED);
       const caller = new AbortController();
       const hungUp = service
-        .ask(WITHIN, { number: NUMBER }, { signal: caller.signal })
+        .ask(WITHIN, { number: NUMBER }, {}, caller.signal)
         .catch((error: unknown) => error);
       const exchanges = held === 'token' ? 1 : 2;
       await expect.poll(() => operator.received.length, { timeout: 10_000 }).toBe(exchanges);
@@ -40,7 +40,8 @@ describe('a caller that hangs up, 2-legged', () => {
       .ask(
         'query ($numbers: [ID!]!) { phoneNumbers(e164s: $numbers) { simSwappedWithin } }',
         { numbers },
-        { signal: caller.signal },
+        {},
+        caller.signal,
       )
       .catch((error: unknown) => error);
     await expect.poll(() => lookupsOf(operator).length, { timeout: 10_000 }).toBe(50);
@@ -67,7 +68,7 @@ test('a caller that hangs up, 3-legged: the exchange runs on and its result is k
   });
   const caller = new AbortController();
   const hungUp = service
-    .ask(WITHIN, { number: NUMBER }, { signal: caller.signal })
+    .ask(WITHIN, { number: NUMBER }, {}, caller.signal)
     .catch((error: unknown) => error);
   await expect.poll(() => answerLookup, { timeout: 10_000 }).toBeDefined();
 

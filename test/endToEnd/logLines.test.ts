@@ -186,22 +186,27 @@ describe("why the issuer's keys cannot be had is in the log", () => {
 describe('x-correlator', () => {
   const UUID = '0b9ad6f2-2d5c-4a0e-9e61-52d4f0a1c001';
 
+  let server: ServerProcess;
+  beforeAll(async () => {
+    server = await start();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
   test.each([
     ['a UUID', UUID],
     ['words', 'checkout-7'],
     ['what CAMARA allows', 'a_b:c;d.e/f<g>{h}'],
     ["a trace's id", '4bf92f3577b34da6a3ce929d0e0e4736'],
   ])('goes back to the client as it came: %s', async (_what, sent) => {
-    await using server = await start();
     const reply = await ask(server, { 'x-correlator': sent });
     expect(reply.headers.get('x-correlator')).toBe(sent);
   });
 
   test('is made where none came, or none that may be repeated: by it the log is found', async () => {
-    await using server = await start({ OPERATOR_AUTH_URL: 'http://127.0.0.1:1' });
+    await using unanswered = await start({ OPERATOR_AUTH_URL: 'http://127.0.0.1:1' });
     for (const sent of [undefined, 'é', 'x'.repeat(300), '+447700900123', '447700900123']) {
       const reply = await ask(
-        server,
+        unanswered,
         sent === undefined ? {} : { 'x-correlator': encodeURI(sent) },
       );
       const returned = reply.headers.get('x-correlator');
@@ -211,16 +216,16 @@ describe('x-correlator', () => {
   });
 
   test('is the one in the log, whole', async () => {
-    await using server = await start({ OPERATOR_AUTH_URL: 'http://127.0.0.1:1' });
-    await ask(server, { 'x-correlator': UUID });
+    await using unanswered = await start({ OPERATOR_AUTH_URL: 'http://127.0.0.1:1' });
+    await ask(unanswered, { 'x-correlator': UUID });
     await expect
-      .poll(() => server.lines.join('\n'))
+      .poll(() => unanswered.lines.join('\n'))
       .toMatch(/"correlator":"0b9ad6f2-2d5c-4a0e-9e61--[A-Za-z0-9]{12}-1"/);
   });
 
   test('is there when a request is refused', async () => {
-    await using server = await start(issuer.settings);
-    const reply = await ask(server, { 'x-correlator': 'checkout-7' });
+    await using closed = await start(issuer.settings);
+    const reply = await ask(closed, { 'x-correlator': 'checkout-7' });
     expect([reply.status, reply.headers.get('x-correlator')]).toEqual([401, 'checkout-7']);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
 import { tellAbout } from './answers.ts';
 import { grantToken, lookupsOf, startScriptedOperator } from './scriptedOperator.ts';
-import { startService, type Service } from './service.ts';
+import { startService, type Service } from '../service.ts';
 
 const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
 const THREE_LEGGED = { ...CHECK_ONLY, OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '8000' };

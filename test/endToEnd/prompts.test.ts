@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_NUMBERS } from '../../src/simulator/testNumbers.ts';
 import { tellAbout } from './answers.ts';
-import { startSimulated, type SimulatedService } from './service.ts';
+import { startSimulated, type SimulatedService } from '../service.ts';
 import { STORES, Stores } from './stores.ts';
 
 const stores = new Stores();

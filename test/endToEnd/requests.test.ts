@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { answerJson, type RecordingServer } from '../http/recordingServer.ts';
 import { told } from './answers.ts';
 import { lookupsOf, startScriptedOperator } from './scriptedOperator.ts';
-import { startService, type Service } from './service.ts';
+import { startService, type Service } from '../service.ts';
 
 const NUMBER = '+447700900004';
 const BOTH = '{ phoneNumber(e164: "+447700900004") { lastSimSwap simSwappedWithin } }';
@@ -18,7 +18,7 @@ function startOperator(): Promise<RecordingServer> {
 }
 
 async function askBoth(service: Service, headers: Readonly<Record<string, string>> = {}) {
-  const heard = told(await service.ask(BOTH, {}, { headers }));
+  const heard = told(await service.ask(BOTH, {}, headers));
   expect(heard).toEqual({ lastSimSwap: null, simSwappedWithin: false });
 }
 
@@ -51,7 +51,7 @@ describe('x-correlator', () => {
 
     const headers = { 'x-correlator': 'same' };
     await Promise.all(
-      [BOTH, BOTH.replace(/4"/, '5"')].map((both) => service.ask(both, {}, { headers })),
+      [BOTH, BOTH.replace(/4"/, '5"')].map((both) => service.ask(both, {}, headers)),
     );
 
     const correlators = operator.received.map(({ correlator }) => correlator);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from '../compileCache.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -44,6 +45,7 @@ export class ServerProcess implements AsyncDisposable {
   ): Promise<ServerProcess> {
     const child = spawn(process.execPath, [MAIN], {
       env: {
+        ...COMPILE_CACHE,
         PORT: '0',
         OPERATOR_AUTH_URL: operatorUrl,
         OPERATOR_SIM_SWAP_URL: operatorUrl,

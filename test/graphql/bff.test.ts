@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { codesOf, costs, startService, type Service } from './service.ts';
+import { costs, startSimulated, type SimulatedService } from '../service.ts';
 
-let service: Service;
+let service: SimulatedService;
 
 beforeAll(async () => {
-  service = await startService({ ROLE: 'bff' });
+  service = await startSimulated({ ROLE: 'bff' });
 });
 beforeEach(() => {
   service.simulator.resetStats();
@@ -170,7 +170,7 @@ describe('maxAgeHours', () => {
       '{ phoneNumber(e164: "+447700900001") { bad: simSwappedWithin(maxAgeHours: 0) good: simSwappedWithin } }',
     );
     expect(reply.data).toEqual({ phoneNumber: { bad: null, good: true } });
-    expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+    expect(reply.codes).toEqual(['BAD_USER_INPUT']);
   });
 });
 
@@ -180,7 +180,7 @@ describe('the schema of the BFF', () => {
     async (query) => {
       const reply = await service.ask(query);
       expect(reply.status).toBe(400);
-      expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+      expect(reply.codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     },
   );
 });

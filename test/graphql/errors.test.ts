@@ -3,7 +3,7 @@ import { GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { BadUserInput, ERRORS, LookupError, type LookupFailureCode } from '../../src/errors.ts';
 import { formatError } from '../../src/graphql/errors.ts';
-import { logInto } from './service.ts';
+import { logInto } from '../service.ts';
 
 const NUMBER = '+447700900001';
 const URL = 'https://operator.example/check';

@@ -8,6 +8,7 @@ import { LookupError } from '../../src/errors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
+import { inForm } from '../forms.ts';
 import { ALICE, BOB } from '../values.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
@@ -155,7 +156,7 @@ describe('an operation', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: inForm({ short: 50, long: 200 }) },
     );
     expect(compared.all).toBeGreaterThan(100);
     expect(compared.failing).toBeGreaterThan(20);

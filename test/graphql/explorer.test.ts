@@ -7,31 +7,21 @@ import { readConfig } from '../../src/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
 import { openingDocument } from '../../src/openingDocument.ts';
-import { startServer, type RunningServer } from '../../src/server.ts';
-import { systemClock } from '../../src/systemClock.ts';
-import { silentLog } from '../silentLog.ts';
+import { settingsFor, startService, type Service } from '../service.ts';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
-const OPERATOR = {
-  OPERATOR_AUTH_URL: 'http://127.0.0.1:1',
-  OPERATOR_SIM_SWAP_URL: 'http://127.0.0.1:1',
-  OPERATOR_CLIENT_ID: 'test-client',
-  OPERATOR_CLIENT_SECRET: 'test-secret',
-};
+const NOWHERE = 'http://127.0.0.1:1';
 
-let server: RunningServer | undefined;
+let service: Service | undefined;
 afterEach(async () => {
-  await server?.stop();
+  await service?.stop();
 });
 
 async function start(environment: Environment = {}): Promise<string> {
-  const config = readConfig({ PORT: '0', ...OPERATOR, ...environment });
-  const [operator] = config.operators;
-  if (operator === undefined) throw new Error('The settings name no operator.');
-  const parts = { config, operator, clock: systemClock, log: silentLog };
-  const example = { role: config.role, isSimulated: true, headers: {} };
-  server = await startServer({ ...parts, openingDocument: openingDocument(example) });
-  return `${server.url}/graphql`;
+  const { role } = readConfig({ ...settingsFor(NOWHERE), ...environment });
+  const opening = openingDocument({ role, isSimulated: true, headers: {} });
+  service = await startService(NOWHERE, environment, { openingDocument: opening });
+  return `${service.url}/graphql`;
 }
 
 describe('a browser that opens /graphql', () => {

@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
 import { openingDocument } from '../../src/openingDocument.ts';
-import { startServer } from '../../src/server.ts';
-import { systemClock } from '../../src/systemClock.ts';
-import { silentLog } from '../silentLog.ts';
+import { startService } from '../service.ts';
 
 const BROWSER = '/usr/bin/chromium';
 /** It needs no network but the service's; what it would fetch by itself is switched off. */
@@ -17,38 +14,33 @@ const OPTIONS =
   '--disable-component-update --disable-sync --virtual-time-budget=15000 --dump-dom';
 
 /** Serves at a port, 0 for any, while the explorer is opened; resolves to the port and the editor's text. */
-async function opened(role: string, port: number, profile: string): Promise<[number, string]> {
-  const config = readConfig({
-    ROLE: role,
-    PORT: String(port),
-    OPERATOR_AUTH_URL: 'http://127.0.0.1:1',
-    OPERATOR_SIM_SWAP_URL: 'http://127.0.0.1:1',
-    OPERATOR_CLIENT_ID: 'test-client',
-    OPERATOR_CLIENT_SECRET: 'test-secret',
+async function opened(
+  role: 'bff' | 'subgraph',
+  port: number,
+  profile: string,
+): Promise<[number, string]> {
+  const opening = openingDocument({ role, isSimulated: false, headers: {} });
+  const settings = { ROLE: role, PORT: String(port) };
+  await using server = await startService('http://127.0.0.1:1', settings, {
+    openingDocument: opening,
   });
-  const [operator] = config.operators;
-  if (operator === undefined) throw new Error('The settings name no operator.');
-  const server = await startServer({
-    config,
-    operator,
-    clock: systemClock,
-    log: silentLog,
-    openingDocument: openingDocument({ role: config.role, isSimulated: false, headers: {} }),
-  });
-  try {
-    const { stdout } = await promisify(execFile)(
-      BROWSER,
-      [...OPTIONS.split(' '), `--user-data-dir=${profile}`, `${server.url}/graphql`],
-      { maxBuffer: 64 * 1024 * 1024, timeout: 60_000 },
-    );
-    const words = Array.from(stdout.matchAll(/mtk\d+">([^<]*)/g), ([, word]) => word);
-    return [Number(new URL(server.url).port), words.join(' ')];
-  } finally {
-    await server.stop();
-  }
+  const { stdout } = await promisify(execFile)(
+    BROWSER,
+    [...OPTIONS.split(' '), `--user-data-dir=${profile}`, `${server.url}/graphql`],
+    { maxBuffer: 64 * 1024 * 1024, timeout: 60_000 },
+  );
+  const words = Array.from(stdout.matchAll(/mtk\d+">([^<]*)/g), ([, word]) => word);
+  return [Number(new URL(server.url).port), words.join(' ')];
 }
 
-test.skipIf(!existsSync(BROWSER))(
+const IS_THERE = existsSync(BROWSER);
+if (!IS_THERE) {
+  process.stderr.write(
+    `The explorer in a browser is left out, for there is no ${BROWSER}; to have it: apt-get install -y chromium\n`,
+  );
+}
+
+test.skipIf(!IS_THERE)(
   'the explorer opens with a query of its role, whatever was tried at the same address',
   async () => {
     const profile = mkdtempSync(join(tmpdir(), 'profile-'));

@@ -1,21 +1,21 @@
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { codesOf, costs, startService, type Reply, type Service } from './service.ts';
+import { costs, startSimulated, type Reply, type SimulatedService } from '../service.ts';
 import type { Role } from '../../src/graphql/schema.ts';
 
 const FREE = { tokens: 0, lookups: 0 };
 
-let bff: Service;
-let subgraph: Service;
+let bff: SimulatedService;
+let subgraph: SimulatedService;
 
 beforeAll(async () => {
   [bff, subgraph] = await Promise.all([
-    startService({
+    startSimulated({
       ROLE: 'bff',
       MAX_NUMBERS_PER_OPERATION: '3',
       MAX_QUESTIONS_PER_NUMBER: '2',
     }),
-    startService({ ROLE: 'subgraph' }),
+    startSimulated({ ROLE: 'subgraph' }),
   ]);
 });
 beforeEach(() => {
@@ -103,7 +103,7 @@ describe('an operation above a limit is one error and no lookup', () => {
     const reply = await subgraph.ask(query, { r });
     expect(reply.errors).toHaveLength(1);
     // The document of the first is too long by itself.
-    expect(codesOf(reply)).toEqual([
+    expect(reply.codes).toEqual([
       aliasCount === 500 ? 'GRAPHQL_PARSE_FAILED' : 'LOOKUP_LIMIT_EXCEEDED',
     ]);
     expect(costs(subgraph)).toEqual(FREE);
@@ -116,7 +116,7 @@ describe('an operation above a limit is one error and no lookup', () => {
     );
     const query = `{ _entities(representations: [${hidden.join(' ')}]) { ... on PhoneNumber { simSwappedWithin } } }`;
     for (let time = 0; time < 5; time += 1) {
-      expect(new Set(codesOf(await subgraph.ask(query)))).toEqual(new Set(['BAD_USER_INPUT']));
+      expect(new Set((await subgraph.ask(query)).codes)).toEqual(new Set(['BAD_USER_INPUT']));
     }
     expect(costs(subgraph)).toEqual(FREE);
   });
@@ -130,7 +130,7 @@ describe('an operation above a limit is one error and no lookup', () => {
   ])('40 aliases × many %s', async (_, r) => {
     const query = `query ($r: [_Any!]!) { ${aliases(40, () => '_entities(representations: $r) { ... on PhoneNumber { simSwappedWithin } }')} }`;
     const reply = await subgraph.ask(query, { r });
-    expect(codesOf(reply)).toEqual(['LOOKUP_LIMIT_EXCEEDED']);
+    expect(reply.codes).toEqual(['LOOKUP_LIMIT_EXCEEDED']);
     expect(costs(subgraph)).toEqual(FREE);
   });
 });
@@ -205,8 +205,8 @@ describe('a document', () => {
     ['that is missing', '{ ...F }'],
   ])('with a fragment %s is refused', async (_, query) => {
     const reply = await bff.ask(query);
-    expect(codesOf(reply)).toContain('GRAPHQL_VALIDATION_FAILED');
-    expect(codesOf(reply)).not.toContain('INTERNAL_SERVER_ERROR');
+    expect(reply.codes).toContain('GRAPHQL_VALIDATION_FAILED');
+    expect(reply.codes).not.toContain('INTERNAL_SERVER_ERROR');
   });
 
   it.each([
@@ -237,7 +237,7 @@ describe('a document', () => {
     for (const service of [bff, subgraph]) {
       const reply = await service.ask(query);
       expect(reply.status).toBe(400);
-      expect(new Set(codesOf(reply))).toEqual(new Set(['GRAPHQL_VALIDATION_FAILED']));
+      expect(new Set(reply.codes)).toEqual(new Set(['GRAPHQL_VALIDATION_FAILED']));
     }
   });
 
@@ -246,7 +246,7 @@ describe('a document', () => {
     expect(reply.errors.map(({ message }) => message)).toEqual([
       'The document repeats the same fields too often. Ask for each once.',
     ]);
-    expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(reply.codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });
 
   it('whose fields conflict in every pair has a bounded list of errors', async () => {
@@ -264,7 +264,7 @@ describe('a document', () => {
     );
     const reply = await bff.ask(`{ ...F0 ...F1 } ${fragments.join(' ')}`);
     expect(reply.status).toBe(400);
-    expect(codesOf(reply)).not.toContain('INTERNAL_SERVER_ERROR');
+    expect(reply.codes).not.toContain('INTERNAL_SERVER_ERROR');
   });
 
   it('that tools send to read the schema is answered', async () => {
@@ -289,7 +289,7 @@ describe('variables', () => {
     expect(reply.status).toBe(400);
     expect(reply.errors.length).toBeGreaterThan(0);
     expect(reply.errors.length).toBeLessThanOrEqual(51);
-    expect(new Set(codesOf(reply))).toEqual(new Set(['BAD_USER_INPUT']));
+    expect(new Set(reply.codes)).toEqual(new Set(['BAD_USER_INPUT']));
     expect(reply.text).not.toContain(A);
   });
 
@@ -355,7 +355,7 @@ describe('variables', () => {
       const service = role === 'bff' ? bff : subgraph;
       const logged = service.logged.length;
       const reply = await service.ask(query, { v: null });
-      expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+      expect(reply.codes).toEqual(['BAD_USER_INPUT']);
       expect(reply.data).toEqual(data);
       expect(service.logged.slice(logged)).toEqual([]);
       expect(costs(service)).toEqual(FREE);
@@ -366,7 +366,7 @@ describe('variables', () => {
     const reply = await bff.ask('query ($e: ID!) { phoneNumber(e164: $e) { e164 } }', {
       e: `+${'1'.repeat(1_000_000)}`,
     });
-    expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+    expect(reply.codes).toEqual(['BAD_USER_INPUT']);
     expect(reply.text.length).toBeLessThan(1000);
   });
 
@@ -381,7 +381,7 @@ describe('variables', () => {
     const variables = `{"r":[${nestedObject(50_000)},${JSON.stringify(of(A))}]}`;
     const reply = await askRaw(subgraph, query, variables);
     expect(reply.data).toEqual({ _entities: [null, { __typename: 'PhoneNumber' }] });
-    expect(codesOf(reply)).toEqual(['BAD_USER_INPUT']);
+    expect(reply.codes).toEqual(['BAD_USER_INPUT']);
   });
 });
 
@@ -396,7 +396,7 @@ describe('4,800 numbers that are none', () => {
     ],
   ])('cost no stack each: %s', async (_, role, query) => {
     // The BFF here has small limits.
-    const service = role === 'bff' ? await startService({ ROLE: 'bff' }) : subgraph;
+    const service = role === 'bff' ? await startSimulated({ ROLE: 'bff' }) : subgraph;
     let stacks = 0;
     const before: unknown = Reflect.get(Error, 'prepareStackTrace');
     Error.prepareStackTrace = (_error, frames) => {
@@ -465,7 +465,7 @@ function nestedObject(depth: number): string {
 }
 
 /** For variables that JSON.stringify could not write. */
-function askRaw(service: Service, query: string, variables: string): Promise<Reply> {
+function askRaw(service: SimulatedService, query: string, variables: string): Promise<Reply> {
   return service.send('/graphql', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

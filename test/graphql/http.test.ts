@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { costs, startService, type Service } from './service.ts';
+import { costs, startSimulated, type SimulatedService } from '../service.ts';
 
-let service: Service;
+let service: SimulatedService;
 
 beforeAll(async () => {
-  service = await startService({ ROLE: 'bff' });
+  service = await startSimulated({ ROLE: 'bff' });
 });
 beforeEach(() => {
   service.simulator.resetStats();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { codesOf, startService, type Service } from './service.ts';
+import { startSimulated, type SimulatedService } from '../service.ts';
 
 const ROLES = ['bff', 'subgraph'] as const;
 const INTROSPECTIONS = [
@@ -25,9 +25,9 @@ function settingsOf(role: (typeof ROLES)[number]): Record<string, string> {
 }
 
 describe.each(ROLES)('in production, the %s', (role) => {
-  let service: Service;
+  let service: SimulatedService;
   beforeAll(async () => {
-    service = await startService(settingsOf(role));
+    service = await startSimulated(settingsOf(role));
   });
   afterAll(() => service.stop());
 
@@ -35,7 +35,7 @@ describe.each(ROLES)('in production, the %s', (role) => {
     const reply = await service.ask(query, {}, headers);
     expect(reply.status).toBe(400);
     expect(reply.data).toBeUndefined();
-    expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(reply.codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(reply.errors[0]?.message).toBe(
       'Introspection is off in production. Read the schema in schema/ of the release, or introspect a server that runs without NODE_ENV=production.',
     );
@@ -43,7 +43,7 @@ describe.each(ROLES)('in production, the %s', (role) => {
 
   it('does not tell it by way of suggestions either', async () => {
     const reply = await service.ask(role === 'bff' ? '{ phoneNumbe }' : '{ _servic }', {}, headers);
-    expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(reply.codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
     expect(reply.text).not.toContain('Did you mean');
   });
 
@@ -54,7 +54,7 @@ describe.each(ROLES)('in production, the %s', (role) => {
 });
 
 it('a router gets the SDL of the subgraph in production as well', async () => {
-  const service = await startService(settingsOf('subgraph'));
+  const service = await startSimulated(settingsOf('subgraph'));
   try {
     const reply = await service.ask('{ _service { sdl } }', {}, headers);
     expect(reply.errors).toEqual([]);
@@ -65,9 +65,9 @@ it('a router gets the SDL of the subgraph in production as well', async () => {
 });
 
 describe.each(ROLES)('elsewhere, the %s', (role) => {
-  let service: Service;
+  let service: SimulatedService;
   beforeAll(async () => {
-    service = await startService({ ROLE: role });
+    service = await startSimulated({ ROLE: role });
   });
   afterAll(() => service.stop());
 

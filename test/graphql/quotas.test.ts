@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { rateLimitFields } from '../../src/graphql/rateLimitFields.ts';
-import { startService, type Service } from './service.ts';
+import { startSimulated, type SimulatedService } from '../service.ts';
 
 let issuer: TestIssuer;
-let service: Service;
+let service: SimulatedService;
 
 beforeAll(async () => {
   issuer = await TestIssuer.start();
 });
 beforeEach(async () => {
-  service = await startService({
+  service = await startSimulated({
     ...issuer.settings,
     ROLE: 'bff',
     QUOTA_NUMBERS_PER_HOUR: '3',

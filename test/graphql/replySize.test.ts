@@ -10,18 +10,18 @@ import { valueBytes } from '../../src/graphql/replyBytes.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
 import { ALICE } from '../values.ts';
-import { codesOf, costs, startService, type Service } from './service.ts';
+import { costs, startSimulated, type SimulatedService } from '../service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
 const FREE = { tokens: 0, lookups: 0 };
 
-let bff: Service;
-let subgraph: Service;
+let bff: SimulatedService;
+let subgraph: SimulatedService;
 
 beforeAll(async () => {
   [bff, subgraph] = await Promise.all([
-    startService({ ROLE: 'bff' }),
-    startService({ ROLE: 'subgraph' }),
+    startSimulated({ ROLE: 'bff' }),
+    startSimulated({ ROLE: 'subgraph' }),
   ]);
 });
 beforeEach(() => {
@@ -126,7 +126,7 @@ describe('a reply that could be too long is refused before anything is looked up
 
     const bad = await bff.ask(`${LIST} { e164 } }`, { l: parts(4800, () => 'none') });
     expect(bad.errors).toHaveLength(4800);
-    expect(new Set(codesOf(bad))).toEqual(new Set(['BAD_USER_INPUT']));
+    expect(new Set(bad.codes)).toEqual(new Set(['BAD_USER_INPUT']));
   });
 });
 
@@ -153,7 +153,7 @@ describe('an error that quotes the document is cut', () => {
     const reply = await bff.ask(query, variables);
     expect(reply.errors.length).toBeGreaterThan(0);
     expect(reply.text.length).toBeLessThan(20_000);
-    expect(codesOf(reply)).not.toContain('INTERNAL_SERVER_ERROR');
+    expect(reply.codes).not.toContain('INTERNAL_SERVER_ERROR');
   });
 });
 

@@ -3,7 +3,7 @@ import { buildSchema, isEnumType } from 'graphql';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ERRORS, type ErrorDescription } from '../../src/errors.ts';
-import { costs, startService, type Service } from './service.ts';
+import { costs, startSimulated, type SimulatedService } from '../service.ts';
 
 const CHECK = '{ result windowHours reason retryAfterSeconds expiresAt maxAgeHours asOf }';
 
@@ -19,11 +19,11 @@ const NOTHING_MORE = {
   asOf: null,
 };
 
-let service: Service;
+let service: SimulatedService;
 
 beforeAll(async () => {
   // Few numbers never answer; they shall not take long.
-  service = await startService({ OPERATOR_TIMEOUT_MS: '500', OPERATOR_MAX_AGE_HOURS: '1000' });
+  service = await startSimulated({ OPERATOR_TIMEOUT_MS: '500', OPERATOR_MAX_AGE_HOURS: '1000' });
 });
 afterAll(() => service.stop());
 
@@ -109,9 +109,9 @@ describe('simSwapCheck', () => {
 });
 
 describe('in the 3-legged flow', () => {
-  let consented: Service;
+  let consented: SimulatedService;
   beforeEach(async () => {
-    consented = await startService({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '1000' });
+    consented = await startSimulated({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: '1000' });
     return () => consented.stop();
   });
 

@@ -2,12 +2,12 @@ import { composeServices } from '@theguild/federation-composition';
 import { assertObjectType, buildSchema, parse, type GraphQLSchema } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CUSTOMERS_SDL, fetchCustomers } from './customers.ts';
-import { codesOf, costs, startService, type Service } from './service.ts';
+import { costs, startSimulated, type SimulatedService } from '../service.ts';
 
-let service: Service;
+let service: SimulatedService;
 
 beforeAll(async () => {
-  service = await startService({ ROLE: 'subgraph' });
+  service = await startSimulated({ ROLE: 'subgraph' });
 });
 beforeEach(() => {
   service.simulator.resetStats();
@@ -96,7 +96,7 @@ describe('the schema of the subgraph', () => {
   ])('has no root field of the BFF: %s', async (query) => {
     const reply = await service.ask(query);
     expect(reply.status).toBe(400);
-    expect(codesOf(reply)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+    expect(reply.codes).toEqual(['GRAPHQL_VALIDATION_FAILED']);
   });
 
   it('composes with a subgraph that has customers and their numbers', async () => {

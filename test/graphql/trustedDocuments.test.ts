@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { readManifest } from '../../src/graphql/trustedDocuments.ts';
-import { codesOf, costs, startService, type Reply, type Service } from './service.ts';
+import { costs, startSimulated, type Reply, type SimulatedService } from '../service.ts';
 
 const DOCUMENT = 'query Swapped($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
 const LISTED = 'query Date { phoneNumber(e164: "+447700900004") { e164 } }';
@@ -75,9 +75,9 @@ describe('the setting TRUSTED_DOCUMENTS', () => {
 });
 
 describe('a BFF with trusted documents', () => {
-  let service: Service;
+  let service: SimulatedService;
   beforeAll(async () => {
-    service = await startService({ TRUSTED_DOCUMENTS: manifestFile(APOLLO) });
+    service = await startSimulated({ TRUSTED_DOCUMENTS: manifestFile(APOLLO) });
   });
   beforeEach(() => {
     service.simulator.resetStats();
@@ -148,7 +148,7 @@ describe('a BFF with trusted documents', () => {
   ])('refuses %s, and asks the operator nothing', async (_, asking, code) => {
     const reply = await asking();
     expect(reply.status).toBe(400);
-    expect(codesOf(reply)).toEqual([code]);
+    expect(reply.codes).toEqual([code]);
     expect(costs(service)).toEqual({ tokens: 0, lookups: 0 });
   });
 });

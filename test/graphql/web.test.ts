@@ -3,19 +3,19 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { replyMediaType } from '../../src/graphql/mediaType.ts';
-import { startService, type Service } from './service.ts';
+import { startSimulated, type SimulatedService } from '../service.ts';
 
 const APP = 'https://app.example';
 const GRAPHQL_RESPONSE = 'application/graphql-response+json';
 const QUERY = JSON.stringify({ query: '{ __typename }' });
 
-let open: Service;
-let listed: Service;
+let open: SimulatedService;
+let listed: SimulatedService;
 
 beforeAll(async () => {
   [open, listed] = await Promise.all([
-    startService({ ROLE: 'bff' }),
-    startService({
+    startSimulated({ ROLE: 'bff' }),
+    startSimulated({
       ROLE: 'bff',
       ALLOWED_ORIGINS: `${APP}, http://localhost:3000`,
       ALLOWED_HOSTS: 'sim-swap.internal',
@@ -32,7 +32,7 @@ interface Received {
 
 /** Sends what fetch would not: a `host` of its own, a preflight. */
 async function send(
-  { url }: Service,
+  { url }: SimulatedService,
   {
     method = 'POST',
     headers = {},

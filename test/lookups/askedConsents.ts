@@ -28,6 +28,8 @@ export interface AskSettings {
   readonly purpose?: string;
   readonly number?: PhoneNumber;
   readonly waitMs?: number;
+  /** Until its deadline. */
+  readonly timeLeftMs?: number;
 }
 
 const OFFER: Offer = {
@@ -61,6 +63,7 @@ export class AskedConsents {
           rules: {
             doubtMs: 300_000,
             deniedMs: 600_000,
+            failureMs: 60_000,
             resultMs: 60_000,
             leaseMs: 17_000,
             firstPoll: 'at-once',
@@ -91,6 +94,7 @@ export class AskedConsents {
     caller = 'anna',
     purpose = 'fraud-prevention',
     waitMs = 3000,
+    timeLeftMs = 60_000,
   }: AskSettings = {}): LookupRequest {
     const cameInAtMs = this.clock.monotonicMs();
     return {
@@ -99,7 +103,7 @@ export class AskedConsents {
       correlator: createCorrelator(undefined),
       cameInAtMs,
       signal: new AbortController().signal,
-      deadlineMs: cameInAtMs + 60_000,
+      deadlineMs: cameInAtMs + timeLeftMs,
       waitMs,
     };
   }

@@ -83,6 +83,7 @@ describe.each([
         rules: {
           doubtMs: 300_000,
           deniedMs: 600_000,
+          failureMs: 60_000,
           resultMs: 60_000,
           leaseMs: 11_000,
           firstPoll: 'at-once',

@@ -15,7 +15,8 @@ import type { Offer } from '../../src/lookups/plan.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisKeptFactsScripts.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
-import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { inForm } from '../forms.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours } from '../values.ts';
 import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
@@ -112,7 +113,7 @@ class SlowRedis {
       case RECALL:
         return [now, ...[...fields].flatMap(([field, kept]) => [field, kept.replace(/^\d+ /, '')])];
       default:
-        throw new ConsentStoreLost();
+        throw new SharedStateLost();
     }
   }
 }
@@ -264,7 +265,7 @@ describe.each([
           expect(world.problems).toEqual([]);
           toldAgain += world.toldAgain;
         }),
-        { numRuns: 200 },
+        { numRuns: inForm({ short: 50, long: 200 }) },
       );
       expect(toldAgain).toBeGreaterThan(0);
     },

@@ -12,8 +12,8 @@ import type { TimedFact } from '../../src/lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
-import { RedisConnection } from '../../src/tokens/consents/redisConnection.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
@@ -326,7 +326,7 @@ describe('RedisKeptFacts', () => {
     }
     const replica = inRedis(await connect(own.url))();
     const fact = aged(checked(24, false), 0, replica);
-    await expect(replica.facts.keep(ANNA, ALICE, fact, true)).rejects.toThrow(ConsentStoreLost);
-    await expect(heardBy(ANNA, replica)).rejects.toThrow(ConsentStoreLost);
+    await expect(replica.facts.keep(ANNA, ALICE, fact, true)).rejects.toThrow(SharedStateLost);
+    await expect(heardBy(ANNA, replica)).rejects.toThrow(SharedStateLost);
   });
 });

@@ -7,6 +7,7 @@ import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/errors.ts';
 import type { Offer, Plan } from '../../src/lookups/plan.ts';
 import { answerTo, nextLookup } from '../../src/lookups/planner.ts';
+import { inForm } from '../forms.ts';
 import { isRight, operate, swappedWithin, window, type Line } from './operatorOracle.ts';
 
 const MARGIN_HOURS = 48;
@@ -139,7 +140,7 @@ function expectRightOrError(result: Run, truth: Line, offered: Offer): void {
   }
 }
 
-const RUNS = { numRuns: 20_000 };
+const RUNS = { numRuns: inForm({ short: 5000, long: 20_000 }) };
 
 describe('the planner, against the truth of random lines', () => {
   it('answers what is true, or an error', () => {

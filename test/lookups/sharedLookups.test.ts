@@ -11,7 +11,7 @@ import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import { isWorthWaitingFor } from '../../src/lookups/planner.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
-import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours } from '../values.ts';
@@ -353,8 +353,8 @@ describe('a kept answer', () => {
 describe('a store of facts that is lost', () => {
   const LOST: KeptFacts = {
     keepMs: 60_000,
-    keep: () => Promise.reject(new ConsentStoreLost()),
-    recall: () => Promise.reject(new ConsentStoreLost()),
+    keep: () => Promise.reject(new SharedStateLost()),
+    recall: () => Promise.reject(new SharedStateLost()),
   };
 
   it('costs a lookup, and no answer', async () => {

@@ -98,14 +98,19 @@ export function entryHeard(
 function detailsOf(asked: Asked): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {
   switch (asked.event) {
     case 'lookup':
-    case 'consent-request': {
-      const { lookup } = asked;
-      return lookup.operation === 'check'
-        ? { operation: lookup.operation, maxAgeHours: lookup.maxAgeHours }
-        : { operation: lookup.operation };
-    }
+    case 'consent-request':
+      return detailsOfLookup(asked.lookup);
     case 'consent-status':
       return {};
+  }
+}
+
+function detailsOfLookup(lookup: Lookup): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {
+  switch (lookup.operation) {
+    case 'retrieve-date':
+      return { operation: lookup.operation };
+    case 'check':
+      return { operation: lookup.operation, maxAgeHours: lookup.maxAgeHours };
   }
 }
 

@@ -4,7 +4,7 @@ import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
-import type { Exchange, HttpReply, Post } from '../exchange.ts';
+import type { Departure, Exchange, HttpReply, Post } from '../exchange.ts';
 import { knownWord } from '../operatorWords.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ReplyFlaw } from '../replyFlaw.ts';
@@ -154,7 +154,7 @@ export class GuardedEndpoint {
     const { about, urgency, make, judge } = request;
     const making = make();
     const post = making instanceof Promise ? await making : making;
-    const exchange = await this.#endpoint.post(post, this.#exchangeTimeMs(urgency));
+    const exchange = await this.#endpoint.post(post, this.#exchangeTimeMs(urgency), this.#now());
     const judged = judge(exchange);
     if (judged.isUnproven === true) this.#endpoint.distrust();
     this.#report(about, post, exchange, judged);
@@ -216,6 +216,11 @@ export class GuardedEndpoint {
       return false;
     }
     return true;
+  }
+
+  #now(): Departure {
+    const { clock } = this.#guards;
+    return { sentAtMs: clock.nowMs(), leftAtMs: clock.monotonicMs() };
   }
 
   #exchangeTimeMs(urgency: Urgency): number {

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
 import { TestClock } from '../../testClock.ts';
 
@@ -28,6 +28,7 @@ describe('the file of the trail', () => {
     path = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
     file = new AuditFile(path, clock);
   });
+  afterEach(() => file.close());
 
   it('grows at its end, and only its owner reads it', async () => {
     await file.append('a\n');

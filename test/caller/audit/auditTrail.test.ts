@@ -117,8 +117,9 @@ describe('the trail', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
     const clock = new TestClock();
     for (const number of [ALICE, BOB]) {
-      const opened = new AuditFile(file, clock);
-      await new AuditTrail(opened, clock).write(before(number));
+      const trail = new AuditTrail(new AuditFile(file, clock), clock);
+      await trail.write(before(number));
+      await trail.close();
     }
     const entries = readFileSync(file, 'utf8')
       .trimEnd()

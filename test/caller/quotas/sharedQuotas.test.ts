@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Environment } from '../../../src/config/environment.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { TestIssuer } from '../testIssuer.ts';
-import { startService, type Reply, type TestService } from '../testService.ts';
+import { startSimulated, type Reply, type SimulatedService } from '../../service.ts';
 
 const SCAN = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
 const scanned = Array.from({ length: 20 }, (_, n) => `+4477009005${String(n).padStart(2, '0')}`);
@@ -19,7 +19,7 @@ afterAll(() => issuer.close());
 
 describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?? ''}`, () => {
   let redis: RedisServer;
-  let replicas: TestService[];
+  let replicas: SimulatedService[];
 
   beforeEach(async () => {
     redis = await startRedis();
@@ -34,14 +34,14 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
   async function start(count: number, settings: Environment): Promise<void> {
     const shared = { ...issuer.settings, REDIS_URL: redis.url, STATE_KEY: freshStateKey() };
     replicas = await Promise.all(
-      Array.from({ length: count }, () => startService({ ...shared, ...settings })),
+      Array.from({ length: count }, () => startSimulated({ ...shared, ...settings })),
     );
   }
 
   function ask(e164s: readonly string[], replica = 0): Promise<Reply> {
     const service = replicas[replica];
     if (service === undefined) throw new Error('There is no such replica.');
-    return service.ask(SCAN, { authorization }, { e164s });
+    return service.ask(SCAN, { e164s }, { authorization });
   }
 
   it('end one caller’s scan after its quota, over all replicas', async () => {
@@ -98,7 +98,7 @@ describe.each<[string, boolean]>([
 ])('an operator that is away: %s', (_where, isShared) => {
   it.skipIf(isShared && NO_REDIS !== undefined)('spends no quota', async () => {
     const redis = isShared ? await startRedis() : undefined;
-    const service = await startService({
+    const service = await startSimulated({
       ...issuer.settings,
       ...(redis === undefined ? {} : { REDIS_URL: redis.url, STATE_KEY: freshStateKey() }),
       OPERATOR_SIM_SWAP_URL: 'http://127.0.0.1:1/sim-swap',
@@ -108,7 +108,7 @@ describe.each<[string, boolean]>([
     try {
       const codes = [];
       for (const e164 of scanned.slice(0, 6)) {
-        codes.push((await service.ask(SCAN, { authorization }, { e164s: [e164] })).codes);
+        codes.push((await service.ask(SCAN, { e164s: [e164] }, { authorization })).codes);
       }
       expect(codes).toEqual(codes.map(() => ['OPERATOR_UNAVAILABLE']));
     } finally {

@@ -1,0 +1,162 @@
+import type { Clock } from '../src/clock.ts';
+import { readConfig } from '../src/config.ts';
+import type { Environment } from '../src/config/environment.ts';
+import type { Log } from '../src/log.ts';
+import { startServer } from '../src/server.ts';
+import {
+  DEMO_CLIENT,
+  startSimulator,
+  type Simulator,
+  type SimulatorSettings,
+} from '../src/simulator/simulator.ts';
+import { systemClock } from '../src/systemClock.ts';
+
+/** One error of a reply, as a client reads it. */
+export interface ReplyError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: Readonly<Record<string, unknown>> & {
+    readonly code?: string;
+    readonly retryAfterSeconds?: number;
+  };
+}
+
+/** A GraphQL response. */
+export interface GraphqlReply {
+  // oxlint-disable-next-line typescript/no-explicit-any -- a test reads into it as deep as it likes
+  readonly data?: any;
+  readonly errors?: readonly ReplyError[];
+}
+
+/** A reply of the service. */
+export interface Reply extends Required<GraphqlReply> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** All of it, as JSON. */
+  readonly body: GraphqlReply;
+  /** The codes of its errors, in their order. */
+  readonly codes: readonly string[];
+}
+
+/** The service, listening on a free port of this machine. */
+export interface Service extends AsyncDisposable {
+  readonly url: string;
+  /** What was logged, each line as one text that begins with its level. */
+  readonly logged: readonly string[];
+  /** Asks as a GraphQL client does. */
+  ask(
+    query: string,
+    variables?: object,
+    headers?: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ): Promise<Reply>;
+  /** Sends any request, well formed or not. */
+  send(path: string, request?: RequestInit): Promise<Reply>;
+  stop(): Promise<void>;
+}
+
+/** The service, and the simulator that it asks. */
+export interface SimulatedService extends Service {
+  readonly simulator: Simulator;
+  stats(): ReturnType<Simulator['stats']>;
+}
+
+/** What a test may put in the place of the machine's. */
+export interface ServiceParts {
+  readonly clock?: Clock;
+  readonly openingDocument?: string;
+}
+
+/** The settings of a service on a free port that asks an operator at this address. */
+export function settingsFor(operatorUrl: string): Environment {
+  return {
+    PORT: '0',
+    OPERATOR_AUTH_URL: operatorUrl,
+    OPERATOR_SIM_SWAP_URL: operatorUrl,
+    OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
+    OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
+  };
+}
+
+/** Starts the real server in front of an operator that a test has started. */
+export async function startService(
+  operatorUrl: string,
+  environment: Environment = {},
+  parts: ServiceParts = {},
+): Promise<Service> {
+  const config = readConfig({ ...settingsFor(operatorUrl), ...environment });
+  const [operator] = config.operators;
+  if (operator === undefined) throw new Error('The settings name no operator.');
+  const logged: string[] = [];
+  const server = await startServer({
+    config,
+    operator,
+    clock: systemClock,
+    log: logInto(logged),
+    ...parts,
+  });
+  const send = async (path: string, request?: RequestInit): Promise<Reply> =>
+    readReply(await fetch(server.url + path, request));
+  return {
+    url: server.url,
+    logged,
+    send,
+    ask: (query, variables, headers = {}, signal) =>
+      send('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ query, variables }),
+        signal: signal ?? null,
+      }),
+    stop: () => server.stop(),
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+/** Starts the real server in front of a simulator of its own. */
+export async function startSimulated(
+  environment: Environment = {},
+  settings: Partial<SimulatorSettings> = {},
+  parts: ServiceParts = {},
+): Promise<SimulatedService> {
+  const simulator = await startSimulator({ port: 0, ...settings });
+  const ofSimulator = { OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl, ...environment };
+  const service = await startService(simulator.authUrl, ofSimulator, parts);
+  const stop = async (): Promise<void> => {
+    await service.stop();
+    await simulator.close();
+  };
+  return {
+    ...service,
+    simulator,
+    stats: () => simulator.stats(),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** What the operator has seen, as far as it costs anything. */
+export function costs({ simulator }: SimulatedService): { tokens: number; lookups: number } {
+  const { tokens, lookups, refusedLookups } = simulator.stats();
+  return { tokens, lookups: lookups + refusedLookups };
+}
+
+/** A log that keeps its lines. */
+export function logInto(lines: string[]): Log {
+  const write =
+    (level: string) =>
+    (message: string, details: object = {}): void => {
+      lines.push(`${level} ${message} ${JSON.stringify(details)}`);
+    };
+  return { info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+async function readReply(response: Response): Promise<Reply> {
+  const text = await response.text();
+  const body = text === '' ? {} : (JSON.parse(text) as GraphqlReply);
+  const { status, headers } = response;
+  const { data, errors = [] } = body;
+  const codes = errors.map(({ extensions }) => extensions?.code ?? 'no code');
+  return { status, headers, text, body, data, errors, codes };
+}
