@@ -266,7 +266,11 @@ describe('a quota', () => {
     });
   });
 
-  const askNumber = async (service: TestService, n: number, signal: AbortSignal | null = null) =>
+  const askNumber = async (
+    service: SimulatedService,
+    n: number,
+    signal: AbortSignal | null = null,
+  ) =>
     fetch(`${service.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(await reader()) },
