@@ -60,6 +60,19 @@ describe('the failure of a lookup after consent', () => {
     expect(prompts()).toBe(2);
   });
 
+  it('is told to a request that waits for nothing, however long the store takes', async () => {
+    service.operator.looked = [UNAVAILABLE];
+    await ask(WINDOW);
+    const { store, clock } = service;
+    const read = store.read.bind(store);
+    store.read = async (number) => {
+      await clock.sleep(20);
+      return read(number);
+    };
+    const told = await service.after(SECOND_MS, service.ask(WINDOW, { waitMs: 0 }));
+    expect(failureOf(told)).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
+  });
+
   it('is told although no request waited for it', async () => {
     service.operator.latencyMs = 5 * SECOND_MS;
     service.operator.looked = [{ code: 'OPERATOR_TIMEOUT', reach: 'number' }];
@@ -146,6 +159,19 @@ describe('OPERATOR_REFUSED at a lookup', () => {
 });
 
 describe('a prompt that had to wait for a permit', () => {
+  it('is late by the last deadline of the requests that wait, whichever came last', async () => {
+    service = new AskedConsents({ permits: 1 });
+    service.operator.latencyMs = 5 * SECOND_MS;
+    const ahead = service.ask(WINDOW, { number: BOB, waitMs: 20 * SECOND_MS });
+    await settled();
+    const patient = service.ask(WINDOW, { waitMs: 30 * SECOND_MS });
+    const hasty = service.ask(WINDOW, { waitMs: 500, timeLeftMs: SECOND_MS });
+    await service.clock.advance(30 * SECOND_MS);
+    expect(failureOf(await hasty)?.code).toBe('CONSENT_PENDING');
+    expect(await patient).toEqual([{ swapped: false }]);
+    await ahead;
+  });
+
   it('is not made when the operator has refused us meanwhile', async () => {
     service = new AskedConsents({ permits: 1 });
     service.operator.latencyMs = SECOND_MS;
