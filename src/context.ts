@@ -40,7 +40,7 @@ export function contextFactory({ simSwaps, quotas, maxWaitMs }: ContextParts): C
   return ({ caller, purpose }, { life, correlator, preferredWaitMs }) => {
     const wait = waitOf(preferredWaitMs, maxWaitMs);
     const loader = simSwaps.forRequest({
-      caller: caller.key,
+      caller: caller.identity,
       purpose,
       correlator,
       cameInAtMs: life.cameInAtMs,
@@ -52,7 +52,7 @@ export function contextFactory({ simSwaps, quotas, maxWaitMs }: ContextParts): C
       ...wait,
       caller,
       simSwaps: permittedSimSwaps(caller, loader),
-      quotas: () => quotas.standingOf(caller.key, QUOTA_READ_TIMEOUT_MS),
+      quotas: () => quotas.standingOf(caller.identity, QUOTA_READ_TIMEOUT_MS),
     };
   };
 }

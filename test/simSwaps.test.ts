@@ -10,6 +10,7 @@ import { line } from './endToEnd/askedSimSwaps.ts';
 import { lookupsOf, startScriptedOperator } from './endToEnd/scriptedOperator.ts';
 import { answerJson, type RecordingServer } from './http/recordingServer.ts';
 import { silentLog } from './silentLog.ts';
+import { callerNamed } from './values.ts';
 
 /** What serves the numbers that end so. */
 function serving(lastDigit: string) {
@@ -43,7 +44,7 @@ function create(operator: RecordingServer, operators: readonly OperatorParts[]):
 function loaderOf(simSwaps: SimSwaps) {
   const cameInAtMs = systemClock.monotonicMs();
   return simSwaps.forRequest({
-    caller: 'caller',
+    caller: callerNamed('caller'),
     purpose: 'fraud-prevention',
     correlator: createCorrelator(undefined),
     cameInAtMs,

@@ -8,6 +8,7 @@ import { askerKey } from './askerKey.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
 import { Waiter } from './consentWaiters.ts';
 import {
+  lookupFailed,
   OUT_OF_TIME,
   type ConsentReading,
   type Inquiry,
@@ -36,9 +37,7 @@ export class ConsentedLookups implements LookupRoute {
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const outcome = await this.#publishedWait(lookup, inquiry);
-    if ('failed' in outcome && outcome.failed.failure.code === 'CONSENT_PENDING') {
-      await this.#keep(inquiry).catch(unlessLost);
-    }
+    if (isPending(outcome)) await this.#keep(inquiry).catch(unlessLost);
     return outcome;
   }
 
@@ -74,18 +73,17 @@ export class ConsentedLookups implements LookupRoute {
   async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const { clock } = this.#parts;
     const { signal } = inquiry.request;
-    if (signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
+    if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
 
     const waiter = new Waiter(inquiry, lookup, clock.monotonicMs());
     const pursuit = this.#join(waiter);
 
     const settled = new AbortController();
-    const patience = clock
-      .sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal]))
-      .catch(() => undefined);
-    const outOfPatience = patience.then(() => ({
-      failed: { lookup, failure: pursuit.leave(waiter) },
-    }));
+    const patience = Promise.all([
+      clock.sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal])),
+      pursuit.looked,
+    ]).catch(() => undefined);
+    const outOfPatience = patience.then(() => lookupFailed(lookup, pursuit.leave(waiter)));
     try {
       return await Promise.race([waiter.outcome, outOfPatience]);
     } finally {
@@ -124,5 +122,14 @@ export class ConsentedLookups implements LookupRoute {
   async #keep({ number, request, facts }: Inquiry): Promise<void> {
     const { keptFacts } = this.#parts;
     await Promise.all(facts.map((fact) => keptFacts.keep(request, number, fact, false)));
+  }
+}
+
+function isPending(outcome: LookupOutcome): boolean {
+  switch (outcome.kind) {
+    case 'facts':
+      return false;
+    case 'failed':
+      return outcome.failed.failure.code === 'CONSENT_PENDING';
   }
 }

@@ -79,8 +79,16 @@ export class Executor {
         lookup = nextLookup(inquiry, offer)
       ) {
         const outcome = await route.lookUp(lookup, inquiry);
-        if ('facts' in outcome) inquiry.facts.push(...outcome.facts);
-        else inquiry.failures.push(outcome.failed);
+        switch (outcome.kind) {
+          case 'facts':
+            inquiry.facts.push(...outcome.facts);
+            break;
+          case 'failed':
+            inquiry.failures.push(outcome.failed);
+            break;
+          default:
+            outcome satisfies never;
+        }
       }
     } catch (defect) {
       inquiry.defect = defect instanceof Error ? defect : new Error('A lookup broke.');

@@ -12,6 +12,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { ConsentStore } from '../../src/tokens/consents/consentStore.ts';
 import type { Ask, History } from './history.ts';
 import { StrictOperator, type Offences } from './strictOperator.ts';
+import { callerNamed } from '../values.ts';
 
 /** What must be zero, each. */
 export interface Wrongness extends Offences {
@@ -104,7 +105,8 @@ async function makeRequest(
   const hungUp = new AbortController();
   const cameInAtMs = clock.monotonicMs();
   const request: LookupRequest = {
-    ...asker,
+    caller: callerNamed(asker.caller),
+    purpose: asker.purpose,
     correlator: createCorrelator(`${asker.caller}${asker.purpose.replaceAll('-', '')}`),
     cameInAtMs,
     signal: hungUp.signal,

@@ -8,6 +8,7 @@ import { createSimSwaps, type SimSwaps } from '../../src/simSwaps.ts';
 import { fieldsOf } from '../askedFields.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { silentLog } from '../silentLog.ts';
+import { callerNamed } from '../values.ts';
 
 /** How one request asks. */
 export interface Asking {
@@ -59,7 +60,7 @@ export class AskedSimSwaps implements AsyncDisposable {
     timeLeftMs = 60_000,
   }: Asking): Promise<boolean | string> {
     const loader = this.#simSwaps.forRequest({
-      caller: 'somebody',
+      caller: callerNamed('somebody'),
       purpose: 'fraud-prevention',
       correlator: createCorrelator(undefined),
       cameInAtMs: this.#clock.monotonicMs(),

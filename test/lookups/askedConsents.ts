@@ -13,7 +13,7 @@ import type { LookupFailure } from '../../src/errors.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
 import { told, type Told } from '../askedFields.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { ALICE, hours, callerNamed } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
 export const DATE: Question = { asks: 'date' };
@@ -101,7 +101,7 @@ export class AskedConsents {
   }: AskSettings = {}): LookupRequest {
     const cameInAtMs = this.clock.monotonicMs();
     return {
-      caller,
+      caller: callerNamed(caller),
       purpose,
       correlator: createCorrelator(undefined),
       cameInAtMs,

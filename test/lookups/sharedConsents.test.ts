@@ -15,7 +15,7 @@ import type { Snapshot, Written } from '../../src/tokens/consents/consentStore.t
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
 import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { ALICE, hours, callerNamed } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
 const WAIT_MS = 3000;
@@ -136,7 +136,7 @@ describe('lookups with consent in several replicas', () => {
     const executor = new Executor(
       { of: () => ({ offer: OFFER, route: lookups }) },
       {
-        caller,
+        caller: callerNamed(caller),
         purpose: 'fraud-prevention',
         correlator: createCorrelator(undefined),
         cameInAtMs: clock.monotonicMs(),
