@@ -73,6 +73,14 @@ function query(number: string, fields = 'simSwappedWithin(maxAgeHours: 24)'): st
   return `{ phoneNumber(e164: "${number}") { ${fields} } }`;
 }
 
+const askNumber = async (service: SimulatedService, n: number, signal: AbortSignal | null = null) =>
+  fetch(`${service.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(await reader()) },
+    body: JSON.stringify({ query: query(`+44770090050${n}`) }),
+    signal,
+  });
+
 describe('the audit trail', () => {
   it('has a line before each lookup and one after', async () => {
     await withTrail({}, async (service, file) => {
@@ -265,18 +273,6 @@ describe('a quota', () => {
       expect(another.codes).toEqual([]);
     });
   });
-
-  const askNumber = async (
-    service: SimulatedService,
-    n: number,
-    signal: AbortSignal | null = null,
-  ) =>
-    fetch(`${service.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(await reader()) },
-      body: JSON.stringify({ query: query(`+44770090050${n}`) }),
-      signal,
-    });
 
   it('is used up by what the token endpoint says of a number', async () => {
     await using operator = await startScriptedOperator({
