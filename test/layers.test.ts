@@ -22,7 +22,7 @@ const LAYERS = [
   ['operator'],
   ['tokens'],
   ['http', 'sharedState'],
-  ['log.ts', 'repeats.ts'],
+  ['log.ts', 'repeats.ts', 'diagnostics.ts'],
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],

@@ -1,3 +1,4 @@
+import { consentChannel, traced } from '../diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { consentStatus } from '../tokens/consents/consentStatus.ts';
@@ -35,7 +36,7 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const outcome = await this.#wait(lookup, inquiry);
+    const outcome = await this.#publishedWait(lookup, inquiry);
     if (isPending(outcome)) await this.#keep(inquiry).catch(unlessLost);
     return outcome;
   }
@@ -54,6 +55,19 @@ export class ConsentedLookups implements LookupRoute {
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */
   async close(): Promise<void> {
     await Promise.all(this.#running);
+  }
+
+  #publishedWait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    if (!consentChannel.hasSubscribers) return this.#wait(lookup, inquiry);
+    const { correlator } = inquiry.request;
+    return traced(
+      consentChannel,
+      { correlator: correlator.name, operation: lookup.operation },
+      () => this.#wait(lookup, inquiry),
+      (outcome) => ({
+        outcome: 'failed' in outcome ? outcome.failed.failure.code : 'answered',
+      }),
+    );
   }
 
   async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {

@@ -1,3 +1,4 @@
+import { planChannel, traced } from '../diagnostics.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Question } from '../domain/question.ts';
@@ -25,7 +26,7 @@ export class Executor {
     const inquiry = this.#inquiry(number);
     inquiry.questions.push(...questions);
     // Not by whether there is a run: one that finds nothing open is over before it is stored.
-    if (!inquiry.isRunning) inquiry.run = this.#run(inquiry);
+    if (!inquiry.isRunning) inquiry.run = this.#publishedRun(inquiry);
     return inquiry.run;
   }
 
@@ -47,6 +48,23 @@ export class Executor {
     await inquiry.run;
     const reading = await inquiry.operator.route.consent(number, this.#request);
     return 'failure' in reading ? reading : { status: statusBeside(inquiry, reading.status) };
+  }
+
+  #publishedRun(inquiry: RunningInquiry): Promise<void> {
+    if (!planChannel.hasSubscribers) return this.#run(inquiry);
+    const message = {
+      correlator: this.#request.correlator.name,
+      questions: inquiry.questions.length,
+    };
+    return traced(
+      planChannel,
+      message,
+      () => this.#run(inquiry),
+      () => ({
+        facts: inquiry.facts.length,
+        failures: inquiry.failures.map(({ failure }) => failure.code),
+      }),
+    );
   }
 
   /** One lookup at a time: the next one may not be needed, and some operators refuse a second. */
