@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { errorName, type LookupFailure } from '../errors.ts';
+import { CallerGone } from '../http/abortReasons.ts';
 import type { Log } from '../log.ts';
 import type { Admission, Admitted, Asked, Denied, Ending, Heard } from '../lookups/admission.ts';
 import { AUDIT_TIMEOUT_MS, type AuditTrail } from './audit/auditTrail.ts';
@@ -61,7 +62,7 @@ export class CallerAdmission implements Admission {
   ): Promise<Admitted | Denied> {
     const counted = await this.#count(asked, quotas);
     if ('failure' in counted) return counted;
-    if (audit === undefined) return { ended: (ending) => giveBackUnsent(counted, ending) };
+    if (audit === undefined) return { ended: (ending) => giveBackUnsent(counted, asked, ending) };
 
     const { key, trail } = audit;
     const request = this.#requestOf(asked, key);
@@ -80,7 +81,7 @@ export class CallerAdmission implements Admission {
     return {
       ended: async (ending) => {
         const after = entryAfter(before, ending, this.#time());
-        const told = [this.#record(trail, after), giveBackUnsent(counted, ending)];
+        const told = [this.#record(trail, after), giveBackUnsent(counted, asked, ending)];
         await this.#inTime(this.#timeLimitMs(asked), Promise.all(told), undefined);
       },
     };
@@ -215,9 +216,18 @@ async function giveBack(counted: readonly WithinQuota[]): Promise<void> {
 
 async function giveBackUnsent(
   counted: readonly WithinQuota[],
-  { attempts }: Ending,
+  asked: Asked,
+  ending: Ending,
 ): Promise<void> {
-  if (attempts === 0) await giveBack(counted);
+  if (ending.attempts === 0 && !isSpent(asked, ending)) await giveBack(counted);
+}
+
+/**
+ * Whether a lookup that never left is spent all the same: the token endpoint said something of the
+ * number, or was asked for a caller that hung up. Otherwise either would be asked for nothing, without end.
+ */
+function isSpent({ request: { signal } }: Asked, { outcome }: Ending): boolean {
+  return outcome === 'NUMBER_NOT_SERVED' || signal.reason instanceof CallerGone;
 }
 
 const OPEN: Admitted = { ended: () => undefined };

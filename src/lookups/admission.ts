@@ -4,7 +4,10 @@ import type { LookupFailure } from '../errors.ts';
 import type { LookupRequest } from './lookupRoute.ts';
 
 /** The request that something is asked for. */
-type AskingRequest = Pick<LookupRequest, 'caller' | 'purpose' | 'correlator' | 'deadlineMs'>;
+type AskingRequest = Pick<
+  LookupRequest,
+  'caller' | 'purpose' | 'correlator' | 'deadlineMs' | 'signal'
+>;
 
 interface AboutNumber {
   readonly number: PhoneNumber;
@@ -49,7 +52,8 @@ export interface Ending {
   readonly outcome: AuditOutcome;
   /**
    * Exchanges with the lookup endpoint, or with `bc-authorize`, that may have reached the operator. 0 only
-   * when it is proven that nothing left; then the quota is given back.
+   * when it is proven that nothing left; then the quota is given back, but to a caller that hung up or
+   * heard of the number from the token endpoint.
    */
   readonly attempts: number;
 }

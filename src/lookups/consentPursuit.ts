@@ -23,6 +23,7 @@ export class ConsentPursuit {
   readonly #ledger: ConsentLedger;
   readonly #telling: ConsentTelling;
   readonly #exchanges: ConsentExchanges;
+  readonly #looked = Promise.withResolvers<void>();
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -41,6 +42,11 @@ export class ConsentPursuit {
   /** Whether no request waits and nothing is under way. */
   get isIdle(): boolean {
     return this.#running === undefined;
+  }
+
+  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
+  get looked(): Promise<void> {
+    return this.#looked.promise;
   }
 
   /** Adds a waiter. Resolves when no request waits and nothing is under way; never rejects. */
@@ -74,6 +80,7 @@ export class ConsentPursuit {
       if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
       else this.#waiters.reject(error);
     } finally {
+      this.#looked.resolve();
       this.#running = undefined;
     }
   }
@@ -100,6 +107,7 @@ export class ConsentPursuit {
   async #follow(cause: Waiter, page: Page): Promise<Progress> {
     const { prompt } = page.standing;
     const next = nextStep(prompt, page.nowMs);
+    this.#looked.resolve();
     switch (next.step) {
       case 'request':
         return (await this.#telling.tellKept(cause))

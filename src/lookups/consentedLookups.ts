@@ -79,9 +79,10 @@ export class ConsentedLookups implements LookupRoute {
     const pursuit = this.#join(waiter);
 
     const settled = new AbortController();
-    const patience = clock
-      .sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal]))
-      .catch(() => undefined);
+    const patience = Promise.all([
+      clock.sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal])),
+      pursuit.looked,
+    ]).catch(() => undefined);
     const outOfPatience = patience.then(() => lookupFailed(lookup, pursuit.leave(waiter)));
     try {
       return await Promise.race([waiter.outcome, outOfPatience]);

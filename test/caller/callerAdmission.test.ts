@@ -44,7 +44,9 @@ class Admitting {
   }
 
   request(caller: Identity = callerNamed('risk'), purpose = 'fraud-prevention'): Asked['request'] {
-    return { caller, purpose, correlator: createCorrelator('trace'), deadlineMs: Infinity };
+    const { signal } = new AbortController();
+    const correlator = createCorrelator('trace');
+    return { caller, purpose, correlator, deadlineMs: Infinity, signal };
   }
 
   /** The code of the failure, or that it was admitted. */

@@ -60,6 +60,19 @@ describe('the failure of a lookup after consent', () => {
     expect(prompts()).toBe(2);
   });
 
+  it('is told to a request that waits for nothing, however long the store takes', async () => {
+    service.operator.looked = [UNAVAILABLE];
+    await ask(WINDOW);
+    const { store, clock } = service;
+    const read = store.read.bind(store);
+    store.read = async (number) => {
+      await clock.sleep(20);
+      return read(number);
+    };
+    const told = await service.after(SECOND_MS, service.ask(WINDOW, { waitMs: 0 }));
+    expect(failureOf(told)).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
+  });
+
   it('is told although no request waited for it', async () => {
     service.operator.latencyMs = 5 * SECOND_MS;
     service.operator.looked = [{ code: 'OPERATOR_TIMEOUT', reach: 'number' }];

@@ -27,6 +27,7 @@ function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): A
       purpose: 'fraud-prevention',
       correlator: createCorrelator('trace'),
       deadlineMs: Infinity,
+      signal: new AbortController().signal,
     },
     ...others,
   };
@@ -99,7 +100,14 @@ describe('an entry', () => {
 
   it('hides a number that a caller chose for a correlator', () => {
     const correlator = createCorrelator(ALICE);
-    const request = { caller: ANONYMOUS_IDENTITY, purpose: 'x', correlator, deadlineMs: Infinity };
+    const { signal } = new AbortController();
+    const request = {
+      caller: ANONYMOUS_IDENTITY,
+      purpose: 'x',
+      correlator,
+      deadlineMs: Infinity,
+      signal,
+    };
     expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
   });
 
