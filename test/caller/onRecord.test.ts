@@ -266,18 +266,6 @@ describe('a quota', () => {
     });
   });
 
-  const askNumber = async (
-    service: SimulatedService,
-    n: number,
-    signal: AbortSignal | null = null,
-  ) =>
-    fetch(`${service.url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(await reader()) },
-      body: JSON.stringify({ query: query(`+44770090050${n}`) }),
-      signal,
-    });
-
   it('is used up by what the token endpoint says of a number', async () => {
     await using operator = await startScriptedOperator({
       token: (received, response) =>
@@ -341,3 +329,16 @@ describe('a quota', () => {
     });
   });
 });
+
+async function askNumber(
+  service: SimulatedService,
+  n: number,
+  signal: AbortSignal | null = null,
+): Promise<Response> {
+  return fetch(`${service.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(await reader()) },
+    body: JSON.stringify({ query: query(`+44770090050${n}`) }),
+    signal,
+  });
+}
