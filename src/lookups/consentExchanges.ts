@@ -181,14 +181,15 @@ export class ConsentExchanges {
         await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
         return;
       case 'failed':
-        await this.#notPrompted(lookup, claim, judged, nowMs);
+        await this.#requestFailed(lookup, claim, judged, nowMs);
         return;
       default:
         judged satisfies never;
     }
   }
 
-  async #notPrompted(
+  /** Tells why there is no consent to wait for, or that none may be asked for yet. */
+  async #requestFailed(
     lookup: Lookup,
     claim: Claim<ConsentIdentity & Requested>,
     { failure, mayHavePrompted, holdSeconds }: FailedRequest,
