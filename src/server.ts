@@ -16,6 +16,7 @@ import { AUDIT_BUDGET_MS } from './lookups/admission.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { Readiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
+import { asksOwner } from './tokens/authorizationSettings.ts';
 import { createSimSwaps, type Judges } from './simSwaps.ts';
 import { openStores, type Stores } from './stores.ts';
 
@@ -121,7 +122,7 @@ function needsOf(
 ): readonly Need[] {
   const needs: Need[] = [];
   if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
-  if (redis !== undefined && operators.some(asksOwner)) {
+  if (redis !== undefined && operators.some(({ flow }) => asksOwner(flow))) {
     const ping = async (): Promise<void> => void (await redis.run('return 1', []));
     needs.push({ name: 'REDIS_URL', probe: ping });
   }
@@ -151,12 +152,8 @@ function hostCheck({ callers, allowedHosts }: Config): (host: string | undefined
 
 /** The longest that a request may wait for the owner of a number; `undefined` where no owner is asked. */
 function maxWaitMs({ config, operators }: ServerParts): number | undefined {
-  if (!operators.some(asksOwner)) return undefined;
+  if (!operators.some(({ flow }) => asksOwner(flow))) return undefined;
   return Math.min(config.consent.maxWaitMs, config.requestTimeoutMs);
-}
-
-function asksOwner({ flow }: OperatorSettings): boolean {
-  return flow === '3-legged';
 }
 
 /** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */

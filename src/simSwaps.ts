@@ -25,6 +25,7 @@ import { Operator } from './operator/operator.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
+import { asksOwner } from './tokens/authorizationSettings.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
@@ -146,7 +147,7 @@ function guardedEndpoints(
 ): Guarded {
   const budget = new RetryBudget(clock);
   const rules = {
-    canTakeNewToken: settings.flow === '2-legged',
+    canTakeNewToken: !asksOwner(settings.flow),
     retriesDoubtfulLookups: settings.retriesLookups,
   };
   return (name, kind, url) => {

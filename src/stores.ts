@@ -8,6 +8,7 @@ import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from './lookups/redisKeptFacts.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { RedisConnection } from './sharedState/redisConnection.ts';
+import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperatorStores } from './simSwaps.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
@@ -84,7 +85,7 @@ function keptFactsSettings(
 ): { readonly keepMs: number; readonly resultMs: number } {
   return {
     keepMs: keepFactsSeconds * 1000,
-    resultMs: flow === '2-legged' ? 0 : consent.resultSeconds * 1000,
+    resultMs: asksOwner(flow) ? consent.resultSeconds * 1000 : 0,
   };
 }
 

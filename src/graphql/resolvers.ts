@@ -1,5 +1,5 @@
 import type { RequestContext } from '../context.ts';
-import { FIELDS, type Asked, type AskingField, type FieldArguments } from '../domain/fields.ts';
+import { FIELDS, type Asked, type FieldArguments } from '../domain/fields.ts';
 import { instantAt } from '../domain/instant.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { BadUserInput, Forbidden } from '../errors.ts';
@@ -13,7 +13,10 @@ import type {
 import type { PhoneNumberEntity } from './phoneNumberEntity.ts';
 import { DateTime } from './scalars.ts';
 
-const PhoneNumber: PhoneNumberResolvers = {
+/** The schema's fields of a number but the number itself: one without an entry in the table does not compile. */
+type SchemaField = Exclude<keyof PhoneNumberResolvers, '__resolveReference' | 'e164'>;
+
+const PhoneNumber: Required<Omit<PhoneNumberResolvers, '__resolveReference'>> = {
   e164: ({ e164 }) => e164,
   lastSimSwap: asking('lastSimSwap', toDate),
   simSwappedWithin: asking('simSwappedWithin', toSwapped),
@@ -22,7 +25,7 @@ const PhoneNumber: PhoneNumberResolvers = {
 };
 
 /** Asks what the table of fields says, and tells the answer in the field's own way. */
-function asking<T>(field: AskingField, tell: (answer: FieldAnswer, asked: Asked) => T) {
+function asking<T>(field: SchemaField, tell: (answer: FieldAnswer, asked: Asked) => T) {
   return async (
     { e164 }: PhoneNumberEntity,
     args: FieldArguments,

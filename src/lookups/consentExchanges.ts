@@ -28,7 +28,8 @@ import type {
   RequestedConsent,
   TokenManager,
 } from '../tokens/tokenManager.ts';
-import { ifAdmitted } from './admission.ts';
+import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
+import { ifAdmitted, type AuditOutcome } from './admission.ts';
 import type { Claim, ConsentLedger, LedgerParts, Page } from './consentLedger.ts';
 import type { ConsentTelling, TellingParts } from './consentTelling.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
@@ -161,22 +162,41 @@ export class ConsentExchanges {
       asked: { event: 'consent-request', ...this.#asked(cause, lookup, consent.id) },
       run: () => tokens.requestConsent(this.#subject(lookup), this.#context(cause)),
       endingOf: ({ judged: told, attempts }) => ({
-        outcome: 'failure' in told ? told.failure.code : 'asked',
+        outcome: auditOutcomeOf(told),
         attempts,
       }),
-      onDenied: (failure) => ({ judged: { failure, mayHavePrompted: false }, attempts: 0 }),
+      onDenied: (failure) => ({
+        judged: { kind: 'failed', failure, mayHavePrompted: false },
+        attempts: 0,
+      }),
     });
     const nowMs = time.now();
-    if ('acknowledged' in judged) {
-      const lives = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
-      await this.#ledger.learn(claim, { lives });
-      return;
+    switch (judged.kind) {
+      case 'acknowledged': {
+        const lives = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
+        await this.#ledger.learn(claim, { lives });
+        return;
+      }
+      case 'reply-lost':
+        await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
+        return;
+      case 'failed':
+        await this.#requestFailed(lookup, claim, judged, nowMs);
+        return;
+      default:
+        judged satisfies never;
     }
-    if ('replyLost' in judged) {
-      await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
-      return;
-    }
-    const { failure, mayHavePrompted, holdSeconds } = judged;
+  }
+
+  /** Tells why there is no consent to wait for, or that none may be asked for yet. */
+  async #requestFailed(
+    lookup: Lookup,
+    claim: Claim<ConsentIdentity & Requested>,
+    { failure, mayHavePrompted, holdSeconds }: FailedRequest,
+    nowMs: number,
+  ): Promise<void> {
+    const { rules } = this.#parts;
+    const { consent } = claim;
     if (mayHavePrompted) {
       await this.#telling.tellFailure({ lookup, failure });
       await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
@@ -328,6 +348,19 @@ export class ConsentExchanges {
 
   #subject({ operation }: Lookup): TokenSubject {
     return { number: this.#number, operation };
+  }
+}
+
+type FailedRequest = Extract<AcknowledgementJudgement, { kind: 'failed' }>;
+
+function auditOutcomeOf(judged: AcknowledgementJudgement): AuditOutcome {
+  switch (judged.kind) {
+    case 'acknowledged':
+    // Nothing is known of it but that it was asked.
+    case 'reply-lost':
+      return 'asked';
+    case 'failed':
+      return judged.failure.code;
   }
 }
 

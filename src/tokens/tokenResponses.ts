@@ -29,8 +29,9 @@ export type TokenJudgement = { readonly issued: IssuedToken } | Failed;
 
 /** What `bc-authorize` came to. It is never repeated once a byte has left: that could prompt twice. */
 export type AcknowledgementJudgement =
-  | { readonly acknowledged: Acknowledgement }
+  | { readonly kind: 'acknowledged'; readonly acknowledged: Acknowledgement }
   | (Failed & {
+      readonly kind: 'failed';
       /** Whether a prompt may be on its way all the same: then nobody may be prompted again yet. */
       readonly mayHavePrompted: boolean;
       /** For so long nobody is to be prompted about this number: 429 and 409, at least 30 s. */
@@ -38,7 +39,7 @@ export type AcknowledgementJudgement =
       readonly isUnproven?: true;
     })
   /** The request left and no reply of its own came back: nothing is known. */
-  | { readonly replyLost: true; readonly isUnproven?: true };
+  | { readonly kind: 'reply-lost'; readonly isUnproven?: true };
 
 /** What a poll of the token endpoint came to (OpenID CIBA Core §11). */
 export type PollJudgement =
@@ -76,15 +77,18 @@ export function judgeAcknowledgement(exchange: Exchange, nowMs: number): Acknowl
   if ('fault' in exchange) {
     if (exchange.fault.sent) {
       return isUnprovenOrigin(exchange.fault.flaw)
-        ? { replyLost: true, isUnproven: true }
-        : { replyLost: true };
+        ? { kind: 'reply-lost', isUnproven: true }
+        : { kind: 'reply-lost' };
     }
-    return { failure: { ...judgeFault(exchange.fault), reach: 'number' }, mayHavePrompted: false };
+    const failure = { ...judgeFault(exchange.fault), reach: 'number' } as const;
+    return { kind: 'failed', failure, mayHavePrompted: false };
   }
   const { reply } = exchange;
   if (isSuccess(reply)) {
     const read = readAcknowledgement(reply);
-    return 'acknowledged' in read ? read : { ...read, mayHavePrompted: true };
+    return 'failure' in read
+      ? { kind: 'failed', ...read, mayHavePrompted: true }
+      : { kind: 'acknowledged', acknowledged: read };
   }
   if (exchange.isUnproven === true) return judgeUnprovenAcknowledgement(exchange, nowMs);
   if (reply.status === 429 || reply.status === 409) {
@@ -94,9 +98,10 @@ export function judgeAcknowledgement(exchange: Exchange, nowMs: number): Acknowl
       reach: 'number',
       retryAfterSeconds: holdSeconds,
     } as const;
-    return { failure, mayHavePrompted: false, holdSeconds };
+    return { kind: 'failed', failure, mayHavePrompted: false, holdSeconds };
   }
   return {
+    kind: 'failed',
     failure: judgeTokenRefusal(reply, nowMs, true),
     mayHavePrompted: leavesInDoubt(reply.status),
   };
@@ -109,9 +114,9 @@ function judgeUnprovenAcknowledgement({ reply }: Replied, nowMs: number): Acknow
     case 'CONSENT_DENIED':
     case 'CONSENT_EXPIRED':
     case 'NUMBER_NOT_SERVED':
-      return { replyLost: true, isUnproven: true };
+      return { kind: 'reply-lost', isUnproven: true };
     default:
-      return { failure, mayHavePrompted: true, isUnproven: true };
+      return { kind: 'failed', failure, mayHavePrompted: true, isUnproven: true };
   }
 }
 
@@ -157,9 +162,7 @@ function readToken({ reply, leftAtMs }: Replied): TokenJudgement {
   return { issued: { value, expiresAtMs: leftAtMs + expiresInSeconds * 1000 } };
 }
 
-function readAcknowledgement(
-  reply: HttpReply,
-): { readonly acknowledged: Acknowledgement } | Failed {
+function readAcknowledgement(reply: HttpReply): Acknowledgement | Failed {
   const read = readAnswer(reply);
   if ('flaw' in read) return invalid(read.flaw);
   const authReqId = read.body['auth_req_id'];
@@ -176,7 +179,7 @@ function readAcknowledgement(
     interval === 'absent'
       ? DEFAULT_INTERVAL_SECONDS
       : Math.min(Math.max(1, interval), MAX_INTERVAL_SECONDS);
-  return { acknowledged: { authReqId, expiresInSeconds, intervalSeconds } };
+  return { authReqId, expiresInSeconds, intervalSeconds };
 }
 
 function isSuccess({ status }: HttpReply): boolean {

@@ -167,13 +167,17 @@ export class StrictOperator {
     switch (word.word) {
       case 'acknowledged': {
         const { expiresInSeconds, intervalSeconds } = word;
-        return { acknowledged: { authReqId, expiresInSeconds, intervalSeconds } };
+        return {
+          kind: 'acknowledged',
+          acknowledged: { authReqId, expiresInSeconds, intervalSeconds },
+        };
       }
       case 'lost':
-        return { replyLost: true };
+        return { kind: 'reply-lost' };
       case 'doubtful':
         return {
           failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
+          kind: 'failed',
           mayHavePrompted: true,
         };
       case 'refused': {
@@ -182,6 +186,7 @@ export class StrictOperator {
         if (code === 'CONSENT_DENIED') this.#close(this.#deniedMs, () => true);
         return {
           failure: { code, reach: 'number' },
+          kind: 'failed',
           mayHavePrompted: false,
           ...(holdSeconds === undefined ? {} : { holdSeconds }),
         };

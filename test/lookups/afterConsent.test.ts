@@ -196,7 +196,7 @@ describe('a request to prompt', () => {
   it('that the operator refuses for a while is not repeated meanwhile', async () => {
     const limited: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
     service.operator.acknowledgements = [
-      { failure: limited, mayHavePrompted: false, holdSeconds: 30 },
+      { kind: 'failed', failure: limited, mayHavePrompted: false, holdSeconds: 30 },
     ];
     expect(failureOf(await ask(WINDOW))).toEqual({ ...limited, retryAfterSeconds: 30 });
     await service.clock.advance(10 * SECOND_MS);
@@ -208,7 +208,9 @@ describe('a request to prompt', () => {
   });
 
   it('that may have prompted is in doubt', async () => {
-    service.operator.acknowledgements = [{ failure: UNAVAILABLE, mayHavePrompted: true }];
+    service.operator.acknowledgements = [
+      { kind: 'failed', failure: UNAVAILABLE, mayHavePrompted: true },
+    ];
     expect(failureOf(await ask(WINDOW))).toEqual(UNAVAILABLE);
     expect(failureOf(await ask(WINDOW))).toMatchObject({
       code: 'CONSENT_PENDING',
@@ -219,7 +221,7 @@ describe('a request to prompt', () => {
 
   it('lives no longer than ten minutes, whatever the operator says', async () => {
     const acknowledged = { authReqId: 'long', expiresInSeconds: 86_400, intervalSeconds: 5 };
-    service.operator.acknowledgements = [{ acknowledged }];
+    service.operator.acknowledgements = [{ kind: 'acknowledged', acknowledged }];
     service.operator.polled = [PENDING];
     await service.after(3 * SECOND_MS, service.ask(WINDOW));
     await service.clock.advance(597 * SECOND_MS);

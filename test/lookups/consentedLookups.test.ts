@@ -359,7 +359,7 @@ describe.each([
   });
 
   it('does not prompt again in doubt: pending, then expired once, then a new prompt', async () => {
-    operator.acknowledgements = [{ replyLost: true }];
+    operator.acknowledgements = [{ kind: 'reply-lost' }];
     const [lost] = await after(0, ask([window(240)]));
     expect(failure(lost)).toMatchObject({ code: 'CONSENT_PENDING', retryAfterSeconds: 300 });
     await clock.advance(299 * SECOND_MS);
@@ -375,7 +375,11 @@ describe.each([
 
   it('prompts again after a request that was refused without a prompt', async () => {
     operator.acknowledgements = [
-      { failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' }, mayHavePrompted: false },
+      {
+        kind: 'failed',
+        failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
+        mayHavePrompted: false,
+      },
     ];
     const [refused] = await after(0, ask([window(240)]));
     expect(failure(refused)?.code).toBe('OPERATOR_UNAVAILABLE');

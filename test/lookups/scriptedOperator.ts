@@ -29,6 +29,7 @@ export class ScriptedOperator {
     this.prompts.push({ at: this.#elapsedMs(), operation });
     await this.#takeTime();
     const judged = this.acknowledgements.shift() ?? {
+      kind: 'acknowledged',
       acknowledged: {
         authReqId: `request-${this.prompts.length}`,
         expiresInSeconds: 120,

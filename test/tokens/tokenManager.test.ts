@@ -124,6 +124,7 @@ describe('on the wire', () => {
     await using test = new TestTokens(server.url);
     expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
       judged: {
+        kind: 'acknowledged',
         acknowledged: { authReqId: 'request-1', expiresInSeconds: 120, intervalSeconds: 2 },
       },
       attempts: 1,
@@ -216,7 +217,7 @@ describe('trouble', () => {
     );
     await using test = new TestTokens(server.url);
     expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
-      judged: { replyLost: true },
+      judged: { kind: 'reply-lost' },
       attempts: 1,
     });
     expect(server.received).toHaveLength(1);
@@ -228,6 +229,7 @@ describe('trouble', () => {
     expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
       judged: {
         failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
+        kind: 'failed',
         mayHavePrompted: true,
       },
       attempts: 1,
@@ -257,7 +259,7 @@ describe('trouble', () => {
     const failure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
     expect(await test.tokens.acquire(CHECK, test.context())).toEqual({ failure });
     expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
-      judged: { failure, mayHavePrompted: false },
+      judged: { kind: 'failed', failure, mayHavePrompted: false },
       attempts: 0,
     });
     expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({

@@ -207,7 +207,7 @@ describe('judgeAcknowledgement', () => {
       { ...ACKNOWLEDGED, expiresInSeconds: A_WEEK },
     ],
   ])('reads %s', (_, body, acknowledged) => {
-    expect(judgeAcknowledgementBody(body)).toEqual({ acknowledged });
+    expect(judgeAcknowledgementBody(body)).toEqual({ kind: 'acknowledged', acknowledged });
   });
 
   it.each<[string, unknown]>([
@@ -273,6 +273,7 @@ describe('judgeAcknowledgement', () => {
     (status, retryAfter, seconds) => {
       expect(judgeAcknowledgement(replied(status, {}, retryAfter), START_MS)).toEqual({
         failure: { ...RATE_LIMITED, retryAfterSeconds: seconds },
+        kind: 'failed',
         mayHavePrompted: false,
         holdSeconds: seconds,
       });
@@ -280,15 +281,15 @@ describe('judgeAcknowledgement', () => {
   );
 
   it.each<[number, unknown, AcknowledgementJudgement]>([
-    [403, { error: 'access_denied' }, { replyLost: true, isUnproven: true }],
-    [400, { error: 'unknown_user_id' }, { replyLost: true, isUnproven: true }],
+    [403, { error: 'access_denied' }, { kind: 'reply-lost', isUnproven: true }],
+    [400, { error: 'unknown_user_id' }, { kind: 'reply-lost', isUnproven: true }],
     [
       401,
       { error: 'invalid_client' },
-      { failure: REFUSED, mayHavePrompted: true, isUnproven: true },
+      { kind: 'failed', failure: REFUSED, mayHavePrompted: true, isUnproven: true },
     ],
-    [429, {}, { failure: RATE_LIMITED, mayHavePrompted: true, isUnproven: true }],
-    [409, {}, { failure: REFUSED, mayHavePrompted: true, isUnproven: true }],
+    [429, {}, { kind: 'failed', failure: RATE_LIMITED, mayHavePrompted: true, isUnproven: true }],
+    [409, {}, { kind: 'failed', failure: REFUSED, mayHavePrompted: true, isUnproven: true }],
   ])(
     "%d with %j that may be another request's: a prompt may be on its way",
     (status, body, judged) => {
@@ -300,7 +301,7 @@ describe('judgeAcknowledgement', () => {
   it.each<FaultCause>(['connection', 'timeout', 'cancelled', 'invalid-reply'])(
     'sent, and no reply for %s: nothing is known',
     (cause) => {
-      expect(judgeAcknowledgement(broken(cause, true), START_MS)).toEqual({ replyLost: true });
+      expect(judgeAcknowledgement(broken(cause, true), START_MS)).toEqual({ kind: 'reply-lost' });
     },
   );
 
@@ -311,6 +312,7 @@ describe('judgeAcknowledgement', () => {
   ])('proven unsent, for %s: nobody was prompted', (cause, failure) => {
     expect(judgeAcknowledgement(broken(cause, false), START_MS)).toEqual({
       failure,
+      kind: 'failed',
       mayHavePrompted: false,
     });
   });

@@ -19,7 +19,7 @@ interface Judged {
 /** Judges an exchange as its endpoint does, and finds what the log says of it, in short. */
 function told(kind: ExchangeKind, exchange: Exchange): string {
   const judged: Judged = judge(kind, exchange);
-  const finding = findingOf({ endpoint: 'here', kind, exchange, ...judged });
+  const finding = findingOf({ ...judged, endpoint: 'here', kind, exchange });
   if (finding === undefined) return 'nothing';
   const { endpoint: _, ...details } = finding.details;
   const said = Object.entries(details).filter(([, value]) => value !== undefined);
