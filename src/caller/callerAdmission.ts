@@ -12,7 +12,6 @@ import {
   type AuditedRequest,
   type AuditEntry,
 } from './audit/entry.ts';
-import { ANONYMOUS } from './caller.ts';
 import type { OverQuota, Quotas, WithinQuota } from './quotas/quotas.ts';
 
 /** What admission takes. */
@@ -189,7 +188,7 @@ type Counting = 'lookup' | 'number' | 'prompt';
  * consent was requested. The owner of a number is guarded against every caller.
  */
 function quotasOf(asked: Asked): readonly Counting[] {
-  const isAnonymous = asked.request.caller === ANONYMOUS.key;
+  const isAnonymous = asked.request.caller.kind === 'anonymous';
   switch (asked.event) {
     case 'lookup':
       return isAnonymous || asked.consentId !== undefined ? [] : ['lookup'];

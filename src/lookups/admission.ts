@@ -85,6 +85,9 @@ export interface Admission {
   heard(heard: Heard): Promise<LookupFailure | undefined> | undefined;
 }
 
+/** What an admission takes at most: it is counted in a second, and recorded before and after in two each. */
+export const AUDIT_BUDGET_MS = 5000;
+
 /** Admits everything and records nothing. */
 export const OPEN_ADMISSION: Admission = {
   admit: () => ({ ended: () => undefined }),

@@ -1,6 +1,11 @@
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import type { Inquiry, LookupOutcome, LookupRequest } from './lookupRoute.ts';
+import {
+  lookupFailed,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+} from './lookupRoute.ts';
 
 /** One request's wait for what it wants to know about a number. */
 export class Waiter {
@@ -99,7 +104,7 @@ export class Waiters {
   /** Tells all of them that what they wanted failed. */
   fail(failure: LookupFailure): void {
     for (const waiter of this.#waiting) {
-      this.settle(waiter, { failed: { lookup: waiter.wanted, failure } });
+      this.settle(waiter, lookupFailed(waiter.wanted, failure));
     }
     this.#errand = undefined;
   }

@@ -1,3 +1,4 @@
+import { consentChannel, traced } from '../diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import { consentStatus } from '../tokens/consents/consentStatus.ts';
@@ -7,6 +8,7 @@ import { askerKey } from './askerKey.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
 import { Waiter } from './consentWaiters.ts';
 import {
+  lookupFailed,
   OUT_OF_TIME,
   type ConsentReading,
   type Inquiry,
@@ -34,10 +36,8 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const outcome = await this.#wait(lookup, inquiry);
-    if ('failed' in outcome && outcome.failed.failure.code === 'CONSENT_PENDING') {
-      await this.#keep(inquiry).catch(unlessLost);
-    }
+    const outcome = await this.#publishedWait(lookup, inquiry);
+    if (isPending(outcome)) await this.#keep(inquiry).catch(unlessLost);
     return outcome;
   }
 
@@ -57,10 +57,23 @@ export class ConsentedLookups implements LookupRoute {
     await Promise.all(this.#running);
   }
 
+  #publishedWait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    if (!consentChannel.hasSubscribers) return this.#wait(lookup, inquiry);
+    const { correlator } = inquiry.request;
+    return traced(
+      consentChannel,
+      { correlator: correlator.name, operation: lookup.operation },
+      () => this.#wait(lookup, inquiry),
+      (outcome) => ({
+        outcome: 'failed' in outcome ? outcome.failed.failure.code : 'answered',
+      }),
+    );
+  }
+
   async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const { clock } = this.#parts;
     const { signal } = inquiry.request;
-    if (signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
+    if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
 
     const waiter = new Waiter(inquiry, lookup, clock.monotonicMs());
     const pursuit = this.#join(waiter);
@@ -70,9 +83,7 @@ export class ConsentedLookups implements LookupRoute {
       clock.sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal])),
       pursuit.looked,
     ]).catch(() => undefined);
-    const outOfPatience = patience.then(() => ({
-      failed: { lookup, failure: pursuit.leave(waiter) },
-    }));
+    const outOfPatience = patience.then(() => lookupFailed(lookup, pursuit.leave(waiter)));
     try {
       return await Promise.race([waiter.outcome, outOfPatience]);
     } finally {
@@ -111,5 +122,14 @@ export class ConsentedLookups implements LookupRoute {
   async #keep({ number, request, facts }: Inquiry): Promise<void> {
     const { keptFacts } = this.#parts;
     await Promise.all(facts.map((fact) => keptFacts.keep(request, number, fact, false)));
+  }
+}
+
+function isPending(outcome: LookupOutcome): boolean {
+  switch (outcome.kind) {
+    case 'facts':
+      return false;
+    case 'failed':
+      return outcome.failed.failure.code === 'CONSENT_PENDING';
   }
 }

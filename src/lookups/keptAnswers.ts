@@ -6,13 +6,14 @@ import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { Admission } from './admission.ts';
 import type { KeptFacts } from './keptFacts.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupOutcome,
-  LookupRequest,
-  LookupRoute,
-  TimedFact,
+import {
+  lookupFailed,
+  type ConsentReading,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupRoute,
+  type TimedFact,
 } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { answerMore } from './planner.ts';
@@ -43,7 +44,7 @@ export class KeptAnswers implements LookupRoute {
     // What answers nothing is not told either: the audit log would say that it was heard.
     if (!answerMore(facts, inquiry, this.#parts.offer)) return this.#route.lookUp(lookup, inquiry);
     const failure = await this.#heard(facts, inquiry);
-    return failure === undefined ? { facts } : { failed: { lookup, failure } };
+    return failure === undefined ? { kind: 'facts', facts } : lookupFailed(lookup, failure);
   }
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {

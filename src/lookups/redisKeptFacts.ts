@@ -107,7 +107,7 @@ export class RedisKeptFacts implements KeptFacts {
   }
 
   #key({ caller, purpose }: Asker, number: PhoneNumber): string {
-    return `sim-swap:facts:${this.#seal.name(this.#settings.operator, number, caller, purpose)}`;
+    return `sim-swap:facts:${this.#seal.name(this.#settings.operator, number, caller.key, purpose)}`;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { lookupChannel, traced } from '../diagnostics.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
@@ -43,7 +44,21 @@ export class Operator {
    *
    * @throws {TokenMisused} when the token is spent, or was issued for another number or operation
    */
-  lookUp(
+  lookUp(order: LookupOrder, context: ExchangeContext): Promise<Outcome<Judgement<Fact>>> {
+    if (!lookupChannel.hasSubscribers) return this.#lookUp(order, context);
+    const message = { correlator: context.correlator.name, ...order.lookup };
+    return traced(
+      lookupChannel,
+      message,
+      () => this.#lookUp(order, context),
+      ({ judged, attempts }) => ({
+        outcome: 'failure' in judged ? judged.failure.code : 'answered',
+        attempts,
+      }),
+    );
+  }
+
+  #lookUp(
     { lookup, number, token, isRetry = false }: LookupOrder,
     context: ExchangeContext,
   ): Promise<Outcome<Judgement<Fact>>> {

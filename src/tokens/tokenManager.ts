@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -80,6 +81,12 @@ export class TokenManager {
 
   /** 2-legged: the client_credentials grant, bound to a number by `username` (service, "Endpoints" 3). */
   acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
+    if (!tokenChannel.hasSubscribers) return this.#acquire(subject, context);
+    const message = messageOf('client_credentials', subject, context);
+    return traced(tokenChannel, message, () => this.#acquire(subject, context), resultOf);
+  }
+
+  #acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
     const username = encodeURIComponent(telUri(subject.number));
     const form = `${this.#clientCredentialsForms[subject.operation]}&username=${username}`;
     const { clientCredentials } = this.#endpoints;
@@ -104,6 +111,12 @@ export class TokenManager {
 
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
+    if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
+    const message = messageOf('ciba', subject, context);
+    return traced(tokenChannel, message, () => this.#poll(authReqId, subject, context), resultOf);
+  }
+
+  #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     const form = encodeForm({
       grant_type: this.#settings.cibaGrantType,
       auth_req_id: authReqId,
@@ -144,6 +157,20 @@ export class TokenManager {
       judge,
     });
   }
+}
+
+function messageOf(
+  grant: TokenMessage['grant'],
+  { operation }: TokenSubject,
+  { correlator }: ExchangeContext,
+): TokenMessage {
+  return { correlator: correlator.name, grant, operation };
+}
+
+/** What is published of a token: never the token. */
+function resultOf(polled: Polled): TokenResult {
+  if ('token' in polled) return { outcome: 'issued' };
+  return { outcome: 'failure' in polled ? polled.failure.code : polled.goOn };
 }
 
 function clientCredentialsForm(scope: string): string {

@@ -12,6 +12,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { ConsentStore } from '../../src/tokens/consents/consentStore.ts';
 import type { Ask, History } from './history.ts';
 import { StrictOperator, type Offences } from './strictOperator.ts';
+import { callerNamed } from '../values.ts';
 
 /** What must be zero, each. */
 export interface Wrongness extends Offences {
@@ -104,14 +105,15 @@ async function makeRequest(
   const hungUp = new AbortController();
   const cameInAtMs = clock.monotonicMs();
   const request: LookupRequest = {
-    ...asker,
+    caller: callerNamed(asker.caller),
+    purpose: asker.purpose,
     correlator: createCorrelator(`${asker.caller}${asker.purpose.replaceAll('-', '')}`),
     cameInAtMs,
     signal: hungUp.signal,
     deadlineMs: cameInAtMs + 60_000,
     waitMs: patienceMs,
   };
-  const executor = new Executor(replica, OFFER, request);
+  const executor = new Executor({ of: () => ({ offer: OFFER, route: replica }) }, request);
   const over = new AbortController();
   const hangingUp =
     hangsUpAfterMs === undefined

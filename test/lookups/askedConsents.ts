@@ -13,7 +13,7 @@ import type { LookupFailure } from '../../src/errors.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
 import { told, type Told } from '../askedFields.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { ALICE, hours, callerNamed } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
 export const DATE: Question = { asks: 'date' };
@@ -85,7 +85,10 @@ export class AskedConsents {
     replica = 0,
   ): Promise<readonly (Told | Error)[]> {
     const lookups = this.replica(replica);
-    const executor = new Executor(lookups, OFFER, this.request(settings));
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route: lookups }) },
+      this.request(settings),
+    );
     await executor.ask(number, questions);
     return questions.map((question) => told(executor.answerTo(number, question)));
   }
@@ -98,7 +101,7 @@ export class AskedConsents {
   }: AskSettings = {}): LookupRequest {
     const cameInAtMs = this.clock.monotonicMs();
     return {
-      caller,
+      caller: callerNamed(caller),
       purpose,
       correlator: createCorrelator(undefined),
       cameInAtMs,

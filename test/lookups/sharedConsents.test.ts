@@ -15,7 +15,7 @@ import type { Snapshot, Written } from '../../src/tokens/consents/consentStore.t
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
 import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { ALICE, hours, callerNamed } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
 const WAIT_MS = 3000;
@@ -133,14 +133,17 @@ describe('lookups with consent in several replicas', () => {
   }
 
   async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
-    const executor = new Executor(lookups, OFFER, {
-      caller,
-      purpose: 'fraud-prevention',
-      correlator: createCorrelator(undefined),
-      cameInAtMs: clock.monotonicMs(),
-      signal: new AbortController().signal,
-      deadlineMs: clock.monotonicMs() + 10_000,
-    });
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route: lookups }) },
+      {
+        caller: callerNamed(caller),
+        purpose: 'fraud-prevention',
+        correlator: createCorrelator(undefined),
+        cameInAtMs: clock.monotonicMs(),
+        signal: new AbortController().signal,
+        deadlineMs: clock.monotonicMs() + 10_000,
+      },
+    );
     await executor.ask(ALICE, [WINDOW]);
     return told(executor.answerTo(ALICE, WINDOW));
   }
