@@ -105,7 +105,8 @@ export function inReplicas({ keepMs }: History): Place {
     number: ALICE,
     stores: Array.from({ length: 3 }, () => ({ store, keptFacts })),
     settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
-    latenessMs: 0,
+    // However short its patience, a request hears what stands in the record; at most, that an expiry was told.
+    latenessMs: 4 * COMMAND_MS,
   };
 }
 

@@ -60,6 +60,17 @@ describe('the failure of a lookup after consent', () => {
     expect(prompts()).toBe(2);
   });
 
+  it('keeps other askers from prompting for as long as the operator says', async () => {
+    const code = 'OPERATOR_UNAVAILABLE';
+    service.operator.looked = [{ code, reach: 'number', retryAfterSeconds: 3600 }];
+    await ask(WINDOW);
+    await service.clock.advance(59 * MINUTE_MS);
+    expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
+    await service.clock.advance(MINUTE_MS);
+    await ask(WINDOW, { caller: 'bert' });
+    expect(prompts()).toBe(2);
+  });
+
   it('is told to a request that waits for nothing, however long the store takes', async () => {
     service.operator.looked = [UNAVAILABLE];
     await ask(WINDOW);
