@@ -25,7 +25,6 @@ const CODES = [
 ] as const;
 
 const ERRORS = [
-  'invalid_client',
   'invalid_grant',
   'access_denied',
   'access_denied',
@@ -77,7 +76,7 @@ export class NastyOperator {
     }
     const [status, headers, text] = this.#random.chance(0.6)
       ? this.#goodReply(request.url ?? '', told)
-      : this.#badReply(told);
+      : this.#badReply(request.url ?? '', told);
     const echoed = this.#random.chance(0.03) ? `other-${correlator}` : correlator;
     response.writeHead(status, {
       'content-type': this.#random.chance(0.95) ? 'application/json' : 'text/html',
@@ -112,8 +111,11 @@ export class NastyOperator {
     );
   }
 
-  #badReply(told: string): Reply {
-    const status = this.#random.pick(STATUSES);
+  #badReply(path: string, told: string): Reply {
+    const isConsent = path.includes('/openIDConnectCIBA/');
+    const picked = this.#random.pick(STATUSES);
+    // Refused credentials would keep everybody from being prompted for the rest of the run.
+    const status = isConsent && picked === 401 ? 400 : picked;
     const inHeader = encodeURIComponent(told).slice(0, 500);
     const headers = {
       location: `http://127.0.0.1:9/?${inHeader}`,
