@@ -36,7 +36,7 @@ export async function runCanary({
   flow,
 }: CanaryRun): Promise<CanaryFindings> {
   const random = new Random(seed);
-  const operator = new NastyOperator(new Random(seed + 1));
+  const operator = new NastyOperator(new Random(seed + 1), flow);
   const issuer = await TestIssuer.start();
   const operatorUrl = await operator.listen();
   await using server = Program.node(['src/main.ts'], {

@@ -12,6 +12,8 @@ const STATUSES = [
   400, 400, 400, 400, 301, 302, 307, 400, 401, 403, 404, 409, 415, 422, 429, 500, 501, 502, 503,
 ] as const;
 
+const UNAVAILABLE = [429, 500, 501, 502, 503] as const;
+
 const CODES = [
   'OUT_OF_RANGE',
   'INVALID_ARGUMENT',
@@ -25,6 +27,7 @@ const CODES = [
 ] as const;
 
 const ERRORS = [
+  'invalid_client',
   'invalid_grant',
   'access_denied',
   'access_denied',
@@ -40,10 +43,12 @@ const ERRORS = [
 export class NastyOperator {
   requests = 0;
   readonly #random: Random;
+  readonly #flow: '2-legged' | '3-legged';
   readonly #server: Server;
 
-  constructor(random: Random) {
+  constructor(random: Random, flow: '2-legged' | '3-legged') {
     this.#random = random;
+    this.#flow = flow;
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy());
     });
@@ -112,10 +117,9 @@ export class NastyOperator {
   }
 
   #badReply(path: string, told: string): Reply {
-    const isConsent = path.includes('/openIDConnectCIBA/');
-    const picked = this.#random.pick(STATUSES);
-    // Refused credentials would keep everybody from being prompted for the rest of the run.
-    const status = isConsent && picked === 401 ? 400 : picked;
+    // A lookup that is refused after a consent would end all prompts, and so the run, for a minute.
+    const isConsented = this.#flow === '3-legged' && !path.includes('/openIDConnectCIBA/');
+    const status = this.#random.pick(isConsented ? UNAVAILABLE : STATUSES);
     const inHeader = encodeURIComponent(told).slice(0, 500);
     const headers = {
       location: `http://127.0.0.1:9/?${inHeader}`,
