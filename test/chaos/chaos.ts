@@ -78,6 +78,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   const operator = new ChaosOperator(truth, new Random(run.seed), {
     echoes: run.echoes,
     lateMs: OPERATOR_TIMEOUT_MS + 50,
+    refusesLookups: run.flow === '2-legged',
   });
   const operatorUrl = await operator.listen();
   const { url, server } = await startServerUnderTest(run, operatorUrl);

@@ -48,6 +48,8 @@ export interface ChaosSettings {
   readonly lateMs: number;
   /** How many of its exchanges fail in one way or another, of 1; as its weights say where absent. */
   readonly faultShare?: number;
+  /** Whether lookups are refused as well. After a consent that ends all prompts for a minute. */
+  readonly refusesLookups?: boolean;
 }
 
 const EXPIRES_IN_SECONDS = 20;
@@ -94,9 +96,17 @@ export class ChaosOperator {
     onRequest(socket, (request) => this.#exchange(socket, request));
   }
 
+  #faultOf({ path }: WireRequest): Fault | 'none' {
+    const fault = this.#random.weighted<Fault>(this.#faults, 'none');
+    const isRefusal = fault === 'refuses' || fault === 'redirects';
+    const isLookup = path.endsWith('/check') || path.endsWith('/retrieve-date');
+    const isSpared = isRefusal && isLookup && this.#settings.refusesLookups === false;
+    return isSpared ? 'server error' : fault;
+  }
+
   #exchange(socket: Socket, request: WireRequest): void {
     this.history.exchanges += 1;
-    const fault = this.#random.weighted<Fault>(this.#faults, 'none');
+    const fault = this.#faultOf(request);
     this.history.fault(fault);
     switch (fault) {
       case 'reset before':
