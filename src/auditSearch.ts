@@ -6,6 +6,7 @@ import { linesOf } from './caller/audit/lines.ts';
 import { ConfigError } from './config/environment.ts';
 import { readAuditConfig } from './config.ts';
 import { parsePhoneNumber } from './domain/phoneNumber.ts';
+import { fail } from './termination.ts';
 
 const USAGE = `npm run audit -- --number NUMBER [FILE ...]
 npm run audit -- --subject SUBJECT [FILE ...]
@@ -15,12 +16,6 @@ npm run audit -- --subject SUBJECT [FILE ...]
   FILE     where the trail is, older files first; what AUDIT_LOG names if left out, - for standard input
   AUDIT_KEY (or AUDIT_KEY_FILE) must be what it was when the trail was written; several with commas between.
 `;
-
-/** Prints the message to stderr and exits with status 1. */
-function fail(message: string): never {
-  process.stderr.write(message);
-  process.exit(1);
-}
 
 function readArguments(): { sought: Sought; files: readonly string[] } {
   try {
@@ -38,16 +33,14 @@ function soughtBy(text: string | undefined, subject: string | undefined): Sought
   if (text === undefined) return subject === undefined ? fail(USAGE) : { subject };
   if (subject !== undefined) return fail(USAGE);
   const number = parsePhoneNumber(text);
-  return 'refused' in number ? fail(`${number.refused}\n`) : { number: number.value };
+  return 'refused' in number ? fail(number.refused) : { number: number.value };
 }
 
 function readSettings(): AuditSettings {
   try {
     return readAuditConfig() ?? fail(USAGE);
   } catch (error) {
-    if (error instanceof ConfigError)
-      return fail(`${error.message}
-`);
+    if (error instanceof ConfigError) return fail(error.message);
     throw error;
   }
 }
@@ -68,7 +61,7 @@ for (const file of files) {
       process.stdout.write(`${line}\n`);
     }
   } catch {
-    fail(`${file} cannot be read.\n`);
+    fail(`${file} cannot be read.`);
   }
 }
 process.stderr.write(

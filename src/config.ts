@@ -8,6 +8,7 @@ import { isLoopback } from './config/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
+import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import {
@@ -83,9 +84,10 @@ export function readConfig(environment: Environment = process.env): Config {
       maxWaitMs: read.integer('CONSENT_MAX_WAIT_MS', 30_000, { min: 0, max: 300_000 }),
       doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS', 300, { min: 1, max: 86_400 }),
       deniedSeconds: read.integer('CONSENT_DENIED_SECONDS', 600, { min: 0, max: 86_400 }),
+      failureSeconds: read.integer('CONSENT_FAILURE_SECONDS', 60, { min: 1, max: 3600 }),
       resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 10, max: 3600 }),
     },
-    keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS', manners.flow === '3-legged' ? 60 : 0, {
+    keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS', asksOwner(manners.flow) ? 60 : 0, {
       min: 0,
       max: 300,
     }),

@@ -1,6 +1,11 @@
 import type { Caller } from './caller/caller.ts';
-import type { QuotaStanding } from './caller/quotas/quotas.ts';
+import type { Admitted } from './caller/gate.ts';
+import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
+import type { Quotas, QuotaStanding } from './caller/quotas/quotas.ts';
+import type { Correlator } from './http/correlator.ts';
 import type { SimSwapLoader } from './loaders/simSwapLoader.ts';
+import type { LookupRequest } from './lookups/lookupRoute.ts';
+import type { SimSwaps } from './simSwaps.ts';
 
 /** What one GraphQL request carries; made anew for each from parts handed in. */
 export interface RequestContext {
@@ -10,4 +15,56 @@ export interface RequestContext {
   quotas(): Promise<readonly QuotaStanding[]>;
   /** How long the request waits for the owner of a number, where it said so and the flow takes consent. */
   readonly waitMs?: number;
+}
+
+/** What one request brings beside who sent it. */
+export interface Asking {
+  readonly life: Pick<LookupRequest, 'cameInAtMs' | 'deadlineMs' | 'signal'>;
+  readonly correlator: Correlator;
+  /** How long it would wait for the owner of a number (RFC 7240, `wait`), where it says so. */
+  readonly preferredWaitMs: number | undefined;
+}
+
+/** What contexts are made from. */
+export interface ContextParts {
+  readonly simSwaps: Pick<SimSwaps, 'forRequest'>;
+  readonly quotas: Pick<Quotas, 'standingOf'>;
+  /** The longest that a request may wait for the owner of a number; `undefined` where no owner is asked. */
+  readonly maxWaitMs: number | undefined;
+}
+
+/** Makes the context of one request. */
+export type CreateContext = (admitted: Admitted, asking: Asking) => RequestContext;
+
+export function contextFactory({ simSwaps, quotas, maxWaitMs }: ContextParts): CreateContext {
+  return ({ caller, purpose }, { life, correlator, preferredWaitMs }) => {
+    const wait = waitOf(preferredWaitMs, maxWaitMs);
+    const loader = simSwaps.forRequest({
+      caller: caller.identity,
+      purpose,
+      correlator,
+      cameInAtMs: life.cameInAtMs,
+      signal: life.signal,
+      deadlineMs: life.deadlineMs,
+      ...wait,
+    });
+    return {
+      ...wait,
+      caller,
+      simSwaps: permittedSimSwaps(caller, loader),
+      quotas: () => quotas.standingOf(caller.identity, QUOTA_READ_TIMEOUT_MS),
+    };
+  };
+}
+
+/** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
+const QUOTA_READ_TIMEOUT_MS = 250;
+
+/** How long a request waits for the owner of a number, where it says so: as long as it may. */
+function waitOf(
+  preferredMs: number | undefined,
+  maxMs: number | undefined,
+): Pick<RequestContext, 'waitMs'> {
+  if (preferredMs === undefined || maxMs === undefined) return {};
+  return { waitMs: Math.min(preferredMs, maxMs) };
 }

@@ -230,6 +230,12 @@ export interface LookupFailure {
   readonly maxAgeHours?: number;
 }
 
+/** What may be told of an error: its code, such as ENOSPC, or else its name. A message may quote anything. */
+export function errorName(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
 /**
  * An error that is an answer to a caller, not a defect. It has no stack: one operation can come to
  * thousands of them, and writing a stack out takes longer than everything else about an error.

@@ -1,6 +1,8 @@
 import { banner } from './banner.ts';
 import { ConfigError } from './config/environment.ts';
+import type { OperatorManners } from './config/operator.ts';
 import { readConfig, type Config } from './config.ts';
+import { errorName } from './errors.ts';
 import { createLog } from './log.ts';
 import { openingDocument, type ExampleSettings } from './openingDocument.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
@@ -8,7 +10,7 @@ import { sumUpRepeats } from './repeats.ts';
 import { startServer } from './server.ts';
 import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
-import { onTermination, type TerminationSignal } from './termination.ts';
+import { fail, onTermination, type TerminationSignal } from './termination.ts';
 
 /** For a reader of standard output to take what is left. */
 const LAST_LINES_MS = 1000;
@@ -16,7 +18,10 @@ const LAST_LINES_MS = 1000;
 const config = settings();
 const log = sumUpRepeats(createLog(config.logLevel), systemClock);
 const simulator = config.simulator === undefined ? undefined : await simulated();
-const asked = operator(config, simulator);
+const operators =
+  config.simulator === undefined || simulator === undefined
+    ? config.operators
+    : [simulatedOperator(config.simulator, simulator)];
 const example: ExampleSettings = {
   role: config.role,
   isSimulated: simulator !== undefined,
@@ -27,7 +32,7 @@ const example: ExampleSettings = {
 };
 const server = await startServer({
   config,
-  operator: asked,
+  operators,
   clock: systemClock,
   log,
   openingDocument: openingDocument(example),
@@ -43,8 +48,8 @@ log.info('listening', {
   host: config.listen.host,
   port: Number(new URL(server.url).port),
   role: config.role,
-  operators: simulator === undefined ? new URL(asked.simSwapUrl).hostname : 'simulator',
-  flow: asked.flow,
+  operators: simulator === undefined ? hostsOf(operators) : 'simulator',
+  flow: operators.map(({ flow }) => flow).join(', '),
 });
 void sayWhenReady();
 if (simulator !== undefined) process.stdout.write(banner(server.url, example, simulator));
@@ -83,19 +88,22 @@ function settings(): Config {
   }
 }
 
-/** The operator that is configured, or the simulator in the manners that are. */
-function operator({ operators, simulator: manners }: Config, launched?: LaunchedSimulator) {
-  const [configured] = operators;
-  if (configured !== undefined) return configured;
-  if (manners === undefined || launched === undefined) return fail('There is no operator to ask.');
-  const { authUrl, simSwapUrl, clientId, clientSecret } = launched;
+/** The built-in simulator as an operator, in the manners that are configured. */
+function simulatedOperator(
+  manners: OperatorManners,
+  { authUrl, simSwapUrl, clientId, clientSecret }: LaunchedSimulator,
+): OperatorSettings {
   return {
     ...manners,
     authUrl,
     simSwapUrl,
     clientId,
     clientAuthentication: { method: 'basic', secret: clientSecret },
-  } satisfies OperatorSettings;
+  };
+}
+
+function hostsOf(asked: readonly OperatorSettings[]): string {
+  return asked.map(({ simSwapUrl }) => new URL(simSwapUrl).hostname).join(', ');
 }
 
 async function simulated(): Promise<LaunchedSimulator> {
@@ -127,13 +135,8 @@ function whyNotStarted(error: unknown, { listen }: Config): string {
 
 /** What Node tells of an error of the system's; of another one, its name. */
 function systemError(error: unknown): { readonly code: string; readonly syscall?: string } {
-  if (!(error instanceof Error)) return { code: typeof error };
-  const { code = error.name, syscall } = error as NodeJS.ErrnoException;
-  return syscall === undefined ? { code } : { code, syscall };
-}
-
-/** Prints the message to stderr and exits with status 1. */
-function fail(message: string): never {
-  process.stderr.write(`${message}\n`);
-  process.exit(1);
+  const code = errorName(error);
+  return error instanceof Error && 'syscall' in error && typeof error.syscall === 'string'
+    ? { code, syscall: error.syscall }
+    : { code };
 }

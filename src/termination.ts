@@ -1,3 +1,9 @@
+/** Prints the message to stderr and exits with status 1. */
+export function fail(message: string): never {
+  process.stderr.write(message.endsWith('\n') ? message : `${message}\n`);
+  process.exit(1);
+}
+
 /** How a service manager, Ctrl-C and a terminal that closes ask a program to end. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 

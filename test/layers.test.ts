@@ -11,22 +11,38 @@ const LAYERS = [
   ['banner.ts', 'systemClock.ts'],
   ['openingDocument.ts'],
   ['server.ts'],
-  ['readiness.ts'],
+  ['readiness.ts', 'callers.ts', 'stores.ts'],
   ['config.ts', 'config'],
   ['graphql'],
   ['context.ts'],
+  ['simSwaps.ts'],
   ['caller'],
   ['loaders'],
   ['lookups'],
   ['operator'],
   ['tokens'],
-  ['http'],
-  ['log.ts', 'repeats.ts'],
+  ['http', 'sharedState'],
+  ['log.ts', 'repeats.ts', 'diagnostics.ts'],
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
   ['errors.ts', 'clock.ts', 'termination.ts'],
 ];
+
+/** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
+const CORE = new Set([
+  'simSwaps.ts',
+  'loaders',
+  'lookups',
+  'operator',
+  'tokens',
+  'http',
+  'sharedState',
+  'diagnostics.ts',
+  'domain',
+  'errors.ts',
+  'clock.ts',
+]);
 
 /** Decide and return data: no package, no socket, no file and no timer within their reach. */
 const PURE = [
@@ -136,6 +152,25 @@ describe('imports', () => {
   });
 });
 
+describe('the core', () => {
+  const core = [...reachedFrom('simSwaps.ts')];
+
+  it('has no part of the graph, of its callers or of the settings', () => {
+    expect(core.filter((file) => !CORE.has(topOf(file)))).toEqual([]);
+  });
+
+  it('imports no GraphQL server, no Redis client, no HTTP server, no file and no log', () => {
+    const allowed = /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel))$/;
+    expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
+  });
+
+  it('is told by this test from the program, which imports them all', () => {
+    expect(packagesOf([...reachedFrom('server.ts')])).toEqual(
+      expect.arrayContaining(['@apollo/server', '@redis/client', 'node:http']),
+    );
+  });
+});
+
 describe('what decides', () => {
   const pure = [...TEXTS.keys()].filter((file) => PURE.some((pattern) => pattern.test(file)));
 
@@ -180,6 +215,13 @@ function reachedFrom(file: string): Set<string> {
     }
   }
   return reached;
+}
+
+/** The packages and parts of Node that files import, be it for types alone. */
+function packagesOf(files: readonly string[]): string[] {
+  return files.flatMap((file) =>
+    (IMPORTS.get(file) ?? []).filter(({ isLocal }) => !isLocal).map(({ target }) => target),
+  );
 }
 
 function filesThat(pattern: RegExp): string[] {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '../src/errors.ts';
 import { TEST_NUMBERS } from '../src/simulator/testNumbers.ts';
+import { heardAbout } from './endToEnd/testNumberRows.ts';
 import { settingNames } from './settingNames.ts';
 
 const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
@@ -21,7 +22,9 @@ describe('the README', () => {
   test('lists the test numbers as they are, and no others', () => {
     const listed = ROWS.filter(([first = '']) => first.startsWith('`+'));
 
-    expect(listed).toEqual(TEST_NUMBERS.map(({ number, does }) => [`\`${number}\``, does]));
+    expect(listed).toEqual(
+      TEST_NUMBERS.map(({ number, does }) => [`\`${number}\``, does, heardAbout(number.slice(-3))]),
+    );
   });
 
   test.each(settingNames())('names the setting %s', (name) => {

@@ -86,12 +86,10 @@ export async function startService(
   parts: ServiceParts = {},
 ): Promise<Service> {
   const config = readConfig({ ...settingsFor(operatorUrl), ...environment });
-  const [operator] = config.operators;
-  if (operator === undefined) throw new Error('The settings name no operator.');
   const logged: string[] = [];
   const server = await startServer({
     config,
-    operator,
+    operators: config.operators,
     clock: systemClock,
     log: logInto(logged),
     ...parts,

@@ -1,3 +1,4 @@
+import { tokenIdentity, type TokenIdentity } from '../src/domain/asker.ts';
 import type { DateFact, CheckFact } from '../src/domain/fact.ts';
 import type { MaxAgeHours } from '../src/domain/maxAge.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
@@ -8,6 +9,11 @@ export const HOUR_MS = 3_600_000;
 /** Two lines that belong to nobody. */
 export const ALICE = '+447700900001' as PhoneNumber;
 export const BOB = '+447700900002' as PhoneNumber;
+
+/** A caller whose token names it so. */
+export function callerNamed(subject: string): TokenIdentity {
+  return tokenIdentity('https://issuer.example', subject, 'app');
+}
 
 /** A window, for tests that are not about which windows there are. */
 export function hours(maxAgeHours: number): MaxAgeHours {

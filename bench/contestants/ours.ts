@@ -9,9 +9,12 @@ import { compete } from '../processes/contestant.ts';
 
 const settings = JSON.parse(process.env['BENCH_SETTINGS'] ?? '{}') as Record<string, string>;
 const config = readConfig(settings);
-const [operator] = config.operators;
-if (operator === undefined) throw new Error('The settings name no operator.');
 
-const server = await startServer({ config, operator, clock: systemClock, log: createLog() });
+const server = await startServer({
+  config,
+  operators: config.operators,
+  clock: systemClock,
+  log: createLog(),
+});
 
 compete({ url: () => server.url });

@@ -1,9 +1,10 @@
+import { ANONYMOUS_IDENTITY, type Identity } from '../domain/asker.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 
 /** Who asks, and about whom they may. */
 export interface Caller {
-  /** One string for (issuer, subject, client): consents are shared within it, and with nobody else. */
-  readonly key: string;
+  /** Consents are shared within it, and with no other caller. */
+  readonly identity: Identity;
   /** Risk teams and services; everyone else asks about themselves. */
   readonly mayAskAboutAnyone: boolean;
   /** The number that the issuer has verified to be the caller's own. */
@@ -13,7 +14,7 @@ export interface Caller {
 }
 
 /** Everyone, where no issuer is configured: on loopback alone. */
-export const ANONYMOUS: Caller = { key: 'anonymous', mayAskAboutAnyone: true };
+export const ANONYMOUS: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: true };
 
 /** Whether a caller may learn anything about a number. It depends on nothing that an operator knows. */
 export function mayAskAbout(caller: Caller, number: PhoneNumber): boolean {

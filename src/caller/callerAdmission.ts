@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { LookupFailure } from '../errors.ts';
+import { errorName, type LookupFailure } from '../errors.ts';
+import { CallerGone } from '../http/abortReasons.ts';
 import type { Log } from '../log.ts';
 import type { Admission, Admitted, Asked, Denied, Ending, Heard } from '../lookups/admission.ts';
 import { AUDIT_TIMEOUT_MS, type AuditTrail } from './audit/auditTrail.ts';
@@ -11,7 +12,6 @@ import {
   type AuditedRequest,
   type AuditEntry,
 } from './audit/entry.ts';
-import { ANONYMOUS } from './caller.ts';
 import type { OverQuota, Quotas, WithinQuota } from './quotas/quotas.ts';
 
 /** What admission takes. */
@@ -62,7 +62,7 @@ export class CallerAdmission implements Admission {
   ): Promise<Admitted | Denied> {
     const counted = await this.#count(asked, quotas);
     if ('failure' in counted) return counted;
-    if (audit === undefined) return { ended: (ending) => giveBackUnsent(counted, ending) };
+    if (audit === undefined) return { ended: (ending) => giveBackUnsent(counted, asked, ending) };
 
     const { key, trail } = audit;
     const request = this.#requestOf(asked, key);
@@ -81,7 +81,7 @@ export class CallerAdmission implements Admission {
     return {
       ended: async (ending) => {
         const after = entryAfter(before, ending, this.#time());
-        const told = [this.#record(trail, after), giveBackUnsent(counted, ending)];
+        const told = [this.#record(trail, after), giveBackUnsent(counted, asked, ending)];
         await this.#inTime(this.#timeLimitMs(asked), Promise.all(told), undefined);
       },
     };
@@ -172,7 +172,7 @@ export class CallerAdmission implements Admission {
       return true;
     } catch (error) {
       this.#parts.log.error('the audit trail cannot be written', {
-        error: nameOf(error),
+        error: errorName(error),
         correlator: entry.correlator,
       });
       return false;
@@ -188,7 +188,7 @@ type Counting = 'lookup' | 'number' | 'prompt';
  * consent was requested. The owner of a number is guarded against every caller.
  */
 function quotasOf(asked: Asked): readonly Counting[] {
-  const isAnonymous = asked.request.caller === ANONYMOUS.key;
+  const isAnonymous = asked.request.caller.kind === 'anonymous';
   switch (asked.event) {
     case 'lookup':
       return isAnonymous || asked.consentId !== undefined ? [] : ['lookup'];
@@ -216,9 +216,18 @@ async function giveBack(counted: readonly WithinQuota[]): Promise<void> {
 
 async function giveBackUnsent(
   counted: readonly WithinQuota[],
-  { attempts }: Ending,
+  asked: Asked,
+  ending: Ending,
 ): Promise<void> {
-  if (attempts === 0) await giveBack(counted);
+  if (ending.attempts === 0 && !isSpent(asked, ending)) await giveBack(counted);
+}
+
+/**
+ * Whether a lookup that never left is spent all the same: the token endpoint said something of the
+ * number, or was asked for a caller that hung up. Otherwise either would be asked for nothing, without end.
+ */
+function isSpent({ request: { signal } }: Asked, { outcome }: Ending): boolean {
+  return outcome === 'NUMBER_NOT_SERVED' || signal.reason instanceof CallerGone;
 }
 
 const OPEN: Admitted = { ended: () => undefined };
@@ -228,9 +237,3 @@ function failureOf({ over, retryAfterSeconds }: OverQuota): LookupFailure {
 }
 
 const NOT_RECORDED: LookupFailure = { code: 'AUDIT_UNAVAILABLE', reach: 'number' };
-
-/** Such as ENOSPC; a message would name the file. */
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-}

@@ -1,4 +1,5 @@
 import type { JWTPayload } from 'jose';
+import { tokenIdentity } from '../domain/asker.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Caller } from './caller.ts';
 
@@ -19,8 +20,7 @@ export function callerFrom(claims: JWTPayload): Caller | undefined {
   const ownNumber = ownNumberIn(claims);
   const { purpose } = claims;
   return {
-    // As JSON, so that no choice of subject can read like another subject and client.
-    key: JSON.stringify([iss, sub, clientIn(claims)]),
+    identity: tokenIdentity(iss, sub, clientIn(claims)),
     mayAskAboutAnyone: scopesIn(claims).includes(READ_SCOPE),
     ...(ownNumber === undefined ? {} : { ownNumber }),
     ...(typeof purpose === 'string' ? { purpose } : {}),

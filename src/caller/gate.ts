@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { singleValue } from '../http/singleValue.ts';
 import { ANONYMOUS, type Caller } from './caller.ts';
 import { PURPOSE_HEADER, purposeOf } from './purposes.ts';
 import { ROUTER_SECRET_HEADER, type RouterProof } from './routerProof.ts';
@@ -38,10 +39,11 @@ export class Gate {
 
   async admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway> {
     const { router, purposes } = this.#parts;
-    if (router?.accepts(single(headers[ROUTER_SECRET_HEADER])) === false) return NOT_THE_ROUTER;
+    if (router?.accepts(singleValue(headers[ROUTER_SECRET_HEADER])) === false)
+      return NOT_THE_ROUTER;
     const caller = await this.#authenticate(headers.authorization);
     if ('status' in caller) return caller;
-    const purpose = purposeOf(caller, single(headers[PURPOSE_HEADER]), purposes);
+    const purpose = purposeOf(caller, singleValue(headers[PURPOSE_HEADER]), purposes);
     return purpose === undefined ? NO_SUCH_PURPOSE : { caller, purpose };
   }
 
@@ -93,7 +95,3 @@ const NO_SUCH_PURPOSE: TurnedAway = {
   message: `The purpose, in the token's claim or in the header ${PURPOSE_HEADER}, is none of those allowed.`,
   headers: {},
 };
-
-function single(header: string | readonly string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : undefined;
-}

@@ -1,4 +1,5 @@
 import { errors } from 'jose';
+import { errorName } from '../errors.ts';
 import { UnexpectedStatus } from '../http/jsonDocument.ts';
 
 /** Such as ECONNREFUSED, UND_ERR_CONNECT_TIMEOUT and CERT_HAS_EXPIRED: Node's, undici's and OpenSSL's own words. */
@@ -13,6 +14,6 @@ export function keysFailure(error: unknown): string {
   if (error instanceof UnexpectedStatus) return `status ${error.statusCode}`;
   // A host with several addresses fails with all of their errors at once.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const code = first instanceof Error && 'code' in first ? first.code : undefined;
-  return typeof code === 'string' && CODE.test(code) ? code : error.name;
+  const code = errorName(first);
+  return CODE.test(code) ? code : error.name;
 }

@@ -103,7 +103,7 @@ export class TokenVerifier {
       caller,
       untilMs: ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1000,
       generation,
-      bytes: SEEN_BYTES + 2 * (caller.key.length + (caller.purpose ?? '').length),
+      bytes: SEEN_BYTES + 2 * (2 * caller.identity.key.length + (caller.purpose ?? '').length),
     };
   }
 

@@ -1,10 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AuditSettings } from '../caller/audit/auditSettings.ts';
-import type { EnvironmentReader } from './environment.ts';
-
-/** As many characters as 24 random bytes make in base64. */
-const SHORTEST_KEY_CHARACTERS = 32;
+import { MIN_SECRET_CHARACTERS, type EnvironmentReader } from './environment.ts';
 
 /**
  * Reads where the audit trail goes; `undefined` where there is none, on loopback alone. `exposure` says
@@ -22,8 +19,8 @@ export function readAudit(
   if (secret === undefined) return undefined;
   const [first, ...previous] = secret.split(',').map((key) => key.trim());
   const keys = [first ?? '', ...previous] as const;
-  if (keys.some((key) => key.length < SHORTEST_KEY_CHARACTERS)) {
-    read.problem('AUDIT_KEY', `has ${SHORTEST_KEY_CHARACTERS} characters at least, in each key`);
+  if (keys.some((key) => key.length < MIN_SECRET_CHARACTERS)) {
+    read.problem('AUDIT_KEY', `has ${MIN_SECRET_CHARACTERS} characters at least, in each key`);
   }
   if (file !== undefined && !canAppendTo(file)) {
     read.problem('AUDIT_LOG', 'names a file that cannot be written');

@@ -5,10 +5,7 @@ import {
   type TokenSettings,
 } from '../caller/tokenSettings.ts';
 import type { Role } from '../graphql/schema.ts';
-import type { EnvironmentReader } from './environment.ts';
-
-/** As many characters as 24 random bytes make in base64. */
-const SHORTEST_SECRET_CHARACTERS = 32;
+import { MIN_SECRET_CHARACTERS, type EnvironmentReader } from './environment.ts';
 
 const TOKEN_NAMES = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
 
@@ -75,8 +72,8 @@ function readRouterSecrets(
     read.problem(name, 'holds no secret');
   }
   if (secrets.length > 2) read.problem(name, 'counts with ROUTER_SECRET_PREVIOUS two at most');
-  if (secrets.some((one) => one.length < SHORTEST_SECRET_CHARACTERS)) {
-    read.problem(name, `has ${SHORTEST_SECRET_CHARACTERS} characters at least, in each secret`);
+  if (secrets.some((one) => one.length < MIN_SECRET_CHARACTERS)) {
+    read.problem(name, `has ${MIN_SECRET_CHARACTERS} characters at least, in each secret`);
   }
   if (secrets.some((one) => !/^[\x21-\x7e]+$/.test(one))) {
     read.problem(name, 'is letters, digits and signs that a header can carry');

@@ -8,6 +8,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Variables whose values are secrets, or may hold one. */
 const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS|REDIS_URL/;
 
+/** Of a secret that we choose ourselves: as many characters as 24 random bytes make in base64. */
+export const MIN_SECRET_CHARACTERS = 32;
+
 /** A value that may be quoted is short, and does not look like a secret that stands in the wrong place. */
 const MAX_QUOTED_CHARACTERS = 60;
 const LOOKS_RANDOM = /^(?=.*\d)(?=.*[A-Za-z])[\w+/=-]{20,}$/;

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { LARGEST_MAX_AGE_HOURS } from '../domain/maxAge.ts';
-import type { Operation } from '../domain/question.ts';
+import { OPERATIONS, type Operation } from '../domain/question.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type {
   AssertionSettings,
@@ -16,8 +16,6 @@ export type OperatorAccess = Pick<
 
 /** How an operator wants to be asked: all but where it is. */
 export type OperatorManners = Omit<OperatorSettings, keyof OperatorAccess>;
-
-const OPERATIONS: readonly Operation[] = ['retrieve-date', 'check'];
 
 /** The curve or the kind of key that each algorithm signs with (RFC 7518 §3.1). */
 const KEY_TYPES: Readonly<Record<AssertionSettings['alg'], string>> = {

@@ -1,7 +1,37 @@
+/** Who a caller is. */
+export type Identity = AnonymousIdentity | TokenIdentity;
+
+/** All requests without a token are one caller. */
+export interface AnonymousIdentity {
+  readonly kind: 'anonymous';
+  readonly key: string;
+}
+
+/** As the access token names it. */
+export interface TokenIdentity {
+  readonly kind: 'token';
+  readonly issuer: string;
+  readonly subject: string;
+  readonly client: string | null;
+  /** Equal for equal identities and for no others: what stores and quotas know the caller by. */
+  readonly key: string;
+}
+
+export const ANONYMOUS_IDENTITY: AnonymousIdentity = { kind: 'anonymous', key: 'anonymous' };
+
+/** The identity that a token names. Pure. */
+export function tokenIdentity(
+  issuer: string,
+  subject: string,
+  client: string | null,
+): TokenIdentity {
+  // As JSON, so that no choice of subject can read like another subject and client.
+  return { kind: 'token', issuer, subject, client, key: JSON.stringify([issuer, subject, client]) };
+}
+
 /** Who asks, and what for. What one asker learned, or was granted, is not another's. */
 export interface Asker {
-  /** The caller as (issuer, subject, client) in one string; all anonymous requests are one caller. */
-  readonly caller: string;
+  readonly caller: Identity;
   /** What they ask for, one of those allowed. */
   readonly purpose: string;
 }

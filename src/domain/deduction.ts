@@ -1,4 +1,4 @@
-import type { DateFact, Fact } from './fact.ts';
+import { saysSwapped, type DateFact, type Fact } from './fact.ts';
 import type { MaxAgeHours } from './maxAge.ts';
 
 const HOUR_MS = 3_600_000;
@@ -28,7 +28,7 @@ export function deduceSwapped(
   facts: readonly Fact[],
   trust: DateTrust,
 ): Deduced | undefined {
-  const someCheckSaidTrue = facts.some((fact) => fact.operation === 'check' && fact.swapped);
+  const someCheckSaidTrue = facts.some(saysSwapped);
   let deduced: Deduced | undefined;
   for (const fact of facts) {
     const swapped = factSays(fact, maxAgeHours, someCheckSaidTrue, trust);

@@ -1,6 +1,6 @@
 import type { Instant } from './instant.ts';
 import type { MaxAgeHours } from './maxAge.ts';
-import type { Lookup } from './question.ts';
+import { lookupKey, type Lookup } from './question.ts';
 
 /** What one lookup told about a number. */
 export type Fact = DateFact | CheckFact;
@@ -26,12 +26,7 @@ export interface CheckFact {
 
 /** Whether both tell of the same lookup. */
 export function isSameFact(one: Fact, other: Fact): boolean {
-  return (
-    one.operation === other.operation &&
-    one.sentAtMs === other.sentAtMs &&
-    (one.operation === 'retrieve-date' ||
-      (other.operation === 'check' && one.maxAgeHours === other.maxAgeHours))
-  );
+  return one.sentAtMs === other.sentAtMs && lookupKey(lookupOf(one)) === lookupKey(lookupOf(other));
 }
 
 /** The facts that are not among the known ones. Pure. */
@@ -40,6 +35,16 @@ export function unknownFacts<F extends Fact>(
   known: readonly Fact[],
 ): readonly F[] {
   return facts.filter((fact) => !known.some((one) => isSameFact(one, fact)));
+}
+
+/** Whether the operator itself said that the SIM changed: what a date beside it tells is then a swap. Pure. */
+export function saysSwapped(fact: Fact): boolean {
+  switch (fact.operation) {
+    case 'retrieve-date':
+      return false;
+    case 'check':
+      return fact.swapped;
+  }
 }
 
 /** The lookup that told the fact. Pure. */

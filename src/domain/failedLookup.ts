@@ -15,9 +15,16 @@ export function closes({ lookup, failure }: FailedLookup, asked: Lookup): boolea
     case 'operation':
       return lookup.operation === asked.operation;
     case 'question':
-      if (lookup.operation === 'retrieve-date' || asked.operation === 'retrieve-date') {
-        return lookup.operation === asked.operation;
-      }
+      return closesQuestion({ lookup, failure }, asked);
+  }
+}
+
+function closesQuestion({ lookup, failure }: FailedLookup, asked: Lookup): boolean {
+  switch (lookup.operation) {
+    case 'retrieve-date':
+      return asked.operation === lookup.operation;
+    case 'check':
+      if (asked.operation !== lookup.operation) return false;
       return failure.code === 'PERIOD_NOT_SUPPORTED'
         ? lookup.maxAgeHours <= asked.maxAgeHours
         : lookup.maxAgeHours === asked.maxAgeHours;

@@ -5,9 +5,21 @@ export type Question =
   { readonly asks: 'date' } | { readonly asks: 'window'; readonly maxAgeHours: MaxAgeHours };
 
 /** The operations that an operator may offer, by their names in the service's document. */
-export type Operation = 'retrieve-date' | 'check';
+export const OPERATIONS = ['retrieve-date', 'check'] as const;
+
+export type Operation = (typeof OPERATIONS)[number];
 
 /** One billed call to the operator. */
 export type Lookup =
   | { readonly operation: 'retrieve-date' }
   | { readonly operation: 'check'; readonly maxAgeHours: MaxAgeHours };
+
+/** Equal for equal lookups about a number, and for no others. Pure. */
+export function lookupKey(lookup: Lookup): string {
+  switch (lookup.operation) {
+    case 'retrieve-date':
+      return lookup.operation;
+    case 'check':
+      return `${lookup.operation} ${lookup.maxAgeHours}`;
+  }
+}

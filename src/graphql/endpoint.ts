@@ -7,11 +7,12 @@ import {
 } from '@apollo/server';
 import type { Admitted, TurnedAway } from '../caller/gate.ts';
 import type { Clock } from '../clock.ts';
-import type { RequestContext } from '../context.ts';
+import type { CreateContext, RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
 import { DeadlineExceeded } from '../http/abortReasons.ts';
-import { createCorrelator, type Correlator } from '../http/correlator.ts';
+import { createCorrelator } from '../http/correlator.ts';
 import { preferredWaitMs } from '../http/prefer.ts';
+import { singleValue } from '../http/singleValue.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
@@ -25,14 +26,6 @@ const MAX_BODY_BYTES = 1024 * 1024;
 
 /** At the deadline an execution answers with what it has: so long may that take. */
 const LAST_WORDS_MS = 1000;
-
-/** What one request brings beside who sent it. */
-export interface Asking {
-  readonly life: RequestLife;
-  readonly correlator: Correlator;
-  /** How long it would wait for the owner of a number (RFC 7240, `wait`), where it says so. */
-  readonly preferredWaitMs: number | undefined;
-}
 
 /** What the endpoint is made of. */
 export interface EndpointParts {
@@ -49,7 +42,7 @@ export interface EndpointParts {
   allowsHost(host: string | undefined): boolean;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway>;
-  createContext(admitted: Admitted, asking: Asking): RequestContext;
+  readonly createContext: CreateContext;
 }
 
 /**
@@ -147,10 +140,6 @@ function replyFrom({ status = 200, headers, body }: HTTPGraphQLResponse): Reply 
     headers: { ...Object.fromEntries(headers), 'cache-control': 'no-store' },
     body: body.string,
   };
-}
-
-function singleValue(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }
 
 async function readOperation(

@@ -24,7 +24,7 @@ export class UnreadReplies {
 
   /** A reply that is complete, and that the system may not have taken yet. */
   add(response: ServerResponse, bytes: number): void {
-    const timer = setTimeout(() => response.destroy(), this.#limits.timeoutMs);
+    const timer = setTimeout(() => cutOff(response), this.#limits.timeoutMs);
     this.#replies.set(response, bytes);
     this.#bytes += bytes;
     response.once('close', () => {
@@ -34,7 +34,7 @@ export class UnreadReplies {
     for (const oldest of this.#replies.keys()) {
       if (this.#bytes <= this.#limits.maxBytes) return;
       this.#forget(oldest);
-      oldest.destroy();
+      cutOff(oldest);
     }
   }
 
@@ -42,4 +42,12 @@ export class UnreadReplies {
     this.#bytes -= this.#replies.get(response) ?? 0;
     this.#replies.delete(response);
   }
+}
+
+/**
+ * Closes the connection itself: a pipelined reply behind one that is not there yet has no socket of its
+ * own, and destroying it gives back nothing.
+ */
+function cutOff({ req }: ServerResponse): void {
+  req.socket.destroy();
 }

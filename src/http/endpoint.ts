@@ -1,7 +1,8 @@
 import { Pool, errors, type Dispatcher } from 'undici';
+import { errorName } from '../errors.ts';
 import type { Abortable, AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck } from './echo.ts';
-import type { Exchange, HttpReply, Post, TransportFault } from './exchange.ts';
+import type { Departure, Exchange, HttpReply, Post, TransportFault } from './exchange.ts';
 
 /** A reply with a longer body is refused (design §5). */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -55,12 +56,12 @@ export class Endpoint {
   }
 
   /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */
-  post(post: Post, timeLeftMs: number): Promise<Exchange> {
+  post(post: Post, timeLeftMs: number, departure: Departure): Promise<Exchange> {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
     return new Promise((settle) => {
       const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
       const isFresh = this.#parts.replyCheck.needsFreshConnection;
-      const reader = new ReplyReader(post, isFresh, this.#parts, timeoutMs, settle);
+      const reader = new ReplyReader(post, departure, isFresh, this.#parts, timeoutMs, settle);
       if (reader.isSettled) return;
       (isFresh ? this.#fresh : this.#kept).dispatch(
         {
@@ -113,6 +114,7 @@ interface ReaderParts extends SharedByEndpoints {
 /** Follows one exchange from its dispatch to its end, and settles once. */
 class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   readonly #post: Post;
+  readonly #departure: Departure;
   readonly #isConnectionFresh: boolean;
   readonly #parts: ReaderParts;
   readonly #timer: NodeJS.Timeout;
@@ -129,12 +131,14 @@ class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
 
   constructor(
     post: Post,
+    departure: Departure,
     isConnectionFresh: boolean,
     parts: ReaderParts,
     timeoutMs: number,
     settle: (exchange: Exchange) => void,
   ) {
     this.#post = post;
+    this.#departure = departure;
     this.#isConnectionFresh = isConnectionFresh;
     this.#parts = parts;
     this.#settle = settle;
@@ -200,7 +204,12 @@ class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
         : Buffer.concat(this.#chunks, this.#bodyBytes);
     const body = whole.toString('utf8');
     const reply = { status: this.#status, headers: this.#headers, body };
-    this.#end(this.#isUnproven ? { reply, isUnproven: true } : { reply });
+    const { sentAtMs, leftAtMs } = this.#departure;
+    this.#end(
+      this.#isUnproven
+        ? { reply, sentAtMs, leftAtMs, isUnproven: true }
+        : { reply, sentAtMs, leftAtMs },
+    );
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -242,7 +251,7 @@ const NOT_HTTP = [
 ];
 
 function describe(error: Error): Omit<TransportFault, 'sent'> {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const code = errorName(error);
   if (NOT_HTTP.some((kind) => error instanceof kind)) {
     const detail = `the reply is not HTTP (${code})`;
     return { cause: 'invalid-reply', detail, flaw: 'not HTTP' };

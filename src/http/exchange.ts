@@ -29,11 +29,19 @@ export interface TransportFault {
   readonly flaw?: ReplyFlaw;
 }
 
+/** When a request left, by both clocks; told just before its first byte. */
+export interface Departure {
+  /** Milliseconds since 1970, by this process's wall clock: dates are compared with it. */
+  readonly sentAtMs: number;
+  /** On this process's monotonic clock: ages and lifetimes are counted from it. */
+  readonly leftAtMs: number;
+}
+
 /** What became of one request on the wire. */
 export type Exchange = Replied | { readonly fault: TransportFault };
 
-/** A reply came. */
-export interface Replied {
+/** A reply came, to a request that left then. */
+export interface Replied extends Departure {
   readonly reply: HttpReply;
   /**
    * Whether it may be that of another request: an error without the correlator that this endpoint
@@ -51,10 +59,4 @@ export interface Post {
   /** Sent as `x-correlator`; no two exchanges share one. */
   readonly correlator: string;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** The value of a header that may stand once; `undefined` when absent or repeated. */
-export function singleHeader(reply: HttpReply, name: string): string | undefined {
-  const value = reply.headers[name];
-  return typeof value === 'string' ? value : undefined;
 }

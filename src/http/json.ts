@@ -1,6 +1,7 @@
 import { hasDuplicateMember } from './duplicateMembers.ts';
-import { singleHeader, type HttpReply } from './exchange.ts';
+import type { HttpReply } from './exchange.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
+import { singleValue } from './singleValue.ts';
 
 /** A JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -18,7 +19,7 @@ export function readJsonObject(reply: HttpReply): ReadBody {
   // None was asked for: a body that is not what its header says is not to be believed.
   const encoding = reply.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') return { flaw: 'an encoding that was not asked for' };
-  const mediaType = singleHeader(reply, 'content-type') ?? '';
+  const mediaType = singleValue(reply.headers['content-type']) ?? '';
   if (mediaType !== 'application/json' && !JSON_MEDIA_TYPE.test(mediaType)) {
     return { flaw: 'no JSON' };
   }
@@ -33,37 +34,54 @@ export function readJsonObject(reply: HttpReply): ReadBody {
 }
 
 /**
- * The body of a success. One that tells of an error as well contradicts itself: a `code` or an `error`,
- * a `status` that is no success, or a problem document. Pure.
+ * The body of a success. One that tells of an error as well contradicts itself: a `code`, an `error` or a
+ * `fault`, a `status` that is no success, or a problem document. Pure.
  */
 export function readAnswer(reply: HttpReply): ReadBody {
   if (reply.status !== 200) return { flaw: 'unexpected status' };
-  if (PROBLEM_MEDIA_TYPE.test(singleHeader(reply, 'content-type') ?? '')) {
+  if (PROBLEM_MEDIA_TYPE.test(singleValue(reply.headers['content-type']) ?? '')) {
     return { flaw: 'a problem document with a status of success' };
   }
   const read = readJsonObject(reply);
   return 'body' in read && tellsOfError(read.body) ? { flaw: 'an error beside the answer' } : read;
 }
 
-function tellsOfError({ code, error, status }: JsonObject): boolean {
+function tellsOfError(body: JsonObject): boolean {
+  const { code, status, statusCode, success } = body;
   return (
+    ERROR_MEMBERS.some((name) => isTold(body[name])) ||
     isTextOrObject(code) ||
-    isTextOrObject(error) ||
-    (isStatus(status) && !isSuccess(Number(status)))
+    isErrorCode(code) ||
+    isNoSuccess(status) ||
+    isNoSuccess(statusCode) ||
+    success === false
   );
+}
+
+/** Where gateways and frameworks put what went wrong. */
+const ERROR_MEMBERS = ['error', 'errors', 'fault'];
+
+/** An error that is `null`, `false`, 0 or an empty list is none. */
+function isTold(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  return isTextOrObject(value) || value === true || (typeof value === 'number' && value !== 0);
 }
 
 function isTextOrObject(value: unknown): boolean {
   return typeof value === 'string' || (typeof value === 'object' && value !== null);
 }
 
-/** A number, or the three digits of a status as text; words such as "OK" are no status. */
-function isStatus(value: unknown): boolean {
-  return typeof value === 'number' || (typeof value === 'string' && /^\d{3}$/.test(value));
+/** A number that is a status of HTTP; others count in ways of their own. */
+function isErrorCode(code: unknown): boolean {
+  return typeof code === 'number' && code >= 300 && code < 600;
 }
 
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
+/** A number, a text that begins with a status, or a word of failure; words such as "OK" are no status. */
+function isNoSuccess(status: unknown): boolean {
+  if (typeof status === 'number') return status < 200 || status >= 300;
+  return (
+    typeof status === 'string' && (/^[013-9]\d\d\b/.test(status) || /^(?:error|fail)/i.test(status))
+  );
 }
 
 function isJsonObject(value: unknown): value is JsonObject {

@@ -1,4 +1,5 @@
-import { singleHeader, type HttpReply } from './exchange.ts';
+import type { HttpReply } from './exchange.ts';
+import { singleValue } from './singleValue.ts';
 
 const LONGEST_SECONDS = 24 * 3600;
 
@@ -14,7 +15,7 @@ const HTTP_DATES = [
  * `undefined` when absent or unreadable.
  */
 export function retryAfterSeconds(reply: HttpReply, nowMs: number): number | undefined {
-  const value = singleHeader(reply, 'retry-after')?.trim();
+  const value = singleValue(reply.headers['retry-after'])?.trim();
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value), LONGEST_SECONDS);
   // Date.parse alone takes much that is no HTTP date.

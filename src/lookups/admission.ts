@@ -4,7 +4,10 @@ import type { LookupFailure } from '../errors.ts';
 import type { LookupRequest } from './lookupRoute.ts';
 
 /** The request that something is asked for. */
-type AskingRequest = Pick<LookupRequest, 'caller' | 'purpose' | 'correlator' | 'deadlineMs'>;
+type AskingRequest = Pick<
+  LookupRequest,
+  'caller' | 'purpose' | 'correlator' | 'deadlineMs' | 'signal'
+>;
 
 interface AboutNumber {
   readonly number: PhoneNumber;
@@ -49,7 +52,8 @@ export interface Ending {
   readonly outcome: AuditOutcome;
   /**
    * Exchanges with the lookup endpoint, or with `bc-authorize`, that may have reached the operator. 0 only
-   * when it is proven that nothing left; then the quota is given back.
+   * when it is proven that nothing left; then the quota is given back, but to a caller that hung up or
+   * heard of the number from the token endpoint.
    */
   readonly attempts: number;
 }
@@ -80,6 +84,9 @@ export interface Admission {
    */
   heard(heard: Heard): Promise<LookupFailure | undefined> | undefined;
 }
+
+/** What an admission takes at most: it is counted in a second, and recorded before and after in two each. */
+export const AUDIT_BUDGET_MS = 5000;
 
 /** Admits everything and records nothing. */
 export const OPEN_ADMISSION: Admission = {

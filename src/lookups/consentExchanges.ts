@@ -21,7 +21,7 @@ import {
   type Pending,
   type Requested,
 } from '../tokens/consents/consentRecord.ts';
-import { failureToTell, LOOK_AGAIN_MS } from '../tokens/consents/standing.ts';
+import { failureToTell, LOOK_AGAIN_MS, type Standing } from '../tokens/consents/standing.ts';
 import type {
   ExchangeContext,
   Polled,
@@ -84,7 +84,15 @@ export class ConsentExchanges {
 
   /** Asks the owner. */
   request(cause: Waiter, page: Page): Promise<Progress> {
-    return this.#inRoom('requests', cause, () => this.#request(cause, page));
+    const queuedAtMs = this.#parts.clock.monotonicMs();
+    return this.#inRoom('requests', cause, async () => {
+      const waitedMs = this.#parts.clock.monotonicMs() - queuedAtMs;
+      if (waitedMs < LOOK_AGAIN_MS) return this.#request(cause, page);
+      // Much may have been learned since: that the operator refuses us, for one.
+      const now = await this.#ledger.read();
+      const isFree = now.lost === undefined && now.standing.prompt.state === 'free';
+      return isFree && !this.#telling.isKnownTo(cause, now) ? this.#request(cause, now) : 'slept';
+    });
   }
 
   /** Asks the operator whether the owner has answered, and makes the lookup if so. */
@@ -247,7 +255,11 @@ export class ConsentExchanges {
     const failure = failureLearned(learned, nowMs) ?? judged.failure;
     const made = { consentId: id, madeFor: cause.inquiry.request };
     await this.#telling.tellFailure({ lookup, failure }, made);
-    if (failure.code === 'OPERATOR_REFUSED') await this.#ledger.refuse(lookup.operation);
+    // What speaks for one question is no word on the operation: a number that the operator takes for
+    // malformed must not keep everybody else from being asked.
+    if (failure.code === 'OPERATOR_REFUSED' && failure.reach !== 'question') {
+      await this.#ledger.refuse(lookup.operation);
+    }
     await this.#ledger.learn(spent, learned);
   }
 
@@ -264,10 +276,13 @@ export class ConsentExchanges {
 
   /** The date first if a request wants it, since it may answer every window; else what helps most. */
   #lookupToRequest(cause: Waiter, page: Page): Lookup {
-    const waiting = this.#waiters.all();
-    const wanted = (waiting.length > 0 ? waiting : [cause]).map((waiter) => waiter.wanted);
+    // A request that has come since the page was read may want what it says nobody is to be prompted for.
+    const wanted = this.#waiters
+      .all()
+      .filter((waiter) => !this.#telling.isKnownTo(waiter, page))
+      .map((waiter) => waiter.wanted);
     const date = wanted.find(({ operation }) => operation === 'retrieve-date');
-    return date ?? this.#lookupToSpendOn(cause.wanted, page);
+    return date ?? this.#lookupToSpendOn(wanted[0] ?? cause.wanted, page);
   }
 
   /**
@@ -275,14 +290,22 @@ export class ConsentExchanges {
    * open questions of the requests that wait, but for those that a failed lookup has closed.
    */
   #lookupToSpendOn(original: Lookup, { standing }: Page): Lookup {
-    if (original.operation === 'retrieve-date') return original;
+    switch (original.operation) {
+      case 'retrieve-date':
+        return original;
+      case 'check':
+        return this.#windowToSpendOn(standing) ?? original;
+    }
+  }
+
+  #windowToSpendOn(standing: Standing): Lookup | undefined {
     const failed = standing.ends.filter((end) => end.kind === 'failed');
     const plans = this.#waiters.all().map(({ inquiry }) => ({
       ...inquiry,
       failures: [...inquiry.failures, ...failed],
     }));
     const maxAgeHours = nextWindowAmong(plans, this.#parts.offer);
-    return maxAgeHours === undefined ? original : { operation: 'check', maxAgeHours };
+    return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
   }
 
   /** Another process, or another asker, was first: what it does takes some time. */

@@ -6,7 +6,6 @@ import type { LookupFailure } from '../errors.ts';
 import {
   asOf,
   concluded,
-  FAILURE_KEPT_MS,
   keptUntilMs,
   overruled,
   polling,
@@ -24,11 +23,8 @@ import {
   type Redeemed,
   type Requested,
 } from '../tokens/consents/consentRecord.ts';
-import {
-  ConsentStoreLost,
-  type ConsentStore,
-  type Written,
-} from '../tokens/consents/consentStore.ts';
+import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
+import type { ConsentStore, Written } from '../tokens/consents/consentStore.ts';
 import {
   pendingFailure,
   standingOf,
@@ -95,7 +91,7 @@ const STORE_AGAIN_MS = 250;
  * by compare-and-set, with a lease; what was learned is written after it, again and again while the store
  * is lost and the lease lasts.
  *
- * Methods reject with {@link ConsentStoreLost} unless they say what becomes of a lost store.
+ * Methods reject with {@link SharedStateLost} unless they say what becomes of a lost store.
  */
 export class ConsentLedger {
   readonly #number: PhoneNumber;
@@ -161,7 +157,7 @@ export class ConsentLedger {
     try {
       written = await this.#write(page.version, record, time);
     } catch (error) {
-      if (!(error instanceof ConsentStoreLost)) throw error;
+      if (!(error instanceof SharedStateLost)) throw error;
       return { takeBack: () => this.#takeBack(consent, time) };
     }
     if (typeof written === 'string') return written;
@@ -183,7 +179,7 @@ export class ConsentLedger {
     const record = withConsent(page.record, consent);
     const written = await this.#write(page.version, record, time);
     // A record that is there already takes no further room; a store that is full is as good as lost.
-    if (written === 'full') throw new ConsentStoreLost();
+    if (written === 'full') throw new SharedStateLost();
     if (written === 'conflict') return written;
     const leaseUntilMs = nowMs + rules.leaseMs;
     const claim = { consent, record, version: written.version, time, leaseUntilMs };
@@ -242,7 +238,8 @@ export class ConsentLedger {
 
   /** That the operator refuses us an operation. A lost store is passed over. */
   async refuse(operation: Operation): Promise<void> {
-    await this.#parts.store.refuse(operation, FAILURE_KEPT_MS).catch(unlessLost);
+    const { store, rules } = this.#parts;
+    await store.refuse(operation, rules.failureMs).catch(unlessLost);
   }
 
   /** Does what may be done twice, until the store is there for it or the lease is over. */
@@ -254,7 +251,7 @@ export class ConsentLedger {
       try {
         return await act();
       } catch (error) {
-        if (!(error instanceof ConsentStoreLost) || time.now() >= leaseUntilMs) throw error;
+        if (!(error instanceof SharedStateLost) || time.now() >= leaseUntilMs) throw error;
         await this.#parts.clock.sleep(STORE_AGAIN_MS);
       }
     }
@@ -272,7 +269,7 @@ export class ConsentLedger {
     return this.untilDone({ time, leaseUntilMs }, async () => {
       for (;;) {
         const written = await this.#write(next.version, next.record, time);
-        if (written === 'full') throw new ConsentStoreLost();
+        if (written === 'full') throw new SharedStateLost();
         if (written !== 'conflict') return { ...next, version: written.version };
         const found = await store.read(this.#number);
         const record = again(asOf(found.record, found.nowMs, rules));
@@ -323,9 +320,4 @@ export class ConsentLedger {
     const recorded = this.#seen?.recorded ?? { record: undefined, refusedUntilMs: {} };
     return standingOf({ ...recorded, nowMs }, this.#asker, this.#parts.rules);
   }
-}
-
-function unlessLost(error: unknown): undefined {
-  if (!(error instanceof ConsentStoreLost)) throw error;
-  return undefined;
 }

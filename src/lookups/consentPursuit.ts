@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../errors.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import { LOOK_AGAIN_MS, nextStep, pendingFailure } from '../tokens/consents/standing.ts';
 import { ConsentExchanges, type ExchangeParts, type Progress } from './consentExchanges.ts';
 import { ConsentLedger, type Page } from './consentLedger.ts';
@@ -23,10 +23,11 @@ export class ConsentPursuit {
   readonly #ledger: ConsentLedger;
   readonly #telling: ConsentTelling;
   readonly #exchanges: ConsentExchanges;
+  readonly #looked = Promise.withResolvers<void>();
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
 
-  /** @param asker a hash of the caller and the purpose */
+  /** @param asker as `askerKey` names it */
   constructor(number: PhoneNumber, asker: string, parts: PursuitParts) {
     this.#parts = parts;
     this.#ledger = new ConsentLedger(number, asker, parts);
@@ -41,6 +42,11 @@ export class ConsentPursuit {
   /** Whether no request waits and nothing is under way. */
   get isIdle(): boolean {
     return this.#running === undefined;
+  }
+
+  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
+  get looked(): Promise<void> {
+    return this.#looked.promise;
   }
 
   /** Adds a waiter. Resolves when no request waits and nothing is under way; never rejects. */
@@ -71,9 +77,10 @@ export class ConsentPursuit {
         }
       }
     } catch (error) {
-      if (error instanceof ConsentStoreLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
+      if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
       else this.#waiters.reject(error);
     } finally {
+      this.#looked.resolve();
       this.#running = undefined;
     }
   }
@@ -91,14 +98,16 @@ export class ConsentPursuit {
     const expiredIds = await this.#telling.tellRecorded(page);
     if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     if (this.#waiters.departures > departures) return 'told';
-    // The cause has left and its errand is done: there is nothing to ask for it.
-    if (this.#waiters.isEmpty && this.#telling.isKnownTo(cause, page)) return 'told';
-    return this.#follow(cause, page);
+    // Another request may have come while the one with the errand has left.
+    const { first } = this.#waiters;
+    if (first !== undefined) return this.#follow(first, page);
+    return this.#telling.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);
   }
 
   async #follow(cause: Waiter, page: Page): Promise<Progress> {
     const { prompt } = page.standing;
     const next = nextStep(prompt, page.nowMs);
+    this.#looked.resolve();
     switch (next.step) {
       case 'request':
         return (await this.#telling.tellKept(cause))

@@ -7,6 +7,8 @@ export interface ConsentSettings {
   /** How long a number is not prompted again when the reply to a prompt was lost. */
   readonly doubtSeconds: number;
   readonly deniedSeconds: number;
+  /** How long a lookup that failed after consent is told, and nobody is prompted for what it speaks for. */
+  readonly failureSeconds: number;
   /** How long an answer or an expiry that no request has heard is kept for its asker. */
   readonly resultSeconds: number;
 }

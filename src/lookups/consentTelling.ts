@@ -3,13 +3,19 @@ import { closes, type FailedLookup } from '../domain/failedLookup.ts';
 import { lookupOf, unknownFacts } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import { ANOTHERS_PENDING, failureToTell } from '../tokens/consents/standing.ts';
 import type { Admission, Heard } from './admission.ts';
 import type { Page } from './consentLedger.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
 import type { KeptFacts } from './keptFacts.ts';
-import type { Inquiry, LookupOutcome, LookupRequest, TimedFact } from './lookupRoute.ts';
+import {
+  lookupFailed,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type TimedFact,
+} from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { answerMore, changesPlan } from './planner.ts';
 
@@ -123,7 +129,7 @@ export class ConsentTelling {
         .map((waiter) => {
           const isMadeForIt = waiter.inquiry.request === madeFor;
           return this.#tell(waiter, {
-            outcome: { facts: [fact] },
+            outcome: { kind: 'facts', facts: [fact] },
             heard: isMadeForIt ? [] : heard,
           });
         }),
@@ -151,7 +157,10 @@ export class ConsentTelling {
         .filter(({ inquiry }) => changesPlan(failed, inquiry, this.#parts.offer))
         .map((waiter) => {
           const isMadeForIt = waiter.inquiry.request === made?.madeFor;
-          return this.#tell(waiter, { outcome: { failed }, heard: isMadeForIt ? [] : heard });
+          return this.#tell(waiter, {
+            outcome: { kind: 'failed', failed },
+            heard: isMadeForIt ? [] : heard,
+          });
         }),
     );
   }
@@ -169,9 +178,7 @@ export class ConsentTelling {
   async #markHeard({ number, request }: Inquiry, facts: readonly TimedFact[]): Promise<void> {
     const { keptFacts: kept } = this.#parts;
     const marking = facts.map((fact) => kept.keep(request, number, fact, true));
-    await Promise.all(marking).catch((error: unknown) => {
-      if (!(error instanceof ConsentStoreLost)) throw error;
-    });
+    await Promise.all(marking).catch(unlessLost);
   }
 
   /** Whether the request was still there to be told. */
@@ -190,7 +197,7 @@ async function audited(
 ): Promise<LookupOutcome> {
   for (const one of heard) {
     const failure = await admission.heard({ ...one, number, request });
-    if (failure !== undefined) return failing(wanted, failure);
+    if (failure !== undefined) return lookupFailed(wanted, failure);
   }
   return outcome;
 }
@@ -207,14 +214,14 @@ function knownFrom(
         break;
       case 'expired':
         if (!end.isTold || time.at(joinedAtMs) < end.atMs) {
-          return { outcome: failing(wanted, EXPIRED), expiredId: end.id };
+          return { outcome: lookupFailed(wanted, EXPIRED), expiredId: end.id };
         }
         break;
       case 'failed': {
         const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
         if (!changesPlan(failed, asAsked(inquiry), offer)) break;
         return {
-          outcome: { failed },
+          outcome: { kind: 'failed', failed },
           heard:
             end.failure.reach === 'number'
               ? [{ how: 'kept', lookup: end.lookup, consentId: end.id }]
@@ -224,21 +231,17 @@ function knownFrom(
     }
   }
   if (standing.barred.some((barred) => closes(barred, wanted))) {
-    return { outcome: failing(wanted, ANOTHERS_PENDING) };
+    return { outcome: lookupFailed(wanted, ANOTHERS_PENDING) };
   }
   const refusedUntilMs = standing.refusedUntilMs[wanted.operation] ?? 0;
   return standing.prompt.state === 'free' && refusedUntilMs > nowMs
-    ? { outcome: failing(wanted, REFUSED) }
+    ? { outcome: lookupFailed(wanted, REFUSED) }
     : undefined;
-}
-
-function failing(lookup: Lookup, failure: LookupFailure): LookupOutcome {
-  return { failed: { lookup, failure } };
 }
 
 function keptFacts(facts: readonly TimedFact[]): Told {
   return {
-    outcome: { facts },
+    outcome: { kind: 'facts', facts },
     heard: facts.map((fact) => ({ how: 'kept', lookup: lookupOf(fact) })),
   };
 }

@@ -1,6 +1,11 @@
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import type { Inquiry, LookupOutcome, LookupRequest } from './lookupRoute.ts';
+import {
+  lookupFailed,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+} from './lookupRoute.ts';
 
 /** One request's wait for what it wants to know about a number. */
 export class Waiter {
@@ -55,6 +60,12 @@ export class Waiters {
     return this.#departures;
   }
 
+  /** The one that waits longest. */
+  get first(): Waiter | undefined {
+    const [first] = this.#waiting;
+    return first;
+  }
+
   all(): readonly Waiter[] {
     return [...this.#waiting];
   }
@@ -76,7 +87,7 @@ export class Waiters {
   takeCause(): Waiter | undefined {
     const errand = this.#errand;
     this.#errand = undefined;
-    const [first] = this.#waiting;
+    const { first } = this;
     if (first === undefined && errand !== undefined) this.#departures += 1;
     return first ?? errand;
   }
@@ -93,7 +104,7 @@ export class Waiters {
   /** Tells all of them that what they wanted failed. */
   fail(failure: LookupFailure): void {
     for (const waiter of this.#waiting) {
-      this.settle(waiter, { failed: { lookup: waiter.wanted, failure } });
+      this.settle(waiter, lookupFailed(waiter.wanted, failure));
     }
     this.#errand = undefined;
   }

@@ -1,19 +1,20 @@
-import { createHash } from 'node:crypto';
-import type { Asker } from '../domain/asker.ts';
+import { consentChannel, traced } from '../diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { LookupFailure } from '../errors.ts';
 import { consentStatus } from '../tokens/consents/consentStatus.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import { standingOf } from '../tokens/consents/standing.ts';
+import { askerKey } from './askerKey.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
 import { Waiter } from './consentWaiters.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupOutcome,
-  LookupRequest,
-  LookupRoute,
+import {
+  lookupFailed,
+  OUT_OF_TIME,
+  type ConsentReading,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupRoute,
 } from './lookupRoute.ts';
 
 /**
@@ -35,10 +36,8 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const outcome = await this.#wait(lookup, inquiry);
-    if ('failed' in outcome && outcome.failed.failure.code === 'CONSENT_PENDING') {
-      await this.#keep(inquiry).catch(unlessLost);
-    }
+    const outcome = await this.#publishedWait(lookup, inquiry);
+    if (isPending(outcome)) await this.#keep(inquiry).catch(unlessLost);
     return outcome;
   }
 
@@ -49,7 +48,7 @@ export class ConsentedLookups implements LookupRoute {
     if ('failure' in admitted) return admitted;
     const snapshot = await store.read(number).catch(unlessLost);
     if (snapshot === undefined) return { status: undefined };
-    const standing = standingOf(snapshot, nameOf(request), rules);
+    const standing = standingOf(snapshot, askerKey(request, number), rules);
     return { status: consentStatus(standing, snapshot.nowMs, clock.nowMs()) };
   }
 
@@ -58,21 +57,33 @@ export class ConsentedLookups implements LookupRoute {
     await Promise.all(this.#running);
   }
 
+  #publishedWait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    if (!consentChannel.hasSubscribers) return this.#wait(lookup, inquiry);
+    const { correlator } = inquiry.request;
+    return traced(
+      consentChannel,
+      { correlator: correlator.name, operation: lookup.operation },
+      () => this.#wait(lookup, inquiry),
+      (outcome) => ({
+        outcome: 'failed' in outcome ? outcome.failed.failure.code : 'answered',
+      }),
+    );
+  }
+
   async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const { clock } = this.#parts;
     const { signal } = inquiry.request;
-    if (signal.aborted) return { failed: { lookup, failure: OUT_OF_TIME } };
+    if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
 
     const waiter = new Waiter(inquiry, lookup, clock.monotonicMs());
     const pursuit = this.#join(waiter);
 
     const settled = new AbortController();
-    const patience = clock
-      .sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal]))
-      .catch(() => undefined);
-    const outOfPatience = patience.then(() => ({
-      failed: { lookup, failure: pursuit.leave(waiter) },
-    }));
+    const patience = Promise.all([
+      clock.sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal])),
+      pursuit.looked,
+    ]).catch(() => undefined);
+    const outOfPatience = patience.then(() => lookupFailed(lookup, pursuit.leave(waiter)));
     try {
       return await Promise.race([waiter.outcome, outOfPatience]);
     } finally {
@@ -82,9 +93,8 @@ export class ConsentedLookups implements LookupRoute {
 
   #join(waiter: Waiter): ConsentPursuit {
     const { number, request } = waiter.inquiry;
-    const asker = nameOf(request);
-    const key = `${number} ${asker}`;
-    const pursuit = this.#pursuits.get(key) ?? new ConsentPursuit(number, asker, this.#parts);
+    const key = askerKey(request, number);
+    const pursuit = this.#pursuits.get(key) ?? new ConsentPursuit(number, key, this.#parts);
     this.#pursuits.set(key, pursuit);
     const running = pursuit.join(waiter);
     if (!this.#running.has(running)) {
@@ -115,17 +125,11 @@ export class ConsentedLookups implements LookupRoute {
   }
 }
 
-/** Names an asker in records: of one length, and without what a token says of a person. */
-function nameOf({ caller, purpose }: Asker): string {
-  return createHash('sha256')
-    .update(JSON.stringify([caller, purpose]))
-    .digest('base64url');
+function isPending(outcome: LookupOutcome): boolean {
+  switch (outcome.kind) {
+    case 'facts':
+      return false;
+    case 'failed':
+      return outcome.failed.failure.code === 'CONSENT_PENDING';
+  }
 }
-
-/** A shared store that cannot be asked is no reason to break; what needed it is done without. */
-function unlessLost(error: unknown): undefined {
-  if (!(error instanceof ConsentStoreLost)) throw error;
-  return undefined;
-}
-
-const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

@@ -4,14 +4,16 @@ import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupOutcome,
-  LookupRequest,
-  LookupRoute,
+import {
+  lookupFailed,
+  OUT_OF_TIME,
+  type ConsentReading,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupRoute,
 } from './lookupRoute.ts';
-import { ifAdmitted, type Admission } from './admission.ts';
+import { ifAdmitted, type Admission, type AuditOutcome } from './admission.ts';
 import { failureOf } from './turnedAway.ts';
 
 /** What direct lookups take. */
@@ -34,11 +36,11 @@ export class DirectLookups implements LookupRoute {
 
   lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const { request } = inquiry;
-    if (request.signal.aborted) return Promise.resolve(failed(lookup, OUT_OF_TIME));
+    if (request.signal.aborted) return Promise.resolve(lookupFailed(lookup, OUT_OF_TIME));
     return this.#parts.rooms[lookup.operation].run(
       request,
       () => this.#lookUpIfAdmitted(lookup, inquiry),
-      (turnedAway) => failed(lookup, failureOf(turnedAway)),
+      (turnedAway) => lookupFailed(lookup, failureOf(turnedAway)),
     );
   }
 
@@ -58,10 +60,10 @@ export class DirectLookups implements LookupRoute {
       asked: { event: 'lookup', lookup, number, request },
       run: () => this.#acquireAndLookUp(lookup, inquiry),
       endingOf: ({ outcome, attempts }) => ({
-        outcome: 'failed' in outcome ? outcome.failed.failure.code : 'answered',
+        outcome: auditOutcomeOf(outcome),
         attempts,
       }),
-      onDenied: (failure) => ({ outcome: failed(lookup, failure), attempts: 0 }),
+      onDenied: (failure) => ({ outcome: lookupFailed(lookup, failure), attempts: 0 }),
     }).then(({ outcome }) => outcome);
   }
 
@@ -80,17 +82,18 @@ export class DirectLookups implements LookupRoute {
       attempts: (earlierAttempts ?? 0) + attempts,
     });
     const acquired = await tokens.acquire(subject, contextOf(request, isRetry));
-    if ('failure' in acquired) return counted(failed(lookup, acquired.failure));
+    if ('failure' in acquired) return counted(lookupFailed(lookup, acquired.failure));
     const { token } = acquired;
-    if (token.isExpired(clock.monotonicMs())) return counted(failed(lookup, STALE_TOKEN));
+    if (token.isExpired(clock.monotonicMs())) return counted(lookupFailed(lookup, STALE_TOKEN));
 
     const order = { lookup, number, token, isRetry };
     const leftAtMs = clock.monotonicMs();
     request.onLeaving?.(leftAtMs);
     const { judged, attempts, mayRetryWithNewToken } = await operator.lookUp(order, request);
-    if ('fact' in judged) return counted({ facts: [{ ...judged.fact, leftAtMs }] }, attempts);
+    if ('fact' in judged)
+      return counted({ kind: 'facts', facts: [{ ...judged.fact, leftAtMs }] }, attempts);
     if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, attempts);
-    return counted(failed(lookup, judged.failure), attempts);
+    return counted(lookupFailed(lookup, judged.failure), attempts);
   }
 }
 
@@ -114,11 +117,14 @@ function contextOf(request: LookupRequest, isRetry: boolean): ExchangeContext {
   };
 }
 
-function failed(lookup: Lookup, failure: LookupFailure): LookupOutcome {
-  return { failed: { lookup, failure } };
+function auditOutcomeOf(outcome: LookupOutcome): AuditOutcome {
+  switch (outcome.kind) {
+    case 'facts':
+      return 'answered';
+    case 'failed':
+      return outcome.failed.failure.code;
+  }
 }
-
-const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
 
 /** A token that is over before it can be used could only be refused. */
 const STALE_TOKEN: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };

@@ -3,16 +3,17 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
-import { ConsentStoreLost } from '../tokens/consents/consentStore.ts';
+import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { Admission } from './admission.ts';
 import type { KeptFacts } from './keptFacts.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupOutcome,
-  LookupRequest,
-  LookupRoute,
-  TimedFact,
+import {
+  lookupFailed,
+  type ConsentReading,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupRoute,
+  type TimedFact,
 } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { answerMore } from './planner.ts';
@@ -43,7 +44,7 @@ export class KeptAnswers implements LookupRoute {
     // What answers nothing is not told either: the audit log would say that it was heard.
     if (!answerMore(facts, inquiry, this.#parts.offer)) return this.#route.lookUp(lookup, inquiry);
     const failure = await this.#heard(facts, inquiry);
-    return failure === undefined ? { facts } : { failed: { lookup, failure } };
+    return failure === undefined ? { kind: 'facts', facts } : lookupFailed(lookup, failure);
   }
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
@@ -58,7 +59,7 @@ export class KeptAnswers implements LookupRoute {
     const { number, request } = inquiry;
     const recalled = this.#parts.keptFacts
       .recall(request, number, request.cameInAtMs)
-      .catch(noneIfLost);
+      .catch(unlessLost);
     const facts = await this.#whileItWaits(recalled, request.signal);
     return unknownFacts(facts ?? [], inquiry.facts);
   }
@@ -88,9 +89,4 @@ export class KeptAnswers implements LookupRoute {
       listeners.delete(waiting);
     }
   }
-}
-
-function noneIfLost(error: unknown): readonly TimedFact[] {
-  if (!(error instanceof ConsentStoreLost)) throw error;
-  return [];
 }

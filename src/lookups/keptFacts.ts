@@ -25,7 +25,7 @@ export interface KeptFact {
  * settings. Ages are taken on the monotonic clock of the process that made the lookup; the store
  * counts on from there by its own clock. No wall clock of a replica has a part in it.
  *
- * Methods of a shared store reject with {@link ConsentStoreLost} while it cannot be asked.
+ * Methods of a shared store reject with {@link SharedStateLost} while it cannot be asked.
  */
 export interface KeptFacts {
   /** For how long after its lookup left a fact answers further requests. */

@@ -34,11 +34,20 @@ export interface Inquiry extends Plan {
 
 /** What a lookup brought. In the 3-legged flow it may be more, or something else, than was asked for. */
 export type LookupOutcome =
-  { readonly facts: readonly TimedFact[] } | { readonly failed: FailedLookup };
+  | { readonly kind: 'facts'; readonly facts: readonly TimedFact[] }
+  | { readonly kind: 'failed'; readonly failed: FailedLookup };
+
+/** The outcome of a lookup that came to nothing. */
+export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutcome {
+  return { kind: 'failed', failed: { lookup, failure } };
+}
 
 /** How a consent stands; `undefined` while that cannot be told, or a failure when it may not be read. */
 export type ConsentReading =
   { readonly status: ConsentStatus | undefined } | { readonly failure: LookupFailure };
+
+/** What a request hears whose time is over before an answer comes. */
+export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
 
 /** How lookups are made in one of the two flows. */
 export interface LookupRoute {

@@ -95,5 +95,10 @@ function bytesOf(kept: readonly KeptFact[] = []): number {
 }
 
 function textBytesOf(fact: TimedFact): number {
-  return fact.operation === 'check' ? 0 : 2 * (fact.latestSimChange?.text.length ?? 0);
+  switch (fact.operation) {
+    case 'retrieve-date':
+      return 2 * (fact.latestSimChange?.text.length ?? 0);
+    case 'check':
+      return 0;
+  }
 }

@@ -1,6 +1,6 @@
 import { deduceSwapped, deduceSwappedFromDateAlone, monitoredHours } from '../domain/deduction.ts';
 import { closes, type FailedLookup } from '../domain/failedLookup.ts';
-import type { DateFact, Fact } from '../domain/fact.ts';
+import { saysSwapped, type DateFact, type Fact } from '../domain/fact.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { Lookup, Question } from '../domain/question.ts';
 import type { Answer, Offer, Plan } from './plan.ts';
@@ -10,9 +10,17 @@ export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
   const windows: MaxAgeHours[] = [];
   for (const question of plan.questions) {
     if (answerTo(question, plan, offer) !== undefined) continue;
-    // Rule 2: the date comes first, since it may answer every window.
-    if (question.asks === 'date' || !offer.operations.has('check')) return RETRIEVE_DATE;
-    windows.push(question.maxAgeHours);
+    switch (question.asks) {
+      // Rule 2: the date comes first, since it may answer every window.
+      case 'date':
+        return RETRIEVE_DATE;
+      case 'window':
+        if (!offer.operations.has('check')) return RETRIEVE_DATE;
+        windows.push(question.maxAgeHours);
+        break;
+      default:
+        return question satisfies never;
+    }
   }
   const maxAgeHours = nextWindow(windows, plan);
   return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
@@ -57,18 +65,31 @@ function nextWindow(
 /** Whether a larger window is known to hold a swap, or (rule 8) to be more than the operator answers. */
 function isBounded({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boolean {
   return (
-    facts.some((fact) => fact.operation === 'check' && fact.swapped) ||
+    facts.some(saysSwapped) ||
     failures.some(
-      ({ lookup, failure }) =>
-        lookup.operation === 'check' && failure.code === 'PERIOD_NOT_SUPPORTED',
+      ({ lookup, failure }) => isOfWindow(lookup) && failure.code === 'PERIOD_NOT_SUPPORTED',
     )
   );
 }
 
+function isOfWindow({ operation }: Lookup): boolean {
+  switch (operation) {
+    case 'retrieve-date':
+      return false;
+    case 'check':
+      return true;
+  }
+}
+
 function windowsOf(questions: readonly Question[]): MaxAgeHours[] {
-  return questions.flatMap((question) =>
-    question.asks === 'window' ? [question.maxAgeHours] : [],
-  );
+  return questions.flatMap((question) => {
+    switch (question.asks) {
+      case 'date':
+        return [];
+      case 'window':
+        return [question.maxAgeHours];
+    }
+  });
 }
 
 /** Whether facts answer a question that is open without them. Pure. */
@@ -86,15 +107,40 @@ export function answerMore(facts: readonly Fact[], plan: Plan, offer: Offer): bo
  * older than any window, and most lines never swapped, so that a window answers the smaller ones. Pure.
  */
 export function isWorthWaitingFor(underWay: Lookup, wanted: Lookup): boolean {
-  if (underWay.operation === 'retrieve-date') return true;
-  return wanted.operation === 'check' && underWay.maxAgeHours >= wanted.maxAgeHours;
+  switch (wanted.operation) {
+    case 'retrieve-date':
+      return isWorthWaitingForDate(underWay);
+    case 'check':
+      return isWorthWaitingForWindow(underWay, wanted.maxAgeHours);
+  }
+}
+
+function isWorthWaitingForDate({ operation }: Lookup): boolean {
+  switch (operation) {
+    case 'retrieve-date':
+      return true;
+    case 'check':
+      return false;
+  }
+}
+
+function isWorthWaitingForWindow(underWay: Lookup, maxAgeHours: MaxAgeHours): boolean {
+  switch (underWay.operation) {
+    case 'retrieve-date':
+      return true;
+    case 'check':
+      return underWay.maxAgeHours >= maxAgeHours;
+  }
 }
 
 /** What the plan knows in answer to a question; `undefined` while it is open. Pure. */
 export function answerTo(question: Question, plan: Plan, offer: Offer): Answer | undefined {
-  return question.asks === 'date'
-    ? answerToDate(plan, offer)
-    : answerToWindow(question.maxAgeHours, plan, offer);
+  switch (question.asks) {
+    case 'date':
+      return answerToDate(plan, offer);
+    case 'window':
+      return answerToWindow(question.maxAgeHours, plan, offer);
+  }
 }
 
 function answerToDate({ facts, failures }: Plan, offer: Offer): Answer | undefined {
@@ -128,7 +174,9 @@ function answerFromDateAlone(
   offer: Offer,
 ): Answer | undefined {
   const fact = facts.findLast(isDateFact);
-  if (fact === undefined) return failed(failures[0]);
+  if (fact === undefined) {
+    return failed(failures.find((failedLookup) => closes(failedLookup, RETRIEVE_DATE)));
+  }
   const swapped = deduceSwappedFromDateAlone(maxAgeHours, fact, offer);
   if (swapped === undefined) return periodNotSupported(monitoredHours(fact, offer));
   return { kind: 'window', swapped, asOfMs: fact.sentAtMs };

@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { Asker } from '../domain/asker.ts';
-import type { Fact } from '../domain/fact.ts';
+import { lookupOf, type Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { OutOfMemory, type RedisConnection } from '../tokens/consents/redisConnection.ts';
-import { StateSeal } from '../tokens/consents/stateSeal.ts';
+import { lookupKey } from '../domain/question.ts';
+import { OutOfMemory, type RedisConnection } from '../sharedState/redisConnection.ts';
+import { StateSeal } from '../sharedState/stateSeal.ts';
 import {
   MAX_FACTS_PER_NUMBER,
   mayAnswer,
@@ -106,14 +107,13 @@ export class RedisKeptFacts implements KeptFacts {
   }
 
   #key({ caller, purpose }: Asker, number: PhoneNumber): string {
-    return `sim-swap:facts:${this.#seal.name(this.#settings.operator, number, caller, purpose)}`;
+    return `sim-swap:facts:${this.#seal.name(this.#settings.operator, number, caller.key, purpose)}`;
   }
 }
 
 /** As `isSameFact` has it. */
 function identityOf(fact: Fact): string {
-  const window = fact.operation === 'check' ? fact.maxAgeHours : '';
-  return `${fact.operation} ${window} ${fact.sentAtMs}`;
+  return `${lookupKey(lookupOf(fact))} ${fact.sentAtMs}`;
 }
 
 function texts(reply: unknown): string[] {

@@ -5,12 +5,15 @@ import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupOutcome,
-  LookupRequest,
-  LookupRoute,
+import {
+  lookupFailed,
+  OUT_OF_TIME,
+  type ConsentReading,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupRoute,
+  type TimedFact,
 } from './lookupRoute.ts';
 import { isWorthWaitingFor } from './planner.ts';
 
@@ -51,7 +54,7 @@ export class SharedLookups implements LookupRoute {
     if (outcome === undefined) return outOfTime(lookup);
     if (joined === undefined) return outcome;
     const failure = await this.#heard(joined.lookup, outcome, inquiry);
-    return failure === undefined ? outcome : { failed: { lookup: joined.lookup, failure } };
+    return failure === undefined ? outcome : lookupFailed(joined.lookup, failure);
   }
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
@@ -90,10 +93,10 @@ export class SharedLookups implements LookupRoute {
   async #finish(shared: SharedLookup, { number, request }: Inquiry): Promise<void> {
     const outcome = await shared.outcome.catch(() => undefined);
     const { keptFacts } = this.#parts;
-    if (outcome === undefined || 'failed' in outcome || keptFacts.keepMs === 0) return;
+    if (outcome === undefined || keptFacts.keepMs === 0) return;
     // What cannot be kept is looked up again.
     await Promise.allSettled(
-      outcome.facts.map((fact) => keptFacts.keep(request, number, fact, true)),
+      factsOf(outcome).map((fact) => keptFacts.keep(request, number, fact, true)),
     );
   }
 
@@ -103,7 +106,7 @@ export class SharedLookups implements LookupRoute {
     outcome: LookupOutcome,
     { number, request }: Inquiry,
   ): Promise<LookupFailure | undefined> | undefined {
-    if ('failed' in outcome && outcome.failed.failure.reach !== 'number') return undefined;
+    if (!isAudited(outcome)) return undefined;
     return this.#parts.admission.heard({ how: 'shared', lookup, number, request });
   }
 }
@@ -187,8 +190,24 @@ class SharedLookup {
   }
 }
 
-function outOfTime(lookup: Lookup): LookupOutcome {
-  return { failed: { lookup, failure: OUT_OF_TIME } };
+function factsOf(outcome: LookupOutcome): readonly TimedFact[] {
+  switch (outcome.kind) {
+    case 'facts':
+      return outcome.facts;
+    case 'failed':
+      return [];
+  }
 }
 
-const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
+function isAudited(outcome: LookupOutcome): boolean {
+  switch (outcome.kind) {
+    case 'facts':
+      return true;
+    case 'failed':
+      return outcome.failed.failure.reach === 'number';
+  }
+}
+
+function outOfTime(lookup: Lookup): LookupOutcome {
+  return lookupFailed(lookup, OUT_OF_TIME);
+}

@@ -1,14 +1,16 @@
 import type { Clock } from '../clock.ts';
+import { lookupChannel, traced } from '../diagnostics.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
+import type { HttpReply } from '../http/exchange.ts';
 import { judgeFault } from '../http/refusal.ts';
 import type { GuardedEndpoint, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
-import type { Flow } from '../tokens/authorizationSettings.ts';
+import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
-import type { Judgement, LookupJudges } from './responses.ts';
+import type { Judgement, LookupExchange, LookupJudges } from './responses.ts';
 
 /** Where the operator takes lookups (service, "Endpoints" 4 and 5). */
 export interface LookupEndpoints {
@@ -32,11 +34,7 @@ export class Operator {
   ) {
     this.#endpoints = endpoints;
     this.#judges = judges;
-    // A 3-legged token holds the number, and CAMARA 2 answers 422 to one that is named beside it.
-    this.#sendsPhoneNumber =
-      settings.sendPhoneNumber === 'auto'
-        ? settings.flow === '2-legged'
-        : settings.sendPhoneNumber === 'always';
+    this.#sendsPhoneNumber = sendsPhoneNumber(settings);
     this.#flow = settings.flow;
     this.#clock = clock;
   }
@@ -46,42 +44,91 @@ export class Operator {
    *
    * @throws {TokenMisused} when the token is spent, or was issued for another number or operation
    */
-  lookUp(
+  lookUp(order: LookupOrder, context: ExchangeContext): Promise<Outcome<Judgement<Fact>>> {
+    if (!lookupChannel.hasSubscribers) return this.#lookUp(order, context);
+    const message = { correlator: context.correlator.name, ...order.lookup };
+    return traced(
+      lookupChannel,
+      message,
+      () => this.#lookUp(order, context),
+      ({ judged, attempts }) => ({
+        outcome: 'failure' in judged ? judged.failure.code : 'answered',
+        attempts,
+      }),
+    );
+  }
+
+  #lookUp(
     { lookup, number, token, isRetry = false }: LookupOrder,
     context: ExchangeContext,
   ): Promise<Outcome<Judgement<Fact>>> {
     // Spent for good before a byte leaves; a new connection may be tried while none has.
     const authorization = token.spend({ number, operation: lookup.operation });
-    const isCheck = lookup.operation === 'check';
     const phoneNumber = this.#sendsPhoneNumber ? { phoneNumber: number } : {};
-    const body = JSON.stringify(
-      isCheck ? { ...phoneNumber, maxAge: lookup.maxAgeHours } : phoneNumber,
-    );
+    const call = this.#callOf(lookup);
+    const body = JSON.stringify({ ...phoneNumber, ...call.attributes });
 
-    let sentAtMs = 0;
-    return this.#endpoints[isCheck ? 'check' : 'retrieveDate'].post({
+    return call.endpoint.post({
       about: number,
       urgency: context,
       isRetry,
-      make: () => {
-        sentAtMs = this.#clock.nowMs();
-        return {
-          headers: ['authorization', authorization],
-          contentType: 'application/json',
-          body,
-          correlator: context.correlator.next(),
-          signal: context.signal,
-        };
-      },
+      make: () => ({
+        headers: ['authorization', authorization],
+        contentType: 'application/json',
+        body,
+        correlator: context.correlator.next(),
+        signal: context.signal,
+      }),
       judge: (exchange): Judgement<Fact> => {
         if ('fault' in exchange) return { failure: judgeFault(exchange.fault) };
-        const { reply, isUnproven = false } = exchange;
+        const { reply, sentAtMs, isUnproven = false } = exchange;
         const made = { sentAtMs, nowMs: this.#clock.nowMs(), flow: this.#flow, isUnproven };
-        return isCheck
-          ? this.#judges.check(reply, made, lookup.maxAgeHours)
-          : this.#judges.retrieveDate(reply, made);
+        return call.judge(reply, made);
       },
     });
+  }
+
+  #callOf(lookup: Lookup): LookupCall {
+    const { retrieveDate, check } = this.#endpoints;
+    switch (lookup.operation) {
+      case 'retrieve-date':
+        return {
+          endpoint: retrieveDate,
+          attributes: {},
+          judge: (reply, made) => this.#judges.retrieveDate(reply, made),
+        };
+      case 'check': {
+        const { maxAgeHours } = lookup;
+        return {
+          endpoint: check,
+          attributes: { maxAge: maxAgeHours },
+          judge: (reply, made) => this.#judges.check(reply, made, maxAgeHours),
+        };
+      }
+    }
+  }
+}
+
+/** All in which the call of one operation differs from that of another. */
+interface LookupCall {
+  readonly endpoint: GuardedEndpoint;
+  /** Members of the request's body, beside the number. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly judge: (reply: HttpReply, made: LookupExchange) => Judgement<Fact>;
+}
+
+function sendsPhoneNumber({
+  flow,
+  sendPhoneNumber,
+}: Pick<OperatorSettings, 'flow' | 'sendPhoneNumber'>): boolean {
+  switch (sendPhoneNumber) {
+    case 'always':
+      return true;
+    case 'never':
+      return false;
+    // A 3-legged token holds the number, and CAMARA 2 answers 422 to one that is named beside it.
+    case 'auto':
+      return !asksOwner(flow);
   }
 }
 

@@ -6,7 +6,7 @@ import type { HttpReply } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
 import { errorWord, judgeRefusal } from '../http/refusal.ts';
 import type { ReplyFlaw } from '../http/replyFlaw.ts';
-import type { Flow } from '../tokens/authorizationSettings.ts';
+import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
 
 /** What a reply to a lookup comes to. */
 export type Judgement<F> =
@@ -101,7 +101,7 @@ function refused(reply: HttpReply, { nowMs, flow, isUnproven }: LookupExchange):
   if (reply.status === 400 && errorWord(reply, 'code') === 'OUT_OF_RANGE') {
     return { failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } };
   }
-  const failure = judgeRefusal(reply, nowMs, { wordIn: 'code', asksOwner: flow === '3-legged' });
+  const failure = judgeRefusal(reply, nowMs, { wordIn: 'code', asksOwner: asksOwner(flow) });
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
   return endsConsent && isUnproven === true ? invalid('no correlator') : { failure };
 }

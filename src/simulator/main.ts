@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { onTermination } from '../termination.ts';
+import { fail, onTermination } from '../termination.ts';
 import { DIALECTS, type Dialect } from './dialect.ts';
 import { DEMO_CLIENT, startSimulator } from './simulator.ts';
 
@@ -7,12 +7,6 @@ const USAGE = `npm run simulator -- [--port N] [--dialect D]
   N from 0 (any that is free) to 65535; 4010 if left out
   D the version of CAMARA SIM Swap that it speaks, ${DIALECTS.join(' or ')}; 2.1 if left out
 `;
-
-/** Ends the program with a word to its user. */
-function fail(message: string): never {
-  process.stderr.write(message);
-  process.exit(1);
-}
 
 interface Arguments {
   readonly port: number;
@@ -40,8 +34,8 @@ const simulator = await startSimulator({ port, dialect }).catch((error: unknown)
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   return fail(
     isTaken
-      ? `Port ${port} is in use. Choose another with --port, or 0 for any that is free.\n`
-      : `The simulator cannot listen on port ${port}.\n`,
+      ? `Port ${port} is in use. Choose another with --port, or 0 for any that is free.`
+      : `The simulator cannot listen on port ${port}.`,
   );
 });
 

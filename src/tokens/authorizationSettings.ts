@@ -3,6 +3,16 @@ import type { Operation } from '../domain/question.ts';
 /** How an access token comes about, fixed with the operator at onboarding (service, "Authentication"). */
 export type Flow = '2-legged' | '3-legged';
 
+/** Whether the owner of the number is asked for consent. Pure. */
+export function asksOwner(flow: Flow): boolean {
+  switch (flow) {
+    case '2-legged':
+      return false;
+    case '3-legged':
+      return true;
+  }
+}
+
 /** Signs client assertions with the client's private key (RFC 7523). */
 export interface AssertionSettings {
   /** The private key, PKCS #8 in PEM. */

@@ -1,7 +1,6 @@
-import { createPrivateKey, randomUUID } from 'node:crypto';
-import { SignJWT } from 'jose';
 import type { Clock } from '../clock.ts';
 import type { AssertionSettings, ClientAuthenticationSettings } from './authorizationSettings.ts';
+import { createJwtSigner } from './signedJwt.ts';
 
 /** What a request to the authorization server carries to show which client sends it. */
 export interface ClientProof {
@@ -15,7 +14,6 @@ export interface ClientProof {
 export type ClientAuthentication = () => ClientProof | Promise<ClientProof>;
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-const ASSERTION_LIFE_SECONDS = 60;
 
 /** Builds the client authentication that the settings ask for (service, "Authentication" 2). */
 export function createClientAuthentication(
@@ -23,43 +21,37 @@ export function createClientAuthentication(
   settings: ClientAuthenticationSettings,
   clock: Clock,
 ): ClientAuthentication {
-  const headers =
-    settings.method === 'private_key_jwt'
-      ? []
-      : ['authorization', basic(clientId, settings.secret)];
-  if (settings.method === 'basic') {
-    const proof = { headers, form: {} };
-    return () => proof;
+  switch (settings.method) {
+    case 'basic': {
+      const proof = { headers: basic(clientId, settings.secret), form: {} };
+      return () => proof;
+    }
+    case 'private_key_jwt':
+      return asserting(clientId, settings.assertion, [], clock);
+    case 'both':
+      return asserting(clientId, settings.assertion, basic(clientId, settings.secret), clock);
   }
-  const sign = assertionSigner(clientId, settings.assertion, clock);
+}
+
+/** With an assertion of RFC 7523 §3: issuer and subject are the client. */
+function asserting(
+  clientId: string,
+  assertion: AssertionSettings,
+  headers: readonly string[],
+  clock: Clock,
+): ClientAuthentication {
+  const sign = createJwtSigner(clientId, assertion, clock);
   return async () => ({
     headers,
-    form: { client_assertion_type: ASSERTION_TYPE, client_assertion: await sign() },
+    form: {
+      client_assertion_type: ASSERTION_TYPE,
+      client_assertion: await sign({ sub: clientId }),
+    },
   });
 }
 
 /** As the service writes it: base64(client_id:client_secret), not form-encoded first (RFC 6749 §2.3.1). */
-function basic(clientId: string, secret: string): string {
-  return `Basic ${Buffer.from(`${clientId}:${secret}`, 'utf8').toString('base64')}`;
-}
-
-/** Assertions of RFC 7523 §3: issuer and subject are the client, 60 s of life, a fresh `jti`. */
-function assertionSigner(
-  clientId: string,
-  { privateKeyPem, alg, kid, audience }: AssertionSettings,
-  clock: Clock,
-): () => Promise<string> {
-  const privateKey = createPrivateKey(privateKeyPem);
-  return () => {
-    const issuedAtSeconds = Math.floor(clock.nowMs() / 1000);
-    return new SignJWT()
-      .setProtectedHeader({ alg, typ: 'JWT', ...(kid === undefined ? {} : { kid }) })
-      .setIssuer(clientId)
-      .setSubject(clientId)
-      .setAudience(audience)
-      .setJti(randomUUID())
-      .setIssuedAt(issuedAtSeconds)
-      .setExpirationTime(issuedAtSeconds + ASSERTION_LIFE_SECONDS)
-      .sign(privateKey);
-  };
+function basic(clientId: string, secret: string): readonly string[] {
+  const credentials = Buffer.from(`${clientId}:${secret}`, 'utf8').toString('base64');
+  return ['authorization', `Basic ${credentials}`];
 }

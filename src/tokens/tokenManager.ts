@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -80,12 +81,18 @@ export class TokenManager {
 
   /** 2-legged: the client_credentials grant, bound to a number by `username` (service, "Endpoints" 3). */
   acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
+    if (!tokenChannel.hasSubscribers) return this.#acquire(subject, context);
+    const message = messageOf('client_credentials', subject, context);
+    return traced(tokenChannel, message, () => this.#acquire(subject, context), resultOf);
+  }
+
+  #acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
     const username = encodeURIComponent(telUri(subject.number));
     const form = `${this.#clientCredentialsForms[subject.operation]}&username=${username}`;
     const { clientCredentials } = this.#endpoints;
-    return this.#post(clientCredentials, subject, context, form, (exchange, sentAtMs) => {
+    return this.#post(clientCredentials, subject, context, form, (exchange) => {
       const judged = judgeToken(exchange, this.#clock.nowMs());
-      return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
+      return 'issued' in judged ? issue(subject, judged.issued) : judged;
     }).then(({ judged }) => judged);
   }
 
@@ -104,38 +111,37 @@ export class TokenManager {
 
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
+    if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
+    const message = messageOf('ciba', subject, context);
+    return traced(tokenChannel, message, () => this.#poll(authReqId, subject, context), resultOf);
+  }
+
+  #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     const form = encodeForm({
       grant_type: this.#settings.cibaGrantType,
       auth_req_id: authReqId,
     });
-    return this.#post(this.#endpoints.cibaToken, subject, context, form, (exchange, sentAtMs) => {
+    return this.#post(this.#endpoints.cibaToken, subject, context, form, (exchange) => {
       const judged = judgePoll(exchange, this.#clock.nowMs());
-      return 'issued' in judged ? issue(subject, judged.issued, sentAtMs) : judged;
+      return 'issued' in judged ? issue(subject, judged.issued) : judged;
     }).then(({ judged }) => judged);
   }
 
-  /**
-   * @param form encoded; made anew for each attempt, where it is made
-   * @param judge is told when the attempt left that it judges, on the monotonic clock
-   */
+  /** @param form encoded; made anew for each attempt, where it is made */
   #post<J extends Judged>(
     endpoint: GuardedEndpoint,
     { number }: TokenSubject,
     context: ExchangeContext,
     form: string | (() => Promise<string>),
-    judge: (exchange: Exchange, sentAtMs: number) => J,
+    judge: (exchange: Exchange) => J,
   ): Promise<Outcome<J>> {
-    let sentAtMs = 0;
-    const fill = (members: string, proof: ClientProof): Post => {
-      sentAtMs = this.#clock.monotonicMs();
-      return {
-        headers: proof.headers,
-        contentType: 'application/x-www-form-urlencoded',
-        body: isEmpty(proof.form) ? members : `${members}&${encodeForm(proof.form)}`,
-        correlator: context.correlator.next(),
-        signal: context.signal,
-      };
-    };
+    const fill = (members: string, proof: ClientProof): Post => ({
+      headers: proof.headers,
+      contentType: 'application/x-www-form-urlencoded',
+      body: isEmpty(proof.form) ? members : `${members}&${encodeForm(proof.form)}`,
+      correlator: context.correlator.next(),
+      signal: context.signal,
+    });
     const make = (): Post | Promise<Post> => {
       const members = typeof form === 'function' ? form() : form;
       const proof = this.#authenticate();
@@ -148,9 +154,23 @@ export class TokenManager {
       urgency: context,
       isRetry: context.isRetry ?? false,
       make,
-      judge: (exchange) => judge(exchange, sentAtMs),
+      judge,
     });
   }
+}
+
+function messageOf(
+  grant: TokenMessage['grant'],
+  { operation }: TokenSubject,
+  { correlator }: ExchangeContext,
+): TokenMessage {
+  return { correlator: correlator.name, grant, operation };
+}
+
+/** What is published of a token: never the token. */
+function resultOf(polled: Polled): TokenResult {
+  if ('token' in polled) return { outcome: 'issued' };
+  return { outcome: 'failure' in polled ? polled.failure.code : polled.goOn };
 }
 
 function clientCredentialsForm(scope: string): string {
@@ -168,11 +188,7 @@ function isEmpty(members: Form): boolean {
   return Object.keys(members).length === 0;
 }
 
-/** Life is counted from sending, since the token is older than its arrival. */
-function issue(subject: TokenSubject, issued: IssuedToken, sentAtMs: number): Acquired {
-  const { value, expiresInSeconds } = issued;
-  const expiresAtMs =
-    expiresInSeconds === undefined ? undefined : sentAtMs + expiresInSeconds * 1000;
+function issue(subject: TokenSubject, { value, expiresAtMs }: IssuedToken): Acquired {
   return { token: new AccessToken(subject, value, expiresAtMs) };
 }
 

@@ -8,8 +8,11 @@ import { retryAfterSeconds } from '../http/retryAfter.ts';
 /** A token as it was issued; `id_token` and `refresh_token` are not kept. */
 export interface IssuedToken {
   readonly value: string;
-  /** Lifetime; absent where the operator does not say. */
-  readonly expiresInSeconds?: number;
+  /**
+   * On the monotonic clock; absent where the operator does not say. Counted from when its request left,
+   * since the token is older than its arrival.
+   */
+  readonly expiresAtMs?: number;
 }
 
 /** A backchannel authentication request that the operator accepted (OpenID CIBA Core §7.3). */
@@ -63,7 +66,9 @@ const MIN_HOLD_SECONDS = 30;
 export function judgeToken(exchange: Exchange, nowMs: number): TokenJudgement {
   if ('fault' in exchange) return { failure: { ...judgeFault(exchange.fault), reach: 'number' } };
   const { reply } = exchange;
-  return isSuccess(reply) ? readToken(reply) : { failure: judgeTokenRefusal(reply, nowMs, false) };
+  return isSuccess(reply)
+    ? readToken(exchange)
+    : { failure: judgeTokenRefusal(reply, nowMs, false) };
 }
 
 /** Judges what `bc-authorize` answered (OpenID CIBA Core §7.3 and §13). Pure. */
@@ -119,7 +124,7 @@ export function judgePoll(exchange: Exchange, nowMs: number): PollJudgement {
     return cause === 'invalid-reply' ? invalid() : { goOn: 'no_reply' };
   }
   const { reply } = exchange;
-  if (isSuccess(reply)) return readToken(reply);
+  if (isSuccess(reply)) return readToken(exchange);
   if (reply.status === 429 || leavesInDoubt(reply.status)) {
     const goOn = reply.status === 429 ? 'slow_down' : 'no_reply';
     const seconds = retryAfterSeconds(reply, nowMs);
@@ -137,7 +142,7 @@ export function judgePoll(exchange: Exchange, nowMs: number): PollJudgement {
 
 const UNPROVEN_POLL: PollJudgement = { goOn: 'no_reply', isUnproven: true };
 
-function readToken(reply: HttpReply): TokenJudgement {
+function readToken({ reply, leftAtMs }: Replied): TokenJudgement {
   const read = readAnswer(reply);
   if ('flaw' in read) return invalid(read.flaw);
   const { body } = read;
@@ -149,7 +154,7 @@ function readToken(reply: HttpReply): TokenJudgement {
   const expiresInSeconds = readSeconds(body, 'expires_in');
   if (expiresInSeconds === 'absent') return { issued: { value } };
   if (expiresInSeconds === 'unreadable') return invalid('wrong expires_in');
-  return { issued: { value, expiresInSeconds } };
+  return { issued: { value, expiresAtMs: leftAtMs + expiresInSeconds * 1000 } };
 }
 
 function readAcknowledgement(

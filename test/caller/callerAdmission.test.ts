@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Identity } from '../../src/domain/asker.ts';
 import { AuditTrail } from '../../src/caller/audit/auditTrail.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
@@ -9,7 +10,7 @@ import { createCorrelator } from '../../src/http/correlator.ts';
 import type { Asked } from '../../src/lookups/admission.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, hours } from '../values.ts';
+import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 
 const CHECK = { operation: 'check', maxAgeHours: hours(24) } as const;
 
@@ -42,8 +43,10 @@ class Admitting {
     });
   }
 
-  request(caller = 'risk', purpose = 'fraud-prevention'): Asked['request'] {
-    return { caller, purpose, correlator: createCorrelator('trace'), deadlineMs: Infinity };
+  request(caller: Identity = callerNamed('risk'), purpose = 'fraud-prevention'): Asked['request'] {
+    const { signal } = new AbortController();
+    const correlator = createCorrelator('trace');
+    return { caller, purpose, correlator, deadlineMs: Infinity, signal };
   }
 
   /** The code of the failure, or that it was admitted. */
@@ -58,7 +61,7 @@ beforeEach(() => {
   test = new Admitting();
 });
 
-function status(number = ALICE, caller = 'risk'): Asked {
+function status(number = ALICE, caller: Identity = callerNamed('risk')): Asked {
   return { event: 'consent-status', number, request: test.request(caller) };
 }
 
@@ -67,7 +70,7 @@ function lookup(deadlineMs = Infinity): Asked {
   return { event: 'lookup', lookup: CHECK, number: ALICE, request };
 }
 
-function prompt(caller = 'risk'): Asked {
+function prompt(caller: Identity = callerNamed('risk')): Asked {
   const request = test.request(caller);
   return { event: 'consent-request', lookup: CHECK, number: ALICE, request, consentId: 'id' };
 }
@@ -110,7 +113,7 @@ describe('what never left', () => {
 
   it('spends no lookup: a prompt too many', async () => {
     test = new Admitting({ lookupsPerHour: 2, promptsPerHourAllCallers: 1 });
-    expect(await test.admit(prompt(ANONYMOUS.key))).toBe('admitted');
+    expect(await test.admit(prompt(ANONYMOUS.identity))).toBe('admitted');
     for (let n = 0; n < 5; n += 1) expect(await test.admit(prompt())).toBe('RATE_LIMITED');
     expect(await test.admit(lookup())).toBe('admitted');
   });
@@ -135,7 +138,7 @@ describe('a request whose time is over', () => {
 
 describe('an answer without a lookup', () => {
   it.each(['shared', 'kept'] as const)('is recorded as %s, and never billed', async (how) => {
-    const request = test.request('risk', 'account-recovery');
+    const request = test.request(callerNamed('risk'), 'account-recovery');
     const heard = { how, lookup: CHECK, number: ALICE, request, consentId: 'id' };
     expect(await test.admission.heard(heard)).toBeUndefined();
     expect(test.lines).toMatchObject([
@@ -169,7 +172,7 @@ describe('the status of a consent', () => {
     expect(await test.admit(status())).toBe('admitted');
     expect(await test.admit(status())).toBe('admitted');
     expect(await test.admit(status(BOB))).toBe('RATE_LIMITED');
-    expect(await test.admit(status(BOB, ANONYMOUS.key))).toBe('admitted');
+    expect(await test.admit(status(BOB, ANONYMOUS.identity))).toBe('admitted');
     expect(test.lines).toHaveLength(3);
   });
 });

@@ -21,13 +21,13 @@ describe('who claims speak of', () => {
       [ISS, 'alice', null],
     ],
   ])('%s', (_what, claims, key) => {
-    expect(callerFrom(claims)?.key).toBe(JSON.stringify(key));
+    expect(callerFrom(claims)?.identity.key).toBe(JSON.stringify(key));
   });
 
   it('keeps subject and client apart, however they are written', () => {
     const keys = [
-      callerFrom({ iss: ISS, sub: 'a","b', client_id: 'c' })?.key,
-      callerFrom({ iss: ISS, sub: 'a', client_id: 'b","c' })?.key,
+      callerFrom({ iss: ISS, sub: 'a","b', client_id: 'c' })?.identity.key,
+      callerFrom({ iss: ISS, sub: 'a', client_id: 'b","c' })?.identity.key,
     ];
     expect(new Set(keys).size).toBe(2);
   });

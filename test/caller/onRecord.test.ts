@@ -11,6 +11,8 @@ import type { Clock } from '../../src/clock.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { systemClock } from '../../src/systemClock.ts';
+import { startScriptedOperator } from '../endToEnd/scriptedOperator.ts';
+import { answerJson } from '../http/recordingServer.ts';
 import { TestIssuer } from './testIssuer.ts';
 import { startSimulated, type SimulatedService } from '../service.ts';
 
@@ -261,6 +263,52 @@ describe('a quota', () => {
       expect(entriesIn(file)).toHaveLength(6);
       const another = await service.ask(query(NUMBER), {}, await reader({ sub: 'another' }));
       expect(another.codes).toEqual([]);
+    });
+  });
+
+  const askNumber = async (
+    service: SimulatedService,
+    n: number,
+    signal: AbortSignal | null = null,
+  ) =>
+    fetch(`${service.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(await reader()) },
+      body: JSON.stringify({ query: query(`+44770090050${n}`) }),
+      signal,
+    });
+
+  it('is used up by what the token endpoint says of a number', async () => {
+    await using operator = await startScriptedOperator({
+      token: (received, response) =>
+        answerJson(received, response, { error: 'unknown_user_id' }, 400),
+    });
+    const settings = { OPERATOR_AUTH_URL: operator.url, QUOTA_NUMBERS_PER_HOUR: '3' };
+    await withTrail(settings, async (service) => {
+      const told = [];
+      for (let n = 0; n < 5; n += 1) told.push(await (await askNumber(service, n)).text());
+      expect(told[2]).toContain('NUMBER_NOT_SERVED');
+      expect(told[3]).toContain('RATE_LIMITED');
+      expect(operator.received).toHaveLength(3);
+    });
+  });
+
+  it('is used up by a caller that hangs up while a token is fetched', async () => {
+    await using operator = await startScriptedOperator({ token: () => undefined });
+    const settings = { OPERATOR_AUTH_URL: operator.url, QUOTA_NUMBERS_PER_HOUR: '3' };
+    await withTrail(settings, async (service, file) => {
+      for (let n = 0; n < 3; n += 1) {
+        const hangUp = new AbortController();
+        const told = askNumber(service, n, hangUp.signal).catch(() => undefined);
+        await expect.poll(() => operator.received.length).toBe(n + 1);
+        hangUp.abort();
+        await told;
+      }
+      await expect
+        .poll(() => entriesIn(file).filter(({ audit }) => audit === 'after'))
+        .toHaveLength(3);
+      expect(await (await askNumber(service, 3)).text()).toContain('RATE_LIMITED');
+      expect(operator.received).toHaveLength(3);
     });
   });
 

@@ -56,7 +56,9 @@ describe('a good token', () => {
   it.each(SIGNING_ALGORITHMS)('signed by %s is its subject’s', async (alg) => {
     const key = keys.find((one) => one.alg === alg) ?? rs256();
     const judged = await new Verifying().verifier.verify(await sign(key, GOOD));
-    expect(judged).toMatchObject({ key: JSON.stringify([ISSUER, 'alice', 'app']) });
+    expect(judged).toMatchObject({
+      identity: { kind: 'token', issuer: ISSUER, subject: 'alice', client: 'app' },
+    });
   });
 
   it.each(['at+jwt', 'application/at+jwt', 'JWT', undefined])('may be typed %s', async (typ) => {

@@ -36,7 +36,7 @@ export async function runCanary({
   flow,
 }: CanaryRun): Promise<CanaryFindings> {
   const random = new Random(seed);
-  const operator = new NastyOperator(new Random(seed + 1), flow);
+  const operator = new NastyOperator(new Random(seed + 1), flow === '2-legged');
   const issuer = await TestIssuer.start();
   const operatorUrl = await operator.listen();
   await using server = Program.node(['src/main.ts'], {
@@ -55,9 +55,9 @@ export async function runCanary({
     OPERATOR_TIMEOUT_MS: '500',
     CONSENT_WAIT_MS: '20',
     CONSENT_DENIED_SECONDS: '1',
+    CONSENT_FAILURE_SECONDS: '1',
     CONSENT_DOUBT_SECONDS: '1',
-    // In the 3-legged flow a failure is told again for a while: other numbers have others.
-    QUOTA_NUMBERS_PER_HOUR: flow === '2-legged' ? '100' : '999999999',
+    QUOTA_NUMBERS_PER_HOUR: '100',
     AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,
   });
   const [, port] = await server.written(/"port":(\d+)\D/);

@@ -5,14 +5,14 @@ import { text as readText } from 'node:stream/consumers';
 import type { Random } from '../chaos/random.ts';
 import { SECRET_MARK } from './marks.ts';
 
+type Failure = readonly [status: number, code: string];
+
 type Reply = readonly [status: number, headers: Record<string, string>, body: string];
 
 // 400 is how most refusals come, above all those of the polls.
 const STATUSES = [
   400, 400, 400, 400, 301, 302, 307, 400, 401, 403, 404, 409, 415, 422, 429, 500, 501, 502, 503,
 ] as const;
-
-const UNAVAILABLE = [429, 500, 501, 502, 503] as const;
 
 const CODES = [
   'OUT_OF_RANGE',
@@ -25,6 +25,13 @@ const CODES = [
   'UNIDENTIFIABLE_PHONE_NUMBER',
   'QUOTA_EXCEEDED',
 ] as const;
+
+const LOOKUP_FAILURES: readonly [Failure, ...Failure[]] = [
+  [404, 'NOT_FOUND'],
+  [422, 'SERVICE_NOT_APPLICABLE'],
+  [429, 'QUOTA_EXCEEDED'],
+  [503, 'UNAVAILABLE'],
+];
 
 const ERRORS = [
   'invalid_client',
@@ -43,12 +50,13 @@ const ERRORS = [
 export class NastyOperator {
   requests = 0;
   readonly #random: Random;
-  readonly #flow: '2-legged' | '3-legged';
   readonly #server: Server;
+  readonly #refusesLookups: boolean;
 
-  constructor(random: Random, flow: '2-legged' | '3-legged') {
+  /** @param refusesLookups once it has refused us a lookup, a 3-legged service prompts nobody for a minute */
+  constructor(random: Random, refusesLookups: boolean) {
     this.#random = random;
-    this.#flow = flow;
+    this.#refusesLookups = refusesLookups;
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy());
     });
@@ -79,9 +87,13 @@ export class NastyOperator {
       request.socket.end(`HTTP/1.1 200 OK\r\n${told.replaceAll(/[\r\n]/g, '')}\r\n\r\n`);
       return;
     }
+    const path = request.url ?? '';
+    const isLookup = path.endsWith('/check') || path.endsWith('/retrieve-date');
     const [status, headers, text] = this.#random.chance(0.6)
-      ? this.#goodReply(request.url ?? '', told)
-      : this.#badReply(request.url ?? '', told);
+      ? this.#goodReply(path, told)
+      : isLookup && !this.#refusesLookups
+        ? this.#failedLookup(told)
+        : this.#badReply(told);
     const echoed = this.#random.chance(0.03) ? `other-${correlator}` : correlator;
     response.writeHead(status, {
       'content-type': this.#random.chance(0.95) ? 'application/json' : 'text/html',
@@ -116,10 +128,18 @@ export class NastyOperator {
     );
   }
 
-  #badReply(path: string, told: string): Reply {
-    // A lookup that is refused after a consent would end all prompts, and so the run, for a minute.
-    const isConsented = this.#flow === '3-legged' && !path.includes('/openIDConnectCIBA/');
-    const status = this.#random.pick(isConsented ? UNAVAILABLE : STATUSES);
+  /** A reply to a lookup that is about the number, or about the operator itself. */
+  #failedLookup(told: string): Reply {
+    const [status, code] = this.#random.pick(LOOKUP_FAILURES);
+    return [
+      status,
+      { 'x-told': encodeURIComponent(told).slice(0, 500) },
+      JSON.stringify({ status, code, message: told }),
+    ];
+  }
+
+  #badReply(told: string): Reply {
+    const status = this.#random.pick(STATUSES);
     const inHeader = encodeURIComponent(told).slice(0, 500);
     const headers = {
       location: `http://127.0.0.1:9/?${inHeader}`,

@@ -24,9 +24,9 @@ const FIELDS = [
   'simSwappedWithin(maxAgeHours: 2401)',
 ] as const;
 
-/** One of a thousand marked numbers, as people and programs write it; most of them E.164. */
+/** One of two hundred marked numbers, as people and programs write it; most of them E.164. */
 function written(random: Random): string {
-  const digits = `${NUMBER_MARK}${String(random.below(1000)).padStart(3, '0')}`;
+  const digits = `${NUMBER_MARK}${String(random.below(200)).padStart(3, '0')}`;
   const national = digits.slice(2);
   if (random.chance(0.5)) return `+${digits}`;
   return random.pick([

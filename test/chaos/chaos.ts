@@ -78,7 +78,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   const operator = new ChaosOperator(truth, new Random(run.seed), {
     echoes: run.echoes,
     lateMs: OPERATOR_TIMEOUT_MS + 50,
-    refusesLookups: run.flow === '2-legged',
+    refusesOperations: run.flow === '2-legged',
   });
   const operatorUrl = await operator.listen();
   const { url, server } = await startServerUnderTest(run, operatorUrl);
@@ -147,6 +147,7 @@ async function startServerUnderTest(
       CONSENT_WAIT_MS: '500',
       CONSENT_DOUBT_SECONDS: '30',
       CONSENT_DENIED_SECONDS: '1',
+      CONSENT_FAILURE_SECONDS: '1',
       CONSENT_RESULT_SECONDS: String(CONSENT_RESULT_SECONDS),
       KEEP_FACTS_SECONDS: String(without === 'fact-age' ? 60 : KEEP_FACTS_SECONDS),
     },

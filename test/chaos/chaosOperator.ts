@@ -46,10 +46,13 @@ export interface ChaosSettings {
   readonly echoes: boolean;
   /** Longer than the client waits for a reply. */
   readonly lateMs: number;
+  /**
+   * Whether it refuses lookups in words that speak for the whole operation. In the 3-legged flow nobody is
+   * prompted for a minute then: the run would stand still.
+   */
+  readonly refusesOperations: boolean;
   /** How many of its exchanges fail in one way or another, of 1; as its weights say where absent. */
   readonly faultShare?: number;
-  /** Whether lookups are refused as well. After a consent that ends all prompts for a minute. */
-  readonly refusesLookups?: boolean;
 }
 
 const EXPIRES_IN_SECONDS = 20;
@@ -96,17 +99,9 @@ export class ChaosOperator {
     onRequest(socket, (request) => this.#exchange(socket, request));
   }
 
-  #faultOf({ path }: WireRequest): Fault | 'none' {
-    const fault = this.#random.weighted<Fault>(this.#faults, 'none');
-    const isRefusal = fault === 'refuses' || fault === 'redirects';
-    const isLookup = path.endsWith('/check') || path.endsWith('/retrieve-date');
-    const isSpared = isRefusal && isLookup && this.#settings.refusesLookups === false;
-    return isSpared ? 'server error' : fault;
-  }
-
   #exchange(socket: Socket, request: WireRequest): void {
     this.history.exchanges += 1;
-    const fault = this.#faultOf(request);
+    const fault = this.#random.weighted<Fault>(this.#faults, 'none');
     this.history.fault(fault);
     switch (fault) {
       case 'reset before':
@@ -118,13 +113,13 @@ export class ChaosOperator {
         this.#write(socket, this.#refusal(request, this.#random.pick([500, 502, 503, 504])));
         return;
       case 'refuses':
-        this.#write(socket, this.#refusal(request, this.#random.pick([400, 401, 403, 404, 422])));
+        this.#write(socket, this.#refusal(request, this.#refusedBy(request, [401, 403, 404, 422])));
         return;
       case 'is rate limited':
         this.#write(socket, this.#refusal(request, 429));
         return;
       case 'redirects':
-        this.#write(socket, this.#refusal(request, this.#random.pick([301, 302, 307, 308])));
+        this.#write(socket, this.#refusal(request, this.#refusedBy(request, [301, 302, 307, 308])));
         return;
       case 'speaks no HTTP':
         socket.end(
@@ -134,6 +129,13 @@ export class ChaosOperator {
       default:
         this.#answer(socket, request, fault);
     }
+  }
+
+  /** A status that refuses: 400, which speaks for one question, or one of the others. */
+  #refusedBy(request: WireRequest, others: readonly number[]): number {
+    const isToken = request.path.endsWith('/token') || request.path.endsWith('/bc-authorize');
+    const status = this.#random.pick([400, ...others]);
+    return isToken || this.#settings.refusesOperations ? status : 400;
   }
 
   /** Does what it was asked, then lets the fault have the reply. */

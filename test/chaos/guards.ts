@@ -1,7 +1,7 @@
 import { EchoPolicy } from '../../src/http/echo.ts';
 import { decideRetry } from '../../src/http/resilience/retryDecision.ts';
 import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
-import type { Judges } from '../../src/server.ts';
+import type { Judges } from '../../src/simSwaps.ts';
 
 /** What can be taken away, to see what it is good for. */
 export const GUARDS = [
@@ -37,10 +37,14 @@ export function judgesWithout(guard: Guard | undefined): Judges {
           }
         : policy;
     },
-    retry: (finished, rules) =>
-      guard === 'doubt-rule' && finished.kind !== 'token-poll' && 'fault' in finished.exchange
+    retry: (finished, rules) => {
+      // A token that is sent twice is refused, and after a refusal no owner is prompted for a minute.
+      const isSpent = finished.kind === 'lookup' && !rules.canTakeNewToken;
+      const isRepeated = finished.kind !== 'token-poll' && !isSpent && 'fault' in finished.exchange;
+      return guard === 'doubt-rule' && isRepeated
         ? { retry: 'same', atLeastMs: 0 }
-        : decideRetry(finished, rules),
+        : decideRetry(finished, rules);
+    },
     check: (reply, exchange, maxAgeHours) => {
       if (guard !== 'strict-types' || reply.status !== 200)
         return judgeCheck(reply, exchange, maxAgeHours);

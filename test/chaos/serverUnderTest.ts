@@ -9,12 +9,10 @@ import { GUARDS, judgesWithout } from './guards.ts';
 // to go without is its argument.
 
 const config = readConfig();
-const [operator] = config.operators;
-if (operator === undefined) throw new Error('The chaos has no operator.');
 const without = GUARDS.find((guard) => guard === process.argv[2]);
 const server = await startServer({
   config,
-  operator,
+  operators: config.operators,
   clock: systemClock,
   log: silentLog,
   judges: judgesWithout(without),

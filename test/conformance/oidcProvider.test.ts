@@ -78,9 +78,12 @@ async function serve(
     CONSENT_WAIT_MS: '15000',
     ...settings,
   });
-  const [access] = config.operators;
-  if (access === undefined) throw new Error('There is no operator.');
-  server = await startServer({ config, operator: access, clock: systemClock, log: silentLog });
+  server = await startServer({
+    config,
+    operators: config.operators,
+    clock: systemClock,
+    log: silentLog,
+  });
 }
 
 /** What a client gets: an answer, or the code of its error. */

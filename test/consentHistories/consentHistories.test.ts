@@ -1,9 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inForm } from '../forms.ts';
-import { history } from './history.ts';
-import { inMemory, inReplicas } from './places.ts';
-import { runHistory } from './runHistory.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
+import { NO_REDIS, startRedis } from '../redisServer.ts';
+import { silentLog } from '../silentLog.ts';
+import { history, type History } from './history.ts';
+import { inMemory, inRedis, inReplicas } from './places.ts';
+import { runHistory, type Wrongness } from './runHistory.ts';
+
+function wrongIn(wrong: Wrongness): readonly (readonly [string, number])[] {
+  return Object.entries<number>({ ...wrong }).filter(([, count]) => count > 0);
+}
 
 describe.each([
   ['one process', inMemory],
@@ -12,10 +21,49 @@ describe.each([
   it('ends, with an answer to each request in time, one prompt at a time, and none without need', async () => {
     await fc.assert(
       fc.asyncProperty(history, async (one) => {
-        const wrong = await runHistory(one, placeOf(one));
-        expect(Object.entries(wrong).filter(([, count]) => count > 0)).toEqual([]);
+        expect(wrongIn(await runHistory(one, placeOf(one)))).toEqual([]);
       }),
       { numRuns: inForm({ short: 200, long: 1000 }) },
     );
   }, 300_000);
+});
+
+/** What happens in some seconds. */
+function shortened(one: History): History {
+  return {
+    ...one,
+    asks: one.asks.map((ask) => ({
+      ...ask,
+      atMs: ask.atMs % 3000,
+      patienceMs: Math.min(ask.patienceMs, 3000),
+    })),
+    latenciesMs: one.latenciesMs.map((ms) => Math.min(ms, 400)),
+  };
+}
+
+describe('histories in three replicas on a Redis', () => {
+  it.skipIf(NO_REDIS !== undefined)(
+    'end as they do on a clock that is handed in',
+    async () => {
+      const redis = await startRedis();
+      const connections = [1, 2, 3].map(
+        () => new RedisConnection(redis.url, systemClock, silentLog),
+      );
+      try {
+        await Promise.all(connections.map((connection) => connection.open()));
+        const wrong = await Promise.all(
+          fc.sample(history, 40).map(async (one, i) => {
+            const number = `+447700900${String(i).padStart(3, '0')}` as PhoneNumber;
+            const short = shortened(one);
+            return wrongIn(await runHistory(short, await inRedis(short, connections, number)));
+          }),
+        );
+        expect(wrong.flat()).toEqual([]);
+      } finally {
+        for (const connection of connections) connection.close();
+        await redis.kill();
+      }
+    },
+    120_000,
+  );
 });

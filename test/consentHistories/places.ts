@@ -1,15 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
 import type { Snapshot, Written } from '../../src/tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
+import type { RedisConnection } from '../../src/sharedState/redisConnection.ts';
+import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
+import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { systemClock } from '../../src/systemClock.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
 import type { History } from './history.ts';
-import { RESULT_MS, type Place } from './runHistory.ts';
+import { DOUBT_MS, RESULT_MS, type Place } from './runHistory.ts';
 
 /** A pursuit that spins reads for ever, and lets no time pass. */
 const MAX_READS_A_MOMENT = 500;
+
+/** On a machine that has other work. */
+const MAX_LATENESS_MS = 5000;
 
 /** How long a command to a shared store takes. */
 const COMMAND_MS = 1;
@@ -82,7 +90,7 @@ export function inMemory({ keepMs }: History): Place {
     clock,
     number: ALICE,
     stores: [{ store: new BoundedStore(clock), keptFacts }],
-    advance: (ms) => clock.advance(ms),
+    settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
     latenessMs: 0,
   };
 }
@@ -96,7 +104,51 @@ export function inReplicas({ keepMs }: History): Place {
     clock,
     number: ALICE,
     stores: Array.from({ length: 3 }, () => ({ store, keptFacts })),
-    advance: (ms) => clock.advance(ms),
+    settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
     latenessMs: 0,
   };
+}
+
+/** Three replicas on a Redis, by its clock and ours. */
+export async function inRedis(
+  { keepMs }: History,
+  connections: readonly RedisConnection[],
+  number: PhoneNumber,
+): Promise<Place> {
+  // Of one history alone: what an operator refuses it refuses about every number.
+  const operator = `the operator of ${number}`;
+  const stateKey = randomBytes(32);
+  const stores = connections.map((connection) => ({
+    store: new RedisConsentStore(connection, { stateKey, operator, doubtMs: DOUBT_MS }),
+    keptFacts: new RedisKeptFacts(connection, systemClock, {
+      keepMs,
+      resultMs: RESULT_MS,
+      stateKey,
+      operator,
+    }),
+  }));
+  await Promise.all(stores.map(({ store }) => store.open()));
+  return {
+    clock: systemClock,
+    number,
+    stores,
+    settlesWithin: async (ms, promise) => {
+      const over = new AbortController();
+      const late = systemClock.sleep(ms, over.signal).then(() => false);
+      const settled = await Promise.race([promise.then(() => true), late]);
+      late.catch(() => undefined);
+      over.abort();
+      return settled;
+    },
+    latenessMs: MAX_LATENESS_MS,
+  };
+}
+
+/** Whether a promise is settled once all has run that waits for nothing outside this process. */
+async function settlesAfter(passed: Promise<void>, promise: Promise<unknown>): Promise<boolean> {
+  await passed;
+  const later = new Promise<boolean>((resolve) => {
+    setImmediate(() => setImmediate(() => resolve(false)));
+  });
+  return Promise.race([promise.then(() => true), later]);
 }

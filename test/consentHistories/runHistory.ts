@@ -12,6 +12,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { ConsentStore } from '../../src/tokens/consents/consentStore.ts';
 import type { Ask, History } from './history.ts';
 import { StrictOperator, type Offences } from './strictOperator.ts';
+import { callerNamed } from '../values.ts';
 
 /** What must be zero, each. */
 export interface Wrongness extends Offences {
@@ -29,14 +30,15 @@ export interface Place {
   readonly number: PhoneNumber;
   /** Of each replica; the same one where there is one process. */
   readonly stores: readonly { readonly store: ConsentStore; readonly keptFacts: KeptFacts }[];
-  /** Lets so much time pass. */
-  advance(ms: number): Promise<void>;
-  /** How late an answer may be: 0 where the clock is handed in. */
+  /** Whether a promise settles while so much time passes. */
+  settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean>;
+  /** How late an answer, or how early a poll, may be: 0 where the clock is handed in. */
   readonly latenessMs: number;
 }
 
 export const DOUBT_MS = 300_000;
 export const RESULT_MS = 60_000;
+const FAILURE_MS = 60_000;
 const EXCHANGE_MS = 10_000;
 const LEASE_MS = 13_000;
 
@@ -50,7 +52,7 @@ const OFFER: Offer = {
 /** Lets a history happen, and says what was wrong in it. */
 export async function runHistory(history: History, place: Place): Promise<Wrongness> {
   const { clock } = place;
-  const operator = new StrictOperator(history, clock);
+  const operator = new StrictOperator(history, clock, place.latenessMs);
   const audit = new Audit();
   const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
   const replicas = place.stores.map((stores): LookupRoute => {
@@ -64,6 +66,7 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
         rules: {
           doubtMs: DOUBT_MS,
           deniedMs: history.deniedMs,
+          failureMs: FAILURE_MS,
           resultMs: RESULT_MS,
           leaseMs: LEASE_MS,
           firstPoll: 'at-once',
@@ -83,13 +86,11 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
     if (replica !== undefined) await makeRequest(ask, replica, place, audit, wrong);
   });
   const answered = Promise.all(asking);
-  await place.advance(Math.max(...history.asks.map(({ atMs, patienceMs }) => atMs + patienceMs)));
-  await place.advance(place.latenessMs);
-  if (!(await isSettled(answered))) wrong.unsettled += 1;
-  // Exchanges that outlive their requests, and their leases.
-  await place.advance(4 * LEASE_MS);
+  const lastMs = Math.max(...history.asks.map(({ atMs, patienceMs }) => atMs + patienceMs));
+  if (!(await place.settlesWithin(lastMs + place.latenessMs, answered))) wrong.unsettled += 1;
+  // Exchanges outlive their requests, and their leases.
   const closed = answered.then(() => Promise.all(replicas.map((replica) => replica.close())));
-  if (!(await isSettled(closed))) wrong.unsettled += 1;
+  if (!(await place.settlesWithin(4 * LEASE_MS, closed))) wrong.unsettled += 1;
   return { ...operator.offences, ...wrong };
 }
 
@@ -104,14 +105,15 @@ async function makeRequest(
   const hungUp = new AbortController();
   const cameInAtMs = clock.monotonicMs();
   const request: LookupRequest = {
-    ...asker,
+    caller: callerNamed(asker.caller),
+    purpose: asker.purpose,
     correlator: createCorrelator(`${asker.caller}${asker.purpose.replaceAll('-', '')}`),
     cameInAtMs,
     signal: hungUp.signal,
     deadlineMs: cameInAtMs + 60_000,
     waitMs: patienceMs,
   };
-  const executor = new Executor(replica, OFFER, request);
+  const executor = new Executor({ of: () => ({ offer: OFFER, route: replica }) }, request);
   const over = new AbortController();
   const hangingUp =
     hangsUpAfterMs === undefined
@@ -162,13 +164,4 @@ class Audit implements Admission {
   has(request: LookupRequest): boolean {
     return this.#requests.has(request);
   }
-}
-
-/** Whether it is settled once all has run that waits for nothing outside this process. */
-async function isSettled(promise: Promise<unknown>): Promise<boolean> {
-  const settled = promise.then(() => true);
-  const later = new Promise<boolean>((resolve) => {
-    setImmediate(() => setImmediate(() => resolve(false)));
-  });
-  return Promise.race([settled, later]);
 }

@@ -39,8 +39,8 @@ interface Closure {
 
 /** How long an answer or a failure counts that names no time. */
 const KEPT_MS = 60_000;
-/** What two moments may differ by that are meant to be one. */
-const TOLERANCE_MS = 1;
+/** Of fractions of a millisecond. */
+const MIN_TOLERANCE_MS = 1;
 const SLOW_DOWN_MS = 5000;
 
 /** An operator that says what a history has it say, and remembers what it was asked. */
@@ -58,15 +58,18 @@ export class StrictOperator {
   lookups = 0;
   readonly #history: History;
   readonly #clock: Clock;
+  readonly #toleranceMs: number;
   readonly #consents = new Map<string, Consent>();
   readonly #closures: Closure[] = [];
   readonly #answered: { readonly asker: string; readonly lookup: Lookup; readonly atMs: number }[] =
     [];
   #exchanges = 0;
 
-  constructor(history: History, clock: Clock) {
+  /** @param toleranceMs by how much two moments may differ that are meant to be one */
+  constructor(history: History, clock: Clock, toleranceMs: number) {
     this.#history = history;
     this.#clock = clock;
+    this.#toleranceMs = Math.max(MIN_TOLERANCE_MS, toleranceMs);
   }
 
   async requestConsent(
@@ -129,12 +132,12 @@ export class StrictOperator {
   #judgePrompt(operation: Operation): void {
     const nowMs = this.#nowMs;
     for (const consent of this.#consents.values()) {
-      if (!consent.isOver && consent.diesAtMs > nowMs + TOLERANCE_MS) {
+      if (!consent.isOver && consent.diesAtMs > nowMs + this.#toleranceMs) {
         this.offences.promptsWhileOneLived += 1;
       }
     }
     for (const closure of this.#closures) {
-      if (closure.untilMs > nowMs + TOLERANCE_MS && closure.closes(operation)) {
+      if (closure.untilMs > nowMs + this.#toleranceMs && closure.closes(operation)) {
         this.offences.promptsWithoutNeed += 1;
       }
     }
@@ -143,7 +146,7 @@ export class StrictOperator {
   #judgePoll(consent: Consent): void {
     const nowMs = this.#nowMs;
     if (consent.pollsOnTheWire > 0) this.offences.overlappingPolls += 1;
-    if (nowMs < consent.lastPollAtMs + consent.intervalMs - TOLERANCE_MS) {
+    if (nowMs < consent.lastPollAtMs + consent.intervalMs - this.#toleranceMs) {
       this.offences.earlyPolls += 1;
     }
     if (consent.isKnownToBeOver) this.offences.pollsAfterTheEnd += 1;
@@ -154,7 +157,7 @@ export class StrictOperator {
     const isEqual = this.#answered.some(
       (earlier) =>
         earlier.asker === asker &&
-        earlier.atMs + keepMs > this.#nowMs + TOLERANCE_MS &&
+        earlier.atMs + keepMs > this.#nowMs + this.#toleranceMs &&
         JSON.stringify(earlier.lookup) === JSON.stringify(lookup),
     );
     if (isEqual) this.offences.equalLookups += 1;

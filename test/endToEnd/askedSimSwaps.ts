@@ -4,11 +4,11 @@ import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { LookupError } from '../../src/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import type { SimSwaps } from '../../src/loaders/simSwaps.ts';
-import { createSimSwaps } from '../../src/server.ts';
+import { createSimSwaps, type SimSwaps } from '../../src/simSwaps.ts';
 import { fieldsOf } from '../askedFields.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { silentLog } from '../silentLog.ts';
+import { callerNamed } from '../values.ts';
 
 /** How one request asks. */
 export interface Asking {
@@ -44,9 +44,12 @@ export class AskedSimSwaps implements AsyncDisposable {
       OPERATOR_TIMEOUT_MS: '60000',
       ...settings,
     });
-    const [access] = config.operators;
-    if (access === undefined) throw new Error('No operator is configured.');
-    const simSwaps = createSimSwaps(access, config.consent, { clock, log: silentLog });
+    const simSwaps = createSimSwaps({
+      operators: config.operators.map((one) => ({ settings: one })),
+      consent: config.consent,
+      clock,
+      log: silentLog,
+    });
     return new AskedSimSwaps(operator, simSwaps, clock);
   }
 
@@ -57,7 +60,7 @@ export class AskedSimSwaps implements AsyncDisposable {
     timeLeftMs = 60_000,
   }: Asking): Promise<boolean | string> {
     const loader = this.#simSwaps.forRequest({
-      caller: 'somebody',
+      caller: callerNamed('somebody'),
       purpose: 'fraud-prevention',
       correlator: createCorrelator(undefined),
       cameInAtMs: this.#clock.monotonicMs(),

@@ -150,6 +150,7 @@ async function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promi
       CONSENT_WAIT_MS: '100',
       CONSENT_DOUBT_SECONDS: '1',
       CONSENT_DENIED_SECONDS: '1',
+      CONSENT_FAILURE_SECONDS: '1',
       CONSENT_RESULT_SECONDS: '10',
     },
   });

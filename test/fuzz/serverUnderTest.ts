@@ -37,11 +37,9 @@ process.on('unhandledRejection', (reason) => {
 });
 
 const config = readConfig();
-const [operator] = config.operators;
-if (operator === undefined) throw new Error('The fuzzing has no operator.');
 const server = await startServer({
   config,
-  operator,
+  operators: config.operators,
   clock: systemClock,
   log: {
     info: () => undefined,

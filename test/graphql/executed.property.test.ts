@@ -9,7 +9,7 @@ import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
 import { inForm } from '../forms.ts';
-import { ALICE, BOB } from '../values.ts';
+import { ALICE, BOB, callerNamed } from '../values.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
 const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -46,7 +46,7 @@ function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
     }
   };
   return {
-    caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: ALICE },
+    caller: { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE },
     quotas: () => Promise.resolve([]),
     simSwaps: { answer: tell },
   };

@@ -9,7 +9,7 @@ import { coerceVariables, costOf } from '../../src/graphql/operationCost.ts';
 import { valueBytes } from '../../src/graphql/replyBytes.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
-import { ALICE } from '../values.ts';
+import { ALICE, callerNamed } from '../values.ts';
 import { costs, startSimulated, type SimulatedService } from '../service.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
@@ -201,7 +201,7 @@ function longWindedContext(): RequestContext {
     }
   };
   return {
-    caller: { key: 'test', mayAskAboutAnyone: true, ownNumber: ALICE },
+    caller: { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE },
     quotas: () => Promise.resolve([]),
     simSwaps: { answer: (_number, ask) => Promise.resolve(answerTo(ask)) },
   };

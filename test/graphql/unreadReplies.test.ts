@@ -74,6 +74,34 @@ describe('a client that reads nothing', () => {
     await http.close();
   });
 
+  it('is cut off at once when its replies wait behind one that is not there yet', async () => {
+    let replies = 0;
+    const http = new HttpServer({
+      frontPage: { status: 200, headers: {}, body: '' },
+      waitingFor: () => [],
+      host: '127.0.0.1',
+      port: 0,
+      replyTimeoutMs: 600_000,
+      drainLimitMs: 0,
+      graphql: ({ url }) => {
+        if (url === '/graphql?slow') return Promise.withResolvers<never>().promise;
+        replies += 1;
+        return Promise.resolve({ status: 200, headers: {}, body: PAGE });
+      },
+      onDefect: () => undefined,
+    });
+    const socket = connect(Number(new URL(await http.listen()).port), '127.0.0.1');
+    sockets.push(socket);
+    const closed = once(socket.on('error', () => undefined).resume(), 'close');
+    const asked = ['slow', '1', '2', '3', '4'].map(
+      (search) => `GET /graphql?${search} HTTP/1.1\r\nhost: a\r\n\r\n`,
+    );
+    socket.write(asked.join(''));
+    await closed;
+    expect(replies).toBe(4);
+    await http.close();
+  });
+
   it.skipIf(process.platform !== 'linux')(
     'does not fill the memory, nor do 150 who open the explorer',
     async () => {

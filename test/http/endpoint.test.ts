@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
-import { AMPLE_MS, TestEndpoint } from './testEndpoint.ts';
+import { AMPLE_MS, DEPARTURE, TestEndpoint } from './testEndpoint.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 
@@ -42,6 +42,7 @@ describe('an exchange', () => {
         headers: expect.objectContaining({ 'content-type': 'application/json' }),
         body: '{"swapped":true}',
       },
+      ...DEPARTURE,
     });
     expect(server.received).toHaveLength(1);
     expect(server.received[0]).toMatchObject({

@@ -10,6 +10,9 @@ import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryD
 import type { Log } from '../../src/log.ts';
 import { silentLog } from '../silentLog.ts';
 
+/** When every exchange of these tests leaves. */
+export const DEPARTURE = { sentAtMs: 1_700_000_000_000, leftAtMs: 1000 };
+
 /** Time that no test waits for: a limit that is not kept fails by the test's own. */
 export const AMPLE_MS = 60_000;
 
@@ -46,6 +49,7 @@ export class TestEndpoint implements AsyncDisposable {
         ...post,
       },
       timeLeftMs,
+      DEPARTURE,
     );
   }
 

@@ -13,7 +13,7 @@ import type {
 } from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import { fieldsOf } from '../askedFields.ts';
-import { ALICE, BOB, changed, checked, hours } from '../values.ts';
+import { ALICE, BOB, changed, checked, hours, callerNamed } from '../values.ts';
 
 const OFFER: Offer = {
   operations: new Set(['retrieve-date', 'check']),
@@ -47,13 +47,13 @@ class CountingRoute implements LookupRoute {
     await this.gate;
     const line = this.#lines.get(number) ?? NEVER_SWAPPED;
     if (line instanceof Error) throw line;
-    if ('code' in line) return { failed: { lookup, failure: line } };
+    if ('code' in line) return { kind: 'failed', failed: { lookup, failure: line } };
     const { swapped = Infinity, activated = swapped } = line;
     const fact =
       lookup.operation === 'check'
         ? checked(lookup.maxAgeHours, swapped <= lookup.maxAgeHours)
         : changed(activated);
-    return { facts: [{ ...fact, leftAtMs: 0 }] };
+    return { kind: 'facts', facts: [{ ...fact, leftAtMs: 0 }] };
   }
 
   consent(): Promise<ConsentReading> {
@@ -67,14 +67,17 @@ class CountingRoute implements LookupRoute {
 
 function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Error])[] = []) {
   const route = new CountingRoute(new Map(lines));
-  const executor = new Executor(route, OFFER, {
-    caller: 'bank',
-    purpose: 'fraud-prevention',
-    correlator: createCorrelator(undefined),
-    cameInAtMs: 0,
-    signal: new AbortController().signal,
-    deadlineMs: Infinity,
-  });
+  const executor = new Executor(
+    { of: () => ({ offer: OFFER, route }) },
+    {
+      caller: callerNamed('bank'),
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator(undefined),
+      cameInAtMs: 0,
+      signal: new AbortController().signal,
+      deadlineMs: Infinity,
+    },
+  );
   return { route, loader: fieldsOf(createSimSwapLoader(executor)) };
 }
 

@@ -3,6 +3,7 @@ import type { LookupFailure } from '../../src/errors.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import type { Told } from '../askedFields.ts';
 import { settled } from '../testClock.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { BOB } from '../values.ts';
 import { AskedConsents, DATE, window } from './askedConsents.ts';
 
@@ -57,6 +58,19 @@ describe('the failure of a lookup after consent', () => {
     await service.clock.advance(500);
     await ask(WINDOW);
     expect(prompts()).toBe(2);
+  });
+
+  it('is told to a request that waits for nothing, however long the store takes', async () => {
+    service.operator.looked = [UNAVAILABLE];
+    await ask(WINDOW);
+    const { store, clock } = service;
+    const read = store.read.bind(store);
+    store.read = async (number) => {
+      await clock.sleep(20);
+      return read(number);
+    };
+    const told = await service.after(SECOND_MS, service.ask(WINDOW, { waitMs: 0 }));
+    expect(failureOf(told)).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
   });
 
   it('is told although no request waited for it', async () => {
@@ -122,6 +136,15 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     expect(prompts()).toBe(3);
   });
 
+  it('of one question keeps no other owner from being prompted', async () => {
+    service.operator.looked = [{ code: 'OPERATOR_REFUSED', reach: 'question' }];
+    expect(failureOf(await ask(WINDOW))?.code).toBe('OPERATOR_REFUSED');
+    await ask(WINDOW, { number: BOB, caller: 'bert' });
+    await ask(WINDOW);
+    // One for each owner: the first caller hears its failure again.
+    expect(prompts()).toBe(2);
+  });
+
   it('lets a consent that lives come to its lookup', async () => {
     service.operator.looked = [
       REFUSED,
@@ -132,6 +155,40 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     await settled();
     await ask([DATE]);
     expect(await service.after(2 * SECOND_MS, bob)).toEqual([{ latestSimChange: null }]);
+  });
+});
+
+describe('a prompt that had to wait for a permit', () => {
+  it('is late by the last deadline of the requests that wait, whichever came last', async () => {
+    service = new AskedConsents({ permits: 1 });
+    service.operator.latencyMs = 5 * SECOND_MS;
+    const ahead = service.ask(WINDOW, { number: BOB, waitMs: 20 * SECOND_MS });
+    await settled();
+    const patient = service.ask(WINDOW, { waitMs: 30 * SECOND_MS });
+    const hasty = service.ask(WINDOW, { waitMs: 500, timeLeftMs: SECOND_MS });
+    await service.clock.advance(30 * SECOND_MS);
+    expect(failureOf(await hasty)?.code).toBe('CONSENT_PENDING');
+    expect(await patient).toEqual([{ swapped: false }]);
+    await ahead;
+  });
+
+  it('is not made when the operator has refused us meanwhile', async () => {
+    service = new AskedConsents({ permits: 1 });
+    service.operator.latencyMs = SECOND_MS;
+    service.operator.looked = [REFUSED];
+    const waitMs = 20 * SECOND_MS;
+    const refused = service.ask([DATE], { waitMs });
+    await settled();
+    const ahead = [4, 5, 6].map((last) =>
+      service.ask(WINDOW, { waitMs, number: `+44770090000${last}` as PhoneNumber }),
+    );
+    const waiting = service.ask([DATE], { waitMs, number: BOB });
+    await service.clock.advance(waitMs);
+    expect(failureOf(await refused)?.code).toBe('OPERATOR_REFUSED');
+    expect(failureOf(await waiting)).toEqual(REFUSED);
+    await Promise.all(ahead);
+    const asked = service.operator.prompts.map(({ operation }) => operation);
+    expect(asked.filter((operation) => operation === 'retrieve-date')).toHaveLength(1);
   });
 });
 

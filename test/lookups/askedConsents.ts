@@ -13,7 +13,7 @@ import type { LookupFailure } from '../../src/errors.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
 import { told, type Told } from '../askedFields.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { ALICE, hours, callerNamed } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
 export const DATE: Question = { asks: 'date' };
@@ -28,6 +28,8 @@ export interface AskSettings {
   readonly purpose?: string;
   readonly number?: PhoneNumber;
   readonly waitMs?: number;
+  /** Until its deadline. */
+  readonly timeLeftMs?: number;
 }
 
 const OFFER: Offer = {
@@ -45,10 +47,10 @@ export class AskedConsents {
   readonly store = new MemoryConsentStore(this.clock);
   readonly #replicas: readonly LookupRoute[];
 
-  constructor({ replicas = 1, keepMs = 60_000 } = {}) {
+  constructor({ replicas = 1, keepMs = 60_000, permits = 10 } = {}) {
     const { clock, operator, admission, store } = this;
     const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: 60_000 });
-    const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
+    const room = () => new Bulkhead({ permits, queue: 10 }, clock);
     this.#replicas = Array.from({ length: replicas }, () => {
       const route = new ConsentedLookups(
         {
@@ -61,6 +63,7 @@ export class AskedConsents {
           rules: {
             doubtMs: 300_000,
             deniedMs: 600_000,
+            failureMs: 60_000,
             resultMs: 60_000,
             leaseMs: 17_000,
             firstPoll: 'at-once',
@@ -82,7 +85,10 @@ export class AskedConsents {
     replica = 0,
   ): Promise<readonly (Told | Error)[]> {
     const lookups = this.replica(replica);
-    const executor = new Executor(lookups, OFFER, this.request(settings));
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route: lookups }) },
+      this.request(settings),
+    );
     await executor.ask(number, questions);
     return questions.map((question) => told(executor.answerTo(number, question)));
   }
@@ -91,15 +97,16 @@ export class AskedConsents {
     caller = 'anna',
     purpose = 'fraud-prevention',
     waitMs = 3000,
+    timeLeftMs = 60_000,
   }: AskSettings = {}): LookupRequest {
     const cameInAtMs = this.clock.monotonicMs();
     return {
-      caller,
+      caller: callerNamed(caller),
       purpose,
       correlator: createCorrelator(undefined),
       cameInAtMs,
       signal: new AbortController().signal,
-      deadlineMs: cameInAtMs + 60_000,
+      deadlineMs: cameInAtMs + timeLeftMs,
       waitMs,
     };
   }

@@ -15,6 +15,7 @@ import type { Polled } from '../../src/tokens/tokenManager.ts';
 import { told, type Told } from '../askedFields.ts';
 import { settled, START_MS, TestClock } from '../testClock.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
+import { callerNamed } from '../values.ts';
 
 const NUMBER = '+447700900001' as PhoneNumber;
 const HOUR_MS = 3_600_000;
@@ -83,6 +84,7 @@ describe.each([
         rules: {
           doubtMs: 300_000,
           deniedMs: 600_000,
+          failureMs: 60_000,
           resultMs: 60_000,
           leaseMs: 11_000,
           firstPoll: 'at-once',
@@ -105,14 +107,17 @@ describe.each([
       number = NUMBER,
     }: { caller?: string; purpose?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
   ): Promise<(Told | Error)[]> {
-    const executor = new Executor(lookups, OFFER, {
-      caller,
-      purpose,
-      correlator: createCorrelator(undefined),
-      cameInAtMs: clock.monotonicMs(),
-      signal,
-      deadlineMs: clock.monotonicMs() + 10_000,
-    });
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route: lookups }) },
+      {
+        caller: callerNamed(caller),
+        purpose,
+        correlator: createCorrelator(undefined),
+        cameInAtMs: clock.monotonicMs(),
+        signal,
+        deadlineMs: clock.monotonicMs() + 10_000,
+      },
+    );
     return executor
       .ask(number, questions)
       .then(() => questions.map((question) => told(executor.answerTo(number, question))));
@@ -453,7 +458,7 @@ describe.each([
     expect(closed).toBe(false);
     await clock.advance(SECOND_MS);
     await closing;
-    const anna = { caller: 'anna', purpose: 'fraud-prevention' };
+    const anna = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
     expect(await keptFacts.recall(anna, NUMBER, clock.monotonicMs())).toHaveLength(1);
   });
 });

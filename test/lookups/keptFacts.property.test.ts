@@ -15,10 +15,10 @@ import type { Offer } from '../../src/lookups/plan.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisKeptFactsScripts.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
-import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { inForm } from '../forms.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, hours } from '../values.ts';
+import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
 
 const OFFER: Offer = {
@@ -113,7 +113,7 @@ class SlowRedis {
       case RECALL:
         return [now, ...[...fields].flatMap(([field, kept]) => [field, kept.replace(/^\d+ /, '')])];
       default:
-        throw new ConsentStoreLost();
+        throw new SharedStateLost();
     }
   }
 }
@@ -126,7 +126,7 @@ function watched(
   return {
     lookUp: async (lookup, inquiry) => {
       const outcome = await route.lookUp(lookup, inquiry);
-      const facts = 'facts' in outcome ? outcome.facts : [];
+      const facts = outcome.kind === 'facts' ? outcome.facts : [];
       for (const { sentAtMs } of facts) onTold(inquiry.request, inquiry.number, sentAtMs);
       return outcome;
     },
@@ -192,7 +192,7 @@ class World {
     }
     const isOwn =
       made.number === number &&
-      made.request.caller === request.caller &&
+      made.request.caller.key === request.caller.key &&
       made.request.purpose === request.purpose;
     if (made.request.correlator !== request.correlator) this.toldAgain += 1;
     if (!isOwn) this.problems.push('what another asker learned');
@@ -215,14 +215,17 @@ class World {
     };
     const cameInAtMs = clock.monotonicMs();
     const over = new AbortController();
-    const executor = new Executor(route, OFFER, {
-      caller: one.caller,
-      purpose: one.purpose,
-      correlator: createCorrelator(undefined),
-      cameInAtMs,
-      signal: over.signal,
-      deadlineMs: cameInAtMs + one.patienceMs,
-    });
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route }) },
+      {
+        caller: callerNamed(one.caller),
+        purpose: one.purpose,
+        correlator: createCorrelator(undefined),
+        cameInAtMs,
+        signal: over.signal,
+        deadlineMs: cameInAtMs + one.patienceMs,
+      },
+    );
     const overAt = this.time.sleep(one.patienceMs).then(() => over.abort());
     await executor.ask(one.number, one.questions);
     if (

@@ -12,15 +12,15 @@ import type { TimedFact } from '../../src/lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
-import { RedisConnection } from '../../src/tokens/consents/redisConnection.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, changed, checked } from '../values.ts';
+import { ALICE, BOB, changed, checked, callerNamed } from '../values.ts';
 
-const ANNA: Asker = { caller: 'anna', purpose: 'fraud-prevention' };
-const BERT: Asker = { ...ANNA, caller: 'bert' };
+const ANNA: Asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+const BERT: Asker = { ...ANNA, caller: callerNamed('bert') };
 const MINUTE: KeptFactsSettings = { keepMs: 60_000, resultMs: 60_000 };
 
 let redis: RedisServer | undefined;
@@ -101,7 +101,11 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     ['the same caller with another purpose', { ...ANNA, purpose: 'marketing' }, ALICE],
     ['the same caller about another number', ANNA, BOB],
     // A caller's name may hold whatever joins its parts.
-    ['a caller whose name runs into the purpose', { caller: 'anna fraud', purpose: 'x' }, ALICE],
+    [
+      'a caller whose name runs into the purpose',
+      { caller: callerNamed('anna fraud'), purpose: 'x' },
+      ALICE,
+    ],
   ];
   it.each(OTHERS)('tells nothing of it to %s', async (_whom, asker, number) => {
     const replica = await create();
@@ -170,7 +174,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
 });
 
 function longCaller(index: number): Asker {
-  return { ...ANNA, caller: `${index} ${'x'.repeat(16_000)}` };
+  return { ...ANNA, caller: callerNamed(`${index} ${'x'.repeat(16_000)}`) };
 }
 
 describe('MemoryKeptFacts', () => {
@@ -326,7 +330,7 @@ describe('RedisKeptFacts', () => {
     }
     const replica = inRedis(await connect(own.url))();
     const fact = aged(checked(24, false), 0, replica);
-    await expect(replica.facts.keep(ANNA, ALICE, fact, true)).rejects.toThrow(ConsentStoreLost);
-    await expect(heardBy(ANNA, replica)).rejects.toThrow(ConsentStoreLost);
+    await expect(replica.facts.keep(ANNA, ALICE, fact, true)).rejects.toThrow(SharedStateLost);
+    await expect(heardBy(ANNA, replica)).rejects.toThrow(SharedStateLost);
   });
 });

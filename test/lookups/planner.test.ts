@@ -454,6 +454,13 @@ function planOf(asked: readonly Asked[], facts: readonly Fact[] = []): Plan {
   return { questions: asked.map(question), facts, failures: [] };
 }
 
+it('leaves a window open that only the date can answer, while nothing but a check has failed', () => {
+  const lookup: Lookup = { operation: 'check', maxAgeHours: hours(240) };
+  const plan = { ...planOf([240]), failures: [{ lookup, failure: FORBIDDEN_OPERATION }] };
+  expect(answerTo(question(240), plan, DATE_ALONE)).toBeUndefined();
+  expect(nextLookup(plan, DATE_ALONE)).toEqual({ operation: 'retrieve-date' });
+});
+
 describe('nextWindowAmong, where a check is bought and only its window is free', () => {
   it.each<[string, Plan[], number | undefined]>([
     ['the largest open window of all who wait', [planOf([24, 720]), planOf([240])], 720],

@@ -45,10 +45,13 @@ export class ScriptedRoute implements LookupRoute {
       const told = this.tells(made);
       await this.#clock.sleep(this.lookupMs, request.signal);
       return 'code' in told
-        ? { failed: { lookup, failure: told } }
-        : { facts: [{ ...told, leftAtMs }] };
+        ? { kind: 'failed', failed: { lookup, failure: told } }
+        : { kind: 'facts', facts: [{ ...told, leftAtMs }] };
     } catch {
-      return { failed: { lookup, failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' } } };
+      return {
+        kind: 'failed',
+        failed: { lookup, failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' } },
+      };
     }
   }
 

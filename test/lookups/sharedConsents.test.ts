@@ -10,15 +10,12 @@ import { Executor } from '../../src/lookups/executor.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
-import {
-  ConsentStoreLost,
-  type Snapshot,
-  type Written,
-} from '../../src/tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import type { Snapshot, Written } from '../../src/tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
 import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
-import { ALICE, hours } from '../values.ts';
+import { ALICE, hours, callerNamed } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
 const WAIT_MS = 3000;
@@ -41,7 +38,7 @@ class SharedStore extends MemoryConsentStore {
   doubtUntilMs = 0;
 
   override async read(number: PhoneNumber): Promise<Snapshot> {
-    if (this.isLost) throw new ConsentStoreLost();
+    if (this.isLost) throw new SharedStateLost();
     return { ...(await super.read(number)), doubtUntilMs: this.doubtUntilMs };
   }
 
@@ -53,11 +50,11 @@ class SharedStore extends MemoryConsentStore {
   ): Promise<Written> {
     if (!this.isLost) return super.write(number, version, record, keepMs);
     if (this.doesUnheard) await super.write(number, version, record, keepMs);
-    throw new ConsentStoreLost();
+    throw new SharedStateLost();
   }
 
   override async remove(number: PhoneNumber, version: number): Promise<void> {
-    if (this.isLost) throw new ConsentStoreLost();
+    if (this.isLost) throw new SharedStateLost();
     return super.remove(number, version);
   }
 
@@ -78,12 +75,12 @@ class SharedFacts extends MemoryKeptFacts {
   }
 
   override async keep(...kept: Parameters<MemoryKeptFacts['keep']>): Promise<void> {
-    if (this.#store.isLost) throw new ConsentStoreLost();
+    if (this.#store.isLost) throw new SharedStateLost();
     return super.keep(...kept);
   }
 
   override async recall(...recalled: Parameters<MemoryKeptFacts['recall']>) {
-    if (this.#store.isLost) throw new ConsentStoreLost();
+    if (this.#store.isLost) throw new SharedStateLost();
     return super.recall(...recalled);
   }
 }
@@ -122,6 +119,7 @@ describe('lookups with consent in several replicas', () => {
         rules: {
           doubtMs: 300_000,
           deniedMs: 600_000,
+          failureMs: 60_000,
           resultMs: 60_000,
           leaseMs: LEASE_MS,
           firstPoll: 'at-once',
@@ -135,14 +133,17 @@ describe('lookups with consent in several replicas', () => {
   }
 
   async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
-    const executor = new Executor(lookups, OFFER, {
-      caller,
-      purpose: 'fraud-prevention',
-      correlator: createCorrelator(undefined),
-      cameInAtMs: clock.monotonicMs(),
-      signal: new AbortController().signal,
-      deadlineMs: clock.monotonicMs() + 10_000,
-    });
+    const executor = new Executor(
+      { of: () => ({ offer: OFFER, route: lookups }) },
+      {
+        caller: callerNamed(caller),
+        purpose: 'fraud-prevention',
+        correlator: createCorrelator(undefined),
+        cameInAtMs: clock.monotonicMs(),
+        signal: new AbortController().signal,
+        deadlineMs: clock.monotonicMs() + 10_000,
+      },
+    );
     await executor.ask(ALICE, [WINDOW]);
     return told(executor.answerTo(ALICE, WINDOW));
   }

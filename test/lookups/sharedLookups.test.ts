@@ -11,13 +11,13 @@ import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import { isWorthWaitingFor } from '../../src/lookups/planner.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
-import { ConsentStoreLost } from '../../src/tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
-import { ALICE, BOB, hours } from '../values.ts';
+import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { ScriptedRoute } from './scriptedRoute.ts';
 
-const ANNA: Asker = { caller: 'anna', purpose: 'fraud-prevention' };
+const ANNA: Asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
 const DATE: Question = { asks: 'date' };
 const OFFER: Offer = {
   operations: new Set(['retrieve-date', 'check']),
@@ -77,13 +77,16 @@ async function ask(
   { asker = ANNA, number = ALICE, signal = new AbortController().signal }: Asking = {},
 ): Promise<(Told | Error)[]> {
   const cameInAtMs = clock.monotonicMs();
-  const executor = new Executor(route, OFFER, {
-    ...asker,
-    correlator: createCorrelator(undefined),
-    cameInAtMs,
-    signal,
-    deadlineMs: cameInAtMs + 10_000,
-  });
+  const executor = new Executor(
+    { of: () => ({ offer: OFFER, route }) },
+    {
+      ...asker,
+      correlator: createCorrelator(undefined),
+      cameInAtMs,
+      signal,
+      deadlineMs: cameInAtMs + 10_000,
+    },
+  );
   await executor.ask(number, questions);
   return questions.map((question) => told(executor.answerTo(number, question)));
 }
@@ -103,7 +106,7 @@ describe('requests at the same time', () => {
   });
 
   const OTHERS: readonly [string, Asking][] = [
-    ['another caller', { asker: { ...ANNA, caller: 'bert' } }],
+    ['another caller', { asker: { ...ANNA, caller: callerNamed('bert') } }],
     ['the same caller with another purpose', { asker: { ...ANNA, purpose: 'marketing' } }],
     ['the same caller about another number', { number: BOB }],
   ];
@@ -113,7 +116,10 @@ describe('requests at the same time', () => {
     expect(await after(20, asked)).toEqual([[FALSE], [FALSE]]);
     expect(operator.begun).toHaveLength(2);
     expect(
-      await after(20, ask([window(240)], { ...other, asker: { ...ANNA, caller: 'carl' } })),
+      await after(
+        20,
+        ask([window(240)], { ...other, asker: { ...ANNA, caller: callerNamed('carl') } }),
+      ),
     ).toEqual([FALSE]);
     expect(operator.begun).toHaveLength(3);
   });
@@ -345,7 +351,7 @@ describe('a kept answer', () => {
     const inquiry = { number: ALICE, request, questions: [window(240)], facts: [], failures: [] };
     outcomes.push(await inner.lookUp(check(240), inquiry));
     expect(outcomes).toEqual([
-      { facts: [{ ...check(240), swapped: false, sentAtMs, leftAtMs: sentAtMs }] },
+      { kind: 'facts', facts: [{ ...check(240), swapped: false, sentAtMs, leftAtMs: sentAtMs }] },
     ]);
   });
 });
@@ -353,8 +359,8 @@ describe('a kept answer', () => {
 describe('a store of facts that is lost', () => {
   const LOST: KeptFacts = {
     keepMs: 60_000,
-    keep: () => Promise.reject(new ConsentStoreLost()),
-    recall: () => Promise.reject(new ConsentStoreLost()),
+    keep: () => Promise.reject(new SharedStateLost()),
+    recall: () => Promise.reject(new SharedStateLost()),
   };
 
   it('costs a lookup, and no answer', async () => {

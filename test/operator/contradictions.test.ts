@@ -36,6 +36,16 @@ describe('a reply that contradicts itself is no answer', () => {
     ['status 0 beside it', '{"swapped":false,"status":0}'],
     ['status 199.5 beside it', '{"swapped":false,"status":199.5}'],
     ['status 300 beside it', '{"swapped":false,"status":300}'],
+    ['a status with its reason beside it', '{"swapped":false,"status":"404 NOT_FOUND"}'],
+    ['a status that is a word of failure', '{"swapped":false,"status":"ERROR"}'],
+    ['another word of failure', '{"swapped":false,"status":"failed"}'],
+    ['a statusCode of 500 beside it', '{"swapped":false,"statusCode":500}'],
+    ['a numeric code that is a status', '{"swapped":false,"code":404}'],
+    ['an error that is true', '{"swapped":false,"error":true}'],
+    ['an error that is a number', '{"swapped":false,"error":17}'],
+    ['errors beside it', '{"swapped":false,"errors":[{"message":"no such number"}]}'],
+    ['a fault beside it', '{"swapped":false,"fault":{"faultstring":"timeout"}}'],
+    ['no success', '{"swapped":false,"success":false}'],
   ])('check: %s', (_, body) => {
     expect(check(body)).toMatchObject(INVALID);
   });
@@ -67,6 +77,8 @@ describe('a reply that contradicts itself is no answer', () => {
     ['a status of 200 as text', '{"swapped":false,"status":"200"}'],
     ['a status that is a word', '{"swapped":false,"status":"OK"}'],
     ['a numeric code', '{"swapped":false,"code":0}'],
+    ['a numeric code of success', '{"swapped":false,"code":200,"statusCode":200}'],
+    ['no errors', '{"swapped":false,"error":false,"errors":[],"success":true}'],
     ['a null error', '{"swapped":false,"error":null,"code":null}'],
     ['the same name in two objects', '{"swapped":false,"a":{"id":1},"b":{"id":1}}'],
     ['the name of a member as a value', '{"swapped":false,"by":"swapped"}'],

@@ -17,9 +17,12 @@ const { gc } = globalThis;
 if (gc === undefined) throw new Error('Start this with --expose-gc.');
 
 const config = readConfig();
-const [operator] = config.operators;
-if (operator === undefined) throw new Error('The soak has no operator.');
-const server = await startServer({ config, operator, clock: systemClock, log: silentLog });
+const server = await startServer({
+  config,
+  operators: config.operators,
+  clock: systemClock,
+  log: silentLog,
+});
 
 process.on('message', () => {
   void measure();

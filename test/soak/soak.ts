@@ -44,6 +44,7 @@ export async function runSoak(run: SoakRun): Promise<Findings> {
   const random = new Random(run.seed);
   const operator = new ChaosOperator(new Truth(run.seed, Date.now()), new Random(run.seed + 1), {
     echoes: true,
+    refusesOperations: run.flow === '2-legged',
     lateMs: OPERATOR_TIMEOUT_MS + 50,
     faultShare: FAULT_SHARE,
   });
@@ -108,6 +109,7 @@ async function startProcess({ flow }: SoakRun, operatorUrl: string): Promise<Ser
       CONSENT_WAIT_MS: '500',
       CONSENT_DOUBT_SECONDS: '1',
       CONSENT_DENIED_SECONDS: '1',
+      CONSENT_FAILURE_SECONDS: '1',
       CONSENT_RESULT_SECONDS: '10',
     },
   });

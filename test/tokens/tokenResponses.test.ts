@@ -14,6 +14,8 @@ import { START_MS } from '../testClock.ts';
 
 const TOKEN = { access_token: 'abc.DEF-123_~+/==', token_type: 'Bearer', expires_in: 300 };
 const A_WEEK = 7 * 24 * 3600;
+/** On the monotonic clock. */
+const LEFT_AT_MS = 5000;
 
 const INVALID: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };
 const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'number' };
@@ -27,6 +29,8 @@ const NOT_SERVED: LookupFailure = { code: 'NUMBER_NOT_SERVED', reach: 'number' }
 function replied(status: number, body: unknown, retryAfter?: string): Exchange {
   return {
     reply: jsonReply(status, body, retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+    sentAtMs: START_MS,
+    leftAtMs: LEFT_AT_MS,
   };
 }
 
@@ -44,35 +48,39 @@ function judgeAcknowledgementBody(body: unknown) {
 
 describe('judgeToken', () => {
   it.each<[string, unknown, unknown]>([
-    ['a token', TOKEN, { value: TOKEN.access_token, expiresInSeconds: 300 }],
+    ['a token', TOKEN, { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + 300_000 }],
     [
       'its life as a string of digits',
       { ...TOKEN, expires_in: '300' },
-      { value: TOKEN.access_token, expiresInSeconds: 300 },
+      { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + 300_000 },
     ],
     ['no life', { ...TOKEN, expires_in: undefined }, { value: TOKEN.access_token }],
     ['a null life', { ...TOKEN, expires_in: null }, { value: TOKEN.access_token }],
     [
       'a life of 0 s, over as it comes',
       { ...TOKEN, expires_in: 0 },
-      { value: TOKEN.access_token, expiresInSeconds: 0 },
+      { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS },
     ],
     [
       'half a second',
       { ...TOKEN, expires_in: 0.5 },
-      { value: TOKEN.access_token, expiresInSeconds: 0.5 },
+      { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + 500 },
     ],
     [
       'more than a week, as a week',
       { ...TOKEN, expires_in: 1e12 },
-      { value: TOKEN.access_token, expiresInSeconds: A_WEEK },
+      { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + A_WEEK * 1000 },
     ],
     [
       'bearer in lower case (RFC 6749 §5.1)',
       { ...TOKEN, token_type: 'bearer' },
-      { value: TOKEN.access_token, expiresInSeconds: 300 },
+      { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + 300_000 },
     ],
-    ['one character', { ...TOKEN, access_token: 'a' }, { value: 'a', expiresInSeconds: 300 }],
+    [
+      'one character',
+      { ...TOKEN, access_token: 'a' },
+      { value: 'a', expiresAtMs: LEFT_AT_MS + 300_000 },
+    ],
   ])('reads %s', (_, body, issued) => {
     expect(judgeTokenBody(body)).toEqual({ issued });
   });
@@ -311,7 +319,7 @@ describe('judgeAcknowledgement', () => {
 describe('judgePoll', () => {
   it('reads a token', () => {
     expect(judgePoll(replied(200, TOKEN), START_MS)).toEqual({
-      issued: { value: TOKEN.access_token, expiresInSeconds: 300 },
+      issued: { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + 300_000 },
     });
   });
 

@@ -14,16 +14,15 @@ export type Sleep = (ms: number) => Promise<void>;
 /**
  * Asks whether an SMS code to the signed-in user can be trusted, and tells every verdict on the way: while
  * the user has not consented, `pending` ones, each followed by another ask after the time that the BFF
- * told; then the last. Asking again joins the same consent: nobody's phone rings twice. It is asked until
- * `expiresAt` and once more, to hear how it ended; a consent that is pending even then is `unanswered`.
+ * told; then the last. Asking again joins the same consent: nobody's phone rings twice. It ends at
+ * `expiresAt`, or after ten minutes where that is not known.
  */
 export async function* simSwapCheck(
   client: ApolloClient,
   sleep: Sleep,
 ): AsyncGenerator<Verdict, void> {
-  let endsAtMs: number | undefined;
+  const givesUpAtMs = Date.now() + MAX_WAIT_MS;
   for (;;) {
-    const isLast = endsAtMs !== undefined && Date.now() >= endsAtMs;
     const answer = await client.query({
       query: MySimSwapDocument,
       // Whose number it is stands in the access token.
@@ -34,16 +33,17 @@ export async function* simSwapCheck(
       errorPolicy: 'all',
     });
     const verdict = judge(answer);
-    if (verdict.kind === 'pending' && isLast) {
+    if (verdict.kind !== 'pending') {
+      yield verdict;
+      return;
+    }
+    const endsAtMs = verdict.expiresAt === null ? givesUpAtMs : Date.parse(verdict.expiresAt);
+    const leftMs = Math.min(endsAtMs, givesUpAtMs) - Date.now();
+    if (leftMs <= 0) {
       yield { kind: 'unanswered' };
       return;
     }
     yield verdict;
-    if (verdict.kind !== 'pending') return;
-    // The end of the first question: a second one, after it, is for the user to start.
-    endsAtMs ??=
-      verdict.expiresAt === null ? Date.now() + MAX_WAIT_MS : Date.parse(verdict.expiresAt);
-    const leftMs = Math.max(endsAtMs - Date.now(), 0);
     await sleep(Math.min(verdict.retryAfterSeconds * 1000, leftMs));
   }
 }

@@ -1,6 +1,6 @@
+import type { Identity, TokenIdentity } from '../../domain/asker.ts';
 import type { Lookup } from '../../domain/question.ts';
 import type { Asked, AuditOutcome, Ending, Heard } from '../../lookups/admission.ts';
-import { ANONYMOUS } from '../caller.ts';
 import { auditHash } from './auditHash.ts';
 import { mayBeNumber, numbersIn } from './numberForms.ts';
 
@@ -98,14 +98,19 @@ export function entryHeard(
 function detailsOf(asked: Asked): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {
   switch (asked.event) {
     case 'lookup':
-    case 'consent-request': {
-      const { lookup } = asked;
-      return lookup.operation === 'check'
-        ? { operation: lookup.operation, maxAgeHours: lookup.maxAgeHours }
-        : { operation: lookup.operation };
-    }
+    case 'consent-request':
+      return detailsOfLookup(asked.lookup);
     case 'consent-status':
       return {};
+  }
+}
+
+function detailsOfLookup(lookup: Lookup): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {
+  switch (lookup.operation) {
+    case 'retrieve-date':
+      return { operation: lookup.operation };
+    case 'check':
+      return { operation: lookup.operation, maxAgeHours: lookup.maxAgeHours };
   }
 }
 
@@ -124,20 +129,25 @@ function consentOf(asked: Asked): Pick<AuditEntry, 'consentId'> {
  * A subject is a person more often than not, and some issuers name people by their numbers, in any form:
  * it is always hashed, and so is each number in it, to be found by. Pure.
  */
-function auditedCaller(callerKey: string, key: string): AuditedCaller {
-  if (callerKey === ANONYMOUS.key) return { subject: callerKey };
-  const [issuer, subject, client] = partsOf(callerKey);
+function auditedCaller(caller: Identity, key: string): AuditedCaller {
+  switch (caller.kind) {
+    case 'anonymous':
+      return { subject: caller.key };
+    case 'token':
+      return auditedToken(caller, key);
+  }
+}
+
+function auditedToken({ issuer, subject, client }: TokenIdentity, key: string): AuditedCaller {
   const hiddenIfNumber = (name: string): string =>
     mayBeNumber(name) ? auditHash(key, name) : name;
   const numbers = [subject, client ?? '']
     .flatMap(numbersIn)
     .map((digits) => auditHash(key, digits));
   return {
-    ...(issuer === undefined
-      ? {}
-      : { issuer: isWebAddress(issuer) ? issuer : hiddenIfNumber(issuer) }),
+    issuer: isWebAddress(issuer) ? issuer : hiddenIfNumber(issuer),
     subject: auditHash(key, subject),
-    ...(client === undefined ? {} : { client: hiddenIfNumber(client) }),
+    ...(client === null ? {} : { client: hiddenIfNumber(client) }),
     ...(numbers.length === 0 ? {} : { numbers }),
   };
 }
@@ -145,15 +155,4 @@ function auditedCaller(callerKey: string, key: string): AuditedCaller {
 /** As issuers are, by OpenID Connect; one with an IP address must not be taken for a number. */
 function isWebAddress(name: string): boolean {
   return /^https?:\/\//i.test(name);
-}
-
-function partsOf(callerKey: string): readonly [string | undefined, string, string | undefined] {
-  if (!callerKey.startsWith('[')) return [undefined, callerKey, undefined];
-  const parts: unknown = JSON.parse(callerKey);
-  const [issuer, subject, client] = Array.isArray(parts) ? parts.map(textOrNothing) : [];
-  return [issuer, subject ?? '', client];
-}
-
-function textOrNothing(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }

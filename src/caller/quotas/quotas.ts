@@ -1,5 +1,5 @@
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
-import { ANONYMOUS } from '../caller.ts';
+import type { Identity } from '../../domain/asker.ts';
 import type { Claim, HourlyCounts } from './hourlyCounts.ts';
 
 /** How much may be asked in an hour. */
@@ -53,7 +53,7 @@ export class Quotas {
 
   /** Counts one lookup. */
   countLookup(
-    caller: string,
+    caller: Identity,
     number: PhoneNumber,
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
@@ -66,7 +66,7 @@ export class Quotas {
 
   /** Counts a number that is asked about without a lookup. */
   countNumber(
-    caller: string,
+    caller: Identity,
     number: PhoneNumber,
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
@@ -76,13 +76,13 @@ export class Quotas {
 
   /** Counts one prompt to the owner of a number. */
   countPrompt(
-    caller: string,
+    caller: Identity,
     number: PhoneNumber,
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
     const { promptsPerHour, promptsPerHourAllCallers } = this.#settings;
     const claims = [
-      { count: this.#counts.nameOf(caller), limit: promptsPerHour },
+      { count: this.#counts.nameOf(caller.key), limit: promptsPerHour },
       { count: 'all', limit: promptsPerHourAllCallers },
     ];
     const window = `prompts:${this.#counts.nameOf(number)}`;
@@ -90,8 +90,8 @@ export class Quotas {
   }
 
   /** What a caller has left of each of its quotas. Anonymous callers have none. */
-  async standingOf(caller: string, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
-    if (caller === ANONYMOUS.key) return [];
+  async standingOf(caller: Identity, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
+    if (caller.kind === 'anonymous') return [];
     const window = this.#callerWindow(caller);
     const found = await this.#counts.read(window, ['numbers', 'lookups'], timeLimitMs);
     const [numbers = 0, lookups = 0] = found.counts;
@@ -109,13 +109,13 @@ export class Quotas {
   }
 
   /** A number counts once an hour. */
-  #numberClaim(caller: string, number: PhoneNumber): Claim {
-    const member = this.#counts.nameOf(`${caller} ${number}`);
+  #numberClaim(caller: Identity, number: PhoneNumber): Claim {
+    const member = this.#counts.nameOf(`${caller.key} ${number}`);
     return { count: 'numbers', limit: this.#settings.numbersPerHour, member };
   }
 
-  #callerWindow(caller: string): string {
-    return `caller:${this.#counts.nameOf(caller)}`;
+  #callerWindow(caller: Identity): string {
+    return `caller:${this.#counts.nameOf(caller.key)}`;
   }
 
   /** @param quotas what each claim is about, in their order */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
-import { COMMAND_TIMEOUT_MS, type RedisConnection } from '../../tokens/consents/redisConnection.ts';
-import { StateSeal } from '../../tokens/consents/stateSeal.ts';
+import type { RedisConnection } from '../../sharedState/redisConnection.ts';
+import { COMMAND_TIMEOUT_MS } from '../../sharedState/sharedStateLost.ts';
+import { StateSeal } from '../../sharedState/stateSeal.ts';
 import {
   WINDOW_MS,
   type Claim,

@@ -1,10 +1,17 @@
 import type { Clock } from '../../clock.ts';
+import {
+  circuitChannel,
+  exchangeChannel,
+  traced,
+  type CircuitMessage,
+  type ExchangeResult,
+} from '../../diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
-import type { Exchange, HttpReply, Post } from '../exchange.ts';
+import type { Departure, Exchange, HttpReply, Post } from '../exchange.ts';
 import { knownWord } from '../operatorWords.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ReplyFlaw } from '../replyFlaw.ts';
@@ -154,13 +161,21 @@ export class GuardedEndpoint {
     const { about, urgency, make, judge } = request;
     const making = make();
     const post = making instanceof Promise ? await making : making;
-    const exchange = await this.#endpoint.post(post, this.#exchangeTimeMs(urgency));
+    const exchange = await this.#send(post, urgency);
     const judged = judge(exchange);
     if (judged.isUnproven === true) this.#endpoint.distrust();
     this.#report(about, post, exchange, judged);
     const health = healthOf(exchange, judged, urgency);
     this.#reportCircuit(this.#guards.circuit.count(health, about));
     return { exchange, judged, health };
+  }
+
+  #send(post: Post, urgency: Urgency): Promise<Exchange> {
+    const timeLeftMs = this.#exchangeTimeMs(urgency);
+    const send = (): Promise<Exchange> => this.#endpoint.post(post, timeLeftMs, this.#now());
+    if (!exchangeChannel.hasSubscribers) return send();
+    const message = { correlator: post.correlator, endpoint: this.#guards.name };
+    return traced(exchangeChannel, message, send, resultOf);
   }
 
   #report(about: PhoneNumber, { correlator }: Post, exchange: Exchange, judged: Judged): void {
@@ -194,11 +209,13 @@ export class GuardedEndpoint {
     const { name: endpoint, log } = this.#guards;
     switch (switched) {
       case 'opened':
+        publishCircuit({ endpoint, state: 'open' });
         log.warn('The circuit is open: the operator is left alone, but for one try now and then.', {
           endpoint,
         });
         return;
       case 'closed':
+        publishCircuit({ endpoint, state: 'closed' });
         log.info('The circuit is closed: the operator is back.', { endpoint });
         return;
       case undefined:
@@ -218,6 +235,11 @@ export class GuardedEndpoint {
     return true;
   }
 
+  #now(): Departure {
+    const { clock } = this.#guards;
+    return { sentAtMs: clock.nowMs(), leftAtMs: clock.monotonicMs() };
+  }
+
   #exchangeTimeMs(urgency: Urgency): number {
     const timeLeftMs = this.#timeLeftMs(urgency);
     return urgency.isShared === true && timeLeftMs > 0 ? Infinity : timeLeftMs;
@@ -226,6 +248,17 @@ export class GuardedEndpoint {
   #timeLeftMs({ deadlineMs }: Urgency): number {
     return deadlineMs - this.#guards.clock.monotonicMs();
   }
+}
+
+/** What is published of an exchange: nothing of what was sent, nor of the reply's body. */
+function resultOf(exchange: Exchange): ExchangeResult {
+  if ('reply' in exchange) return { outcome: 'replied', status: exchange.reply.status };
+  const { cause, sent, detail } = exchange.fault;
+  return { outcome: cause, sent, detail };
+}
+
+function publishCircuit(message: CircuitMessage): void {
+  if (circuitChannel.hasSubscribers) circuitChannel.publish(message);
 }
 
 function leftOf({ exchange }: { readonly exchange: Exchange }): 0 | 1 {

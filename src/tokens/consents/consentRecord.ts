@@ -19,7 +19,7 @@ export interface ConsentRecord {
 export interface ConsentIdentity {
   /** Names this consent in the audit log and in logs; says nothing of the number. */
   readonly id: string;
-  /** A hash of the caller and the purpose whose requests share it. */
+  /** Names the caller and the purpose whose requests share it, and says nothing of them. */
   readonly asker: string;
   /** What it was asked for. Its operation is fixed by the scope; its window may still change. */
   readonly lookup: Lookup;
@@ -96,15 +96,14 @@ export interface ConsentRules {
   /** No second prompt for so long after one that was never acknowledged. */
   readonly doubtMs: number;
   readonly deniedMs: number;
+  /** How long the failure of a lookup is told that does not say when to come back. */
+  readonly failureMs: number;
   /** How long an end that no request heard is kept for its asker. */
   readonly resultMs: number;
   /** Longer than any exchange: once it is over, the process that had it is gone. */
   readonly leaseMs: number;
   readonly firstPoll: 'at-once' | 'after-interval';
 }
-
-/** How long the failure of a lookup is told that does not say when to come back. */
-export const FAILURE_KEPT_MS = 60_000;
 
 /** A prompt that an operator lets live for longer occupies the number no longer than this. */
 const MAX_LIFE_MS = 600_000;
@@ -301,7 +300,7 @@ export function endedByLookup(
   }
   // An operator that says "at once" names no time: the owner would be prompted at every ask.
   const { retryAfterSeconds = 0 } = failure;
-  const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : FAILURE_KEPT_MS;
+  const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : rules.failureMs;
   const { id, asker } = identity;
   return {
     ended: { id, asker, lookup, kind: 'failed', failure, atMs: nowMs, untilMs: nowMs + keptMs },

@@ -12,20 +12,11 @@ export interface Snapshot extends Recorded {
 /** What became of a write: another writer may have been first, or there may be no room. */
 export type Written = { readonly version: number } | 'conflict' | 'full';
 
-/** The store cannot be asked; what was sent to it last may have been done all the same. */
-export class ConsentStoreLost extends Error {
-  override readonly name = 'ConsentStoreLost';
-
-  constructor() {
-    super('The consent store cannot be asked.');
-  }
-}
-
 /**
  * Holds what is known of asking the owner of each number.
  *
  * Every change is a compare-and-set, so that any number of processes may share one store. Methods of a
- * shared one reject with {@link ConsentStoreLost} while it cannot be asked.
+ * shared one reject with {@link SharedStateLost} while it cannot be asked.
  */
 export interface ConsentStore {
   /** Whether other processes share it, so that it can lose what this one knows. */

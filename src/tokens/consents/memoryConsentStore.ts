@@ -8,26 +8,35 @@ interface StoredRecord {
   readonly record: ConsentRecord;
   readonly version: number;
   readonly keepUntilMs: number;
+  readonly bytes: number;
 }
 
-const DEFAULT_CAPACITY = 100_000;
+/** Some 50,000 consents; fewer where an operator's `auth_req_id` are long. */
+const MAX_BYTES = 64 * 2 ** 20;
+
+/** A record's place among the others, and its own fields beside their texts. */
+const RECORD_BYTES = 512;
 
 /** What is over is cleared away once in so many writes. */
 const WRITES_BETWEEN_SWEEPS = 1000;
 
-/** The consents of one process, by its monotonic clock. */
+/**
+ * The consents of one process, by its monotonic clock, in about `maxBytes`: a new number finds no room
+ * beyond, while the consents that live go on.
+ */
 export class MemoryConsentStore implements ConsentStore {
   readonly isShared: boolean = false;
   readonly #clock: Clock;
-  readonly #capacity: number;
+  readonly #maxBytes: number;
   readonly #records = new Map<PhoneNumber, StoredRecord>();
   readonly #refusedUntilMs: Partial<Record<Operation, number>> = {};
+  #bytes = 0;
   #lastVersion = 0;
   #writesSinceSweep = 0;
 
-  constructor(clock: Clock, capacity = DEFAULT_CAPACITY) {
+  constructor(clock: Clock, maxBytes = MAX_BYTES) {
     this.#clock = clock;
-    this.#capacity = capacity;
+    this.#maxBytes = maxBytes;
   }
 
   /** Records, the overdue ones included. */
@@ -57,13 +66,20 @@ export class MemoryConsentStore implements ConsentStore {
     if ((current?.version ?? 0) !== version) return Promise.resolve('conflict');
     if (current === undefined && !this.#hasRoom(nowMs)) return Promise.resolve('full');
     this.#lastVersion += 1;
-    const stored = { record, version: this.#lastVersion, keepUntilMs: nowMs + keepMs };
-    this.#records.set(number, stored);
-    return Promise.resolve({ version: stored.version });
+    const bytes = bytesOf(record);
+    this.#delete(number);
+    this.#records.set(number, {
+      record,
+      version: this.#lastVersion,
+      keepUntilMs: nowMs + keepMs,
+      bytes,
+    });
+    this.#bytes += bytes;
+    return Promise.resolve({ version: this.#lastVersion });
   }
 
   remove(number: PhoneNumber, version: number): Promise<void> {
-    if (this.#records.get(number)?.version === version) this.#records.delete(number);
+    if (this.#records.get(number)?.version === version) this.#delete(number);
     return Promise.resolve();
   }
 
@@ -75,20 +91,30 @@ export class MemoryConsentStore implements ConsentStore {
   #current(number: PhoneNumber, nowMs: number): StoredRecord | undefined {
     const stored = this.#records.get(number);
     if (stored === undefined || stored.keepUntilMs > nowMs) return stored;
-    this.#records.delete(number);
+    this.#delete(number);
     return undefined;
+  }
+
+  #delete(number: PhoneNumber): void {
+    this.#bytes -= this.#records.get(number)?.bytes ?? 0;
+    this.#records.delete(number);
   }
 
   #hasRoom(nowMs: number): boolean {
     this.#writesSinceSweep += 1;
-    if (this.size >= this.#capacity || this.#writesSinceSweep >= WRITES_BETWEEN_SWEEPS) {
+    if (this.#bytes >= this.#maxBytes || this.#writesSinceSweep >= WRITES_BETWEEN_SWEEPS) {
       this.#sweep(nowMs);
     }
-    return this.size < this.#capacity;
+    return this.#bytes < this.#maxBytes;
   }
 
   #sweep(nowMs: number): void {
     this.#writesSinceSweep = 0;
     for (const number of this.#records.keys()) this.#current(number, nowMs);
   }
+}
+
+/** Its texts in UTF-16, and what holds them. */
+function bytesOf(record: ConsentRecord): number {
+  return RECORD_BYTES + 2 * JSON.stringify(record).length;
 }

@@ -2,15 +2,11 @@ import { createHash, randomInt } from 'node:crypto';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Operation } from '../../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
-import {
-  ConsentStoreLost,
-  type ConsentStore,
-  type Snapshot,
-  type Written,
-} from './consentStore.ts';
-import { OutOfMemory, type RedisConnection } from './redisConnection.ts';
+import { SharedStateLost } from '../../sharedState/sharedStateLost.ts';
+import type { ConsentStore, Snapshot, Written } from './consentStore.ts';
+import { OutOfMemory, type RedisConnection } from '../../sharedState/redisConnection.ts';
 import { READ, REFUSE, REMOVE, WRITE } from './redisScripts.ts';
-import { StateSeal } from './stateSeal.ts';
+import { StateSeal } from '../../sharedState/stateSeal.ts';
 
 /** What a shared store needs to know. */
 export interface RedisConsentStoreSettings {
@@ -30,7 +26,7 @@ const PREFIX = 'sim-swap:';
 /**
  * The consents of any number of processes, in one Redis, by Redis's clock.
  *
- * Every method rejects with {@link ConsentStoreLost} when Redis cannot be asked.
+ * Every method rejects with {@link SharedStateLost} when Redis cannot be asked.
  */
 export class RedisConsentStore implements ConsentStore {
   readonly isShared = true;
@@ -116,7 +112,10 @@ export class RedisConsentStore implements ConsentStore {
       version,
       sealed,
       doubtUntilMs: Number(doubt),
-      refusedUntilMs: { 'retrieve-date': Number(date), check: Number(check) },
+      refusedUntilMs: {
+        'retrieve-date': Number(date),
+        check: Number(check),
+      } satisfies Record<Operation, number>,
       // A record is first written only while the store remembers what it did when it was read.
       blank: Number(epoch) + (doubt === '' ? 0 : 1),
     };
@@ -127,7 +126,7 @@ export class RedisConsentStore implements ConsentStore {
     try {
       return JSON.parse(this.#seal.open(sealed, place));
     } catch {
-      throw new ConsentStoreLost();
+      throw new SharedStateLost();
     }
   }
 
@@ -158,5 +157,5 @@ function texts(reply: unknown): string[] {
 }
 
 function lostIfOutOfMemory(error: unknown): never {
-  throw error instanceof OutOfMemory ? new ConsentStoreLost() : error;
+  throw error instanceof OutOfMemory ? new SharedStateLost() : error;
 }

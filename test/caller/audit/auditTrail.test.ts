@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../../../src/domain/asker.ts';
 import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
 import { AuditTrail } from '../../../src/caller/audit/auditTrail.ts';
 import { auditedRequest, entryAfter, entryBefore } from '../../../src/caller/audit/entry.ts';
@@ -26,13 +27,14 @@ function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): A
       purpose: 'fraud-prevention',
       correlator: createCorrelator('trace'),
       deadlineMs: Infinity,
+      signal: new AbortController().signal,
     },
     ...others,
   };
 }
 
-function callerOf(subject: string, client: string | null = 'app'): string {
-  return JSON.stringify(['https://issuer.example', subject, client]);
+function callerOf(subject: string, client: string | null = 'app'): Identity {
+  return tokenIdentity('https://issuer.example', subject, client);
 }
 
 function before(number = ALICE) {
@@ -85,7 +87,7 @@ describe('an entry', () => {
   it.each(['https://issuer.example', 'http://192.168.100.200:8080', 'urn:issuer'])(
     'tells an issuer in clear: %s',
     (issuer) => {
-      const caller = JSON.stringify([issuer, 'alice', 'app']);
+      const caller = tokenIdentity(issuer, 'alice', 'app');
       expect(after(asked({}, caller)).caller.issuer).toBe(issuer);
     },
   );
@@ -98,7 +100,14 @@ describe('an entry', () => {
 
   it('hides a number that a caller chose for a correlator', () => {
     const correlator = createCorrelator(ALICE);
-    const request = { caller: 'anonymous', purpose: 'x', correlator, deadlineMs: Infinity };
+    const { signal } = new AbortController();
+    const request = {
+      caller: ANONYMOUS_IDENTITY,
+      purpose: 'x',
+      correlator,
+      deadlineMs: Infinity,
+      signal,
+    };
     expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
   });
 

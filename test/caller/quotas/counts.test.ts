@@ -6,7 +6,7 @@ import type { Claim } from '../../../src/caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import { SharedCounts } from '../../../src/caller/quotas/sharedCounts.ts';
 import { systemClock } from '../../../src/systemClock.ts';
-import { RedisConnection } from '../../../src/tokens/consents/redisConnection.ts';
+import { RedisConnection } from '../../../src/sharedState/redisConnection.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { silentLog } from '../../silentLog.ts';
 import { TestClock } from '../../testClock.ts';

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Identity } from '../../../src/domain/asker.ts';
 import { ANONYMOUS } from '../../../src/caller/caller.ts';
 import type { HourlyCounts } from '../../../src/caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
@@ -6,7 +7,7 @@ import { Quotas, type QuotaSettings } from '../../../src/caller/quotas/quotas.ts
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import { inForm } from '../../forms.ts';
 import { TestClock } from '../../testClock.ts';
-import { ALICE, BOB } from '../../values.ts';
+import { ALICE, BOB, callerNamed } from '../../values.ts';
 
 const HOUR_SECONDS = 3600;
 
@@ -35,20 +36,26 @@ class Counting {
   }
 
   async lookup(caller: string, number: PhoneNumber): Promise<string> {
-    return wordFor(await this.quotas.countLookup(caller, number, Infinity));
+    return wordFor(await this.quotas.countLookup(callerNamed(caller), number, Infinity));
   }
 
   async number(caller: string, number: PhoneNumber): Promise<string> {
-    return wordFor(await this.quotas.countNumber(caller, number, Infinity));
+    return wordFor(await this.quotas.countNumber(callerNamed(caller), number, Infinity));
   }
 
-  async prompt(caller: string, number: PhoneNumber): Promise<string> {
-    return wordFor(await this.quotas.countPrompt(caller, number, Infinity));
+  async prompt(caller: string | Identity, number: PhoneNumber): Promise<string> {
+    return wordFor(
+      await this.quotas.countPrompt(
+        typeof caller === 'string' ? callerNamed(caller) : caller,
+        number,
+        Infinity,
+      ),
+    );
   }
 
   /** Counts a lookup that is not made; the returned function gives it back. */
   async unsent(caller: string, number: PhoneNumber): Promise<() => Promise<void> | void> {
-    const counted = await this.quotas.countLookup(caller, number, Infinity);
+    const counted = await this.quotas.countLookup(callerNamed(caller), number, Infinity);
     if ('over' in counted) throw new Error(counted.over);
     return () => counted.giveBack();
   }
@@ -117,7 +124,10 @@ describe('the quota of lookups', () => {
 
     const other = new Counting({ numbersPerHour: 2, lookupsPerHour: 1 });
     await other.scan('a', 10);
-    expect(await other.quotas.standingOf('a', Infinity)).toMatchObject([{ left: 1 }, { left: 0 }]);
+    expect(await other.quotas.standingOf(callerNamed('a'), Infinity)).toMatchObject([
+      { left: 1 },
+      { left: 0 },
+    ]);
   });
 });
 
@@ -126,7 +136,7 @@ describe('the quota of prompts', () => {
     const counting = new Counting({ promptsPerHour: 2, promptsPerHourAllCallers: 3 });
     const over = `prompts: ${HOUR_SECONDS}`;
     const words = [];
-    for (const caller of ['a', 'a', 'a', 'b', 'b', ANONYMOUS.key]) {
+    for (const caller of ['a', 'a', 'a', 'b', 'b', ANONYMOUS.identity]) {
       words.push(await counting.prompt(caller, ALICE));
     }
     expect(words).toEqual(['counted', 'counted', over, 'counted', over, over]);
@@ -169,11 +179,11 @@ describe('what is left', () => {
     await counting.lookup('a', ALICE);
     await clock.advance(1_500);
     const resetSeconds = HOUR_SECONDS - 1;
-    expect(await counting.quotas.standingOf('a', Infinity)).toEqual([
+    expect(await counting.quotas.standingOf(callerNamed('a'), Infinity)).toEqual([
       { quota: 'numbers', limit: 5, left: 4, resetSeconds },
       { quota: 'lookups', limit: 7, left: 5, resetSeconds },
     ]);
-    expect(await counting.quotas.standingOf(ANONYMOUS.key, Infinity)).toEqual([]);
+    expect(await counting.quotas.standingOf(ANONYMOUS.identity, Infinity)).toEqual([]);
   });
 });
 

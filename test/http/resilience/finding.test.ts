@@ -40,7 +40,7 @@ function judge(kind: ExchangeKind, exchange: Exchange): object {
 }
 
 function replied(status: number, body: unknown): Exchange {
-  return { reply: jsonReply(status, body) };
+  return { reply: jsonReply(status, body), sentAtMs: START_MS, leftAtMs: 0 };
 }
 
 describe('the log names the check that a reply failed', () => {

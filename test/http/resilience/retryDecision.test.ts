@@ -7,7 +7,7 @@ function fault(cause: FaultCause, sent: boolean): Exchange {
 }
 
 function reply(status: number): Exchange {
-  return { reply: { status, headers: {}, body: '' } };
+  return { reply: { status, headers: {}, body: '' }, sentAtMs: 0, leftAtMs: 0 };
 }
 
 type Row = 'none' | 'same' | 'new-token';

@@ -38,6 +38,7 @@ import {
 const RULES: ConsentRules = {
   doubtMs: 300_000,
   deniedMs: 600_000,
+  failureMs: 60_000,
   resultMs: 60_000,
   leaseMs: 11_000,
   firstPoll: 'at-once',

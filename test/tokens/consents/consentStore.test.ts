@@ -7,9 +7,10 @@ import {
   type ConsentRecord,
   type ConsentRules,
 } from '../../../src/tokens/consents/consentRecord.ts';
-import { type ConsentStore, ConsentStoreLost } from '../../../src/tokens/consents/consentStore.ts';
+import { SharedStateLost } from '../../../src/sharedState/sharedStateLost.ts';
+import type { ConsentStore } from '../../../src/tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../../src/tokens/consents/memoryConsentStore.ts';
-import { RedisConnection } from '../../../src/tokens/consents/redisConnection.ts';
+import { RedisConnection } from '../../../src/sharedState/redisConnection.ts';
 import { RedisConsentStore } from '../../../src/tokens/consents/redisConsentStore.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { silentLog } from '../../silentLog.ts';
@@ -18,6 +19,7 @@ import { ALICE, BOB, hours } from '../../values.ts';
 const RULES: ConsentRules = {
   doubtMs: 300_000,
   deniedMs: 600_000,
+  failureMs: 60_000,
   resultMs: 60_000,
   leaseMs: 11_000,
   firstPoll: 'at-once',
@@ -197,7 +199,7 @@ describe('RedisConsentStore', () => {
       (key) => !before.includes(key) && !alices.includes(key),
     );
     await command(redis?.url ?? '', ['COPY', alices[0] ?? '', bobs[0] ?? '', 'REPLACE']);
-    await expect(store.read(BOB)).rejects.toThrow(ConsentStoreLost);
+    await expect(store.read(BOB)).rejects.toThrow(SharedStateLost);
   });
 
   it('lets nobody be prompted for a while after it has lost its memory', async () => {
@@ -233,11 +235,11 @@ describe('RedisConsentStore', () => {
     const store = await connect(randomBytes(32), own.url);
     await store.read(ALICE);
     own.freeze();
-    await expect(store.read(ALICE)).rejects.toThrow(ConsentStoreLost);
+    await expect(store.read(ALICE)).rejects.toThrow(SharedStateLost);
     own.thaw();
     await until(() => answers(store));
     await own.kill();
-    await expect(store.read(ALICE)).rejects.toThrow(ConsentStoreLost);
+    await expect(store.read(ALICE)).rejects.toThrow(SharedStateLost);
     await start(Number(new URL(own.url).port));
     await until(() => answers(store));
     expect((await store.read(ALICE)).doubtUntilMs).toBeDefined();

@@ -105,9 +105,12 @@ describe('compare-and-set', () => {
   });
 });
 
+/** A record of these tests weighs a little more than half of it. */
+const ROOM_FOR_TWO_BYTES = 1500;
+
 describe('a full store', () => {
   beforeEach(async () => {
-    store = new MemoryConsentStore(clock, 2);
+    store = new MemoryConsentStore(clock, ROOM_FOR_TWO_BYTES);
     await put(ALICE, 'of alice');
     await put(BOB, 'of bob');
   });
@@ -117,6 +120,14 @@ describe('a full store', () => {
     expect((await store.read(ALICE)).record?.consent?.id).toBe('of alice');
     expect((await store.read(BOB)).record?.consent?.id).toBe('of bob');
     expect((await store.read(CAROL)).record).toBeUndefined();
+  });
+
+  it('counts bytes, and not records', async () => {
+    store = new MemoryConsentStore(clock, ROOM_FOR_TWO_BYTES);
+    expect(await put(ALICE, 'x'.repeat(ROOM_FOR_TWO_BYTES))).toHaveProperty('version');
+    expect(await put(BOB, 'of bob')).toBe('full');
+    await put(ALICE, 'short');
+    expect(await put(BOB, 'of bob')).toHaveProperty('version');
   });
 
   it('takes changes of what it holds', async () => {

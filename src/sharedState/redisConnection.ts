@@ -1,15 +1,12 @@
 import { createClient, type RedisClientType } from '@redis/client';
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
-import { ConsentStoreLost } from './consentStore.ts';
-
-/** A command that has no reply by then counts as lost: whoever waits is better told so. */
-export const COMMAND_TIMEOUT_MS = 1000;
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { COMMAND_TIMEOUT_MS, SharedStateLost } from './sharedStateLost.ts';
 
 const PING_INTERVAL_MS = 1000;
 /** A connection that says nothing for so long, pings included, is given up. */
 const SILENCE_MS = 3000;
-const LONGEST_RECONNECT_MS = 1000;
+const MAX_RECONNECT_MS = 1000;
 
 /** One connection to a Redis, made anew whenever it breaks. Commands are never queued for it. */
 export class RedisConnection {
@@ -28,7 +25,7 @@ export class RedisConnection {
       socket: {
         connectTimeout: SILENCE_MS,
         socketTimeout: SILENCE_MS,
-        reconnectStrategy: (tries) => Math.min(LONGEST_RECONNECT_MS, 50 * 2 ** Math.min(tries, 5)),
+        reconnectStrategy: (tries) => Math.min(MAX_RECONNECT_MS, 50 * 2 ** Math.min(tries, 5)),
       },
     });
     let isLost = false;
@@ -60,7 +57,7 @@ export class RedisConnection {
    * Runs a script on the given keys.
    *
    * @param timeoutMs how long to wait for its reply
-   * @throws {ConsentStoreLost} when it may or may not have run
+   * @throws {SharedStateLost} when it may or may not have run
    * @throws {OutOfMemory} when Redis has no room for what the script writes
    */
   async run(
@@ -74,7 +71,7 @@ export class RedisConnection {
       return await this.#inTime(running, timeoutMs);
     } catch (error) {
       if (error instanceof Error && /\bOOM\b/.test(error.message)) throw new OutOfMemory();
-      throw new ConsentStoreLost();
+      throw new SharedStateLost();
     }
   }
 
@@ -86,7 +83,7 @@ export class RedisConnection {
   async #inTime<T>(running: Promise<T>, timeoutMs: number): Promise<T> {
     const over = new AbortController();
     const timeout = this.#clock.sleep(timeoutMs, over.signal).then(() => {
-      throw new ConsentStoreLost();
+      throw new SharedStateLost();
     });
     try {
       return await Promise.race([running, timeout]);

@@ -1,0 +1,75 @@
+import { AuditFile } from './caller/audit/auditFile.ts';
+import type { AuditSettings } from './caller/audit/auditSettings.ts';
+import { AuditTrail, type AuditTarget } from './caller/audit/auditTrail.ts';
+import { CallerAdmission } from './caller/callerAdmission.ts';
+import type { CallerSettings } from './caller/callerSettings.ts';
+import { Gate } from './caller/gate.ts';
+import type { Quotas } from './caller/quotas/quotas.ts';
+import { RouterProof } from './caller/routerProof.ts';
+import { SigningKeys } from './caller/signingKeys.ts';
+import { TokenVerifier } from './caller/tokenVerifier.ts';
+import type { Clock } from './clock.ts';
+import { JsonDocument } from './http/jsonDocument.ts';
+import type { Log } from './log.ts';
+import { StandardOutput } from './standardOutput.ts';
+
+/** What both take. */
+interface Parts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Everything that decides who is let in. */
+export interface OpenedGate {
+  readonly gate: Gate;
+  /** Absent where every caller is anonymous. */
+  readonly keys: SigningKeys | undefined;
+  readonly close: () => Promise<void>;
+}
+
+export function createGate(
+  { tokens, routerSecrets, purposes }: CallerSettings,
+  { clock, log }: Parts,
+): OpenedGate {
+  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
+  if (tokens === undefined) {
+    const gate = new Gate({ router, tokens, purposes });
+    return { gate, keys: undefined, close: () => Promise.resolve() };
+  }
+  const jwks = new JsonDocument(tokens.jwksUrl);
+  const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
+  const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
+    log.warn("a caller's access token was refused", { reason });
+  });
+  return {
+    gate: new Gate({ router, tokens: verifier, purposes }),
+    keys,
+    close: () => jwks.close(),
+  };
+}
+
+/** Everything that decides whether a lookup may be made, and records it. */
+export interface OpenedAdmission {
+  readonly admission: CallerAdmission;
+  /** Absent where nothing is audited: without a key, which loopback alone may do. */
+  readonly trail: AuditTrail | undefined;
+}
+
+export function createAdmission(
+  audit: AuditSettings | undefined,
+  quotas: Quotas,
+  { clock, log }: Parts,
+): OpenedAdmission {
+  if (audit === undefined) {
+    const admission = new CallerAdmission({ quotas, audit, clock, log });
+    return { admission, trail: undefined };
+  }
+  const trail = new AuditTrail(auditTarget(audit.file, clock), clock);
+  const audited = { trail, key: audit.keys[0] };
+  return { admission: new CallerAdmission({ quotas, audit: audited, clock, log }), trail };
+}
+
+/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
+function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
+  return path === undefined ? new StandardOutput() : new AuditFile(path, clock);
+}

@@ -1,0 +1,121 @@
+import { channel, tracingChannel, type TracingChannel } from 'node:diagnostics_channel';
+import type { Operation } from './domain/question.ts';
+import type { LookupFailureCode } from './errors.ts';
+
+/**
+ * The channels of docs/diagnostics.md. No message has a phone number, a token, a secret or an answer in
+ * it: what a subscriber does with a message is its own affair.
+ */
+
+/** What all messages tell: `correlator` is the part that the exchanges of one GraphQL request share. */
+interface Traced<Result extends object> {
+  readonly correlator: string;
+  /** Set when the work is over, before `asyncStart`. */
+  readonly result?: Result | Broken;
+}
+
+/** A defect of ours; the log names it. */
+export interface Broken {
+  readonly outcome: 'broken';
+}
+
+/** The questions of one request about one number are planned and looked up. */
+export interface PlanMessage extends Traced<PlanResult> {
+  readonly questions: number;
+}
+
+export interface PlanResult {
+  /** What the operator said. */
+  readonly facts: number;
+  /** Of lookups that brought nothing. */
+  readonly failures: readonly LookupFailureCode[];
+}
+
+/** An access token is asked for: once, with its retry. */
+export interface TokenMessage extends Traced<TokenResult> {
+  readonly grant: 'client_credentials' | 'ciba';
+  readonly operation: Operation;
+}
+
+export interface TokenResult {
+  readonly outcome:
+    'issued' | 'authorization_pending' | 'slow_down' | 'no_reply' | LookupFailureCode;
+}
+
+/** A billed lookup is made: once, with its retry. */
+export interface LookupMessage extends Traced<LookupResult> {
+  readonly operation: Operation;
+  /** Of `check`. */
+  readonly maxAgeHours?: number;
+}
+
+export interface LookupResult {
+  readonly outcome: 'answered' | LookupFailureCode;
+  /** Exchanges that may have reached the operator. */
+  readonly attempts: number;
+}
+
+/** One request and its reply on the wire. */
+export interface ExchangeMessage extends Traced<ExchangeResult> {
+  /** As in the log. */
+  readonly endpoint: string;
+}
+
+export type ExchangeResult =
+  | { readonly outcome: 'replied'; readonly status: number }
+  | {
+      readonly outcome: 'connection' | 'timeout' | 'cancelled' | 'invalid-reply';
+      /** `false` only when it is proven that no byte left. */
+      readonly sent: boolean;
+      readonly detail: string;
+    };
+
+/** A request waits for a lookup that takes the consent of the number's owner. */
+export interface ConsentMessage extends Traced<ConsentResult> {
+  readonly operation: Operation;
+}
+
+export interface ConsentResult {
+  readonly outcome: 'answered' | LookupFailureCode;
+}
+
+/** The circuit of an endpoint opens or closes. */
+export interface CircuitMessage {
+  /** As in the log. */
+  readonly endpoint: string;
+  readonly state: 'open' | 'closed';
+}
+
+export const planChannel = tracingChannel<unknown, PlanMessage>('sim-swap:plan');
+export const tokenChannel = tracingChannel<unknown, TokenMessage>('sim-swap:token');
+export const lookupChannel = tracingChannel<unknown, LookupMessage>('sim-swap:lookup');
+export const exchangeChannel = tracingChannel<unknown, ExchangeMessage>('sim-swap:exchange');
+export const consentChannel = tracingChannel<unknown, ConsentMessage>('sim-swap:consent');
+export const circuitChannel = channel('sim-swap:circuit');
+
+const BROKEN: Broken = { outcome: 'broken' };
+
+/**
+ * Does the work and publishes around it; to be called where a channel has subscribers, so that it costs
+ * nothing where there are none. What the work comes to is handed back as it is: subscribers see `resultOf`
+ * it alone, and of a defect not even the error, for that may quote what it stumbled over.
+ */
+export function traced<Result extends object, Message extends Traced<Result>, T>(
+  tracing: TracingChannel<unknown, Message>,
+  message: Message,
+  work: () => Promise<T>,
+  resultOf: (value: T) => Result,
+): Promise<T> {
+  const { promise, resolve } = Promise.withResolvers<T>();
+  void tracing.tracePromise(() => {
+    const working = begin(work);
+    resolve(working);
+    return working.then(resultOf, () => BROKEN);
+  }, message);
+  return promise;
+}
+
+/** What is thrown at once rejects as well. */
+async function begin<T>(work: () => Promise<T>): Promise<T> {
+  return work();
+}

@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Agent } from 'undici';
+import { ServerProcess } from '../endToEnd/serverProcess.ts';
+
+const USAGE = `npm run consent-waiters -- [--waiters N] [--seconds S]
+  --waiters  how many requests wait at the same time (10000)
+  --seconds  how long each waits (25)
+`;
+
+/** Lines that belong to nobody; requests about the same one share a consent. */
+const NUMBERS = 1000;
+const INTERVAL_SECONDS = 5;
+/** How many requests are sent at a time: the server takes them in before it takes more. */
+const BATCH = 200;
+/** Of which there are a hundred in a second, whatever the kernel's own. */
+const TICKS_PER_SECOND = 100;
+
+const { values } = parseArgs({
+  options: {
+    waiters: { type: 'string', default: '10000' },
+    seconds: { type: 'string', default: '25' },
+  },
+});
+const waiters = Number(values.waiters);
+const seconds = Number(values.seconds);
+if (!Number.isInteger(waiters) || waiters < 1 || !Number.isInteger(seconds) || seconds < 5) {
+  process.stderr.write(USAGE);
+  process.exit(1);
+}
+
+/** An operator whose owners never answer. */
+let polls = 0;
+let prompts = 0;
+const operator = createServer((request, response) => {
+  request.resume();
+  request.once('end', () => answer(request, response));
+});
+
+function answer({ url, headers }: IncomingMessage, response: ServerResponse): void {
+  const isPrompt = url?.endsWith('/bc-authorize') === true;
+  prompts += isPrompt ? 1 : 0;
+  polls += isPrompt ? 0 : 1;
+  response.writeHead(isPrompt ? 200 : 400, {
+    'content-type': 'application/json',
+    'x-correlator': headers['x-correlator'],
+  });
+  const asked = { auth_req_id: `request-${prompts}`, expires_in: 120, interval: INTERVAL_SECONDS };
+  response.end(JSON.stringify(isPrompt ? asked : { error: 'authorization_pending' }));
+}
+
+await using server = await ServerProcess.start(await listen(operator), {
+  OPERATOR_FLOW: '3-legged',
+  REQUEST_TIMEOUT_MS: String((seconds + 30) * 1000),
+  CONSENT_MAX_WAIT_MS: String(seconds * 1000),
+});
+const dispatcher = new Agent({ connections: waiters, bodyTimeout: 0, headersTimeout: 0 });
+await ask(0);
+await sleep(2000);
+const before = usage(server.pid);
+
+const asking: Promise<string>[] = [];
+for (let sent = 0; sent < waiters; sent += BATCH) {
+  for (let i = sent; i < Math.min(sent + BATCH, waiters); i += 1) asking.push(ask(seconds, i));
+  await sleep(20);
+}
+// All have come in, and none has gone.
+await sleep(2000);
+const begun = usage(server.pid);
+const pollsBegun = polls;
+const beganAtMs = performance.now();
+await sleep((seconds - 5) * 1000 - 2000);
+const waiting = usage(server.pid);
+const waitedSeconds = (performance.now() - beganAtMs) / 1000;
+const pollsWaiting = polls - pollsBegun;
+
+const heard = new Map<string, number>();
+for (const code of await Promise.all(asking)) heard.set(code, (heard.get(code) ?? 0) + 1);
+const cpu = (waiting.cpuSeconds - begun.cpuSeconds) / waitedSeconds;
+const rows: readonly (readonly [string, string])[] = [
+  ['requests that wait', String(waiters)],
+  ['about numbers', String(Math.min(waiters, NUMBERS))],
+  ['prompts', String(prompts)],
+  ['resident before, MiB', before.residentMib.toFixed(0)],
+  ['resident while they wait, MiB', waiting.residentMib.toFixed(0)],
+  ['for each, KiB', (((waiting.residentMib - before.residentMib) * 1024) / waiters).toFixed(1)],
+  ['polls a second', (pollsWaiting / waitedSeconds).toFixed(0)],
+  ['of a core while they wait, %', (100 * cpu).toFixed(1)],
+  ['of a core to take them in, s', (begun.cpuSeconds - before.cpuSeconds).toFixed(1)],
+  ...[...heard].map(([code, count]) => [`heard ${code}`, String(count)] as const),
+];
+for (const [name, value] of rows) process.stdout.write(`${name.padEnd(34)} ${value}\n`);
+server.terminate();
+await server.exit;
+await dispatcher.destroy();
+operator.close();
+operator.closeAllConnections();
+
+/** The code that a request hears, or `answered`. */
+async function ask(waitSeconds: number, index = 0): Promise<string> {
+  const number = `+447700900${String(index % NUMBERS).padStart(3, '0')}`;
+  const { body } = await dispatcher.request({
+    origin: server.url,
+    path: '/graphql',
+    method: 'POST',
+    headers: { 'content-type': 'application/json', prefer: `wait=${waitSeconds}` },
+    body: JSON.stringify({ query: `{ phoneNumber(e164: "${number}") { simSwappedWithin } }` }),
+  });
+  const { errors } = (await body.json()) as {
+    readonly errors?: readonly [{ readonly extensions: { readonly code: string } }];
+  };
+  return errors?.[0].extensions.code ?? 'answered';
+}
+
+/** What a process has taken so far, as Linux tells it (proc(5)). */
+function usage(pid: number): { readonly residentMib: number; readonly cpuSeconds: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const residentKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return {
+    residentMib: residentKib / 1024,
+    cpuSeconds: (Number(user) + Number(system)) / TICKS_PER_SECOND,
+  };
+}
+
+async function listen(listening: Server): Promise<string> {
+  listening.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  const address = listening.address();
+  if (address === null || typeof address === 'string') throw new Error('It has no port.');
+  return `http://127.0.0.1:${address.port}`;
+}

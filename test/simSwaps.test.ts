@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import type { Environment } from '../src/config/environment.ts';
+import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
+import { createCorrelator } from '../src/http/correlator.ts';
+import { createSimSwaps, type OperatorParts, type SimSwaps } from '../src/simSwaps.ts';
+import { systemClock } from '../src/systemClock.ts';
+import { askField } from './askedFields.ts';
+import { line } from './endToEnd/askedSimSwaps.ts';
+import { lookupsOf, startScriptedOperator } from './endToEnd/scriptedOperator.ts';
+import { answerJson, type RecordingServer } from './http/recordingServer.ts';
+import { silentLog } from './silentLog.ts';
+import { callerNamed } from './values.ts';
+
+/** What serves the numbers that end so. */
+function serving(lastDigit: string) {
+  return (number: PhoneNumber): boolean => number.endsWith(lastDigit);
+}
+
+function settingsFor(operator: RecordingServer, settings: Environment = {}) {
+  return readConfig({
+    OPERATOR_AUTH_URL: operator.url,
+    OPERATOR_SIM_SWAP_URL: operator.url,
+    OPERATOR_CLIENT_ID: 'test-client',
+    OPERATOR_CLIENT_SECRET: 'test-secret',
+    ...settings,
+  });
+}
+
+/** The operator of these settings, asked about the numbers that it serves. */
+function part(
+  operator: RecordingServer,
+  serves: (number: PhoneNumber) => boolean,
+  settings: Environment = {},
+): OperatorParts[] {
+  return settingsFor(operator, settings).operators.map((one) => ({ settings: one, serves }));
+}
+
+function create(operator: RecordingServer, operators: readonly OperatorParts[]): SimSwaps {
+  const { consent } = settingsFor(operator);
+  return createSimSwaps({ operators, consent, clock: systemClock, log: silentLog });
+}
+
+function loaderOf(simSwaps: SimSwaps) {
+  const cameInAtMs = systemClock.monotonicMs();
+  return simSwaps.forRequest({
+    caller: callerNamed('caller'),
+    purpose: 'fraud-prevention',
+    correlator: createCorrelator(undefined),
+    cameInAtMs,
+    signal: new AbortController().signal,
+    deadlineMs: cameInAtMs + 60_000,
+  });
+}
+
+/** In a request of its own: an answer, or the code of why there is none. */
+async function ask(simSwaps: SimSwaps, number: PhoneNumber): Promise<boolean | string> {
+  const answer = await askField(loaderOf(simSwaps), number, 'simSwappedWithin', {
+    maxAgeHours: 240,
+  });
+  if (answer.kind === 'failure') return answer.failure.code;
+  return answer.kind === 'window' ? answer.swapped : 'another answer';
+}
+
+describe('a number', () => {
+  it('is asked about at the operator that serves it, and nowhere else', async () => {
+    await using even = await startScriptedOperator({
+      lookUp: (received, response) => answerJson(received, response, { swapped: true }),
+    });
+    await using odd = await startScriptedOperator();
+    const simSwaps = create(even, [
+      ...part(even, serving('2'), { OPERATOR_OPERATIONS: 'check' }),
+      ...part(odd, serving('1')),
+    ]);
+
+    expect(await ask(simSwaps, line(2))).toBe(true);
+    expect(await ask(simSwaps, line(1))).toBe(false);
+
+    expect(lookupsOf(even)).toHaveLength(1);
+    expect(lookupsOf(odd)).toHaveLength(1);
+    await simSwaps.close();
+  });
+
+  it('that no operator serves is NUMBER_NOT_SERVED without a call, its consent as well', async () => {
+    await using operator = await startScriptedOperator();
+    const simSwaps = create(operator, part(operator, serving('2'), { OPERATOR_FLOW: '3-legged' }));
+
+    expect(await ask(simSwaps, line(1))).toBe('NUMBER_NOT_SERVED');
+    const consent = await askField(loaderOf(simSwaps), line(1), 'simSwapConsent');
+    expect(consent).toEqual({
+      kind: 'failure',
+      failure: { code: 'NUMBER_NOT_SERVED', reach: 'number' },
+    });
+
+    expect(operator.received).toEqual([]);
+    await simSwaps.close();
+  });
+
+  it('is the only operator’s where there is one', async () => {
+    await using operator = await startScriptedOperator();
+    const simSwaps = create(
+      operator,
+      settingsFor(operator).operators.map((one) => ({ settings: one })),
+    );
+    expect(await ask(simSwaps, line(1))).toBe(false);
+    await simSwaps.close();
+  });
+});
+
+it('an operator that fails is left alone, and the other one is not', async () => {
+  await using broken = await startScriptedOperator({
+    token: (received, response) => answerJson(received, response, {}, 503),
+  });
+  await using well = await startScriptedOperator();
+  const simSwaps = create(well, [...part(broken, serving('1')), ...part(well, serving('2'))]);
+
+  // One after the other: the circuit opens after twenty exchanges about five numbers or more.
+  for (let index = 0; index < 30; index += 1) await ask(simSwaps, line(10 * index + 1));
+  const reached = broken.received.length;
+  expect(await ask(simSwaps, line(1))).toBe('OPERATOR_UNAVAILABLE');
+
+  expect(broken.received).toHaveLength(reached);
+  expect(reached).toBeLessThan(30);
+  expect(await ask(simSwaps, line(2))).toBe(false);
+  await simSwaps.close();
+});
