@@ -1,53 +1,16 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { COMPILE_CACHE } from './compileCache.ts';
+import { Program } from './program.ts';
 import { DEMO_CLIENT, startSimulator } from '../src/simulator/simulator.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-/** `src/main.ts` as somebody starts it, with these settings and no others. */
-class MainProcess {
-  out = '';
-  err = '';
-  /** The exit code, once it and all that it started have ended: they share its output. */
-  readonly ended: Promise<number | null>;
-  readonly #child;
-
-  constructor(settings: Readonly<Record<string, string>>) {
-    const { PATH = '' } = process.env;
-    this.#child = spawn(process.execPath, [MAIN], {
-      env: { PATH, PORT: '0', ...COMPILE_CACHE, ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    // Also after a test that waits for its end in vain.
-    onTestFinished(async () => {
-      this.#child.kill('SIGKILL');
-      await this.ended;
-    });
-    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
-    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
-    this.ended = once(this.#child, 'close').then(([code]: (number | null)[]) => code ?? null);
-  }
-
-  /** Resolves when it has written this; fails when it ends without. */
-  async written(text: string): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const look = (): void => {
-      if (this.out.includes(text)) resolve();
-    };
-    this.#child.stdout.on('data', look);
-    void this.ended.then(() => reject(new Error(`It ended without "${text}": ${this.err}`)));
-    look();
-    await promise;
-  }
-
-  interrupt(): void {
-    this.#child.kill('SIGINT');
-  }
+/** `src/main.ts` with these settings and no others; it ends with the test. */
+function startMain(settings: Readonly<Record<string, string>>): Program {
+  const main = Program.node(['src/main.ts'], { PORT: '0', ...settings });
+  onTestFinished(() => main[Symbol.asyncDispose]());
+  return main;
 }
 
 /** The addresses that a banner names: of the service, and of the simulator. */
@@ -65,14 +28,14 @@ async function isServed(url: string): Promise<boolean> {
 
 describe('started with settings that are not fit', () => {
   test('it ends with exit code 1 and names every problem', async () => {
-    const main = new MainProcess({
+    const main = startMain({
       PORT: 'none',
       ROLE: 'router',
       OPERATOR_AUTH_URL: 'nowhere',
       OPERATOR_CLIENT_SECRET: 's3cret-value',
     });
 
-    expect(await main.ended).toBe(1);
+    expect(await main.ended).toEqual({ code: 1, signal: null });
     for (const name of [
       'PORT',
       'ROLE',
@@ -88,9 +51,9 @@ describe('started with settings that are not fit', () => {
   });
 
   test('NODE_ENV=production without an operator is one of them', async () => {
-    const main = new MainProcess({ NODE_ENV: 'production' });
+    const main = startMain({ NODE_ENV: 'production' });
 
-    expect(await main.ended).toBe(1);
+    expect(await main.ended).toEqual({ code: 1, signal: null });
     expect(main.err).toContain('OPERATOR_AUTH_URL is missing');
   });
 });
@@ -99,9 +62,9 @@ test('on a port that is in use it says so, and leaves no simulator behind', asyn
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const main = new MainProcess({ PORT: String(port) });
+  const main = startMain({ PORT: String(port) });
 
-  expect(await main.ended).toBe(1);
+  expect(await main.ended).toEqual({ code: 1, signal: null });
   expect(main.err).toBe(
     `The port is in use (HOST=127.0.0.1, PORT=${port}). Set PORT to another, or end the program that has it.\n`,
   );
@@ -115,8 +78,8 @@ describe('started with nothing set', () => {
     ['bff', 'phoneNumber'],
     ['subgraph', '_entities'],
   ])('ROLE=%s: the curl line of the banner gets an answer', async (role, field) => {
-    const main = new MainProcess({ ROLE: role });
-    await main.written('Ctrl-C ends both.');
+    const main = startMain({ ROLE: role });
+    await main.written(/Ctrl-C ends both\./);
     const command = /^ *curl [^]*?'$(?=\n\n)/m.exec(main.out)?.[0] ?? '';
 
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
@@ -129,16 +92,16 @@ describe('started with nothing set', () => {
   });
 
   test('SIGINT ends the service and its simulator', async () => {
-    const main = new MainProcess({});
-    await main.written('Ctrl-C ends both.');
+    const main = startMain({});
+    await main.written(/Ctrl-C ends both\./);
     const [service = '', simulator = '', ...others] = addressesIn(main.out);
     expect(others).toEqual([]);
     expect(await isServed(`${service}/readyz`)).toBe(true);
     expect(await isServed(`${simulator}/stats`)).toBe(true);
 
-    main.interrupt();
+    main.signal('SIGINT');
 
-    expect(await main.ended).toBe(0);
+    expect(await main.ended).toEqual({ code: 0, signal: null });
     expect(await isServed(`${service}/readyz`)).toBe(false);
     expect(await isServed(`${simulator}/stats`)).toBe(false);
   });
@@ -147,13 +110,13 @@ describe('started with nothing set', () => {
 test('with an operator set there is no simulator and no banner', async () => {
   const operator = await startSimulator({ port: 0 });
   try {
-    const main = new MainProcess({
+    const main = startMain({
       OPERATOR_AUTH_URL: operator.authUrl,
       OPERATOR_SIM_SWAP_URL: operator.simSwapUrl,
       OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
       OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
     });
-    await main.written('listening');
+    await main.written(/listening/);
     const [listening = ''] = main.out.split('\n');
     const { port } = JSON.parse(listening) as { port: number };
 
@@ -166,8 +129,8 @@ test('with an operator set there is no simulator and no banner', async () => {
     expect(await reply.json()).toEqual({ data: { phoneNumber: { simSwappedWithin: false } } });
     expect(operator.stats()).toMatchObject({ lookups: 1, tokens: 1 });
     expect(main.out).not.toMatch(/simulator|curl|7700/);
-    main.interrupt();
-    expect(await main.ended).toBe(0);
+    main.signal('SIGINT');
+    expect(await main.ended).toEqual({ code: 0, signal: null });
   } finally {
     await operator.close();
   }

@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NpmProcess } from './npmProcess.ts';
+import { Program } from './program.ts';
 
 const SERVICE = /http:\/\/127\.0\.0\.1:\d+(?=\/graphql)/;
 const SIMULATOR = /http:\/\/127\.0\.0\.1:\d+(?=\/stats)/;
@@ -47,8 +45,8 @@ async function startService(settings: Readonly<Record<string, string>> = {}) {
 
 describe('npm start', () => {
   test.each([
-    ['SIGTERM to npm', (npm: NpmProcess) => npm.signalNpm('SIGTERM')],
-    ['SIGINT to npm', (npm: NpmProcess) => npm.signalNpm('SIGINT')],
+    ['SIGTERM to npm', (npm: NpmProcess) => npm.signal('SIGTERM')],
+    ['SIGINT to npm', (npm: NpmProcess) => npm.signal('SIGINT')],
     ['Ctrl-C, to the whole group', (npm: NpmProcess) => npm.signalGroup('SIGINT')],
     ['a terminal that closes', (npm: NpmProcess) => npm.signalGroup('SIGHUP')],
   ])('%s: what is under way is answered, then all ends', async (_name, signal) => {
@@ -68,7 +66,7 @@ describe('npm start', () => {
     '%s: npm ends with 0, after the server',
     async (signal) => {
       const { npm } = await startService();
-      npm.signalNpm(signal);
+      npm.signal(signal);
       expect(await npm.ended).toEqual({ code: 0, signal: null });
     },
   );
@@ -78,7 +76,7 @@ describe('npm start', () => {
     const answer = ask(service, SLOW_NUMBER);
     await expect.poll(() => lookups(simulator), { timeout: 15_000 }).toBe(1);
 
-    npm.signalNpm('SIGKILL');
+    npm.signal('SIGKILL');
 
     expect(await answer).toEqual({ data: { phoneNumber: { simSwappedWithin: false } } });
     await npm.ended;
@@ -117,8 +115,8 @@ describe('npm start', () => {
 });
 
 test.each([
-  ['SIGTERM to npm', (npm: NpmProcess) => npm.signalNpm('SIGTERM')],
-  ['SIGKILL to npm', (npm: NpmProcess) => npm.signalNpm('SIGKILL')],
+  ['SIGTERM to npm', (npm: NpmProcess) => npm.signal('SIGTERM')],
+  ['SIGKILL to npm', (npm: NpmProcess) => npm.signal('SIGKILL')],
   ['Ctrl-C', (npm: NpmProcess) => npm.signalGroup('SIGINT')],
 ])('npm run simulator: %s ends it', async (_name, signal) => {
   const npm = new NpmProcess(['run', 'simulator', '--', '--port', '0']);
@@ -136,15 +134,9 @@ test('the command that the docs name for containers serves and drains, and compi
   const [, command = ''] = /```sh\n\s*(node .*src\/main\.ts)\n/.exec(docs) ?? [];
   expect(command.split(' ')).toContain('--disallow-code-generation-from-strings');
   const [, ...options] = command.split(' ');
-  const child = spawn(process.execPath, options, {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
-    env: { PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const exited = once(child, 'exit');
-  for await (const line of createInterface(child.stdout)) {
-    if (line.startsWith('Ctrl-C ends both')) child.kill('SIGTERM');
-  }
-  expect(await exited).toEqual([0, null]);
+  const program = Program.node(options, { PORT: '0' });
+  onTestFinished(() => program[Symbol.asyncDispose]());
+  await program.written(/Ctrl-C ends both/);
+  program.signal('SIGTERM');
+  expect(await program.exit).toEqual({ code: 0, signal: null });
 });

@@ -1,15 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
-import { COMPILE_CACHE } from '../compileCache.ts';
+import { Program } from '../program.ts';
 import { Random } from '../chaos/random.ts';
 import { leaksIn, NUMBER_MARK, SECRET_MARK, type Leak } from './marks.ts';
 import { NastyOperator } from './nastyOperator.ts';
 import { anyQuestion, type Tokens } from './questions.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const CLIENTS = 32;
 const ROUTER_SECRET = `${SECRET_MARK}-the-router-and-the-subgraph-know-it`;
 
@@ -43,45 +39,30 @@ export async function runCanary({
   const operator = new NastyOperator(new Random(seed + 1), flow === '2-legged');
   const issuer = await TestIssuer.start();
   const operatorUrl = await operator.listen();
-  const server = spawn(process.execPath, [MAIN], {
-    env: {
-      ...COMPILE_CACHE,
-      ...issuer.settings,
-      PORT: '0',
-      ROLE: role,
-      ...(role === 'subgraph' ? { ROUTER_SECRET } : {}),
-      OPERATOR_AUTH_URL: operatorUrl,
-      OPERATOR_SIM_SWAP_URL: operatorUrl,
-      OPERATOR_CLIENT_ID: 'canary',
-      OPERATOR_CLIENT_SECRET: `${SECRET_MARK}-client secret`,
-      OPERATOR_HEADERS: JSON.stringify({ 'x-api-key': `${SECRET_MARK}-api-key` }),
-      OPERATOR_FLOW: flow,
-      QUOTA_PROMPTS_PER_HOUR: '999999999',
-      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
-      OPERATOR_TIMEOUT_MS: '500',
-      CONSENT_WAIT_MS: '20',
-      CONSENT_DENIED_SECONDS: '1',
-      CONSENT_FAILURE_SECONDS: '1',
-      CONSENT_DOUBT_SECONDS: '1',
-      QUOTA_NUMBERS_PER_HOUR: '100',
-      AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
+  await using server = Program.node(['src/main.ts'], {
+    ...issuer.settings,
+    PORT: '0',
+    ROLE: role,
+    ...(role === 'subgraph' ? { ROUTER_SECRET } : {}),
+    OPERATOR_AUTH_URL: operatorUrl,
+    OPERATOR_SIM_SWAP_URL: operatorUrl,
+    OPERATOR_CLIENT_ID: 'canary',
+    OPERATOR_CLIENT_SECRET: `${SECRET_MARK}-client secret`,
+    OPERATOR_HEADERS: JSON.stringify({ 'x-api-key': `${SECRET_MARK}-api-key` }),
+    OPERATOR_FLOW: flow,
+    QUOTA_PROMPTS_PER_HOUR: '999999999',
+    QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
+    OPERATOR_TIMEOUT_MS: '500',
+    CONSENT_WAIT_MS: '20',
+    CONSENT_DENIED_SECONDS: '1',
+    CONSENT_FAILURE_SECONDS: '1',
+    CONSENT_DOUBT_SECONDS: '1',
+    QUOTA_NUMBERS_PER_HOUR: '100',
+    AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,
   });
-  const said: string[] = [];
-  const port = Promise.withResolvers<number>();
-  server.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said.push(text);
-    const found = /"port":(\d+)/.exec(said.join(''))?.[1];
-    if (found !== undefined && said.length < 10) port.resolve(Number(found));
-  });
-  server.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
-  server.once('exit', () => {
-    port.reject(new Error('The server ended before it listened.'));
-  });
-  const ended = once(server, 'close');
+  const [, port] = await server.written(/"port":(\d+)\D/);
 
-  const pool = new Pool(`http://127.0.0.1:${await port.promise}`, { connections: CLIENTS });
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CLIENTS });
   const statuses = new Map<number, number>();
   const codes = new Map<string, number>();
   const leaks: (Leak & { where: string })[] = [];
@@ -108,12 +89,12 @@ export async function runCanary({
     await Promise.all(Array.from({ length: CLIENTS }, client));
   } finally {
     await pool.destroy();
-    server.kill('SIGTERM');
-    await ended;
+    server.signal('SIGTERM');
+    await server.ended;
     await operator.close();
     await issuer.close();
   }
-  const lines = said.join('').split('\n');
+  const lines = (server.out + server.err).split('\n');
   for (const line of lines) {
     leaks.push(...leaksIn(line).map((leak) => ({ ...leak, where: `standard output: ${line}` })));
   }

@@ -17,6 +17,8 @@ export interface ChaosRun {
   /** Whether the operator echoes correlators; if not, `OPERATOR_CORRELATOR_ECHO=never`. */
   readonly echoes: boolean;
   readonly without: Guard | undefined;
+  /** It ends before that once this was seen. */
+  readonly until?: keyof Wrongness;
 }
 
 /** What came of it. */
@@ -87,8 +89,18 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   const giveUpAfterMs =
     REQUEST_TIMEOUT_MS +
     (run.without === 'time-limit' ? GIVEN_UP_WITHOUT_LIMIT_AFTER_MS : GIVEN_UP_AFTER_MS);
+  const wrong = (): Wrongness => ({
+    wrongAnswers: tally.wrongAnswers,
+    falseForUnknown: tally.falseForUnknown,
+    tokensSeenTwice: operator.history.tokensSeenTwice,
+    tokensOnAnotherSubject: operator.history.tokensOnAnotherSubject,
+    billedTwice: operator.history.billedTwice,
+    promptsWhileOneLived: operator.history.promptsWhileOneLived,
+    withoutAnEnd: tally.withoutAnEnd,
+  });
+  const isSeen = (): boolean => run.until !== undefined && wrong()[run.until] > 0;
   const client = async (): Promise<void> => {
-    while (operator.history.exchanges < run.exchanges) {
+    while (operator.history.exchanges < run.exchanges && !isSeen()) {
       await ask(pool, random, truth, { tally, giveUpAfterMs });
     }
   };
@@ -107,15 +119,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     refusals: tally.refusals,
     faults: history.faults,
     latestMs: tally.latestMs,
-    wrong: {
-      wrongAnswers: tally.wrongAnswers,
-      falseForUnknown: tally.falseForUnknown,
-      tokensSeenTwice: history.tokensSeenTwice,
-      tokensOnAnotherSubject: history.tokensOnAnotherSubject,
-      billedTwice: history.billedTwice,
-      promptsWhileOneLived: history.promptsWhileOneLived,
-      withoutAnEnd: tally.withoutAnEnd,
-    },
+    wrong: wrong(),
   };
 }
 

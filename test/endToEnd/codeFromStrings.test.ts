@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { NpmProcess } from '../npmProcess.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FLAG = '--disallow-code-generation-from-strings';
@@ -27,29 +26,11 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-/** `npm start`, as somebody types it: in a group of its own, so that all of it ends with the test. */
+/** The address of an `npm start`, all of which ends with the test. */
 async function npmStart(settings: Readonly<Record<string, string>>): Promise<string> {
-  const { PATH = '', HOME = '' } = process.env;
-  const child = spawn('npm', ['start'], {
-    cwd: ROOT,
-    env: { PATH, HOME, PORT: '0', ...settings },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const ended = once(child, 'close');
-  onTestFinished(async () => {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
-    await ended;
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let printed = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-    const [url] = /http:\/\/127\.0\.0\.1:\d+\/graphql/.exec(printed) ?? [];
-    if (url !== undefined) resolve(url);
-  });
-  void ended.then(() => reject(new Error('npm start ended before it served.')));
-  return promise;
+  const npm = new NpmProcess(['start'], { PORT: '0', ...settings });
+  const [url] = await npm.written(/http:\/\/127\.0\.0\.1:\d+\/graphql/);
+  return url;
 }
 
 async function ask(url: string, query: string): Promise<unknown> {

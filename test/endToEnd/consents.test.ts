@@ -12,6 +12,9 @@ const WITHDRAWN = '+447700900053';
 const EXPIRES_AFTER_6_S = '+447700900055';
 const REPLY_LOST = '+447700900058';
 
+/** Longer than an owner takes, on a busy machine too. */
+const PATIENT = { CONSENT_WAIT_MS: '25000', REQUEST_TIMEOUT_MS: '30000' };
+
 const WITHIN = 'query ($number: ID!) { phoneNumber(e164: $number) { swapped: simSwappedWithin } }';
 
 function codeOf({ errors = [] }: GraphqlReply): string | undefined {
@@ -33,7 +36,7 @@ describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) =
 
   test('granted while the request waits: one answer, one prompt', async () => {
     await using service = await start({
-      CONSENT_WAIT_MS: '8000',
+      ...PATIENT,
     });
 
     const reply = await service.ask(WITHIN, { number: GRANTED_AFTER_2_S });
@@ -68,12 +71,12 @@ describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) =
   });
 
   test.each([
-    ['30', 'wait=12', { swapped: false }],
+    ['60', 'wait=30', { swapped: false }],
     ['0', 'wait=0', { swapped: 'CONSENT_PENDING' }],
   ])('waits as long as the request prefers (Prefer: wait=%s)', async (wait, applied, heard) => {
     await using service = await start({
       CONSENT_WAIT_MS: '1000',
-      REQUEST_TIMEOUT_MS: '12000',
+      REQUEST_TIMEOUT_MS: '30000',
     });
 
     const reply = await fetch(`${service.url}/graphql`, {
@@ -98,7 +101,7 @@ describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) =
 
   test('requests that come while the owner thinks share one prompt, one token and one lookup', async () => {
     await using service = await start({
-      CONSENT_WAIT_MS: '8000',
+      ...PATIENT,
     });
 
     const replies = await Promise.all(
@@ -111,7 +114,7 @@ describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) =
 
   test('declined: CONSENT_DENIED, remembered without a second prompt', async () => {
     await using service = await start({
-      CONSENT_WAIT_MS: '8000',
+      ...PATIENT,
     });
 
     for (const _ of ['asked', 'asked again']) {

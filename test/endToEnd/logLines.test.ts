@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { SignJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
+import { Program } from '../program.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 const REFUSED = "a caller's access token was refused";
@@ -81,13 +79,15 @@ describe('the life of a process in its log', () => {
 
   test('LOG_LEVEL=error leaves out what is less', async () => {
     const jwks = await serve((_request, response) => response.writeHead(404).end());
-    const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-    const child = spawn(process.execPath, [main], {
-      env: { ...issuer.settings, JWT_JWKS_URL: jwks, LOG_LEVEL: 'error', PORT: '0', ...OPERATOR },
-      stdio: ['ignore', 'pipe', 'inherit'],
+    const main = Program.node(['src/main.ts'], {
+      ...issuer.settings,
+      JWT_JWKS_URL: jwks,
+      LOG_LEVEL: 'error',
+      PORT: '0',
+      ...OPERATOR,
     });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const [first] = (await once(createInterface(child.stdout), 'line')) as [string];
+    onTestFinished(() => main[Symbol.asyncDispose]());
+    const [first] = await main.written(/^.*(?=\n)/);
     expect(JSON.parse(first)).toMatchObject({ level: 50, reason: 'status 404' });
   });
 });

@@ -1,70 +1,50 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { COMPILE_CACHE } from '../compileCache.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-
-/** How a process ended. */
-export interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
+import { Program, type Exit } from '../program.ts';
 
 /** `src/main.ts` in a process of its own, on a free port, asking an operator that is not the built-in one. */
 export class ServerProcess implements AsyncDisposable {
   readonly url: string;
-  /** Resolves when it has ended, by itself or not. */
-  readonly exit: Promise<Exit>;
-  /** What it writes: a test may stop reading it, or close it. */
-  readonly stdout: Readable;
-  readonly pid: number;
-  /** The lines that it has written so far. */
-  readonly lines: readonly string[];
-  readonly #child: ChildProcess;
+  readonly #program: Program;
 
-  private constructor(
-    url: string,
-    child: ChildProcess & { readonly stdout: Readable },
-    exit: Promise<Exit>,
-    lines: readonly string[],
-  ) {
-    this.lines = lines;
+  private constructor(url: string, program: Program) {
     this.url = url;
-    this.exit = exit;
-    this.stdout = child.stdout;
-    this.pid = child.pid ?? 0;
-    this.#child = child;
+    this.#program = program;
   }
 
   static async start(
     operatorUrl: string,
     settings: Record<string, string>,
   ): Promise<ServerProcess> {
-    const child = spawn(process.execPath, [MAIN], {
-      env: {
-        ...COMPILE_CACHE,
-        PORT: '0',
-        OPERATOR_AUTH_URL: operatorUrl,
-        OPERATOR_SIM_SWAP_URL: operatorUrl,
-        OPERATOR_CLIENT_ID: 'test-client',
-        OPERATOR_CLIENT_SECRET: 'test-secret',
-        ...settings,
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
+    const program = Program.node(['src/main.ts'], {
+      PORT: '0',
+      OPERATOR_AUTH_URL: operatorUrl,
+      OPERATOR_SIM_SWAP_URL: operatorUrl,
+      OPERATOR_CLIENT_ID: 'test-client',
+      OPERATOR_CLIENT_SECRET: 'test-secret',
+      ...settings,
     });
-    const exit = once(child, 'exit').then(([code, signal]): Exit => ({ code, signal }));
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const lines: string[] = [];
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      lines.push(line);
-      const port = portIn(line);
-      if (port !== undefined) resolve(port);
-    });
-    void exit.then(() => reject(new Error('The server ended before it listened.')));
-    return new ServerProcess(`http://127.0.0.1:${await promise}`, child, exit, lines);
+    const [line] = await program.written(/^.*"msg":"listening".*(?=\n)/m);
+    const { port } = JSON.parse(line) as { port: number };
+    return new ServerProcess(`http://127.0.0.1:${port}`, program);
+  }
+
+  /** Resolves when it has ended, by itself or not. */
+  get exit(): Promise<Exit> {
+    return this.#program.exit;
+  }
+
+  /** What it writes: a test may stop reading it, or close it. */
+  get stdout(): Readable {
+    return this.#program.stdout;
+  }
+
+  get pid(): number {
+    return this.#program.pid;
+  }
+
+  /** The lines that it has written so far; the last of a process that is killed may be torn, and is none. */
+  get lines(): readonly string[] {
+    return this.#program.lines;
   }
 
   /** What its log says under this message, line by line. */
@@ -75,18 +55,10 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   terminate(): void {
-    this.#child.kill('SIGTERM');
+    this.#program.signal('SIGTERM');
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode === null) this.#child.kill('SIGKILL');
-    await this.exit;
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#program[Symbol.asyncDispose]();
   }
-}
-
-function portIn(line: string): number | undefined {
-  // The last line of a process that is killed may be torn.
-  if (!line.includes('"listening"')) return undefined;
-  const { msg, port } = JSON.parse(line) as { msg?: string; port?: number };
-  return msg === 'listening' ? port : undefined;
 }

@@ -1,29 +1,22 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { launchSimulator } from '../../src/simulator/launch.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
+import { Program } from '../program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/simulator/main.ts', import.meta.url));
+/** Once it is printed, all of them are. */
+const LAST_SETTING = /OPERATOR_CLIENT_SECRET=\S+\n/;
 
-function run(...options: string[]): ChildProcess & { stdout: NodeJS.ReadableStream } {
-  const child = spawn(process.execPath, [MAIN, ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  return child;
+function run(...options: string[]): Program {
+  const simulator = Program.node(['src/simulator/main.ts', ...options]);
+  onTestFinished(() => simulator[Symbol.asyncDispose]());
+  return simulator;
 }
 
 /** The exit code of a run that ends by itself, and what it complains of. */
 async function complaint(...options: string[]): Promise<{ code: unknown; message: string }> {
-  const child = run(...options);
-  const [message, [code]] = await Promise.all([
-    child.stderr === null ? '' : text(child.stderr),
-    once(child, 'exit') as Promise<unknown[]>,
-  ]);
-  return { code, message };
+  const simulator = run(...options);
+  const { code } = await simulator.ended;
+  return { code, message: simulator.err };
 }
 
 describe('the simulator as a program', () => {
@@ -48,10 +41,10 @@ describe('the simulator as a program', () => {
     [['--dialect', '2.1'], '/sim-swap/v2'],
     [['--dialect', '1.0'], '/sim-swap/v1'],
   ])('%j: the API lies at %s', async (options, path) => {
-    const child = run('--port', '0', ...options);
-    const [printed] = (await once(child.stdout, 'data')) as [Buffer];
+    const simulator = run('--port', '0', ...options);
+    await simulator.written(LAST_SETTING);
 
-    expect(String(printed)).toMatch(new RegExp(`OPERATOR_SIM_SWAP_URL=http://[^/]+${path}\n`));
+    expect(simulator.out).toMatch(new RegExp(`OPERATOR_SIM_SWAP_URL=http://[^/]+${path}\n`));
   });
 
   test('a port in use ends it with the reason', async () => {
@@ -68,11 +61,10 @@ describe('the simulator as a program', () => {
   test.each<[NodeJS.Signals]>([['SIGINT'], ['SIGTERM']])(
     'prints the settings of its client, and ends on %s',
     async (signal) => {
-      const child = run('--port', '0');
-      const exited = once(child, 'exit');
-      const [printed] = (await once(child.stdout, 'data')) as [Buffer];
+      const simulator = run('--port', '0');
+      await simulator.written(LAST_SETTING);
       const settings = Object.fromEntries(
-        [...printed.toString().matchAll(/(OPERATOR_\w+)=(\S+)/g)].map(([, name, value]) => [
+        [...simulator.out.matchAll(/(OPERATOR_\w+)=(\S+)/g)].map(([, name, value]) => [
           name,
           value,
         ]),
@@ -85,9 +77,9 @@ describe('the simulator as a program', () => {
       ]);
       expect((await fetch(`${settings['OPERATOR_AUTH_URL']}/stats`)).status).toBe(200);
 
-      child.kill(signal);
+      simulator.signal(signal);
 
-      expect(await exited).toEqual([0, null]);
+      expect(await simulator.exit).toEqual({ code: 0, signal: null });
     },
   );
 });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { NpmProcess } from '../../../test/npmProcess.ts';
 
 test.each([
-  ['SIGTERM to npm', (npm: NpmProcess) => npm.signalNpm('SIGTERM')],
-  ['SIGKILL to npm', (npm: NpmProcess) => npm.signalNpm('SIGKILL')],
+  ['SIGTERM to npm', (npm: NpmProcess) => npm.signal('SIGTERM')],
+  ['SIGKILL to npm', (npm: NpmProcess) => npm.signal('SIGKILL')],
   ['Ctrl-C', (npm: NpmProcess) => npm.signalGroup('SIGINT')],
 ])('npm run mobile: %s ends the app, its BFF and the operator', async (_name, signal) => {
   const npm = new NpmProcess(['run', 'mobile']);

@@ -1,0 +1,112 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from './compileCache.ts';
+
+const PROJECT = fileURLToPath(new URL('..', import.meta.url));
+
+/** How a process ended. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** What becomes of a program's start, where it matters. */
+export interface ProgramOptions {
+  /** In a process group of its own, as a terminal starts it: signals go to all of it, or to its first. */
+  readonly hasOwnGroup?: boolean;
+}
+
+/** A program in a process of its own, started in the project with these settings and no others. */
+export class Program implements AsyncDisposable {
+  /** What it has written so far. */
+  out = '';
+  err = '';
+  readonly pid: number;
+  /** A test may stop reading it, or close it. */
+  readonly stdout: Readable;
+  /** How it ended. */
+  readonly exit: Promise<Exit>;
+  /** The same, once everything that it started has ended too: they share its output. */
+  readonly ended: Promise<Exit>;
+  readonly #child: ChildProcess;
+  readonly #hasOwnGroup: boolean;
+
+  constructor(
+    command: string,
+    words: readonly string[],
+    settings: Readonly<Record<string, string>>,
+    { hasOwnGroup = false }: ProgramOptions = {},
+  ) {
+    const { PATH = '', HOME = '' } = process.env;
+    const child = spawn(command, words, {
+      cwd: PROJECT,
+      detached: hasOwnGroup,
+      env: { PATH, HOME, ...COMPILE_CACHE, ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    this.#hasOwnGroup = hasOwnGroup;
+    this.pid = child.pid ?? 0;
+    this.stdout = child.stdout;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.out += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.err += text));
+    this.exit = once(child, 'exit').then(([code, signal]): Exit => ({ code, signal }));
+    this.ended = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
+  }
+
+  /** A file of the project, run by this Node. */
+  static node(words: readonly string[], settings: Readonly<Record<string, string>> = {}): Program {
+    return new Program(process.execPath, words, settings);
+  }
+
+  /** Resolves to the first match in what it wrote to its standard output; fails when it ends without. */
+  async written(pattern: RegExp): Promise<RegExpExecArray> {
+    const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+    const look = (): void => {
+      const found = pattern.exec(this.out);
+      if (found !== null) resolve(found);
+    };
+    this.stdout.on('data', look);
+    void this.ended.then(() => reject(new Error(`It ended without ${pattern}: ${this.err}`)));
+    look();
+    try {
+      return await promise;
+    } finally {
+      this.stdout.off('data', look);
+    }
+  }
+
+  /** The lines that it has written whole. */
+  get lines(): readonly string[] {
+    return this.out.split('\n').slice(0, -1);
+  }
+
+  /** As a container's runtime and a service manager do: it alone is told. */
+  signal(signal: NodeJS.Signals): void {
+    this.#send(this.pid, signal);
+  }
+
+  /** As a terminal does on Ctrl-C: it, and what it started in its group, are told. */
+  signalGroup(signal: NodeJS.Signals): void {
+    this.#send(-this.pid, signal);
+  }
+
+  /** Ends it, and all of its group, however it is doing. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#send(this.#hasOwnGroup ? -this.pid : this.pid, 'SIGKILL');
+    // What is not read would keep it from being over.
+    this.stdout.destroy();
+    this.#child.stderr?.destroy();
+    await this.ended;
+  }
+
+  #send(pid: number, signal: NodeJS.Signals): void {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended.
+    }
+  }
+}
