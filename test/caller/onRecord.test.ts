@@ -73,14 +73,6 @@ function query(number: string, fields = 'simSwappedWithin(maxAgeHours: 24)'): st
   return `{ phoneNumber(e164: "${number}") { ${fields} } }`;
 }
 
-const askNumber = async (service: SimulatedService, n: number, signal: AbortSignal | null = null) =>
-  fetch(`${service.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(await reader()) },
-    body: JSON.stringify({ query: query(`+44770090050${n}`) }),
-    signal,
-  });
-
 describe('the audit trail', () => {
   it('has a line before each lookup and one after', async () => {
     await withTrail({}, async (service, file) => {
