@@ -5,31 +5,31 @@ import { PURPOSE_HEADER, purposeOf } from './purposes.ts';
 import { ROUTER_SECRET_HEADER, type RouterProof } from './routerProof.ts';
 import type { TokenVerifier } from './tokenVerifier.ts';
 
-/** Who sent a request, and what for. */
+/** The caller of a request, and its purpose. */
 export interface Admitted {
   readonly caller: Caller;
   readonly purpose: string;
 }
 
-/** Why a request is turned away before it is read: a status, headers, and a word for people. */
-export interface TurnedAway {
+/** Why a request is refused before its body is read: the status, headers and message of the reply. */
+export interface HttpRefusal {
   readonly status: number;
   readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN' | 'BAD_USER_INPUT' | 'UNAVAILABLE';
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the gate is made of. */
+/** What the gate is built from. */
 export interface GateParts {
-  /** Absent where no proof is asked. */
+  /** Absent where no router secret is configured. */
   readonly router: RouterProof | undefined;
-  /** Absent where everyone is anonymous. */
+  /** Absent where every caller is anonymous. */
   readonly tokens: TokenVerifier | undefined;
-  /** The first is taken where nothing is said. */
+  /** The first is the default. */
   readonly purposes: readonly string[];
 }
 
-/** Lets a request in, or says why not. It looks at the headers alone: nothing is parsed for a stranger. */
+/** Admits a request or says why not, by its headers alone: no body is parsed for an unknown client. */
 export class Gate {
   readonly #parts: GateParts;
 
@@ -37,7 +37,7 @@ export class Gate {
     this.#parts = parts;
   }
 
-  async admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway> {
+  async admit(headers: IncomingHttpHeaders): Promise<Admitted | HttpRefusal> {
     const { router, purposes } = this.#parts;
     if (router?.accepts(singleValue(headers[ROUTER_SECRET_HEADER])) === false)
       return NOT_THE_ROUTER;
@@ -47,7 +47,7 @@ export class Gate {
     return purpose === undefined ? NO_SUCH_PURPOSE : { caller, purpose };
   }
 
-  async #authenticate(authorization: string | undefined): Promise<Caller | TurnedAway> {
+  async #authenticate(authorization: string | undefined): Promise<Caller | HttpRefusal> {
     const { tokens } = this.#parts;
     if (tokens === undefined) return ANONYMOUS;
     if (authorization === undefined) return NO_TOKEN;
@@ -59,15 +59,15 @@ export class Gate {
   }
 }
 
-const NOT_THE_ROUTER: TurnedAway = {
+const NOT_THE_ROUTER: HttpRefusal = {
   status: 403,
   code: 'FORBIDDEN',
   message: 'This subgraph answers its router alone.',
   headers: {},
 };
 
-/** RFC 6750 §3.1: who has not tried to authenticate hears of no error. */
-const NO_TOKEN: TurnedAway = {
+/** RFC 6750 §3.1: a request without credentials gets a challenge without an error code. */
+const NO_TOKEN: HttpRefusal = {
   status: 401,
   code: 'UNAUTHENTICATED',
   message: 'Send an access token, with the header authorization: Bearer.',
@@ -75,23 +75,23 @@ const NO_TOKEN: TurnedAway = {
 };
 
 /** One word for every flaw: a forger learns nothing from it. */
-const INVALID_TOKEN: TurnedAway = {
+const INVALID_TOKEN: HttpRefusal = {
   status: 401,
   code: 'UNAUTHENTICATED',
   message: 'The access token is not valid. Get another one.',
   headers: { 'www-authenticate': 'Bearer realm="sim-swap", error="invalid_token"' },
 };
 
-const NO_KEYS: TurnedAway = {
+const NO_KEYS: HttpRefusal = {
   status: 503,
   code: 'UNAVAILABLE',
   message: 'Access tokens cannot be verified for the moment. Ask again later.',
   headers: { 'retry-after': '5' },
 };
 
-const NO_SUCH_PURPOSE: TurnedAway = {
+const NO_SUCH_PURPOSE: HttpRefusal = {
   status: 400,
   code: 'BAD_USER_INPUT',
-  message: `The purpose, in the token's claim or in the header ${PURPOSE_HEADER}, is none of those allowed.`,
+  message: `The purpose, in the token's claim or in the header ${PURPOSE_HEADER}, is not one of those allowed.`,
   headers: {},
 };

@@ -5,7 +5,7 @@ import {
   type HTTPGraphQLRequest,
   type HTTPGraphQLResponse,
 } from '@apollo/server';
-import type { Admitted, TurnedAway } from '../caller/gate.ts';
+import type { Admitted, HttpRefusal } from '../caller/gate.ts';
 import type { Clock } from '../clock.ts';
 import type { CreateContext, RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
@@ -41,7 +41,7 @@ export interface EndpointParts {
   /** Whether a request under this header `host` is for us: a page whose name leads here is not ours. */
   allowsHost(host: string | undefined): boolean;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
-  admit(headers: IncomingHttpHeaders): Promise<Admitted | TurnedAway>;
+  admit(headers: IncomingHttpHeaders): Promise<Admitted | HttpRefusal>;
   readonly createContext: CreateContext;
 }
 
