@@ -240,11 +240,11 @@ function createRoute(parts: RouteParts): LookupRoute {
 const BULKHEAD = { permits: 256, queue: 10_000 };
 
 function directLookups({ tokens, operator, admission, clock }: RouteParts): DirectLookups {
-  const rooms = {
+  const bulkheads = {
     'retrieve-date': new Bulkhead(BULKHEAD, clock),
     check: new Bulkhead(BULKHEAD, clock),
   };
-  return new DirectLookups({ tokens, operator, admission, rooms, clock });
+  return new DirectLookups({ tokens, operator, admission, bulkheads, clock });
 }
 
 function consentedLookups(parts: RouteParts): ConsentedLookups {
@@ -267,7 +267,7 @@ function consentedLookups(parts: RouteParts): ConsentedLookups {
         leaseMs: exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS,
         firstPoll: settings.cibaFirstPoll,
       },
-      rooms: { requests: new Bulkhead(BULKHEAD, clock), polls: new Bulkhead(BULKHEAD, clock) },
+      bulkheads: { requests: new Bulkhead(BULKHEAD, clock), polls: new Bulkhead(BULKHEAD, clock) },
       exchangeMs,
       clock,
     },

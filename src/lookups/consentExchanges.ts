@@ -42,7 +42,7 @@ export interface ExchangeParts extends LedgerParts, TellingParts {
   readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
   readonly operator: Pick<Operator, 'lookUp'>;
   /** Prompts and polls have permits of their own, so that a thousand pending consents hold up nothing. */
-  readonly rooms: { readonly requests: Bulkhead; readonly polls: Bulkhead };
+  readonly bulkheads: { readonly requests: Bulkhead; readonly polls: Bulkhead };
   readonly clock: Clock;
 }
 
@@ -66,7 +66,7 @@ const MAX_WAY_MS = 500;
 
 /**
  * The exchanges of one consent: the prompt, the polls, and the lookup. Each is claimed in the ledger, made,
- * told to the requests that wait, and written down. It runs to its own timeout, whoever still waits.
+ * told to the requests that wait, and written down. It runs to its own timeout, even if no request waits.
  */
 export class ConsentExchanges {
   readonly #number: PhoneNumber;
@@ -86,7 +86,7 @@ export class ConsentExchanges {
   /** Asks the owner. */
   request(cause: Waiter, page: Page): Promise<Progress> {
     const queuedAtMs = this.#parts.clock.monotonicMs();
-    return this.#inRoom('requests', cause, async () => {
+    return this.#withPermit('requests', cause, async () => {
       const waitedMs = this.#parts.clock.monotonicMs() - queuedAtMs;
       if (waitedMs < LOOK_AGAIN_MS) return this.#request(cause, page);
       // Much may have been learned since: that the operator refuses us, for one.
@@ -98,20 +98,20 @@ export class ConsentExchanges {
 
   /** Asks the operator whether the owner has answered, and makes the lookup if so. */
   poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
-    return this.#inRoom('polls', cause, () => this.#poll(cause, page, pending));
+    return this.#withPermit('polls', cause, () => this.#poll(cause, page, pending));
   }
 
   /** Takes the step when there is a permit for it. */
-  #inRoom(
-    room: 'requests' | 'polls',
+  #withPermit(
+    kind: 'requests' | 'polls',
     cause: Waiter,
     step: () => Promise<Progress>,
   ): Promise<Progress> {
-    return this.#parts.rooms[room].run(
+    return this.#parts.bulkheads[kind].run(
       { deadlineMs: this.#lastDeadlineMs(cause) },
       step,
-      (turnedAway) => {
-        this.#waiters.fail(failureOf(turnedAway));
+      (rejection) => {
+        this.#waiters.fail(failureOf(rejection));
         return 'told';
       },
     );
@@ -240,7 +240,7 @@ export class ConsentExchanges {
     return 'exchanged';
   }
 
-  /** The token goes out at once with the lookup that now helps most, whoever still waits. */
+  /** The token goes out at once with the lookup that now helps most, even if no request waits any more. */
   async #redeem(
     cause: Waiter,
     token: AccessToken,

@@ -21,8 +21,8 @@ export interface DirectParts {
   readonly tokens: TokenManager;
   readonly operator: Operator;
   readonly admission: Admission;
-  /** One room for a token and the lookup it is for: with one each, tokens would grow old in between. */
-  readonly rooms: Readonly<Record<Operation, Bulkhead>>;
+  /** A token and its lookup share one permit; with separate queues tokens would expire while waiting. */
+  readonly bulkheads: Readonly<Record<Operation, Bulkhead>>;
   readonly clock: Clock;
 }
 
@@ -37,10 +37,10 @@ export class DirectLookups implements LookupRoute {
   lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const { request } = inquiry;
     if (request.signal.aborted) return Promise.resolve(lookupFailed(lookup, OUT_OF_TIME));
-    return this.#parts.rooms[lookup.operation].run(
+    return this.#parts.bulkheads[lookup.operation].run(
       request,
       () => this.#lookUpIfAdmitted(lookup, inquiry),
-      (turnedAway) => lookupFailed(lookup, failureOf(turnedAway)),
+      (rejection) => lookupFailed(lookup, failureOf(rejection)),
     );
   }
 

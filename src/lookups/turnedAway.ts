@@ -1,10 +1,10 @@
 import type { LookupFailure } from '../errors.ts';
-import type { TurnedAway } from '../http/resilience/bulkhead.ts';
+import type { BulkheadRejection } from '../http/resilience/bulkhead.ts';
 import { OUT_OF_TIME } from './lookupRoute.ts';
 
-/** What a question hears whose lookup found no room. */
-export function failureOf(turnedAway: TurnedAway): LookupFailure {
-  switch (turnedAway) {
+/** The failure of a lookup that its bulkhead rejects. Pure. */
+export function failureOf(rejection: BulkheadRejection): LookupFailure {
+  switch (rejection) {
     case 'full':
       return { code: 'OPERATOR_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
     case 'late':

@@ -54,7 +54,7 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
   const { clock } = place;
   const operator = new StrictOperator(history, clock, place.latenessMs);
   const audit = new Audit();
-  const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
+  const bulkhead = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
   const replicas = place.stores.map((stores): LookupRoute => {
     const route = new ConsentedLookups(
       {
@@ -71,7 +71,7 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
           leaseMs: LEASE_MS,
           firstPoll: 'at-once',
         },
-        rooms: { requests: room(), polls: room() },
+        bulkheads: { requests: bulkhead(), polls: bulkhead() },
         exchangeMs: EXCHANGE_MS,
         clock,
       },

@@ -50,7 +50,7 @@ export class AskedConsents {
   constructor({ replicas = 1, keepMs = 60_000, permits = 10 } = {}) {
     const { clock, operator, admission, store } = this;
     const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: 60_000 });
-    const room = () => new Bulkhead({ permits, queue: 10 }, clock);
+    const bulkhead = () => new Bulkhead({ permits, queue: 10 }, clock);
     this.#replicas = Array.from({ length: replicas }, () => {
       const route = new ConsentedLookups(
         {
@@ -68,7 +68,7 @@ export class AskedConsents {
             leaseMs: 17_000,
             firstPoll: 'at-once',
           },
-          rooms: { requests: room(), polls: room() },
+          bulkheads: { requests: bulkhead(), polls: bulkhead() },
           exchangeMs: 10_000,
           clock,
         },

@@ -72,7 +72,7 @@ describe.each([
   });
 
   function route(waitMs = WAIT_MS): ConsentedLookups {
-    const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
+    const bulkhead = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
     return new ConsentedLookups(
       {
         tokens: operator,
@@ -89,7 +89,7 @@ describe.each([
           leaseMs: 11_000,
           firstPoll: 'at-once',
         },
-        rooms: { requests: room(), polls: room() },
+        bulkheads: { requests: bulkhead(), polls: bulkhead() },
         exchangeMs: 10_000,
         clock,
       },

@@ -107,7 +107,7 @@ describe('lookups with consent in several replicas', () => {
   });
 
   function replica(waitMs = WAIT_MS): ConsentedLookups {
-    const room = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
+    const bulkhead = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
     return new ConsentedLookups(
       {
         tokens: operator,
@@ -124,7 +124,7 @@ describe('lookups with consent in several replicas', () => {
           leaseMs: LEASE_MS,
           firstPoll: 'at-once',
         },
-        rooms: { requests: room(), polls: room() },
+        bulkheads: { requests: bulkhead(), polls: bulkhead() },
         exchangeMs: 10_000,
         clock,
       },

@@ -7,7 +7,7 @@ export interface BulkheadSize {
   readonly queue: number;
 }
 
-/** Until when somebody is worth working for. */
+/** Until when a result is still of use. */
 export interface Urgency {
   /** On the monotonic clock. It may move on while work is shared and more requests join. */
   readonly deadlineMs: number;
@@ -16,10 +16,10 @@ export interface Urgency {
   readonly isShared?: boolean | undefined;
 }
 
-/** Why work was not done: no room to wait in, or no time left once it would have been its turn. */
-export type TurnedAway = 'full' | 'late';
+/** Why work was not done: the queue was full, or the deadline passed before a permit was free. */
+export type BulkheadRejection = 'full' | 'late';
 
-/** Somebody's place in the queue. */
+/** A place in the queue. */
 interface Ticket extends Abortable {
   readonly urgency: Urgency;
   call(turn: 'now' | 'late'): void;
@@ -29,8 +29,8 @@ interface Ticket extends Abortable {
 const SMOOTHING = 0.1;
 
 /**
- * Keeps one kind of work from taking all there is. When the queue is full, whoever has waited longest
- * and cannot make its deadline any more gives way; if all can, the newcomer is turned away.
+ * Keeps one kind of work from taking every resource. When the queue is full, the waiter that is longest
+ * in it and can no longer make its deadline gives way; if all can, the new piece of work is rejected.
  */
 export class Bulkhead {
   readonly #size: BulkheadSize;
@@ -45,17 +45,17 @@ export class Bulkhead {
     this.#clock = clock;
   }
 
-  /** Does the work when there is room for it, or else what is told why it was not done. */
+  /** Does the work once it has a permit; if it gets none, `onRejected` is told why. */
   async run<T>(
     urgency: Urgency,
     work: () => Promise<T>,
-    otherwise: (turnedAway: TurnedAway) => T,
+    onRejected: (rejection: BulkheadRejection) => T,
   ): Promise<T> {
     if (this.#underWay < this.#size.permits) {
       this.#underWay += 1;
     } else {
       const turn = await this.#wait(urgency);
-      if (turn !== 'now') return otherwise(turn);
+      if (turn !== 'now') return onRejected(turn);
     }
     const startedAtMs = this.#clock.monotonicMs();
     try {
@@ -66,7 +66,7 @@ export class Bulkhead {
     }
   }
 
-  #wait(urgency: Urgency): Promise<'now' | TurnedAway> {
+  #wait(urgency: Urgency): Promise<'now' | BulkheadRejection> {
     if (this.#waiting.size >= this.#size.queue && !this.#dropOldestLate()) {
       return Promise.resolve('full');
     }
@@ -98,7 +98,7 @@ export class Bulkhead {
     return false;
   }
 
-  /** Hands the permit on to whoever has waited longest and still has time. */
+  /** Hands the permit on to the waiter that is longest in the queue and still has time. */
   #next(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const ticket of this.#waiting) {

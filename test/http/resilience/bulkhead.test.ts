@@ -22,7 +22,7 @@ describe('the bulkhead', () => {
         await clock.sleep(1000);
         return `done ${name}`;
       },
-      (turnedAway) => turnedAway,
+      (rejection) => rejection,
     );
   }
 
