@@ -6,7 +6,7 @@ import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
-import { readAccess, readManners, type OperatorManners } from './config/operator.ts';
+import { readAccess, readProfile, type OperatorProfile } from './config/operator.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
@@ -33,9 +33,9 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
-  /** One for now. Where none is configured, the built-in simulator is asked in these manners. */
+  /** One for now. Where none is configured, the built-in simulator is asked, by this profile. */
   readonly operators: readonly OperatorSettings[];
-  readonly simulator: OperatorManners | undefined;
+  readonly simulator: OperatorProfile | undefined;
   readonly requestTimeoutMs: number;
   /** How long to go on after /readyz says no, for whoever routes requests to notice. */
   readonly drainGraceMs: number;
@@ -60,7 +60,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const read = new EnvironmentReader(environment);
   const production = read.text('NODE_ENV') === 'production';
   const access = readAccess(read, production);
-  const manners = readManners(read);
+  const profile = readProfile(read);
   const host = read.text('HOST', '127.0.0.1');
   const role = read.oneOf('ROLE', ['bff', 'subgraph']);
   const exposure = exposureOf(host, production);
@@ -75,8 +75,8 @@ export function readConfig(environment: Environment = process.env): Config {
     allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
     trustedDocuments: readTrustedDocuments(read, role),
-    operators: access === undefined ? [] : [{ ...manners, ...access }],
-    simulator: access === undefined ? manners : undefined,
+    operators: access === undefined ? [] : [{ ...profile, ...access }],
+    simulator: access === undefined ? profile : undefined,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
     drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
     consent: {
@@ -87,7 +87,7 @@ export function readConfig(environment: Environment = process.env): Config {
       failureSeconds: read.integer('CONSENT_FAILURE_SECONDS', 60, { min: 1, max: 3600 }),
       resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 10, max: 3600 }),
     },
-    keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS', asksOwner(manners.flow) ? 60 : 0, {
+    keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS', asksOwner(profile.flow) ? 60 : 0, {
       min: 0,
       max: 300,
     }),

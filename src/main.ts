@@ -1,6 +1,6 @@
 import { banner } from './banner.ts';
 import { ConfigError } from './config/environment.ts';
-import type { OperatorManners } from './config/operator.ts';
+import type { OperatorProfile } from './config/operator.ts';
 import { readConfig, type Config } from './config.ts';
 import { errorName } from './errors.ts';
 import { createLog } from './log.ts';
@@ -88,13 +88,13 @@ function settings(): Config {
   }
 }
 
-/** The built-in simulator as an operator, in the manners that are configured. */
+/** The built-in simulator as an operator, with the profile that is configured. */
 function simulatedOperator(
-  manners: OperatorManners,
+  profile: OperatorProfile,
   { authUrl, simSwapUrl, clientId, clientSecret }: LaunchedSimulator,
 ): OperatorSettings {
   return {
-    ...manners,
+    ...profile,
     authUrl,
     simSwapUrl,
     clientId,

@@ -14,8 +14,8 @@ export type OperatorAccess = Pick<
   'authUrl' | 'simSwapUrl' | 'clientId' | 'clientAuthentication' | 'signedRequest'
 >;
 
-/** How an operator wants to be asked: all but where it is. */
-export type OperatorManners = Omit<OperatorSettings, keyof OperatorAccess>;
+/** Everything about an operator except its addresses and credentials. */
+export type OperatorProfile = Omit<OperatorSettings, keyof OperatorAccess>;
 
 /** The curve or the kind of key that each algorithm signs with (RFC 7518 §3.1). */
 const KEY_TYPES: Readonly<Record<AssertionSettings['alg'], string>> = {
@@ -25,10 +25,10 @@ const KEY_TYPES: Readonly<Record<AssertionSettings['alg'], string>> = {
 };
 
 /** RFC 7518 §3.3. */
-const SHORTEST_RSA_KEY_BITS = 2048;
+const MIN_RSA_KEY_BITS = 2048;
 
-/** Reads `OPERATOR_…` but for the access; the defaults are those of design §6. */
-export function readManners(read: EnvironmentReader): OperatorManners {
+/** Reads `OPERATOR_…` except the access; the defaults are those of design §6. */
+export function readProfile(read: EnvironmentReader): OperatorProfile {
   return {
     flow: read.oneOf('OPERATOR_FLOW', ['2-legged', '3-legged']),
     operations: readOperations(read),
@@ -65,8 +65,8 @@ const ACCESS_NAMES = [
 ];
 
 /**
- * Reads where the operator is; `undefined` where nothing is set. Whoever sets a part of it means an
- * operator: the simulator's inventions in its place would be wrong answers.
+ * Reads where the operator is; `undefined` where nothing is set. A part of it set means that
+ * an operator is intended: the simulator's inventions in its place would be wrong answers.
  */
 export function readAccess(read: EnvironmentReader, isNeeded: boolean): OperatorAccess | undefined {
   const method = read.oneOf('OPERATOR_CLIENT_AUTH', ['basic', 'private_key_jwt', 'both']);
@@ -142,7 +142,7 @@ function isPrivateKeyFor(alg: AssertionSettings['alg'], pem: string): boolean {
     if (asymmetricKeyType !== KEY_TYPES[alg]) return false;
     return alg === 'ES256'
       ? asymmetricKeyDetails?.namedCurve === 'prime256v1'
-      : (asymmetricKeyDetails?.modulusLength ?? 0) >= SHORTEST_RSA_KEY_BITS;
+      : (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_KEY_BITS;
   } catch {
     return false;
   }
