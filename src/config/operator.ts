@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { LARGEST_MAX_AGE_HOURS } from '../domain/maxAge.ts';
+import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { OPERATIONS, type Operation } from '../domain/question.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type {
@@ -39,9 +39,9 @@ export function readProfile(read: EnvironmentReader): OperatorProfile {
     cibaGrantType: read.text('OPERATOR_CIBA_GRANT_TYPE', 'urn:openid:params:mc:grant-type:ciba'),
     cibaFirstPoll: read.oneOf('OPERATOR_CIBA_FIRST_POLL', ['at-once', 'after-interval']),
     sendPhoneNumber: read.oneOf('OPERATOR_SEND_PHONE_NUMBER', ['auto', 'always', 'never']),
-    maxAgeHours: read.integer('OPERATOR_MAX_AGE_HOURS', LARGEST_MAX_AGE_HOURS, {
+    maxAgeHours: read.integer('OPERATOR_MAX_AGE_HOURS', MAX_MAX_AGE_HOURS, {
       min: 1,
-      max: LARGEST_MAX_AGE_HOURS,
+      max: MAX_MAX_AGE_HOURS,
     }),
     dateMarginHours: read.integer('OPERATOR_DATE_MARGIN_HOURS', 48, { min: 0, max: 2400 }),
     trustMonitoredPeriod: read.boolean('OPERATOR_TRUST_MONITORED_PERIOD', true),

@@ -8,16 +8,16 @@ import {
 } from 'graphql';
 
 /**
- * Refuses operations that nest deeper than `largestDepth`. A selection set inside another is a level,
+ * Refuses operations that nest deeper than `maxDepth`. A selection set inside another is a level,
  * whether a field, an inline fragment or the spread of a named one opens it.
  */
-export function maxDepthRule(largestDepth: number): ValidationRule {
+export function maxDepthRule(maxDepth: number): ValidationRule {
   return (context) => {
     const depths = new Depths(context);
     return {
       OperationDefinition(operation) {
-        if (depths.of(operation.selectionSet) <= largestDepth) return;
-        const message = `An operation may nest ${largestDepth} levels at most, fragments included.`;
+        if (depths.of(operation.selectionSet) <= maxDepth) return;
+        const message = `An operation may nest ${maxDepth} levels at most, fragments included.`;
         context.reportError(new GraphQLError(message, { nodes: operation }));
       },
     };

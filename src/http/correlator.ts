@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { maskPhoneNumbers } from '../domain/mask.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-const LARGEST_CALLERS_PART = 24;
+const MAX_CALLERS_PART_CHARACTERS = 24;
 /** The most that `randomInt` can draw at a time. */
 const CHARACTERS_A_DRAW = 6;
 /** More of what a caller sends is not looked at. */
@@ -33,7 +33,7 @@ export interface Correlator {
 export function createCorrelator(callersCorrelator: string | undefined): Correlator {
   const sent = callersCorrelator ?? '';
   const clean = withoutNumbers(sent);
-  const callersPart = clean.slice(0, LARGEST_CALLERS_PART);
+  const callersPart = clean.slice(0, MAX_CALLERS_PART_CHARACTERS);
   const random = sixCharacters() + sixCharacters();
   const prefix = callersPart === '' ? random : `${callersPart}-${random}`;
   let count = 0;

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 
 const TIMEOUT_MS = 5000;
-const LARGEST_BYTES = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** The reply is no success. */
 export class UnexpectedStatus extends Error {
@@ -25,7 +25,7 @@ export class JsonDocument {
     this.#pool = new Pool(origin, {
       connections: 1,
       connect: { timeout: TIMEOUT_MS },
-      maxResponseSize: LARGEST_BYTES,
+      maxResponseSize: MAX_BYTES,
     });
   }
 

@@ -1,7 +1,7 @@
 import type { HttpReply } from './exchange.ts';
 import { singleValue } from './singleValue.ts';
 
-const LONGEST_SECONDS = 24 * 3600;
+const MAX_SECONDS = 24 * 3600;
 
 /** The forms of an HTTP date (RFC 9110 §5.6.7): the present one, RFC 850's and asctime's, all in UTC. */
 const HTTP_DATES = [
@@ -17,11 +17,11 @@ const HTTP_DATES = [
 export function retryAfterSeconds(reply: HttpReply, nowMs: number): number | undefined {
   const value = singleValue(reply.headers['retry-after'])?.trim();
   if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Math.min(Number(value), LONGEST_SECONDS);
+  if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_SECONDS);
   // Date.parse alone takes much that is no HTTP date.
   if (!HTTP_DATES.some((form) => form.test(value))) return undefined;
   // asctime names no zone, and Date.parse would take it for the local one.
   const dateMs = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
   if (Number.isNaN(dateMs)) return undefined;
-  return Math.min(Math.max(0, Math.ceil((dateMs - nowMs) / 1000)), LONGEST_SECONDS);
+  return Math.min(Math.max(0, Math.ceil((dateMs - nowMs) / 1000)), MAX_SECONDS);
 }

@@ -11,7 +11,7 @@ export interface ClientAccount {
 }
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-const LONGEST_ASSERTION_SECONDS = 300;
+const MAX_ASSERTION_SECONDS = 300;
 
 /** Checks who asks for tokens (service, "Authentication" 2; RFC 7523 §3). */
 export class Clients {
@@ -63,7 +63,7 @@ export class Clients {
         currentDate: new Date(this.#nowMs()),
       });
       const { jti = '', exp = 0 } = payload;
-      const livesTooLong = exp > this.#nowMs() / 1000 + LONGEST_ASSERTION_SECONDS;
+      const livesTooLong = exp > this.#nowMs() / 1000 + MAX_ASSERTION_SECONDS;
       if (livesTooLong || this.#seenIds.has(jti)) return false;
       this.#forgetExpired();
       this.#seenIds.set(jti, exp);

@@ -13,7 +13,7 @@ const USAGE = `npm run attack -- [--minutes N] [--only NAME,NAME]
 /** Most of an attack is waiting; what it measures is the attacked process's own. */
 const AT_ONCE = 3;
 /** An attack that is not over by then hangs, which is a finding as well. */
-const LONGEST_ATTACK_MS = 300_000;
+const MAX_ATTACK_MS = 300_000;
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string', default: '10' }, only: { type: 'string' } },
@@ -55,8 +55,8 @@ async function outcomeFor(attack: Attack, nowMs: number): Promise<Outcome> {
   const stage = new Stage();
   const { promise: hung, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => reject(new Error(`The attack was not over after ${LONGEST_ATTACK_MS / 1000} s.`)),
-    LONGEST_ATTACK_MS,
+    () => reject(new Error(`The attack was not over after ${MAX_ATTACK_MS / 1000} s.`)),
+    MAX_ATTACK_MS,
   );
   try {
     const why = await Promise.race([attack.run(stage), hung]).then(() => undefined, messageOf);

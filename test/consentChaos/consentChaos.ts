@@ -55,9 +55,9 @@ const REQUEST_TIMEOUT_MS = 3000;
 /** A request that is not answered by then hangs. */
 const HANGS_AFTER_MS = REQUEST_TIMEOUT_MS + 5000;
 /** Doubt, a second try and all waits included; what has no answer by then never gets one. */
-const LONGEST_CONSENT_MS = 90_000;
+const MAX_CONSENT_MS = 90_000;
 /** An app does not wait so long: it tells its user that it cannot be known now. */
-const LONGEST_WAIT_SECONDS = 20;
+const MAX_WAIT_SECONDS = 20;
 const KILL_EVERY_MS = 1500;
 const FREEZE_EVERY_MS = 7000;
 const FREEZE_MS = 1500;
@@ -259,12 +259,12 @@ class Apps {
 
   /** Asks until there is an end, as an app does, and once more after it, as a page that renders twice. */
   async #pursue(wish: Wish): Promise<void> {
-    const givesUpAtMs = Date.now() + LONGEST_CONSENT_MS;
+    const givesUpAtMs = Date.now() + MAX_CONSENT_MS;
     let isOnceMore = Math.random() < 0.3;
     while (Date.now() < givesUpAtMs) {
       const reply = await this.#ask(wish);
       const waitSeconds = this.#count(reply, wish);
-      const isEnd = waitSeconds === 'end' || waitSeconds > LONGEST_WAIT_SECONDS;
+      const isEnd = waitSeconds === 'end' || waitSeconds > MAX_WAIT_SECONDS;
       if (isEnd && !isOnceMore) return;
       if (isEnd) isOnceMore = false;
       // One in ten does not keep to what it was told, and asks again at once.
@@ -313,7 +313,7 @@ class Apps {
       return 'end';
     }
     const waitSeconds = Math.max(...open.map(({ retryAfterSeconds = 0.2 }) => retryAfterSeconds));
-    if (waitSeconds > LONGEST_WAIT_SECONDS) increment(this.ends, `${first}, a long wait`);
+    if (waitSeconds > MAX_WAIT_SECONDS) increment(this.ends, `${first}, a long wait`);
     return waitSeconds;
   }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { LARGEST_MAX_AGE_HOURS, parseMaxAge } from '../../src/domain/maxAge.ts';
+import { MAX_MAX_AGE_HOURS, parseMaxAge } from '../../src/domain/maxAge.ts';
 
 describe('parseMaxAge', () => {
-  it.each([1, 2, 240, 2399, LARGEST_MAX_AGE_HOURS])('reads %d hours', (hours) => {
+  it.each([1, 2, 240, 2399, MAX_MAX_AGE_HOURS])('reads %d hours', (hours) => {
     expect(parseMaxAge(hours)).toEqual({ value: hours });
   });
 

@@ -51,7 +51,7 @@ const RAW_PATIENCE_MS = 20;
 const WARM_UP_BATCHES = 2;
 /** The limit of the service, and what stands around the data. */
 const MAX_REPLY_BYTES = 2 * 1024 * 1024 + 64 * 1024;
-const MOST_TOLD = 10;
+const MAX_TOLD = 10;
 const FINAL_STATUS = /^HTTP\/1\.1 ([2-9]\d\d)/m;
 const GOOD_NUMBER = '+447700900500';
 
@@ -282,7 +282,7 @@ class Tally {
 
   violation(what: string): void {
     this.violationCount += 1;
-    if (this.violations.length < MOST_TOLD) this.violations.push(what);
+    if (this.violations.length < MAX_TOLD) this.violations.push(what);
   }
 }
 

@@ -8,7 +8,7 @@ const USAGE = `npm run fuzz -- [--inputs N] [--seed N] [--from N]
 `;
 
 /** No input may keep the others waiting for longer. */
-const LONGEST_DELAY_MS = 100;
+const MAX_DELAY_MS = 100;
 /** Caches fill, code is compiled: more than this is a leak, or a cache without a bound. */
 const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
 /** libuv starts its threads when they are needed. */
@@ -56,7 +56,7 @@ function hasFailed(findings: Findings): boolean {
     findings.uncaughtExceptions > 0 ||
     findings.unhandledRejections > 0 ||
     findings.defects.length > 0 ||
-    findings.ownDelayMs > LONGEST_DELAY_MS
+    findings.ownDelayMs > MAX_DELAY_MS
   );
 }
 

@@ -43,11 +43,11 @@ export function mayBeNumber(name: string): boolean {
   const isLittleElse = /^(?:[a-z][a-z0-9.-]*:)?[^a-z0-9]*\d[^a-z@]{4,}(?:@.*)?$/is;
   return (
     isLittleElse.test(withPlainDigits(name)) ||
-    numbersIn(name).some((digits) => digits.length >= MOST_NUMBERS_DIGITS)
+    numbersIn(name).some((digits) => digits.length >= MIN_NUMBER_DIGITS)
   );
 }
 
-const MOST_NUMBERS_DIGITS = 9;
+const MIN_NUMBER_DIGITS = 9;
 
 /** Percent-encoding undone, compatible characters made one (NFKC), no invisible ones, all digits ASCII. */
 function withPlainDigits(text: string): string {
