@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 256 * 1024;
 
-/** The reply is no success. */
+/** The reply has a status other than 200. */
 export class UnexpectedStatus extends Error {
   override readonly name = 'UnexpectedStatus';
   readonly statusCode: number;
@@ -14,8 +14,8 @@ export class UnexpectedStatus extends Error {
   }
 }
 
-/** A document of JSON at one address. No redirect is followed, and no proxy of the environment asked. */
-export class JsonDocument {
+/** Where a JWKS is published. No redirect is followed, and no proxy of the environment is used. */
+export class JwksEndpoint {
   readonly #pool: Pool;
   readonly #path: string;
 
@@ -29,7 +29,7 @@ export class JsonDocument {
     });
   }
 
-  /** Fetches it anew. Rejects when there is no 200 with JSON inside five seconds. */
+  /** Fetches the document. Rejects when there is no 200 with JSON within five seconds. */
   async fetch(): Promise<unknown> {
     const { statusCode, body } = await this.#pool.request({
       path: this.#path,
@@ -44,7 +44,7 @@ export class JsonDocument {
     return body.json();
   }
 
-  /** Breaks what is under way and closes the connection. */
+  /** Aborts a fetch under way and closes the connection. */
   close(): Promise<void> {
     return this.#pool.destroy();
   }
