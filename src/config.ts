@@ -37,7 +37,7 @@ export interface Config {
   readonly operators: readonly OperatorSettings[];
   readonly simulator: OperatorProfile | undefined;
   readonly requestTimeoutMs: number;
-  /** How long to go on after /readyz says no, for whoever routes requests to notice. */
+  /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
   /** How long after its lookup left a fact answers further requests of its caller and purpose. */
@@ -47,7 +47,7 @@ export interface Config {
   readonly limits: OperationLimits;
   readonly callers: CallerSettings;
   readonly quotas: QuotaSettings;
-  /** Absent where nothing is put on record: on loopback alone. */
+  /** Absent where nothing is audited: on loopback alone. */
   readonly audit: AuditSettings | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface Log {
 
 /**
  * JSON lines on standard output, from a level up; they are dropped while nothing reads it. Every text is masked on its
- * way out, whoever wrote it.
+ * way out, that of libraries too.
  */
 export function createLog(level: LogLevel = 'info'): Log {
   const logger = pino(

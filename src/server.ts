@@ -134,7 +134,7 @@ function needsOf(
   return needs;
 }
 
-/** A browser has no token when it opens a page: the explorer stands before the gate, where nobody else comes. */
+/** A browser has no token when it opens a page: the explorer stands before the gate, for loopback alone. */
 function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefined {
   const isExposed = config.production || !isLoopback(config.listen.host);
   const isClosed = isExposed || config.trustedDocuments !== undefined;

@@ -3,13 +3,13 @@ import { tokenIdentity } from '../domain/asker.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Caller } from './caller.ts';
 
-/** Whoever holds it asks about any number. */
+/** A caller with this scope may ask about any number. */
 export const READ_SCOPE = 'sim-swap:read';
 
 /**
- * Who the claims of a verified token speak of; `undefined` where they name nobody. Pure.
+ * The caller that the claims of a verified token name; `undefined` where they name none. Pure.
  *
- * A token that is bound to a key of its holder (`cnf`, RFC 7800) is nobody's here: it would have to come
+ * A token that is bound to a key of its holder (`cnf`, RFC 7800) is not accepted: it would have to come
  * with a proof that nothing in this service can verify.
  */
 export function callerFrom(claims: JWTPayload): Caller | undefined {

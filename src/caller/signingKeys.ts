@@ -12,7 +12,7 @@ import { keysFailure } from './keysFailure.ts';
 
 /** No header of a token can make us fetch the keys more often. */
 const COOLDOWN_MS = 30_000;
-/** Without any key nobody is served, so there it is tried sooner. */
+/** Without any key no caller is served, so the next try comes sooner. */
 const EMPTY_COOLDOWN_MS = 1000;
 /** The keys are fetched anew when they are older, so that one which was withdrawn stops counting. */
 const OLD_AFTER_MS = 600_000;
@@ -109,7 +109,7 @@ export class SigningKeys {
     return this.#parts.clock.monotonicMs() - (this.#keys?.fetchedAtMs ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** Fetches unless it is too soon; whoever comes meanwhile waits for the same fetch. Never rejects. */
+  /** Fetches unless it is too soon; calls made meanwhile wait for the same fetch. Never rejects. */
   #refresh(): Promise<void> {
     if (this.#fetching !== undefined) return this.#fetching;
     const nowMs = this.#parts.clock.monotonicMs();

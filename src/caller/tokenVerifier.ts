@@ -33,7 +33,7 @@ interface Verified {
   readonly bytes: number;
 }
 
-/** What a token came to: whose it is, that it is nobody's, or that nobody can say for the moment. */
+/** The caller that a token names, or why there is none: it is not valid, or cannot be verified for now. */
 export type TokenJudgement = Caller | 'invalid' | 'unavailable';
 
 /** Tells whose an access token is (RFC 9068 §4). A token that it has seen is not verified again. */

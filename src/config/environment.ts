@@ -80,7 +80,7 @@ export class EnvironmentReader {
 
   /**
    * An https address without credentials, query and fragment; a slash at its end is dropped. On loopback
-   * it may be http, as nobody listens in between.
+   * it may be http, since the traffic does not leave the machine.
    */
   url(name: string): string | undefined {
     const text = this.text(name);

@@ -136,7 +136,7 @@ function replyFrom({ status = 200, headers, body }: HTTPGraphQLResponse): Reply 
   if (body.kind !== 'complete') throw new Error('The schema defers nothing.');
   return {
     status,
-    // Answers are about people: nobody in between may keep them.
+    // Answers are about people: no cache may store them.
     headers: { ...Object.fromEntries(headers), 'cache-control': 'no-store' },
     body: body.string,
   };

@@ -17,7 +17,7 @@ const ROLES: Readonly<Record<Role, string>> = {
     'This is the SIM swap subgraph. A router asks it whether and when the SIM card behind a phone number changed.',
 };
 
-/** What somebody sees who opens the bare address: what this is, and where to go. It loads nothing. */
+/** The page at `/`: what this service is, and where its endpoints are. It loads nothing. */
 export function frontPage(settings: FrontPageSettings): Reply {
   return {
     status: 200,

@@ -31,7 +31,7 @@ export interface HttpServerParts {
   readonly replyTimeoutMs: number;
   /** How long {@link HttpServer.close} waits for requests under way before it cuts them off. */
   readonly drainLimitMs: number;
-  /** Told when a request broke in a way that nobody foresaw. */
+  /** Told when a request fails by a defect of this service. */
   onDefect(defect: unknown): void;
 }
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * What every response says to browsers and to whoever stands in between: nothing here is a page, and
- * nothing may be kept. No cookie is ever set. TLS, and with it HSTS, is for whoever ends it before us.
+ * What every response says to browsers, proxies and caches: nothing here is a page, and nothing may be
+ * stored. No cookie is ever set. HSTS is left to the proxy that terminates TLS in front of the service.
  */
 const SECURITY_HEADERS = new Map([
   ['cache-control', 'no-store'],

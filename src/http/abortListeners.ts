@@ -1,4 +1,4 @@
-/** Whoever ends early when a signal is aborted. */
+/** Work that ends early when a signal is aborted. */
 export interface Abortable {
   abort(): void;
 }
@@ -10,7 +10,7 @@ export interface Abortable {
 export class AbortListeners {
   readonly #bySignal = new WeakMap<AbortSignal, Set<Abortable>>();
 
-  /** Whoever is in it when the signal is aborted is aborted too. */
+  /** Each that is in it when the signal is aborted is aborted too. */
   of(signal: AbortSignal): Set<Abortable> {
     const known = this.#bySignal.get(signal);
     if (known !== undefined) return known;

@@ -3,7 +3,7 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
 
-/** Whoever asked has hung up. */
+/** The client has closed its connection. */
 export class CallerGone extends Error {
   override readonly name = 'CallerGone';
 }

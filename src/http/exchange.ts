@@ -1,6 +1,6 @@
 import type { ReplyFlaw } from './replyFlaw.ts';
 
-/** A reply as it came: the judges read it, nobody else. */
+/** A reply as it came: only the judges read it. */
 export interface HttpReply {
   readonly status: number;
   /** By lower-case name. */

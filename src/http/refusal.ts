@@ -78,7 +78,7 @@ function classifyWord(
     case 400:
     case 401:
     case 403:
-      // Where nobody was asked, nobody has denied anything: it is our client that is refused.
+      // Without an owner to ask there is no denial of theirs: it is our client that is refused.
       if (word === 'access_denied' && asksOwner) return 'CONSENT_DENIED';
       if (word === 'AUTHENTICATION_REQUIRED' && asksOwner) return 'CONSENT_EXPIRED';
       break;

@@ -296,7 +296,7 @@ export class ConsentExchanges {
 
   /** The date first if a request wants it, since it may answer every window; else what helps most. */
   #lookupToRequest(cause: Waiter, page: Page): Lookup {
-    // A request that has come since the page was read may want what it says nobody is to be prompted for.
+    // A request that has come since the page was read may want what the owner is not to be prompted for.
     const wanted = this.#waiters
       .all()
       .filter((waiter) => !this.#telling.isKnownTo(waiter, page))

@@ -52,7 +52,7 @@ export class ConsentPursuit {
   /** Adds a waiter. Resolves when no request waits and nothing is under way; never rejects. */
   join(waiter: Waiter): Promise<void> {
     this.#waiters.add(waiter);
-    // What is known may answer the newcomer.
+    // What is known may answer the new waiter.
     this.#sleeping.abort();
     this.#running ??= this.#run();
     return this.#running;

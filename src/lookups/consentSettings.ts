@@ -7,7 +7,7 @@ export interface ConsentSettings {
   /** How long a number is not prompted again when the reply to a prompt was lost. */
   readonly doubtSeconds: number;
   readonly deniedSeconds: number;
-  /** How long a lookup that failed after consent is told, and nobody is prompted for what it speaks for. */
+  /** How long a lookup that failed after consent is told, and prompts for what it speaks for are held back. */
   readonly failureSeconds: number;
   /** How long an answer or an expiry that no request has heard is kept for its asker. */
   readonly resultSeconds: number;

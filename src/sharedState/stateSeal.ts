@@ -4,7 +4,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Keeps what leaves the process for a shared store from whoever reads the store: names are keyed
+ * Keeps what a shared store holds secret from any other reader of the store: names are keyed
  * hashes, so that no number can be found by trying all, and values are encrypted (AES-256-GCM).
  */
 export class StateSeal {

@@ -99,7 +99,7 @@ export class Consents {
     return this.#decide(authReqId, request, nowMs);
   }
 
-  /** The answer to a poll has left, or nobody waits for it any more. */
+  /** The answer to a poll has left, or its client has gone. */
   pollAnswered(authReqId: string): void {
     const underWay = this.#pollsUnderWay.get(authReqId) ?? 0;
     if (underWay > 1) this.#pollsUnderWay.set(authReqId, underWay - 1);

@@ -25,5 +25,5 @@ export type Fault =
   /** A body that is no answer, with status 200. */
   | { readonly kind: 'talk nonsense'; readonly body: string }
   | { readonly kind: 'send too much' }
-  /** The answer, under the correlator of somebody else. */
+  /** The answer, under the correlator of another request. */
   | { readonly kind: 'mix up correlators' };

@@ -15,7 +15,7 @@ export class TokenMisused extends Error {
 
 /**
  * An access token that works once (service, "Authentication" 5): it hands out its value once, for its
- * own number and operation, and shows it to nobody else.
+ * own number and operation, and shows it nowhere else.
  */
 export class AccessToken {
   readonly subject: TokenSubject;

@@ -32,9 +32,9 @@ export type AcknowledgementJudgement =
   | { readonly kind: 'acknowledged'; readonly acknowledged: Acknowledgement }
   | (Failed & {
       readonly kind: 'failed';
-      /** Whether a prompt may be on its way all the same: then nobody may be prompted again yet. */
+      /** Whether a prompt may be on its way all the same: then the owner may not be prompted again yet. */
       readonly mayHavePrompted: boolean;
-      /** For so long nobody is to be prompted about this number: 429 and 409, at least 30 s. */
+      /** For so long the owner of this number is not to be prompted: 429 and 409, at least 30 s. */
       readonly holdSeconds?: number;
       readonly isUnproven?: true;
     })
@@ -107,7 +107,7 @@ export function judgeAcknowledgement(exchange: Exchange, nowMs: number): Acknowl
   };
 }
 
-/** A prompt may be on its way, and what looks like the owner's own word may be about somebody else. */
+/** A prompt may be on its way, and what looks like the owner's own word may be about another person. */
 function judgeUnprovenAcknowledgement({ reply }: Replied, nowMs: number): AcknowledgementJudgement {
   const failure = judgeTokenRefusal(reply, nowMs, true);
   switch (failure.code) {

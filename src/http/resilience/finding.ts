@@ -96,7 +96,7 @@ function findingOfReply(
   }
 }
 
-/** Asked by a poll, the owner may decline; elsewhere somebody else may have. */
+/** In the reply to a poll a denial is the owner's; in another reply it may be the operator's. */
 function findingOfDenial(kind: ExchangeKind, told: LogDetails): Finding | undefined {
   switch (kind) {
     case 'backchannel-authentication':

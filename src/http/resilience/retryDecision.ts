@@ -72,7 +72,7 @@ function byStatus(
     case 'client-credentials':
       if (status === 429) return afterMs === undefined ? NONE : again('same', afterMs);
       return isServerError(status) ? again('same', afterMs) : NONE;
-    // Whatever the operator answers, it may have prompted somebody before.
+    // Whatever the operator answers, it may have prompted the owner before.
     case 'backchannel-authentication':
       return NONE;
     // A poll is repeated by its own rhythm, at the next interval.

@@ -83,7 +83,7 @@ export interface Expired extends Ended {
   readonly isTold: boolean;
 }
 
-/** Its lookup failed: told to each request of its asker, and nobody is prompted for what it speaks for. */
+/** Its lookup failed: told to each request of its asker, and the owner is not prompted for what it speaks for. */
 export interface Failed extends Ended, FailedLookup {
   readonly kind: 'failed';
 }

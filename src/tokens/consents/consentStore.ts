@@ -38,6 +38,6 @@ export interface ConsentStore {
   /** Removes the record if it is still that of `version`. */
   remove(number: PhoneNumber, version: number): Promise<void>;
 
-  /** Notes that the operator refuses us an operation: nobody is prompted for it for so long. */
+  /** Notes that the operator refuses us an operation: no owner is prompted for it for so long. */
   refuse(operation: Operation, forMs: number): Promise<void>;
 }

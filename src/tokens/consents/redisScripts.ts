@@ -4,7 +4,7 @@
  * Beside the records lies one key, the memory. It has the epoch: an even number, drawn when the store
  * was found empty. A process that knew another epoch sees by it that the store has lost what it knew,
  * and notes until when that casts doubt on every number without a record. It has as well until when
- * nobody is prompted for an operation, since the operator refuses us.
+ * no owner is prompted for an operation, since the operator refuses us.
  */
 
 const NOW = `

@@ -18,9 +18,9 @@ export interface Standing {
   readonly prompt: PromptStanding;
   /** What the asker's own consents came to. */
   readonly ends: readonly ConsentEnd[];
-  /** Failures of other askers' lookups: nobody is prompted for what they speak for. */
+  /** Failures of other askers' lookups: the owner is not prompted for what they speak for. */
   readonly barred: readonly FailedLookup[];
-  /** Until when nobody is prompted for an operation, since the operator refuses us. */
+  /** Until when no owner is prompted for an operation, since the operator refuses us. */
   readonly refusedUntilMs: Readonly<Partial<Record<Operation, number>>>;
 }
 
@@ -55,7 +55,7 @@ export interface Recorded {
   readonly refusedUntilMs: Readonly<Partial<Record<Operation, number>>>;
 }
 
-/** More ends than these are not kept about a number: nobody is prompted until some have run out. */
+/** More ends than these are not kept about a number: the owner is not prompted until some have run out. */
 const MAX_ENDS = 16;
 
 /** Decides by the record, the asker and the moment alone. Pure. */
