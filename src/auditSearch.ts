@@ -10,11 +10,11 @@ import { fail } from './termination.ts';
 
 const USAGE = `npm run audit -- --number NUMBER [FILE ...]
 npm run audit -- --subject SUBJECT [FILE ...]
-  Prints the entries of the audit trail that are about a person, one JSON line each.
+  Prints the entries of the audit log that are about a person, one JSON line each.
   NUMBER   + and the country code first: +447700900001; found in whatever form a token named it
   SUBJECT  what the issuer calls the person: the claim "sub" of their tokens
-  FILE     where the trail is, older files first; what AUDIT_LOG names if left out, - for standard input
-  AUDIT_KEY (or AUDIT_KEY_FILE) must be what it was when the trail was written; several with commas between.
+  FILE     where the log is, older files first; what AUDIT_LOG names if left out, - for standard input
+  AUDIT_KEY (or AUDIT_KEY_FILE) must be what it was when the log was written; several with commas between.
 `;
 
 function readArguments(): { sought: Sought; files: readonly string[] } {

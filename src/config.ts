@@ -118,7 +118,7 @@ export function readConfig(environment: Environment = process.env): Config {
 }
 
 /**
- * Reads what a search of the audit trail needs.
+ * Reads what a search of the audit log needs.
  *
  * @throws {ConfigError} that lists every problem by name
  */

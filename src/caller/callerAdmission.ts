@@ -169,7 +169,7 @@ export class CallerAdmission implements Admission {
       await trail.write(entry);
       return true;
     } catch (error) {
-      this.#parts.log.error('the audit trail cannot be written', {
+      this.#parts.log.error('the audit log cannot be written', {
         error: errorName(error),
         correlator: entry.correlator,
       });

@@ -4,7 +4,7 @@ import type { AuditSettings } from '../caller/audit/auditSettings.ts';
 import { MIN_SECRET_CHARACTERS, type EnvironmentReader } from './environment.ts';
 
 /**
- * Reads where the audit trail goes; `undefined` where there is none, on loopback alone. `exposure` says
+ * Reads where the audit log goes; `undefined` where there is none, on loopback alone. `exposure` says
  * why strangers can reach the server.
  */
 export function readAudit(

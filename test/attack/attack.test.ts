@@ -49,7 +49,7 @@ test('each attack has a name of its own, what it tries and what must hold', () =
 
 describe('docs/security.md', () => {
   const text = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8');
-  const threats = text.slice(text.indexOf('## Threats'), text.indexOf('## The audit trail'));
+  const threats = text.slice(text.indexOf('## Threats'), text.indexOf('## The audit log'));
 
   test('names tests that exist', () => {
     const files = Array.from(threats.matchAll(/`([\w/]+\.test\.ts)`/g), ([, file]) => file ?? '');

@@ -1,4 +1,4 @@
-/** Where the audit trail goes, and how it names numbers. */
+/** Where the audit log goes, and how it names numbers. */
 export interface AuditSettings {
   /** The first names numbers; all of them are searched for, while one takes another's place. */
   readonly keys: readonly [string, ...string[]];

@@ -4,7 +4,7 @@ import type { Asked, AuditOutcome, Ending, Heard } from '../../lookups/admission
 import { auditHash } from './auditHash.ts';
 import { mayBeNumber, numbersIn } from './numberForms.ts';
 
-/** What one line of the trail tells. Never a number, a token or an answer. */
+/** What one line of the audit log tells. Never a number, a token or an answer. */
 export interface AuditEntry {
   /**
    * `before` something is asked and `after` it; `shared` or `kept` where a request hears an answer for
@@ -49,7 +49,7 @@ export interface AuditedCaller {
 /** What all lookups of a request have in common. */
 export type AuditedRequest = Pick<AuditEntry, 'caller' | 'purpose' | 'correlator'>;
 
-/** What the trail tells of a request. Pure. */
+/** What the audit log tells of a request. Pure. */
 export function auditedRequest(
   { caller, purpose, correlator }: Asked['request'],
   key: string,
