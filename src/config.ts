@@ -146,7 +146,7 @@ function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocum
   if (text === undefined) return undefined;
   const documents = readManifest(text);
   if (documents === undefined) {
-    read.problem(name, "names a file that is no manifest of Apollo's or of GraphQL Codegen's");
+    read.problem(name, "names a file that is not a manifest of Apollo's or of GraphQL Codegen's");
     return undefined;
   }
   for (const invalid of invalidDocuments(documents, createSchema(role))) {

@@ -46,7 +46,7 @@ describe('started with settings that are not fit', () => {
       expect(main.err).toMatch(new RegExp(`^ +${name} `, 'm'));
     }
     expect(main.err).not.toMatch(/s3cret-value|\bat .*\.ts:/);
-    expect(main.err).toContain('PORT is a whole number from 0 to 65535, not "none".');
+    expect(main.err).toContain('PORT must be a whole number from 0 to 65535, not "none".');
     expect(main.out).toBe('');
   });
 

@@ -14,13 +14,13 @@ export function readAudit(
   const file = read.text('AUDIT_LOG');
   const secret = read.secret('AUDIT_KEY');
   if (exposure !== undefined || file !== undefined) {
-    read.requiredSecret('AUDIT_KEY', exposure ?? 'AUDIT_LOG is nothing without it');
+    read.requiredSecret('AUDIT_KEY', exposure ?? 'AUDIT_LOG needs it');
   }
   if (secret === undefined) return undefined;
   const [first, ...previous] = secret.split(',').map((key) => key.trim());
   const keys = [first ?? '', ...previous] as const;
   if (keys.some((key) => key.length < MIN_SECRET_CHARACTERS)) {
-    read.problem('AUDIT_KEY', `has ${MIN_SECRET_CHARACTERS} characters at least, in each key`);
+    read.problem('AUDIT_KEY', `must have at least ${MIN_SECRET_CHARACTERS} characters in each key`);
   }
   if (file !== undefined && !canAppendTo(file)) {
     read.problem('AUDIT_LOG', 'names a file that cannot be written');

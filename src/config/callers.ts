@@ -47,7 +47,10 @@ function readAlgorithms(read: EnvironmentReader): readonly SigningAlgorithm[] {
   const named = read.list(name, SIGNING_ALGORITHMS.join());
   const known = SIGNING_ALGORITHMS.filter((algorithm) => named.includes(algorithm));
   if (known.length === 0 || known.length !== new Set(named).size) {
-    read.unfit(name, `is some of ${SIGNING_ALGORITHMS.join(', ')}, with commas between`);
+    read.unfit(
+      name,
+      `must be one or more of ${SIGNING_ALGORITHMS.join(', ')}, with commas between`,
+    );
   }
   return known;
 }
@@ -69,14 +72,15 @@ function readRouterSecrets(
   }
   if (exposure !== undefined) read.requiredSecret(name, exposure);
   if (secrets.length === 0 && (secret ?? previous) !== undefined) {
-    read.problem(name, 'holds no secret');
+    read.problem(name, 'is set but holds no secret');
   }
-  if (secrets.length > 2) read.problem(name, 'counts with ROUTER_SECRET_PREVIOUS two at most');
+  if (secrets.length > 2)
+    read.problem(name, 'must hold two secrets at most, ROUTER_SECRET_PREVIOUS included');
   if (secrets.some((one) => one.length < MIN_SECRET_CHARACTERS)) {
-    read.problem(name, `has ${MIN_SECRET_CHARACTERS} characters at least, in each secret`);
+    read.problem(name, `must have at least ${MIN_SECRET_CHARACTERS} characters in each secret`);
   }
   if (secrets.some((one) => !/^[\x21-\x7e]+$/.test(one))) {
-    read.problem(name, 'is letters, digits and signs that a header can carry');
+    read.problem(name, 'must be letters, digits and signs that a header can carry');
   }
   return secrets;
 }
@@ -86,7 +90,7 @@ function readPurposes(read: EnvironmentReader): readonly [string, ...string[]] {
   const [first, ...others] = read.list(name, 'fraud-prevention');
   const purposes = [first ?? '', ...others] as const;
   if (purposes.some((purpose) => !/^[A-Za-z][A-Za-z0-9:_-]{0,63}$/.test(purpose))) {
-    read.unfit(name, 'is names of letters, digits, colons and hyphens, with commas between');
+    read.unfit(name, 'must be names of letters, digits, colons and hyphens, with commas between');
   }
   return [...purposes];
 }

@@ -59,13 +59,13 @@ export class EnvironmentReader {
   oneOf<T extends string>(name: string, allowed: readonly [T, ...T[]]): T {
     const value = this.text(name, allowed[0]);
     const found = allowed.find((one) => one === value);
-    if (found === undefined) this.unfit(name, `is one of ${allowed.join(', ')}`);
+    if (found === undefined) this.unfit(name, `must be one of ${allowed.join(', ')}`);
     return found ?? allowed[0];
   }
 
   boolean(name: string, fallback: boolean): boolean {
     const value = this.text(name, String(fallback));
-    if (value !== 'true' && value !== 'false') this.unfit(name, 'is true or false');
+    if (value !== 'true' && value !== 'false') this.unfit(name, 'must be true or false');
     return value === 'true';
   }
 
@@ -74,7 +74,7 @@ export class EnvironmentReader {
     const text = this.text(name, String(fallback));
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
-    this.unfit(name, `is a whole number from ${min} to ${max}`);
+    this.unfit(name, `must be a whole number from ${min} to ${max}`);
     return fallback;
   }
 
@@ -87,11 +87,14 @@ export class EnvironmentReader {
     if (text === undefined) return undefined;
     const url = URL.parse(text);
     if (url === null || !/^https?:$/.test(url.protocol)) {
-      this.unfit(name, 'is an address that starts with http:// or https://');
+      this.unfit(name, 'must be an address that starts with http:// or https://');
     } else if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
-      this.problem(name, 'is an address without user, password, query and fragment');
+      this.problem(name, 'must be an address without user, password, query and fragment');
     } else if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-      this.unfit(name, 'is an address that starts with https://, as it is not on this machine');
+      this.unfit(
+        name,
+        'must be an address that starts with https://, as it is not on this machine',
+      );
     } else {
       return url.href.replace(/\/+$/, '');
     }
@@ -137,7 +140,7 @@ export class EnvironmentReader {
     }
   }
 
-  /** Finds variables that look like a setting and are none. Call it when every setting has been read. */
+  /** Finds variables that look like a setting but are not. Call it when every setting has been read. */
   findTypos(): void {
     for (const { name, meant } of findTypos(Object.keys(this.#environment), this.#names)) {
       const hint = meant === undefined ? '' : `. Did you mean ${meant}?`;

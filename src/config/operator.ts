@@ -125,7 +125,7 @@ function readAssertion(read: EnvironmentReader, why: string): AssertionSettings 
   if (privateKeyPem !== '' && !isPrivateKeyFor(alg, privateKeyPem)) {
     read.problem(
       'OPERATOR_ASSERTION_KEY_FILE',
-      `names a file that is no private key for ${alg} in PEM`,
+      `names a file that is not a private key for ${alg} in PEM`,
     );
   }
   return {
@@ -156,7 +156,7 @@ function readOperations(read: EnvironmentReader): ReadonlySet<Operation> {
   const operations = OPERATIONS.filter((operation) => named.includes(operation));
   const areAllKnown = named.every((name) => OPERATIONS.some((operation) => operation === name));
   if (!areAllKnown || operations.length === 0) {
-    read.unfit('OPERATOR_OPERATIONS', 'is retrieve-date, check, or both with a comma between');
+    read.unfit('OPERATOR_OPERATIONS', 'must be retrieve-date, check, or both with a comma between');
   }
   return new Set(operations);
 }
@@ -176,7 +176,7 @@ function readHeaders(read: EnvironmentReader): Readonly<Record<string, string>> 
   const name = 'OPERATOR_HEADERS';
   const headers = parseJson(read.text(name, '{}'));
   if (!isHeaders(headers)) {
-    read.problem(name, 'is a JSON object whose members are header names and text values');
+    read.problem(name, 'must be a JSON object whose members are header names and text values');
     return {};
   }
   for (const own of Object.keys(headers).filter((one) => OWN_HEADERS.has(one.toLowerCase()))) {

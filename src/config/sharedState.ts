@@ -16,7 +16,10 @@ export function readSharedState(read: EnvironmentReader): SharedState | undefine
   const key = read.text('STATE_KEY');
   const stateKey = key === undefined ? undefined : bytesOf(key);
   if (key !== undefined && stateKey?.length !== STATE_KEY_BYTES) {
-    read.problem('STATE_KEY', 'is 32 bytes in base64 or hex: openssl rand -base64 32 makes one');
+    read.problem(
+      'STATE_KEY',
+      'must be 32 bytes in base64 or hex: openssl rand -base64 32 makes one',
+    );
   }
   if (redisUrl === undefined) return undefined;
   read.required('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
@@ -28,7 +31,7 @@ export function readSharedState(read: EnvironmentReader): SharedState | undefine
 /** What a client would not connect with. */
 function problemOf(url: URL | null): string | undefined {
   if (url === null || !/^rediss?:$/.test(url.protocol)) {
-    return 'is an address that starts with redis:// or rediss://';
+    return 'must be an address that starts with redis:// or rediss://';
   }
   if (!/^(?:\/\d{0,5})?$/.test(url.pathname)) {
     return 'has a path that names no database: leave it out, or give a number, such as /0';

@@ -6,7 +6,7 @@ export function readAllowedHosts(read: EnvironmentReader): readonly string[] {
   const name = 'ALLOWED_HOSTS';
   const hosts = read.list(name).map((host) => host.toLowerCase());
   if (hosts.some((host) => URL.parse(`http://${host}/`)?.host !== host)) {
-    read.problem(name, 'is names of hosts, without scheme and port, with commas between');
+    read.problem(name, 'must be names of hosts, without scheme and port, with commas between');
   }
   return hosts;
 }
@@ -20,10 +20,13 @@ export function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
     if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) {
       read.problem(
         name,
-        'is origins such as https://app.example, without a path, with commas between',
+        'must be origins such as https://app.example, without a path, with commas between',
       );
     } else if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-      read.problem(name, 'has origins that start with https://, unless they are on this machine');
+      read.problem(
+        name,
+        'must have origins that start with https://, unless they are on this machine',
+      );
     }
   }
   return origins;

@@ -37,12 +37,12 @@ describe('REDIS_URL and STATE_KEY', () => {
 
   it.each([
     ['no key', { REDIS_URL }, 'STATE_KEY is missing'],
-    ['a short key', { REDIS_URL, STATE_KEY: 'c2hvcnQ=' }, 'STATE_KEY is 32 bytes'],
-    ['a password for a key', { REDIS_URL, STATE_KEY: 'hunter2' }, 'STATE_KEY is 32 bytes'],
+    ['a short key', { REDIS_URL, STATE_KEY: 'c2hvcnQ=' }, 'STATE_KEY must be 32 bytes'],
+    ['a password for a key', { REDIS_URL, STATE_KEY: 'hunter2' }, 'STATE_KEY must be 32 bytes'],
     [
       'another kind of address',
       { REDIS_URL: 'https://cache.example', STATE_KEY: BYTES.toString('hex') },
-      'REDIS_URL is an address',
+      'REDIS_URL must be an address',
     ],
     [
       'a path that is no database',

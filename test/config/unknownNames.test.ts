@@ -99,22 +99,22 @@ test('what a machine has in its environment anyway is none of ours', () => {
 
 describe('a message repeats what was read', () => {
   test.each<[Environment, string]>([
-    [{ PORT: 'none' }, 'PORT is a whole number from 0 to 65535, not "none".'],
-    [{ ROLE: 'router' }, 'ROLE is one of bff, subgraph, not "router".'],
-    [{ OPERATOR_RETRY_LOOKUPS: '1' }, 'OPERATOR_RETRY_LOOKUPS is true or false, not "1".'],
+    [{ PORT: 'none' }, 'PORT must be a whole number from 0 to 65535, not "none".'],
+    [{ ROLE: 'router' }, 'ROLE must be one of bff, subgraph, not "router".'],
+    [{ OPERATOR_RETRY_LOOKUPS: '1' }, 'OPERATOR_RETRY_LOOKUPS must be true or false, not "1".'],
     [
       { OPERATOR_OPERATIONS: 'check,date' },
-      'OPERATOR_OPERATIONS is retrieve-date, check, or both with a comma between, not "check,date".',
+      'OPERATOR_OPERATIONS must be retrieve-date, check, or both with a comma between, not "check,date".',
     ],
-    [{ PORT: '4000\n' }, String.raw`PORT is a whole number from 0 to 65535, not "4000\n".`],
-    [{ PORT: '9'.repeat(100) }, 'PORT is a whole number from 0 to 65535.'],
+    [{ PORT: '4000\n' }, String.raw`PORT must be a whole number from 0 to 65535, not "4000\n".`],
+    [{ PORT: '9'.repeat(100) }, 'PORT must be a whole number from 0 to 65535.'],
   ])('%j', (environment, problem) => {
     expect(problemsOf(environment)).toEqual([problem]);
   });
 
   test('an address too, unless it may hold a secret', () => {
     expect(at('nowhere')).toBe(
-      'OPERATOR_AUTH_URL is an address that starts with http:// or https://, not "nowhere".',
+      'OPERATOR_AUTH_URL must be an address that starts with http:// or https://, not "nowhere".',
     );
     expect(at('http://operator.example/v1')).toContain('not "http://operator.example/v1"');
     for (const secret of ['https://u:s3cret@auth.example', 'https://auth.example/?key=s3cret']) {

@@ -58,7 +58,7 @@ describe('a manifest', () => {
 describe('the setting TRUSTED_DOCUMENTS', () => {
   it.each([
     ['a file that is not there', {}, join(directory, 'none.json'), 'cannot be read'],
-    ['a file that is no manifest', {}, manifestFile('[]'), 'is no manifest'],
+    ['a file that is no manifest', {}, manifestFile('[]'), 'is not a manifest'],
     ['ROLE=subgraph', { ROLE: 'subgraph' }, '/', 'is for ROLE=bff'],
   ])('is refused with %s', (_, environment, path, problem) => {
     expect(() => readConfig({ ...environment, TRUSTED_DOCUMENTS: path })).toThrow(
