@@ -9,6 +9,7 @@ export const HOUR_MS = 3_600_000;
 /** Two lines that belong to nobody. */
 export const ALICE = '+447700900001' as PhoneNumber;
 export const BOB = '+447700900002' as PhoneNumber;
+export const CAROL = '+447700900003' as PhoneNumber;
 
 /** A caller whose token names it so. */
 export function callerNamed(subject: string): TokenIdentity {

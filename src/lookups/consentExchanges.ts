@@ -270,9 +270,9 @@ export class ConsentExchanges {
       return;
     }
     const nowMs = spent.time.now();
-    const failed = { lookup, failure: judged.failure };
+    const failed = { lookup, failure: asOfConsent(judged.failure) };
     const learned = endedByLookup(spent.consent, failed, nowMs, rules);
-    const failure = failureLearned(learned, nowMs) ?? judged.failure;
+    const failure = failureLearned(learned, nowMs) ?? failed.failure;
     const made = { consentId: id, madeFor: cause.inquiry.request };
     await this.#telling.tellFailure({ lookup, failure }, made);
     // What speaks for one question is no word on the operation: a number that the operator takes for
@@ -379,4 +379,12 @@ function failureLearned(learned: Learned, nowMs: number): LookupFailure | undefi
  */
 function arrivedBy({ goOn }: GoOn, sentAtMs: number, nowMs: number): number {
   return goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);
+}
+
+/**
+ * A reply that cannot be trusted answers one question. Where each question takes a prompt, it speaks for
+ * the operation: the next window would ring the owner's phone for a reply of the same kind.
+ */
+function asOfConsent(failure: LookupFailure): LookupFailure {
+  return failure.code === 'OPERATOR_INVALID_REPLY' ? { ...failure, reach: 'operation' } : failure;
 }

@@ -236,10 +236,10 @@ export class ConsentLedger {
     return this.#write(page.version, withConsent(page.record, consent), time);
   }
 
-  /** That the operator refuses us an operation. A lost store is passed over. */
+  /** That the operator refused us an operation about this number. A lost store is passed over. */
   async refuse(operation: Operation): Promise<void> {
     const { store, rules } = this.#parts;
-    await store.refuse(operation, rules.failureMs).catch(unlessLost);
+    await store.refuse(this.#number, operation, rules.failureMs).catch(unlessLost);
   }
 
   /** Does what may be done twice, until the store is there for it or the lease is over. */

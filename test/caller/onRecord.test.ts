@@ -343,16 +343,3 @@ describe('a quota', () => {
     });
   });
 });
-
-async function askNumber(
-  service: SimulatedService,
-  n: number,
-  signal: AbortSignal | null = null,
-): Promise<Response> {
-  return fetch(`${service.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...(await reader()) },
-    body: JSON.stringify({ query: query(`+44770090050${n}`) }),
-    signal,
-  });
-}

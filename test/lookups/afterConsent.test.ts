@@ -4,7 +4,7 @@ import type { Polled } from '../../src/tokens/tokenManager.ts';
 import type { Told } from '../askedFields.ts';
 import { settled } from '../testClock.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { BOB } from '../values.ts';
+import { BOB, CAROL } from '../values.ts';
 import { AskedConsents, DATE, window } from './askedConsents.ts';
 
 const SECOND_MS = 1000;
@@ -97,6 +97,20 @@ describe('the failure of a lookup after consent', () => {
     expect(service.operator.lookups).toHaveLength(1);
   });
 
+  it('that no reply can be trusted speaks for the operation: a page of windows prompts once', async () => {
+    const untrusted: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'question' };
+    service.operator.looked = [untrusted, untrusted, untrusted, untrusted];
+    const page = [DATE, window(24), window(240), window(720)];
+    for (const _ of ['first', 'again']) {
+      const told = await ask(page);
+      expect(told.map((one) => failureOf([one])?.code)).toEqual(page.map(() => untrusted.code));
+    }
+    expect(service.operator.prompts.map(({ operation }) => operation)).toEqual([
+      'retrieve-date',
+      'check',
+    ]);
+  });
+
   it('closes nothing but what it speaks for', async () => {
     service.operator.looked = [
       { code: 'OPERATION_NOT_OFFERED', reach: 'operation' },
@@ -130,21 +144,31 @@ describe('the failure of a lookup after consent', () => {
 });
 
 describe('OPERATOR_REFUSED at a lookup', () => {
-  it('keeps every owner from being prompted for that operation for a minute', async () => {
-    service.operator.looked = [REFUSED];
+  it('about two numbers keeps every owner from being prompted for that operation for a minute', async () => {
+    service.operator.looked = [REFUSED, REFUSED];
     await ask([DATE]);
-    const others = [{ number: BOB }, { number: BOB, caller: 'bert' }] as const;
+    await ask([DATE], { number: BOB });
+    const others = [{ number: CAROL }, { number: CAROL, caller: 'bert' }] as const;
     for (const other of others) expect(failureOf(await ask([DATE], other))).toEqual(REFUSED);
-    expect(prompts()).toBe(1);
+    expect(prompts()).toBe(2);
 
-    await ask(WINDOW, { number: BOB });
+    await ask(WINDOW, { number: CAROL });
     expect(service.operator.prompts.map(({ operation }) => operation)).toEqual([
+      'retrieve-date',
       'retrieve-date',
       'check',
     ]);
     await service.clock.advance(MINUTE_MS);
-    await ask([DATE], { number: BOB });
-    expect(prompts()).toBe(3);
+    await ask([DATE], { number: CAROL });
+    expect(prompts()).toBe(4);
+  });
+
+  it('about one number, again and again, keeps no other owner from being prompted', async () => {
+    service.operator.looked = [REFUSED, { ...REFUSED, retryAfterSeconds: 1 }, REFUSED];
+    for (const _ of [1, 2, 3]) expect(failureOf(await ask([DATE]))).toMatchObject(REFUSED);
+    expect(prompts()).toBe(1);
+    service.operator.looked = [{ operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 }];
+    expect(await ask([DATE], { number: BOB })).toEqual([{ latestSimChange: null }]);
   });
 
   it('of one question keeps no other owner from being prompted', async () => {
@@ -186,8 +210,9 @@ describe('a prompt that had to wait for a permit', () => {
   it('is not made when the operator has refused us meanwhile', async () => {
     service = new AskedConsents({ permits: 1 });
     service.operator.latencyMs = SECOND_MS;
-    service.operator.looked = [REFUSED];
+    service.operator.looked = [REFUSED, REFUSED];
     const waitMs = 20 * SECOND_MS;
+    await service.after(waitMs, service.ask([DATE], { waitMs, number: CAROL }));
     const refused = service.ask([DATE], { waitMs });
     await settled();
     const ahead = [4, 5, 6].map((last) =>
@@ -199,7 +224,7 @@ describe('a prompt that had to wait for a permit', () => {
     expect(failureOf(await waiting)).toEqual(REFUSED);
     await Promise.all(ahead);
     const asked = service.operator.prompts.map(({ operation }) => operation);
-    expect(asked.filter((operation) => operation === 'retrieve-date')).toHaveLength(1);
+    expect(asked.filter((operation) => operation === 'retrieve-date')).toHaveLength(2);
   });
 });
 

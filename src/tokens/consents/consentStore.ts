@@ -38,6 +38,10 @@ export interface ConsentStore {
   /** Removes the record if it is still that of `version`. */
   remove(number: PhoneNumber, version: number): Promise<void>;
 
-  /** Notes that the operator refuses us an operation: no owner is prompted for it for so long. */
-  refuse(operation: Operation, forMs: number): Promise<void>;
+  /**
+   * Notes that the operator refused us an operation at a lookup about this number. Once it has about two
+   * numbers within `forMs`, no owner is prompted for the operation for so long: a caller with one number
+   * that the operator refuses keeps no other caller from an answer.
+   */
+  refuse(number: PhoneNumber, operation: Operation, forMs: number): Promise<void>;
 }

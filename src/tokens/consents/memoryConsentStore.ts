@@ -11,6 +11,12 @@ interface StoredRecord {
   readonly bytes: number;
 }
 
+/** The number whose lookup was refused last, and until when another one counts together with it. */
+interface Refused {
+  readonly number: PhoneNumber;
+  readonly untilMs: number;
+}
+
 /** Some 50,000 consents; fewer where an operator's `auth_req_id` are long. */
 const MAX_BYTES = 64 * 2 ** 20;
 
@@ -30,6 +36,7 @@ export class MemoryConsentStore implements ConsentStore {
   readonly #maxBytes: number;
   readonly #records = new Map<PhoneNumber, StoredRecord>();
   readonly #refusedUntilMs: Partial<Record<Operation, number>> = {};
+  readonly #lastRefused: Partial<Record<Operation, Refused>> = {};
   #bytes = 0;
   #lastVersion = 0;
   #writesSinceSweep = 0;
@@ -83,8 +90,13 @@ export class MemoryConsentStore implements ConsentStore {
     return Promise.resolve();
   }
 
-  refuse(operation: Operation, forMs: number): Promise<void> {
-    this.#refusedUntilMs[operation] = this.#clock.monotonicMs() + forMs;
+  refuse(number: PhoneNumber, operation: Operation, forMs: number): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    const last = this.#lastRefused[operation];
+    if (last !== undefined && last.number !== number && last.untilMs > nowMs) {
+      this.#refusedUntilMs[operation] = nowMs + forMs;
+    }
+    this.#lastRefused[operation] = { number, untilMs: nowMs + forMs };
     return Promise.resolve();
   }
 

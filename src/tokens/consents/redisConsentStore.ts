@@ -88,9 +88,9 @@ export class RedisConsentStore implements ConsentStore {
     await this.#redis.run(REMOVE, [this.#recordKey(number)], [version]);
   }
 
-  async refuse(operation: Operation, forMs: number): Promise<void> {
+  async refuse(number: PhoneNumber, operation: Operation, forMs: number): Promise<void> {
     await this.#redis
-      .run(REFUSE, [this.#memoryKey], [operation, wholeMs(forMs)])
+      .run(REFUSE, [this.#memoryKey], [operation, wholeMs(forMs), this.#recordKey(number)])
       .catch(lostIfOutOfMemory);
   }
 

@@ -55,8 +55,17 @@ if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then redis.call('DEL', KEYS
 return 'done'
 `;
 
-/** KEYS: memory. ARGV: an operation, and for how many milliseconds the operator is taken to refuse it. */
+/**
+ * KEYS: memory. ARGV: an operation, for how many milliseconds a refusal counts, and the number's name.
+ * The operation is taken to be refused once two numbers were.
+ */
 export const REFUSE = `${NOW}
-redis.call('HSET', KEYS[1], 'refusedUntilMs:' .. ARGV[1], string.format('%.0f', now + ARGV[2]))
+local lastRefused = 'lastRefused:' .. ARGV[1]
+local untilMs, name = string.match(redis.call('HGET', KEYS[1], lastRefused) or '', '^(%d+) (.+)$')
+local endMs = string.format('%.0f', now + ARGV[2])
+if untilMs and name ~= ARGV[3] and tonumber(untilMs) > now then
+  redis.call('HSET', KEYS[1], 'refusedUntilMs:' .. ARGV[1], endMs)
+end
+redis.call('HSET', KEYS[1], lastRefused, endMs .. ' ' .. ARGV[3])
 return 'done'
 `;

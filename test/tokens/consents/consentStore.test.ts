@@ -14,7 +14,7 @@ import { RedisConnection } from '../../../src/sharedState/redisConnection.ts';
 import { RedisConsentStore } from '../../../src/tokens/consents/redisConsentStore.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { silentLog } from '../../silentLog.ts';
-import { ALICE, BOB, hours } from '../../values.ts';
+import { ALICE, BOB, CAROL, hours } from '../../values.ts';
 
 const RULES: ConsentRules = {
   doubtMs: 300_000,
@@ -125,6 +125,17 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     const { version } = await store.read(ALICE);
     await store.write(ALICE, version, intent(blank.nowMs, 'second'), KEEP_MS);
     expect(await store.write(ALICE, first.version, pending(blank.nowMs), KEEP_MS)).toBe('conflict');
+  });
+
+  it('takes an operation for refused once lookups about two numbers were, and not before', async () => {
+    const isRefused = async () => {
+      const { refusedUntilMs, nowMs } = await store.read(CAROL);
+      return (refusedUntilMs.check ?? 0) > nowMs;
+    };
+    for (const number of [ALICE, ALICE, ALICE]) await store.refuse(number, 'check', KEEP_MS);
+    expect(await isRefused()).toBe(false);
+    await store.refuse(BOB, 'check', KEEP_MS);
+    expect(await isRefused()).toBe(true);
   });
 
   it('removes a record of the given version alone', async () => {

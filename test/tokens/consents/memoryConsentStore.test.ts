@@ -3,9 +3,8 @@ import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import type { ConsentRecord } from '../../../src/tokens/consents/consentRecord.ts';
 import { MemoryConsentStore } from '../../../src/tokens/consents/memoryConsentStore.ts';
 import { TestClock } from '../../testClock.ts';
-import { ALICE, BOB } from '../../values.ts';
+import { ALICE, BOB, CAROL } from '../../values.ts';
 
-const CAROL = '+447700900003' as PhoneNumber;
 const KEEP_MS = 60_000;
 
 function record(id: string): ConsentRecord {
