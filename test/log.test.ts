@@ -53,7 +53,7 @@ describe('the log', () => {
     expect(lines.map(({ msg }) => msg)).toEqual(['two', 'three']);
   });
 
-  it('masks phone numbers in messages and in details, whoever wrote them', async () => {
+  it('masks phone numbers in messages and in details, those of libraries too', async () => {
     const lines = await linesOf(`
       log.info('asked about +447700900001 twice');
       log.warn('slow', { path: '/lines/%2B447700900001', reason: 'tel:+44 7700 900001' });

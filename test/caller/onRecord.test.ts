@@ -87,7 +87,7 @@ function query(number: string, fields = 'simSwappedWithin(maxAgeHours: 24)'): st
   return `{ phoneNumber(e164: "${number}") { ${fields} } }`;
 }
 
-describe('the audit trail', () => {
+describe('the audit log', () => {
   it('has a line before each lookup and one after', async () => {
     await withTrail({}, async (service, file) => {
       const reply = await service.ask(

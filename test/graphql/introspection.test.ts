@@ -31,7 +31,7 @@ describe.each(ROLES)('in production, the %s', (role) => {
   });
   afterAll(() => service.stop());
 
-  it.each(INTROSPECTIONS)('does not tell its schema to whoever asks: %s', async (query) => {
+  it.each(INTROSPECTIONS)('does not tell its schema to a caller: %s', async (query) => {
     const reply = await service.ask(query, {}, headers);
     expect(reply.status).toBe(400);
     expect(reply.data).toBeUndefined();

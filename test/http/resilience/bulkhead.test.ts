@@ -36,7 +36,7 @@ describe('the bulkhead', () => {
     expect(await Promise.all(all)).toEqual(['done a', 'done b', 'done c', 'done d']);
   });
 
-  it('turns a newcomer away when the queue is full of those that can still be in time', async () => {
+  it('rejects new work when every waiter in the full queue can still make its deadline', async () => {
     const all = ['a', 'b', 'c', 'd', 'e'].map((name) => work(name));
     await clock.advance(2000);
     expect(await Promise.all(all)).toEqual(['done a', 'done b', 'done c', 'done d', 'full']);

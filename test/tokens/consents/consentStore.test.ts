@@ -184,7 +184,7 @@ describe('RedisConsentStore', () => {
     expect(written).not.toBe('conflict');
   });
 
-  it('shows no number, caller or id to whoever reads Redis, and lets nothing lie for ever', async () => {
+  it('shows no number, caller or id to a reader of Redis, and lets nothing lie for ever', async () => {
     const store = await connect();
     const { version, nowMs } = await store.read(ALICE);
     await store.write(ALICE, version, pending(nowMs), KEEP_MS);

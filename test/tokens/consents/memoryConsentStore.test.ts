@@ -72,7 +72,7 @@ describe('compare-and-set', () => {
     expect((await store.read(ALICE)).record?.consent?.id).toBe('first');
   });
 
-  it('takes a change by whoever read last', async () => {
+  it('takes a change by the writer that read last', async () => {
     await put(ALICE, 'first');
     expect(await put(ALICE, 'second')).toHaveProperty('version');
     expect((await store.read(ALICE)).record?.consent?.id).toBe('second');
