@@ -169,6 +169,7 @@ async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest
   if (method !== 'POST') return { method, headers, search, body: undefined };
 
   if (!/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
+    await readBody(request, 0);
     return badRequest(
       415,
       'Send the operation as JSON, with the header content-type: application/json.',

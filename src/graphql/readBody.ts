@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
+ * What is too long is read on to its end, and dropped, up to so much: a client that is refused while it
+ * still sends would find its connection broken, and not the reply that says why.
+ */
+const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
+
+/**
  * Reads a request's body as text; `undefined` when it is longer than it may be, and when it breaks off.
  * By events: an iterator over so short a stream costs as much as parsing what it holds.
  */
@@ -11,9 +17,12 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<st
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length <= maxBytes) chunks.push(chunk);
-      else resolve(undefined);
+      else if (length > maxBytes + MAX_DROPPED_BYTES) resolve(undefined);
+      else chunks.length = 0;
     });
-    request.once('end', () => resolve(Buffer.concat(chunks, length).toString('utf8')));
+    request.once('end', () => {
+      resolve(length <= maxBytes ? Buffer.concat(chunks, length).toString('utf8') : undefined);
+    });
     request.once('error', () => resolve(undefined));
     request.once('close', () => resolve(undefined));
   });

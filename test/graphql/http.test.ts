@@ -118,6 +118,14 @@ describe('a request that is not one', () => {
     await expectService();
   });
 
+  it('of 8 MiB is refused so that each of many senders can read why', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, () => service.send('/graphql', post(' '.repeat(8 * MEBIBYTE)))),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 413));
+    await expectService();
+  });
+
   it('of 20 MiB and no JSON is refused, and its sender can read why', async () => {
     const reply = await service.send(
       '/graphql',
