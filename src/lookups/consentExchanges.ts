@@ -7,6 +7,7 @@ import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Judgement } from '../operator/responses.ts';
+import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
 import type { AccessToken, TokenSubject } from '../tokens/accessToken.ts';
 import {
   acknowledged,
@@ -274,13 +275,27 @@ export class ConsentExchanges {
     const learned = endedByLookup(spent.consent, failed, nowMs, rules);
     const failure = failureLearned(learned, nowMs) ?? failed.failure;
     const made = { consentId: id, madeFor: cause.inquiry.request };
+    // Written before it is told: a replica that dies in between leaves a failure that the next ask hears,
+    // where one that was told and not written would ring the phone again.
+    const learning = this.#ledger.learn(spent, learned);
+    await this.#forOneCommand(learning);
     await this.#telling.tellFailure({ lookup, failure }, made);
     // What speaks for one question is no word on the operation: a number that the operator takes for
     // malformed must not keep everybody else from being asked.
     if (failure.code === 'OPERATOR_REFUSED' && failure.reach !== 'question') {
       await this.#ledger.refuse(lookup.operation);
     }
-    await this.#ledger.learn(spent, learned);
+    await learning;
+  }
+
+  /** Waits for a write, but not for a store that is lost longer than one command takes. */
+  async #forOneCommand(writing: Promise<void>): Promise<void> {
+    const written = new AbortController();
+    const timeOver = this.#parts.clock
+      .sleep(COMMAND_TIMEOUT_MS, written.signal)
+      .catch(() => undefined);
+    await Promise.race([writing.catch(() => undefined), timeOver]);
+    written.abort();
   }
 
   async #succeed(fact: TimedFact, cause: Waiter, spent: Claim): Promise<void> {

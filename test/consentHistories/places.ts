@@ -105,8 +105,9 @@ export function inReplicas({ keepMs }: History): Place {
     number: ALICE,
     stores: Array.from({ length: 3 }, () => ({ store, keptFacts })),
     settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
-    // However short its patience, a request hears what stands in the record; at most, that an expiry was told.
-    latenessMs: 4 * COMMAND_MS,
+    // However short its patience, a request hears what stands in the record, and at most that an expiry
+    // was told: four commands for each lookup that its questions take.
+    latenessMs: 16 * COMMAND_MS,
   };
 }
 
