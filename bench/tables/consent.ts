@@ -18,18 +18,24 @@ const ONE: Workload = { numbers: 1, fields: 'window', concurrency: 1, requests: 
 const FOUR_FIELDS: Workload = { ...ONE, fields: 'date and three windows' };
 const HUNDRED: Workload = { numbers: 100, fields: 'window', concurrency: 1, requests: 2 };
 
+/** One number is asked about again and again: each time anew, and as often as it takes. */
+const ASKING_ANEW = {
+  OPERATOR_FLOW: '3-legged',
+  KEEP_FACTS_SECONDS: '0',
+  QUOTA_PROMPTS_PER_HOUR: '999999999',
+  QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
+};
+
 /** The flow in which the number's owner consents; here they have done so before they are asked. */
 export async function measureConsent(cast: Cast, plan: Plan): Promise<Table> {
   const openidClient = plan.isQuick ? undefined : await cast.stage.program('openidClient.ts');
   const entrants = async (workload: Workload): Promise<Entrant<Figures>[]> => {
-    const consented = await cast.kept('ours, 3-legged', () =>
-      cast.stage.ours({ OPERATOR_FLOW: '3-legged' }),
-    );
+    const consented = await cast.kept('ours, 3-legged', () => cast.stage.ours(ASKING_ANEW));
     const ours = serving('ours, 3-legged', cast.stage, [consented], workload);
     const always = [hops(HOPS * HOP_MS), ours, renamed(ours, 'ours, 3-legged again')];
     if (openidClient === undefined) return always;
     const inProduction = await cast.kept('ours in production, 3-legged', () =>
-      cast.stage.oursInProduction({ OPERATOR_FLOW: '3-legged' }),
+      cast.stage.oursInProduction(ASKING_ANEW),
     );
     const unasked = await cast.entrants(['ours'], workload);
     const beside = [
