@@ -2,7 +2,7 @@ import { Pool } from 'undici';
 import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
 import { ChaosOperator } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
-import { Random } from './random.ts';
+import { Random } from '../random.ts';
 import { Truth } from './truth.ts';
 
 /** One stretch of chaos. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { ChaosOperator } from '../chaos/chaosOperator.ts';
-import { Random } from '../chaos/random.ts';
+import { Random } from '../random.ts';
 import { Truth } from '../chaos/truth.ts';
 import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
 import type { Held } from './serverUnderTest.ts';
