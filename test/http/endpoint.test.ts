@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
 import { AMPLE_MS, DEPARTURE, TestEndpoint } from './testEndpoint.ts';
+import { listen } from '../listening.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 
@@ -160,10 +160,9 @@ describe('the time limit', () => {
 
   it('covers connecting, and knows that nothing was sent', async () => {
     // Accepts connections and never speaks TLS.
-    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    await using client = new TestEndpoint(`https://127.0.0.1:${port}`, { timeoutMs: 50 });
+    const silent = createServer(() => undefined);
+    const { host } = new URL(await listen(silent));
+    await using client = new TestEndpoint(`https://${host}`, { timeoutMs: 50 });
     expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: false } });
     silent.close();
   });
