@@ -80,21 +80,23 @@ export class SharedLookups implements LookupRoute {
     const shared = new SharedLookup(lookup, inquiry, this.#route, this.#abortListeners);
     const lookups = this.#shared.get(key) ?? new Set();
     this.#shared.set(key, lookups.add(shared));
-    const running = this.#finish(shared, inquiry).finally(() => {
+    const forget = (): void => {
       this.#running.delete(running);
       lookups.delete(shared);
       if (lookups.size === 0 && this.#shared.get(key) === lookups) this.#shared.delete(key);
-    });
+    };
+    // Until its facts are kept a lookup can be joined: no request falls in between.
+    const running =
+      this.#parts.keptFacts.keepMs === 0
+        ? shared.outcome.then(forget, forget)
+        : shared.outcome.then((outcome) => this.#keep(outcome, inquiry)).then(forget, forget);
     this.#running.add(running);
     return shared;
   }
 
-  /** Until its facts are kept a lookup can be joined: no request falls in between. */
-  async #finish(shared: SharedLookup, { number, request }: Inquiry): Promise<void> {
-    const outcome = await shared.outcome.catch(() => undefined);
+  /** What cannot be kept is looked up again. */
+  async #keep(outcome: LookupOutcome, { number, request }: Inquiry): Promise<void> {
     const { keptFacts } = this.#parts;
-    if (outcome === undefined || keptFacts.keepMs === 0) return;
-    // What cannot be kept is looked up again.
     await Promise.allSettled(
       factsOf(outcome).map((fact) => keptFacts.keep(request, number, fact, true)),
     );
@@ -116,12 +118,10 @@ class SharedLookup {
   readonly lookup: Lookup;
   readonly outcome: Promise<LookupOutcome>;
   readonly #abortListeners: AbortListeners;
+  readonly #request: SharedRequest;
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined = new Set<LookupRequest>();
   #waiting = 0;
-  readonly #signal = new LightAbortSignal();
-  #leftAtMs: number | undefined;
-  #deadlineMs = 0;
 
   constructor(
     lookup: Lookup,
@@ -131,62 +131,71 @@ class SharedLookup {
   ) {
     this.lookup = lookup;
     this.#abortListeners = abortListeners;
-    this.#deadlineMs = inquiry.request.deadlineMs;
-    this.outcome = route.lookUp(lookup, { ...inquiry, request: this.#requestFor(inquiry.request) });
+    this.#request = new SharedRequest(inquiry.request);
+    this.outcome = route.lookUp(lookup, { ...inquiry, request: this.#request });
   }
 
   /** When it left, on the monotonic clock. */
   get leftAtMs(): number | undefined {
-    return this.#leftAtMs;
+    return this.#request.leftAtMs;
   }
 
   /** Whether the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
-    return !this.#signal.aborted && !this.#joined.has(request);
+    return !this.#request.signal.aborted && !this.#joined.has(request);
   }
 
   /** What it brings; `undefined` when the request ends first. */
-  async outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
+  outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
     this.#joined.add(request);
     this.#waiting += 1;
-    this.#deadlineMs = Math.max(this.#deadlineMs, request.deadlineMs);
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const waiter: Abortable = {
-      abort: () => {
-        this.#leave(request.signal.reason);
-        resolve(undefined);
-      },
-    };
-    const listeners = this.#abortListeners.of(request.signal).add(waiter);
-    try {
-      return await Promise.race([this.outcome, promise]);
-    } finally {
-      listeners.delete(waiter);
-    }
+    this.#request.deadlineMs = Math.max(this.#request.deadlineMs, request.deadlineMs);
+    const listeners = this.#abortListeners.of(request.signal);
+    // By hand: a race would hold twice as much for each of a thousand numbers.
+    return new Promise((resolve) => {
+      const waiter: Abortable = {
+        abort: () => {
+          this.#leave(request.signal.reason);
+          resolve(undefined);
+        },
+      };
+      listeners.add(waiter);
+      const settle = (): void => {
+        listeners.delete(waiter);
+        resolve(this.outcome);
+      };
+      this.outcome.then(settle, settle);
+    });
   }
 
   #leave(reason: unknown): void {
     this.#waiting -= 1;
-    if (this.#waiting === 0) this.#signal.abort(reason);
+    if (this.#waiting === 0) this.#request.signal.abort(reason);
+  }
+}
+
+/** The request that a shared lookup is made for: traced to the first that wants it, but not ended with it. */
+class SharedRequest implements LookupRequest {
+  readonly caller: LookupRequest['caller'];
+  readonly purpose: string;
+  readonly correlator: LookupRequest['correlator'];
+  readonly cameInAtMs: number;
+  readonly signal = new LightAbortSignal();
+  readonly isShared = true;
+  /** The latest of all that have joined. */
+  deadlineMs: number;
+  leftAtMs: number | undefined;
+
+  constructor({ caller, purpose, correlator, cameInAtMs, deadlineMs }: LookupRequest) {
+    this.caller = caller;
+    this.purpose = purpose;
+    this.correlator = correlator;
+    this.cameInAtMs = cameInAtMs;
+    this.deadlineMs = deadlineMs;
   }
 
-  /** Traced to the first request, but not ended with it. */
-  #requestFor({ caller, purpose, correlator, cameInAtMs }: LookupRequest): LookupRequest {
-    const latestDeadlineMs = (): number => this.#deadlineMs;
-    return {
-      caller,
-      purpose,
-      correlator,
-      cameInAtMs,
-      signal: this.#signal,
-      isShared: true,
-      get deadlineMs() {
-        return latestDeadlineMs();
-      },
-      onLeaving: (leftAtMs) => {
-        this.#leftAtMs ??= leftAtMs;
-      },
-    };
+  onLeaving(leftAtMs: number): void {
+    this.leftAtMs ??= leftAtMs;
   }
 }
 
