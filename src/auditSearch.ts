@@ -61,7 +61,12 @@ function parsedArguments() {
 
 function numberOf(text: string): PhoneNumber {
   const number = parsePhoneNumber(text);
-  return 'refused' in number ? fail(number.refused) : number.value;
+  switch (number.kind) {
+    case 'parsed':
+      return number.value;
+    case 'refused':
+      return fail(number.reason);
+  }
 }
 
 // Such as `head`, which has seen enough.

@@ -132,7 +132,7 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
 export interface UsageConfig {
   readonly auditLog: string | undefined;
   /** What an operator bills, by the name that its audit lines have; `undefined` where it is not set. */
-  priceOf(operator: string): Price | undefined;
+  readonly priceOf: (operator: string) => Price | undefined;
   readonly currency: string | undefined;
 }
 

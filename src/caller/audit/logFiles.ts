@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { PassThrough } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 
 /** RFC 1952 §2.3.1. */
@@ -51,8 +50,8 @@ async function unpacked(input: Readable): Promise<Readable> {
 async function firstBytes(input: Readable): Promise<Buffer | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer | undefined>();
   const look = (): void => {
-    const bytes = input.read() as Buffer | null;
-    if (bytes !== null) resolve(bytes);
+    const bytes: unknown = input.read();
+    if (bytes instanceof Buffer) resolve(bytes);
   };
   const end = (): void => resolve(undefined);
   input.on('readable', look).once('end', end).once('error', reject);

@@ -84,7 +84,12 @@ export class UsageReport {
 
   /** The groups in the order of their dimensions. */
   get usages(): readonly Usage[] {
-    return [...this.#groups.values()].toSorted((a, b) => compare(a.group, b.group));
+    return (
+      [...this.#groups.values()]
+        // A range may begin between the two lines of a lookup.
+        .map((usage) => ({ ...usage, unfinished: Math.max(0, usage.unfinished) }))
+        .toSorted((a, b) => compare(a.group, b.group))
+    );
   }
 
   #add(entry: AuditedLine): void {

@@ -57,7 +57,7 @@ function rowsOf(
 function figuresOf(usage: Usage): readonly string[] {
   const { lookups, attempts, consents, saved, unfinished, price, outcomes } = usage;
   return [
-    ...[lookups, attempts, consents, saved, Math.max(0, unfinished)].map(String),
+    ...[lookups, attempts, consents, saved, unfinished].map(String),
     price === undefined ? '' : formatAmount(price),
     [...outcomes]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -82,7 +82,7 @@ function totalOf(dimensions: readonly Dimension[], usages: readonly Usage[]): re
     total.attempts += usage.attempts;
     total.consents += usage.consents;
     total.saved += usage.saved;
-    total.unfinished += Math.max(0, usage.unfinished);
+    total.unfinished += usage.unfinished;
     total.price =
       total.price === undefined || usage.price === undefined
         ? undefined
