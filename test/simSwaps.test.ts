@@ -8,12 +8,12 @@ import { createSimSwaps, type OperatorParts, type SimSwaps } from '../src/simSwa
 import { systemClock } from '../src/systemClock.ts';
 import { askField } from './askedFields.ts';
 import { line } from './endToEnd/askedSimSwaps.ts';
-import { lookupsOf, startScriptedOperator } from './endToEnd/scriptedOperator.ts';
-import { answerJson, type RecordingServer } from './http/recordingServer.ts';
+import { WiredOperator } from './wiredOperator.ts';
+import { answerJson } from './http/recordingServer.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
 
-function settingsFor(operator: RecordingServer, settings: Environment = {}) {
+function settingsFor(operator: WiredOperator, settings: Environment = {}) {
   return readConfig({
     OPERATOR_AUTH_URL: operator.url,
     OPERATOR_SIM_SWAP_URL: operator.url,
@@ -25,7 +25,7 @@ function settingsFor(operator: RecordingServer, settings: Environment = {}) {
 
 /** The operator of these settings, asked about the numbers with this prefix. */
 function part(
-  operator: RecordingServer,
+  operator: WiredOperator,
   prefix: NumberPrefix,
   settings: Environment = {},
 ): OperatorParts[] {
@@ -34,7 +34,7 @@ function part(
   }));
 }
 
-function create(operator: RecordingServer, operators: readonly OperatorParts[]): SimSwaps {
+function create(operator: WiredOperator, operators: readonly OperatorParts[]): SimSwaps {
   const { consent } = settingsFor(operator);
   return createSimSwaps({ operators, consent, clock: systemClock, log: silentLog });
 }
@@ -62,10 +62,10 @@ async function ask(simSwaps: SimSwaps, number: PhoneNumber): Promise<boolean | s
 
 describe('a number', () => {
   it('is asked about at the operator that serves it, and nowhere else', async () => {
-    await using special = await startScriptedOperator({
+    await using special = await WiredOperator.start({
       lookUp: (received, response) => answerJson(received, response, { swapped: true }),
     });
-    await using other = await startScriptedOperator();
+    await using other = await WiredOperator.start();
     const simSwaps = create(special, [
       ...part(other, '+44'),
       ...part(special, '+4477009005', { OPERATOR_OPERATIONS: 'check' }),
@@ -74,13 +74,13 @@ describe('a number', () => {
     expect(await ask(simSwaps, line(500))).toBe(true);
     expect(await ask(simSwaps, line(1))).toBe(false);
 
-    expect(lookupsOf(special)).toHaveLength(1);
-    expect(lookupsOf(other)).toHaveLength(1);
+    expect(special.lookups).toHaveLength(1);
+    expect(other.lookups).toHaveLength(1);
     await simSwaps.close();
   });
 
   it('that no operator serves is NUMBER_NOT_SERVED without a call, its consent as well', async () => {
-    await using operator = await startScriptedOperator();
+    await using operator = await WiredOperator.start();
     const simSwaps = create(operator, part(operator, '+33', { OPERATOR_FLOW: '3-legged' }));
 
     expect(await ask(simSwaps, line(1))).toBe('NUMBER_NOT_SERVED');
@@ -95,7 +95,7 @@ describe('a number', () => {
   });
 
   it('is the only operator’s where there is one', async () => {
-    await using operator = await startScriptedOperator();
+    await using operator = await WiredOperator.start();
     const simSwaps = create(
       operator,
       settingsFor(operator).operators.map((one) => ({ settings: one })),
@@ -106,10 +106,10 @@ describe('a number', () => {
 });
 
 it('an operator that fails is left alone, and the other one is not', async () => {
-  await using broken = await startScriptedOperator({
+  await using broken = await WiredOperator.start({
     token: (received, response) => answerJson(received, response, {}, 503),
   });
-  await using well = await startScriptedOperator();
+  await using well = await WiredOperator.start();
   const simSwaps = create(well, [...part(broken, '+4477009'), ...part(well, '+4477009005')]);
 
   // One after the other: the circuit opens after twenty exchanges about five numbers or more.
