@@ -113,7 +113,10 @@ async function makeRequest(
     deadlineMs: cameInAtMs + 60_000,
     waitMs: patienceMs,
   };
-  const executor = new Executor({ of: () => ({ offer: OFFER, route: replica }) }, request);
+  const executor = new Executor(
+    { of: () => ({ name: 'operator', offer: OFFER, route: replica }) },
+    request,
+  );
   const over = new AbortController();
   const hangingUp =
     hangsUpAfterMs === undefined

@@ -68,7 +68,7 @@ class CountingRoute implements LookupRoute {
 function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Error])[] = []) {
   const route = new CountingRoute(new Map(lines));
   const executor = new Executor(
-    { of: () => ({ offer: OFFER, route }) },
+    { of: () => ({ name: 'operator', offer: OFFER, route }) },
     {
       caller: callerNamed('bank'),
       purpose: 'fraud-prevention',

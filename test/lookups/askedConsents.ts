@@ -86,7 +86,7 @@ export class AskedConsents {
   ): Promise<readonly (Told | Error)[]> {
     const lookups = this.replica(replica);
     const executor = new Executor(
-      { of: () => ({ offer: OFFER, route: lookups }) },
+      { of: () => ({ name: 'operator', offer: OFFER, route: lookups }) },
       this.request(settings),
     );
     await executor.ask(number, questions);
