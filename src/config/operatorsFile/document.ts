@@ -57,7 +57,7 @@ export function valueAt(value: unknown, path: Path): unknown {
 
 function innermost(root: Node, path: Path): Node {
   for (let length = path.length; length > 0; length -= 1) {
-    const node = findNodeAtLocation(root, [...path.slice(0, length)]);
+    const node = findNodeAtLocation(root, path.slice(0, length));
     // The line of a member is that of its name.
     if (node !== undefined) return node.parent?.type === 'property' ? node.parent : node;
   }

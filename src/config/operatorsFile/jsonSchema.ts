@@ -25,7 +25,7 @@ export interface JsonSchema {
 
 /** The JSON Schema of OPERATORS_FILE, in the draft that editors know best. */
 export function jsonSchema(): JsonSchema {
-  // What zod makes is wider than what is read of it.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what zod makes is wider than what is read of it
   return z.toJSONSchema(operatorsFile, { target: 'draft-07', io: 'input' }) as JsonSchema;
 }
 
