@@ -30,10 +30,15 @@ function readArguments(): { sought: Sought; files: readonly string[] } {
 }
 
 function soughtBy(text: string | undefined, subject: string | undefined): Sought {
-  if (text === undefined) return subject === undefined ? fail(USAGE) : { subject };
+  if (text === undefined) return subject === undefined ? fail(USAGE) : { kind: 'subject', subject };
   if (subject !== undefined) return fail(USAGE);
   const number = parsePhoneNumber(text);
-  return 'refused' in number ? fail(number.refused) : { number: number.value };
+  switch (number.kind) {
+    case 'parsed':
+      return { kind: 'number', number: number.value };
+    case 'refused':
+      return fail(number.reason);
+  }
 }
 
 function readSettings(): AuditSettings {

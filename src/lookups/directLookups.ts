@@ -46,7 +46,7 @@ export class DirectLookups implements LookupRoute {
 
   /** No owner is asked for consent. */
   consent(): Promise<ConsentReading> {
-    return Promise.resolve({ status: { state: 'NOT_NEEDED' } });
+    return Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } });
   }
 
   /** Nothing of a direct lookup outlives its request. */

@@ -44,7 +44,8 @@ export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutc
 
 /** How a consent stands; `undefined` while that cannot be told, or a failure when it may not be read. */
 export type ConsentReading =
-  { readonly status: ConsentStatus | undefined } | { readonly failure: LookupFailure };
+  | { readonly kind: 'read'; readonly status: ConsentStatus | undefined }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 /** What a request hears whose time is over before an answer comes. */
 export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

@@ -57,7 +57,7 @@ class CountingRoute implements LookupRoute {
   }
 
   consent(): Promise<ConsentReading> {
-    return Promise.resolve({ status: { state: 'NOT_ASKED' } });
+    return Promise.resolve({ kind: 'read', status: { state: 'NOT_ASKED' } });
   }
 
   close(): Promise<void> {

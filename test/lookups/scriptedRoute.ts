@@ -56,7 +56,7 @@ export class ScriptedRoute implements LookupRoute {
   }
 
   consent(): Promise<ConsentReading> {
-    return Promise.resolve({ status: undefined });
+    return Promise.resolve({ kind: 'read', status: undefined });
   }
 
   close(): Promise<void> {

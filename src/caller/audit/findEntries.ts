@@ -3,7 +3,9 @@ import { auditHash } from './auditHash.ts';
 import { formsOf, numbersIn } from './numberForms.ts';
 
 /** Whom a search is for: the owner of a number, or a subject as the issuer names it. */
-export type Sought = { readonly number: PhoneNumber } | { readonly subject: string };
+export type Sought =
+  | { readonly kind: 'number'; readonly number: PhoneNumber }
+  | { readonly kind: 'subject'; readonly subject: string };
 
 /** What a search of the audit log came to. */
 export interface SearchCount {
@@ -23,8 +25,7 @@ export async function* findEntries(
   keys: readonly string[],
   count: SearchCount,
 ): AsyncGenerator<string> {
-  const is =
-    'number' in sought ? aboutNumber(sought.number, keys) : aboutSubject(sought.subject, keys);
+  const is = about(sought, keys);
   for await (const line of lines) {
     if (!line.includes('"audit":')) continue;
     const entry = parsed(line);
@@ -41,6 +42,15 @@ interface Named {
   readonly number: string;
   readonly subject: string;
   readonly others: readonly string[];
+}
+
+function about(sought: Sought, keys: readonly string[]): (entry: Named) => boolean {
+  switch (sought.kind) {
+    case 'number':
+      return aboutNumber(sought.number, keys);
+    case 'subject':
+      return aboutSubject(sought.subject, keys);
+  }
 }
 
 function aboutNumber(number: PhoneNumber, keys: readonly string[]): (entry: Named) => boolean {
