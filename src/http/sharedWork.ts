@@ -1,8 +1,8 @@
-import type { Abortable, AbortListeners } from './abortListeners.ts';
+import { LightAbortSignal, type Abortable, type AbortListeners } from './abortListeners.ts';
 import type { Urgency } from './resilience/bulkhead.ts';
 
 /** Until when shared work is of use. */
-export type SharedUrgency = Urgency & { readonly signal: AbortSignal };
+export type SharedUrgency = Urgency & { readonly signal: LightAbortSignal };
 
 /**
  * Work that several wait for. It belongs to all of them: it has as much time as the waiter that has the
@@ -11,62 +11,63 @@ export type SharedUrgency = Urgency & { readonly signal: AbortSignal };
 export class SharedWork<T> {
   readonly outcome: Promise<T>;
   readonly #abortListeners: AbortListeners;
-  readonly #waiters = new Set<Urgency>();
-  readonly #aborter = new AbortController();
+  readonly #signal = new LightAbortSignal();
+  #deadlineMs: number;
+  #waiting = 0;
 
-  /** @param first waits from now on; it still has to ask for the outcome */
+  /** @param deadlineMs of the first waiter, which is still to ask for the outcome */
   constructor(
-    first: Urgency,
+    deadlineMs: number,
     work: (urgency: SharedUrgency) => Promise<T>,
     abortListeners: AbortListeners,
   ) {
+    this.#deadlineMs = deadlineMs;
     this.#abortListeners = abortListeners;
-    this.#waiters.add(first);
     this.outcome = work(this.#urgency());
   }
 
   /** Whether the last waiter has gone, so that it comes to nothing. */
   get isAbandoned(): boolean {
-    return this.#aborter.signal.aborted;
+    return this.#signal.aborted;
   }
 
   /** What it comes to; `undefined` when the waiter's own signal is aborted first. */
-  async outcomeFor(waiter: Urgency): Promise<T | undefined> {
-    this.#waiters.add(waiter);
-    const { signal } = waiter;
+  async outcomeFor({ deadlineMs, signal }: Urgency): Promise<T | undefined> {
+    this.#waiting += 1;
+    this.#deadlineMs = Math.max(this.#deadlineMs, deadlineMs);
     if (signal === undefined) return this.outcome;
     const { promise, resolve } = Promise.withResolvers<undefined>();
-    const leaving: Abortable = {
+    const waiter: Abortable = {
       abort: () => {
-        this.#leave(waiter);
+        this.#leave(signal.reason);
         resolve(undefined);
       },
     };
     if (signal.aborted) {
-      leaving.abort();
+      waiter.abort();
       return undefined;
     }
-    const listeners = this.#abortListeners.of(signal).add(leaving);
+    const listeners = this.#abortListeners.of(signal).add(waiter);
     try {
       return await Promise.race([this.outcome, promise]);
     } finally {
-      listeners.delete(leaving);
+      listeners.delete(waiter);
     }
   }
 
-  #leave(waiter: Urgency): void {
-    this.#waiters.delete(waiter);
-    if (this.#waiters.size === 0) this.#aborter.abort(waiter.signal?.reason);
+  #leave(reason: unknown): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#signal.abort(reason);
   }
 
   #urgency(): SharedUrgency {
-    const waiters = this.#waiters;
+    const latestDeadlineMs = (): number => this.#deadlineMs;
     return {
-      signal: this.#aborter.signal,
+      signal: this.#signal,
       isShared: true,
-      /** Read when it is needed: more may join, and theirs may move on. */
+      /** Read when it is needed: more may join. */
       get deadlineMs() {
-        return Math.max(...Array.from(waiters, ({ deadlineMs }) => deadlineMs));
+        return latestDeadlineMs();
       },
     };
   }

@@ -38,7 +38,7 @@ import type { ConsentTelling, TellingParts } from './consentTelling.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
 import type { TimedFact } from './lookupRoute.ts';
 import { nextWindowAmong } from './planner.ts';
-import { failureOf } from './turnedAway.ts';
+import { failureOf } from './bulkheadFailure.ts';
 
 /** What the exchanges of consents take. */
 export interface ExchangeParts extends LedgerParts, TellingParts {

@@ -14,7 +14,7 @@ import {
   type LookupRoute,
 } from './lookupRoute.ts';
 import { ifAdmitted, type Admission, type AuditOutcome } from './admission.ts';
-import { failureOf } from './turnedAway.ts';
+import { failureOf } from './bulkheadFailure.ts';
 
 /** What direct lookups take. */
 export interface DirectParts {

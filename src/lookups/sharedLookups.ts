@@ -128,7 +128,7 @@ class SharedLookup {
   ) {
     this.lookup = lookup;
     this.#work = new SharedWork(
-      inquiry.request,
+      inquiry.request.deadlineMs,
       (urgency) =>
         route.lookUp(lookup, { ...inquiry, request: this.#requestFor(inquiry.request, urgency) }),
       abortListeners,

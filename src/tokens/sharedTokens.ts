@@ -58,7 +58,7 @@ export class SharedTokens {
     const underWay = this.#underWay.get(reach);
     if (underWay !== undefined && !underWay.isAbandoned) return underWay;
     const started: SharedWork<IssuedForReuse> = new SharedWork(
-      context,
+      context.deadlineMs,
       (urgency) =>
         this.#issue(subject, contextOf(context, urgency)).finally(() => {
           if (this.#underWay.get(reach) === started) this.#underWay.delete(reach);
