@@ -151,7 +151,7 @@ class SharedLookup {
     this.#waiting += 1;
     this.#request.deadlineMs = Math.max(this.#request.deadlineMs, request.deadlineMs);
     const listeners = this.#abortListeners.of(request.signal);
-    // By hand: a race would hold twice as much for each of a thousand numbers.
+    // By hand: a race would hold more promises for each of a thousand numbers.
     return new Promise((resolve) => {
       const waiter: Abortable = {
         abort: () => {
