@@ -50,7 +50,9 @@ export type Polled =
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
 /** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
-export type AuthorizationEndpoints = Readonly<Record<AuthorizationEndpointName, GuardedEndpoint>>;
+export type AuthorizationEndpoints = Readonly<
+  Record<AuthorizationEndpointName, Pick<GuardedEndpoint, 'post'>>
+>;
 
 /**
  * Acquires access tokens, one for each lookup (design §4). It keeps none: a token works once.
