@@ -118,7 +118,7 @@ class SharedLookup {
   readonly #work: SharedWork<LookupOutcome>;
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined = new Set<LookupRequest>();
-  #leftAtMs: number | undefined;
+  #request: SharedRequest | undefined;
 
   constructor(
     lookup: Lookup,
@@ -129,8 +129,11 @@ class SharedLookup {
     this.lookup = lookup;
     this.#work = new SharedWork(
       inquiry.request.deadlineMs,
-      (urgency) =>
-        route.lookUp(lookup, { ...inquiry, request: this.#requestFor(inquiry.request, urgency) }),
+      (urgency) => {
+        const request = new SharedRequest(inquiry.request, urgency);
+        this.#request = request;
+        return route.lookUp(lookup, { ...inquiry, request });
+      },
       abortListeners,
     );
   }
@@ -141,7 +144,7 @@ class SharedLookup {
 
   /** When it left, on the monotonic clock. */
   get leftAtMs(): number | undefined {
-    return this.#leftAtMs;
+    return this.#request?.leftAtMs;
   }
 
   /** Whether the last request has not given it up, and this one did not hear it already. */
@@ -154,47 +157,37 @@ class SharedLookup {
     this.#joined.add(request);
     return this.#work.outcomeFor(request);
   }
-
-  /** Traced to the first request, but not ended with it. */
-  #requestFor(
-    { caller, purpose, correlator, cameInAtMs }: LookupRequest,
-    urgency: SharedUrgency,
-  ): LookupRequest {
-    return {
-      caller,
-      purpose,
-      correlator,
-      cameInAtMs,
-      signal: urgency.signal,
-      isShared: true,
-      get deadlineMs() {
-        return urgency.deadlineMs;
-      },
-      onLeaving: (leftAtMs) => {
-        this.#leftAtMs ??= leftAtMs;
-      },
-    };
-  }
 }
 
-function factsOf(outcome: LookupOutcome): readonly TimedFact[] {
-  switch (outcome.kind) {
-    case 'facts':
-      return outcome.facts;
-    case 'failed':
-      return [];
-  }
-}
+/**
+ * The request that a shared lookup is made for: traced to the first that wants it, but not ended with it.
+ * A class, since an object with accessors of its own holds more for each of a thousand numbers.
+ */
+class SharedRequest implements LookupRequest {
+  readonly caller: LookupRequest['caller'];
+  readonly purpose: string;
+  readonly correlator: LookupRequest['correlator'];
+  readonly cameInAtMs: number;
+  readonly signal: LookupRequest['signal'];
+  readonly isShared = true;
+  readonly #urgency: SharedUrgency;
+  leftAtMs: number | undefined;
 
-function isAudited(outcome: LookupOutcome): boolean {
-  switch (outcome.kind) {
-    case 'facts':
-      return true;
-    case 'failed':
-      return outcome.failed.failure.reach === 'number';
+  constructor({ caller, purpose, correlator, cameInAtMs }: LookupRequest, urgency: SharedUrgency) {
+    this.caller = caller;
+    this.purpose = purpose;
+    this.correlator = correlator;
+    this.cameInAtMs = cameInAtMs;
+    this.signal = urgency.signal;
+    this.#urgency = urgency;
   }
-}
 
-function outOfTime(lookup: Lookup): LookupOutcome {
-  return lookupFailed(lookup, OUT_OF_TIME);
+  /** The latest of all that have joined. */
+  get deadlineMs(): number {
+    return this.#urgency.deadlineMs;
+  }
+
+  onLeaving(leftAtMs: number): void {
+    this.leftAtMs ??= leftAtMs;
+  }
 }
