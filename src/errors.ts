@@ -93,9 +93,10 @@ export const ERRORS = {
   },
   FORBIDDEN: {
     message: 'You may ask about your own, verified number alone.',
-    remedy: 'ask about that number, or get a token with the scope `sim-swap:read`',
+    remedy:
+      'ask about that number, one an operation; or get a token with `sim-swap:read`, or the scope that the message names',
     audience: 'client',
-    places: ['field', 'request'],
+    places: ['field', 'operation', 'request'],
   },
   RATE_LIMITED: {
     message: 'You have asked as much as you may for now. Ask again later.',
@@ -105,7 +106,7 @@ export const ERRORS = {
   },
   AUDIT_UNAVAILABLE: {
     message:
-      'Nothing was asked, as it could not be put on record. The team that runs this service has to act.',
+      'Nothing was asked, as the audit log could not be written. The team that runs this service has to act.',
     remedy: 'do not trust an SMS code; see that the audit log can be written',
     audience: 'platform',
     places: ['field'],

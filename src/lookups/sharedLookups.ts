@@ -1,7 +1,8 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { AbortListeners, LightAbortSignal, type Abortable } from '../http/abortListeners.ts';
+import { AbortListeners } from '../http/abortListeners.ts';
+import { SharedWork, type SharedUrgency } from '../http/sharedWork.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';
@@ -114,14 +115,10 @@ export class SharedLookups implements LookupRoute {
 /** One lookup, and the requests that wait for it. */
 class SharedLookup {
   readonly lookup: Lookup;
-  readonly outcome: Promise<LookupOutcome>;
-  readonly #abortListeners: AbortListeners;
+  readonly #work: SharedWork<LookupOutcome>;
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined = new Set<LookupRequest>();
-  #waiting = 0;
-  readonly #signal = new LightAbortSignal();
-  #leftAtMs: number | undefined;
-  #deadlineMs = 0;
+  #request: SharedRequest | undefined;
 
   constructor(
     lookup: Lookup,
@@ -130,84 +127,67 @@ class SharedLookup {
     abortListeners: AbortListeners,
   ) {
     this.lookup = lookup;
-    this.#abortListeners = abortListeners;
-    this.#deadlineMs = inquiry.request.deadlineMs;
-    this.outcome = route.lookUp(lookup, { ...inquiry, request: this.#requestFor(inquiry.request) });
+    this.#work = new SharedWork(
+      inquiry.request.deadlineMs,
+      (urgency) => {
+        const request = new SharedRequest(inquiry.request, urgency);
+        this.#request = request;
+        return route.lookUp(lookup, { ...inquiry, request });
+      },
+      abortListeners,
+    );
+  }
+
+  get outcome(): Promise<LookupOutcome> {
+    return this.#work.outcome;
   }
 
   /** When it left, on the monotonic clock. */
   get leftAtMs(): number | undefined {
-    return this.#leftAtMs;
+    return this.#request?.leftAtMs;
   }
 
   /** Whether the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
-    return !this.#signal.aborted && !this.#joined.has(request);
+    return !this.#work.isAbandoned && !this.#joined.has(request);
   }
 
   /** What it brings; `undefined` when the request ends first. */
-  async outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
+  outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
     this.#joined.add(request);
-    this.#waiting += 1;
-    this.#deadlineMs = Math.max(this.#deadlineMs, request.deadlineMs);
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const waiter: Abortable = {
-      abort: () => {
-        this.#leave(request.signal.reason);
-        resolve(undefined);
-      },
-    };
-    const listeners = this.#abortListeners.of(request.signal).add(waiter);
-    try {
-      return await Promise.race([this.outcome, promise]);
-    } finally {
-      listeners.delete(waiter);
-    }
-  }
-
-  #leave(reason: unknown): void {
-    this.#waiting -= 1;
-    if (this.#waiting === 0) this.#signal.abort(reason);
-  }
-
-  /** Traced to the first request, but not ended with it. */
-  #requestFor({ caller, purpose, correlator, cameInAtMs }: LookupRequest): LookupRequest {
-    const latestDeadlineMs = (): number => this.#deadlineMs;
-    return {
-      caller,
-      purpose,
-      correlator,
-      cameInAtMs,
-      signal: this.#signal,
-      isShared: true,
-      get deadlineMs() {
-        return latestDeadlineMs();
-      },
-      onLeaving: (leftAtMs) => {
-        this.#leftAtMs ??= leftAtMs;
-      },
-    };
+    return this.#work.outcomeFor(request);
   }
 }
 
-function factsOf(outcome: LookupOutcome): readonly TimedFact[] {
-  switch (outcome.kind) {
-    case 'facts':
-      return outcome.facts;
-    case 'failed':
-      return [];
-  }
-}
+/**
+ * The request that a shared lookup is made for: traced to the first that wants it, but not ended with it.
+ * A class, since an object with accessors of its own holds more for each of a thousand numbers.
+ */
+class SharedRequest implements LookupRequest {
+  readonly caller: LookupRequest['caller'];
+  readonly purpose: string;
+  readonly correlator: LookupRequest['correlator'];
+  readonly cameInAtMs: number;
+  readonly signal: LookupRequest['signal'];
+  readonly isShared = true;
+  readonly #urgency: SharedUrgency;
+  leftAtMs: number | undefined;
 
-function isAudited(outcome: LookupOutcome): boolean {
-  switch (outcome.kind) {
-    case 'facts':
-      return true;
-    case 'failed':
-      return outcome.failed.failure.reach === 'number';
+  constructor({ caller, purpose, correlator, cameInAtMs }: LookupRequest, urgency: SharedUrgency) {
+    this.caller = caller;
+    this.purpose = purpose;
+    this.correlator = correlator;
+    this.cameInAtMs = cameInAtMs;
+    this.signal = urgency.signal;
+    this.#urgency = urgency;
   }
-}
 
-function outOfTime(lookup: Lookup): LookupOutcome {
-  return lookupFailed(lookup, OUT_OF_TIME);
+  /** The latest of all that have joined. */
+  get deadlineMs(): number {
+    return this.#urgency.deadlineMs;
+  }
+
+  onLeaving(leftAtMs: number): void {
+    this.leftAtMs ??= leftAtMs;
+  }
 }
