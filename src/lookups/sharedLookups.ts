@@ -191,3 +191,25 @@ class SharedRequest implements LookupRequest {
     this.leftAtMs ??= leftAtMs;
   }
 }
+
+function factsOf(outcome: LookupOutcome): readonly TimedFact[] {
+  switch (outcome.kind) {
+    case 'facts':
+      return outcome.facts;
+    case 'failed':
+      return [];
+  }
+}
+
+function isAudited(outcome: LookupOutcome): boolean {
+  switch (outcome.kind) {
+    case 'facts':
+      return true;
+    case 'failed':
+      return outcome.failed.failure.reach === 'number';
+  }
+}
+
+function outOfTime(lookup: Lookup): LookupOutcome {
+  return lookupFailed(lookup, OUT_OF_TIME);
+}
