@@ -21,7 +21,7 @@ import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
-import type { RoutedOperator } from './lookups/operators.ts';
+import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { operatorLog } from './operator/operatorLog.ts';
@@ -89,20 +89,16 @@ const JUDGES: Judges = {
 export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps {
   const abortListeners = new AbortListeners();
   const served = operators.map((operator) => createServedOperator(operator, parts, abortListeners));
-  const byPrefix = new Map(
-    served.flatMap((operator) => operator.prefixes.map((prefix) => [prefix, operator] as const)),
-  );
-  const of = (number: PhoneNumber) => byLongestPrefix(byPrefix, number);
+  const routing = new OperatorsByPrefix(served);
   return {
-    forRequest: (request) => createSimSwapLoader(new Executor({ of }, request)),
+    forRequest: (request) => createSimSwapLoader(new Executor(routing, request)),
     async close() {
       await Promise.all(served.map((operator) => operator.close()));
     },
   };
 }
 
-interface ServedOperator extends RoutedOperator {
-  readonly prefixes: readonly NumberPrefix[];
+interface ServedOperator extends ServingOperator {
   readonly close: () => Promise<void>;
 }
 
@@ -115,7 +111,7 @@ function createServedOperator(
   shared: SharedParts,
   abortListeners: AbortListeners,
 ): ServedOperator {
-  const { name, prefixes } = settings;
+  const { name, prefixes, others } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
   const endpoints: Endpoint[] = [];
   const guarded = guardedEndpoints(settings, parts, { abortListeners }, endpoints);
@@ -130,6 +126,7 @@ function createServedOperator(
   return {
     name,
     prefixes,
+    others,
     offer: settings,
     route,
     async close() {
