@@ -6,7 +6,7 @@ import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
-import { readAccess, readProfile, type OperatorProfile } from './config/operator.ts';
+import { readOperators, type OperatorsConfig } from './config/operators.ts';
 import { readPrice } from './config/price.ts';
 import type { Price } from './domain/price.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
@@ -19,10 +19,9 @@ import {
 } from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
-import type { NumberDirectorySettings, OperatorSettings } from './operator/operatorSettings.ts';
 
 /** All settings of a process (design §6), read once. */
-export interface Config {
+export interface Config extends OperatorsConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
@@ -34,11 +33,6 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
-  /** One for now. Where none is configured, the built-in simulator is asked, by this profile. */
-  readonly operators: readonly OperatorSettings[];
-  readonly simulator: OperatorProfile | undefined;
-  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
-  readonly directory: NumberDirectorySettings | undefined;
   readonly requestTimeoutMs: number;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
@@ -60,8 +54,6 @@ export interface Config {
 export function readConfig(environment: Environment = process.env): Config {
   const read = new EnvironmentReader(environment);
   const production = read.text('NODE_ENV') === 'production';
-  const access = readAccess(read, production);
-  const profile = readProfile(read);
   const host = read.text('HOST', '127.0.0.1');
   const role = read.oneOf('ROLE', ['bff', 'subgraph']);
   const exposure = exposureOf(host, production);
@@ -76,9 +68,7 @@ export function readConfig(environment: Environment = process.env): Config {
     allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
     trustedDocuments: readTrustedDocuments(read, role),
-    operators: access === undefined ? [] : [{ ...profile, ...access }],
-    simulator: access === undefined ? profile : undefined,
-    directory: undefined,
+    ...readOperators(read, production),
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
     drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
     consent: {

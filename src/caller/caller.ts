@@ -5,7 +5,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 export interface Caller {
   /** Consents are shared within it, and with no other caller. */
   readonly identity: Identity;
-  /** Risk teams and services; everyone else asks about themselves. */
+  /** Risk teams and services; every other caller asks about itself. */
   readonly mayAskAboutAnyone: boolean;
   /** The number that the issuer has verified to be the caller's own. */
   readonly ownNumber?: PhoneNumber;
@@ -13,7 +13,7 @@ export interface Caller {
   readonly purpose?: string;
 }
 
-/** Everyone, where no issuer is configured: on loopback alone. */
+/** Every caller, where no issuer is configured: on loopback alone. */
 export const ANONYMOUS: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: true };
 
 /** Whether a caller may learn anything about a number. It depends on nothing that an operator knows. */

@@ -3,7 +3,7 @@ import { errorName, type LookupFailure } from '../errors.ts';
 import { CallerGone } from '../http/abortReasons.ts';
 import type { Log } from '../log.ts';
 import type { Admission, Admitted, Asked, Denied, Ending, Heard } from '../lookups/admission.ts';
-import { AUDIT_TIMEOUT_MS, type AuditTrail } from './audit/auditTrail.ts';
+import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
   auditedRequest,
   entryAfter,
@@ -24,7 +24,7 @@ export interface AdmissionParts {
 }
 
 interface AuditParts {
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
   readonly key: string;
 }
 
@@ -58,7 +58,7 @@ export class CallerAdmission implements Admission {
 
   /** Closes the audit log, once nothing is asked any more. */
   async close(): Promise<void> {
-    await this.#parts.audit?.trail.close();
+    await this.#parts.audit?.auditLog.close();
   }
 
   async #admit(
@@ -83,12 +83,12 @@ export class CallerAdmission implements Admission {
     if (audit === undefined) {
       return { kind: 'admitted', ended: (ending) => giveBackUnsent(counted, asked, ending) };
     }
-    const { key, trail } = audit;
+    const { key, auditLog } = audit;
     const request = this.#requestOf(asked, key);
     const before = entryBefore(asked, request, { key, time: this.#time() });
     // Half of the time that is left: a log that hangs is told as such before the request's time is over.
     const timeLimitMs = this.#timeLimitMs(asked) / 2;
-    const isRecorded = await this.#inTime(timeLimitMs, this.#record(trail, before), false);
+    const isRecorded = await this.#inTime(timeLimitMs, this.#record(auditLog, before), false);
     if (!isRecorded) {
       await giveBack(counted);
       return { kind: 'denied', failure: NOT_RECORDED };
@@ -99,16 +99,19 @@ export class CallerAdmission implements Admission {
       kind: 'admitted',
       ended: async (ending) => {
         const after = entryAfter(before, ending, this.#time());
-        const told = [this.#record(trail, after), giveBackUnsent(counted, asked, ending)];
+        const told = [this.#record(auditLog, after), giveBackUnsent(counted, asked, ending)];
         await this.#inTime(this.#timeLimitMs(asked), Promise.all(told), undefined);
       },
     };
   }
 
-  async #recordHeard(heard: Heard, { key, trail }: AuditParts): Promise<LookupFailure | undefined> {
+  async #recordHeard(
+    heard: Heard,
+    { key, auditLog }: AuditParts,
+  ): Promise<LookupFailure | undefined> {
     const entry = entryHeard(heard, this.#requestOf(heard, key), { key, time: this.#time() });
     const timeLimitMs = this.#timeLeftMs(heard) / 2;
-    const isRecorded = await this.#inTime(timeLimitMs, this.#record(trail, entry), false);
+    const isRecorded = await this.#inTime(timeLimitMs, this.#record(auditLog, entry), false);
     return isRecorded ? undefined : NOT_RECORDED;
   }
 
@@ -184,9 +187,9 @@ export class CallerAdmission implements Admission {
   }
 
   /** Whether it is written. Takes no longer than {@link AUDIT_TIMEOUT_MS}. */
-  async #record(trail: AuditTrail, entry: AuditEntry): Promise<boolean> {
+  async #record(auditLog: AuditLog, entry: AuditEntry): Promise<boolean> {
     try {
-      await trail.write(entry);
+      await auditLog.write(entry);
       return true;
     } catch (error) {
       this.#parts.log.error('the audit log cannot be written', {

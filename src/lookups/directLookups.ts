@@ -113,6 +113,7 @@ interface CountedOutcome {
 
 /** Reads the deadline when it is needed: that of a shared lookup moves on. */
 function contextOf(request: LookupRequest, isRetry: boolean): ExchangeContext {
+  if (!isRetry) return request;
   const { correlator, signal, isShared } = request;
   return {
     correlator,

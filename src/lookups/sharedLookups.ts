@@ -1,8 +1,7 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { AbortListeners } from '../http/abortListeners.ts';
-import { SharedWork, type SharedUrgency } from '../http/sharedWork.ts';
+import { AbortListeners, LightAbortSignal, type Abortable } from '../http/abortListeners.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';
@@ -81,21 +80,23 @@ export class SharedLookups implements LookupRoute {
     const shared = new SharedLookup(lookup, inquiry, this.#route, this.#abortListeners);
     const lookups = this.#shared.get(key) ?? new Set();
     this.#shared.set(key, lookups.add(shared));
-    const running = this.#finish(shared, inquiry).finally(() => {
+    const forget = (): void => {
       this.#running.delete(running);
       lookups.delete(shared);
       if (lookups.size === 0 && this.#shared.get(key) === lookups) this.#shared.delete(key);
-    });
+    };
+    // Until its facts are kept a lookup can be joined: no request falls in between.
+    const running =
+      this.#parts.keptFacts.keepMs === 0
+        ? shared.outcome.then(forget, forget)
+        : shared.outcome.then((outcome) => this.#keep(outcome, inquiry)).then(forget, forget);
     this.#running.add(running);
     return shared;
   }
 
-  /** Until its facts are kept a lookup can be joined: no request falls in between. */
-  async #finish(shared: SharedLookup, { number, request }: Inquiry): Promise<void> {
-    const outcome = await shared.outcome.catch(() => undefined);
+  /** What cannot be kept is looked up again. */
+  async #keep(outcome: LookupOutcome, { number, request }: Inquiry): Promise<void> {
     const { keptFacts } = this.#parts;
-    if (outcome === undefined || keptFacts.keepMs === 0) return;
-    // What cannot be kept is looked up again.
     await Promise.allSettled(
       factsOf(outcome).map((fact) => keptFacts.keep(request, number, fact, true)),
     );
@@ -115,10 +116,12 @@ export class SharedLookups implements LookupRoute {
 /** One lookup, and the requests that wait for it. */
 class SharedLookup {
   readonly lookup: Lookup;
-  readonly #work: SharedWork<LookupOutcome>;
+  readonly outcome: Promise<LookupOutcome>;
+  readonly #abortListeners: AbortListeners;
+  readonly #request: SharedRequest;
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined = new Set<LookupRequest>();
-  #leftAtMs: number | undefined;
+  #waiting = 0;
 
   constructor(
     lookup: Lookup,
@@ -127,53 +130,72 @@ class SharedLookup {
     abortListeners: AbortListeners,
   ) {
     this.lookup = lookup;
-    this.#work = new SharedWork(
-      inquiry.request.deadlineMs,
-      (urgency) =>
-        route.lookUp(lookup, { ...inquiry, request: this.#requestFor(inquiry.request, urgency) }),
-      abortListeners,
-    );
-  }
-
-  get outcome(): Promise<LookupOutcome> {
-    return this.#work.outcome;
+    this.#abortListeners = abortListeners;
+    this.#request = new SharedRequest(inquiry.request);
+    this.outcome = route.lookUp(lookup, { ...inquiry, request: this.#request });
   }
 
   /** When it left, on the monotonic clock. */
   get leftAtMs(): number | undefined {
-    return this.#leftAtMs;
+    return this.#request.leftAtMs;
   }
 
   /** Whether the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
-    return !this.#work.isAbandoned && !this.#joined.has(request);
+    return !this.#request.signal.aborted && !this.#joined.has(request);
   }
 
   /** What it brings; `undefined` when the request ends first. */
   outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
     this.#joined.add(request);
-    return this.#work.outcomeFor(request);
+    this.#waiting += 1;
+    this.#request.deadlineMs = Math.max(this.#request.deadlineMs, request.deadlineMs);
+    const listeners = this.#abortListeners.of(request.signal);
+    // By hand: a race would hold twice as much for each of a thousand numbers.
+    return new Promise((resolve) => {
+      const waiter: Abortable = {
+        abort: () => {
+          this.#leave(request.signal.reason);
+          resolve(undefined);
+        },
+      };
+      listeners.add(waiter);
+      const settle = (): void => {
+        listeners.delete(waiter);
+        resolve(this.outcome);
+      };
+      this.outcome.then(settle, settle);
+    });
   }
 
-  /** Traced to the first request, but not ended with it. */
-  #requestFor(
-    { caller, purpose, correlator, cameInAtMs }: LookupRequest,
-    urgency: SharedUrgency,
-  ): LookupRequest {
-    return {
-      caller,
-      purpose,
-      correlator,
-      cameInAtMs,
-      signal: urgency.signal,
-      isShared: true,
-      get deadlineMs() {
-        return urgency.deadlineMs;
-      },
-      onLeaving: (leftAtMs) => {
-        this.#leftAtMs ??= leftAtMs;
-      },
-    };
+  #leave(reason: unknown): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#request.signal.abort(reason);
+  }
+}
+
+/** The request that a shared lookup is made for: traced to the first that wants it, but not ended with it. */
+class SharedRequest implements LookupRequest {
+  readonly caller: LookupRequest['caller'];
+  readonly purpose: string;
+  readonly correlator: LookupRequest['correlator'];
+  readonly cameInAtMs: number;
+  readonly signal = new LightAbortSignal();
+  readonly isShared = true;
+  /** The latest of all that have joined. */
+  deadlineMs: number;
+  leftAtMs: number | undefined;
+
+  constructor({ caller, purpose, correlator, cameInAtMs, deadlineMs }: LookupRequest) {
+    this.caller = caller;
+    this.purpose = purpose;
+    this.correlator = correlator;
+    this.cameInAtMs = cameInAtMs;
+    this.deadlineMs = deadlineMs;
+  }
+
+  onLeaving(leftAtMs: number): void {
+    this.leftAtMs ??= leftAtMs;
   }
 }
 

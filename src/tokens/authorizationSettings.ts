@@ -32,8 +32,6 @@ export type AuthorizationSource =
       readonly issuer: string;
       /** Of the document; by §4 the issuer with `/.well-known/openid-configuration`. */
       readonly documentUrl: string;
-      /** Addresses that stand in place of the document's. */
-      readonly overrides: Partial<AuthorizationAddresses>;
     };
 
 /** The client's private key. */
@@ -86,7 +84,7 @@ export interface ScopeSettings {
 }
 
 /** A member of a token request that some operators want in the query of its URL. */
-export type TokenRequestMember = 'grant_type' | 'scope' | 'username';
+export type TokenRequestMember = 'grant_type' | 'scope';
 
 /** RFC 6749 §4.4. */
 export interface ClientCredentialsGrant {

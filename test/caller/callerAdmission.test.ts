@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Identity } from '../../src/domain/asker.ts';
-import { AuditTrail } from '../../src/caller/audit/auditTrail.ts';
+import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
 import { CallerAdmission } from '../../src/caller/callerAdmission.ts';
@@ -37,7 +37,7 @@ class Admitting {
     };
     this.admission = new CallerAdmission({
       quotas: new Quotas(quotas, new MemoryCounts(this.clock)),
-      audit: { trail: new AuditTrail({ append }, this.clock), key: 'a-key' },
+      audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
       clock: this.clock,
       log: silentLog,
     });

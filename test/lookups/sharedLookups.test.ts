@@ -263,7 +263,7 @@ describe('a shared lookup', () => {
     expect(operator.begun).toEqual([]);
   });
 
-  it('is on record for each request that joined it, before it is told', async () => {
+  it('is audited for each request that joined it, before it is told', async () => {
     const asked = Promise.all([ask([window(240)]), ask([window(24)])]);
     await after(20, asked);
     expect(heard).toMatchObject([
@@ -308,7 +308,7 @@ describe('a kept answer', () => {
     expect(operator.begun).toHaveLength(2);
   });
 
-  it('is on record for each request, before it is told', async () => {
+  it('is audited for each request, before it is told', async () => {
     await after(20, ask([window(240)]));
     await ask([window(24)]);
     expect(heard).toMatchObject([
@@ -319,7 +319,7 @@ describe('a kept answer', () => {
     expect(operator.begun).toHaveLength(1);
   });
 
-  it('is neither told nor on record where it answers nothing that is asked', async () => {
+  it('is neither told nor audited where it answers nothing that is asked', async () => {
     await after(20, ask([window(24)]));
     expect(await after(20, ask([window(240)]))).toEqual([FALSE]);
     expect(operator.begun).toEqual([check(24), check(240)]);

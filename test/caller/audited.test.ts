@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => issuer.close());
 
-/** Runs a test against a service with an audit trail of its own. */
+/** Runs a test against a service with an audit log of its own. */
 async function withTrail(
   settings: Environment,
   test: (service: SimulatedService, file: string) => Promise<void>,
@@ -247,7 +247,7 @@ describe('npm run audit', () => {
       expect((await run('--number', NUMBER)).stderr).toBe('2 entries\n');
       expect((await run('--subject', 'risk')).stderr).toBe('2 entries\n');
       expect((await run('--subject', 'alice')).stderr).toBe('0 entries\n');
-      // As a trail holds them that was written by an earlier version.
+      // As an audit log holds them that was written by an earlier version.
       const older = readFileSync(file, 'utf8').replaceAll(/\\u202([89])/g, (_, n) =>
         String.fromCharCode(0x2020 + Number(n)),
       );
