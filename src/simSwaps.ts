@@ -12,7 +12,12 @@ import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
 import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { Log } from './log.ts';
-import { AUDIT_BUDGET_MS, OPEN_ADMISSION, type Admission } from './lookups/admission.ts';
+import {
+  AUDIT_BUDGET_MS,
+  OPEN_ADMISSIONS,
+  type Admission,
+  type Admissions,
+} from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
 import { DirectLookups } from './lookups/directLookups.ts';
@@ -67,7 +72,7 @@ export interface SimSwapParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Stands before every lookup; everything is admitted where absent. */
-  readonly admission?: Admission;
+  readonly admissions?: Admissions;
   /** Overridden only by the chaos tests, which disable one check at a time. */
   readonly judges?: Judges;
 }
@@ -119,7 +124,7 @@ function createServedOperator(
     ...parts,
     settings,
     stores: stores ?? storesInMemory(parts),
-    admission: parts.admission ?? OPEN_ADMISSION,
+    admission: (parts.admissions ?? OPEN_ADMISSIONS).of(name),
     tokens: createTokenManager(settings, guarded, parts.clock),
     operator: createOperator(settings, guarded, parts),
   });

@@ -1,7 +1,8 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { AbortListeners, LightAbortSignal, type Abortable } from '../http/abortListeners.ts';
+import { AbortListeners } from '../http/abortListeners.ts';
+import { SharedUrgency, SharedWork } from '../http/sharedWork.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';
@@ -50,7 +51,7 @@ export class SharedLookups implements LookupRoute {
     const key = askerKey(request, number);
     const joined = this.#findShared(key, lookup, request);
     const shared = joined ?? this.#start(key, lookup, inquiry);
-    const outcome = await shared.outcomeFor(request);
+    const outcome = await shared.join(request);
     if (outcome === undefined) return outOfTime(lookup);
     if (joined === undefined) return outcome;
     const failure = await this.#heard(joined.lookup, outcome, inquiry);
@@ -114,14 +115,11 @@ export class SharedLookups implements LookupRoute {
 }
 
 /** One lookup, and the requests that wait for it. */
-class SharedLookup {
+class SharedLookup extends SharedWork<LookupOutcome> {
   readonly lookup: Lookup;
-  readonly outcome: Promise<LookupOutcome>;
-  readonly #abortListeners: AbortListeners;
   readonly #request: SharedRequest;
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined = new Set<LookupRequest>();
-  #waiting = 0;
 
   constructor(
     lookup: Lookup,
@@ -129,10 +127,10 @@ class SharedLookup {
     route: LookupRoute,
     abortListeners: AbortListeners,
   ) {
+    const request = new SharedRequest(inquiry.request);
+    super(request, route.lookUp(lookup, { ...inquiry, request }), abortListeners);
     this.lookup = lookup;
-    this.#abortListeners = abortListeners;
-    this.#request = new SharedRequest(inquiry.request);
-    this.outcome = route.lookUp(lookup, { ...inquiry, request: this.#request });
+    this.#request = request;
   }
 
   /** When it left, on the monotonic clock. */
@@ -142,56 +140,30 @@ class SharedLookup {
 
   /** Whether the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
-    return !this.#request.signal.aborted && !this.#joined.has(request);
+    return !this.isAbandoned && !this.#joined.has(request);
   }
 
-  /** What it brings; `undefined` when the request ends first. */
-  outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
+  /** What it brings to a request that joins it; `undefined` when the request ends first. */
+  join(request: LookupRequest): Promise<LookupOutcome | undefined> {
     this.#joined.add(request);
-    this.#waiting += 1;
-    this.#request.deadlineMs = Math.max(this.#request.deadlineMs, request.deadlineMs);
-    const listeners = this.#abortListeners.of(request.signal);
-    // By hand: a race would hold twice as much for each of a thousand numbers.
-    return new Promise((resolve) => {
-      const waiter: Abortable = {
-        abort: () => {
-          this.#leave(request.signal.reason);
-          resolve(undefined);
-        },
-      };
-      listeners.add(waiter);
-      const settle = (): void => {
-        listeners.delete(waiter);
-        resolve(this.outcome);
-      };
-      this.outcome.then(settle, settle);
-    });
-  }
-
-  #leave(reason: unknown): void {
-    this.#waiting -= 1;
-    if (this.#waiting === 0) this.#request.signal.abort(reason);
+    return this.outcomeFor(request);
   }
 }
 
 /** The request that a shared lookup is made for: traced to the first that wants it, but not ended with it. */
-class SharedRequest implements LookupRequest {
+class SharedRequest extends SharedUrgency implements LookupRequest {
   readonly caller: LookupRequest['caller'];
   readonly purpose: string;
   readonly correlator: LookupRequest['correlator'];
   readonly cameInAtMs: number;
-  readonly signal = new LightAbortSignal();
-  readonly isShared = true;
-  /** The latest of all that have joined. */
-  deadlineMs: number;
   leftAtMs: number | undefined;
 
-  constructor({ caller, purpose, correlator, cameInAtMs, deadlineMs }: LookupRequest) {
-    this.caller = caller;
-    this.purpose = purpose;
-    this.correlator = correlator;
-    this.cameInAtMs = cameInAtMs;
-    this.deadlineMs = deadlineMs;
+  constructor(first: LookupRequest) {
+    super(first);
+    this.caller = first.caller;
+    this.purpose = first.purpose;
+    this.correlator = first.correlator;
+    this.cameInAtMs = first.cameInAtMs;
   }
 
   onLeaving(leftAtMs: number): void {
