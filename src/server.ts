@@ -56,7 +56,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       stores: await stores.forOperator(settings),
     })),
   );
-  const simSwaps = createSimSwaps({ ...parts, operators, consent: config.consent, admissions });
+  const { consent, directory } = config;
+  const simSwaps = createSimSwaps({ ...parts, operators, directory, consent, admissions });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 

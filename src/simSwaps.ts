@@ -26,11 +26,14 @@ import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
+import type { Operators } from './lookups/operators.ts';
+import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
 import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { operatorLog } from './operator/operatorLog.ts';
-import type { OperatorSettings } from './operator/operatorSettings.ts';
+import { NumberDirectory } from './operator/numberDirectory.ts';
+import type { NumberDirectorySettings, OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import {
@@ -68,6 +71,8 @@ export interface OperatorParts {
 export interface SimSwapParts {
   /** A number is asked about at the one whose prefix of it is the longest. */
   readonly operators: readonly OperatorParts[];
+  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
+  readonly directory?: NumberDirectorySettings | undefined;
   readonly consent: ConsentSettings;
   readonly clock: Clock;
   readonly log: Log;
@@ -94,14 +99,52 @@ const JUDGES: Judges = {
 export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps {
   const abortListeners = new AbortListeners();
   const served = operators.map((operator) => createServedOperator(operator, parts, abortListeners));
-  const routing = new OperatorsByPrefix(served);
+  const { routing, close } = createRouting(new OperatorsByPrefix(served), parts, abortListeners);
   return {
     forRequest: (request) => createSimSwapLoader(new Executor(routing, request)),
     async close() {
       await Promise.all(served.map((operator) => operator.close()));
+      await close();
     },
   };
 }
+
+interface OpenedRouting {
+  readonly routing: Operators;
+  readonly close: () => Promise<void>;
+}
+
+/** Whom to ask about a number: by its prefix, or by the word of the company's number directory. */
+function createRouting(
+  operators: OperatorsByPrefix,
+  { directory: settings, judges = JUDGES, clock, log }: SharedParts,
+  abortListeners: AbortListeners,
+): OpenedRouting {
+  if (settings === undefined) return { routing: operators, close: () => Promise.resolve() };
+  const { url, timeoutMs, headers } = settings;
+  const replyCheck = judges.echo('auto');
+  const endpoint = new Endpoint(
+    { url, timeoutMs, connections: DIRECTORY_CONNECTIONS, replyCheck, headers },
+    { abortListeners },
+  );
+  const guarded = new GuardedEndpoint(endpoint, {
+    name: 'number directory',
+    kind: 'directory',
+    circuit: new Circuit(clock),
+    budget: new RetryBudget(clock),
+    rules: { canTakeNewToken: false, retriesDoubtfulLookups: false },
+    decideRetry: judges.retry,
+    clock,
+    log,
+    random: Math.random,
+  });
+  const directory = new NumberDirectory(guarded);
+  const routing = new OperatorsByDirectory({ directory, settings, operators, clock, log });
+  return { routing, close: () => endpoint.close() };
+}
+
+/** As many as to an operator's endpoint. */
+const DIRECTORY_CONNECTIONS = 256;
 
 interface ServedOperator extends ServingOperator {
   readonly close: () => Promise<void>;
