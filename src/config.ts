@@ -7,6 +7,7 @@ import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import { readAccess, readProfile, type OperatorProfile } from './config/operator.ts';
+import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
@@ -64,6 +65,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const host = read.text('HOST', '127.0.0.1');
   const role = read.oneOf('ROLE', ['bff', 'subgraph']);
   const exposure = exposureOf(host, production);
+  const callers = readCallers(read, role, exposure);
   const config: Config = {
     listen: {
       host,
@@ -100,16 +102,8 @@ export function readConfig(environment: Environment = process.env): Config {
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
       maxReplyBytes: read.integer('MAX_REPLY_BYTES', 2_000_000, { min: 100_000, max: 100_000_000 }),
     },
-    callers: readCallers(read, role, exposure),
-    quotas: {
-      numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR', 10_000, { min: 1, max: 999_999_999 }),
-      lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR', 50_000, { min: 1, max: 999_999_999 }),
-      promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR', 10, { min: 1, max: 999_999_999 }),
-      promptsPerHourAllCallers: read.integer('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS', 20, {
-        min: 1,
-        max: 999_999_999,
-      }),
-    },
+    callers,
+    quotas: readQuotas(read, callers.tokens !== undefined),
     audit: readAudit(read, exposure),
   };
   read.findTypos();

@@ -93,9 +93,10 @@ export const ERRORS = {
   },
   FORBIDDEN: {
     message: 'You may ask about your own, verified number alone.',
-    remedy: 'ask about that number, or get a token with the scope `sim-swap:read`',
+    remedy:
+      'ask about that number, one an operation; or get a token with `sim-swap:read`, or the scope that the message names',
     audience: 'client',
-    places: ['field', 'request'],
+    places: ['field', 'operation', 'request'],
   },
   RATE_LIMITED: {
     message: 'You have asked as much as you may for now. Ask again later.',

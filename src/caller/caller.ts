@@ -7,6 +7,8 @@ export interface Caller {
   readonly identity: Identity;
   /** Risk teams and services; everyone else asks about themselves. */
   readonly mayAskAboutAnyone: boolean;
+  /** The scope that it would need to ask about several numbers in one operation; absent where it may. */
+  readonly missingBatchScope?: string;
   /** The number that the issuer has verified to be the caller's own. */
   readonly ownNumber?: PhoneNumber;
   /** What the issuer says the caller asks for. */

@@ -27,6 +27,7 @@ class Admitting {
       lookupsPerHour: 100,
       promptsPerHour: 100,
       promptsPerHourAllCallers: 100,
+      clients: new Map(),
       ...limits,
     };
     const append = async (text: string): Promise<void> => {
