@@ -314,6 +314,42 @@ describe('the purpose', () => {
   });
 });
 
+describe('a number whose owner is asked', () => {
+  /** The owner consents after two seconds. */
+  const BY_CONSENT = '+447700900050';
+  const STANDING = `query ($numbers: [ID!]!) {
+    customersByPhone(e164s: $numbers) { phoneNumber { simSwapConsent { state } } }
+  }`;
+
+  async function prompts(): Promise<number> {
+    return ((await (await fetch(stack.statsUrl)).json()) as { prompts: number }).prompts;
+  }
+
+  it('is told from others without ringing its phone, and comes true when the owner agrees', async () => {
+    const variables = { numbers: [ONE, BY_CONSENT, TWO] };
+    const standing = await lead.post(JSON.stringify({ query: STANDING, variables }));
+    expect(standing.codes).toEqual([]);
+    expect(
+      (standing.data.customersByPhone as { phoneNumber: unknown }[]).map((one) => one.phoneNumber),
+    ).toEqual(
+      ['NOT_NEEDED', 'NOT_ASKED', 'NOT_NEEDED'].map((state) => ({ simSwapConsent: { state } })),
+    );
+    expect(await prompts()).toBe(0);
+
+    const first = await analyst.ask([BY_CONSENT]);
+    expect(new Set(first.codes)).toEqual(new Set(['CONSENT_PENDING']));
+    await vi.waitFor(
+      async () => {
+        const { codes, data } = await analyst.ask([BY_CONSENT]);
+        expect(codes).toEqual([]);
+        expect(data.customersByPhone[0].phoneNumber.simSwappedWithin).toBe(false);
+      },
+      { timeout: 20_000, interval: 500 },
+    );
+    expect(await prompts()).toBe(1);
+  });
+});
+
 describe('a page that cancels', () => {
   it('ends what the service asks: the line after it is written at once', async () => {
     const linesBefore = audited().length;
