@@ -8,7 +8,6 @@ import { isLoopback } from './config/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import { readAccess, readProfile, type OperatorProfile } from './config/operator.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
-import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import {
@@ -18,7 +17,7 @@ import {
 } from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
-import type { OperatorSettings } from './operator/operatorSettings.ts';
+import type { NumberDirectorySettings, OperatorSettings } from './operator/operatorSettings.ts';
 
 /** All settings of a process (design §6), read once. */
 export interface Config {
@@ -36,12 +35,12 @@ export interface Config {
   /** One for now. Where none is configured, the built-in simulator is asked, by this profile. */
   readonly operators: readonly OperatorSettings[];
   readonly simulator: OperatorProfile | undefined;
+  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
+  readonly directory: NumberDirectorySettings | undefined;
   readonly requestTimeoutMs: number;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
-  /** How long after its lookup left a fact answers further requests of its caller and purpose. */
-  readonly keepFactsSeconds: number;
   /** Where consents lie that several processes share; in the process itself where absent. */
   readonly sharedState: SharedState | undefined;
   readonly limits: OperationLimits;
@@ -77,6 +76,7 @@ export function readConfig(environment: Environment = process.env): Config {
     trustedDocuments: readTrustedDocuments(read, role),
     operators: access === undefined ? [] : [{ ...profile, ...access }],
     simulator: access === undefined ? profile : undefined,
+    directory: undefined,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
     drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
     consent: {
@@ -87,10 +87,6 @@ export function readConfig(environment: Environment = process.env): Config {
       failureSeconds: read.integer('CONSENT_FAILURE_SECONDS', 60, { min: 1, max: 3600 }),
       resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 10, max: 3600 }),
     },
-    keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS', asksOwner(profile.flow) ? 60 : 0, {
-      min: 0,
-      max: 300,
-    }),
     sharedState: readSharedState(read),
     limits: {
       maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION', 100, {

@@ -27,7 +27,7 @@ export class Operator {
   readonly #clock: Clock;
 
   constructor(
-    settings: Pick<OperatorSettings, 'flow' | 'sendPhoneNumber'>,
+    settings: Pick<OperatorSettings, 'flow' | 'phoneNumber'>,
     endpoints: LookupEndpoints,
     judges: LookupJudges,
     clock: Clock,
@@ -115,9 +115,9 @@ interface LookupCall {
 
 function sendsPhoneNumber({
   flow,
-  sendPhoneNumber,
-}: Pick<OperatorSettings, 'flow' | 'sendPhoneNumber'>): boolean {
-  switch (sendPhoneNumber) {
+  phoneNumber,
+}: Pick<OperatorSettings, 'flow' | 'phoneNumber'>): boolean {
+  switch (phoneNumber.send) {
     case 'always':
       return true;
     case 'never':

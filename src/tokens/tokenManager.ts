@@ -8,8 +8,13 @@ import type { Exchange, Post } from '../http/exchange.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import { AccessToken, type TokenSubject } from './accessToken.ts';
-import type { AuthorizationSettings } from './authorizationSettings.ts';
+import type {
+  AuthorizationEndpointName,
+  AuthorizationSettings,
+  CibaGrant,
+} from './authorizationSettings.ts';
 import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
+import { scopeOf } from './scope.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
 import {
   judgeAcknowledgement,
@@ -42,11 +47,7 @@ export type Polled =
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
 /** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
-export interface AuthorizationEndpoints {
-  readonly clientCredentials: GuardedEndpoint;
-  readonly backchannelAuthentication: GuardedEndpoint;
-  readonly cibaToken: GuardedEndpoint;
-}
+export type AuthorizationEndpoints = Readonly<Record<AuthorizationEndpointName, GuardedEndpoint>>;
 
 /**
  * Acquires access tokens, one for each lookup (design §4). It keeps none: a token works once.
@@ -74,8 +75,8 @@ export class TokenManager {
     this.#requestForm = createRequestForm(settings, clock);
     this.#clock = clock;
     this.#clientCredentialsForms = {
-      'retrieve-date': clientCredentialsForm(settings.scopes['retrieve-date']),
-      check: clientCredentialsForm(settings.scopes.check),
+      'retrieve-date': clientCredentialsForm(scopeOf(settings.scopes, 'retrieve-date')),
+      check: clientCredentialsForm(scopeOf(settings.scopes, 'check')),
     };
   }
 
@@ -89,8 +90,7 @@ export class TokenManager {
   #acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
     const username = encodeURIComponent(telUri(subject.number));
     const form = `${this.#clientCredentialsForms[subject.operation]}&username=${username}`;
-    const { clientCredentials } = this.#endpoints;
-    return this.#post(clientCredentials, subject, context, form, (exchange) => {
+    return this.#post('token', subject, context, form, (exchange) => {
       const judged = judgeToken(exchange, this.#clock.nowMs());
       return 'issued' in judged ? issue(subject, judged.issued) : judged;
     }).then(({ judged }) => judged);
@@ -100,11 +100,10 @@ export class TokenManager {
   requestConsent(subject: TokenSubject, context: ExchangeContext): Promise<RequestedConsent> {
     const request = {
       login_hint: telUri(subject.number),
-      scope: this.#settings.scopes[subject.operation],
+      scope: scopeOf(this.#settings.scopes, subject.operation),
     };
     const form = async (): Promise<string> => encodeForm(await this.#requestForm(request));
-    const { backchannelAuthentication } = this.#endpoints;
-    return this.#post(backchannelAuthentication, subject, context, form, (exchange) =>
+    return this.#post('backchannelAuthentication', subject, context, form, (exchange) =>
       judgeAcknowledgement(exchange, this.#clock.nowMs()),
     );
   }
@@ -118,10 +117,10 @@ export class TokenManager {
 
   #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     const form = encodeForm({
-      grant_type: this.#settings.cibaGrantType,
+      grant_type: cibaOf(this.#settings).grantType,
       auth_req_id: authReqId,
     });
-    return this.#post(this.#endpoints.cibaToken, subject, context, form, (exchange) => {
+    return this.#post('cibaToken', subject, context, form, (exchange) => {
       const judged = judgePoll(exchange, this.#clock.nowMs());
       return 'issued' in judged ? issue(subject, judged.issued) : judged;
     }).then(({ judged }) => judged);
@@ -129,7 +128,7 @@ export class TokenManager {
 
   /** @param form encoded; made anew for each attempt, where it is made */
   #post<J extends Judged>(
-    endpoint: GuardedEndpoint,
+    endpoint: AuthorizationEndpointName,
     { number }: TokenSubject,
     context: ExchangeContext,
     form: string | (() => Promise<string>),
@@ -144,12 +143,12 @@ export class TokenManager {
     });
     const make = (): Post | Promise<Post> => {
       const members = typeof form === 'function' ? form() : form;
-      const proof = this.#authenticate();
+      const proof = this.#authenticate(endpoint);
       return members instanceof Promise || proof instanceof Promise
         ? Promise.all([members, proof]).then((signed) => fill(...signed))
         : fill(members, proof);
     };
-    return endpoint.post({
+    return this.#endpoints[endpoint].post({
       about: number,
       urgency: context,
       isRetry: context.isRetry ?? false,
@@ -175,6 +174,12 @@ function resultOf(polled: Polled): TokenResult {
 
 function clientCredentialsForm(scope: string): string {
   return encodeForm({ grant_type: 'client_credentials', scope });
+}
+
+/** @throws {Error} in a flow without consents: a defect of ours */
+function cibaOf({ grant }: AuthorizationSettings): CibaGrant {
+  if (grant.type !== 'ciba') throw new Error('A consent was polled for in the 2-legged flow.');
+  return grant;
 }
 
 type Form = Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type { AuthorizationSettings } from '../../src/tokens/authorizationSettings.ts';
 import {
@@ -20,16 +21,16 @@ const CHECK = { number: ALICE, operation: 'check' } as const;
 
 const BASIC = `Basic ${Buffer.from('client:secret').toString('base64')}`;
 
-function settingsFor(authUrl: string): AuthorizationSettings {
-  return {
-    authUrl,
-    flow: '3-legged',
-    clientId: 'client',
-    clientAuthentication: { method: 'basic', secret: 'secret' },
-    scopes: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },
-    cibaGrantType: 'urn:openid:params:mc:grant-type:ciba',
-    cibaFirstPoll: 'at-once',
-  };
+function settingsFor(url: string): AuthorizationSettings {
+  const [settings] = readConfig({
+    OPERATOR_FLOW: '3-legged',
+    OPERATOR_AUTH_URL: url,
+    OPERATOR_SIM_SWAP_URL: url,
+    OPERATOR_CLIENT_ID: 'client',
+    OPERATOR_CLIENT_SECRET: 'secret',
+  }).operators;
+  if (settings === undefined) throw new Error('no operator');
+  return settings;
 }
 
 class TestTokens implements AsyncDisposable {
@@ -39,14 +40,14 @@ class TestTokens implements AsyncDisposable {
 
   constructor(authUrl: string, authenticate?: ClientAuthentication) {
     const settings = settingsFor(authUrl);
-    const clientCredentials = new TestEndpoint(`${authUrl}/oauth/v1/token`);
+    const token = new TestEndpoint(`${authUrl}/oauth/v1/token`);
     const backchannel = new TestEndpoint(`${authUrl}/openIDConnectCIBA/v1/bc-authorize`);
     const cibaToken = new TestEndpoint(`${authUrl}/openIDConnectCIBA/v1/token`);
-    this.#endpoints = [clientCredentials, backchannel, cibaToken];
+    this.#endpoints = [token, backchannel, cibaToken];
     this.tokens = new TokenManager(
       settings,
       {
-        clientCredentials: clientCredentials.guarded('client-credentials', this.clock),
+        token: token.guarded('client-credentials', this.clock),
         backchannelAuthentication: backchannel.guarded('backchannel-authentication', this.clock),
         cibaToken: cibaToken.guarded('token-poll', this.clock),
       },
