@@ -7,8 +7,8 @@ import { createSimSwaps, type OperatorParts, type SimSwaps } from '../src/simSwa
 import { systemClock } from '../src/systemClock.ts';
 import { askField } from './askedFields.ts';
 import { line } from './endToEnd/askedSimSwaps.ts';
-import { lookupsOf, startScriptedOperator } from './endToEnd/scriptedOperator.ts';
-import { answerJson, type RecordingServer } from './http/recordingServer.ts';
+import { WiredOperator } from './wiredOperator.ts';
+import { answerJson } from './http/recordingServer.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
 
@@ -17,7 +17,7 @@ function serving(lastDigit: string) {
   return (number: PhoneNumber): boolean => number.endsWith(lastDigit);
 }
 
-function settingsFor(operator: RecordingServer, settings: Environment = {}) {
+function settingsFor(operator: WiredOperator, settings: Environment = {}) {
   return readConfig({
     OPERATOR_AUTH_URL: operator.url,
     OPERATOR_SIM_SWAP_URL: operator.url,
@@ -29,14 +29,14 @@ function settingsFor(operator: RecordingServer, settings: Environment = {}) {
 
 /** The operator of these settings, asked about the numbers that it serves. */
 function part(
-  operator: RecordingServer,
+  operator: WiredOperator,
   serves: (number: PhoneNumber) => boolean,
   settings: Environment = {},
 ): OperatorParts[] {
   return settingsFor(operator, settings).operators.map((one) => ({ settings: one, serves }));
 }
 
-function create(operator: RecordingServer, operators: readonly OperatorParts[]): SimSwaps {
+function create(operator: WiredOperator, operators: readonly OperatorParts[]): SimSwaps {
   const { consent } = settingsFor(operator);
   return createSimSwaps({ operators, consent, clock: systemClock, log: silentLog });
 }
@@ -64,10 +64,10 @@ async function ask(simSwaps: SimSwaps, number: PhoneNumber): Promise<boolean | s
 
 describe('a number', () => {
   it('is asked about at the operator that serves it, and nowhere else', async () => {
-    await using even = await startScriptedOperator({
+    await using even = await WiredOperator.start({
       lookUp: (received, response) => answerJson(received, response, { swapped: true }),
     });
-    await using odd = await startScriptedOperator();
+    await using odd = await WiredOperator.start();
     const simSwaps = create(even, [
       ...part(even, serving('2'), { OPERATOR_OPERATIONS: 'check' }),
       ...part(odd, serving('1')),
@@ -76,13 +76,13 @@ describe('a number', () => {
     expect(await ask(simSwaps, line(2))).toBe(true);
     expect(await ask(simSwaps, line(1))).toBe(false);
 
-    expect(lookupsOf(even)).toHaveLength(1);
-    expect(lookupsOf(odd)).toHaveLength(1);
+    expect(even.lookups).toHaveLength(1);
+    expect(odd.lookups).toHaveLength(1);
     await simSwaps.close();
   });
 
   it('that no operator serves is NUMBER_NOT_SERVED without a call, its consent as well', async () => {
-    await using operator = await startScriptedOperator();
+    await using operator = await WiredOperator.start();
     const simSwaps = create(operator, part(operator, serving('2'), { OPERATOR_FLOW: '3-legged' }));
 
     expect(await ask(simSwaps, line(1))).toBe('NUMBER_NOT_SERVED');
@@ -97,7 +97,7 @@ describe('a number', () => {
   });
 
   it('is the only operator’s where there is one', async () => {
-    await using operator = await startScriptedOperator();
+    await using operator = await WiredOperator.start();
     const simSwaps = create(
       operator,
       settingsFor(operator).operators.map((one) => ({ settings: one })),
@@ -108,10 +108,10 @@ describe('a number', () => {
 });
 
 it('an operator that fails is left alone, and the other one is not', async () => {
-  await using broken = await startScriptedOperator({
+  await using broken = await WiredOperator.start({
     token: (received, response) => answerJson(received, response, {}, 503),
   });
-  await using well = await startScriptedOperator();
+  await using well = await WiredOperator.start();
   const simSwaps = create(well, [...part(broken, serving('1')), ...part(well, serving('2'))]);
 
   // One after the other: the circuit opens after twenty exchanges about five numbers or more.

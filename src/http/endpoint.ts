@@ -9,6 +9,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 
 /** The exchange that was not begun, since no time was left; it says nothing about the endpoint. */
 export const NO_TIME: Exchange = {
+  kind: 'fault',
   fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
 };
 
@@ -209,13 +210,13 @@ class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     const { sentAtMs, leftAtMs } = this.#departure;
     this.#end(
       this.#isUnproven
-        ? { reply, sentAtMs, leftAtMs, isUnproven: true }
-        : { reply, sentAtMs, leftAtMs },
+        ? { kind: 'reply', reply, sentAtMs, leftAtMs, isUnproven: true }
+        : { kind: 'reply', reply, sentAtMs, leftAtMs },
     );
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#end({ fault: { ...describe(error), sent: this.#sent } });
+    this.#end({ kind: 'fault', fault: { ...describe(error), sent: this.#sent } });
   }
 
   timeOut(): void {
@@ -227,7 +228,7 @@ class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   }
 
   #breakOff(fault: Omit<TransportFault, 'sent'>): void {
-    this.#end({ fault: { ...fault, sent: this.#sent } });
+    this.#end({ kind: 'fault', fault: { ...fault, sent: this.#sent } });
     this.#controller?.abort(new errors.RequestAbortedError());
   }
 

@@ -38,10 +38,11 @@ export interface Departure {
 }
 
 /** What became of one request on the wire. */
-export type Exchange = Replied | { readonly fault: TransportFault };
+export type Exchange = Replied | { readonly kind: 'fault'; readonly fault: TransportFault };
 
 /** A reply came, to a request that left then. */
 export interface Replied extends Departure {
+  readonly kind: 'reply';
   readonly reply: HttpReply;
   /**
    * Whether it may be that of another request: an error without the correlator that this endpoint

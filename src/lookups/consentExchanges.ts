@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
@@ -20,6 +21,7 @@ import {
   type ConsentIdentity,
   type Learned,
   type Pending,
+  type Redeemed,
   type Requested,
 } from '../tokens/consents/consentRecord.ts';
 import { failureToTell, LOOK_AGAIN_MS, type Standing } from '../tokens/consents/standing.ts';
@@ -60,7 +62,7 @@ interface Shared {
   readonly telling: ConsentTelling;
 }
 
-type GoOn = Extract<Polled, { goOn: unknown }>;
+type GoOn = Extract<Polled, { kind: 'go-on' }>;
 
 /** A reply that takes longer was held back by the operator, and not its request by the way there. */
 const MAX_WAY_MS = 500;
@@ -211,7 +213,7 @@ export class ConsentExchanges {
   }
 
   async #poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
-    const { tokens, rules } = this.#parts;
+    const { tokens } = this.#parts;
     const claim = await this.#ledger.claimPoll(page, pending);
     switch (claim) {
       case 'conflict':
@@ -223,22 +225,33 @@ export class ConsentExchanges {
     const sentAtMs = time.now();
     const subject = this.#subject(pending.lookup);
     const outcome = await tokens.poll(pending.authReqId, subject, this.#context(cause));
-    if ('token' in outcome) {
-      await this.#redeem(cause, outcome.token, claim, page);
-      return 'exchanged';
+    switch (outcome.kind) {
+      case 'acquired':
+        await this.#redeem(cause, outcome.token, claim, page);
+        return 'exchanged';
+      case 'go-on': {
+        const nowMs = time.now();
+        const lives = polled(pending, outcome, arrivedBy(outcome, sentAtMs, nowMs), nowMs);
+        await this.#ledger.learn(claim, { lives });
+        return 'exchanged';
+      }
+      case 'failed':
+        await this.#pollFailed(pending, claim, outcome.failure);
+        return 'exchanged';
     }
-    const nowMs = time.now();
-    if ('goOn' in outcome) {
-      const lives = polled(pending, outcome, arrivedBy(outcome, sentAtMs, nowMs), nowMs);
-      await this.#ledger.learn(claim, { lives });
-      return 'exchanged';
-    }
+  }
+
+  async #pollFailed(
+    pending: ConsentIdentity & Pending,
+    claim: Claim<ConsentIdentity & Pending>,
+    told: LookupFailure,
+  ): Promise<void> {
+    const nowMs = claim.time.now();
     const isTold = !this.#waiters.isEmpty;
-    const learned = endedByPoll(pending, outcome.failure, isTold, nowMs, rules);
-    const failure = failureLearned(learned, nowMs) ?? outcome.failure;
+    const learned = endedByPoll(pending, told, isTold, nowMs, this.#parts.rules);
+    const failure = failureLearned(learned, nowMs) ?? told;
     await this.#telling.tellFailure({ lookup: pending.lookup, failure });
     await this.#ledger.learn(claim, learned);
-    return 'exchanged';
   }
 
   /** The token goes out at once with the lookup that now helps most, even if no request waits any more. */
@@ -248,7 +261,7 @@ export class ConsentExchanges {
     claim: Claim<ConsentIdentity & Pending>,
     page: Page,
   ): Promise<void> {
-    const { admission, operator, rules, clock } = this.#parts;
+    const { admission, operator, clock } = this.#parts;
     const { id, lookup: original } = claim.consent;
     const spent = await this.#ledger.spend(claim);
 
@@ -261,20 +274,35 @@ export class ConsentExchanges {
         return operator.lookUp({ lookup, number: this.#number, token }, this.#context(cause));
       },
       endingOf: ({ judged: told, attempts }) => ({
-        outcome: 'failure' in told ? told.failure.code : 'answered',
+        outcome: lookupOutcomeOf(told),
         attempts,
       }),
-      onDenied: (failure) => ({ judged: { failure }, attempts: 0, mayRetryWithNewToken: false }),
+      onDenied: (failure) => ({
+        judged: { kind: 'failed', failure },
+        attempts: 0,
+        mayRetryWithNewToken: false,
+      }),
     });
-    if ('fact' in judged) {
-      await this.#succeed({ ...judged.fact, leftAtMs }, cause, spent);
-      return;
+    switch (judged.kind) {
+      case 'answered':
+        await this.#succeed({ ...judged.fact, leftAtMs }, cause, spent);
+        return;
+      case 'failed':
+        await this.#lookupFailed({ lookup, failure: judged.failure }, cause, spent);
     }
+  }
+
+  async #lookupFailed(
+    told: FailedLookup,
+    cause: Waiter,
+    spent: Claim<ConsentIdentity & Redeemed>,
+  ): Promise<void> {
+    const { lookup } = told;
     const nowMs = spent.time.now();
-    const failed = { lookup, failure: asOfConsent(judged.failure) };
-    const learned = endedByLookup(spent.consent, failed, nowMs, rules);
+    const failed = { lookup, failure: asOfConsent(told.failure) };
+    const learned = endedByLookup(spent.consent, failed, nowMs, this.#parts.rules);
     const failure = failureLearned(learned, nowMs) ?? failed.failure;
-    const made = { consentId: id, madeFor: cause.inquiry.request };
+    const made = { consentId: spent.consent.id, madeFor: cause.inquiry.request };
     // Written before it is told: a replica that dies in between leaves a failure that the next ask hears,
     // where one that was told and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
@@ -374,6 +402,15 @@ function auditOutcomeOf(judged: AcknowledgementJudgement): AuditOutcome {
     // Nothing is known of it but that it was asked.
     case 'reply-lost':
       return 'asked';
+    case 'failed':
+      return judged.failure.code;
+  }
+}
+
+function lookupOutcomeOf(judged: Judgement<Fact>): AuditOutcome {
+  switch (judged.kind) {
+    case 'answered':
+      return 'answered';
     case 'failed':
       return judged.failure.code;
   }

@@ -82,7 +82,11 @@ export class DirectLookups implements LookupRoute {
       attempts: (earlierAttempts ?? 0) + attempts,
     });
     const acquired = await tokens.acquire(subject, contextOf(request, isRetry));
-    if ('failure' in acquired) return counted(lookupFailed(lookup, acquired.failure));
+    switch (acquired.kind) {
+      case 'failed':
+        return counted(lookupFailed(lookup, acquired.failure));
+      case 'acquired':
+    }
     const { token } = acquired;
     if (token.isExpired(clock.monotonicMs())) return counted(lookupFailed(lookup, STALE_TOKEN));
 
@@ -90,10 +94,14 @@ export class DirectLookups implements LookupRoute {
     const leftAtMs = clock.monotonicMs();
     request.onLeaving?.(leftAtMs);
     const { judged, attempts, mayRetryWithNewToken } = await operator.lookUp(order, request);
-    if ('fact' in judged)
-      return counted({ kind: 'facts', facts: [{ ...judged.fact, leftAtMs }] }, attempts);
-    if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, attempts);
-    return counted(lookupFailed(lookup, judged.failure), attempts);
+    switch (judged.kind) {
+      case 'answered':
+        return counted({ kind: 'facts', facts: [{ ...judged.fact, leftAtMs }] }, attempts);
+      case 'failed':
+        return mayRetryWithNewToken
+          ? this.#acquireAndLookUp(lookup, inquiry, attempts)
+          : counted(lookupFailed(lookup, judged.failure), attempts);
+    }
   }
 }
 

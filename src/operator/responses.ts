@@ -10,14 +10,15 @@ import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
 
 /** What a reply to a lookup comes to. */
 export type Judgement<F> =
-  | { readonly fact: F }
+  | { readonly kind: 'answered'; readonly fact: F }
   | {
+      readonly kind: 'failed';
       readonly failure: LookupFailure;
       /** Which check the reply failed, for the log. */
       readonly flaw?: ReplyFlaw;
     };
 
-type Failed = Extract<Judgement<never>, { failure: unknown }>;
+type Failed = Extract<Judgement<never>, { kind: 'failed' }>;
 
 /** What a judge knows of an exchange beside its reply. Times are milliseconds since 1970. */
 export interface LookupExchange {
@@ -60,7 +61,10 @@ export function judgeRetrieveDate(reply: HttpReply, exchange: LookupExchange): J
     latestSimChange,
     sentAtMs: exchange.sentAtMs,
   } as const;
-  return { fact: saysPeriod ? { ...fact, monitoredPeriodDays: monitoredPeriod } : fact };
+  return {
+    kind: 'answered',
+    fact: saysPeriod ? { ...fact, monitoredPeriodDays: monitoredPeriod } : fact,
+  };
 }
 
 /** Judges a reply to `check`: `{swapped: boolean}`; `"false"` is not false. Pure. */
@@ -74,7 +78,8 @@ export function judgeCheck(
   if ('flaw' in read) return invalid(read.flaw);
   const { swapped } = read.body;
   if (typeof swapped !== 'boolean') return invalid('wrong type of swapped');
-  return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: exchange.sentAtMs } };
+  const { sentAtMs } = exchange;
+  return { kind: 'answered', fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
 }
 
 function readDate({ latestSimChange }: JsonObject, nowMs: number): Instant | null | ReplyFlaw {
@@ -94,16 +99,22 @@ function isSuccess({ status }: HttpReply): boolean {
 }
 
 function invalid(flaw: ReplyFlaw): Failed {
-  return { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' }, flaw };
+  return {
+    kind: 'failed',
+    failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' },
+    flaw,
+  };
 }
 
 function refused(reply: HttpReply, { nowMs, flow, isUnproven }: LookupExchange): Failed {
   if (reply.status === 400 && errorWord(reply, 'code') === 'OUT_OF_RANGE') {
-    return { failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } };
+    return { kind: 'failed', failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } };
   }
   const failure = judgeRefusal(reply, nowMs, { wordIn: 'code', asksOwner: asksOwner(flow) });
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
-  return endsConsent && isUnproven === true ? invalid('no correlator') : { failure };
+  return endsConsent && isUnproven === true
+    ? invalid('no correlator')
+    : { kind: 'failed', failure };
 }
 
 function isDays(value: unknown): value is number {

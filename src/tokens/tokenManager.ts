@@ -32,12 +32,15 @@ export interface ExchangeContext extends Urgency {
 }
 
 /** A token, or why there is none. */
-export type Acquired = { readonly token: AccessToken } | { readonly failure: LookupFailure };
+export type Acquired =
+  | { readonly kind: 'acquired'; readonly token: AccessToken }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 /** What a poll came to: a token, an end, or (with nothing decided yet) when to go on. */
 export type Polled =
   | Acquired
   | {
+      readonly kind: 'go-on';
       readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
       readonly retryAfterSeconds?: number;
       readonly isUnproven?: true;
@@ -92,7 +95,12 @@ export class TokenManager {
     const form = `${this.#clientCredentialsForms[subject.operation]}&username=${username}`;
     return this.#post('token', subject, context, form, (exchange) => {
       const judged = judgeToken(exchange, this.#clock.nowMs());
-      return 'issued' in judged ? issue(subject, judged.issued) : judged;
+      switch (judged.kind) {
+        case 'issued':
+          return issue(subject, judged.issued);
+        case 'failed':
+          return judged;
+      }
     }).then(({ judged }) => judged);
   }
 
@@ -122,7 +130,13 @@ export class TokenManager {
     });
     return this.#post('cibaToken', subject, context, form, (exchange) => {
       const judged = judgePoll(exchange, this.#clock.nowMs());
-      return 'issued' in judged ? issue(subject, judged.issued) : judged;
+      switch (judged.kind) {
+        case 'issued':
+          return issue(subject, judged.issued);
+        case 'failed':
+        case 'go-on':
+          return judged;
+      }
     }).then(({ judged }) => judged);
   }
 
@@ -168,8 +182,14 @@ function messageOf(
 
 /** What is published of a token: never the token. */
 function resultOf(polled: Polled): TokenResult {
-  if ('token' in polled) return { outcome: 'issued' };
-  return { outcome: 'failure' in polled ? polled.failure.code : polled.goOn };
+  switch (polled.kind) {
+    case 'acquired':
+      return { outcome: 'issued' };
+    case 'failed':
+      return { outcome: polled.failure.code };
+    case 'go-on':
+      return { outcome: polled.goOn };
+  }
 }
 
 function clientCredentialsForm(scope: string): string {
@@ -194,7 +214,7 @@ function isEmpty(members: Form): boolean {
 }
 
 function issue(subject: TokenSubject, { value, expiresAtMs }: IssuedToken): Acquired {
-  return { token: new AccessToken(subject, value, expiresAtMs) };
+  return { kind: 'acquired', token: new AccessToken(subject, value, expiresAtMs) };
 }
 
 /** `tel:` URI (RFC 3966); the service would take it without the `+` as well. */

@@ -20,7 +20,7 @@ import { ScriptedOperator } from './scriptedOperator.ts';
 
 const WAIT_MS = 3000;
 const LEASE_MS = 13_000;
-const PENDING = { goOn: 'authorization_pending' } as const;
+const PENDING = { kind: 'go-on', goOn: 'authorization_pending' } as const;
 const WINDOW: Question = { asks: 'window', maxAgeHours: hours(240) };
 const OFFER: Offer = {
   operations: new Set(['retrieve-date', 'check']),

@@ -81,7 +81,7 @@ describe('a lookup on the wire', () => {
     await using server = await RecordingServer.start(answerBoth);
     await using test = new TestOperator(`${server.url}/sim-swap`);
     expect(await test.lookUp(lookup)).toEqual({
-      judged: { fact },
+      judged: { kind: 'answered', fact },
       attempts: 1,
       mayRetryWithNewToken: false,
     });
@@ -141,7 +141,7 @@ describe('the token of a lookup', () => {
     await using test = new TestOperator(await deadUrl());
     const token = tokenFor(CHECK);
     expect(await test.lookUp(CHECK, { token })).toEqual({
-      judged: { failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' } },
+      judged: { kind: 'failed', failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' } },
       attempts: 0,
       mayRetryWithNewToken: false,
     });
@@ -155,7 +155,7 @@ describe('a lookup that comes to nothing', () => {
       answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
     );
     await using test = new TestOperator(server.url);
-    const judged = { failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
+    const judged = { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
     expect(await test.lookUp(CHECK)).toEqual({
       judged,
       attempts: 1,

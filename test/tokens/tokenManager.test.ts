@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
+import type { AccessToken } from '../../src/tokens/accessToken.ts';
 import type { AuthorizationSettings } from '../../src/tokens/authorizationSettings.ts';
 import {
   createClientAuthentication,
   type ClientAuthentication,
 } from '../../src/tokens/clientAuthentication.ts';
-import {
-  TokenManager,
-  type Acquired,
-  type ExchangeContext,
-} from '../../src/tokens/tokenManager.ts';
+import { TokenManager, type Polled, type ExchangeContext } from '../../src/tokens/tokenManager.ts';
 import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
 import { TestClock } from '../testClock.ts';
@@ -89,9 +86,9 @@ function issuingAfter(times: number, status: number, error: string): Answer {
   };
 }
 
-function tokenOf(acquired: object): Extract<Acquired, { token: unknown }>['token'] {
-  if (!('token' in acquired)) throw new Error('No token was acquired.');
-  return (acquired as Extract<Acquired, { token: unknown }>).token;
+function tokenOf(acquired: Polled): AccessToken {
+  if (acquired.kind !== 'acquired') throw new Error('No token was acquired.');
+  return acquired.token;
 }
 
 describe('on the wire', () => {
@@ -207,6 +204,7 @@ describe('trouble', () => {
     await using server = await RecordingServer.start(issuingAfter(9, 401, 'invalid_client'));
     await using test = new TestTokens(server.url);
     expect(await test.tokens.acquire(CHECK, test.context())).toEqual({
+      kind: 'failed',
       failure: { code: 'OPERATOR_REFUSED', reach: 'number' },
     });
     expect(server.received).toHaveLength(1);
@@ -242,6 +240,7 @@ describe('trouble', () => {
     await using server = await RecordingServer.start(issuingAfter(9, 500, 'server_error'));
     await using test = new TestTokens(server.url);
     expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+      kind: 'go-on',
       goOn: 'no_reply',
     });
     expect(server.received).toHaveLength(1);
@@ -251,6 +250,7 @@ describe('trouble', () => {
     await using server = await RecordingServer.start(issuingAfter(9, 400, 'authorization_pending'));
     await using test = new TestTokens(server.url);
     expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+      kind: 'go-on',
       goOn: 'authorization_pending',
     });
   });
@@ -258,12 +258,13 @@ describe('trouble', () => {
   it('nobody listens: nothing was sent, and no method rejects', async () => {
     await using test = new TestTokens(await deadUrl());
     const failure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
-    expect(await test.tokens.acquire(CHECK, test.context())).toEqual({ failure });
+    expect(await test.tokens.acquire(CHECK, test.context())).toEqual({ kind: 'failed', failure });
     expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
       judged: { kind: 'failed', failure, mayHavePrompted: false },
       attempts: 0,
     });
     expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+      kind: 'go-on',
       goOn: 'no_reply',
     });
   });

@@ -235,7 +235,7 @@ export function polling(
 /** A poll sent at `sentAtMs` left everything open: `slow_down` adds five seconds for good (CIBA §11). */
 export function polled(
   pending: ConsentIdentity & Pending,
-  { goOn, retryAfterSeconds = 0 }: Extract<PollJudgement, { goOn: unknown }>,
+  { goOn, retryAfterSeconds = 0 }: Extract<PollJudgement, { kind: 'go-on' }>,
   sentAtMs: number,
   nowMs: number,
 ): ConsentIdentity & Pending {

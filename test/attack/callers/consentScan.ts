@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerJson } from '../../http/recordingServer.ts';
 import type { Attack } from '../attack.ts';
-import { acknowledge, pend } from '../operator.ts';
+import { acknowledge, pend } from '../../wiredOperator.ts';
 import { AUDIT_KEY } from '../stage.ts';
 import { number, times, within } from '../values.ts';
 

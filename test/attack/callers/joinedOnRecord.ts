@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
-import { acknowledge, grant, pend } from '../operator.ts';
+import { acknowledge, grant, pend } from '../../wiredOperator.ts';
 import { AUDIT_KEY } from '../stage.ts';
 import { answerIn, number, within } from '../values.ts';
 

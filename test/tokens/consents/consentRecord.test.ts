@@ -88,22 +88,37 @@ describe('polled', () => {
   type GoOn = Parameters<typeof polled>[1];
 
   it.each<[string, GoOn, intervalMs: number, nextPollMs: number]>([
-    ['pending: an interval from sending', { goOn: 'authorization_pending' }, 5_000, 5_000],
-    ['no reply: an interval from sending', { goOn: 'no_reply' }, 5_000, 5_000],
-    ['slow_down: five seconds more, for good', { goOn: 'slow_down' }, 10_000, 10_000],
+    [
+      'pending: an interval from sending',
+      { kind: 'go-on', goOn: 'authorization_pending' },
+      5_000,
+      5_000,
+    ],
+    ['no reply: an interval from sending', { kind: 'go-on', goOn: 'no_reply' }, 5_000, 5_000],
+    [
+      'slow_down: five seconds more, for good',
+      { kind: 'go-on', goOn: 'slow_down' },
+      10_000,
+      10_000,
+    ],
     [
       'Retry-After that is longer, from the reply on',
-      { goOn: 'no_reply', retryAfterSeconds: 30 },
+      { kind: 'go-on', goOn: 'no_reply', retryAfterSeconds: 30 },
       5_000,
       30_400,
     ],
     [
       'Retry-After that is shorter changes nothing',
-      { goOn: 'no_reply', retryAfterSeconds: 1 },
+      { kind: 'go-on', goOn: 'no_reply', retryAfterSeconds: 1 },
       5_000,
       5_000,
     ],
-    ['429 with Retry-After: both', { goOn: 'slow_down', retryAfterSeconds: 30 }, 10_000, 30_400],
+    [
+      '429 with Retry-After: both',
+      { kind: 'go-on', goOn: 'slow_down', retryAfterSeconds: 30 },
+      10_000,
+      30_400,
+    ],
   ])('%s', (_, goOn, intervalMs, nextPollMs) => {
     expect(polled(pendingFor({}), goOn, NOW, NOW + 400)).toEqual({
       ...pendingFor({ nextPollMs, leaseMs: 400 }),
@@ -112,7 +127,7 @@ describe('polled', () => {
   });
 
   it('slow_down twice adds ten seconds', () => {
-    const slow = { goOn: 'slow_down' } as const;
+    const slow = { kind: 'go-on', goOn: 'slow_down' } as const;
     const once = polled(pendingFor({}), slow, NOW, NOW);
     expect(polled(once, slow, NOW, NOW)).toMatchObject({
       intervalMs: 15_000,
