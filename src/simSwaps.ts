@@ -113,7 +113,7 @@ function createServedOperator(
   abortListeners: AbortListeners,
 ): ServedOperator {
   const endpoints: Endpoint[] = [];
-  const guarded = guardedEndpoints(settings, parts, { abortListeners }, endpoints);
+  const guarded = guardedEndpoints(settings, parts, { ...parts, abortListeners }, endpoints);
   const route = createRoute({
     ...parts,
     settings,
@@ -168,9 +168,18 @@ function guardedEndpoints(
   };
   return (name, url) => {
     const { timeoutMs, connections } = settings.limits;
-    const replyCheck = judges.echo(settings.correlator.echo);
-    const headers = fixedHeaders(settings.headers, name);
-    const endpoint = new Endpoint({ url, timeoutMs, connections, replyCheck, headers }, shared);
+    const endpoint = new Endpoint(
+      {
+        name: ENDPOINTS[name].name,
+        url,
+        timeoutMs,
+        connections,
+        http2: settings.http2,
+        replyCheck: judges.echo(settings.correlator.echo),
+        headers: fixedHeaders(settings.headers, name),
+      },
+      shared,
+    );
     endpoints.push(endpoint);
     return new GuardedEndpoint(endpoint, {
       ...ENDPOINTS[name],

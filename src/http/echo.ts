@@ -4,14 +4,19 @@ import type { UnprovenOrigin } from './replyFlaw.ts';
 /** `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's `x-correlator` (design §4). */
 export type EchoSetting = 'auto' | 'always' | 'never';
 
+/**
+ * How a reply comes. Over HTTP/2 it belongs to its stream; on a fresh connection nothing else can come; on a
+ * kept one, what belongs to another exchange may.
+ */
+export type ReplyWay = 'stream' | 'fresh connection' | 'kept connection';
+
 /** A reply's head, and the request that it came after. */
 export interface ReplyHead {
   readonly status: number;
   readonly headers: HttpReply['headers'];
   /** The correlator of the request. */
   readonly correlator: string;
-  /** Whether its connection had carried nothing before. */
-  readonly isConnectionFresh: boolean;
+  readonly way: ReplyWay;
 }
 
 /**
@@ -22,7 +27,7 @@ export type Origin = 'proven' | 'unproven' | { readonly refused: UnprovenOrigin 
 
 /** Tells the replies of one endpoint apart. */
 export interface ReplyCheck {
-  /** Whether only a connection that carried nothing before can be trusted. */
+  /** Whether, over HTTP/1.1, only a connection that carried nothing before can be trusted. */
   readonly needsFreshConnection: boolean;
   originOf(head: ReplyHead): Origin;
   /** Takes fresh connections until the endpoint echoes again. */
@@ -53,7 +58,7 @@ export class EchoPolicy implements ReplyCheck {
    * The correlator of another request refuses every status. An absent one refuses only a success:
    * gateways in front of an operator answer errors of their own without it.
    */
-  originOf({ status, headers, correlator, isConnectionFresh }: ReplyHead): Origin {
+  originOf({ status, headers, correlator, way }: ReplyHead): Origin {
     if (this.#setting === 'never') return 'proven';
     const echoed = headers['x-correlator'];
     if (echoed === correlator) {
@@ -68,7 +73,7 @@ export class EchoPolicy implements ReplyCheck {
     if (status >= 200 && status < 300) {
       return { refused: this.#hasEchoed ? 'no correlator' : 'no correlator, never ours' };
     }
-    return isConnectionFresh ? 'proven' : 'unproven';
+    return way === 'kept connection' ? 'unproven' : 'proven';
   }
 
   distrust(): void {
