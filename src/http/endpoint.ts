@@ -63,7 +63,14 @@ export class Endpoint implements Http2Fallback {
     this.#parts = { abortListeners, replyCheck };
     this.#log = log;
     this.#version = new HttpVersion(url, http2, clock);
-    this.#http1 = new Http1Connections({ url, connector, headers, timeoutMs, connections });
+    this.#http1 = new Http1Connections({
+      url,
+      connector,
+      clock,
+      headers,
+      timeoutMs,
+      connections,
+    });
     this.#http2 =
       connector === undefined
         ? undefined
@@ -99,7 +106,7 @@ export class Endpoint implements Http2Fallback {
 
   choseHttp1(readers: readonly ReplyReader[], socket: TLSSocket): void {
     this.#version.choseHttp1();
-    socket.destroy();
+    this.#http1.keepSpare(socket);
     this.left(readers);
   }
 

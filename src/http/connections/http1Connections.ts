@@ -1,6 +1,9 @@
-import { Pool } from 'undici';
+import type { TLSSocket } from 'node:tls';
+import { Pool, type buildConnector } from 'undici';
+import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
-import type { TlsConnector } from './tlsConnector.ts';
+import { SpareConnections } from './spareConnections.ts';
+import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
 /** Kept for so long between exchanges where the server does not say for how long it keeps them. */
 const KEEP_ALIVE_MS = 30_000;
@@ -10,6 +13,7 @@ export interface Http1Parts {
   readonly url: URL;
   /** `undefined` in plain text. */
   readonly connector: TlsConnector | undefined;
+  readonly clock: Clock;
   /** Names and values, in turn, of the headers of each request. */
   readonly headers: readonly string[];
   readonly timeoutMs: number;
@@ -23,14 +27,25 @@ export class Http1Connections {
   readonly #kept: Pool;
   /** Carry one exchange and are closed. */
   readonly #fresh: Pool;
+  readonly #spares: SpareConnections | undefined;
   readonly #path: string;
   readonly #headers: readonly string[];
 
   constructor(parts: Http1Parts) {
     this.#path = parts.url.pathname;
     this.#headers = parts.headers;
-    this.#kept = createPool(parts);
-    this.#fresh = createPool(parts);
+    const { connector, clock, connections } = parts;
+    if (connector === undefined) {
+      this.#kept = createPool(parts, { timeout: parts.timeoutMs });
+      this.#fresh = createPool(parts, { timeout: parts.timeoutMs });
+    } else {
+      const spares = new SpareConnections(connector, clock, connections);
+      this.#spares = spares;
+      this.#kept = createPool(parts, (_, callback) =>
+        connector.connect(['http/1.1'], handTo(callback)),
+      );
+      this.#fresh = createPool(parts, (_, callback) => spares.take(handTo(callback)));
+    }
   }
 
   carry(reader: ReplyReader, needsFreshConnection: boolean): void {
@@ -54,27 +69,35 @@ export class Http1Connections {
     );
   }
 
+  /** Keeps a connection that has carried nothing. */
+  keepSpare(socket: TLSSocket): void {
+    this.#spares?.add(socket);
+  }
+
   async close(): Promise<void> {
+    this.#spares?.close();
     await Promise.all([this.#kept.destroy(), this.#fresh.destroy()]);
   }
 }
 
-function createPool({ url, connector, timeoutMs, connections }: Http1Parts): Pool {
+type Connect = NonNullable<Pool.Options['connect']>;
+
+function createPool({ url, connections }: Http1Parts, connect: Connect): Pool {
   return new Pool(url.origin, {
     connections,
     pipelining: 1,
     allowH2: false,
-    connect:
-      connector === undefined
-        ? { timeout: timeoutMs }
-        : (_options, callback) =>
-            connector.connect(['http/1.1'], (connected) => {
-              if (connected instanceof Error) callback(connected, null);
-              else callback(null, connected);
-            }),
+    connect,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+}
+
+function handTo(callback: buildConnector.Callback): OnConnected {
+  return (connected) => {
+    if (connected instanceof Error) callback(connected, null);
+    else callback(null, connected);
+  };
 }
