@@ -9,7 +9,7 @@ import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
-import { JwksEndpoint } from './http/jsonDocument.ts';
+import { JwksEndpoint } from './http/jwksEndpoint.ts';
 import type { Log } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 

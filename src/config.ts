@@ -7,6 +7,8 @@ import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import { readAccess, readProfile, type OperatorProfile } from './config/operator.ts';
+import { readPrice } from './config/price.ts';
+import type { Price } from './domain/price.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
@@ -108,6 +110,7 @@ export function readConfig(environment: Environment = process.env): Config {
     },
     audit: readAudit(read, exposure),
   };
+  readPrice(read);
   read.findTypos();
   read.finish();
   return config;
@@ -123,6 +126,27 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
+}
+
+/** What a report of usage needs. */
+export interface UsageConfig {
+  readonly auditLog: string | undefined;
+  /** What an operator bills, by the name that its audit lines have; `undefined` where it is not set. */
+  readonly priceOf: (operator: string) => Price | undefined;
+  readonly currency: string | undefined;
+}
+
+/**
+ * Reads what a report of usage needs.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readUsageConfig(environment: Environment = process.env): UsageConfig {
+  const read = new EnvironmentReader(environment);
+  const price = readPrice(read);
+  const auditLog = read.text('AUDIT_LOG');
+  read.finish();
+  return { auditLog, priceOf: () => price, currency: price?.currency };
 }
 
 /** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */

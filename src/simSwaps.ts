@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
 import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
@@ -23,6 +24,7 @@ import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import type { RoutedOperator } from './lookups/operators.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
+import { operatorLog } from './operator/operatorLog.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
@@ -53,15 +55,13 @@ export interface OperatorStores {
 /** One operator to ask. */
 export interface OperatorParts {
   readonly settings: OperatorSettings;
-  /** Whether a number is this operator's; every number is where absent. */
-  readonly serves?: (number: PhoneNumber) => boolean;
   /** Where absent, consents lie in this process and the facts of the 2-legged flow are not kept. */
   readonly stores?: OperatorStores;
 }
 
 /** What is handed in from outside. */
 export interface SimSwapParts {
-  /** A number is asked about at the first one that serves it. */
+  /** A number is asked about at the one whose prefix of it is the longest. */
   readonly operators: readonly OperatorParts[];
   readonly consent: ConsentSettings;
   readonly clock: Clock;
@@ -89,7 +89,10 @@ const JUDGES: Judges = {
 export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps {
   const abortListeners = new AbortListeners();
   const served = operators.map((operator) => createServedOperator(operator, parts, abortListeners));
-  const of = (number: PhoneNumber) => served.find(({ serves }) => serves(number));
+  const byPrefix = new Map(
+    served.flatMap((operator) => operator.prefixes.map((prefix) => [prefix, operator] as const)),
+  );
+  const of = (number: PhoneNumber) => byLongestPrefix(byPrefix, number);
   return {
     forRequest: (request) => createSimSwapLoader(new Executor({ of }, request)),
     async close() {
@@ -99,7 +102,7 @@ export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps 
 }
 
 interface ServedOperator extends RoutedOperator {
-  readonly serves: (number: PhoneNumber) => boolean;
+  readonly prefixes: readonly NumberPrefix[];
   readonly close: () => Promise<void>;
 }
 
@@ -108,10 +111,12 @@ type SharedParts = Omit<SimSwapParts, 'operators'>;
 
 /** One operator, from the route of its lookups down to its connections. */
 function createServedOperator(
-  { settings, serves = () => true, stores }: OperatorParts,
-  parts: SharedParts,
+  { settings, stores }: OperatorParts,
+  shared: SharedParts,
   abortListeners: AbortListeners,
 ): ServedOperator {
+  const { name, prefixes } = settings;
+  const parts = { ...shared, log: operatorLog(name, shared.log) };
   const endpoints: Endpoint[] = [];
   const guarded = guardedEndpoints(settings, parts, { ...parts, abortListeners }, endpoints);
   const route = createRoute({
@@ -123,7 +128,8 @@ function createServedOperator(
     operator: createOperator(settings, guarded, parts),
   });
   return {
-    serves,
+    name,
+    prefixes,
     offer: settings,
     route,
     async close() {

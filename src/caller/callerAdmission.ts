@@ -28,6 +28,12 @@ interface AuditParts {
   readonly key: string;
 }
 
+/** What was counted in every quota that it counts in. */
+interface Counted {
+  readonly kind: 'counted';
+  readonly quotas: readonly WithinQuota[];
+}
+
 /** Admits what is inside its quotas and is recorded; what never left is given back to the quotas. */
 export class CallerAdmission implements Admission {
   readonly #parts: AdmissionParts;
@@ -61,9 +67,22 @@ export class CallerAdmission implements Admission {
     audit: AuditParts | undefined,
   ): Promise<Admitted | Denied> {
     const counted = await this.#count(asked, quotas);
-    if ('failure' in counted) return counted;
-    if (audit === undefined) return { ended: (ending) => giveBackUnsent(counted, asked, ending) };
+    switch (counted.kind) {
+      case 'denied':
+        return counted;
+      case 'counted':
+        return this.#admitCounted(asked, counted.quotas, audit);
+    }
+  }
 
+  async #admitCounted(
+    asked: Asked,
+    counted: readonly WithinQuota[],
+    audit: AuditParts | undefined,
+  ): Promise<Admitted | Denied> {
+    if (audit === undefined) {
+      return { kind: 'admitted', ended: (ending) => giveBackUnsent(counted, asked, ending) };
+    }
     const { key, trail } = audit;
     const request = this.#requestOf(asked, key);
     const before = entryBefore(asked, request, { key, time: this.#time() });
@@ -72,11 +91,12 @@ export class CallerAdmission implements Admission {
     const isRecorded = await this.#inTime(timeLimitMs, this.#record(trail, before), false);
     if (!isRecorded) {
       await giveBack(counted);
-      return { failure: NOT_RECORDED };
+      return { kind: 'denied', failure: NOT_RECORDED };
     }
     // Nothing is asked of the operator for a status: it has no line after it.
     if (asked.event === 'consent-status') return OPEN;
     return {
+      kind: 'admitted',
       ended: async (ending) => {
         const after = entryAfter(before, ending, this.#time());
         const told = [this.#record(trail, after), giveBackUnsent(counted, asked, ending)];
@@ -93,21 +113,21 @@ export class CallerAdmission implements Admission {
   }
 
   /** Counts in all of them or in none. */
-  async #count(
-    asked: Asked,
-    quotas: readonly Counting[],
-  ): Promise<readonly WithinQuota[] | Denied> {
+  async #count(asked: Asked, quotas: readonly Counting[]): Promise<Counted | Denied> {
     const counted: WithinQuota[] = [];
     const timeLimitMs = this.#timeLimitMs(asked) / 2;
     for (const quota of quotas) {
       const one = await this.#countIn(quota, asked, timeLimitMs);
-      if ('over' in one) {
-        await giveBack(counted);
-        return { failure: failureOf(one) };
+      switch (one.kind) {
+        case 'within':
+          counted.push(one);
+          break;
+        case 'over':
+          await giveBack(counted);
+          return { kind: 'denied', failure: failureOf(one) };
       }
-      counted.push(one);
     }
-    return counted;
+    return { kind: 'counted', quotas: counted };
   }
 
   #countIn(
@@ -228,7 +248,7 @@ function isSpent({ request: { signal } }: Asked, { outcome }: Ending): boolean {
   return outcome === 'NUMBER_NOT_SERVED' || signal.reason instanceof CallerGone;
 }
 
-const OPEN: Admitted = { ended: () => undefined };
+const OPEN: Admitted = { kind: 'admitted', ended: () => undefined };
 
 function failureOf({ over, retryAfterSeconds }: OverQuota): LookupFailure {
   return { code: 'RATE_LIMITED', reach: 'number', quota: over, retryAfterSeconds };

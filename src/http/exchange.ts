@@ -1,3 +1,4 @@
+import type { AnyAbortSignal } from './abortListeners.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
 
 /** A reply as it came: only the judges read it. */
@@ -59,5 +60,5 @@ export interface Post {
   readonly body: string;
   /** Sent as `x-correlator`; no two exchanges share one. */
   readonly correlator: string;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AnyAbortSignal | undefined;
 }

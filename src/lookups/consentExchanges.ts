@@ -38,7 +38,7 @@ import type { ConsentTelling, TellingParts } from './consentTelling.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
 import type { TimedFact } from './lookupRoute.ts';
 import { nextWindowAmong } from './planner.ts';
-import { failureOf } from './turnedAway.ts';
+import { failureOf } from './bulkheadFailure.ts';
 
 /** What the exchanges of consents take. */
 export interface ExchangeParts extends LedgerParts, TellingParts {
@@ -135,7 +135,10 @@ export class ConsentExchanges {
   async #request(cause: Waiter, page: Page): Promise<Progress> {
     const lookup = this.#lookupToRequest(cause, page);
     const claim = await this.#ledger.claimRequest(page, lookup);
-    switch (claim) {
+    switch (claim.kind) {
+      case 'claimed':
+        await this.#prompt(cause, lookup, claim);
+        return 'exchanged';
       case 'conflict':
         return this.#lookAgain();
       case 'late':
@@ -143,14 +146,11 @@ export class ConsentExchanges {
       case 'full':
         this.#waiters.fail({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
         return 'told';
+      case 'lost':
+        this.#waiters.fail(this.#ledger.failureWithoutStore());
+        await claim.takeBack();
+        return 'told';
     }
-    if ('takeBack' in claim) {
-      this.#waiters.fail(this.#ledger.failureWithoutStore());
-      await claim.takeBack();
-      return 'told';
-    }
-    await this.#prompt(cause, lookup, claim);
-    return 'exchanged';
   }
 
   async #prompt(
@@ -177,11 +177,11 @@ export class ConsentExchanges {
     switch (judged.kind) {
       case 'acknowledged': {
         const lives = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
-        await this.#ledger.learn(claim, { lives });
+        await this.#ledger.learn(claim, { kind: 'lives', lives });
         return;
       }
       case 'reply-lost':
-        await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
+        await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
         return;
       case 'failed':
         await this.#requestFailed(lookup, claim, judged, nowMs);
@@ -202,25 +202,36 @@ export class ConsentExchanges {
     const { consent } = claim;
     if (mayHavePrompted) {
       await this.#telling.tellFailure({ lookup, failure });
-      await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
+      await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
       return;
     }
     const lives = refused(consent, failure, holdSeconds, nowMs, rules);
     const told = lives === undefined ? failure : failureToTell(lives, nowMs);
     await this.#telling.tellFailure({ lookup, failure: told });
     if (lives === undefined) await this.#ledger.withdraw(claim);
-    else await this.#ledger.learn(claim, { lives });
+    else await this.#ledger.learn(claim, { kind: 'lives', lives });
   }
 
   async #poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
-    const { tokens } = this.#parts;
     const claim = await this.#ledger.claimPoll(page, pending);
-    switch (claim) {
+    switch (claim.kind) {
+      case 'claimed':
+        await this.#pollClaimed(cause, page, pending, claim);
+        return 'exchanged';
       case 'conflict':
         return this.#lookAgain();
       case 'late':
         return 'wrote';
     }
+  }
+
+  async #pollClaimed(
+    cause: Waiter,
+    page: Page,
+    pending: ConsentIdentity & Pending,
+    claim: Claim<ConsentIdentity & Pending>,
+  ): Promise<void> {
+    const { tokens } = this.#parts;
     const { time } = claim;
     const sentAtMs = time.now();
     const subject = this.#subject(pending.lookup);
@@ -228,16 +239,15 @@ export class ConsentExchanges {
     switch (outcome.kind) {
       case 'acquired':
         await this.#redeem(cause, outcome.token, claim, page);
-        return 'exchanged';
+        return;
       case 'go-on': {
         const nowMs = time.now();
         const lives = polled(pending, outcome, arrivedBy(outcome, sentAtMs, nowMs), nowMs);
-        await this.#ledger.learn(claim, { lives });
-        return 'exchanged';
+        await this.#ledger.learn(claim, { kind: 'lives', lives });
+        return;
       }
       case 'failed':
         await this.#pollFailed(pending, claim, outcome.failure);
-        return 'exchanged';
     }
   }
 
@@ -418,10 +428,12 @@ function lookupOutcomeOf(judged: Judgement<Fact>): AuditOutcome {
 
 /** What was learned as a failure to tell, where it is remembered as one. */
 function failureLearned(learned: Learned, nowMs: number): LookupFailure | undefined {
-  if ('lives' in learned) {
-    return learned.lives.state === 'closed' ? failureToTell(learned.lives, nowMs) : undefined;
+  switch (learned.kind) {
+    case 'lives':
+      return learned.lives.state === 'closed' ? failureToTell(learned.lives, nowMs) : undefined;
+    case 'ended':
+      return learned.ended.kind === 'failed' ? failureToTell(learned.ended, nowMs) : undefined;
   }
-  return learned.ended.kind === 'failed' ? failureToTell(learned.ended, nowMs) : undefined;
 }
 
 /**

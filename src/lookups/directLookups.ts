@@ -14,7 +14,7 @@ import {
   type LookupRoute,
 } from './lookupRoute.ts';
 import { ifAdmitted, type Admission, type AuditOutcome } from './admission.ts';
-import { failureOf } from './turnedAway.ts';
+import { failureOf } from './bulkheadFailure.ts';
 
 /** What direct lookups take. */
 export interface DirectParts {
@@ -46,7 +46,7 @@ export class DirectLookups implements LookupRoute {
 
   /** No owner is asked for consent. */
   consent(): Promise<ConsentReading> {
-    return Promise.resolve({ status: { state: 'NOT_NEEDED' } });
+    return Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } });
   }
 
   /** Nothing of a direct lookup outlives its request. */

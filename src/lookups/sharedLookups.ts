@@ -1,7 +1,7 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
+import { AbortListeners, LightAbortSignal, type Abortable } from '../http/abortListeners.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';
@@ -119,7 +119,7 @@ class SharedLookup {
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined = new Set<LookupRequest>();
   #waiting = 0;
-  readonly #aborter = new AbortController();
+  readonly #signal = new LightAbortSignal();
   #leftAtMs: number | undefined;
   #deadlineMs = 0;
 
@@ -142,7 +142,7 @@ class SharedLookup {
 
   /** Whether the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
-    return !this.#aborter.signal.aborted && !this.#joined.has(request);
+    return !this.#signal.aborted && !this.#joined.has(request);
   }
 
   /** What it brings; `undefined` when the request ends first. */
@@ -167,7 +167,7 @@ class SharedLookup {
 
   #leave(reason: unknown): void {
     this.#waiting -= 1;
-    if (this.#waiting === 0) this.#aborter.abort(reason);
+    if (this.#waiting === 0) this.#signal.abort(reason);
   }
 
   /** Traced to the first request, but not ended with it. */
@@ -178,7 +178,7 @@ class SharedLookup {
       purpose,
       correlator,
       cameInAtMs,
-      signal: this.#aborter.signal,
+      signal: this.#signal,
       isShared: true,
       get deadlineMs() {
         return latestDeadlineMs();

@@ -1,3 +1,4 @@
+import type { NumberPrefix } from '../domain/numberPrefix.ts';
 import type { NumberForm } from '../domain/numberTemplate.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
@@ -39,9 +40,6 @@ export interface ReadingSettings {
   /** Texts in the place of a date, or the days they begin with, that are read as null: `1900-01-01`. */
   readonly sentinelDates: readonly string[];
 }
-
-/** A prefix of numbers (`+44`, `+4477009`), or `default` for every number that no prefix fits. */
-export type NumberPrefix = 'default' | `+${string}`;
 
 /** How an operator's SIM swap API is asked and read. */
 export interface LookupSettings {

@@ -49,12 +49,19 @@ const MAX_MONITORED_PERIOD_DAYS = 36_500;
 export function judgeRetrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<DateFact> {
   if (!isSuccess(reply)) return refused(reply, exchange);
   const read = readAnswer(reply);
-  if ('flaw' in read) return invalid(read.flaw);
+  switch (read.kind) {
+    case 'read':
+      return judgeDateBody(read.body, exchange);
+    case 'flawed':
+      return invalid(read.flaw);
+  }
+}
 
-  const { monitoredPeriod } = read.body;
+function judgeDateBody(body: JsonObject, exchange: LookupExchange): Judgement<DateFact> {
+  const { monitoredPeriod } = body;
   const saysPeriod = monitoredPeriod !== undefined && monitoredPeriod !== null;
   if (saysPeriod && !isDays(monitoredPeriod)) return invalid('wrong type of monitoredPeriod');
-  const latestSimChange = readDate(read.body, exchange.nowMs);
+  const latestSimChange = readDate(body, exchange.nowMs);
   if (typeof latestSimChange === 'string') return invalid(latestSimChange);
   const fact = {
     operation: 'retrieve-date',
@@ -75,11 +82,16 @@ export function judgeCheck(
 ): Judgement<CheckFact> {
   if (!isSuccess(reply)) return refused(reply, exchange);
   const read = readAnswer(reply);
-  if ('flaw' in read) return invalid(read.flaw);
-  const { swapped } = read.body;
-  if (typeof swapped !== 'boolean') return invalid('wrong type of swapped');
-  const { sentAtMs } = exchange;
-  return { kind: 'answered', fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
+  switch (read.kind) {
+    case 'read': {
+      const { swapped } = read.body;
+      if (typeof swapped !== 'boolean') return invalid('wrong type of swapped');
+      const { sentAtMs } = exchange;
+      return { kind: 'answered', fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
+    }
+    case 'flawed':
+      return invalid(read.flaw);
+  }
 }
 
 function readDate({ latestSimChange }: JsonObject, nowMs: number): Instant | null | ReplyFlaw {

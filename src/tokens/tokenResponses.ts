@@ -183,8 +183,15 @@ const UNPROVEN_POLL: PollJudgement = { kind: 'go-on', goOn: 'no_reply', isUnprov
 
 function readToken({ reply, leftAtMs }: Replied): TokenJudgement {
   const read = readAnswer(reply);
-  if ('flaw' in read) return invalid(read.flaw);
-  const { body } = read;
+  switch (read.kind) {
+    case 'read':
+      return readTokenBody(read.body, leftAtMs);
+    case 'flawed':
+      return invalid(read.flaw);
+  }
+}
+
+function readTokenBody(body: JsonObject, leftAtMs: number): TokenJudgement {
   if (!isBearer(body['token_type'])) return invalid('wrong token_type');
   const value = body['access_token'];
   if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(value)) {
@@ -199,10 +206,18 @@ function readToken({ reply, leftAtMs }: Replied): TokenJudgement {
 
 function readAcknowledgement(reply: HttpReply): Acknowledged | Failed {
   const read = readAnswer(reply);
-  if ('flaw' in read) return invalid(read.flaw);
-  const authReqId = read.body['auth_req_id'];
-  const expiresInSeconds = readSeconds(read.body, 'expires_in');
-  const interval = readSeconds(read.body, 'interval');
+  switch (read.kind) {
+    case 'read':
+      return readAcknowledgementBody(read.body);
+    case 'flawed':
+      return invalid(read.flaw);
+  }
+}
+
+function readAcknowledgementBody(body: JsonObject): Acknowledged | Failed {
+  const authReqId = body['auth_req_id'];
+  const expiresInSeconds = readSeconds(body, 'expires_in');
+  const interval = readSeconds(body, 'interval');
   if (typeof authReqId !== 'string' || !AUTH_REQ_ID.test(authReqId)) {
     return invalid('wrong auth_req_id');
   }

@@ -352,10 +352,13 @@ describe('how a consent stands', () => {
   it('is counted and audited each time it is read, and not read when that is denied', async () => {
     const request = service.request();
     const lookups = service.replica();
-    expect(await lookups.consent(BOB, request)).toEqual({ status: { state: 'NOT_ASKED' } });
+    expect(await lookups.consent(BOB, request)).toEqual({
+      kind: 'read',
+      status: { state: 'NOT_ASKED' },
+    });
     expect(service.admission.asked).toEqual([{ event: 'consent-status', number: BOB, request }]);
     const denied: LookupFailure = { code: 'RATE_LIMITED', reach: 'number', retryAfterSeconds: 9 };
     service.admission.failure = denied;
-    expect(await lookups.consent(BOB, request)).toEqual({ failure: denied });
+    expect(await lookups.consent(BOB, request)).toEqual({ kind: 'failed', failure: denied });
   });
 });

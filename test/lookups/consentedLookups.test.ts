@@ -108,7 +108,7 @@ describe.each([
     }: { caller?: string; purpose?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
   ): Promise<(Told | Error)[]> {
     const executor = new Executor(
-      { of: () => ({ offer: OFFER, route: lookups }) },
+      { of: () => ({ name: 'operator', offer: OFFER, route: lookups }) },
       {
         caller: callerNamed(caller),
         purpose,

@@ -134,7 +134,7 @@ describe('lookups with consent in several replicas', () => {
 
   async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
     const executor = new Executor(
-      { of: () => ({ offer: OFFER, route: lookups }) },
+      { of: () => ({ name: 'operator', offer: OFFER, route: lookups }) },
       {
         caller: callerNamed(caller),
         purpose: 'fraud-prevention',

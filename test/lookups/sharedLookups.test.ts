@@ -78,7 +78,7 @@ async function ask(
 ): Promise<(Told | Error)[]> {
   const cameInAtMs = clock.monotonicMs();
   const executor = new Executor(
-    { of: () => ({ offer: OFFER, route }) },
+    { of: () => ({ name: 'operator', offer: OFFER, route }) },
     {
       ...asker,
       correlator: createCorrelator(undefined),

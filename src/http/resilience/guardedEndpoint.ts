@@ -9,6 +9,7 @@ import {
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { asAbortSignal } from '../abortListeners.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
 import type { Departure, Exchange, HttpReply, Post } from '../exchange.ts';
@@ -238,7 +239,7 @@ export class GuardedEndpoint {
     const pauseMs = atLeastMs + random() * JITTER_MS;
     if (clock.monotonicMs() + pauseMs >= deadlineMs) return false;
     try {
-      await clock.sleep(pauseMs, signal);
+      await clock.sleep(pauseMs, signal === undefined ? undefined : asAbortSignal(signal));
     } catch {
       return false;
     }

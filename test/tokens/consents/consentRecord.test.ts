@@ -164,17 +164,22 @@ describe('a poll that ended the consent', () => {
     ],
     ['and no longer', pendingFor({ livesMs: -1 }), REFUSED, closedFor(REFUSED, 0)],
   ])('%s', (_, pending, failure, closed) => {
-    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({ lives: closed });
+    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({
+      kind: 'lives',
+      lives: closed,
+    });
   });
 
   it('a denial is known to every request that waits, even if it is not to be remembered', () => {
     expect(endedByPoll(pendingFor({}), DENIED, true, NOW, { ...RULES, deniedMs: 0 })).toEqual({
+      kind: 'lives',
       lives: closedFor(DENIED, 2000),
     });
   });
 
   it("an expiry is kept to be told, and stands in nobody's way", () => {
     expect(endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES)).toEqual({
+      kind: 'ended',
       ended: expiredAt(0),
     });
   });
@@ -193,6 +198,7 @@ describe('a lookup that came to nothing', () => {
     } as const;
     const failed = { lookup: IDENTITY.lookup, failure };
     expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
+      kind: 'ended',
       ended: failedFor(failure, untilMs),
     });
   });
@@ -200,6 +206,7 @@ describe('a lookup that came to nothing', () => {
   it('since the owner withdrew their consent, is a denial', () => {
     const failed = { lookup: IDENTITY.lookup, failure: DENIED };
     expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
+      kind: 'lives',
       lives: closedFor(DENIED, 600_000),
     });
   });
@@ -328,7 +335,7 @@ describe('endsAtMs', () => {
 });
 
 function lives(consent: Consent) {
-  return { lives: consent };
+  return { kind: 'lives', lives: consent } as const;
 }
 
 function withSeconds(retryAfterSeconds: number | undefined) {
