@@ -81,6 +81,7 @@ export class Operator {
             return { kind: 'failed', failure: judgeFault(exchange.fault) };
           case 'reply': {
             const { reply, sentAtMs, isUnproven = false } = exchange;
+            if (reply.status === 401 && !isUnproven) token.refused();
             const made = { sentAtMs, nowMs: this.#clock.nowMs(), flow: this.#flow, isUnproven };
             return call.judge(reply, made);
           }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../diagnostics.ts';
+import { fillTemplate } from '../domain/numberTemplate.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -14,7 +15,11 @@ import type {
   CibaGrant,
 } from './authorizationSettings.ts';
 import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
+import { createJwtBearerForm, grantProvesClient, type JwtBearerForm } from './jwtBearer.ts';
+import { KeptTokens } from './keptTokens.ts';
+import { ReusableToken } from './reusableToken.ts';
 import { scopeOf } from './scope.ts';
+import { SharedTokens } from './sharedTokens.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
 import {
   judgeAcknowledgement,
@@ -22,7 +27,9 @@ import {
   judgeToken,
   type AcknowledgementJudgement,
   type IssuedToken,
+  type TokenJudgement,
 } from './tokenResponses.ts';
+import { tokenReach } from './tokenReach.ts';
 
 /** Whose exchange it is: how it is named on the wire, and until when it is of use. */
 export interface ExchangeContext extends Urgency {
@@ -33,7 +40,12 @@ export interface ExchangeContext extends Urgency {
 
 /** A token, or why there is none. */
 export type Acquired =
-  | { readonly kind: 'acquired'; readonly token: AccessToken }
+  | {
+      readonly kind: 'acquired';
+      readonly token: AccessToken;
+      /** Of a consent, where the operator lets its tokens be used again. */
+      readonly reusable?: ReusableToken;
+    }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 /** What a poll came to: a token, an end, or (with nothing decided yet) when to go on. */
@@ -53,7 +65,8 @@ export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' 
 export type AuthorizationEndpoints = Readonly<Record<AuthorizationEndpointName, GuardedEndpoint>>;
 
 /**
- * Acquires access tokens, one for each lookup (design §4). It keeps none: a token works once.
+ * Acquires the right to each lookup (design §4): an access token that works once, or one that is lent by a
+ * token that the operator lets us use again (`tokens.use`).
  *
  * No method rejects; what goes wrong is a failure in the result.
  */
@@ -64,7 +77,10 @@ export class TokenManager {
   readonly #requestForm: RequestForm;
   /** All but the number, encoded once. */
   readonly #clientCredentialsForms: Readonly<Record<Operation, string>>;
+  readonly #jwtBearerForm: JwtBearerForm | undefined;
   readonly #clock: Clock;
+  /** Absent where a token works once. */
+  readonly #sharedTokens: SharedTokens | undefined;
 
   constructor(
     settings: AuthorizationSettings,
@@ -74,34 +90,86 @@ export class TokenManager {
   ) {
     this.#settings = settings;
     this.#endpoints = endpoints;
-    this.#authenticate = authenticate;
+    this.#authenticate = grantProvesClient(settings) ? () => NO_PROOF : authenticate;
     this.#requestForm = createRequestForm(settings, clock);
     this.#clock = clock;
+    this.#jwtBearerForm =
+      settings.grant.type === 'jwt-bearer'
+        ? createJwtBearerForm(settings, settings.grant, clock)
+        : undefined;
+    this.#sharedTokens = this.#createSharedTokens();
     this.#clientCredentialsForms = {
       'retrieve-date': clientCredentialsForm(scopeOf(settings.scopes, 'retrieve-date')),
       check: clientCredentialsForm(scopeOf(settings.scopes, 'check')),
     };
   }
 
-  /** 2-legged: the client_credentials grant, bound to a number by `username` (service, "Endpoints" 3). */
-  acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
-    if (!tokenChannel.hasSubscribers) return this.#acquire(subject, context);
-    const message = messageOf('client_credentials', subject, context);
-    return traced(tokenChannel, message, () => this.#acquire(subject, context), resultOf);
+  /** 2-legged: by client_credentials (service, "Endpoints" 3), or with a JWT as the grant (RFC 7523 §2.1). */
+  async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
+    if (this.#sharedTokens !== undefined) return this.#sharedTokens.acquire(subject, context);
+    const judged = await this.#publishedRequest(subject, context);
+    switch (judged.kind) {
+      case 'issued':
+        return issue(subject, judged.issued);
+      case 'failed':
+        return judged;
+    }
   }
 
-  #acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
-    const username = encodeURIComponent(telUri(subject.number));
-    const form = `${this.#clientCredentialsForms[subject.operation]}&username=${username}`;
-    return this.#post('token', subject, context, form, (exchange) => {
-      const judged = judgeToken(exchange, this.#clock.nowMs());
-      switch (judged.kind) {
-        case 'issued':
-          return issue(subject, judged.issued);
-        case 'failed':
-          return judged;
-      }
-    }).then(({ judged }) => judged);
+  #createSharedTokens(): SharedTokens | undefined {
+    const { use, marginSeconds } = this.#settings.tokens;
+    switch (use) {
+      case 'once':
+        return undefined;
+      case 'per-number':
+      case 'any-number':
+        return new SharedTokens({
+          kept: new KeptTokens(this.#clock, marginSeconds * 1000),
+          reachOf: (subject) => tokenReach(this.#settings, subject),
+          issue: async (subject, context) => {
+            const judged = await this.#publishedRequest(subject, context);
+            switch (judged.kind) {
+              case 'issued':
+                return { kind: 'issued', token: this.#reusable(subject, judged.issued) };
+              case 'failed':
+                return judged;
+            }
+          },
+        });
+    }
+  }
+
+  #publishedRequest(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+    if (!tokenChannel.hasSubscribers) return this.#request(subject, context);
+    const message = messageOf(this.#settings.grant.type, subject, context);
+    return traced(tokenChannel, message, () => this.#request(subject, context), resultOf);
+  }
+
+  async #request(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+    const form = this.#tokenForm(subject);
+    const { judged } = await this.#post('token', subject, context, form, (exchange) =>
+      judgeToken(exchange, this.#clock.nowMs()),
+    );
+    return judged;
+  }
+
+  /** The grant of a token request, in whichever way the operator issues tokens without asking an owner. */
+  #tokenForm(subject: TokenSubject): string | (() => Promise<string>) {
+    const jwtBearerForm = this.#jwtBearerForm;
+    if (jwtBearerForm !== undefined) return async () => encodeForm(await jwtBearerForm(subject));
+    const username = usernameIn(this.#settings.grant, subject.number);
+    const form = this.#clientCredentialsForms[subject.operation];
+    return username === undefined ? form : `${form}&username=${encodeURIComponent(username)}`;
+  }
+
+  #reusable(subject: TokenSubject, { value, leftAtMs, expiresAtMs }: IssuedToken): ReusableToken {
+    const { tokens } = this.#settings;
+    return new ReusableToken({
+      value,
+      expiresAtMs: expiresAtMs ?? leftAtMs + tokens.defaultLifetimeSeconds * 1000,
+      reach: tokenReach(this.#settings, subject),
+      reachOf: (other) => tokenReach(this.#settings, other),
+    });
   }
 
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
@@ -132,12 +200,19 @@ export class TokenManager {
       const judged = judgePoll(exchange, this.#clock.nowMs());
       switch (judged.kind) {
         case 'issued':
-          return issue(subject, judged.issued);
+          return this.#consented(subject, judged.issued);
         case 'failed':
         case 'go-on':
           return judged;
       }
     }).then(({ judged }) => judged);
+  }
+
+  /** The token of a consent: the holder of a reusable one keeps it to those whom the owner consented to. */
+  #consented(subject: TokenSubject, issued: IssuedToken): Acquired {
+    const acquired = issue(subject, issued);
+    if (this.#settings.tokens.use === 'once' || acquired.kind === 'failed') return acquired;
+    return { ...acquired, reusable: this.#reusable(subject, issued) };
   }
 
   /** @param form encoded; made anew for each attempt, where it is made */
@@ -181,9 +256,10 @@ function messageOf(
 }
 
 /** What is published of a token: never the token. */
-function resultOf(polled: Polled): TokenResult {
+function resultOf(polled: Polled | TokenJudgement): TokenResult {
   switch (polled.kind) {
     case 'acquired':
+    case 'issued':
       return { outcome: 'issued' };
     case 'failed':
       return { outcome: polled.failure.code };
@@ -200,6 +276,18 @@ function clientCredentialsForm(scope: string): string {
 function cibaOf({ grant }: AuthorizationSettings): CibaGrant {
   if (grant.type !== 'ciba') throw new Error('A consent was polled for in the 2-legged flow.');
   return grant;
+}
+
+const NO_PROOF: ClientProof = { headers: [], form: {} };
+
+/** What binds a token of client_credentials to a number, where the operator wants it. */
+function usernameIn(
+  grant: AuthorizationSettings['grant'],
+  number: PhoneNumber,
+): string | undefined {
+  return grant.type === 'client_credentials' && grant.username !== undefined
+    ? fillTemplate(grant.username, number)
+    : undefined;
 }
 
 type Form = Readonly<Record<string, string>>;

@@ -8,6 +8,8 @@ import { retryAfterSeconds } from '../http/retryAfter.ts';
 /** A token as it was issued; `id_token` and `refresh_token` are not kept. */
 export interface IssuedToken {
   readonly value: string;
+  /** When its request left, on the monotonic clock. */
+  readonly leftAtMs: number;
   /**
    * On the monotonic clock; absent where the operator does not say. Counted from when its request left,
    * since the token is older than its arrival.
@@ -198,10 +200,10 @@ function readTokenBody(body: JsonObject, leftAtMs: number): TokenJudgement {
     return invalid('wrong access_token');
   }
   const expiresInSeconds = readSeconds(body, 'expires_in');
-  if (expiresInSeconds === 'absent') return { kind: 'issued', issued: { value } };
+  if (expiresInSeconds === 'absent') return { kind: 'issued', issued: { value, leftAtMs } };
   if (expiresInSeconds === 'unreadable') return invalid('wrong expires_in');
   const expiresAtMs = leftAtMs + expiresInSeconds * 1000;
-  return { kind: 'issued', issued: { value, expiresAtMs } };
+  return { kind: 'issued', issued: { value, leftAtMs, expiresAtMs } };
 }
 
 function readAcknowledgement(reply: HttpReply): Acknowledged | Failed {
