@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
 import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
+import { EchoPolicy, type EchoSetting, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import type { EndpointName, OperatorHeader } from './http/wireSettings.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
@@ -33,9 +33,11 @@ import {
   type AuthorizationAddresses,
   type CibaGrant,
 } from './tokens/authorizationSettings.ts';
+import { silentReplies } from './operator/silentReplies.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
+import { SeenTokens } from './tokens/seenTokens.ts';
 import { TokenManager } from './tokens/tokenManager.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
@@ -74,12 +76,12 @@ export interface SimSwapParts {
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
-  echo(setting: EchoSetting): ReplyCheck;
+  echo(setting: EchoSetting, silent: SilentReplies, clock: Clock): ReplyCheck;
   readonly retry: typeof decideRetry;
 }
 
 const JUDGES: Judges = {
-  echo: (setting) => new EchoPolicy(setting),
+  echo: (setting, silent, clock) => new EchoPolicy(setting, silent, clock),
   retry: decideRetry,
   retrieveDate: judgeRetrieveDate,
   check: judgeCheck,
@@ -181,7 +183,7 @@ function guardedEndpoints(
         timeoutMs,
         connections,
         http2: settings.http2,
-        replyCheck: judges.echo(settings.correlator.echo),
+        replyCheck: judges.echo(settings.correlator.echo, silentReplies(settings, name), clock),
         headers: fixedHeaders(settings.headers, name),
       },
       shared,
@@ -231,6 +233,7 @@ function createTokenManager(
     },
     createClientAuthentication(clientId, clientAuthentication, clock),
     clock,
+    silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined,
   );
 }
 

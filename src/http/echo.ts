@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import type { HttpReply } from './exchange.ts';
 import type { UnprovenOrigin } from './replyFlaw.ts';
 
@@ -25,12 +26,24 @@ export interface ReplyHead {
  */
 export type Origin = 'proven' | 'unproven' | { readonly refused: UnprovenOrigin };
 
+/**
+ * What becomes of replies over HTTP/1.1 that no echo tells apart:
+ *
+ * - `fresh`: each takes a fresh connection, and is proven by it.
+ * - `checked`: connections are kept, and what comes on one is unproven: whether it is the right one shows later.
+ * - `alike`: connections are kept, since one reply is as good as another.
+ */
+export type SilentReplies = 'fresh' | 'checked' | 'alike';
+
+/** Longer than an idle connection is kept: by then, those that a stray reply came on are gone. */
+const DISTRUST_SILENT_MS = 60_000;
+
 /** Tells the replies of one endpoint apart. */
 export interface ReplyCheck {
   /** Whether, over HTTP/1.1, only a connection that carried nothing before can be trusted. */
   readonly needsFreshConnection: boolean;
   originOf(head: ReplyHead): Origin;
-  /** Takes fresh connections until the endpoint echoes again. */
+  /** Takes fresh connections until the endpoint echoes again, or for a while where it never has. */
   distrust(): void;
 }
 
@@ -43,15 +56,20 @@ export interface ReplyCheck {
  */
 export class EchoPolicy implements ReplyCheck {
   readonly #setting: EchoSetting;
+  readonly #silent: SilentReplies;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   #hasEchoed = false;
-  #isDistrusted = false;
+  #distrustedUntilMs = -Infinity;
 
-  constructor(setting: EchoSetting) {
+  constructor(setting: EchoSetting, silent: SilentReplies, clock: Pick<Clock, 'monotonicMs'>) {
     this.#setting = setting;
+    this.#silent = silent;
+    this.#clock = clock;
   }
 
   get needsFreshConnection(): boolean {
-    return this.#isDistrusted || !this.#isEchoDue;
+    if (this.#distrustedUntilMs > this.#clock.monotonicMs()) return true;
+    return !this.#isEchoDue && this.#silent === 'fresh';
   }
 
   /**
@@ -59,17 +77,17 @@ export class EchoPolicy implements ReplyCheck {
    * gateways in front of an operator answer errors of their own without it.
    */
   originOf({ status, headers, correlator, way }: ReplyHead): Origin {
-    if (this.#setting === 'never') return 'proven';
+    if (this.#setting === 'never') return this.#originOfSilent(way);
     const echoed = headers['x-correlator'];
     if (echoed === correlator) {
       this.#hasEchoed = true;
-      this.#isDistrusted = false;
+      this.#distrustedUntilMs = -Infinity;
       return 'proven';
     }
     if (echoed !== undefined) {
       return { refused: this.#hasEchoed ? 'another correlator' : 'another correlator, never ours' };
     }
-    if (!this.#isEchoDue) return 'proven';
+    if (!this.#isEchoDue) return this.#originOfSilent(way);
     if (status >= 200 && status < 300) {
       return { refused: this.#hasEchoed ? 'no correlator' : 'no correlator, never ours' };
     }
@@ -77,7 +95,13 @@ export class EchoPolicy implements ReplyCheck {
   }
 
   distrust(): void {
-    this.#isDistrusted = true;
+    this.#distrustedUntilMs = this.#isEchoDue
+      ? Infinity
+      : this.#clock.monotonicMs() + DISTRUST_SILENT_MS;
+  }
+
+  #originOfSilent(way: ReplyWay): Origin {
+    return way === 'kept connection' && this.#silent === 'checked' ? 'unproven' : 'proven';
   }
 
   get #isEchoDue(): boolean {

@@ -77,6 +77,8 @@ describe('spare connections', () => {
     await using client = new TestEndpoint(server.url, { http2: 'never', connections: 8 });
     await warmUp(client, 30);
     await sparesOf(server, 8);
+    await pause(AFTER_BURST_MS);
+    expect(server.unused).toHaveLength(8);
   });
 
   it('are not made for a burst that none came before', async () => {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/clock.ts';
-import { EchoPolicy, type EchoSetting } from '../../src/http/echo.ts';
+import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import type { Http2Setting } from '../../src/http/connections/httpVersion.ts';
@@ -24,6 +24,7 @@ interface Options {
   readonly headers?: Readonly<Record<string, string>>;
   readonly http2?: Http2Setting;
   readonly connections?: number;
+  readonly silent?: SilentReplies;
   readonly clock?: Clock;
   readonly log?: Log;
 }
@@ -35,8 +36,8 @@ export class TestEndpoint implements AsyncDisposable {
 
   constructor(url: string, options: Options = {}) {
     const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
-    const { connections = 256, clock = systemClock, log = silentLog } = options;
-    const replyCheck = new EchoPolicy(echo);
+    const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
+    const replyCheck = new EchoPolicy(echo, silent, clock);
     this.endpoint = new Endpoint(
       { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck, headers },
       { abortListeners: new AbortListeners(), clock, log },
