@@ -164,24 +164,28 @@ export class TokenManager {
 
   async #request(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
     const first = await this.#requestOnce(subject, context);
-    // Its connection may be out of step; the next one is fresh.
-    return first === SEEN_TOKEN ? this.#requestOnce(subject, context) : first;
+    // The connections may be out of step: the next one is fresh, and so is what comes on it.
+    return first === SEEN_TOKEN ? this.#requestOnce(subject, context, true) : first;
   }
 
-  async #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+  async #requestOnce(
+    subject: TokenSubject,
+    context: ExchangeContext,
+    isSecond = false,
+  ): Promise<TokenJudgement> {
     const form = this.#tokenForm(subject);
     const { judged } = await this.#post('token', subject, context, form, (exchange) =>
-      this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs()), exchange),
+      this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs()), exchange, isSecond),
     );
     return judged;
   }
 
-  /** A token of a reply that may be another request's is dropped where it came before. */
-  #unlessSeen(judged: TokenJudgement, exchange: Exchange): TokenJudgement {
+  /** A token that came before, perhaps to another request of ours, is dropped the first time. */
+  #unlessSeen(judged: TokenJudgement, exchange: Exchange, isSecond: boolean): TokenJudgement {
     if (judged.kind === 'failed' || exchange.kind === 'fault') return judged;
     const isSeen = this.#seenTokens?.see(judged.issued.value) === true;
+    if (isSeen && !isSecond) return SEEN_TOKEN;
     if (exchange.isUnproven !== true) return judged;
-    if (isSeen) return SEEN_TOKEN;
     return { kind: 'issued', issued: { ...judged.issued, isUnproven: true } };
   }
 

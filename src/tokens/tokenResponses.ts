@@ -33,7 +33,7 @@ type Failed = {
   readonly flaw?: ReplyFlaw;
 };
 
-/** A token that came before, where its reply may be another request's. */
+/** A token that came before: it, or this one, was the reply to another request. */
 export const SEEN_TOKEN: Failed & { readonly isUnproven: true } = {
   kind: 'failed',
   failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'number' },

@@ -98,7 +98,7 @@ export class ChaosOperator {
         : new Http2Front(
             http2,
             later,
-            () => random.chance(0.3),
+            () => random.chance(0.05),
             (line, request) => this.#exchange(line, request),
           );
   }
