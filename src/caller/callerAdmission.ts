@@ -166,7 +166,7 @@ export class CallerAdmission implements Admission {
     const { quotas } = this.#parts;
     switch (counting) {
       case 'lookup':
-        return quotas.countLookup(caller, number, timeLimitMs);
+        return quotas.countLookup(caller, number, this.#operator, timeLimitMs);
       case 'number':
         return quotas.countNumber(caller, number, timeLimitMs);
       case 'prompt':
