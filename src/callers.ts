@@ -9,7 +9,7 @@ import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
-import { JwksEndpoint } from './http/jwksEndpoint.ts';
+import { PublishedJson } from './http/publishedJson.ts';
 import type { Log } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 
@@ -36,7 +36,7 @@ export function createGate(
     const gate = new Gate({ router, tokens, purposes });
     return { gate, keys: undefined, close: () => Promise.resolve() };
   }
-  const jwks = new JwksEndpoint(tokens.jwksUrl);
+  const jwks = new PublishedJson(tokens.jwksUrl);
   const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
   const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
     log.warn("a caller's access token was refused", { reason });

@@ -2,7 +2,7 @@ import { createAdmissions, createGate, type OpenedGate } from './callers.ts';
 import type { AuditLog } from './caller/audit/auditLog.ts';
 import type { Clock } from './clock.ts';
 import { allowsHost } from './config/allowedHosts.ts';
-import { isLoopback } from './config/loopback.ts';
+import { isLoopback } from './http/loopback.ts';
 import type { Config } from './config.ts';
 import { contextFactory } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';

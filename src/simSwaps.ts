@@ -7,6 +7,7 @@ import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import type { EndpointName, OperatorHeader } from './http/wireSettings.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
+import { PublishedJson } from './http/publishedJson.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
@@ -33,18 +34,25 @@ import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { operatorLog } from './operator/operatorLog.ts';
 import { NumberDirectory } from './operator/numberDirectory.ts';
-import type { NumberDirectorySettings, OperatorSettings } from './operator/operatorSettings.ts';
+import {
+  LOOKUP_ENDPOINTS,
+  type NumberDirectorySettings,
+  type OperatorSettings,
+} from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import {
   asksOwner,
-  type AuthorizationAddresses,
+  AUTHORIZATION_ENDPOINTS,
+  type DiscoverySource,
   type CibaGrant,
 } from './tokens/authorizationSettings.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
-import { TokenManager } from './tokens/tokenManager.ts';
+import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
+import { Discovery } from './tokens/discovery/discovery.ts';
+import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
 export interface SimSwaps {
@@ -161,15 +169,16 @@ function createServedOperator(
 ): ServedOperator {
   const { name, prefixes, others } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
-  const endpoints: Endpoint[] = [];
-  const guarded = guardedEndpoints(settings, parts, { abortListeners }, endpoints);
+  const create = guardedEndpoints(settings, parts, { abortListeners });
+  const authorization = authorizationEndpoints(settings, create, parts);
+  const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const route = createRoute({
     ...parts,
     settings,
     stores: stores ?? storesInMemory(parts),
     admission: (parts.admissions ?? OPEN_ADMISSIONS).of(name),
-    tokens: createTokenManager(settings, guarded, parts.clock),
-    operator: createOperator(settings, guarded, parts),
+    tokens: createTokenManager(settings, authorization.endpoints, parts.clock),
+    operator: new Operator(settings, lookups, parts.judges ?? JUDGES, parts.clock),
   });
   return {
     name,
@@ -179,7 +188,7 @@ function createServedOperator(
     route,
     async close() {
       await route.close();
-      await Promise.all(endpoints.map((one) => one.close()));
+      await closeAll([authorization, ...Object.values(lookups)]);
     },
   };
 }
@@ -192,7 +201,8 @@ function storesInMemory({ clock, consent }: SharedParts): OperatorStores {
   };
 }
 
-type Guarded = (name: EndpointName, url: string) => GuardedEndpoint;
+/** Makes an endpoint of an operator. */
+type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
 
 /** What the log calls each endpoint, and how its exchanges are retried. */
 const ENDPOINTS: Readonly<
@@ -205,13 +215,12 @@ const ENDPOINTS: Readonly<
   check: { name: 'check', kind: 'lookup' },
 };
 
-/** Makes the endpoints of one operator, which share its retry budget; adds each to those to be closed. */
+/** Makes the endpoints of one operator, which share its retry budget. */
 function guardedEndpoints(
   settings: OperatorSettings,
   { judges = JUDGES, clock, log }: SharedParts,
   shared: SharedByEndpoints,
-  endpoints: Endpoint[],
-): Guarded {
+): CreateEndpoint {
   const budget = new RetryBudget(clock);
   const rules = {
     canTakeNewToken: !asksOwner(settings.flow),
@@ -222,7 +231,6 @@ function guardedEndpoints(
     const replyCheck = judges.echo(settings.correlator.echo);
     const headers = fixedHeaders(settings.headers, name);
     const endpoint = new Endpoint({ url, timeoutMs, connections, replyCheck, headers }, shared);
-    endpoints.push(endpoint);
     return new GuardedEndpoint(endpoint, {
       ...ENDPOINTS[name],
       circuit: new Circuit(clock),
@@ -247,54 +255,75 @@ function fixedHeaders(
   );
 }
 
-/** Service, "Endpoints" 1 to 3. */
-function createTokenManager(
-  settings: OperatorSettings,
-  guarded: Guarded,
-  clock: Clock,
-): TokenManager {
-  const { clientId, clientAuthentication } = settings;
-  const addresses = authorizationAddresses(settings);
-  return new TokenManager(
-    settings,
-    {
-      token: guarded('token', addresses.token),
-      backchannelAuthentication: guarded(
-        'backchannelAuthentication',
-        addresses.backchannelAuthentication,
-      ),
-      cibaToken: guarded('cibaToken', addresses.cibaToken),
-    },
-    createClientAuthentication(clientId, clientAuthentication, clock),
-    clock,
-  );
+/** Where tokens come from (service, "Endpoints" 1 to 3). */
+interface AuthorizationServer {
+  readonly endpoints: AuthorizationEndpoints;
+  close(): Promise<void>;
 }
 
-function authorizationAddresses({ authorization }: OperatorSettings): AuthorizationAddresses {
+/** At the addresses of the settings, or at those of the discovery document as it is by then. */
+function authorizationEndpoints(
+  settings: OperatorSettings,
+  create: CreateEndpoint,
+  parts: SharedParts,
+): AuthorizationServer {
+  const { authorization } = settings;
   switch (authorization.from) {
-    case 'settings':
-      return authorization.addresses;
+    case 'settings': {
+      const { addresses } = authorization;
+      const endpoints = eachOf(AUTHORIZATION_ENDPOINTS, (name) => create(name, addresses[name]));
+      return { endpoints, close: () => closeAll(Object.values(endpoints)) };
+    }
     case 'discovery':
-      throw new Error('The addresses of an authorization server are not known yet.');
+      return discoveredEndpoints(settings, authorization, create, parts);
   }
 }
 
-/** Service, "Endpoints" 4 and 5. */
-function createOperator(
-  settings: OperatorSettings,
-  guarded: Guarded,
-  { judges = JUDGES, clock }: SharedParts,
-): Operator {
-  const { lookupAddresses } = settings;
-  return new Operator(
-    settings,
-    {
-      retrieveDate: guarded('retrieveDate', lookupAddresses.retrieveDate),
-      check: guarded('check', lookupAddresses.check),
-    },
-    judges,
+function discoveredEndpoints(
+  { flow }: OperatorSettings,
+  source: DiscoverySource,
+  create: CreateEndpoint,
+  { clock, log }: SharedParts,
+): AuthorizationServer {
+  const published = new PublishedJson(source.documentUrl);
+  const discovery = new Discovery({
+    source,
+    needed: asksOwner(flow) ? ['backchannelAuthentication', 'cibaToken'] : ['token'],
+    fetch: () => published.fetch(),
     clock,
+    log,
+    random: Math.random,
+  });
+  const endpoints = eachOf(
+    AUTHORIZATION_ENDPOINTS,
+    (name) => new DiscoveredEndpoint(name, discovery, (url) => create(name, url)),
   );
+  return {
+    endpoints,
+    async close() {
+      discovery.close();
+      await closeAll([published, ...Object.values(endpoints)]);
+    },
+  };
+}
+
+function eachOf<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its members are these names, and no others
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<N, T>;
+}
+
+async function closeAll(all: readonly { close(): Promise<void> }[]): Promise<void> {
+  await Promise.all(all.map((one) => one.close()));
+}
+
+function createTokenManager(
+  settings: OperatorSettings,
+  endpoints: AuthorizationEndpoints,
+  clock: Clock,
+): TokenManager {
+  const { clientId, clientAuthentication } = settings;
+  const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
+  return new TokenManager(settings, endpoints, authenticate, clock);
 }
 
 /** What the route of one operator's lookups takes. */
