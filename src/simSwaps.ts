@@ -21,7 +21,8 @@ import {
 } from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
-import { DirectLookups } from './lookups/directLookups.ts';
+import { ConsentTokens } from './lookups/consentTokens.ts';
+import { DirectLookups, type DirectParts } from './lookups/directLookups.ts';
 import { Executor } from './lookups/executor.ts';
 import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
@@ -30,6 +31,7 @@ import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import type { Operators } from './lookups/operators.ts';
 import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
 import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
+import { ReusedConsents } from './lookups/reusedConsents.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { operatorLog } from './operator/operatorLog.ts';
@@ -49,6 +51,8 @@ import {
 } from './tokens/authorizationSettings.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
+import { KeptTokens } from './tokens/keptTokens.ts';
+import { tokenReach } from './tokens/tokenReach.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
 import { Discovery } from './tokens/discovery/discovery.ts';
@@ -342,13 +346,16 @@ function createRoute(parts: RouteParts): LookupRoute {
   const { keptFacts } = stores;
   switch (settings.flow) {
     case '2-legged': {
-      const route = new SharedLookups(directLookups(parts), { keptFacts, admission });
+      const acquire: DirectParts['acquire'] = (subject, context) =>
+        parts.tokens.acquire(subject, context);
+      const direct = directLookups(parts, { acquire });
+      const route = new SharedLookups(direct, { keptFacts, admission });
       // There is nothing to recall unless facts are kept.
       if (keptFacts.keepMs === 0) return route;
       return new KeptAnswers(route, { keptFacts, admission, offer: settings });
     }
     case '3-legged':
-      return new KeptAnswers(consentedLookups(parts, settings.grant), {
+      return new KeptAnswers(consentRoute(parts, settings.grant), {
         keptFacts,
         admission,
         offer: settings,
@@ -363,19 +370,55 @@ function bulkhead({ settings, clock }: RouteParts): Bulkhead {
   return new Bulkhead({ permits: settings.limits.permits, queue: QUEUE }, clock);
 }
 
-function directLookups(parts: RouteParts): DirectLookups {
-  const { tokens, operator, admission, clock } = parts;
+function directLookups(
+  parts: RouteParts,
+  tokens: Pick<DirectParts, 'acquire' | 'consentIdOf'>,
+): DirectLookups {
+  const { operator, admission, clock } = parts;
   const bulkheads = { 'retrieve-date': bulkhead(parts), check: bulkhead(parts) };
-  return new DirectLookups({ tokens, operator, admission, bulkheads, clock });
+  return new DirectLookups({ ...tokens, operator, admission, bulkheads, clock });
 }
 
-function consentedLookups(parts: RouteParts, { firstPoll }: CibaGrant): ConsentedLookups {
+function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
+  const { settings, consent, stores, admission, clock } = parts;
+  switch (settings.tokens.use) {
+    case 'once':
+      return consentedLookups(parts, grant);
+    case 'per-number':
+    case 'any-number': {
+      const tokens = new ConsentTokens({
+        kept: new KeptTokens(clock, settings.tokens.marginSeconds * 1000),
+        reachOf: (subject) => tokenReach(settings, subject),
+        failureMs: consent.failureSeconds * 1000,
+        clock,
+      });
+      const further = directLookups(parts, {
+        acquire: (subject, _context, asker) => tokens.acquire(asker, subject),
+        consentIdOf: (subject, asker) => tokens.consentIdOf(asker, subject),
+      });
+      const { keptFacts } = stores;
+      const direct = new SharedLookups(further, { keptFacts, admission });
+      return new ReusedConsents({
+        consented: consentedLookups(parts, grant, tokens),
+        direct,
+        tokens,
+      });
+    }
+  }
+}
+
+function consentedLookups(
+  parts: RouteParts,
+  { firstPoll }: CibaGrant,
+  consentTokens?: ConsentTokens,
+): ConsentedLookups {
   const { settings, consent, stores, admission, tokens, operator, clock } = parts;
   // An exchange and its one retry.
   const exchangeMs = 2 * settings.limits.timeoutMs;
   return new ConsentedLookups(
     {
       tokens,
+      consentTokens,
       operator,
       admission,
       store: stores.consents,
