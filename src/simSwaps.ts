@@ -2,12 +2,14 @@ import type { Clock } from './clock.ts';
 import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
 import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
+import { EchoPolicy, type ReplyCheck } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
-import type { EndpointName, OperatorHeader } from './http/wireSettings.ts';
+import { headersAt } from './http/operatorHeaders.ts';
+import type { CorrelatorSettings, EndpointName } from './http/wireSettings.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
+import { RequestRate } from './http/resilience/requestRate.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
 import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
@@ -21,6 +23,7 @@ import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
+import { NumberTurns } from './lookups/numberTurns.ts';
 import type { RoutedOperator } from './lookups/operators.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
@@ -74,12 +77,12 @@ export interface SimSwapParts {
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
-  echo(setting: EchoSetting): ReplyCheck;
+  echo(settings: Pick<CorrelatorSettings, 'echo' | 'header'>): ReplyCheck;
   readonly retry: typeof decideRetry;
 }
 
 const JUDGES: Judges = {
-  echo: (setting) => new EchoPolicy(setting),
+  echo: ({ echo, header }) => new EchoPolicy(echo, header),
   retry: decideRetry,
   retrieveDate: judgeRetrieveDate,
   check: judgeCheck,
@@ -167,39 +170,45 @@ function guardedEndpoints(
   shared: SharedByEndpoints,
   endpoints: Endpoint[],
 ): Guarded {
+  const { requestsPerSecond } = settings.limits;
   const budget = new RetryBudget(clock);
+  const rate =
+    requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock);
   const rules = {
     canTakeNewToken: !asksOwner(settings.flow),
     retriesDoubtfulLookups: settings.retriesLookups,
   };
   return (name, url) => {
     const { timeoutMs, connections } = settings.limits;
-    const replyCheck = judges.echo(settings.correlator.echo);
-    const headers = fixedHeaders(settings.headers, name);
-    const endpoint = new Endpoint({ url, timeoutMs, connections, replyCheck, headers }, shared);
+    const { correlator } = settings;
+    const { fixed, generated } = headersAt(settings.headers, name);
+    const endpoint = new Endpoint(
+      {
+        url,
+        timeoutMs,
+        connections,
+        replyCheck: judges.echo(correlator),
+        headers: fixed,
+        correlatorHeader: correlator.header,
+        generatedHeaders: generated,
+      },
+      shared,
+    );
     endpoints.push(endpoint);
     return new GuardedEndpoint(endpoint, {
       ...ENDPOINTS[name],
       circuit: new Circuit(clock),
       budget,
       rules,
+      rate,
+      errors: settings.errors,
+      correlatorForm: correlator.form,
       decideRetry: judges.retry,
       clock,
       log,
       random: Math.random,
     });
   };
-}
-
-function fixedHeaders(
-  headers: readonly OperatorHeader[],
-  endpoint: EndpointName,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    headers.flatMap(({ name, value, endpoints }) =>
-      endpoints.has(endpoint) && value.kind === 'fixed' ? [[name, value.text]] : [],
-    ),
-  );
 }
 
 /** Service, "Endpoints" 1 to 3. */
@@ -290,9 +299,10 @@ function bulkhead({ settings, clock }: RouteParts): Bulkhead {
 }
 
 function directLookups(parts: RouteParts): DirectLookups {
-  const { tokens, operator, admission, clock } = parts;
+  const { settings, tokens, operator, admission, clock } = parts;
+  const turns = settings.oneCallPerNumber ? new NumberTurns(clock) : undefined;
   const bulkheads = { 'retrieve-date': bulkhead(parts), check: bulkhead(parts) };
-  return new DirectLookups({ tokens, operator, admission, bulkheads, clock });
+  return new DirectLookups({ tokens, operator, admission, bulkheads, turns, clock });
 }
 
 function consentedLookups(parts: RouteParts, { firstPoll }: CibaGrant): ConsentedLookups {

@@ -14,6 +14,7 @@ import {
   type LookupRoute,
 } from './lookupRoute.ts';
 import { ifAdmitted, type Admission, type AuditOutcome } from './admission.ts';
+import type { NumberTurns } from './numberTurns.ts';
 import { failureOf } from './turnedAway.ts';
 
 /** What direct lookups take. */
@@ -23,6 +24,8 @@ export interface DirectParts {
   readonly admission: Admission;
   /** A token and its lookup share one permit; with separate queues tokens would expire while waiting. */
   readonly bulkheads: Readonly<Record<Operation, Bulkhead>>;
+  /** Where the operator takes one call about a number at a time. */
+  readonly turns: NumberTurns | undefined;
   readonly clock: Clock;
 }
 
@@ -35,11 +38,14 @@ export class DirectLookups implements LookupRoute {
   }
 
   lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const { request } = inquiry;
+    const { number, request } = inquiry;
     if (request.signal.aborted) return Promise.resolve(lookupFailed(lookup, OUT_OF_TIME));
-    return this.#parts.bulkheads[lookup.operation].run(
+    const { turns } = this.#parts;
+    if (turns === undefined) return this.#lookUpWithPermit(lookup, inquiry);
+    return turns.run(
+      number,
       request,
-      () => this.#lookUpIfAdmitted(lookup, inquiry),
+      () => this.#lookUpWithPermit(lookup, inquiry),
       (rejection) => lookupFailed(lookup, failureOf(rejection)),
     );
   }
@@ -52,6 +58,14 @@ export class DirectLookups implements LookupRoute {
   /** Nothing of a direct lookup outlives its request. */
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  #lookUpWithPermit(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    return this.#parts.bulkheads[lookup.operation].run(
+      inquiry.request,
+      () => this.#lookUpIfAdmitted(lookup, inquiry),
+      (rejection) => lookupFailed(lookup, failureOf(rejection)),
+    );
   }
 
   #lookUpIfAdmitted(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {

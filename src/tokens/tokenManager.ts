@@ -1,9 +1,10 @@
 import type { Clock } from '../clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../diagnostics.ts';
-import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import { fillTemplate } from '../domain/numberTemplate.ts';
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Correlator } from '../http/correlator.ts';
+import type { ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, Post } from '../http/exchange.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
@@ -16,6 +17,12 @@ import type {
 import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
 import { scopeOf } from './scope.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
+import {
+  clientCredentialsRequest,
+  encodeForm,
+  joinForms,
+  type AuthorizationRequest,
+} from './tokenRequest.ts';
 import {
   judgeAcknowledgement,
   judgePoll,
@@ -46,6 +53,9 @@ export type Polled =
       readonly isUnproven?: true;
     };
 
+/** What the authorization server wants to hear, and how it words its errors. */
+export type TokenSettings = AuthorizationSettings & { readonly errors: ErrorMap };
+
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
@@ -58,16 +68,15 @@ export type AuthorizationEndpoints = Readonly<Record<AuthorizationEndpointName, 
  * No method rejects; what goes wrong is a failure in the result.
  */
 export class TokenManager {
-  readonly #settings: AuthorizationSettings;
+  readonly #settings: TokenSettings;
   readonly #endpoints: AuthorizationEndpoints;
   readonly #authenticate: ClientAuthentication;
   readonly #requestForm: RequestForm;
-  /** All but the number, encoded once. */
-  readonly #clientCredentialsForms: Readonly<Record<Operation, string>>;
+  readonly #clientCredentials: Readonly<Record<Operation, ClientCredentialsRequest>>;
   readonly #clock: Clock;
 
   constructor(
-    settings: AuthorizationSettings,
+    settings: TokenSettings,
     endpoints: AuthorizationEndpoints,
     authenticate: ClientAuthentication,
     clock: Clock,
@@ -77,13 +86,16 @@ export class TokenManager {
     this.#authenticate = authenticate;
     this.#requestForm = createRequestForm(settings, clock);
     this.#clock = clock;
-    this.#clientCredentialsForms = {
-      'retrieve-date': clientCredentialsForm(scopeOf(settings.scopes, 'retrieve-date')),
-      check: clientCredentialsForm(scopeOf(settings.scopes, 'check')),
+    this.#clientCredentials = {
+      'retrieve-date': clientCredentialsFor(settings, 'retrieve-date'),
+      check: clientCredentialsFor(settings, 'check'),
     };
   }
 
-  /** 2-legged: the client_credentials grant, bound to a number by `username` (service, "Endpoints" 3). */
+  /**
+   * 2-legged: the client_credentials grant, bound to a number by `username` where the operator takes it
+   * (service, "Endpoints" 3).
+   */
   acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
     if (!tokenChannel.hasSubscribers) return this.#acquire(subject, context);
     const message = messageOf('client_credentials', subject, context);
@@ -91,10 +103,9 @@ export class TokenManager {
   }
 
   #acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
-    const username = encodeURIComponent(telUri(subject.number));
-    const form = `${this.#clientCredentialsForms[subject.operation]}&username=${username}`;
-    return this.#post('token', subject, context, form, (exchange) => {
-      const judged = judgeToken(exchange, this.#clock.nowMs());
+    const request = this.#clientCredentials[subject.operation](subject.number);
+    return this.#post('token', subject, context, request, (exchange) => {
+      const judged = judgeToken(exchange, this.#clock.nowMs(), this.#settings.errors);
       switch (judged.kind) {
         case 'issued':
           return issue(subject, judged.issued);
@@ -106,13 +117,16 @@ export class TokenManager {
 
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
   requestConsent(subject: TokenSubject, context: ExchangeContext): Promise<RequestedConsent> {
-    const request = {
-      login_hint: telUri(subject.number),
-      scope: scopeOf(this.#settings.scopes, subject.operation),
-    };
-    const form = async (): Promise<string> => encodeForm(await this.#requestForm(request));
+    const { scopes, errors } = this.#settings;
+    const { loginHint, minIntervalSeconds } = cibaOf(this.#settings);
+    const login_hint = fillTemplate(loginHint, subject.number);
+    const scope = scopeOf(scopes, subject.operation);
+    const request = scope === '' ? { login_hint } : { login_hint, scope };
+    const form = async (): Promise<AuthorizationRequest> => ({
+      form: encodeForm(await this.#requestForm(request)),
+    });
     return this.#post('backchannelAuthentication', subject, context, form, (exchange) =>
-      judgeAcknowledgement(exchange, this.#clock.nowMs()),
+      judgeAcknowledgement(exchange, this.#clock.nowMs(), { errors, minIntervalSeconds }),
     );
   }
 
@@ -124,12 +138,10 @@ export class TokenManager {
   }
 
   #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
-    const form = encodeForm({
-      grant_type: cibaOf(this.#settings).grantType,
-      auth_req_id: authReqId,
-    });
-    return this.#post('cibaToken', subject, context, form, (exchange) => {
-      const judged = judgePoll(exchange, this.#clock.nowMs());
+    const { grantType } = cibaOf(this.#settings);
+    const form = encodeForm({ grant_type: grantType, auth_req_id: authReqId });
+    return this.#post('cibaToken', subject, context, { form }, (exchange) => {
+      const judged = judgePoll(exchange, this.#clock.nowMs(), this.#settings.errors);
       switch (judged.kind) {
         case 'issued':
           return issue(subject, judged.issued);
@@ -140,27 +152,28 @@ export class TokenManager {
     }).then(({ judged }) => judged);
   }
 
-  /** @param form encoded; made anew for each attempt, where it is made */
+  /** @param request made anew for each attempt, where it is made */
   #post<J extends Judged>(
     endpoint: AuthorizationEndpointName,
     { number }: TokenSubject,
     context: ExchangeContext,
-    form: string | (() => Promise<string>),
+    request: AuthorizationRequest | (() => Promise<AuthorizationRequest>),
     judge: (exchange: Exchange) => J,
   ): Promise<Outcome<J>> {
-    const fill = (members: string, proof: ClientProof): Post => ({
+    const fill = ({ form, query = '' }: AuthorizationRequest, proof: ClientProof): Post => ({
       headers: proof.headers,
+      query,
       contentType: 'application/x-www-form-urlencoded',
-      body: isEmpty(proof.form) ? members : `${members}&${encodeForm(proof.form)}`,
+      body: joinForms(form, encodeForm(proof.form)),
       correlator: context.correlator.next(),
       signal: context.signal,
     });
     const make = (): Post | Promise<Post> => {
-      const members = typeof form === 'function' ? form() : form;
+      const written = typeof request === 'function' ? request() : request;
       const proof = this.#authenticate(endpoint);
-      return members instanceof Promise || proof instanceof Promise
-        ? Promise.all([members, proof]).then((signed) => fill(...signed))
-        : fill(members, proof);
+      return written instanceof Promise || proof instanceof Promise
+        ? Promise.all([written, proof]).then((signed) => fill(...signed))
+        : fill(written, proof);
     };
     return this.#endpoints[endpoint].post({
       about: number,
@@ -192,8 +205,21 @@ function resultOf(polled: Polled): TokenResult {
   }
 }
 
-function clientCredentialsForm(scope: string): string {
-  return encodeForm({ grant_type: 'client_credentials', scope });
+type ClientCredentialsRequest = ReturnType<typeof clientCredentialsRequest>;
+
+function clientCredentialsFor(
+  { grant, scopes }: AuthorizationSettings,
+  operation: Operation,
+): ClientCredentialsRequest {
+  switch (grant.type) {
+    case 'client_credentials':
+      return clientCredentialsRequest(grant, scopeOf(scopes, operation));
+    case 'jwt-bearer':
+    case 'ciba':
+      return () => {
+        throw new Error('Client credentials were to be used where the operator has another grant.');
+      };
+  }
 }
 
 /** @throws {Error} in a flow without consents: a defect of ours */
@@ -202,22 +228,6 @@ function cibaOf({ grant }: AuthorizationSettings): CibaGrant {
   return grant;
 }
 
-type Form = Readonly<Record<string, string>>;
-
-/** RFC 6749 appendix B. */
-function encodeForm(members: Form): string {
-  return new URLSearchParams(members).toString();
-}
-
-function isEmpty(members: Form): boolean {
-  return Object.keys(members).length === 0;
-}
-
 function issue(subject: TokenSubject, { value, expiresAtMs }: IssuedToken): Acquired {
   return { kind: 'acquired', token: new AccessToken(subject, value, expiresAtMs) };
-}
-
-/** `tel:` URI (RFC 3966); the service would take it without the `+` as well. */
-function telUri(number: PhoneNumber): string {
-  return `tel:${number}`;
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type { AccessToken } from '../../src/tokens/accessToken.ts';
-import type { AuthorizationSettings } from '../../src/tokens/authorizationSettings.ts';
+import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
+import type { Flow } from '../../src/tokens/authorizationSettings.ts';
 import {
   createClientAuthentication,
   type ClientAuthentication,
@@ -18,9 +19,9 @@ const CHECK = { number: ALICE, operation: 'check' } as const;
 
 const BASIC = `Basic ${Buffer.from('client:secret').toString('base64')}`;
 
-function settingsFor(url: string): AuthorizationSettings {
+function settingsFor(url: string, flow: Flow): OperatorSettings {
   const [settings] = readConfig({
-    OPERATOR_FLOW: '3-legged',
+    OPERATOR_FLOW: flow,
     OPERATOR_AUTH_URL: url,
     OPERATOR_SIM_SWAP_URL: url,
     OPERATOR_CLIENT_ID: 'client',
@@ -32,26 +33,31 @@ function settingsFor(url: string): AuthorizationSettings {
 
 class TestTokens implements AsyncDisposable {
   readonly clock = new TestClock();
+  /** Of the 2-legged flow. */
+  readonly direct: TokenManager;
+  /** Of the 3-legged flow. */
   readonly tokens: TokenManager;
   readonly #endpoints: readonly TestEndpoint[];
 
   constructor(authUrl: string, authenticate?: ClientAuthentication) {
-    const settings = settingsFor(authUrl);
     const token = new TestEndpoint(`${authUrl}/oauth/v1/token`);
     const backchannel = new TestEndpoint(`${authUrl}/openIDConnectCIBA/v1/bc-authorize`);
     const cibaToken = new TestEndpoint(`${authUrl}/openIDConnectCIBA/v1/token`);
     this.#endpoints = [token, backchannel, cibaToken];
-    this.tokens = new TokenManager(
-      settings,
-      {
-        token: token.guarded('client-credentials', this.clock),
-        backchannelAuthentication: backchannel.guarded('backchannel-authentication', this.clock),
-        cibaToken: cibaToken.guarded('token-poll', this.clock),
-      },
-      authenticate ??
-        createClientAuthentication(settings.clientId, settings.clientAuthentication, this.clock),
-      this.clock,
-    );
+    const endpoints = {
+      token: token.guarded('client-credentials', this.clock),
+      backchannelAuthentication: backchannel.guarded('backchannel-authentication', this.clock),
+      cibaToken: cibaToken.guarded('token-poll', this.clock),
+    };
+    const managerOf = (flow: Flow): TokenManager => {
+      const settings = settingsFor(authUrl, flow);
+      const { clientId, clientAuthentication } = settings;
+      const proof =
+        authenticate ?? createClientAuthentication(clientId, clientAuthentication, this.clock);
+      return new TokenManager(settings, endpoints, proof, this.clock);
+    };
+    this.direct = managerOf('2-legged');
+    this.tokens = managerOf('3-legged');
   }
 
   context(): ExchangeContext {
@@ -98,7 +104,7 @@ describe('on the wire', () => {
   ])('2-legged: client_credentials for $operation', async (subject, scope) => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url);
-    const acquired = await test.tokens.acquire(subject, test.context());
+    const acquired = await test.direct.acquire(subject, test.context());
 
     expect(server.received).toHaveLength(1);
     expect(server.received[0]).toMatchObject({
@@ -162,7 +168,7 @@ describe('the proof of the client', () => {
     };
     await using server = await RecordingServer.start(issuingAfter(1, 500, 'server_error'));
     await using test = new TestTokens(server.url, authenticate);
-    await test.tokens.acquire(CHECK, test.context());
+    await test.direct.acquire(CHECK, test.context());
     expect(
       server.received.map(({ body }) => new URLSearchParams(body).get('client_assertion')),
     ).toEqual(['jwt-1', 'jwt-2']);
@@ -174,8 +180,8 @@ describe('a token', () => {
   it('is acquired anew each time', async () => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url);
-    await test.tokens.acquire(CHECK, test.context());
-    await test.tokens.acquire(CHECK, test.context());
+    await test.direct.acquire(CHECK, test.context());
+    await test.direct.acquire(CHECK, test.context());
     expect(server.received).toHaveLength(2);
   });
 
@@ -185,7 +191,7 @@ describe('a token', () => {
     });
     await using test = new TestTokens(server.url);
     const sentAtMs = test.clock.monotonicMs();
-    const token = tokenOf(await test.tokens.acquire(CHECK, test.context()));
+    const token = tokenOf(await test.direct.acquire(CHECK, test.context()));
     test.clock.setWall(0);
     expect(token.isExpired(sentAtMs + 4_999)).toBe(false);
     expect(token.isExpired(sentAtMs + 5_000)).toBe(true);
@@ -196,14 +202,14 @@ describe('trouble', () => {
   it('2-legged, 500: is tried once more, with a correlator of its own', async () => {
     await using server = await RecordingServer.start(issuingAfter(1, 500, 'server_error'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.acquire(CHECK, test.context())).toHaveProperty('token');
+    expect(await test.direct.acquire(CHECK, test.context())).toHaveProperty('token');
     expect(server.received.map(({ correlator }) => correlator.at(-1))).toEqual(['1', '2']);
   });
 
   it('2-legged, 401: is our trouble, and is not tried again', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 401, 'invalid_client'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.acquire(CHECK, test.context())).toEqual({
+    expect(await test.direct.acquire(CHECK, test.context())).toEqual({
       kind: 'failed',
       failure: { code: 'OPERATOR_REFUSED', reach: 'number' },
     });
@@ -258,7 +264,7 @@ describe('trouble', () => {
   it('nobody listens: nothing was sent, and no method rejects', async () => {
     await using test = new TestTokens(await deadUrl());
     const failure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
-    expect(await test.tokens.acquire(CHECK, test.context())).toEqual({ kind: 'failed', failure });
+    expect(await test.direct.acquire(CHECK, test.context())).toEqual({ kind: 'failed', failure });
     expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
       judged: { kind: 'failed', failure, mayHavePrompted: false },
       attempts: 0,
