@@ -42,7 +42,8 @@ export type MemberPath = readonly string[];
 export function memberAt(body: JsonObject, path: MemberPath): unknown {
   let value: unknown = body;
   for (const name of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
+      return undefined;
     value = (value as JsonObject)[name];
   }
   return value;

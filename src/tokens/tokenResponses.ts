@@ -294,10 +294,7 @@ function readAcknowledgementBody(
   }
   if (interval === 'unreadable') return invalid('wrong interval');
   const saidSeconds = interval === 'absent' ? DEFAULT_INTERVAL_SECONDS : interval;
-  const intervalSeconds = Math.max(
-    minIntervalSeconds,
-    Math.min(saidSeconds, MAX_INTERVAL_SECONDS),
-  );
+  const intervalSeconds = Math.max(minIntervalSeconds, Math.min(saidSeconds, MAX_INTERVAL_SECONDS));
   return { kind: 'acknowledged', acknowledged: { authReqId, expiresInSeconds, intervalSeconds } };
 }
 
