@@ -2,6 +2,7 @@ import type { Clock } from '../../../src/clock.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
+import type { FieldAnswer, SimSwapLoader } from '../../../src/loaders/simSwapLoader.ts';
 import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
 import { createSimSwaps, type SimSwaps } from '../../../src/simSwaps.ts';
 import { systemClock } from '../../../src/systemClock.ts';
@@ -80,15 +81,32 @@ export class DeviatingOperator implements AsyncDisposable {
   }
 
   /** Asks in a request of its own; an answer has no seconds. */
-  async failureOf({
-    number = ALICE,
-    maxAgeHours,
-    caller = 'caller',
-    timeLeftMs = 60_000,
-    waitMs,
-  }: Question = {}): Promise<{ readonly code: Short; readonly retryAfterSeconds?: number }> {
+  async failureOf({ number = ALICE, maxAgeHours, ...asking }: Question = {}): Promise<Told> {
+    const loader = this.#loader(asking);
+    return shortOf(
+      maxAgeHours === undefined
+        ? await askField(loader, number, 'lastSimSwap')
+        : await askField(loader, number, 'simSwappedWithin', { maxAgeHours }),
+    );
+  }
+
+  /** Asks for the date and a window in one request. */
+  askBoth(): Promise<readonly Short[]> {
+    const loader = this.#loader({});
+    return Promise.all([
+      askField(loader, ALICE, 'lastSimSwap').then(shortOf),
+      askField(loader, ALICE, 'simSwappedWithin', { maxAgeHours: 240 }).then(shortOf),
+    ]).then((told) => told.map(({ code }) => code));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#simSwaps.close();
+    await this.wire[Symbol.asyncDispose]();
+  }
+
+  #loader({ caller = 'caller', timeLeftMs = 60_000, waitMs }: Question): SimSwapLoader {
     const cameInAtMs = this.#clock.monotonicMs();
-    const loader = this.#simSwaps.forRequest({
+    return this.#simSwaps.forRequest({
       caller: callerNamed(caller),
       purpose: 'fraud-prevention',
       correlator: createCorrelator('asked'),
@@ -97,24 +115,24 @@ export class DeviatingOperator implements AsyncDisposable {
       deadlineMs: cameInAtMs + timeLeftMs,
       ...(waitMs === undefined ? {} : { waitMs }),
     });
-    const answer =
-      maxAgeHours === undefined
-        ? await askField(loader, number, 'lastSimSwap')
-        : await askField(loader, number, 'simSwappedWithin', { maxAgeHours });
-    switch (answer.kind) {
-      case 'date':
-        return { code: answer.latestSimChange?.text ?? null };
-      case 'window':
-        return { code: answer.swapped };
-      case 'failure':
-        return answer.failure;
-      default:
-        throw new Error('Another answer than that of the field.');
-    }
   }
+}
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#simSwaps.close();
-    await this.wire[Symbol.asyncDispose]();
+/** An answer in short, and the seconds of a failure. */
+interface Told {
+  readonly code: Short;
+  readonly retryAfterSeconds?: number;
+}
+
+function shortOf(answer: FieldAnswer): Told {
+  switch (answer.kind) {
+    case 'date':
+      return { code: answer.latestSimChange?.text ?? null };
+    case 'window':
+      return { code: answer.swapped };
+    case 'failure':
+      return answer.failure;
+    default:
+      throw new Error('Another answer than that of the field.');
   }
 }
