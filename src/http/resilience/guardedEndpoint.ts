@@ -22,7 +22,7 @@ import type { CorrelatorSettings } from '../wireSettings.ts';
 import { AddressWatch } from './addressWatch.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
 import { addressSetting, findingOf } from './finding.ts';
-import type { RequestRate } from './requestRate.ts';
+import type { RequestRate, Turn } from './requestRate.ts';
 import type { RetryBudget } from './retryBudget.ts';
 import type { decideRetry, ExchangeKind, RetryDecision, RetryRules } from './retryDecision.ts';
 import type { Urgency } from './bulkhead.ts';
@@ -94,7 +94,7 @@ const NOTHING_BUT_NOT_FOUND =
 
 /** How an exchange is found: in our log, and in the operator's where it has another name there. */
 interface ExchangeNames {
-  readonly correlator?: string;
+  readonly correlator: string;
   readonly sentAs?: string;
 }
 
@@ -182,12 +182,6 @@ export class GuardedEndpoint {
 
   async #exchange<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
     const { about, urgency, make, judge } = request;
-    const notBegun = await this.#awaitTurn(urgency);
-    if (notBegun !== undefined) {
-      const judged = judge(notBegun);
-      this.#report(about, {}, notBegun, judged);
-      return { exchange: notBegun, judged, health: 'neither' };
-    }
     const making = make();
     const post = making instanceof Promise ? await making : making;
     const { correlator } = post;
@@ -202,28 +196,30 @@ export class GuardedEndpoint {
     return { exchange, judged, health };
   }
 
-  /** At most half of what is left is waited for: an exchange that leaves has time for its reply. */
-  async #awaitTurn({ deadlineMs, signal }: Urgency): Promise<Exchange | undefined> {
-    const { rate, kind, clock } = this.#guards;
-    if (rate === undefined) return undefined;
-    const nowMs = clock.monotonicMs();
-    const turn = await rate.turn(kind, { deadlineMs: (nowMs + deadlineMs) / 2, signal });
-    switch (turn.kind) {
-      case 'now':
-        return undefined;
-      case 'not-in-time':
-        return notBegun(turn.retryAfterSeconds);
-    }
+  #send(post: Post, correlator: string, urgency: Urgency): Promise<Exchange> {
+    if (!exchangeChannel.hasSubscribers) return this.#sendInTurn(post, urgency);
+    const message = { correlator, endpoint: this.#guards.name };
+    return traced(exchangeChannel, message, () => this.#sendInTurn(post, urgency), resultOf);
   }
 
-  #send(post: Post, correlator: string, urgency: Urgency): Promise<Exchange> {
-    const timeLeftMs = this.#exchangeTimeMs(urgency);
-    if (!exchangeChannel.hasSubscribers) {
-      return this.#endpoint.post(post, timeLeftMs, this.#now());
-    }
-    const message = { correlator, endpoint: this.#guards.name };
-    const send = () => this.#endpoint.post(post, timeLeftMs, this.#now());
-    return traced(exchangeChannel, message, send, resultOf);
+  #sendInTurn(post: Post, urgency: Urgency): Promise<Exchange> {
+    const { rate } = this.#guards;
+    const send = () => this.#endpoint.post(post, this.#exchangeTimeMs(urgency), this.#now());
+    if (rate === undefined) return send();
+    return this.#turn(rate, urgency).then((turn) => {
+      switch (turn.kind) {
+        case 'now':
+          return send();
+        case 'not-in-time':
+          return notBegun(turn.retryAfterSeconds);
+      }
+    });
+  }
+
+  /** At most half of what is left is waited for: an exchange that leaves has time for its reply. */
+  #turn(rate: RequestRate, { deadlineMs, signal }: Urgency): Promise<Turn> {
+    const { kind, clock } = this.#guards;
+    return rate.turn(kind, { deadlineMs: (clock.monotonicMs() + deadlineMs) / 2, signal });
   }
 
   #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {

@@ -148,6 +148,7 @@ export class RequestRate {
   }
 
   #refuse(ticket: Ticket): void {
+    this.#waiting[ticket.kind].delete(ticket);
     const nowMs = this.#clock.monotonicMs();
     ticket.call(notInTime(this.#mayBeginMs(this.#aheadOf(ticket.kind), nowMs) - nowMs));
   }
