@@ -1,3 +1,4 @@
+import type { AnyAbortSignal } from './abortListeners.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
 
 /** A reply as it came: only the judges read it. */
@@ -64,5 +65,5 @@ export interface Post {
   readonly body: string;
   /** Sent in the operator's correlator header; no two exchanges share one. */
   readonly correlator: string;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AnyAbortSignal | undefined;
 }

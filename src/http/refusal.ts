@@ -2,7 +2,11 @@ import type { FailureReach, LookupFailure, LookupFailureCode } from '../errors.t
 import { isNamed, reachOf, ruleFor, wordOf, wordsOf, type ErrorWording } from './errorMap.ts';
 import type { HttpReply, TransportFault } from './exchange.ts';
 import { readJsonObject, type JsonObject } from './json.ts';
-import { LINE_NOT_SERVED_CODES, UNKNOWN_NUMBER_CODES } from './operatorWords.ts';
+import {
+  LINE_NOT_SERVED_CODES,
+  MOVED_NUMBER_WORDS,
+  UNKNOWN_NUMBER_CODES,
+} from './operatorWords.ts';
 import { retryAfterSeconds } from './retryAfter.ts';
 
 /** What bears on how a refusal reads. */
@@ -68,6 +72,18 @@ function bodyOf(reply: HttpReply): JsonObject {
     case 'flawed':
       return {};
   }
+}
+
+/** Marks the failure where the reply says that the operator does not know the number (`others`). Pure. */
+export function markUnknownNumber(
+  failure: LookupFailure,
+  reply: HttpReply,
+  wording: ErrorWording,
+): LookupFailure {
+  // A map may say so of a status of doubt; another operator is not asked after one.
+  if (failure.code !== 'NUMBER_NOT_SERVED' || leavesInDoubt(reply.status)) return failure;
+  const word = errorWord(reply, wording) ?? '';
+  return MOVED_NUMBER_WORDS.has(word) ? { ...failure, isUnknownNumber: true } : failure;
 }
 
 const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([

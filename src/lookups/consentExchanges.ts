@@ -38,7 +38,7 @@ import type { ConsentTelling, TellingParts } from './consentTelling.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
 import type { TimedFact } from './lookupRoute.ts';
 import { nextWindowAmong } from './planner.ts';
-import { failureOf } from './turnedAway.ts';
+import { failureOf } from './bulkheadFailure.ts';
 
 /** What the exchanges of consents take. */
 export interface ExchangeParts extends LedgerParts, TellingParts {
@@ -319,7 +319,7 @@ export class ConsentExchanges {
     await this.#forOneCommand(learning);
     await this.#telling.tellFailure({ lookup, failure }, made);
     // What speaks for one question is no word on the operation: a number that the operator takes for
-    // malformed must not keep everybody else from being asked.
+    // malformed must not keep all other owners from being asked.
     if (failure.code === 'OPERATOR_REFUSED' && failure.reach !== 'question') {
       await this.#ledger.refuse(lookup.operation);
     }

@@ -1,6 +1,7 @@
 import { consentChannel, traced, type ConsentResult } from '../diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
+import { asAbortSignal } from '../http/abortListeners.ts';
 import { consentStatus, type ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import { standingOf } from '../tokens/consents/standing.ts';
@@ -87,7 +88,10 @@ export class ConsentedLookups implements LookupRoute {
 
     const settled = new AbortController();
     const patience = Promise.all([
-      clock.sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal])),
+      clock.sleep(
+        this.#patienceLeftMs(inquiry),
+        AbortSignal.any([asAbortSignal(signal), settled.signal]),
+      ),
       pursuit.looked,
     ]).catch(() => undefined);
     const outOfPatience = patience.then(() => lookupFailed(lookup, pursuit.leave(waiter)));

@@ -14,8 +14,8 @@ import {
   type LookupRoute,
 } from './lookupRoute.ts';
 import { ifAdmitted, type Admission, type AuditOutcome } from './admission.ts';
+import { failureOf } from './bulkheadFailure.ts';
 import type { NumberTurns } from './numberTurns.ts';
-import { failureOf } from './turnedAway.ts';
 
 /** What direct lookups take. */
 export interface DirectParts {
@@ -125,8 +125,9 @@ interface CountedOutcome {
   readonly attempts: number;
 }
 
-/** Reads the deadline when it is needed: that of a shared lookup moves on. */
 function contextOf(request: LookupRequest, isRetry: boolean): ExchangeContext {
+  if (!isRetry) return request;
+  // The deadline is read when it is needed: that of a shared lookup moves on.
   const { correlator, signal, isShared } = request;
   return {
     correlator,

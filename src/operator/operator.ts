@@ -81,6 +81,7 @@ export class Operator {
             return { kind: 'failed', failure: judgeFault(exchange.fault) };
           case 'reply': {
             const { reply, sentAtMs, isUnproven = false } = exchange;
+            if (reply.status === 401 && !isUnproven) token.refused();
             const { flow, reading, errors } = this.#settings;
             const nowMs = this.#clock.nowMs();
             return call.judge(reply, { sentAtMs, nowMs, flow, reading, errors, isUnproven });

@@ -5,7 +5,13 @@ import type { LookupFailure } from '../errors.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
 import type { HttpReply } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
-import { errorWord, judgeByMap, judgeRefusal, type RefusalContext } from '../http/refusal.ts';
+import {
+  errorWord,
+  judgeByMap,
+  judgeRefusal,
+  markUnknownNumber,
+  type RefusalContext,
+} from '../http/refusal.ts';
 import type { ReplyFlaw } from '../http/replyFlaw.ts';
 import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
 import type { ReadingSettings } from './operatorSettings.ts';
@@ -153,9 +159,13 @@ function refused(reply: HttpReply, { nowMs, flow, errors, isUnproven }: LookupEx
     judgeRange(reply, context) ??
     judgeRefusal(reply, nowMs, context);
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
-  return endsConsent && isUnproven === true
-    ? invalid('no correlator')
-    : { kind: 'failed', failure };
+  if (endsConsent && isUnproven === true) return invalid('no correlator');
+  // Once an owner has answered a prompt, no other operator is asked: it would prompt them again.
+  const mayBeElsewhere = !asksOwner(flow) && isUnproven !== true;
+  return {
+    kind: 'failed',
+    failure: mayBeElsewhere ? markUnknownNumber(failure, reply, context) : failure,
+  };
 }
 
 function judgeRange(reply: HttpReply, context: RefusalContext): LookupFailure | undefined {

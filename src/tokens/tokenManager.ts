@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../diagnostics.ts';
 import { fillTemplate } from '../domain/numberTemplate.ts';
-import type { Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
@@ -15,7 +14,11 @@ import type {
   CibaGrant,
 } from './authorizationSettings.ts';
 import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
+import { createJwtBearerForm, grantProvesClient } from './jwtBearer.ts';
+import { KeptTokens } from './keptTokens.ts';
+import { ReusableToken } from './reusableToken.ts';
 import { scopeOf } from './scope.ts';
+import { SharedTokens } from './sharedTokens.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
 import {
   clientCredentialsRequest,
@@ -29,7 +32,9 @@ import {
   judgeToken,
   type AcknowledgementJudgement,
   type IssuedToken,
+  type TokenJudgement,
 } from './tokenResponses.ts';
+import { tokenReach } from './tokenReach.ts';
 
 /** Whose exchange it is: how it is named on the wire, and until when it is of use. */
 export interface ExchangeContext extends Urgency {
@@ -40,7 +45,12 @@ export interface ExchangeContext extends Urgency {
 
 /** A token, or why there is none. */
 export type Acquired =
-  | { readonly kind: 'acquired'; readonly token: AccessToken }
+  | {
+      readonly kind: 'acquired';
+      readonly token: AccessToken;
+      /** Of a consent, where the operator lets its tokens be used again. */
+      readonly reusable?: ReusableToken;
+    }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 /** What a poll came to: a token, an end, or (with nothing decided yet) when to go on. */
@@ -60,10 +70,13 @@ export type TokenSettings = AuthorizationSettings & { readonly errors: ErrorMap 
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
 /** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
-export type AuthorizationEndpoints = Readonly<Record<AuthorizationEndpointName, GuardedEndpoint>>;
+export type AuthorizationEndpoints = Readonly<
+  Record<AuthorizationEndpointName, Pick<GuardedEndpoint, 'post'>>
+>;
 
 /**
- * Acquires access tokens, one for each lookup (design §4). It keeps none: a token works once.
+ * Acquires the right to each lookup (design §4): an access token that works once, or one that is lent by a
+ * token that the operator lets us use again (`tokens.use`).
  *
  * No method rejects; what goes wrong is a failure in the result.
  */
@@ -72,8 +85,10 @@ export class TokenManager {
   readonly #endpoints: AuthorizationEndpoints;
   readonly #authenticate: ClientAuthentication;
   readonly #requestForm: RequestForm;
-  readonly #clientCredentials: Readonly<Record<Operation, ClientCredentialsRequest>>;
+  readonly #tokenRequest: TokenRequest;
   readonly #clock: Clock;
+  /** Absent where a token works once. */
+  readonly #sharedTokens: SharedTokens | undefined;
 
   constructor(
     settings: TokenSettings,
@@ -83,36 +98,70 @@ export class TokenManager {
   ) {
     this.#settings = settings;
     this.#endpoints = endpoints;
-    this.#authenticate = authenticate;
+    this.#authenticate = grantProvesClient(settings) ? () => NO_PROOF : authenticate;
     this.#requestForm = createRequestForm(settings, clock);
     this.#clock = clock;
-    this.#clientCredentials = {
-      'retrieve-date': clientCredentialsFor(settings, 'retrieve-date'),
-      check: clientCredentialsFor(settings, 'check'),
-    };
+    this.#tokenRequest = createTokenRequest(settings, clock);
+    this.#sharedTokens = this.#createSharedTokens();
   }
 
-  /**
-   * 2-legged: the client_credentials grant, bound to a number by `username` where the operator takes it
-   * (service, "Endpoints" 3).
-   */
-  acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
-    if (!tokenChannel.hasSubscribers) return this.#acquire(subject, context);
-    const message = messageOf('client_credentials', subject, context);
-    return traced(tokenChannel, message, () => this.#acquire(subject, context), resultOf);
+  /** 2-legged: by client_credentials (service, "Endpoints" 3), or with a JWT as the grant (RFC 7523 §2.1). */
+  async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
+    if (this.#sharedTokens !== undefined) return this.#sharedTokens.acquire(subject, context);
+    const judged = await this.#publishedRequest(subject, context);
+    switch (judged.kind) {
+      case 'issued':
+        return issue(subject, judged.issued);
+      case 'failed':
+        return judged;
+    }
   }
 
-  #acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
-    const request = this.#clientCredentials[subject.operation](subject.number);
-    return this.#post('token', subject, context, request, (exchange) => {
-      const judged = judgeToken(exchange, this.#clock.nowMs(), this.#settings.errors);
-      switch (judged.kind) {
-        case 'issued':
-          return issue(subject, judged.issued);
-        case 'failed':
-          return judged;
-      }
-    }).then(({ judged }) => judged);
+  #createSharedTokens(): SharedTokens | undefined {
+    const { use, marginSeconds } = this.#settings.tokens;
+    switch (use) {
+      case 'once':
+        return undefined;
+      case 'per-number':
+      case 'any-number':
+        return new SharedTokens({
+          kept: new KeptTokens(this.#clock, marginSeconds * 1000),
+          reachOf: (subject) => tokenReach(this.#settings, subject),
+          issue: async (subject, context) => {
+            const judged = await this.#publishedRequest(subject, context);
+            switch (judged.kind) {
+              case 'issued':
+                return { kind: 'issued', token: this.#reusable(subject, judged.issued) };
+              case 'failed':
+                return judged;
+            }
+          },
+        });
+    }
+  }
+
+  #publishedRequest(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+    if (!tokenChannel.hasSubscribers) return this.#request(subject, context);
+    const message = messageOf(this.#settings.grant.type, subject, context);
+    return traced(tokenChannel, message, () => this.#request(subject, context), resultOf);
+  }
+
+  async #request(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+    const request = () => this.#tokenRequest(subject);
+    const { judged } = await this.#post('token', subject, context, request, (exchange) =>
+      judgeToken(exchange, this.#clock.nowMs(), this.#settings.errors),
+    );
+    return judged;
+  }
+
+  #reusable(subject: TokenSubject, { value, leftAtMs, expiresAtMs }: IssuedToken): ReusableToken {
+    const { tokens } = this.#settings;
+    return new ReusableToken({
+      value,
+      expiresAtMs: expiresAtMs ?? leftAtMs + tokens.defaultLifetimeSeconds * 1000,
+      reach: tokenReach(this.#settings, subject),
+      reachOf: (other) => tokenReach(this.#settings, other),
+    });
   }
 
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
@@ -140,11 +189,12 @@ export class TokenManager {
   #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     const { grantType } = cibaOf(this.#settings);
     const form = encodeForm({ grant_type: grantType, auth_req_id: authReqId });
-    return this.#post('cibaToken', subject, context, { form }, (exchange) => {
+    const request = () => ({ form });
+    return this.#post('cibaToken', subject, context, request, (exchange) => {
       const judged = judgePoll(exchange, this.#clock.nowMs(), this.#settings.errors);
       switch (judged.kind) {
         case 'issued':
-          return issue(subject, judged.issued);
+          return this.#consented(subject, judged.issued);
         case 'failed':
         case 'go-on':
           return judged;
@@ -152,12 +202,19 @@ export class TokenManager {
     }).then(({ judged }) => judged);
   }
 
-  /** @param request made anew for each attempt, where it is made */
+  /** The token of a consent: the holder of a reusable one keeps it to those whom the owner consented to. */
+  #consented(subject: TokenSubject, issued: IssuedToken): Acquired {
+    const acquired = issue(subject, issued);
+    if (this.#settings.tokens.use === 'once' || acquired.kind === 'failed') return acquired;
+    return { ...acquired, reusable: this.#reusable(subject, issued) };
+  }
+
+  /** @param request makes what is sent, anew for each attempt */
   #post<J extends Judged>(
     endpoint: AuthorizationEndpointName,
     { number }: TokenSubject,
     context: ExchangeContext,
-    request: AuthorizationRequest | (() => Promise<AuthorizationRequest>),
+    request: () => AuthorizationRequest | Promise<AuthorizationRequest>,
     judge: (exchange: Exchange) => J,
   ): Promise<Outcome<J>> {
     const fill = ({ form, query = '' }: AuthorizationRequest, proof: ClientProof): Post => ({
@@ -169,7 +226,7 @@ export class TokenManager {
       signal: context.signal,
     });
     const make = (): Post | Promise<Post> => {
-      const written = typeof request === 'function' ? request() : request;
+      const written = request();
       const proof = this.#authenticate(endpoint);
       return written instanceof Promise || proof instanceof Promise
         ? Promise.all([written, proof]).then((signed) => fill(...signed))
@@ -194,9 +251,10 @@ function messageOf(
 }
 
 /** What is published of a token: never the token. */
-function resultOf(polled: Polled): TokenResult {
+function resultOf(polled: Polled | TokenJudgement): TokenResult {
   switch (polled.kind) {
     case 'acquired':
+    case 'issued':
       return { outcome: 'issued' };
     case 'failed':
       return { outcome: polled.failure.code };
@@ -205,19 +263,26 @@ function resultOf(polled: Polled): TokenResult {
   }
 }
 
-type ClientCredentialsRequest = ReturnType<typeof clientCredentialsRequest>;
+/** Makes one token request, in whichever way the operator issues tokens without asking an owner. */
+type TokenRequest = (subject: TokenSubject) => AuthorizationRequest | Promise<AuthorizationRequest>;
 
-function clientCredentialsFor(
-  { grant, scopes }: AuthorizationSettings,
-  operation: Operation,
-): ClientCredentialsRequest {
+function createTokenRequest(settings: AuthorizationSettings, clock: Clock): TokenRequest {
+  const { grant, scopes } = settings;
   switch (grant.type) {
-    case 'client_credentials':
-      return clientCredentialsRequest(grant, scopeOf(scopes, operation));
-    case 'jwt-bearer':
+    case 'client_credentials': {
+      const byOperation = {
+        'retrieve-date': clientCredentialsRequest(grant, scopeOf(scopes, 'retrieve-date')),
+        check: clientCredentialsRequest(grant, scopeOf(scopes, 'check')),
+      };
+      return ({ operation, number }) => byOperation[operation](number);
+    }
+    case 'jwt-bearer': {
+      const formOf = createJwtBearerForm(settings, grant, clock);
+      return async (subject) => ({ form: encodeForm(await formOf(subject)) });
+    }
     case 'ciba':
       return () => {
-        throw new Error('Client credentials were to be used where the operator has another grant.');
+        throw new Error('A token was requested without consent in the 3-legged flow.');
       };
   }
 }
@@ -227,6 +292,8 @@ function cibaOf({ grant }: AuthorizationSettings): CibaGrant {
   if (grant.type !== 'ciba') throw new Error('A consent was polled for in the 2-legged flow.');
   return grant;
 }
+
+const NO_PROOF: ClientProof = { headers: [], form: {} };
 
 function issue(subject: TokenSubject, { value, expiresAtMs }: IssuedToken): Acquired {
   return { kind: 'acquired', token: new AccessToken(subject, value, expiresAtMs) };

@@ -9,6 +9,7 @@ import {
   judgeFault,
   judgeRefusal,
   leavesInDoubt,
+  markUnknownNumber,
   type RefusalContext,
 } from '../http/refusal.ts';
 import { isUnprovenOrigin, type ReplyFlaw } from '../http/replyFlaw.ts';
@@ -17,6 +18,8 @@ import { retryAfterSeconds } from '../http/retryAfter.ts';
 /** A token as it was issued; `id_token` and `refresh_token` are not kept. */
 export interface IssuedToken {
   readonly value: string;
+  /** When its request left, on the monotonic clock. */
+  readonly leftAtMs: number;
   /**
    * On the monotonic clock; absent where the operator does not say. Counted from when its request left,
    * since the token is older than its arrival.
@@ -91,7 +94,12 @@ export function judgeToken(
       const { reply } = exchange;
       if (isSuccess(reply)) return readToken(exchange, errors);
       const context = { wordIn: 'error', asksOwner: false, errors } as const;
-      return { kind: 'failed', failure: judgeTokenRefusal(reply, nowMs, context) };
+      const failure = judgeTokenRefusal(reply, nowMs, context);
+      return {
+        kind: 'failed',
+        failure:
+          exchange.isUnproven === true ? failure : markUnknownNumber(failure, reply, context),
+      };
     }
   }
 }
@@ -144,7 +152,8 @@ function judgeAcknowledgementReply(
         return { ...read, mayHavePrompted: true };
     }
   }
-  const failure = judgeTokenRefusal(reply, nowMs, consentContext(reading.errors));
+  const context = consentContext(reading.errors);
+  const failure = judgeTokenRefusal(reply, nowMs, context);
   if (exchange.isUnproven === true) return judgeUnprovenAcknowledgement(failure);
   if (reply.status === 429 || reply.status === 409) {
     return hold(Math.max(MIN_HOLD_SECONDS, retryAfterSeconds(reply, nowMs) ?? 0));
@@ -154,7 +163,11 @@ function judgeAcknowledgementReply(
   if (code === 'OPERATOR_RATE_LIMITED' && !isDoubtful) {
     return hold(Math.max(MIN_HOLD_SECONDS, seconds));
   }
-  return { kind: 'failed', failure, mayHavePrompted: isDoubtful || PASSES.has(code) };
+  return {
+    kind: 'failed',
+    failure: markUnknownNumber(failure, reply, context),
+    mayHavePrompted: isDoubtful || PASSES.has(code),
+  };
 }
 
 /** The operator is left alone about this number. */
@@ -260,10 +273,10 @@ function readTokenBody(body: JsonObject, leftAtMs: number): TokenJudgement {
     return invalid('wrong access_token');
   }
   const expiresInSeconds = readSeconds(body, 'expires_in');
-  if (expiresInSeconds === 'absent') return { kind: 'issued', issued: { value } };
+  if (expiresInSeconds === 'absent') return { kind: 'issued', issued: { value, leftAtMs } };
   if (expiresInSeconds === 'unreadable') return invalid('wrong expires_in');
   const expiresAtMs = leftAtMs + expiresInSeconds * 1000;
-  return { kind: 'issued', issued: { value, expiresAtMs } };
+  return { kind: 'issued', issued: { value, leftAtMs, expiresAtMs } };
 }
 
 function readAcknowledgement(

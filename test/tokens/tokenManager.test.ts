@@ -33,10 +33,10 @@ function settingsFor(url: string, flow: Flow): OperatorSettings {
 
 class TestTokens implements AsyncDisposable {
   readonly clock = new TestClock();
-  /** Of the 2-legged flow. */
+  /** In the 2-legged flow. */
   readonly direct: TokenManager;
-  /** Of the 3-legged flow. */
-  readonly tokens: TokenManager;
+  /** In the 3-legged flow. */
+  readonly consented: TokenManager;
   readonly #endpoints: readonly TestEndpoint[];
 
   constructor(authUrl: string, authenticate?: ClientAuthentication) {
@@ -49,15 +49,15 @@ class TestTokens implements AsyncDisposable {
       backchannelAuthentication: backchannel.guarded('backchannel-authentication', this.clock),
       cibaToken: cibaToken.guarded('token-poll', this.clock),
     };
-    const managerOf = (flow: Flow): TokenManager => {
+    const create = (flow: Flow): TokenManager => {
       const settings = settingsFor(authUrl, flow);
       const { clientId, clientAuthentication } = settings;
       const proof =
         authenticate ?? createClientAuthentication(clientId, clientAuthentication, this.clock);
       return new TokenManager(settings, endpoints, proof, this.clock);
     };
-    this.direct = managerOf('2-legged');
-    this.tokens = managerOf('3-legged');
+    this.direct = create('2-legged');
+    this.consented = create('3-legged');
   }
 
   context(): ExchangeContext {
@@ -126,7 +126,7 @@ describe('on the wire', () => {
       answerJson(received, response, { auth_req_id: 'request-1', expires_in: 120, interval: 2 }),
     );
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+    expect(await test.consented.requestConsent(CHECK, test.context())).toMatchObject({
       judged: {
         kind: 'acknowledged',
         acknowledged: { authReqId: 'request-1', expiresInSeconds: 120, intervalSeconds: 2 },
@@ -145,7 +145,7 @@ describe('on the wire', () => {
   it('3-legged: a poll', async () => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url);
-    const polled = await test.tokens.poll('request 1/+&', DATE, test.context());
+    const polled = await test.consented.poll('request 1/+&', DATE, test.context());
     expect(server.received).toHaveLength(1);
     expect(server.received[0]).toMatchObject({
       method: 'POST',
@@ -221,7 +221,7 @@ describe('trouble', () => {
       response.socket?.resetAndDestroy(),
     );
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+    expect(await test.consented.requestConsent(CHECK, test.context())).toMatchObject({
       judged: { kind: 'reply-lost' },
       attempts: 1,
     });
@@ -231,7 +231,7 @@ describe('trouble', () => {
   it('bc-authorize, 500: nobody is prompted twice', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 500, 'server_error'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+    expect(await test.consented.requestConsent(CHECK, test.context())).toMatchObject({
       judged: {
         failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
         kind: 'failed',
@@ -245,7 +245,7 @@ describe('trouble', () => {
   it('a poll, 500: is one poll, and the next is a matter of its interval', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 500, 'server_error'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+    expect(await test.consented.poll('request-1', CHECK, test.context())).toEqual({
       kind: 'go-on',
       goOn: 'no_reply',
     });
@@ -255,7 +255,7 @@ describe('trouble', () => {
   it('a poll that is pending goes on', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 400, 'authorization_pending'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+    expect(await test.consented.poll('request-1', CHECK, test.context())).toEqual({
       kind: 'go-on',
       goOn: 'authorization_pending',
     });
@@ -265,11 +265,11 @@ describe('trouble', () => {
     await using test = new TestTokens(await deadUrl());
     const failure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
     expect(await test.direct.acquire(CHECK, test.context())).toEqual({ kind: 'failed', failure });
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+    expect(await test.consented.requestConsent(CHECK, test.context())).toMatchObject({
       judged: { kind: 'failed', failure, mayHavePrompted: false },
       attempts: 0,
     });
-    expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+    expect(await test.consented.poll('request-1', CHECK, test.context())).toEqual({
       kind: 'go-on',
       goOn: 'no_reply',
     });

@@ -48,7 +48,7 @@ function judgeAcknowledgementBody(body: unknown) {
 }
 
 describe('judgeToken', () => {
-  it.each<[string, unknown, unknown]>([
+  it.each<[string, unknown, object]>([
     ['a token', TOKEN, { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + 300_000 }],
     [
       'its life as a string of digits',
@@ -83,7 +83,8 @@ describe('judgeToken', () => {
       { value: 'a', expiresAtMs: LEFT_AT_MS + 300_000 },
     ],
   ])('reads %s', (_, body, issued) => {
-    expect(judgeTokenBody(body)).toEqual({ kind: 'issued', issued });
+    const told = { leftAtMs: LEFT_AT_MS, ...issued };
+    expect(judgeTokenBody(body)).toEqual({ kind: 'issued', issued: told });
   });
 
   it('drops id_token and refresh_token', () => {
@@ -323,7 +324,11 @@ describe('judgePoll', () => {
   it('reads a token', () => {
     expect(judgePoll(replied(200, TOKEN), START_MS)).toEqual({
       kind: 'issued',
-      issued: { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + 300_000 },
+      issued: {
+        value: TOKEN.access_token,
+        leftAtMs: LEFT_AT_MS,
+        expiresAtMs: LEFT_AT_MS + 300_000,
+      },
     });
   });
 

@@ -9,6 +9,7 @@ import {
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { asAbortSignal } from '../abortListeners.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
 import { nameOnWire } from '../correlator.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
@@ -127,6 +128,11 @@ export class GuardedEndpoint {
         ? { judged: first.judged, attempts: leftOf(first), mayRetryWithNewToken: false }
         : this.#retry(request, first);
     });
+  }
+
+  /** Breaks what is still under way and closes the connections. */
+  close(): Promise<void> {
+    return this.#endpoint.close();
   }
 
   async #retry<J extends Judged>(request: GuardedPost<J>, first: Attempt<J>): Promise<Outcome<J>> {
@@ -278,7 +284,7 @@ export class GuardedEndpoint {
     const pauseMs = atLeastMs + random() * JITTER_MS;
     if (clock.monotonicMs() + pauseMs >= deadlineMs) return false;
     try {
-      await clock.sleep(pauseMs, signal);
+      await clock.sleep(pauseMs, signal === undefined ? undefined : asAbortSignal(signal));
     } catch {
       return false;
     }

@@ -14,6 +14,8 @@ const PRECEDENCE: readonly ExchangeKind[] = [
   'token-poll',
   'client-credentials',
   'backchannel-authentication',
+  // The company's own, which no contract of an operator's bounds.
+  'directory',
 ];
 
 /** An exchange may begin, or cannot in its time: then again after so many seconds. */
@@ -76,6 +78,7 @@ export class RequestRate {
     'token-poll': new Set(),
     'client-credentials': new Set(),
     'backchannel-authentication': new Set(),
+    directory: new Set(),
   };
   #isServing = false;
 
