@@ -2,13 +2,16 @@ import type { Clock } from './clock.ts';
 import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
 import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
+import { EchoPolicy, type ReplyCheck } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
-import type { EndpointName, OperatorHeader } from './http/wireSettings.ts';
+import { COMMON_ERRORS } from './http/errorMap.ts';
+import { headersAt } from './http/operatorHeaders.ts';
+import type { CorrelatorSettings, EndpointName } from './http/wireSettings.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { PublishedJson } from './http/publishedJson.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
+import { RequestRate } from './http/resilience/requestRate.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
 import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
@@ -28,6 +31,7 @@ import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
+import { NumberTurns } from './lookups/numberTurns.ts';
 import type { Operators } from './lookups/operators.ts';
 import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
 import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
@@ -96,12 +100,12 @@ export interface SimSwapParts {
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
-  echo(setting: EchoSetting): ReplyCheck;
+  echo(settings: Pick<CorrelatorSettings, 'echo' | 'header'>): ReplyCheck;
   readonly retry: typeof decideRetry;
 }
 
 const JUDGES: Judges = {
-  echo: (setting) => new EchoPolicy(setting),
+  echo: ({ echo, header }) => new EchoPolicy(echo, header),
   retry: decideRetry,
   retrieveDate: judgeRetrieveDate,
   check: judgeCheck,
@@ -134,7 +138,7 @@ function createRouting(
 ): OpenedRouting {
   if (settings === undefined) return { routing: operators, close: () => Promise.resolve() };
   const { url, timeoutMs, headers } = settings;
-  const replyCheck = judges.echo('auto');
+  const replyCheck = judges.echo({ echo: 'auto', header: 'x-correlator' });
   const endpoint = new Endpoint(
     { url, timeoutMs, connections: DIRECTORY_CONNECTIONS, replyCheck, headers },
     { abortListeners },
@@ -145,6 +149,9 @@ function createRouting(
     circuit: new Circuit(clock),
     budget: new RetryBudget(clock),
     rules: { canTakeNewToken: false, retriesDoubtfulLookups: false },
+    rate: undefined,
+    errors: COMMON_ERRORS,
+    correlatorForm: 'traceable',
     decideRetry: judges.retry,
     clock,
     log,
@@ -225,38 +232,44 @@ function guardedEndpoints(
   { judges = JUDGES, clock, log }: SharedParts,
   shared: SharedByEndpoints,
 ): CreateEndpoint {
+  const { requestsPerSecond } = settings.limits;
   const budget = new RetryBudget(clock);
+  const rate =
+    requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock);
   const rules = {
     canTakeNewToken: !asksOwner(settings.flow),
     retriesDoubtfulLookups: settings.retriesLookups,
   };
   return (name, url) => {
     const { timeoutMs, connections } = settings.limits;
-    const replyCheck = judges.echo(settings.correlator.echo);
-    const headers = fixedHeaders(settings.headers, name);
-    const endpoint = new Endpoint({ url, timeoutMs, connections, replyCheck, headers }, shared);
+    const { correlator } = settings;
+    const { fixed, generated } = headersAt(settings.headers, name);
+    const endpoint = new Endpoint(
+      {
+        url,
+        timeoutMs,
+        connections,
+        replyCheck: judges.echo(correlator),
+        headers: fixed,
+        correlatorHeader: correlator.header,
+        generatedHeaders: generated,
+      },
+      shared,
+    );
     return new GuardedEndpoint(endpoint, {
       ...ENDPOINTS[name],
       circuit: new Circuit(clock),
       budget,
       rules,
+      rate,
+      errors: settings.errors,
+      correlatorForm: correlator.form,
       decideRetry: judges.retry,
       clock,
       log,
       random: Math.random,
     });
   };
-}
-
-function fixedHeaders(
-  headers: readonly OperatorHeader[],
-  endpoint: EndpointName,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    headers.flatMap(({ name, value, endpoints }) =>
-      endpoints.has(endpoint) && value.kind === 'fixed' ? [[name, value.text]] : [],
-    ),
-  );
 }
 
 /** Where tokens come from (service, "Endpoints" 1 to 3). */
@@ -374,9 +387,10 @@ function directLookups(
   parts: RouteParts,
   tokens: Pick<DirectParts, 'acquire' | 'consentIdOf'>,
 ): DirectLookups {
-  const { operator, admission, clock } = parts;
+  const { settings, operator, admission, clock } = parts;
+  const turns = settings.oneCallPerNumber ? new NumberTurns(clock) : undefined;
   const bulkheads = { 'retrieve-date': bulkhead(parts), check: bulkhead(parts) };
-  return new DirectLookups({ ...tokens, operator, admission, bulkheads, clock });
+  return new DirectLookups({ ...tokens, operator, admission, bulkheads, turns, clock });
 }
 
 function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {

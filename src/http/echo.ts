@@ -1,7 +1,7 @@
 import type { HttpReply } from './exchange.ts';
 import type { UnprovenOrigin } from './replyFlaw.ts';
 
-/** `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's `x-correlator` (design §4). */
+/** `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's correlator header (design §4). */
 export type EchoSetting = 'auto' | 'always' | 'never';
 
 /** A reply's head, and the request that it came after. */
@@ -38,11 +38,14 @@ export interface ReplyCheck {
  */
 export class EchoPolicy implements ReplyCheck {
   readonly #setting: EchoSetting;
+  readonly #header: string;
   #hasEchoed = false;
   #isDistrusted = false;
 
-  constructor(setting: EchoSetting) {
+  /** @param header in lower case */
+  constructor(setting: EchoSetting, header = 'x-correlator') {
     this.#setting = setting;
+    this.#header = header;
   }
 
   get needsFreshConnection(): boolean {
@@ -55,7 +58,7 @@ export class EchoPolicy implements ReplyCheck {
    */
   originOf({ status, headers, correlator, isConnectionFresh }: ReplyHead): Origin {
     if (this.#setting === 'never') return 'proven';
-    const echoed = headers['x-correlator'];
+    const echoed = headers[this.#header];
     if (echoed === correlator) {
       this.#hasEchoed = true;
       this.#isDistrusted = false;

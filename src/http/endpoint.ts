@@ -22,6 +22,10 @@ export interface EndpointSettings {
   readonly connections: number;
   readonly replyCheck: ReplyCheck;
   readonly headers: Readonly<Record<string, string>>;
+  /** In lower case; `x-correlator` where absent. */
+  readonly correlatorHeader?: string;
+  /** Names and values in turn of headers that are made anew for each exchange. */
+  readonly generatedHeaders?: (departure: Departure) => readonly string[];
 }
 
 /** What all endpoints share. */
@@ -41,14 +45,20 @@ export class Endpoint {
   /** Connections that carry one exchange and are closed. */
   readonly #fresh: Pool;
   readonly #path: string;
+  readonly #search: string;
   readonly #headers: string[];
+  readonly #correlatorHeader: string;
+  readonly #generatedHeaders: (departure: Departure) => readonly string[];
   readonly #timeoutMs: number;
   readonly #parts: ReaderParts;
 
   constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
     const url = new URL(settings.url);
     this.#path = url.pathname;
+    this.#search = url.search;
     this.#headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
+    this.#correlatorHeader = settings.correlatorHeader ?? 'x-correlator';
+    this.#generatedHeaders = settings.generatedHeaders ?? (() => []);
     this.#timeoutMs = settings.timeoutMs;
     this.#parts = { ...shared, replyCheck: settings.replyCheck };
     this.#kept = createPool(url.origin, settings);
@@ -65,13 +75,14 @@ export class Endpoint {
       if (reader.isSettled) return;
       (isFresh ? this.#fresh : this.#kept).dispatch(
         {
-          path: this.#path,
+          path: this.#pathWith(post.query),
           method: 'POST',
           headers: this.#headers.concat(
             'content-type',
             post.contentType,
-            'x-correlator',
+            this.#correlatorHeader,
             post.correlator,
+            this.#generatedHeaders(departure),
             post.headers,
           ),
           body: post.body,
@@ -80,6 +91,11 @@ export class Endpoint {
         reader,
       );
     });
+  }
+
+  #pathWith(query = ''): string {
+    const search = [this.#search.slice(1), query].filter((one) => one !== '').join('&');
+    return search === '' ? this.#path : `${this.#path}?${search}`;
   }
 
   /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */

@@ -17,6 +17,7 @@ import {
 } from './lookupRoute.ts';
 import { ifAdmitted, type Admission, type AskedLookup, type AuditOutcome } from './admission.ts';
 import { failureOf } from './bulkheadFailure.ts';
+import type { NumberTurns } from './numberTurns.ts';
 
 /** What direct lookups take. */
 export interface DirectParts {
@@ -32,6 +33,8 @@ export interface DirectParts {
   readonly admission: Admission;
   /** A token and its lookup share one permit; with separate queues tokens would expire while waiting. */
   readonly bulkheads: Readonly<Record<Operation, Bulkhead>>;
+  /** Where the operator takes one call about a number at a time. */
+  readonly turns: NumberTurns | undefined;
   readonly clock: Clock;
 }
 
@@ -44,11 +47,14 @@ export class DirectLookups implements LookupRoute {
   }
 
   lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const { request } = inquiry;
+    const { number, request } = inquiry;
     if (request.signal.aborted) return Promise.resolve(lookupFailed(lookup, OUT_OF_TIME));
-    return this.#parts.bulkheads[lookup.operation].run(
+    const { turns } = this.#parts;
+    if (turns === undefined) return this.#lookUpWithPermit(lookup, inquiry);
+    return turns.run(
+      number,
       request,
-      () => this.#lookUpIfAdmitted(lookup, inquiry),
+      () => this.#lookUpWithPermit(lookup, inquiry),
       (rejection) => lookupFailed(lookup, failureOf(rejection)),
     );
   }
@@ -61,6 +67,14 @@ export class DirectLookups implements LookupRoute {
   /** Nothing of a direct lookup outlives its request. */
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  #lookUpWithPermit(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    return this.#parts.bulkheads[lookup.operation].run(
+      inquiry.request,
+      () => this.#lookUpIfAdmitted(lookup, inquiry),
+      (rejection) => lookupFailed(lookup, failureOf(rejection)),
+    );
   }
 
   #lookUpIfAdmitted(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
