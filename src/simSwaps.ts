@@ -1,8 +1,6 @@
 import type { Clock } from './clock.ts';
-import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
-import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { EchoPolicy, type ReplyCheck } from './http/echo.ts';
+import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
 import { headersAt } from './http/operatorHeaders.ts';
@@ -53,6 +51,7 @@ import {
   type DiscoverySource,
   type CibaGrant,
 } from './tokens/authorizationSettings.ts';
+import { silentReplies } from './operator/silentReplies.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { KeptTokens } from './tokens/keptTokens.ts';
@@ -60,6 +59,7 @@ import { tokenReach } from './tokens/tokenReach.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
 import { Discovery } from './tokens/discovery/discovery.ts';
+import { SeenTokens } from './tokens/seenTokens.ts';
 import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
@@ -100,12 +100,16 @@ export interface SimSwapParts {
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
-  echo(settings: Pick<CorrelatorSettings, 'echo' | 'header'>): ReplyCheck;
+  echo(
+    settings: Pick<CorrelatorSettings, 'echo' | 'header'>,
+    silent: SilentReplies,
+    clock: Clock,
+  ): ReplyCheck;
   readonly retry: typeof decideRetry;
 }
 
 const JUDGES: Judges = {
-  echo: ({ echo, header }) => new EchoPolicy(echo, header),
+  echo: ({ echo, header }, silent, clock) => new EchoPolicy(echo, silent, clock, header),
   retry: decideRetry,
   retrieveDate: judgeRetrieveDate,
   check: judgeCheck,
@@ -138,13 +142,20 @@ function createRouting(
 ): OpenedRouting {
   if (settings === undefined) return { routing: operators, close: () => Promise.resolve() };
   const { url, timeoutMs, headers } = settings;
-  const replyCheck = judges.echo({ echo: 'auto', header: 'x-correlator' });
   const endpoint = new Endpoint(
-    { url, timeoutMs, connections: DIRECTORY_CONNECTIONS, replyCheck, headers },
-    { abortListeners },
+    {
+      name: NUMBER_DIRECTORY,
+      url,
+      timeoutMs,
+      connections: DIRECTORY_CONNECTIONS,
+      http2: 'auto',
+      replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
+      headers,
+    },
+    { abortListeners, clock, log },
   );
   const guarded = new GuardedEndpoint(endpoint, {
-    name: 'number directory',
+    name: NUMBER_DIRECTORY,
     kind: 'directory',
     circuit: new Circuit(clock),
     budget: new RetryBudget(clock),
@@ -163,6 +174,7 @@ function createRouting(
 }
 
 /** As many as to an operator's endpoint. */
+const NUMBER_DIRECTORY = 'number directory';
 const DIRECTORY_CONNECTIONS = 256;
 
 interface ServedOperator extends ServingOperator {
@@ -180,7 +192,7 @@ function createServedOperator(
 ): ServedOperator {
   const { name, prefixes, others } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
-  const create = guardedEndpoints(settings, parts, { abortListeners });
+  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners });
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const route = createRoute({
@@ -246,10 +258,12 @@ function guardedEndpoints(
     const { fixed, generated } = headersAt(settings.headers, name);
     const endpoint = new Endpoint(
       {
+        name: ENDPOINTS[name].name,
         url,
         timeoutMs,
         connections,
-        replyCheck: judges.echo(correlator),
+        http2: settings.http2,
+        replyCheck: judges.echo(correlator, silentReplies(settings, name), clock),
         headers: fixed,
         correlatorHeader: correlator.header,
         generatedHeaders: generated,
@@ -340,7 +354,8 @@ function createTokenManager(
 ): TokenManager {
   const { clientId, clientAuthentication } = settings;
   const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
-  return new TokenManager(settings, endpoints, authenticate, clock);
+  const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
+  return new TokenManager(settings, endpoints, authenticate, clock, seenTokens);
 }
 
 /** What the route of one operator's lookups takes. */
