@@ -13,7 +13,12 @@ import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
 import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { Log } from './log.ts';
-import { AUDIT_BUDGET_MS, OPEN_ADMISSION, type Admission } from './lookups/admission.ts';
+import {
+  AUDIT_BUDGET_MS,
+  OPEN_ADMISSIONS,
+  type Admission,
+  type Admissions,
+} from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
 import { DirectLookups } from './lookups/directLookups.ts';
@@ -22,11 +27,18 @@ import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
-import type { RoutedOperator } from './lookups/operators.ts';
+import type { Operators } from './lookups/operators.ts';
+import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
+import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { operatorLog } from './operator/operatorLog.ts';
-import { LOOKUP_ENDPOINTS, type OperatorSettings } from './operator/operatorSettings.ts';
+import { NumberDirectory } from './operator/numberDirectory.ts';
+import {
+  LOOKUP_ENDPOINTS,
+  type NumberDirectorySettings,
+  type OperatorSettings,
+} from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import {
@@ -67,11 +79,13 @@ export interface OperatorParts {
 export interface SimSwapParts {
   /** A number is asked about at the one whose prefix of it is the longest. */
   readonly operators: readonly OperatorParts[];
+  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
+  readonly directory?: NumberDirectorySettings | undefined;
   readonly consent: ConsentSettings;
   readonly clock: Clock;
   readonly log: Log;
   /** Stands before every lookup; everything is admitted where absent. */
-  readonly admission?: Admission;
+  readonly admissions?: Admissions;
   /** Overridden only by the chaos tests, which disable one check at a time. */
   readonly judges?: Judges;
 }
@@ -93,20 +107,54 @@ const JUDGES: Judges = {
 export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps {
   const abortListeners = new AbortListeners();
   const served = operators.map((operator) => createServedOperator(operator, parts, abortListeners));
-  const byPrefix = new Map(
-    served.flatMap((operator) => operator.prefixes.map((prefix) => [prefix, operator] as const)),
-  );
-  const of = (number: PhoneNumber) => byLongestPrefix(byPrefix, number);
+  const { routing, close } = createRouting(new OperatorsByPrefix(served), parts, abortListeners);
   return {
-    forRequest: (request) => createSimSwapLoader(new Executor({ of }, request)),
+    forRequest: (request) => createSimSwapLoader(new Executor(routing, request)),
     async close() {
       await Promise.all(served.map((operator) => operator.close()));
+      await close();
     },
   };
 }
 
-interface ServedOperator extends RoutedOperator {
-  readonly prefixes: readonly NumberPrefix[];
+interface OpenedRouting {
+  readonly routing: Operators;
+  readonly close: () => Promise<void>;
+}
+
+/** Whom to ask about a number: by its prefix, or by the word of the company's number directory. */
+function createRouting(
+  operators: OperatorsByPrefix,
+  { directory: settings, judges = JUDGES, clock, log }: SharedParts,
+  abortListeners: AbortListeners,
+): OpenedRouting {
+  if (settings === undefined) return { routing: operators, close: () => Promise.resolve() };
+  const { url, timeoutMs, headers } = settings;
+  const replyCheck = judges.echo('auto');
+  const endpoint = new Endpoint(
+    { url, timeoutMs, connections: DIRECTORY_CONNECTIONS, replyCheck, headers },
+    { abortListeners },
+  );
+  const guarded = new GuardedEndpoint(endpoint, {
+    name: 'number directory',
+    kind: 'directory',
+    circuit: new Circuit(clock),
+    budget: new RetryBudget(clock),
+    rules: { canTakeNewToken: false, retriesDoubtfulLookups: false },
+    decideRetry: judges.retry,
+    clock,
+    log,
+    random: Math.random,
+  });
+  const directory = new NumberDirectory(guarded);
+  const routing = new OperatorsByDirectory({ directory, settings, operators, clock, log });
+  return { routing, close: () => endpoint.close() };
+}
+
+/** As many as to an operator's endpoint. */
+const DIRECTORY_CONNECTIONS = 256;
+
+interface ServedOperator extends ServingOperator {
   readonly close: () => Promise<void>;
 }
 
@@ -119,21 +167,23 @@ function createServedOperator(
   shared: SharedParts,
   abortListeners: AbortListeners,
 ): ServedOperator {
-  const parts = { ...shared, log: operatorLog(settings.name, shared.log) };
+  const { name, prefixes, others } = settings;
+  const parts = { ...shared, log: operatorLog(name, shared.log) };
   const create = guardedEndpoints(settings, parts, { abortListeners });
   const authorization = authorizationEndpoints(settings, create, parts);
-  const lookups = eachOf(LOOKUP_ENDPOINTS, (name) => create(name, settings.lookupAddresses[name]));
+  const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const route = createRoute({
     ...parts,
     settings,
     stores: stores ?? storesInMemory(parts),
-    admission: parts.admission ?? OPEN_ADMISSION,
+    admission: (parts.admissions ?? OPEN_ADMISSIONS).of(name),
     tokens: createTokenManager(settings, authorization.endpoints, parts.clock),
     operator: new Operator(settings, lookups, parts.judges ?? JUDGES, parts.clock),
   });
   return {
-    name: settings.name,
-    prefixes: settings.prefixes,
+    name,
+    prefixes,
+    others,
     offer: settings,
     route,
     async close() {
