@@ -1,6 +1,4 @@
 import type { Clock } from './clock.ts';
-import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
-import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
@@ -32,7 +30,6 @@ import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
 import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
-import { OPERATOR_DEFAULTS } from './operator/operatorDefaults.ts';
 import { operatorLog } from './operator/operatorLog.ts';
 import { NumberDirectory } from './operator/numberDirectory.ts';
 import {
@@ -54,8 +51,8 @@ import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
 import { Discovery } from './tokens/discovery/discovery.ts';
-import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager.ts';
 import { SeenTokens } from './tokens/seenTokens.ts';
+import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
 export interface SimSwaps {
@@ -135,18 +132,18 @@ function createRouting(
   const { url, timeoutMs, headers } = settings;
   const endpoint = new Endpoint(
     {
-      name: 'number directory',
+      name: NUMBER_DIRECTORY,
       url,
       timeoutMs,
       connections: DIRECTORY_CONNECTIONS,
-      http2: OPERATOR_DEFAULTS.http2,
+      http2: 'auto',
       replyCheck: judges.echo('auto', 'fresh', clock),
       headers,
     },
     { abortListeners, clock, log },
   );
   const guarded = new GuardedEndpoint(endpoint, {
-    name: 'number directory',
+    name: NUMBER_DIRECTORY,
     kind: 'directory',
     circuit: new Circuit(clock),
     budget: new RetryBudget(clock),
@@ -162,6 +159,7 @@ function createRouting(
 }
 
 /** As many as to an operator's endpoint. */
+const NUMBER_DIRECTORY = 'number directory';
 const DIRECTORY_CONNECTIONS = 256;
 
 interface ServedOperator extends ServingOperator {
@@ -342,8 +340,8 @@ function createTokenManager(
 ): TokenManager {
   const { clientId, clientAuthentication } = settings;
   const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
-  const seen = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
-  return new TokenManager(settings, endpoints, authenticate, clock, seen);
+  const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
+  return new TokenManager(settings, endpoints, authenticate, clock, seenTokens);
 }
 
 /** What the route of one operator's lookups takes. */

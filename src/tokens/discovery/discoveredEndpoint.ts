@@ -48,7 +48,7 @@ export class DiscoveredEndpoint {
     return this.#place(address).post({ ...request, judge });
   }
 
-  /** As {@link GuardedEndpoint.distrust}, wherever the endpoint is or was. */
+  /** See {@link GuardedEndpoint.distrust}: wherever it was asked of late. */
   distrust(): void {
     for (const place of this.#places.values()) place.distrust();
   }
