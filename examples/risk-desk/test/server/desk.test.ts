@@ -428,6 +428,22 @@ describe('a request that does not come from the page', () => {
   });
 });
 
+describe('a page that asks too much at a time', () => {
+  it('is told so, and asks on when something has come to its end', async () => {
+    const person = await SignedIn.as(stack.url, stack.people.analyst);
+    const pages = new AbortController();
+    const pending = Array.from({ length: 16 }, () => person.ask([SILENT], pages));
+    const ended = Promise.allSettled(pending);
+    await vi.waitFor(
+      async () => expect((await person.ask([ONE])).codes).toEqual(['RATE_LIMITED']),
+      { timeout: 5000 },
+    );
+    pages.abort();
+    await ended;
+    await vi.waitFor(async () => expect((await person.ask([ONE])).codes).toEqual([]));
+  });
+});
+
 describe('a body', () => {
   it('that is too long is refused, whether it says so or not, and its sender can read why', async () => {
     const long = 'x'.repeat(256 * 1024);
