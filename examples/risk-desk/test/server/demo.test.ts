@@ -36,9 +36,9 @@ describe('npm run demo', () => {
 
     // A page that cancels is where the gateway would quote what it asked.
     const lead = await SignedIn.as(desk, PEOPLE.lead);
-    const page = new AbortController();
-    const asked = lead.ask([SILENT], { signal: page.signal });
-    setTimeout(() => page.abort(), 500);
+    const cancelling = new AbortController();
+    const asked = lead.ask([SILENT], { signal: cancelling.signal });
+    setTimeout(() => cancelling.abort(), 500);
     await expect(asked).rejects.toThrow('aborted');
     await lead.ask([SWAPPED]);
 
