@@ -110,6 +110,11 @@ export class GuardedEndpoint {
     });
   }
 
+  /** Breaks what is still under way and closes the connections. */
+  close(): Promise<void> {
+    return this.#endpoint.close();
+  }
+
   async #retry<J extends Judged>(request: GuardedPost<J>, first: Attempt<J>): Promise<Outcome<J>> {
     const attempts = leftOf(first);
     const over: Outcome<J> = { judged: first.judged, attempts, mayRetryWithNewToken: false };

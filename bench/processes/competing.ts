@@ -13,7 +13,7 @@ export function operatorAddress(): OperatorAddress {
   return { authUrl, simSwapUrl };
 }
 
-/** Lets whoever started this process read what it uses, beside what it answers itself. */
+/** Answers what a contestant of this process answers, and what the process uses. */
 export function compete(answers: Answers): void {
   const watch = new LoopWatch();
   answer({

@@ -1,5 +1,5 @@
 /** How the operator behaves for the next workload. */
-export interface OperatorManners {
+export interface OperatorBehaviour {
   /** How long each reply takes. */
   readonly hopMs: number;
   /** Every so manyth line was swapped ten days ago; 0 for none. */
@@ -10,15 +10,7 @@ export interface OperatorManners {
   readonly intervalSeconds: number;
 }
 
-/** What reached the operator. */
-export interface OperatorCounts {
-  tokens: number;
-  lookups: number;
-  prompts: number;
-  polls: number;
-}
-
-export const NOBODY_SWAPPED: OperatorManners = {
+export const DEFAULT_BEHAVIOUR: OperatorBehaviour = {
   hopMs: 0,
   swappedEvery: 0,
   refusesLookups: false,
