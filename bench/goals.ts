@@ -9,9 +9,6 @@ export interface Goal {
   /** Left out where a figure is only reported. */
   readonly atMost?: number;
   /**
-   * Three bounds are wider since lookups are shared: each has an AbortController of its own, which is half
-   * of what a number in flight holds, and shows at a thousand numbers. To be won back.
-   *
    * What the guard holds the median to: what is held today, and so much more that noise cannot trip it.
    * Only counts, bytes and ratios to the same work in the same run: times and contestants move with the
    * machine, and CI runs on any.
@@ -95,7 +92,7 @@ export const GOALS: readonly Goal[] = [
     says: 'CPU a number, 1,000 numbers, against raw undici',
     found: cpu('1,000 × window', 'raw undici'),
     atMost: 1.15,
-    guard: 3,
+    guard: 2,
   },
   {
     says: 'CPU a number, 100 numbers, against Apollo standalone and its REST data source',
@@ -169,7 +166,7 @@ export const GOALS: readonly Goal[] = [
       over: { row: '100 numbers', as: 'ratio' },
     },
     atMost: 1,
-    guard: 2.8,
+    guard: 2.2,
   },
   {
     says: 'heap a number in flight, in one query of 1,000, bytes',
@@ -180,7 +177,7 @@ export const GOALS: readonly Goal[] = [
       figure: 'heapBytesPerNumber',
     },
     atMost: 5000,
-    guard: 12_000,
+    guard: 9000,
   },
   {
     says: 'event loop held up at 1,000 numbers, ms',

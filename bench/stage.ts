@@ -115,7 +115,7 @@ export class Stage implements AsyncDisposable {
     return { program, url: await program.ask('url'), headers: {} };
   }
 
-  /** Ours with all that it has for production: callers' tokens, quotas, and an audit trail in a file. */
+  /** Ours with all that it has for production: callers' tokens, quotas, and an audit log in a file. */
   async oursInProduction(
     settings: Readonly<Record<string, string>> = {},
   ): Promise<ServerUnderTest> {

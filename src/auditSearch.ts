@@ -1,47 +1,71 @@
-import { createReadStream } from 'node:fs';
 import { parseArgs } from 'node:util';
-import type { AuditSettings } from './caller/audit/auditSettings.ts';
+import { filesOf, settingsOf, timeOf } from './auditArguments.ts';
 import { findEntries, type Sought } from './caller/audit/findEntries.ts';
 import { linesOf } from './caller/audit/lines.ts';
-import { ConfigError } from './config/environment.ts';
+import { textOf } from './caller/audit/logFiles.ts';
 import { readAuditConfig } from './config.ts';
-import { parsePhoneNumber } from './domain/phoneNumber.ts';
+import { parsePhoneNumber, type PhoneNumber } from './domain/phoneNumber.ts';
 import { fail } from './termination.ts';
 
-const USAGE = `npm run audit -- --number NUMBER [FILE ...]
-npm run audit -- --subject SUBJECT [FILE ...]
-  Prints the entries of the audit log that are about a person, one JSON line each.
+const USAGE = `npm run audit -- [--number NUMBER] [--subject SUBJECT] [--client CLIENT] [--since DAY] [--until DAY]
+                 [--outcome OUTCOME] [--operator NAME] [FILE ...]
+  Prints the entries of the audit log that fit all of these, one JSON line each; name at least one.
   NUMBER   + and the country code first: +447700900001; found in whatever form a token named it
-  SUBJECT  what the issuer calls the person: the claim "sub" of their tokens
-  FILE     where the log is, older files first; what AUDIT_LOG names if left out, - for standard input
+  SUBJECT  what the issuer calls the person who asked: the claim "sub" of their tokens
+  CLIENT   what the issuer calls the client that asked
+  DAY      2026-11-01, or a time such as 2026-11-01T08:00:00Z; a day begins at midnight UTC
+  OUTCOME  answered, asked, broken or a code such as CONSENT_DENIED
+  NAME     the operator's, as in its settings
+  FILE     where the log is, gzipped or not, older files first; AUDIT_LOG and what it was rotated to if left out,
+           - for standard input
   AUDIT_KEY (or AUDIT_KEY_FILE) must be what it was when the log was written; several with commas between.
 `;
 
 function readArguments(): { sought: Sought; files: readonly string[] } {
+  const { values, positionals } = parsedArguments();
+  const { number, subject, client, since, until, outcome, operator } = values;
+  if (Object.keys(values).length === 0) return fail(USAGE);
+  return {
+    sought: {
+      ...(number === undefined ? {} : { number: numberOf(number) }),
+      ...(subject === undefined ? {} : { subject }),
+      ...(client === undefined ? {} : { client }),
+      ...(since === undefined ? {} : { sinceMs: timeOf('--since', since) }),
+      ...(until === undefined ? {} : { untilMs: timeOf('--until', until) }),
+      ...(outcome === undefined ? {} : { outcome }),
+      ...(operator === undefined ? {} : { operator }),
+    },
+    files: positionals,
+  };
+}
+
+function parsedArguments() {
   try {
-    const { values, positionals } = parseArgs({
-      options: { number: { type: 'string' }, subject: { type: 'string' } },
+    const text = { type: 'string' } as const;
+    return parseArgs({
+      options: {
+        number: text,
+        subject: text,
+        client: text,
+        since: text,
+        until: text,
+        outcome: text,
+        operator: text,
+      },
       allowPositionals: true,
     });
-    return { sought: soughtBy(values.number, values.subject), files: positionals };
   } catch {
     return fail(USAGE);
   }
 }
 
-function soughtBy(text: string | undefined, subject: string | undefined): Sought {
-  if (text === undefined) return subject === undefined ? fail(USAGE) : { subject };
-  if (subject !== undefined) return fail(USAGE);
+function numberOf(text: string): PhoneNumber {
   const number = parsePhoneNumber(text);
-  return 'refused' in number ? fail(number.refused) : { number: number.value };
-}
-
-function readSettings(): AuditSettings {
-  try {
-    return readAuditConfig() ?? fail(USAGE);
-  } catch (error) {
-    if (error instanceof ConfigError) return fail(error.message);
-    throw error;
+  switch (number.kind) {
+    case 'parsed':
+      return number.value;
+    case 'refused':
+      return fail(number.reason);
   }
 }
 
@@ -49,19 +73,16 @@ function readSettings(): AuditSettings {
 process.stdout.on('error', () => process.exit(1));
 
 const { sought, files: named } = readArguments();
-const audit = readSettings();
-const files = named.length > 0 ? named : [audit.file ?? fail(USAGE)];
+const audit = settingsOf(readAuditConfig) ?? fail('AUDIT_KEY is missing: a search needs it.');
 
 const count = { found: 0, torn: 0 };
-for (const file of files) {
-  const input = file === '-' ? process.stdin : createReadStream(file);
-  input.setEncoding('utf8');
+for (const file of await filesOf(named, audit.file)) {
   try {
-    for await (const line of findEntries(linesOf(input), sought, audit.keys, count)) {
+    for await (const line of findEntries(linesOf(textOf(file)), sought, audit.keys, count)) {
       process.stdout.write(`${line}\n`);
     }
   } catch {
-    fail(`${file} cannot be read.`);
+    fail(`${file} cannot be read to its end.`);
   }
 }
 process.stderr.write(

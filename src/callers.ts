@@ -1,6 +1,6 @@
 import { AuditFile } from './caller/audit/auditFile.ts';
 import type { AuditSettings } from './caller/audit/auditSettings.ts';
-import { AuditTrail, type AuditTarget } from './caller/audit/auditTrail.ts';
+import { AuditLog, type AuditTarget } from './caller/audit/auditLog.ts';
 import { CallerAdmission } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate } from './caller/gate.ts';
@@ -9,7 +9,7 @@ import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
-import { JwksEndpoint } from './http/jsonDocument.ts';
+import { JwksEndpoint } from './http/jwksEndpoint.ts';
 import type { Log } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 
@@ -52,7 +52,7 @@ export function createGate(
 export interface OpenedAdmission {
   readonly admission: CallerAdmission;
   /** Absent where nothing is audited: without a key, which loopback alone may do. */
-  readonly trail: AuditTrail | undefined;
+  readonly auditLog: AuditLog | undefined;
 }
 
 export function createAdmission(
@@ -62,11 +62,11 @@ export function createAdmission(
 ): OpenedAdmission {
   if (audit === undefined) {
     const admission = new CallerAdmission({ quotas, audit, clock, log });
-    return { admission, trail: undefined };
+    return { admission, auditLog: undefined };
   }
-  const trail = new AuditTrail(auditTarget(audit.file, clock), clock);
-  const audited = { trail, key: audit.keys[0] };
-  return { admission: new CallerAdmission({ quotas, audit: audited, clock, log }), trail };
+  const auditLog = new AuditLog(auditTarget(audit.file, clock), clock);
+  const audited = { auditLog, key: audit.keys[0] };
+  return { admission: new CallerAdmission({ quotas, audit: audited, clock, log }), auditLog };
 }
 
 /** On standard output, a line of the audit log is told from one of the log by its member `audit`. */

@@ -6,10 +6,11 @@ import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './config/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
-import { readAccess, readProfile, type OperatorProfile } from './config/operator.ts';
+import { readOperators, type OperatorsConfig } from './config/operators.ts';
+import { readPrice } from './config/price.ts';
+import type { Price } from './domain/price.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
-import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import {
@@ -19,10 +20,9 @@ import {
 } from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
-import type { OperatorSettings } from './operator/operatorSettings.ts';
 
 /** All settings of a process (design §6), read once. */
-export interface Config {
+export interface Config extends OperatorsConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
@@ -34,15 +34,10 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
-  /** One for now. Where none is configured, the built-in simulator is asked, by this profile. */
-  readonly operators: readonly OperatorSettings[];
-  readonly simulator: OperatorProfile | undefined;
   readonly requestTimeoutMs: number;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
-  /** How long after its lookup left a fact answers further requests of its caller and purpose. */
-  readonly keepFactsSeconds: number;
   /** Where consents lie that several processes share; in the process itself where absent. */
   readonly sharedState: SharedState | undefined;
   readonly limits: OperationLimits;
@@ -60,8 +55,6 @@ export interface Config {
 export function readConfig(environment: Environment = process.env): Config {
   const read = new EnvironmentReader(environment);
   const production = read.text('NODE_ENV') === 'production';
-  const access = readAccess(read, production);
-  const profile = readProfile(read);
   const host = read.text('HOST', '127.0.0.1');
   const role = read.oneOf('ROLE', ['bff', 'subgraph']);
   const exposure = exposureOf(host, production);
@@ -77,8 +70,7 @@ export function readConfig(environment: Environment = process.env): Config {
     allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
     trustedDocuments: readTrustedDocuments(read, role),
-    operators: access === undefined ? [] : [{ ...profile, ...access }],
-    simulator: access === undefined ? profile : undefined,
+    ...readOperators(read, production),
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
     drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
     consent: {
@@ -89,10 +81,6 @@ export function readConfig(environment: Environment = process.env): Config {
       failureSeconds: read.integer('CONSENT_FAILURE_SECONDS', 60, { min: 1, max: 3600 }),
       resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 10, max: 3600 }),
     },
-    keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS', asksOwner(profile.flow) ? 60 : 0, {
-      min: 0,
-      max: 300,
-    }),
     sharedState: readSharedState(read),
     limits: {
       maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION', 100, {
@@ -106,6 +94,7 @@ export function readConfig(environment: Environment = process.env): Config {
     quotas: readQuotas(read, callers.tokens !== undefined),
     audit: readAudit(read, exposure),
   };
+  readPrice(read);
   read.findTypos();
   read.finish();
   return config;
@@ -121,6 +110,27 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
+}
+
+/** What a report of usage needs. */
+export interface UsageConfig {
+  readonly auditLog: string | undefined;
+  /** What an operator bills, by the name that its audit lines have; `undefined` where it is not set. */
+  readonly priceOf: (operator: string) => Price | undefined;
+  readonly currency: string | undefined;
+}
+
+/**
+ * Reads what a report of usage needs.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readUsageConfig(environment: Environment = process.env): UsageConfig {
+  const read = new EnvironmentReader(environment);
+  const price = readPrice(read);
+  const auditLog = read.text('AUDIT_LOG');
+  read.finish();
+  return { auditLog, priceOf: () => price, currency: price?.currency };
 }
 
 /** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */

@@ -33,7 +33,7 @@ export interface PlanResult {
 
 /** An access token is asked for: once, with its retry. */
 export interface TokenMessage extends Traced<TokenResult> {
-  readonly grant: 'client_credentials' | 'ciba';
+  readonly grant: 'client_credentials' | 'jwt-bearer' | 'ciba';
   readonly operation: Operation;
 }
 

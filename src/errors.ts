@@ -106,7 +106,7 @@ export const ERRORS = {
   },
   AUDIT_UNAVAILABLE: {
     message:
-      'Nothing was asked, as it could not be put on record. The team that runs this service has to act.',
+      'Nothing was asked, as the audit log could not be written. The team that runs this service has to act.',
     remedy: 'do not trust an SMS code; see that the audit log can be written',
     audience: 'platform',
     places: ['field'],

@@ -5,6 +5,7 @@ import { readConfig, type Config } from './config.ts';
 import { errorName } from './errors.ts';
 import { createLog } from './log.ts';
 import { openingDocument, type ExampleSettings } from './openingDocument.ts';
+import { addressesBelow } from './operator/operatorDefaults.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { sumUpRepeats } from './repeats.ts';
 import { startServer } from './server.ts';
@@ -95,15 +96,14 @@ function simulatedOperator(
 ): OperatorSettings {
   return {
     ...profile,
-    authUrl,
-    simSwapUrl,
+    ...addressesBelow(authUrl, simSwapUrl),
     clientId,
     clientAuthentication: { method: 'basic', secret: clientSecret },
   };
 }
 
 function hostsOf(asked: readonly OperatorSettings[]): string {
-  return asked.map(({ simSwapUrl }) => new URL(simSwapUrl).hostname).join(', ');
+  return asked.map(({ lookupAddresses }) => new URL(lookupAddresses.check).hostname).join(', ');
 }
 
 async function simulated(): Promise<LaunchedSimulator> {

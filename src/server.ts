@@ -1,5 +1,5 @@
 import { createAdmission, createGate, type OpenedGate } from './callers.ts';
-import type { AuditTrail } from './caller/audit/auditTrail.ts';
+import type { AuditLog } from './caller/audit/auditLog.ts';
 import type { Clock } from './clock.ts';
 import { allowsHost } from './config/allowedHosts.ts';
 import { isLoopback } from './config/loopback.ts';
@@ -49,7 +49,7 @@ export interface ServerParts {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock, log } = parts;
   const stores = await openStores(parts);
-  const { admission, trail } = createAdmission(config.audit, stores.quotas, parts);
+  const { admission, auditLog } = createAdmission(config.audit, stores.quotas, parts);
   const operators = await Promise.all(
     parts.operators.map(async (settings) => ({
       settings,
@@ -61,7 +61,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   await apollo.start();
 
   const { gate, keys, close: closeGate } = createGate(config.callers, parts);
-  const needs = needsOf(parts, { keys, redis: stores.redis, trail });
+  const needs = needsOf(parts, { keys, redis: stores.redis, auditLog });
   const readiness = new Readiness({ needs, clock, log, random: Math.random });
   const explorer = explorerOf(parts);
   const http = new HttpServer({
@@ -117,8 +117,8 @@ function needsOf(
   {
     keys,
     redis,
-    trail,
-  }: Pick<OpenedGate, 'keys'> & Pick<Stores, 'redis'> & { readonly trail: AuditTrail | undefined },
+    auditLog,
+  }: Pick<OpenedGate, 'keys'> & Pick<Stores, 'redis'> & { readonly auditLog: AuditLog | undefined },
 ): readonly Need[] {
   const needs: Need[] = [];
   if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
@@ -126,9 +126,9 @@ function needsOf(
     const ping = async (): Promise<void> => void (await redis.run('return 1', []));
     needs.push({ name: 'REDIS_URL', probe: ping });
   }
-  if (trail !== undefined) {
+  if (auditLog !== undefined) {
     const begin = () =>
-      trail.write({ audit: 'start', time: new Date(clock.nowMs()).toISOString() });
+      auditLog.write({ audit: 'start', time: new Date(clock.nowMs()).toISOString() });
     needs.push({ name: 'AUDIT_LOG', probe: begin });
   }
   return needs;
@@ -159,7 +159,7 @@ function maxWaitMs({ config, operators }: ServerParts): number | undefined {
 /** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */
 function stopLimitMs({ config, operators }: ServerParts): number {
   const requestsMs = config.drainGraceMs + config.requestTimeoutMs + SLOWEST_BYTES_MS;
-  const exchangeMs = Math.max(0, ...operators.map(({ timeoutMs }) => timeoutMs));
+  const exchangeMs = Math.max(0, ...operators.map(({ limits }) => limits.timeoutMs));
   return requestsMs + 2 * exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS;
 }
 

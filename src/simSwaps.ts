@@ -1,8 +1,10 @@
 import type { Clock } from './clock.ts';
+import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
 import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
+import type { EndpointName, OperatorHeader } from './http/wireSettings.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
@@ -22,10 +24,15 @@ import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import type { RoutedOperator } from './lookups/operators.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
+import { operatorLog } from './operator/operatorLog.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
-import { asksOwner } from './tokens/authorizationSettings.ts';
+import {
+  asksOwner,
+  type AuthorizationAddresses,
+  type CibaGrant,
+} from './tokens/authorizationSettings.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
@@ -48,15 +55,13 @@ export interface OperatorStores {
 /** One operator to ask. */
 export interface OperatorParts {
   readonly settings: OperatorSettings;
-  /** Whether a number is this operator's; every number is where absent. */
-  readonly serves?: (number: PhoneNumber) => boolean;
   /** Where absent, consents lie in this process and the facts of the 2-legged flow are not kept. */
   readonly stores?: OperatorStores;
 }
 
 /** What is handed in from outside. */
 export interface SimSwapParts {
-  /** A number is asked about at the first one that serves it. */
+  /** A number is asked about at the one whose prefix of it is the longest. */
   readonly operators: readonly OperatorParts[];
   readonly consent: ConsentSettings;
   readonly clock: Clock;
@@ -84,7 +89,10 @@ const JUDGES: Judges = {
 export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps {
   const abortListeners = new AbortListeners();
   const served = operators.map((operator) => createServedOperator(operator, parts, abortListeners));
-  const of = (number: PhoneNumber) => served.find(({ serves }) => serves(number));
+  const byPrefix = new Map(
+    served.flatMap((operator) => operator.prefixes.map((prefix) => [prefix, operator] as const)),
+  );
+  const of = (number: PhoneNumber) => byLongestPrefix(byPrefix, number);
   return {
     forRequest: (request) => createSimSwapLoader(new Executor({ of }, request)),
     async close() {
@@ -94,7 +102,7 @@ export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps 
 }
 
 interface ServedOperator extends RoutedOperator {
-  readonly serves: (number: PhoneNumber) => boolean;
+  readonly prefixes: readonly NumberPrefix[];
   readonly close: () => Promise<void>;
 }
 
@@ -103,10 +111,12 @@ type SharedParts = Omit<SimSwapParts, 'operators'>;
 
 /** One operator, from the route of its lookups down to its connections. */
 function createServedOperator(
-  { settings, serves = () => true, stores }: OperatorParts,
-  parts: SharedParts,
+  { settings, stores }: OperatorParts,
+  shared: SharedParts,
   abortListeners: AbortListeners,
 ): ServedOperator {
+  const { name, prefixes } = settings;
+  const parts = { ...shared, log: operatorLog(name, shared.log) };
   const endpoints: Endpoint[] = [];
   const guarded = guardedEndpoints(settings, parts, { abortListeners }, endpoints);
   const route = createRoute({
@@ -118,7 +128,8 @@ function createServedOperator(
     operator: createOperator(settings, guarded, parts),
   });
   return {
-    serves,
+    name,
+    prefixes,
     offer: settings,
     route,
     async close() {
@@ -136,7 +147,18 @@ function storesInMemory({ clock, consent }: SharedParts): OperatorStores {
   };
 }
 
-type Guarded = (name: string, kind: ExchangeKind, url: string) => GuardedEndpoint;
+type Guarded = (name: EndpointName, url: string) => GuardedEndpoint;
+
+/** What the log calls each endpoint, and how its exchanges are retried. */
+const ENDPOINTS: Readonly<
+  Record<EndpointName, { readonly name: string; readonly kind: ExchangeKind }>
+> = {
+  token: { name: 'token', kind: 'client-credentials' },
+  backchannelAuthentication: { name: 'bc-authorize', kind: 'backchannel-authentication' },
+  cibaToken: { name: 'CIBA token', kind: 'token-poll' },
+  retrieveDate: { name: 'retrieve-date', kind: 'lookup' },
+  check: { name: 'check', kind: 'lookup' },
+};
 
 /** Makes the endpoints of one operator, which share its retry budget; adds each to those to be closed. */
 function guardedEndpoints(
@@ -150,13 +172,14 @@ function guardedEndpoints(
     canTakeNewToken: !asksOwner(settings.flow),
     retriesDoubtfulLookups: settings.retriesLookups,
   };
-  return (name, kind, url) => {
-    const replyCheck = judges.echo(settings.correlatorEcho);
-    const endpoint = new Endpoint({ ...settings, url, replyCheck }, shared);
+  return (name, url) => {
+    const { timeoutMs, connections } = settings.limits;
+    const replyCheck = judges.echo(settings.correlator.echo);
+    const headers = fixedHeaders(settings.headers, name);
+    const endpoint = new Endpoint({ url, timeoutMs, connections, replyCheck, headers }, shared);
     endpoints.push(endpoint);
     return new GuardedEndpoint(endpoint, {
-      name,
-      kind,
+      ...ENDPOINTS[name],
       circuit: new Circuit(clock),
       budget,
       rules,
@@ -168,28 +191,47 @@ function guardedEndpoints(
   };
 }
 
+function fixedHeaders(
+  headers: readonly OperatorHeader[],
+  endpoint: EndpointName,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    headers.flatMap(({ name, value, endpoints }) =>
+      endpoints.has(endpoint) && value.kind === 'fixed' ? [[name, value.text]] : [],
+    ),
+  );
+}
+
 /** Service, "Endpoints" 1 to 3. */
 function createTokenManager(
   settings: OperatorSettings,
   guarded: Guarded,
   clock: Clock,
 ): TokenManager {
-  const { authUrl, clientId, clientAuthentication } = settings;
-  const ciba = `${authUrl}/openIDConnectCIBA/v1`;
+  const { clientId, clientAuthentication } = settings;
+  const addresses = authorizationAddresses(settings);
   return new TokenManager(
     settings,
     {
-      clientCredentials: guarded('token', 'client-credentials', `${authUrl}/oauth/v1/token`),
+      token: guarded('token', addresses.token),
       backchannelAuthentication: guarded(
-        'bc-authorize',
-        'backchannel-authentication',
-        `${ciba}/bc-authorize`,
+        'backchannelAuthentication',
+        addresses.backchannelAuthentication,
       ),
-      cibaToken: guarded('CIBA token', 'token-poll', `${ciba}/token`),
+      cibaToken: guarded('cibaToken', addresses.cibaToken),
     },
     createClientAuthentication(clientId, clientAuthentication, clock),
     clock,
   );
+}
+
+function authorizationAddresses({ authorization }: OperatorSettings): AuthorizationAddresses {
+  switch (authorization.from) {
+    case 'settings':
+      return authorization.addresses;
+    case 'discovery':
+      throw new Error('The addresses of an authorization server are not known yet.');
+  }
 }
 
 /** Service, "Endpoints" 4 and 5. */
@@ -198,12 +240,12 @@ function createOperator(
   guarded: Guarded,
   { judges = JUDGES, clock }: SharedParts,
 ): Operator {
-  const { simSwapUrl } = settings;
+  const { lookupAddresses } = settings;
   return new Operator(
     settings,
     {
-      retrieveDate: guarded('retrieve-date', 'lookup', `${simSwapUrl}/retrieve-date`),
-      check: guarded('check', 'lookup', `${simSwapUrl}/check`),
+      retrieveDate: guarded('retrieveDate', lookupAddresses.retrieveDate),
+      check: guarded('check', lookupAddresses.check),
     },
     judges,
     clock,
@@ -232,25 +274,31 @@ function createRoute(parts: RouteParts): LookupRoute {
       return new KeptAnswers(route, { keptFacts, admission, offer: settings });
     }
     case '3-legged':
-      return new KeptAnswers(consentedLookups(parts), { keptFacts, admission, offer: settings });
+      return new KeptAnswers(consentedLookups(parts, settings.grant), {
+        keptFacts,
+        admission,
+        offer: settings,
+      });
   }
 }
 
-/** Fewer permits slow a hundred numbers down; more open sockets that an operator would count. */
-const BULKHEAD = { permits: 256, queue: 10_000 };
+/** Beyond it a batch waits longer than its callers do. */
+const QUEUE = 10_000;
 
-function directLookups({ tokens, operator, admission, clock }: RouteParts): DirectLookups {
-  const bulkheads = {
-    'retrieve-date': new Bulkhead(BULKHEAD, clock),
-    check: new Bulkhead(BULKHEAD, clock),
-  };
+function bulkhead({ settings, clock }: RouteParts): Bulkhead {
+  return new Bulkhead({ permits: settings.limits.permits, queue: QUEUE }, clock);
+}
+
+function directLookups(parts: RouteParts): DirectLookups {
+  const { tokens, operator, admission, clock } = parts;
+  const bulkheads = { 'retrieve-date': bulkhead(parts), check: bulkhead(parts) };
   return new DirectLookups({ tokens, operator, admission, bulkheads, clock });
 }
 
-function consentedLookups(parts: RouteParts): ConsentedLookups {
+function consentedLookups(parts: RouteParts, { firstPoll }: CibaGrant): ConsentedLookups {
   const { settings, consent, stores, admission, tokens, operator, clock } = parts;
   // An exchange and its one retry.
-  const exchangeMs = 2 * settings.timeoutMs;
+  const exchangeMs = 2 * settings.limits.timeoutMs;
   return new ConsentedLookups(
     {
       tokens,
@@ -265,9 +313,9 @@ function consentedLookups(parts: RouteParts): ConsentedLookups {
         failureMs: consent.failureSeconds * 1000,
         resultMs: consent.resultSeconds * 1000,
         leaseMs: exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS,
-        firstPoll: settings.cibaFirstPoll,
+        firstPoll,
       },
-      bulkheads: { requests: new Bulkhead(BULKHEAD, clock), polls: new Bulkhead(BULKHEAD, clock) },
+      bulkheads: { requests: bulkhead(parts), polls: bulkhead(parts) },
       exchangeMs,
       clock,
     },

@@ -15,7 +15,7 @@ import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
 
 /** What stores take. */
 export interface StoreParts {
-  readonly config: Pick<Config, 'sharedState' | 'consent' | 'keepFactsSeconds' | 'quotas'>;
+  readonly config: Pick<Config, 'sharedState' | 'consent' | 'quotas'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -80,8 +80,8 @@ function sharedStores(
 }
 
 function keptFactsSettings(
-  { keepFactsSeconds, consent }: StoreParts['config'],
-  { flow }: OperatorSettings,
+  { consent }: StoreParts['config'],
+  { keepFactsSeconds, flow }: OperatorSettings,
 ): { readonly keepMs: number; readonly resultMs: number } {
   return {
     keepMs: keepFactsSeconds * 1000,
@@ -90,6 +90,6 @@ function keptFactsSettings(
 }
 
 /** What tells one operator from another in a shared store. */
-function nameOf({ authUrl, clientId }: OperatorSettings): string {
-  return `${authUrl} ${clientId}`;
+function nameOf({ name, lookupAddresses, clientId }: OperatorSettings): string {
+  return `${name} ${new URL(lookupAddresses.check).origin} ${clientId}`;
 }

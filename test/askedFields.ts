@@ -14,9 +14,12 @@ export function askField(
   args: FieldArguments = {},
 ): Promise<FieldAnswer> {
   const ask = FIELDS[field](args);
-  return 'refused' in ask
-    ? Promise.reject(new RangeError(ask.refused))
-    : loader.answer(number, ask.value);
+  switch (ask.kind) {
+    case 'parsed':
+      return loader.answer(number, ask.value);
+    case 'refused':
+      return Promise.reject(new RangeError(ask.reason));
+  }
 }
 
 /** A loader by the names of the fields, which rejects with a `LookupError` as they do. */

@@ -63,23 +63,49 @@ describe('without settings', () => {
       logLevel: 'info',
       operators: [],
       simulator: {
+        name: 'operator',
+        prefixes: ['default'],
+        others: [],
+        keepFactsSeconds: 0,
         flow: '2-legged',
+        grant: {
+          type: 'client_credentials',
+          username: { before: 'tel:', form: 'with-plus', after: '' },
+          inQuery: [],
+        },
         operations: new Set(['retrieve-date', 'check']),
-        scopes: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },
-        cibaGrantType: 'urn:openid:params:mc:grant-type:ciba',
-        cibaFirstPoll: 'at-once',
-        sendPhoneNumber: 'auto',
+        scopes: {
+          operations: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },
+          openid: false,
+          joinedBy: ' ',
+        },
+        tokens: { use: 'once', marginSeconds: 5, defaultLifetimeSeconds: 60 },
+        phoneNumber: { send: 'auto', place: { in: 'body' }, form: 'with-plus' },
         maxAgeHours: 2400,
         dateMarginHours: 48,
         trustMonitoredPeriod: true,
-        correlatorEcho: 'auto',
+        reading: {
+          members: {
+            phoneNumber: 'phoneNumber',
+            maxAge: 'maxAge',
+            swapped: 'swapped',
+            latestSimChange: 'latestSimChange',
+            monitoredPeriod: 'monitoredPeriod',
+          },
+          maxAgeUnit: 'hours',
+          nullMeans: { kind: 'not-disclosed' },
+          sentinelDates: [],
+        },
         retriesLookups: false,
-        headers: {},
-        timeoutMs: 5000,
+        oneCallPerNumber: false,
+        errors: { wordAt: [], rules: [] },
+        correlator: { header: 'x-correlator', form: 'traceable', echo: 'auto' },
+        headers: [],
+        limits: { timeoutMs: 5000, connections: 256, permits: 256 },
       },
+      directory: undefined,
       requestTimeoutMs: 10_000,
       drainGraceMs: 0,
-      keepFactsSeconds: 0,
       consent: {
         waitMs: 3000,
         maxWaitMs: 30_000,
@@ -115,8 +141,18 @@ describe('an operator', () => {
     expect(simulator).toBeUndefined();
     expect(operators).toMatchObject([
       {
-        authUrl: 'https://auth.example',
-        simSwapUrl: 'https://api.example/sim-swap/v2',
+        authorization: {
+          from: 'settings',
+          addresses: {
+            token: 'https://auth.example/oauth/v1/token',
+            backchannelAuthentication: 'https://auth.example/openIDConnectCIBA/v1/bc-authorize',
+            cibaToken: 'https://auth.example/openIDConnectCIBA/v1/token',
+          },
+        },
+        lookupAddresses: {
+          retrieveDate: 'https://api.example/sim-swap/v2/retrieve-date',
+          check: 'https://api.example/sim-swap/v2/check',
+        },
         clientId: 'client',
         clientAuthentication: { method: 'basic', secret: 's3cret-value' },
         flow: '2-legged',
@@ -127,10 +163,10 @@ describe('an operator', () => {
   test('slashes at the end of an address are dropped', () => {
     const [operator] = readConfig({
       ...OPERATOR,
-      OPERATOR_AUTH_URL: 'http://localhost:4010//',
+      OPERATOR_SIM_SWAP_URL: 'http://localhost:4010//',
     }).operators;
 
-    expect(operator?.authUrl).toBe('http://localhost:4010');
+    expect(operator?.lookupAddresses.check).toBe('http://localhost:4010/check');
   });
 
   test.each([
@@ -139,7 +175,7 @@ describe('an operator', () => {
     [{ OPERATOR_FLOW: '3-legged', KEEP_FACTS_SECONDS: '0' }, 0],
     [{ KEEP_FACTS_SECONDS: '300' }, 300],
   ])('with %j keeps facts for %d s', (settings, seconds) => {
-    expect(readConfig({ ...OPERATOR, ...settings }).keepFactsSeconds).toBe(seconds);
+    expect(readConfig({ ...OPERATOR, ...settings }).operators[0]?.keepFactsSeconds).toBe(seconds);
   });
 
   test.each([
@@ -163,7 +199,12 @@ describe('an operator', () => {
         privateKeyPem: readFileSync(path, 'utf8'),
         alg,
         kid: 'key-1',
-        audience: 'https://auth.example',
+        lifetimeSeconds: 60,
+        audience: {
+          token: 'https://auth.example',
+          backchannelAuthentication: 'https://auth.example',
+          cibaToken: 'https://auth.example',
+        },
       },
     });
   });

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lookupChannel, traced, type LookupResult } from '../src/diagnostics.ts';
 import { DEMO_CLIENT } from '../src/simulator/simulator.ts';
-import { lookupsOf, startScriptedOperator } from './endToEnd/scriptedOperator.ts';
+import { WiredOperator } from './wiredOperator.ts';
 import { ServerProcess } from './endToEnd/serverProcess.ts';
 
 import { answerJson } from './http/recordingServer.ts';
@@ -159,7 +159,7 @@ const CHECK =
 
 describe('a lookup is published', () => {
   it('2-legged: its plan, its token, the lookup and both exchanges', async () => {
-    await using operator = await startScriptedOperator();
+    await using operator = await WiredOperator.start();
     await using service = await startService(operator.url, { OPERATOR_FLOW: '2-legged' });
     await service.ask(CHECK, { number: NEVER_SWAPPED }, TRACE);
 
@@ -194,7 +194,7 @@ describe('a lookup is published', () => {
   });
 
   it('3-legged: the wait for the owner and the poll as well', async () => {
-    await using operator = await startScriptedOperator();
+    await using operator = await WiredOperator.start();
     await using service = await startService(operator.url, { OPERATOR_FLOW: '3-legged' });
     await service.ask(CHECK, { number: NEVER_SWAPPED }, TRACE);
 
@@ -212,7 +212,7 @@ describe('a lookup is published', () => {
   });
 
   it('that fails: with its code and what became of its exchange', async () => {
-    await using operator = await startScriptedOperator({
+    await using operator = await WiredOperator.start({
       lookUp: ({ connection }) => connection.socket.resetAndDestroy(),
     });
     await using service = await startService(operator.url, { OPERATOR_FLOW: '2-legged' });
@@ -239,7 +239,7 @@ describe('a lookup is published', () => {
     const exchanges = tracingChannel('sim-swap:exchange');
     exchanges.start.subscribe(hear);
     try {
-      await using operator = await startScriptedOperator();
+      await using operator = await WiredOperator.start();
       await using service = await startService(operator.url, { OPERATOR_FLOW: '2-legged' });
       await service.ask(CHECK, { number: NEVER_SWAPPED });
     } finally {
@@ -251,7 +251,7 @@ describe('a lookup is published', () => {
 });
 
 it('the circuit of an endpoint is published when it opens', async () => {
-  await using operator = await startScriptedOperator({
+  await using operator = await WiredOperator.start({
     token: (received, response) => answerJson(received, response, {}, 503),
   });
   await using service = await startService(operator.url, { OPERATOR_FLOW: '2-legged' });
@@ -285,13 +285,13 @@ describe('work that breaks', () => {
 });
 
 it('what is asked and answered is the same while something listens', async () => {
-  await using operator = await startScriptedOperator();
+  await using operator = await WiredOperator.start();
   await using service = await startService(operator.url, { OPERATOR_FLOW: '2-legged' });
   const heard = await service.ask(CHECK, { number: NEVER_SWAPPED });
   subscriber[Symbol.dispose]();
   const unheard = await service.ask(CHECK, { number: NEVER_SWAPPED });
   expect(heard.body).toEqual(unheard.body);
-  expect(lookupsOf(operator)).toHaveLength(2);
+  expect(operator.lookups).toHaveLength(2);
 });
 
 describe('docs/diagnostics.md', () => {
@@ -310,7 +310,7 @@ describe('docs/diagnostics.md', () => {
     try {
       const file = join(folder, 'observe.mjs');
       await writeFile(file, example);
-      await using operator = await startScriptedOperator();
+      await using operator = await WiredOperator.start();
       await using server = await ServerProcess.start(operator.url, {
         NODE_OPTIONS: `--import ${pathToFileURL(file).href}`,
       });

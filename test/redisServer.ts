@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { freePort } from './freePort.ts';
 
 const PROGRAM = '/usr/bin/redis-server';
 
@@ -52,14 +52,4 @@ export async function startRedis(port?: number): Promise<RedisServer> {
 
 export function freshStateKey(): string {
   return randomBytes(32).toString('base64');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('There is no free port.');
-  return address.port;
 }

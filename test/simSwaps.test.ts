@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import type { Environment } from '../src/config/environment.ts';
+import type { NumberPrefix } from '../src/domain/numberPrefix.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../src/http/correlator.ts';
 import { createSimSwaps, type OperatorParts, type SimSwaps } from '../src/simSwaps.ts';
 import { systemClock } from '../src/systemClock.ts';
 import { askField } from './askedFields.ts';
 import { line } from './endToEnd/askedSimSwaps.ts';
-import { lookupsOf, startScriptedOperator } from './endToEnd/scriptedOperator.ts';
-import { answerJson, type RecordingServer } from './http/recordingServer.ts';
+import { WiredOperator } from './wiredOperator.ts';
+import { answerJson } from './http/recordingServer.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
 
-/** What serves the numbers that end so. */
-function serving(lastDigit: string) {
-  return (number: PhoneNumber): boolean => number.endsWith(lastDigit);
-}
-
-function settingsFor(operator: RecordingServer, settings: Environment = {}) {
+function settingsFor(operator: WiredOperator, settings: Environment = {}) {
   return readConfig({
     OPERATOR_AUTH_URL: operator.url,
     OPERATOR_SIM_SWAP_URL: operator.url,
@@ -27,16 +23,18 @@ function settingsFor(operator: RecordingServer, settings: Environment = {}) {
   });
 }
 
-/** The operator of these settings, asked about the numbers that it serves. */
+/** The operator of these settings, asked about the numbers with this prefix. */
 function part(
-  operator: RecordingServer,
-  serves: (number: PhoneNumber) => boolean,
+  operator: WiredOperator,
+  prefix: NumberPrefix,
   settings: Environment = {},
 ): OperatorParts[] {
-  return settingsFor(operator, settings).operators.map((one) => ({ settings: one, serves }));
+  return settingsFor(operator, settings).operators.map((one) => ({
+    settings: { ...one, name: `operator of ${prefix}`, prefixes: [prefix] },
+  }));
 }
 
-function create(operator: RecordingServer, operators: readonly OperatorParts[]): SimSwaps {
+function create(operator: WiredOperator, operators: readonly OperatorParts[]): SimSwaps {
   const { consent } = settingsFor(operator);
   return createSimSwaps({ operators, consent, clock: systemClock, log: silentLog });
 }
@@ -64,26 +62,26 @@ async function ask(simSwaps: SimSwaps, number: PhoneNumber): Promise<boolean | s
 
 describe('a number', () => {
   it('is asked about at the operator that serves it, and nowhere else', async () => {
-    await using even = await startScriptedOperator({
+    await using special = await WiredOperator.start({
       lookUp: (received, response) => answerJson(received, response, { swapped: true }),
     });
-    await using odd = await startScriptedOperator();
-    const simSwaps = create(even, [
-      ...part(even, serving('2'), { OPERATOR_OPERATIONS: 'check' }),
-      ...part(odd, serving('1')),
+    await using other = await WiredOperator.start();
+    const simSwaps = create(special, [
+      ...part(other, '+44'),
+      ...part(special, '+4477009005', { OPERATOR_OPERATIONS: 'check' }),
     ]);
 
-    expect(await ask(simSwaps, line(2))).toBe(true);
+    expect(await ask(simSwaps, line(500))).toBe(true);
     expect(await ask(simSwaps, line(1))).toBe(false);
 
-    expect(lookupsOf(even)).toHaveLength(1);
-    expect(lookupsOf(odd)).toHaveLength(1);
+    expect(special.lookups).toHaveLength(1);
+    expect(other.lookups).toHaveLength(1);
     await simSwaps.close();
   });
 
   it('that no operator serves is NUMBER_NOT_SERVED without a call, its consent as well', async () => {
-    await using operator = await startScriptedOperator();
-    const simSwaps = create(operator, part(operator, serving('2'), { OPERATOR_FLOW: '3-legged' }));
+    await using operator = await WiredOperator.start();
+    const simSwaps = create(operator, part(operator, '+33', { OPERATOR_FLOW: '3-legged' }));
 
     expect(await ask(simSwaps, line(1))).toBe('NUMBER_NOT_SERVED');
     const consent = await askField(loaderOf(simSwaps), line(1), 'simSwapConsent');
@@ -97,7 +95,7 @@ describe('a number', () => {
   });
 
   it('is the only operator’s where there is one', async () => {
-    await using operator = await startScriptedOperator();
+    await using operator = await WiredOperator.start();
     const simSwaps = create(
       operator,
       settingsFor(operator).operators.map((one) => ({ settings: one })),
@@ -108,19 +106,19 @@ describe('a number', () => {
 });
 
 it('an operator that fails is left alone, and the other one is not', async () => {
-  await using broken = await startScriptedOperator({
+  await using broken = await WiredOperator.start({
     token: (received, response) => answerJson(received, response, {}, 503),
   });
-  await using well = await startScriptedOperator();
-  const simSwaps = create(well, [...part(broken, serving('1')), ...part(well, serving('2'))]);
+  await using well = await WiredOperator.start();
+  const simSwaps = create(well, [...part(broken, '+4477009'), ...part(well, '+4477009005')]);
 
   // One after the other: the circuit opens after twenty exchanges about five numbers or more.
-  for (let index = 0; index < 30; index += 1) await ask(simSwaps, line(10 * index + 1));
+  for (let index = 0; index < 30; index += 1) await ask(simSwaps, line(index));
   const reached = broken.received.length;
   expect(await ask(simSwaps, line(1))).toBe('OPERATOR_UNAVAILABLE');
 
   expect(broken.received).toHaveLength(reached);
   expect(reached).toBeLessThan(30);
-  expect(await ask(simSwaps, line(2))).toBe(false);
+  expect(await ask(simSwaps, line(500))).toBe(false);
   await simSwaps.close();
 });

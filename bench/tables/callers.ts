@@ -20,7 +20,7 @@ const WORKLOADS: readonly (readonly [Workload, Case['rounds']])[] = [
   ],
 ];
 
-/** What it costs to know who asks, to count what they ask, and to put it on record. */
+/** What it costs to know who asks, to count what they ask, and to audit it. */
 export async function measureCallers(cast: Cast, plan: Plan): Promise<Table> {
   const cases = WORKLOADS.map(([workload, rounds]) => ({
     name: nameOf(workload),

@@ -3,7 +3,7 @@ import { errorName, type LookupFailure } from '../errors.ts';
 import { CallerGone } from '../http/abortReasons.ts';
 import type { Log } from '../log.ts';
 import type { Admission, Admitted, Asked, Denied, Ending, Heard } from '../lookups/admission.ts';
-import { AUDIT_TIMEOUT_MS, type AuditTrail } from './audit/auditTrail.ts';
+import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
   auditedRequest,
   entryAfter,
@@ -24,8 +24,14 @@ export interface AdmissionParts {
 }
 
 interface AuditParts {
-  readonly trail: AuditTrail;
+  readonly auditLog: AuditLog;
   readonly key: string;
+}
+
+/** What was counted in every quota that it counts in. */
+interface Counted {
+  readonly kind: 'counted';
+  readonly quotas: readonly WithinQuota[];
 }
 
 /** Admits what is inside its quotas and is recorded; what never left is given back to the quotas. */
@@ -52,7 +58,7 @@ export class CallerAdmission implements Admission {
 
   /** Closes the audit log, once nothing is asked any more. */
   async close(): Promise<void> {
-    await this.#parts.audit?.trail.close();
+    await this.#parts.audit?.auditLog.close();
   }
 
   async #admit(
@@ -61,53 +67,70 @@ export class CallerAdmission implements Admission {
     audit: AuditParts | undefined,
   ): Promise<Admitted | Denied> {
     const counted = await this.#count(asked, quotas);
-    if ('failure' in counted) return counted;
-    if (audit === undefined) return { ended: (ending) => giveBackUnsent(counted, asked, ending) };
+    switch (counted.kind) {
+      case 'denied':
+        return counted;
+      case 'counted':
+        return this.#admitCounted(asked, counted.quotas, audit);
+    }
+  }
 
-    const { key, trail } = audit;
+  async #admitCounted(
+    asked: Asked,
+    counted: readonly WithinQuota[],
+    audit: AuditParts | undefined,
+  ): Promise<Admitted | Denied> {
+    if (audit === undefined) {
+      return { kind: 'admitted', ended: (ending) => giveBackUnsent(counted, asked, ending) };
+    }
+    const { key, auditLog } = audit;
     const request = this.#requestOf(asked, key);
     const before = entryBefore(asked, request, { key, time: this.#time() });
     // Half of the time that is left: a log that hangs is told as such before the request's time is over.
     const timeLimitMs = this.#timeLimitMs(asked) / 2;
-    const isRecorded = await this.#inTime(timeLimitMs, this.#record(trail, before), false);
+    const isRecorded = await this.#inTime(timeLimitMs, this.#record(auditLog, before), false);
     if (!isRecorded) {
       await giveBack(counted);
-      return { failure: NOT_RECORDED };
+      return { kind: 'denied', failure: NOT_RECORDED };
     }
     // Nothing is asked of the operator for a status: it has no line after it.
     if (asked.event === 'consent-status') return OPEN;
     return {
+      kind: 'admitted',
       ended: async (ending) => {
         const after = entryAfter(before, ending, this.#time());
-        const told = [this.#record(trail, after), giveBackUnsent(counted, asked, ending)];
+        const told = [this.#record(auditLog, after), giveBackUnsent(counted, asked, ending)];
         await this.#inTime(this.#timeLimitMs(asked), Promise.all(told), undefined);
       },
     };
   }
 
-  async #recordHeard(heard: Heard, { key, trail }: AuditParts): Promise<LookupFailure | undefined> {
+  async #recordHeard(
+    heard: Heard,
+    { key, auditLog }: AuditParts,
+  ): Promise<LookupFailure | undefined> {
     const entry = entryHeard(heard, this.#requestOf(heard, key), { key, time: this.#time() });
     const timeLimitMs = this.#timeLeftMs(heard) / 2;
-    const isRecorded = await this.#inTime(timeLimitMs, this.#record(trail, entry), false);
+    const isRecorded = await this.#inTime(timeLimitMs, this.#record(auditLog, entry), false);
     return isRecorded ? undefined : NOT_RECORDED;
   }
 
   /** Counts in all of them or in none. */
-  async #count(
-    asked: Asked,
-    quotas: readonly Counting[],
-  ): Promise<readonly WithinQuota[] | Denied> {
+  async #count(asked: Asked, quotas: readonly Counting[]): Promise<Counted | Denied> {
     const counted: WithinQuota[] = [];
     const timeLimitMs = this.#timeLimitMs(asked) / 2;
     for (const quota of quotas) {
       const one = await this.#countIn(quota, asked, timeLimitMs);
-      if ('over' in one) {
-        await giveBack(counted);
-        return { failure: failureOf(one) };
+      switch (one.kind) {
+        case 'within':
+          counted.push(one);
+          break;
+        case 'over':
+          await giveBack(counted);
+          return { kind: 'denied', failure: failureOf(one) };
       }
-      counted.push(one);
     }
-    return counted;
+    return { kind: 'counted', quotas: counted };
   }
 
   #countIn(
@@ -164,9 +187,9 @@ export class CallerAdmission implements Admission {
   }
 
   /** Whether it is written. Takes no longer than {@link AUDIT_TIMEOUT_MS}. */
-  async #record(trail: AuditTrail, entry: AuditEntry): Promise<boolean> {
+  async #record(auditLog: AuditLog, entry: AuditEntry): Promise<boolean> {
     try {
-      await trail.write(entry);
+      await auditLog.write(entry);
       return true;
     } catch (error) {
       this.#parts.log.error('the audit log cannot be written', {
@@ -228,7 +251,7 @@ function isSpent({ request: { signal } }: Asked, { outcome }: Ending): boolean {
   return outcome === 'NUMBER_NOT_SERVED' || signal.reason instanceof CallerGone;
 }
 
-const OPEN: Admitted = { ended: () => undefined };
+const OPEN: Admitted = { kind: 'admitted', ended: () => undefined };
 
 function failureOf({ over, retryAfterSeconds }: OverQuota): LookupFailure {
   return { code: 'RATE_LIMITED', reach: 'number', quota: over, retryAfterSeconds };

@@ -50,5 +50,10 @@ function ownNumberIn(claims: JWTPayload): PhoneNumber | undefined {
   const { phone_number: text, phone_number_verified: isVerified } = claims;
   if (typeof text !== 'string' || isVerified !== true) return undefined;
   const parsed = parsePhoneNumber(text);
-  return 'value' in parsed ? parsed.value : undefined;
+  switch (parsed.kind) {
+    case 'parsed':
+      return parsed.value;
+    case 'refused':
+      return undefined;
+  }
 }

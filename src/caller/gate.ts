@@ -7,12 +7,19 @@ import type { TokenVerifier } from './tokenVerifier.ts';
 
 /** The caller of a request, and its purpose. */
 export interface Admitted {
+  readonly kind: 'admitted';
   readonly caller: Caller;
   readonly purpose: string;
 }
 
+interface Authenticated {
+  readonly kind: 'authenticated';
+  readonly caller: Caller;
+}
+
 /** Why a request is refused before its body is read: the status, headers and message of the reply. */
 export interface HttpRefusal {
+  readonly kind: 'refused';
   readonly status: number;
   readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN' | 'BAD_USER_INPUT' | 'UNAVAILABLE';
   readonly message: string;
@@ -41,25 +48,32 @@ export class Gate {
     const { router, purposes } = this.#parts;
     if (router?.accepts(singleValue(headers[ROUTER_SECRET_HEADER])) === false)
       return NOT_THE_ROUTER;
-    const caller = await this.#authenticate(headers.authorization);
-    if ('status' in caller) return caller;
-    const purpose = purposeOf(caller, singleValue(headers[PURPOSE_HEADER]), purposes);
-    return purpose === undefined ? NO_SUCH_PURPOSE : { caller, purpose };
+    const authenticated = await this.#authenticate(headers.authorization);
+    switch (authenticated.kind) {
+      case 'refused':
+        return authenticated;
+      case 'authenticated': {
+        const { caller } = authenticated;
+        const purpose = purposeOf(caller, singleValue(headers[PURPOSE_HEADER]), purposes);
+        return purpose === undefined ? NO_SUCH_PURPOSE : { kind: 'admitted', caller, purpose };
+      }
+    }
   }
 
-  async #authenticate(authorization: string | undefined): Promise<Caller | HttpRefusal> {
+  async #authenticate(authorization: string | undefined): Promise<Authenticated | HttpRefusal> {
     const { tokens } = this.#parts;
-    if (tokens === undefined) return ANONYMOUS;
+    if (tokens === undefined) return { kind: 'authenticated', caller: ANONYMOUS };
     if (authorization === undefined) return NO_TOKEN;
     // RFC 6750 §2.1.
     const [, token] = /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization) ?? [];
     const judged = await tokens.verify(token ?? '');
     if (judged === 'invalid') return INVALID_TOKEN;
-    return judged === 'unavailable' ? NO_KEYS : judged;
+    return judged === 'unavailable' ? NO_KEYS : { kind: 'authenticated', caller: judged };
   }
 }
 
 const NOT_THE_ROUTER: HttpRefusal = {
+  kind: 'refused',
   status: 403,
   code: 'FORBIDDEN',
   message: 'This subgraph answers its router alone.',
@@ -68,6 +82,7 @@ const NOT_THE_ROUTER: HttpRefusal = {
 
 /** RFC 6750 §3.1: a request without credentials gets a challenge without an error code. */
 const NO_TOKEN: HttpRefusal = {
+  kind: 'refused',
   status: 401,
   code: 'UNAUTHENTICATED',
   message: 'Send an access token, with the header authorization: Bearer.',
@@ -76,6 +91,7 @@ const NO_TOKEN: HttpRefusal = {
 
 /** One word for every flaw: a forger learns nothing from it. */
 const INVALID_TOKEN: HttpRefusal = {
+  kind: 'refused',
   status: 401,
   code: 'UNAUTHENTICATED',
   message: 'The access token is not valid. Get another one.',
@@ -83,6 +99,7 @@ const INVALID_TOKEN: HttpRefusal = {
 };
 
 const NO_KEYS: HttpRefusal = {
+  kind: 'refused',
   status: 503,
   code: 'UNAVAILABLE',
   message: 'Access tokens cannot be verified for the moment. Ask again later.',
@@ -90,6 +107,7 @@ const NO_KEYS: HttpRefusal = {
 };
 
 const NO_SUCH_PURPOSE: HttpRefusal = {
+  kind: 'refused',
   status: 400,
   code: 'BAD_USER_INPUT',
   message: `The purpose, in the token's claim or in the header ${PURPOSE_HEADER}, is not one of those allowed.`,

@@ -1,55 +1,111 @@
-import { createPrivateKey } from 'node:crypto';
 import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { OPERATIONS, type Operation } from '../domain/question.ts';
+import { ENDPOINT_NAMES, type OperatorHeader } from '../http/wireSettings.ts';
+import {
+  addressesBelow,
+  CIBA,
+  CLIENT_CREDENTIALS,
+  OPERATOR_DEFAULTS,
+  type OperatorAddresses,
+} from '../operator/operatorDefaults.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import type {
-  AssertionSettings,
-  ClientAuthenticationSettings,
+import {
+  asksOwner,
+  type AssertionSettings,
+  type ClientAuthenticationSettings,
+  type FlowSettings,
 } from '../tokens/authorizationSettings.ts';
 import type { EnvironmentReader } from './environment.ts';
+import { OWN_HEADERS } from './headers.ts';
+import { isPrivateKeyFor } from './privateKey.ts';
 
 /** Where an operator is, and as whom it knows us: what onboarding with one yields. */
-export type OperatorAccess = Pick<
-  OperatorSettings,
-  'authUrl' | 'simSwapUrl' | 'clientId' | 'clientAuthentication' | 'signedRequest'
->;
+export type OperatorAccess = OperatorAddresses &
+  Pick<OperatorSettings, 'clientId' | 'clientAuthentication' | 'signedRequest'>;
 
 /** Everything about an operator except its addresses and credentials. */
-export type OperatorProfile = Omit<OperatorSettings, keyof OperatorAccess>;
+export type OperatorProfile = Without<OperatorSettings, keyof OperatorAccess>;
 
-/** The curve or the kind of key that each algorithm signs with (RFC 7518 §3.1). */
-const KEY_TYPES: Readonly<Record<AssertionSettings['alg'], string>> = {
-  ES256: 'ec',
-  PS256: 'rsa',
-  RS256: 'rsa',
-};
+/** `Omit`, of each member of a union. */
+type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-/** RFC 7518 §3.3. */
-const MIN_RSA_KEY_BITS = 2048;
+/** The methods of client authentication that the short form has. */
+type Method = Extract<ClientAuthenticationSettings['method'], 'basic' | 'private_key_jwt' | 'both'>;
 
 /** Reads `OPERATOR_…` except the access; the defaults are those of design §6. */
 export function readProfile(read: EnvironmentReader): OperatorProfile {
+  const flow = readFlow(read);
+  const { scopes, phoneNumber, correlator, limits, ...defaults } = OPERATOR_DEFAULTS;
   return {
-    flow: read.oneOf('OPERATOR_FLOW', ['2-legged', '3-legged']),
+    ...flow,
+    name: ONLY_OPERATOR,
+    prefixes: ['default'],
+    others: [],
+    keepFactsSeconds: readKeepFacts(read) ?? defaults.keepFactsSeconds[flow.flow],
     operations: readOperations(read),
     scopes: {
-      'retrieve-date': read.text('OPERATOR_SCOPE_RETRIEVE_DATE', 'retrieve-sim-swap-date'),
-      check: read.text('OPERATOR_SCOPE_CHECK', 'check-sim-swap'),
+      ...scopes,
+      operations: {
+        'retrieve-date': read.text(
+          'OPERATOR_SCOPE_RETRIEVE_DATE',
+          scopes.operations['retrieve-date'],
+        ),
+        check: read.text('OPERATOR_SCOPE_CHECK', scopes.operations.check),
+      },
     },
-    cibaGrantType: read.text('OPERATOR_CIBA_GRANT_TYPE', 'urn:openid:params:mc:grant-type:ciba'),
-    cibaFirstPoll: read.oneOf('OPERATOR_CIBA_FIRST_POLL', ['at-once', 'after-interval']),
-    sendPhoneNumber: read.oneOf('OPERATOR_SEND_PHONE_NUMBER', ['auto', 'always', 'never']),
-    maxAgeHours: read.integer('OPERATOR_MAX_AGE_HOURS', MAX_MAX_AGE_HOURS, {
+    tokens: defaults.tokens,
+    phoneNumber: {
+      ...phoneNumber,
+      send: read.oneOf('OPERATOR_SEND_PHONE_NUMBER', ['auto', 'always', 'never']),
+    },
+    maxAgeHours: read.integer('OPERATOR_MAX_AGE_HOURS', defaults.maxAgeHours, {
       min: 1,
       max: MAX_MAX_AGE_HOURS,
     }),
-    dateMarginHours: read.integer('OPERATOR_DATE_MARGIN_HOURS', 48, { min: 0, max: 2400 }),
-    trustMonitoredPeriod: read.boolean('OPERATOR_TRUST_MONITORED_PERIOD', true),
-    correlatorEcho: read.oneOf('OPERATOR_CORRELATOR_ECHO', ['auto', 'always', 'never']),
-    retriesLookups: read.boolean('OPERATOR_RETRY_LOOKUPS', false),
+    dateMarginHours: read.integer('OPERATOR_DATE_MARGIN_HOURS', defaults.dateMarginHours, {
+      min: 0,
+      max: 2400,
+    }),
+    trustMonitoredPeriod: read.boolean(
+      'OPERATOR_TRUST_MONITORED_PERIOD',
+      defaults.trustMonitoredPeriod,
+    ),
+    reading: defaults.reading,
+    retriesLookups: read.boolean('OPERATOR_RETRY_LOOKUPS', defaults.retriesLookups),
+    oneCallPerNumber: defaults.oneCallPerNumber,
+    errors: defaults.errors,
+    correlator: {
+      ...correlator,
+      echo: read.oneOf('OPERATOR_CORRELATOR_ECHO', ['auto', 'always', 'never']),
+    },
     headers: readHeaders(read),
-    timeoutMs: read.integer('OPERATOR_TIMEOUT_MS', 5000, { min: 10, max: 120_000 }),
+    limits: {
+      ...limits,
+      timeoutMs: read.integer('OPERATOR_TIMEOUT_MS', limits.timeoutMs, { min: 10, max: 120_000 }),
+    },
   };
+}
+
+/** The one setting beside OPERATOR_… that is each operator's. */
+export const KEEP_FACTS = 'KEEP_FACTS_SECONDS';
+
+/** How long facts are kept, where that is set. */
+export function readKeepFacts(read: EnvironmentReader): number | undefined {
+  return read.text(KEEP_FACTS) === undefined
+    ? undefined
+    : read.integer(KEEP_FACTS, 0, { min: 0, max: 300 });
+}
+
+/** What the operator of the short form is called. */
+const ONLY_OPERATOR = 'operator';
+
+function readFlow(read: EnvironmentReader): FlowSettings {
+  const flow = read.oneOf('OPERATOR_FLOW', ['2-legged', '3-legged']);
+  const grantType = read.text('OPERATOR_CIBA_GRANT_TYPE', CIBA.grantType);
+  const firstPoll = read.oneOf('OPERATOR_CIBA_FIRST_POLL', ['at-once', 'after-interval']);
+  return asksOwner(flow)
+    ? { flow: '3-legged', grant: { ...CIBA, grantType, firstPoll } }
+    : { flow: '2-legged', grant: CLIENT_CREDENTIALS };
 }
 
 const ACCESS_NAMES = [
@@ -79,8 +135,7 @@ export function readAccess(read: EnvironmentReader, isNeeded: boolean): Operator
     : 'with NODE_ENV=production there is no built-in simulator';
   for (const name of ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']) read.required(name, why);
   return {
-    authUrl: read.url('OPERATOR_AUTH_URL') ?? '',
-    simSwapUrl: read.url('OPERATOR_SIM_SWAP_URL') ?? '',
+    ...addressesBelow(read.url('OPERATOR_AUTH_URL') ?? '', read.url('OPERATOR_SIM_SWAP_URL') ?? ''),
     clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
     ...readKeys(read, method, signing),
   };
@@ -89,7 +144,7 @@ export function readAccess(read: EnvironmentReader, isNeeded: boolean): Operator
 /** One key serves assertions and signed requests. */
 function readKeys(
   read: EnvironmentReader,
-  method: ClientAuthenticationSettings['method'],
+  method: Method,
   signing: 'off' | 'on' | 'strict',
 ): Pick<OperatorAccess, 'clientAuthentication' | 'signedRequest'> {
   if (signing === 'off') return { clientAuthentication: readClientAuthentication(read, method) };
@@ -102,7 +157,7 @@ function readKeys(
 
 function readClientAuthentication(
   read: EnvironmentReader,
-  method: ClientAuthenticationSettings['method'],
+  method: Method,
   known?: AssertionSettings,
 ): ClientAuthenticationSettings {
   const why = `OPERATOR_CLIENT_AUTH=${method} needs it`;
@@ -128,24 +183,14 @@ function readAssertion(read: EnvironmentReader, why: string): AssertionSettings 
       `names a file that is not a private key for ${alg} in PEM`,
     );
   }
+  const audience = read.required('OPERATOR_ASSERTION_AUDIENCE', why);
   return {
     privateKeyPem,
     alg,
     ...(kid === undefined ? {} : { kid }),
-    audience: read.required('OPERATOR_ASSERTION_AUDIENCE', why),
+    lifetimeSeconds: OPERATOR_DEFAULTS.assertionLifetimeSeconds,
+    audience: { token: audience, backchannelAuthentication: audience, cibaToken: audience },
   };
-}
-
-function isPrivateKeyFor(alg: AssertionSettings['alg'], pem: string): boolean {
-  try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
-    if (asymmetricKeyType !== KEY_TYPES[alg]) return false;
-    return alg === 'ES256'
-      ? asymmetricKeyDetails?.namedCurve === 'prime256v1'
-      : (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_KEY_BITS;
-  } catch {
-    return false;
-  }
 }
 
 function readOperations(read: EnvironmentReader): ReadonlySet<Operation> {
@@ -161,28 +206,21 @@ function readOperations(read: EnvironmentReader): ReadonlySet<Operation> {
   return new Set(operations);
 }
 
-/** Headers of ours that no setting may replace. */
-const OWN_HEADERS = new Set([
-  'authorization',
-  'connection',
-  'content-length',
-  'content-type',
-  'host',
-  'transfer-encoding',
-  'x-correlator',
-]);
-
-function readHeaders(read: EnvironmentReader): Readonly<Record<string, string>> {
+function readHeaders(read: EnvironmentReader): readonly OperatorHeader[] {
   const name = 'OPERATOR_HEADERS';
   const headers = parseJson(read.text(name, '{}'));
   if (!isHeaders(headers)) {
     read.problem(name, 'must be a JSON object whose members are header names and text values');
-    return {};
+    return [];
   }
   for (const own of Object.keys(headers).filter((one) => OWN_HEADERS.has(one.toLowerCase()))) {
     read.problem(name, `sets ${own.toLowerCase()}, which this service sets itself`);
   }
-  return headers;
+  return Object.entries(headers).map(([header, text]) => ({
+    name: header,
+    value: { kind: 'fixed', text },
+    endpoints: new Set(ENDPOINT_NAMES),
+  }));
 }
 
 function isHeaders(value: unknown): value is Record<string, string> {

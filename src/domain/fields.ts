@@ -52,13 +52,16 @@ export function isAskingField(name: string): name is AskingField {
 
 function window({ maxAgeHours }: FieldArguments): Parsed<FieldAsk> {
   const parsed = parseMaxAge(maxAgeHours);
-  return 'refused' in parsed
-    ? parsed
-    : ask({ asks: 'window', maxAgeHours: parsed.value }, 'lookup');
+  switch (parsed.kind) {
+    case 'parsed':
+      return ask({ asks: 'window', maxAgeHours: parsed.value }, 'lookup');
+    case 'refused':
+      return parsed;
+  }
 }
 
-function ask(asked: Asked, cost: Cost): { readonly value: FieldAsk } {
-  return { value: { asked, key: keyOf(asked), cost, permission: 'about-number' } };
+function ask(asked: Asked, cost: Cost): Parsed<FieldAsk> {
+  return { kind: 'parsed', value: { asked, key: keyOf(asked), cost, permission: 'about-number' } };
 }
 
 function keyOf(asked: Asked): string {

@@ -1,4 +1,4 @@
-import type { Parsed } from './phoneNumber.ts';
+import { refused, type Parsed } from './phoneNumber.ts';
 
 declare const maxAgeBrand: unique symbol;
 
@@ -11,9 +11,9 @@ export const MAX_MAX_AGE_HOURS = 2400;
 /** Reads a window; anything but a whole number of hours from 1 to 2400 is refused with the reason. */
 export function parseMaxAge(hours: unknown): Parsed<MaxAgeHours> {
   if (!isMaxAge(hours)) {
-    return { refused: `maxAgeHours is a whole number from 1 to ${MAX_MAX_AGE_HOURS}.` };
+    return refused(`maxAgeHours is a whole number from 1 to ${MAX_MAX_AGE_HOURS}.`);
   }
-  return { value: hours };
+  return { kind: 'parsed', value: hours };
 }
 
 function isMaxAge(hours: unknown): hours is MaxAgeHours {

@@ -4,7 +4,9 @@ declare const phoneNumberBrand: unique symbol;
 export type PhoneNumber = string & { readonly [phoneNumberBrand]: true };
 
 /** What reading a text came to: the value, or why it was refused (for people; never quotes the text). */
-export type Parsed<T> = { readonly value: T } | { readonly refused: string };
+export type Parsed<T> =
+  | { readonly kind: 'parsed'; readonly value: T }
+  | { readonly kind: 'refused'; readonly reason: string };
 
 /** Room for separators between the digits. A longer text would be read, many times, for nothing. */
 const MAX_TEXT_LENGTH = 1000;
@@ -19,27 +21,31 @@ const E164 = /^\+[1-9][0-9]{4,14}$/;
  */
 export function parsePhoneNumber(text: string): Parsed<PhoneNumber> {
   if (text.length > MAX_TEXT_LENGTH) {
-    return { refused: 'A phone number is written with a few characters, not with a thousand.' };
+    return refused('A phone number is written with a few characters, not with a thousand.');
   }
   const subject = text.startsWith('tel:') ? text.slice('tel:'.length) : text;
   if (!subject.startsWith('+')) {
-    return {
-      refused: subject.startsWith('00')
+    return refused(
+      subject.startsWith('00')
         ? 'A phone number starts with + and the country code; write + in place of the leading 00.'
         : 'A phone number starts with + and the country code.',
-    };
+    );
   }
   if (subject.includes('(0)')) {
-    return { refused: 'Leave out the (0): it is not dialled from abroad.' };
+    return refused('Leave out the (0): it is not dialled from abroad.');
   }
   const digits = subject.replaceAll(/[ -]/g, '');
   if (!isE164(digits)) {
-    return {
-      refused:
-        'A phone number is a + followed by 5 to 15 digits, the first of them not 0; spaces and hyphens may stand between.',
-    };
+    return refused(
+      'A phone number is a + followed by 5 to 15 digits, the first of them not 0; spaces and hyphens may stand between.',
+    );
   }
-  return { value: digits };
+  return { kind: 'parsed', value: digits };
+}
+
+/** A text that was refused, and why. */
+export function refused(reason: string): Extract<Parsed<never>, { kind: 'refused' }> {
+  return { kind: 'refused', reason };
 }
 
 function isE164(digits: string): digits is PhoneNumber {

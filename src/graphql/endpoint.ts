@@ -1,10 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import {
-  HeaderMap,
-  type ApolloServer,
-  type HTTPGraphQLRequest,
-  type HTTPGraphQLResponse,
-} from '@apollo/server';
+import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
 import type { Admitted, HttpRefusal } from '../caller/gate.ts';
 import type { Clock } from '../clock.ts';
 import type { CreateContext, RequestContext } from '../context.ts';
@@ -17,7 +12,7 @@ import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
 import { readBody } from './readBody.ts';
-import { replyOf, type Refusal, type Reply } from './reply.ts';
+import { replyOf, type Refusal, type Reply, type RequestReading } from './reply.ts';
 import { RequestLife } from './requestLife.ts';
 import { resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 
@@ -69,17 +64,21 @@ export function createEndpoint(
       tellOverdue(parts.log, life, 'who asks');
       return refuse({ ...NOT_IN_TIME, headers: CLOSE });
     }
-    if ('status' in admitted) {
-      return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } });
+    switch (admitted.kind) {
+      case 'refused':
+        return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } });
+      case 'admitted':
     }
     const asked = await life.within(readOperation(request, parts.trustedDocuments));
     if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE });
-    if ('status' in asked) {
-      return refuse({ ...asked, headers: { ...asked.headers, ...CLOSE } });
+    switch (asked.kind) {
+      case 'refused':
+        return refuse({ ...asked.refusal, headers: { ...asked.refusal.headers, ...CLOSE } });
+      case 'read':
     }
     const executed = await life.within(
       parts.apollo.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: asked,
+        httpGraphQLRequest: asked.request,
         context: () => {
           const context = parts.createContext(admitted, {
             life,
@@ -145,28 +144,32 @@ function replyFrom({ status = 200, headers, body }: HTTPGraphQLResponse): Reply 
 async function readOperation(
   request: IncomingMessage,
   trustedDocuments: TrustedDocuments | undefined,
-): Promise<HTTPGraphQLRequest | Refusal> {
+): Promise<RequestReading> {
   const read = await readRequest(request);
-  return trustedDocuments === undefined || 'status' in read
-    ? read
-    : resolveDocument(read, trustedDocuments);
+  switch (read.kind) {
+    case 'refused':
+      return read;
+    case 'read':
+      return trustedDocuments === undefined
+        ? read
+        : resolveDocument(read.request, trustedDocuments);
+  }
 }
 
-async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest | Refusal> {
+async function readRequest(request: IncomingMessage): Promise<RequestReading> {
   const method = request.method ?? 'GET';
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   if (method !== 'POST' && method !== 'GET' && method !== 'HEAD') {
-    return {
-      ...badRequest(405, 'GraphQL takes POST, and GET for queries.'),
-      headers: { allow: 'GET, POST' },
-    };
+    return badRequest(405, 'GraphQL takes POST, and GET for queries.', { allow: 'GET, POST' });
   }
   const question = (request.url ?? '').indexOf('?');
   const search = question < 0 ? '' : (request.url ?? '').slice(question);
-  if (method !== 'POST') return { method, headers, search, body: undefined };
+  if (method !== 'POST') {
+    return { kind: 'read', request: { method, headers, search, body: undefined } };
+  }
 
   if (!/^application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')) {
     await readBody(request, 0);
@@ -191,11 +194,15 @@ async function readRequest(request: IncomingMessage): Promise<HTTPGraphQLRequest
   if (typeof body !== 'object' || body === null) {
     return badRequest(400, `The body is no JSON object. ${HOW_TO_ASK}`);
   }
-  return { method, headers, search, body };
+  return { kind: 'read', request: { method, headers, search, body } };
 }
 
 const HOW_TO_ASK = 'Send {"query": "…"} and, if need be, "variables".';
 
-function badRequest(status: number, message: string): Refusal {
-  return { status, code: 'BAD_REQUEST', message };
+function badRequest(
+  status: number,
+  message: string,
+  headers: Refusal['headers'] = {},
+): RequestReading {
+  return { kind: 'refused', refusal: { status, code: 'BAD_REQUEST', message, headers } };
 }

@@ -193,8 +193,13 @@ function askedBelow(
     let value = size;
     if (definition !== undefined && isAskingField(definition.name)) {
       const ask = FIELDS[definition.name](selections.argumentsOf(definition, asked));
-      // Refused arguments ask nothing: the resolver says why.
-      if ('value' in ask) add(ask.value, questions, below);
+      switch (ask.kind) {
+        case 'parsed':
+          add(ask.value, questions, below);
+          break;
+        // Refused arguments ask nothing: the resolver says why.
+        case 'refused':
+      }
     }
     if (definition !== undefined && isObjectType(definition.type)) {
       const nested = askedBelow(asked, definition.type, { selections, path: pathHere });
@@ -231,5 +236,10 @@ function keyOf(representation: unknown): unknown {
 /** One number in several spellings is one number. */
 function canonicalNumber(text: string): string {
   const parsed = parsePhoneNumber(text);
-  return 'value' in parsed ? parsed.value : text;
+  switch (parsed.kind) {
+    case 'parsed':
+      return parsed.value;
+    case 'refused':
+      return text;
+  }
 }

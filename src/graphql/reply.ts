@@ -1,3 +1,4 @@
+import type { HTTPGraphQLRequest } from '@apollo/server';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { replyMediaType } from './mediaType.ts';
 
@@ -7,6 +8,11 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
 }
+
+/** The operation that a request asks for, or why it is not executed. */
+export type RequestReading =
+  | { readonly kind: 'read'; readonly request: HTTPGraphQLRequest }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** Why a request is not executed: a code, and what to do, for people. */
 export interface Refusal {

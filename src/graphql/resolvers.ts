@@ -32,8 +32,12 @@ function asking<T>(field: SchemaField, tell: (answer: FieldAnswer, asked: Asked)
     { simSwaps }: RequestContext,
   ): Promise<T> => {
     const ask = FIELDS[field](args);
-    if ('refused' in ask) throw new BadUserInput(ask.refused);
-    return tell(await simSwaps.answer(e164, ask.value), ask.value.asked);
+    switch (ask.kind) {
+      case 'parsed':
+        return tell(await simSwaps.answer(e164, ask.value), ask.value.asked);
+      case 'refused':
+        throw new BadUserInput(ask.reason);
+    }
   };
 }
 
@@ -80,7 +84,12 @@ type OrPromise<T> = T | Promise<T>;
 /** One bad number fails alone: a rejected promise nulls its own entry of a list, an error thrown nulls all. */
 function phoneNumber(text: string): OrPromise<PhoneNumberEntity> {
   const number = parsePhoneNumber(text);
-  return 'refused' in number ? refused(number.refused) : { e164: number.value };
+  switch (number.kind) {
+    case 'parsed':
+      return { e164: number.value };
+    case 'refused':
+      return refused(number.reason);
+  }
 }
 
 function resolveReference(representation: unknown): OrPromise<PhoneNumberReference> {
@@ -94,9 +103,12 @@ function resolveReference(representation: unknown): OrPromise<PhoneNumberReferen
     return refused('A representation of PhoneNumber has its e164 as a string.');
   }
   const number = parsePhoneNumber(representation.e164);
-  return 'refused' in number
-    ? refused(number.refused)
-    : { __typename: 'PhoneNumber', e164: number.value };
+  switch (number.kind) {
+    case 'parsed':
+      return { __typename: 'PhoneNumber', e164: number.value };
+    case 'refused':
+      return refused(number.reason);
+  }
 }
 
 function refused(reason: string): Promise<never> {

@@ -1,6 +1,6 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import { GraphQLError, parse, validate, type GraphQLSchema } from 'graphql';
-import type { Refusal } from './reply.ts';
+import type { Refusal, RequestReading } from './reply.ts';
 
 /** The documents that are served, by the id under which a client asks for one. */
 export type TrustedDocuments = ReadonlyMap<string, string>;
@@ -45,39 +45,40 @@ export function invalidDocuments(
 export function resolveDocument(
   request: HTTPGraphQLRequest,
   documents: TrustedDocuments,
-): HTTPGraphQLRequest | Refusal {
+): RequestReading {
   return request.method === 'POST'
     ? resolveBody(request, documents)
     : resolveSearch(request, documents);
 }
 
-function resolveBody(
-  request: HTTPGraphQLRequest,
-  documents: TrustedDocuments,
-): HTTPGraphQLRequest | Refusal {
+function resolveBody(request: HTTPGraphQLRequest, documents: TrustedDocuments): RequestReading {
   const { query, documentId, extensions, ...rest } = isObject(request.body) ? request.body : {};
-  const document = find({ query, documentId, extensions }, documents);
-  return typeof document === 'string'
-    ? { ...request, body: { ...rest, query: document } }
-    : document;
+  const found = find({ query, documentId, extensions }, documents);
+  switch (found.kind) {
+    case 'found':
+      return { kind: 'read', request: { ...request, body: { ...rest, query: found.document } } };
+    case 'refused':
+      return found;
+  }
 }
 
-function resolveSearch(
-  request: HTTPGraphQLRequest,
-  documents: TrustedDocuments,
-): HTTPGraphQLRequest | Refusal {
+function resolveSearch(request: HTTPGraphQLRequest, documents: TrustedDocuments): RequestReading {
   const search = new URLSearchParams(request.search);
   const named = {
     query: search.get('query') ?? undefined,
     documentId: search.get('documentId') ?? undefined,
     extensions: parseObject(search.get('extensions') ?? ''),
   };
-  const document = find(named, documents);
-  if (typeof document !== 'string') return document;
-  search.delete('documentId');
-  search.delete('extensions');
-  search.set('query', document);
-  return { ...request, search: `?${search.toString()}` };
+  const found = find(named, documents);
+  switch (found.kind) {
+    case 'found':
+      search.delete('documentId');
+      search.delete('extensions');
+      search.set('query', found.document);
+      return { kind: 'read', request: { ...request, search: `?${search.toString()}` } };
+    case 'refused':
+      return found;
+  }
 }
 
 /** How a request names its document. */
@@ -87,10 +88,18 @@ interface Named {
   readonly extensions: unknown;
 }
 
-function find({ query, documentId, extensions }: Named, documents: TrustedDocuments) {
+type Found =
+  | { readonly kind: 'found'; readonly document: string }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+function find({ query, documentId, extensions }: Named, documents: TrustedDocuments): Found {
   const id = documentId ?? persistedQueryHash(extensions);
-  if (query !== undefined || typeof id !== 'string') return ID_REQUIRED;
-  return documents.get(id) ?? NOT_IN_LIST;
+  if (query !== undefined || typeof id !== 'string')
+    return { kind: 'refused', refusal: ID_REQUIRED };
+  const document = documents.get(id);
+  return document === undefined
+    ? { kind: 'refused', refusal: NOT_IN_LIST }
+    : { kind: 'found', document };
 }
 
 /** The codes are those that Apollo's router gives. */

@@ -7,11 +7,9 @@ import type { Departure, Exchange, HttpReply, Post, TransportFault } from './exc
 /** A reply with a longer body is refused (design §5). */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Fewer slow a batch of a hundred numbers down; more open sockets that an operator would count. */
-const CONNECTIONS = 256;
-
 /** The exchange that was not begun, since no time was left; it says nothing about the endpoint. */
 export const NO_TIME: Exchange = {
+  kind: 'fault',
   fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
 };
 
@@ -20,6 +18,8 @@ export interface EndpointSettings {
   readonly url: string;
   /** For one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
+  /** Open at a time, of those that are kept and of those that are not. */
+  readonly connections: number;
   readonly replyCheck: ReplyCheck;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -51,8 +51,8 @@ export class Endpoint {
     this.#headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
     this.#timeoutMs = settings.timeoutMs;
     this.#parts = { ...shared, replyCheck: settings.replyCheck };
-    this.#kept = createPool(url.origin, settings.timeoutMs);
-    this.#fresh = createPool(url.origin, settings.timeoutMs);
+    this.#kept = createPool(url.origin, settings);
+    this.#fresh = createPool(url.origin, settings);
   }
 
   /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */
@@ -93,9 +93,12 @@ export class Endpoint {
   }
 }
 
-function createPool(origin: string, timeoutMs: number): Pool {
+function createPool(
+  origin: string,
+  { connections, timeoutMs }: Pick<EndpointSettings, 'connections' | 'timeoutMs'>,
+): Pool {
   return new Pool(origin, {
-    connections: CONNECTIONS,
+    connections,
     pipelining: 1,
     // One HTTP/2 connection would carry many exchanges: none of them would be fresh, or alone.
     allowH2: false,
@@ -207,13 +210,13 @@ class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     const { sentAtMs, leftAtMs } = this.#departure;
     this.#end(
       this.#isUnproven
-        ? { reply, sentAtMs, leftAtMs, isUnproven: true }
-        : { reply, sentAtMs, leftAtMs },
+        ? { kind: 'reply', reply, sentAtMs, leftAtMs, isUnproven: true }
+        : { kind: 'reply', reply, sentAtMs, leftAtMs },
     );
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#end({ fault: { ...describe(error), sent: this.#sent } });
+    this.#end({ kind: 'fault', fault: { ...describe(error), sent: this.#sent } });
   }
 
   timeOut(): void {
@@ -225,7 +228,7 @@ class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   }
 
   #breakOff(fault: Omit<TransportFault, 'sent'>): void {
-    this.#end({ fault: { ...fault, sent: this.#sent } });
+    this.#end({ kind: 'fault', fault: { ...fault, sent: this.#sent } });
     this.#controller?.abort(new errors.RequestAbortedError());
   }
 

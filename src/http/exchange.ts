@@ -1,3 +1,4 @@
+import type { AnyAbortSignal } from './abortListeners.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
 
 /** A reply as it came: only the judges read it. */
@@ -38,10 +39,11 @@ export interface Departure {
 }
 
 /** What became of one request on the wire. */
-export type Exchange = Replied | { readonly fault: TransportFault };
+export type Exchange = Replied | { readonly kind: 'fault'; readonly fault: TransportFault };
 
 /** A reply came, to a request that left then. */
 export interface Replied extends Departure {
+  readonly kind: 'reply';
   readonly reply: HttpReply;
   /**
    * Whether it may be that of another request: an error without the correlator that this endpoint
@@ -58,5 +60,5 @@ export interface Post {
   readonly body: string;
   /** Sent as `x-correlator`; no two exchanges share one. */
   readonly correlator: string;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AnyAbortSignal | undefined;
 }

@@ -7,7 +7,9 @@ import { singleValue } from './singleValue.ts';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A body that can be read, or what is wrong with it. */
-export type ReadBody = { readonly body: JsonObject } | { readonly flaw: ReplyFlaw };
+export type ReadBody =
+  | { readonly kind: 'read'; readonly body: JsonObject }
+  | { readonly kind: 'flawed'; readonly flaw: ReplyFlaw };
 
 const JSON_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i;
 
@@ -18,19 +20,19 @@ const PROBLEM_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\.)?problem\+json\s*(?:;
 export function readJsonObject(reply: HttpReply): ReadBody {
   // None was asked for: a body that is not what its header says is not to be believed.
   const encoding = reply.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') return { flaw: 'an encoding that was not asked for' };
+  if (encoding !== 'identity') return flawed('an encoding that was not asked for');
   const mediaType = singleValue(reply.headers['content-type']) ?? '';
   if (mediaType !== 'application/json' && !JSON_MEDIA_TYPE.test(mediaType)) {
-    return { flaw: 'no JSON' };
+    return flawed('no JSON');
   }
   let value: unknown;
   try {
     value = JSON.parse(reply.body);
   } catch {
-    return { flaw: 'no JSON' };
+    return flawed('no JSON');
   }
-  if (!isJsonObject(value)) return { flaw: 'no JSON object' };
-  return hasDuplicateMember(reply.body) ? { flaw: 'a member twice' } : { body: value };
+  if (!isJsonObject(value)) return flawed('no JSON object');
+  return hasDuplicateMember(reply.body) ? flawed('a member twice') : { kind: 'read', body: value };
 }
 
 /**
@@ -38,12 +40,21 @@ export function readJsonObject(reply: HttpReply): ReadBody {
  * `fault`, a `status` that is no success, or a problem document. Pure.
  */
 export function readAnswer(reply: HttpReply): ReadBody {
-  if (reply.status !== 200) return { flaw: 'unexpected status' };
+  if (reply.status !== 200) return flawed('unexpected status');
   if (PROBLEM_MEDIA_TYPE.test(singleValue(reply.headers['content-type']) ?? '')) {
-    return { flaw: 'a problem document with a status of success' };
+    return flawed('a problem document with a status of success');
   }
   const read = readJsonObject(reply);
-  return 'body' in read && tellsOfError(read.body) ? { flaw: 'an error beside the answer' } : read;
+  switch (read.kind) {
+    case 'read':
+      return tellsOfError(read.body) ? flawed('an error beside the answer') : read;
+    case 'flawed':
+      return read;
+  }
+}
+
+function flawed(flaw: ReplyFlaw): ReadBody {
+  return { kind: 'flawed', flaw };
 }
 
 function tellsOfError(body: JsonObject): boolean {

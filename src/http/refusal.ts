@@ -17,8 +17,7 @@ export interface RefusalContext {
 
 /** The error that the body of a refusal names, in the operator's own words: never for a message or a log. */
 export function errorWord(reply: HttpReply, wordIn: 'code' | 'error'): string | undefined {
-  const read = readJsonObject(reply);
-  return 'body' in read ? wordOf(read.body, wordIn) : undefined;
+  return wordOf(bodyOf(reply), wordIn);
 }
 
 /** What a reply that is no success comes to, at any endpoint of the operator (design §5). Pure. */
@@ -27,10 +26,20 @@ export function judgeRefusal(
   nowMs: number,
   context: RefusalContext,
 ): LookupFailure {
-  const read = readJsonObject(reply);
-  const { code, reach } = classify(reply.status, 'body' in read ? read.body : {}, context);
+  const { code, reach } = classify(reply.status, bodyOf(reply), context);
   const seconds = MAY_PASS.has(code) ? retryAfterSeconds(reply, nowMs) : undefined;
   return seconds === undefined ? { code, reach } : { code, reach, retryAfterSeconds: seconds };
+}
+
+/** The body of a refusal, without members where it cannot be read. */
+function bodyOf(reply: HttpReply): JsonObject {
+  const read = readJsonObject(reply);
+  switch (read.kind) {
+    case 'read':
+      return read.body;
+    case 'flawed':
+      return {};
+  }
 }
 
 const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([

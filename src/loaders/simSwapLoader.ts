@@ -67,7 +67,10 @@ async function answerOf(
 }
 
 function consentAnswer(reading: ConsentReading): FieldAnswer {
-  return 'failure' in reading
-    ? { kind: 'failure', failure: reading.failure }
-    : { kind: 'consent', consent: reading.status };
+  switch (reading.kind) {
+    case 'read':
+      return { kind: 'consent', consent: reading.status };
+    case 'failed':
+      return { kind: 'failure', failure: reading.failure };
+  }
 }

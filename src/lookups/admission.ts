@@ -60,12 +60,14 @@ export interface Ending {
 
 /** What was admitted. */
 export interface Admitted {
+  readonly kind: 'admitted';
   /** Is called once, when it is over. Writes the line after it. Never rejects. */
   ended(ending: Ending): Promise<void> | void;
 }
 
 /** What was not admitted. */
 export interface Denied {
+  readonly kind: 'denied';
   readonly failure: LookupFailure;
 }
 
@@ -90,7 +92,7 @@ export const AUDIT_BUDGET_MS = 5000;
 
 /** Admits everything and records nothing. */
 export const OPEN_ADMISSION: Admission = {
-  admit: () => ({ ended: () => undefined }),
+  admit: () => ({ kind: 'admitted', ended: () => undefined }),
   heard: () => undefined,
 };
 
@@ -108,7 +110,19 @@ export async function ifAdmitted<T>(
   { asked, run, endingOf, onDenied }: GuardedLookup<T>,
 ): Promise<T> {
   const admitted = await admission.admit(asked);
-  if ('failure' in admitted) return onDenied(admitted.failure);
+  switch (admitted.kind) {
+    case 'denied':
+      return onDenied(admitted.failure);
+    case 'admitted':
+      return runAdmitted(admitted, run, endingOf);
+  }
+}
+
+async function runAdmitted<T>(
+  admitted: Admitted,
+  run: GuardedLookup<T>['run'],
+  endingOf: GuardedLookup<T>['endingOf'],
+): Promise<T> {
   // A defect may have come after the request left.
   let ending: Ending = { outcome: 'broken', attempts: 1 };
   try {

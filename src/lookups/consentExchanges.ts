@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
@@ -20,6 +21,7 @@ import {
   type ConsentIdentity,
   type Learned,
   type Pending,
+  type Redeemed,
   type Requested,
 } from '../tokens/consents/consentRecord.ts';
 import { failureToTell, LOOK_AGAIN_MS, type Standing } from '../tokens/consents/standing.ts';
@@ -36,7 +38,7 @@ import type { ConsentTelling, TellingParts } from './consentTelling.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
 import type { TimedFact } from './lookupRoute.ts';
 import { nextWindowAmong } from './planner.ts';
-import { failureOf } from './turnedAway.ts';
+import { failureOf } from './bulkheadFailure.ts';
 
 /** What the exchanges of consents take. */
 export interface ExchangeParts extends LedgerParts, TellingParts {
@@ -60,7 +62,7 @@ interface Shared {
   readonly telling: ConsentTelling;
 }
 
-type GoOn = Extract<Polled, { goOn: unknown }>;
+type GoOn = Extract<Polled, { kind: 'go-on' }>;
 
 /** A reply that takes longer was held back by the operator, and not its request by the way there. */
 const MAX_WAY_MS = 500;
@@ -133,7 +135,10 @@ export class ConsentExchanges {
   async #request(cause: Waiter, page: Page): Promise<Progress> {
     const lookup = this.#lookupToRequest(cause, page);
     const claim = await this.#ledger.claimRequest(page, lookup);
-    switch (claim) {
+    switch (claim.kind) {
+      case 'claimed':
+        await this.#prompt(cause, lookup, claim);
+        return 'exchanged';
       case 'conflict':
         return this.#lookAgain();
       case 'late':
@@ -141,14 +146,11 @@ export class ConsentExchanges {
       case 'full':
         this.#waiters.fail({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
         return 'told';
+      case 'lost':
+        this.#waiters.fail(this.#ledger.failureWithoutStore());
+        await claim.takeBack();
+        return 'told';
     }
-    if ('takeBack' in claim) {
-      this.#waiters.fail(this.#ledger.failureWithoutStore());
-      await claim.takeBack();
-      return 'told';
-    }
-    await this.#prompt(cause, lookup, claim);
-    return 'exchanged';
   }
 
   async #prompt(
@@ -175,11 +177,11 @@ export class ConsentExchanges {
     switch (judged.kind) {
       case 'acknowledged': {
         const lives = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
-        await this.#ledger.learn(claim, { lives });
+        await this.#ledger.learn(claim, { kind: 'lives', lives });
         return;
       }
       case 'reply-lost':
-        await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
+        await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
         return;
       case 'failed':
         await this.#requestFailed(lookup, claim, judged, nowMs);
@@ -200,45 +202,66 @@ export class ConsentExchanges {
     const { consent } = claim;
     if (mayHavePrompted) {
       await this.#telling.tellFailure({ lookup, failure });
-      await this.#ledger.learn(claim, { lives: inDoubt(consent, nowMs) });
+      await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
       return;
     }
     const lives = refused(consent, failure, holdSeconds, nowMs, rules);
     const told = lives === undefined ? failure : failureToTell(lives, nowMs);
     await this.#telling.tellFailure({ lookup, failure: told });
     if (lives === undefined) await this.#ledger.withdraw(claim);
-    else await this.#ledger.learn(claim, { lives });
+    else await this.#ledger.learn(claim, { kind: 'lives', lives });
   }
 
   async #poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
-    const { tokens, rules } = this.#parts;
     const claim = await this.#ledger.claimPoll(page, pending);
-    switch (claim) {
+    switch (claim.kind) {
+      case 'claimed':
+        await this.#pollClaimed(cause, page, pending, claim);
+        return 'exchanged';
       case 'conflict':
         return this.#lookAgain();
       case 'late':
         return 'wrote';
     }
+  }
+
+  async #pollClaimed(
+    cause: Waiter,
+    page: Page,
+    pending: ConsentIdentity & Pending,
+    claim: Claim<ConsentIdentity & Pending>,
+  ): Promise<void> {
+    const { tokens } = this.#parts;
     const { time } = claim;
     const sentAtMs = time.now();
     const subject = this.#subject(pending.lookup);
     const outcome = await tokens.poll(pending.authReqId, subject, this.#context(cause));
-    if ('token' in outcome) {
-      await this.#redeem(cause, outcome.token, claim, page);
-      return 'exchanged';
+    switch (outcome.kind) {
+      case 'acquired':
+        await this.#redeem(cause, outcome.token, claim, page);
+        return;
+      case 'go-on': {
+        const nowMs = time.now();
+        const lives = polled(pending, outcome, arrivedBy(outcome, sentAtMs, nowMs), nowMs);
+        await this.#ledger.learn(claim, { kind: 'lives', lives });
+        return;
+      }
+      case 'failed':
+        await this.#pollFailed(pending, claim, outcome.failure);
     }
-    const nowMs = time.now();
-    if ('goOn' in outcome) {
-      const lives = polled(pending, outcome, arrivedBy(outcome, sentAtMs, nowMs), nowMs);
-      await this.#ledger.learn(claim, { lives });
-      return 'exchanged';
-    }
+  }
+
+  async #pollFailed(
+    pending: ConsentIdentity & Pending,
+    claim: Claim<ConsentIdentity & Pending>,
+    told: LookupFailure,
+  ): Promise<void> {
+    const nowMs = claim.time.now();
     const isTold = !this.#waiters.isEmpty;
-    const learned = endedByPoll(pending, outcome.failure, isTold, nowMs, rules);
-    const failure = failureLearned(learned, nowMs) ?? outcome.failure;
+    const learned = endedByPoll(pending, told, isTold, nowMs, this.#parts.rules);
+    const failure = failureLearned(learned, nowMs) ?? told;
     await this.#telling.tellFailure({ lookup: pending.lookup, failure });
     await this.#ledger.learn(claim, learned);
-    return 'exchanged';
   }
 
   /** The token goes out at once with the lookup that now helps most, even if no request waits any more. */
@@ -248,7 +271,7 @@ export class ConsentExchanges {
     claim: Claim<ConsentIdentity & Pending>,
     page: Page,
   ): Promise<void> {
-    const { admission, operator, rules, clock } = this.#parts;
+    const { admission, operator, clock } = this.#parts;
     const { id, lookup: original } = claim.consent;
     const spent = await this.#ledger.spend(claim);
 
@@ -261,27 +284,42 @@ export class ConsentExchanges {
         return operator.lookUp({ lookup, number: this.#number, token }, this.#context(cause));
       },
       endingOf: ({ judged: told, attempts }) => ({
-        outcome: 'failure' in told ? told.failure.code : 'answered',
+        outcome: lookupOutcomeOf(told),
         attempts,
       }),
-      onDenied: (failure) => ({ judged: { failure }, attempts: 0, mayRetryWithNewToken: false }),
+      onDenied: (failure) => ({
+        judged: { kind: 'failed', failure },
+        attempts: 0,
+        mayRetryWithNewToken: false,
+      }),
     });
-    if ('fact' in judged) {
-      await this.#succeed({ ...judged.fact, leftAtMs }, cause, spent);
-      return;
+    switch (judged.kind) {
+      case 'answered':
+        await this.#succeed({ ...judged.fact, leftAtMs }, cause, spent);
+        return;
+      case 'failed':
+        await this.#lookupFailed({ lookup, failure: judged.failure }, cause, spent);
     }
+  }
+
+  async #lookupFailed(
+    told: FailedLookup,
+    cause: Waiter,
+    spent: Claim<ConsentIdentity & Redeemed>,
+  ): Promise<void> {
+    const { lookup } = told;
     const nowMs = spent.time.now();
-    const failed = { lookup, failure: asOfConsent(judged.failure) };
-    const learned = endedByLookup(spent.consent, failed, nowMs, rules);
+    const failed = { lookup, failure: asOfConsent(told.failure) };
+    const learned = endedByLookup(spent.consent, failed, nowMs, this.#parts.rules);
     const failure = failureLearned(learned, nowMs) ?? failed.failure;
-    const made = { consentId: id, madeFor: cause.inquiry.request };
+    const made = { consentId: spent.consent.id, madeFor: cause.inquiry.request };
     // Written before it is told: a replica that dies in between leaves a failure that the next ask hears,
     // where one that was told and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
     await this.#forOneCommand(learning);
     await this.#telling.tellFailure({ lookup, failure }, made);
     // What speaks for one question is no word on the operation: a number that the operator takes for
-    // malformed must not keep everybody else from being asked.
+    // malformed must not keep all other owners from being asked.
     if (failure.code === 'OPERATOR_REFUSED' && failure.reach !== 'question') {
       await this.#ledger.refuse(lookup.operation);
     }
@@ -379,12 +417,23 @@ function auditOutcomeOf(judged: AcknowledgementJudgement): AuditOutcome {
   }
 }
 
+function lookupOutcomeOf(judged: Judgement<Fact>): AuditOutcome {
+  switch (judged.kind) {
+    case 'answered':
+      return 'answered';
+    case 'failed':
+      return judged.failure.code;
+  }
+}
+
 /** What was learned as a failure to tell, where it is remembered as one. */
 function failureLearned(learned: Learned, nowMs: number): LookupFailure | undefined {
-  if ('lives' in learned) {
-    return learned.lives.state === 'closed' ? failureToTell(learned.lives, nowMs) : undefined;
+  switch (learned.kind) {
+    case 'lives':
+      return learned.lives.state === 'closed' ? failureToTell(learned.lives, nowMs) : undefined;
+    case 'ended':
+      return learned.ended.kind === 'failed' ? failureToTell(learned.ended, nowMs) : undefined;
   }
-  return learned.ended.kind === 'failed' ? failureToTell(learned.ended, nowMs) : undefined;
 }
 
 /**

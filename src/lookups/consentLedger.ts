@@ -65,6 +65,7 @@ export interface Page {
 
 /** What may be done now: it stands in the store, and no other process does the same before the lease is over. */
 export interface Claim<C extends Consent = Consent> {
+  readonly kind: 'claimed';
   readonly consent: C;
   readonly record: ConsentRecord;
   readonly version: number;
@@ -75,13 +76,13 @@ export interface Claim<C extends Consent = Consent> {
 /** Why something may not be done. */
 export type Unclaimed =
   /** Another process, or another asker, was first. */
-  | 'conflict'
+  | { readonly kind: 'conflict' }
   /** The store has no room. */
-  | 'full'
+  | { readonly kind: 'full' }
   /** We were held up: the exchange could outlast the lease. */
-  | 'late'
+  | { readonly kind: 'late' }
   /** The store is lost, and may hold what was written. */
-  | { readonly takeBack: () => Promise<void> };
+  | { readonly kind: 'lost'; readonly takeBack: () => Promise<void> };
 
 /** How long to wait before what must not be lost is sent to a lost store again. */
 const STORE_AGAIN_MS = 250;
@@ -158,20 +159,21 @@ export class ConsentLedger {
       written = await this.#write(page.version, record, time);
     } catch (error) {
       if (!(error instanceof SharedStateLost)) throw error;
-      return { takeBack: () => this.#takeBack(consent, time) };
+      return { kind: 'lost', takeBack: () => this.#takeBack(consent, time) };
     }
-    if (typeof written === 'string') return written;
-    const claim = { consent, record, version: written.version, time, leaseUntilMs };
+    if (typeof written === 'string') return { kind: written };
+    const { version } = written;
+    const claim = { kind: 'claimed', consent, record, version, time, leaseUntilMs } as const;
     if (this.#isInTime(claim)) return claim;
     await this.withdraw(claim);
-    return 'late';
+    return { kind: 'late' };
   }
 
   /** That the operator is about to be asked whether the owner has answered. */
   async claimPoll(
     page: Page,
     pending: ConsentIdentity & Pending,
-  ): Promise<Claim<ConsentIdentity & Pending> | 'conflict' | 'late'> {
+  ): Promise<Claim<ConsentIdentity & Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
     const { rules } = this.#parts;
     const { time } = page;
     const nowMs = time.now();
@@ -180,11 +182,12 @@ export class ConsentLedger {
     const written = await this.#write(page.version, record, time);
     // A record that is there already takes no further room; a store that is full is as good as lost.
     if (written === 'full') throw new SharedStateLost();
-    if (written === 'conflict') return written;
+    if (written === 'conflict') return { kind: written };
     const leaseUntilMs = nowMs + rules.leaseMs;
-    const claim = { consent, record, version: written.version, time, leaseUntilMs };
+    const { version } = written;
+    const claim = { kind: 'claimed', consent, record, version, time, leaseUntilMs } as const;
     // Our own lease says when the next poll may be made.
-    return this.#isInTime(claim) ? claim : 'late';
+    return this.#isInTime(claim) ? claim : { kind: 'late' };
   }
 
   /**
@@ -197,17 +200,14 @@ export class ConsentLedger {
     const consent = redeemed(claim.consent, nowMs, rules);
     const spent = { ...claim, consent, leaseUntilMs: nowMs + rules.leaseMs };
     const first = withConsent(claim.record, consent);
-    const again = (found: ConsentRecord) => overruled(found, { lives: consent });
+    const again = (found: ConsentRecord) => overruled(found, { kind: 'lives', lives: consent });
     const written = await this.#change(claim, first, again, 0).catch(unlessLost);
     return { ...spent, ...written };
   }
 
   /** What an exchange taught. */
   async learn(claim: Claim, learned: Learned): Promise<void> {
-    const first =
-      'lives' in learned
-        ? withConsent(claim.record, learned.lives)
-        : concluded(claim.record, claim.consent.id, learned.ended);
+    const first = afterLearning(claim, learned);
     const again = (found: ConsentRecord) => overruled(found, learned);
     await this.#change(claim, first, again, claim.leaseUntilMs);
   }
@@ -319,5 +319,15 @@ export class ConsentLedger {
   #standingSeen(nowMs: number): Standing {
     const recorded = this.#seen?.recorded ?? { record: undefined, refusedUntilMs: {} };
     return standingOf({ ...recorded, nowMs }, this.#asker, this.#parts.rules);
+  }
+}
+
+/** The record of a claim once this was learned of its consent. */
+function afterLearning({ record, consent }: Claim, learned: Learned): ConsentRecord {
+  switch (learned.kind) {
+    case 'lives':
+      return withConsent(record, learned.lives);
+    case 'ended':
+      return concluded(record, consent.id, learned.ended);
   }
 }

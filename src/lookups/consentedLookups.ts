@@ -1,7 +1,8 @@
-import { consentChannel, traced } from '../diagnostics.ts';
+import { consentChannel, traced, type ConsentResult } from '../diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import { consentStatus } from '../tokens/consents/consentStatus.ts';
+import { asAbortSignal } from '../http/abortListeners.ts';
+import { consentStatus, type ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import { standingOf } from '../tokens/consents/standing.ts';
 import { askerKey } from './askerKey.ts';
@@ -43,13 +44,22 @@ export class ConsentedLookups implements LookupRoute {
 
   /** Counts as a number that is asked about, and is audited. */
   async consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
-    const { admission, store, clock, rules } = this.#parts;
+    const { admission } = this.#parts;
     const admitted = await admission.admit({ event: 'consent-status', number, request });
-    if ('failure' in admitted) return admitted;
+    switch (admitted.kind) {
+      case 'denied':
+        return { kind: 'failed', failure: admitted.failure };
+      case 'admitted':
+        return { kind: 'read', status: await this.#statusOf(number, request) };
+    }
+  }
+
+  async #statusOf(number: PhoneNumber, request: LookupRequest): Promise<ConsentStatus | undefined> {
+    const { store, clock, rules } = this.#parts;
     const snapshot = await store.read(number).catch(unlessLost);
-    if (snapshot === undefined) return { status: undefined };
+    if (snapshot === undefined) return undefined;
     const standing = standingOf(snapshot, askerKey(request, number), rules);
-    return { status: consentStatus(standing, snapshot.nowMs, clock.nowMs()) };
+    return consentStatus(standing, snapshot.nowMs, clock.nowMs());
   }
 
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */
@@ -64,9 +74,7 @@ export class ConsentedLookups implements LookupRoute {
       consentChannel,
       { correlator: correlator.name, operation: lookup.operation },
       () => this.#wait(lookup, inquiry),
-      (outcome) => ({
-        outcome: 'failed' in outcome ? outcome.failed.failure.code : 'answered',
-      }),
+      resultOf,
     );
   }
 
@@ -80,7 +88,10 @@ export class ConsentedLookups implements LookupRoute {
 
     const settled = new AbortController();
     const patience = Promise.all([
-      clock.sleep(this.#patienceLeftMs(inquiry), AbortSignal.any([signal, settled.signal])),
+      clock.sleep(
+        this.#patienceLeftMs(inquiry),
+        AbortSignal.any([asAbortSignal(signal), settled.signal]),
+      ),
       pursuit.looked,
     ]).catch(() => undefined);
     const outOfPatience = patience.then(() => lookupFailed(lookup, pursuit.leave(waiter)));
@@ -122,6 +133,16 @@ export class ConsentedLookups implements LookupRoute {
   async #keep({ number, request, facts }: Inquiry): Promise<void> {
     const { keptFacts } = this.#parts;
     await Promise.all(facts.map((fact) => keptFacts.keep(request, number, fact, false)));
+  }
+}
+
+/** What is published of a wait: never the answer. */
+function resultOf(outcome: LookupOutcome): ConsentResult {
+  switch (outcome.kind) {
+    case 'facts':
+      return { outcome: 'answered' };
+    case 'failed':
+      return { outcome: outcome.failed.failure.code };
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type LookupRoute,
 } from './lookupRoute.ts';
 import { ifAdmitted, type Admission, type AuditOutcome } from './admission.ts';
-import { failureOf } from './turnedAway.ts';
+import { failureOf } from './bulkheadFailure.ts';
 
 /** What direct lookups take. */
 export interface DirectParts {
@@ -46,7 +46,7 @@ export class DirectLookups implements LookupRoute {
 
   /** No owner is asked for consent. */
   consent(): Promise<ConsentReading> {
-    return Promise.resolve({ status: { state: 'NOT_NEEDED' } });
+    return Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } });
   }
 
   /** Nothing of a direct lookup outlives its request. */
@@ -82,7 +82,11 @@ export class DirectLookups implements LookupRoute {
       attempts: (earlierAttempts ?? 0) + attempts,
     });
     const acquired = await tokens.acquire(subject, contextOf(request, isRetry));
-    if ('failure' in acquired) return counted(lookupFailed(lookup, acquired.failure));
+    switch (acquired.kind) {
+      case 'failed':
+        return counted(lookupFailed(lookup, acquired.failure));
+      case 'acquired':
+    }
     const { token } = acquired;
     if (token.isExpired(clock.monotonicMs())) return counted(lookupFailed(lookup, STALE_TOKEN));
 
@@ -90,10 +94,14 @@ export class DirectLookups implements LookupRoute {
     const leftAtMs = clock.monotonicMs();
     request.onLeaving?.(leftAtMs);
     const { judged, attempts, mayRetryWithNewToken } = await operator.lookUp(order, request);
-    if ('fact' in judged)
-      return counted({ kind: 'facts', facts: [{ ...judged.fact, leftAtMs }] }, attempts);
-    if (mayRetryWithNewToken) return this.#acquireAndLookUp(lookup, inquiry, attempts);
-    return counted(lookupFailed(lookup, judged.failure), attempts);
+    switch (judged.kind) {
+      case 'answered':
+        return counted({ kind: 'facts', facts: [{ ...judged.fact, leftAtMs }] }, attempts);
+      case 'failed':
+        return mayRetryWithNewToken
+          ? this.#acquireAndLookUp(lookup, inquiry, attempts)
+          : counted(lookupFailed(lookup, judged.failure), attempts);
+    }
   }
 }
 
@@ -105,6 +113,7 @@ interface CountedOutcome {
 
 /** Reads the deadline when it is needed: that of a shared lookup moves on. */
 function contextOf(request: LookupRequest, isRetry: boolean): ExchangeContext {
+  if (!isRetry) return request;
   const { correlator, signal, isShared } = request;
   return {
     correlator,

@@ -44,10 +44,15 @@ export class Executor {
    */
   async consent(number: PhoneNumber): Promise<ConsentReading> {
     const inquiry = this.#inquiry(number);
-    if (inquiry.operator === undefined) return { failure: NOT_SERVED };
+    if (inquiry.operator === undefined) return { kind: 'failed', failure: NOT_SERVED };
     await inquiry.run;
     const reading = await inquiry.operator.route.consent(number, this.#request);
-    return 'failure' in reading ? reading : { status: statusBeside(inquiry, reading.status) };
+    switch (reading.kind) {
+      case 'read':
+        return { kind: 'read', status: statusBeside(inquiry, reading.status) };
+      case 'failed':
+        return reading;
+    }
   }
 
   #publishedRun(inquiry: RunningInquiry): Promise<void> {

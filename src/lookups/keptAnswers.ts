@@ -2,7 +2,7 @@ import { lookupOf, unknownFacts } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
+import { AbortListeners, type Abortable, type AnyAbortSignal } from '../http/abortListeners.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { Admission } from './admission.ts';
 import type { KeptFacts } from './keptFacts.ts';
@@ -78,7 +78,7 @@ export class KeptAnswers implements LookupRoute {
   }
 
   /** `undefined` when the request ends first. */
-  async #whileItWaits<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  async #whileItWaits<T>(work: Promise<T>, signal: AnyAbortSignal): Promise<T | undefined> {
     if (signal.aborted) return undefined;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const waiting: Abortable = { abort: () => resolve(undefined) };

@@ -4,6 +4,7 @@ import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
+import type { AnyAbortSignal } from '../http/abortListeners.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
@@ -15,7 +16,7 @@ export interface LookupRequest extends Asker, Urgency {
   /** When it came in, on the monotonic clock: kept and shared facts are judged by it. */
   readonly cameInAtMs: number;
   /** Aborted when the caller hangs up and when the request's time is over. */
-  readonly signal: AbortSignal;
+  readonly signal: AnyAbortSignal;
   /** How long it waits for the owner of a number, where it says so (RFC 7240, `wait`). */
   readonly waitMs?: number;
   /** Is called whenever a lookup has its token and is about to leave, with the monotonic time. */
@@ -44,7 +45,8 @@ export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutc
 
 /** How a consent stands; `undefined` while that cannot be told, or a failure when it may not be read. */
 export type ConsentReading =
-  { readonly status: ConsentStatus | undefined } | { readonly failure: LookupFailure };
+  | { readonly kind: 'read'; readonly status: ConsentStatus | undefined }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 /** What a request hears whose time is over before an answer comes. */
 export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

@@ -4,6 +4,8 @@ import type { Offer } from './plan.ts';
 
 /** An operator as lookups see it: what it offers, and the way to ask it. */
 export interface RoutedOperator {
+  /** For log and audit lines; never for clients. */
+  readonly name: string;
   readonly offer: Offer;
   readonly route: LookupRoute;
 }

@@ -1,7 +1,8 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { AbortListeners, type Abortable } from '../http/abortListeners.ts';
+import { AbortListeners } from '../http/abortListeners.ts';
+import { SharedWork, type SharedUrgency } from '../http/sharedWork.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';
@@ -114,14 +115,10 @@ export class SharedLookups implements LookupRoute {
 /** One lookup, and the requests that wait for it. */
 class SharedLookup {
   readonly lookup: Lookup;
-  readonly outcome: Promise<LookupOutcome>;
-  readonly #abortListeners: AbortListeners;
+  readonly #work: SharedWork<LookupOutcome>;
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined = new Set<LookupRequest>();
-  #waiting = 0;
-  readonly #aborter = new AbortController();
   #leftAtMs: number | undefined;
-  #deadlineMs = 0;
 
   constructor(
     lookup: Lookup,
@@ -130,9 +127,16 @@ class SharedLookup {
     abortListeners: AbortListeners,
   ) {
     this.lookup = lookup;
-    this.#abortListeners = abortListeners;
-    this.#deadlineMs = inquiry.request.deadlineMs;
-    this.outcome = route.lookUp(lookup, { ...inquiry, request: this.#requestFor(inquiry.request) });
+    this.#work = new SharedWork(
+      inquiry.request.deadlineMs,
+      (urgency) =>
+        route.lookUp(lookup, { ...inquiry, request: this.#requestFor(inquiry.request, urgency) }),
+      abortListeners,
+    );
+  }
+
+  get outcome(): Promise<LookupOutcome> {
+    return this.#work.outcome;
   }
 
   /** When it left, on the monotonic clock. */
@@ -142,46 +146,29 @@ class SharedLookup {
 
   /** Whether the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
-    return !this.#aborter.signal.aborted && !this.#joined.has(request);
+    return !this.#work.isAbandoned && !this.#joined.has(request);
   }
 
   /** What it brings; `undefined` when the request ends first. */
-  async outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
+  outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
     this.#joined.add(request);
-    this.#waiting += 1;
-    this.#deadlineMs = Math.max(this.#deadlineMs, request.deadlineMs);
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const waiter: Abortable = {
-      abort: () => {
-        this.#leave(request.signal.reason);
-        resolve(undefined);
-      },
-    };
-    const listeners = this.#abortListeners.of(request.signal).add(waiter);
-    try {
-      return await Promise.race([this.outcome, promise]);
-    } finally {
-      listeners.delete(waiter);
-    }
-  }
-
-  #leave(reason: unknown): void {
-    this.#waiting -= 1;
-    if (this.#waiting === 0) this.#aborter.abort(reason);
+    return this.#work.outcomeFor(request);
   }
 
   /** Traced to the first request, but not ended with it. */
-  #requestFor({ caller, purpose, correlator, cameInAtMs }: LookupRequest): LookupRequest {
-    const latestDeadlineMs = (): number => this.#deadlineMs;
+  #requestFor(
+    { caller, purpose, correlator, cameInAtMs }: LookupRequest,
+    urgency: SharedUrgency,
+  ): LookupRequest {
     return {
       caller,
       purpose,
       correlator,
       cameInAtMs,
-      signal: this.#aborter.signal,
+      signal: urgency.signal,
       isShared: true,
       get deadlineMs() {
-        return latestDeadlineMs();
+        return urgency.deadlineMs;
       },
       onLeaving: (leftAtMs) => {
         this.#leftAtMs ??= leftAtMs;

@@ -27,7 +27,7 @@ export class Operator {
   readonly #clock: Clock;
 
   constructor(
-    settings: Pick<OperatorSettings, 'flow' | 'sendPhoneNumber'>,
+    settings: Pick<OperatorSettings, 'flow' | 'phoneNumber'>,
     endpoints: LookupEndpoints,
     judges: LookupJudges,
     clock: Clock,
@@ -76,10 +76,16 @@ export class Operator {
         signal: context.signal,
       }),
       judge: (exchange): Judgement<Fact> => {
-        if ('fault' in exchange) return { failure: judgeFault(exchange.fault) };
-        const { reply, sentAtMs, isUnproven = false } = exchange;
-        const made = { sentAtMs, nowMs: this.#clock.nowMs(), flow: this.#flow, isUnproven };
-        return call.judge(reply, made);
+        switch (exchange.kind) {
+          case 'fault':
+            return { kind: 'failed', failure: judgeFault(exchange.fault) };
+          case 'reply': {
+            const { reply, sentAtMs, isUnproven = false } = exchange;
+            if (reply.status === 401 && !isUnproven) token.refused();
+            const made = { sentAtMs, nowMs: this.#clock.nowMs(), flow: this.#flow, isUnproven };
+            return call.judge(reply, made);
+          }
+        }
       },
     });
   }
@@ -115,9 +121,9 @@ interface LookupCall {
 
 function sendsPhoneNumber({
   flow,
-  sendPhoneNumber,
-}: Pick<OperatorSettings, 'flow' | 'sendPhoneNumber'>): boolean {
-  switch (sendPhoneNumber) {
+  phoneNumber,
+}: Pick<OperatorSettings, 'flow' | 'phoneNumber'>): boolean {
+  switch (phoneNumber.send) {
     case 'always':
       return true;
     case 'never':
@@ -140,7 +146,12 @@ function messageOf({ lookup }: LookupOrder, { correlator }: ExchangeContext): Lo
 
 /** What is published of a lookup: never the answer. */
 function resultOf({ judged, attempts }: Outcome<Judgement<Fact>>): LookupResult {
-  return { outcome: 'failure' in judged ? judged.failure.code : 'answered', attempts };
+  switch (judged.kind) {
+    case 'answered':
+      return { outcome: 'answered', attempts };
+    case 'failed':
+      return { outcome: judged.failure.code, attempts };
+  }
 }
 
 /** One lookup to make, and the token to pay it with. */

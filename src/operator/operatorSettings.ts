@@ -1,23 +1,92 @@
+import type { NumberPrefix } from '../domain/numberPrefix.ts';
+import type { NumberForm } from '../domain/numberTemplate.ts';
 import type { Operation } from '../domain/question.ts';
+import type { ErrorMap } from '../http/errorMap.ts';
+import type { CorrelatorSettings, LimitSettings, OperatorHeader } from '../http/wireSettings.ts';
 import type { AuthorizationSettings } from '../tokens/authorizationSettings.ts';
 
-/** One operator: where it is, what it offers and how it wants to be asked (design §6, OPERATOR_…). */
-export interface OperatorSettings extends AuthorizationSettings {
-  /** `{sim_swap_url}`, without a slash at its end; its children are `/retrieve-date` and `/check`. */
-  readonly simSwapUrl: string;
+/** The endpoints of the SIM swap API (service, "Endpoints" 4 and 5). */
+export type LookupEndpointName = 'retrieveDate' | 'check';
+
+/** Whether, where and how a lookup names the number. */
+export interface LookupNumberSettings {
+  /** `auto` leaves the number out where the token holds it: then CAMARA 2 answers 422 to it. */
+  readonly send: 'auto' | 'always' | 'never';
+  readonly place: { readonly in: 'body' } | { readonly in: 'header'; readonly name: string };
+  readonly form: NumberForm;
+}
+
+/** The names of members in the bodies of lookups, and in their replies. */
+export interface LookupMembers {
+  readonly phoneNumber: string;
+  readonly maxAge: string;
+  readonly swapped: string;
+  readonly latestSimChange: string;
+  readonly monitoredPeriod: string;
+}
+
+/** How the replies to lookups are read. */
+export interface ReadingSettings {
+  readonly members: LookupMembers;
+  /** The unit of `maxAge` on the wire. */
+  readonly maxAgeUnit: 'hours' | 'seconds';
+  /**
+   * What a null date says: nothing, or, by the operator's contract, that no swap fell in so many days. A
+   * `monitoredPeriod` beside it goes first.
+   */
+  readonly nullMeans:
+    { readonly kind: 'not-disclosed' } | { readonly kind: 'no-swap-within'; readonly days: number };
+  /** Texts in the place of a date, or the days they begin with, that are read as null: `1900-01-01`. */
+  readonly sentinelDates: readonly string[];
+}
+
+/** How an operator's SIM swap API is asked and read. */
+export interface LookupSettings {
+  /** Absolute, without a slash at their end. */
+  readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
   readonly operations: ReadonlySet<Operation>;
-  /** Whether a lookup's body names the number; `auto` leaves it out where a 3-legged token holds it. */
-  readonly sendPhoneNumber: 'auto' | 'always' | 'never';
   /** The largest window that the operator's `check` takes. */
   readonly maxAgeHours: number;
   /** How far the operator's dates may be off: rounding, mislabelled zones, clocks. */
   readonly dateMarginHours: number;
   readonly trustMonitoredPeriod: boolean;
-  readonly correlatorEcho: 'auto' | 'always' | 'never';
+  readonly phoneNumber: LookupNumberSettings;
+  readonly reading: ReadingSettings;
   /** Whether a lookup whose outcome is unknown is made once more, at the price of a second bill. */
   readonly retriesLookups: boolean;
-  /** Headers that this operator wants on every request, by name. */
+  /** Whether one call about a number waits for the other: some answer 409 to two at a time. */
+  readonly oneCallPerNumber: boolean;
+  readonly errors: ErrorMap;
+  readonly correlator: CorrelatorSettings;
+  /** Headers that this operator wants, beside those that every operator is sent. */
+  readonly headers: readonly OperatorHeader[];
+  readonly limits: LimitSettings;
+}
+
+/** Which numbers an operator is asked about, and what is told of it. */
+export interface ServingSettings {
+  /** Stands in the settings, in log and audit lines and in the keys of stores; never in what clients read. */
+  readonly name: string;
+  /** The longest prefix of all operators that fits a number decides. */
+  readonly prefixes: readonly NumberPrefix[];
+  /** Names of the operators to ask in turn about a number that this one does not know; each try is billed. */
+  readonly others: readonly string[];
+  /** How long after its lookup left a fact answers further requests of its caller and purpose. */
+  readonly keepFactsSeconds: number;
+}
+
+/** One operator: where it is, what it offers and how it wants to be asked (design §6, OPERATOR_…). */
+export type OperatorSettings = AuthorizationSettings & LookupSettings & ServingSettings;
+
+/** An HTTP endpoint of the company that says which operator serves a number: `POST {phoneNumber}` → `{operator}`. */
+export interface NumberDirectorySettings {
+  readonly url: string;
+  /** Such as `authorization`, secrets included. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For one exchange, from connecting to the last byte of the reply. */
+  /** For one question to it. */
   readonly timeoutMs: number;
+  /** How long what it said of a number is kept. */
+  readonly keepSeconds: number;
+  /** When it is down: no call, or the operator of the number's prefix, who may have lost the number. */
+  readonly fallback: 'none' | 'prefix';
 }

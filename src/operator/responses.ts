@@ -10,14 +10,15 @@ import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
 
 /** What a reply to a lookup comes to. */
 export type Judgement<F> =
-  | { readonly fact: F }
+  | { readonly kind: 'answered'; readonly fact: F }
   | {
+      readonly kind: 'failed';
       readonly failure: LookupFailure;
       /** Which check the reply failed, for the log. */
       readonly flaw?: ReplyFlaw;
     };
 
-type Failed = Extract<Judgement<never>, { failure: unknown }>;
+type Failed = Extract<Judgement<never>, { kind: 'failed' }>;
 
 /** What a judge knows of an exchange beside its reply. Times are milliseconds since 1970. */
 export interface LookupExchange {
@@ -48,19 +49,29 @@ const MAX_MONITORED_PERIOD_DAYS = 36_500;
 export function judgeRetrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<DateFact> {
   if (!isSuccess(reply)) return refused(reply, exchange);
   const read = readAnswer(reply);
-  if ('flaw' in read) return invalid(read.flaw);
+  switch (read.kind) {
+    case 'read':
+      return judgeDateBody(read.body, exchange);
+    case 'flawed':
+      return invalid(read.flaw);
+  }
+}
 
-  const { monitoredPeriod } = read.body;
+function judgeDateBody(body: JsonObject, exchange: LookupExchange): Judgement<DateFact> {
+  const { monitoredPeriod } = body;
   const saysPeriod = monitoredPeriod !== undefined && monitoredPeriod !== null;
   if (saysPeriod && !isDays(monitoredPeriod)) return invalid('wrong type of monitoredPeriod');
-  const latestSimChange = readDate(read.body, exchange.nowMs);
+  const latestSimChange = readDate(body, exchange.nowMs);
   if (typeof latestSimChange === 'string') return invalid(latestSimChange);
   const fact = {
     operation: 'retrieve-date',
     latestSimChange,
     sentAtMs: exchange.sentAtMs,
   } as const;
-  return { fact: saysPeriod ? { ...fact, monitoredPeriodDays: monitoredPeriod } : fact };
+  return {
+    kind: 'answered',
+    fact: saysPeriod ? { ...fact, monitoredPeriodDays: monitoredPeriod } : fact,
+  };
 }
 
 /** Judges a reply to `check`: `{swapped: boolean}`; `"false"` is not false. Pure. */
@@ -71,10 +82,16 @@ export function judgeCheck(
 ): Judgement<CheckFact> {
   if (!isSuccess(reply)) return refused(reply, exchange);
   const read = readAnswer(reply);
-  if ('flaw' in read) return invalid(read.flaw);
-  const { swapped } = read.body;
-  if (typeof swapped !== 'boolean') return invalid('wrong type of swapped');
-  return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: exchange.sentAtMs } };
+  switch (read.kind) {
+    case 'read': {
+      const { swapped } = read.body;
+      if (typeof swapped !== 'boolean') return invalid('wrong type of swapped');
+      const { sentAtMs } = exchange;
+      return { kind: 'answered', fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
+    }
+    case 'flawed':
+      return invalid(read.flaw);
+  }
 }
 
 function readDate({ latestSimChange }: JsonObject, nowMs: number): Instant | null | ReplyFlaw {
@@ -94,16 +111,22 @@ function isSuccess({ status }: HttpReply): boolean {
 }
 
 function invalid(flaw: ReplyFlaw): Failed {
-  return { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' }, flaw };
+  return {
+    kind: 'failed',
+    failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' },
+    flaw,
+  };
 }
 
 function refused(reply: HttpReply, { nowMs, flow, isUnproven }: LookupExchange): Failed {
   if (reply.status === 400 && errorWord(reply, 'code') === 'OUT_OF_RANGE') {
-    return { failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } };
+    return { kind: 'failed', failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } };
   }
   const failure = judgeRefusal(reply, nowMs, { wordIn: 'code', asksOwner: asksOwner(flow) });
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
-  return endsConsent && isUnproven === true ? invalid('no correlator') : { failure };
+  return endsConsent && isUnproven === true
+    ? invalid('no correlator')
+    : { kind: 'failed', failure };
 }
 
 function isDays(value: unknown): value is number {

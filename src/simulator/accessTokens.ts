@@ -10,9 +10,15 @@ export interface TokenGrant {
   readonly flow: '2-legged' | '3-legged';
 }
 
+/** What a token is issued for, or what is replied in its place. */
+export type Grant =
+  | { readonly kind: 'granted'; readonly grant: TokenGrant }
+  | { readonly kind: 'refused'; readonly reply: Reply };
+
 /** What presenting a token comes to. */
 export type Presented =
-  { readonly grant: TokenGrant } | { readonly refused: 'unknown' | 'used' | 'expired' };
+  | { readonly kind: 'granted'; readonly grant: TokenGrant }
+  | { readonly kind: 'refused'; readonly reason: 'unknown' | 'used' | 'expired' };
 
 interface IssuedToken {
   readonly grant: TokenGrant;
@@ -62,13 +68,15 @@ export class AccessTokens {
   present(authorization: string | undefined): Presented {
     const value = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '';
     const token = this.#issued.get(value);
-    if (token === undefined) return { refused: 'unknown' };
+    if (token === undefined) return { kind: 'refused', reason: 'unknown' };
     if (token.isUsed) {
       this.#counts.reusedTokens += 1;
-      return { refused: 'used' };
+      return { kind: 'refused', reason: 'used' };
     }
     token.isUsed = true;
-    return token.expiresAtMs > this.#nowMs() ? { grant: token.grant } : { refused: 'expired' };
+    return token.expiresAtMs > this.#nowMs()
+      ? { kind: 'granted', grant: token.grant }
+      : { kind: 'refused', reason: 'expired' };
   }
 
   /** Tokens are kept for a while after their end, to tell a second use from an unknown one. */

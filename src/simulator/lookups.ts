@@ -1,5 +1,5 @@
 import type { Operation } from '../domain/question.ts';
-import type { AccessTokens, TokenGrant } from './accessTokens.ts';
+import type { AccessTokens, Grant, TokenGrant } from './accessTokens.ts';
 import { retrieveDate, swappedWithin, type Line } from './line.ts';
 import { refuse, type Dialect } from './dialect.ts';
 import type { Reply } from './reply.ts';
@@ -30,19 +30,34 @@ export class Lookups {
     operation: Operation,
     authorization: string | undefined,
     body: Readonly<Record<string, unknown>>,
-  ): TokenGrant | Reply {
+  ): Grant {
     const presented = this.#tokens.present(authorization);
-    if ('refused' in presented) {
-      return {
-        ...refuse(this.#dialect, 'not authenticated'),
-        headers: { 'www-authenticate': 'Bearer' },
-      };
+    switch (presented.kind) {
+      case 'refused':
+        return {
+          kind: 'refused',
+          reply: {
+            ...refuse(this.#dialect, 'not authenticated'),
+            headers: { 'www-authenticate': 'Bearer' },
+          },
+        };
+      case 'granted': {
+        const { grant } = presented;
+        const reply = this.#misuseOf(grant, operation, body);
+        return reply === undefined ? { kind: 'granted', grant } : { kind: 'refused', reply };
+      }
     }
-    const { grant } = presented;
+  }
+
+  /** What is replied to a token that does not let this lookup be made. */
+  #misuseOf(
+    grant: TokenGrant,
+    operation: Operation,
+    { phoneNumber }: Readonly<Record<string, unknown>>,
+  ): Reply | undefined {
     if (grant.operation !== operation) return this.#misused('no permission');
-    const { phoneNumber } = body;
     if (phoneNumber === undefined) {
-      return grant.flow === '3-legged' ? grant : refuse(this.#dialect, 'number not derivable');
+      return grant.flow === '3-legged' ? undefined : refuse(this.#dialect, 'number not derivable');
     }
     if (typeof phoneNumber !== 'string' || !E164.test(phoneNumber)) {
       return refuse(this.#dialect, 'invalid argument');
@@ -50,7 +65,7 @@ export class Lookups {
     if (grant.flow === '3-legged' && this.#dialect === '2.1') {
       return refuse(this.#dialect, 'number not needed');
     }
-    return phoneNumber === grant.number ? grant : this.#misused('token of another number');
+    return phoneNumber === grant.number ? undefined : this.#misused('token of another number');
   }
 
   /** The true answer about a number, billed. */

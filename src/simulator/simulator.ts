@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { JSONWebKeySet } from 'jose';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
-import { AccessTokens, OPERATION_OF_SCOPE, type TokenGrant } from './accessTokens.ts';
+import { AccessTokens, OPERATION_OF_SCOPE, type Grant, type TokenGrant } from './accessTokens.ts';
 import { Clients, type ClientAccount } from './clients.ts';
 import { Consents } from './consents.ts';
 import { refuse, SIM_SWAP_PATHS, takesCorrelator, type Dialect } from './dialect.ts';
@@ -208,8 +208,16 @@ class SimulatedOperator {
     if (form.get('grant_type') !== 'client_credentials') {
       return { reply: oauthError(400, 'unsupported_grant_type') };
     }
-    const grant = this.#grant(form.get('username'), form.get('scope'), '2-legged');
-    if ('status' in grant) return { reply: grant };
+    const granted = this.#grant(form.get('username'), form.get('scope'), '2-legged');
+    switch (granted.kind) {
+      case 'refused':
+        return { reply: granted.reply };
+      case 'granted':
+        return this.#issue(granted.grant);
+    }
+  }
+
+  #issue(grant: TokenGrant): Outcome {
     const fault = findTestNumber(grant.number)?.token;
     return fault?.kind === 'refuse'
       ? { reply: { status: 200 }, fault }
@@ -218,8 +226,16 @@ class SimulatedOperator {
 
   /** Service, "Endpoints" 1. */
   #authorize(form: URLSearchParams): Outcome {
-    const grant = this.#grant(form.get('login_hint'), form.get('scope'), '3-legged');
-    if ('status' in grant) return { reply: grant };
+    const granted = this.#grant(form.get('login_hint'), form.get('scope'), '3-legged');
+    switch (granted.kind) {
+      case 'refused':
+        return { reply: granted.reply };
+      case 'granted':
+        return this.#prompt(granted.grant);
+    }
+  }
+
+  #prompt(grant: TokenGrant): Outcome {
     const { consent = { grantedAfterMs: 0 } } = findTestNumber(grant.number) ?? {};
     if (consent.insteadOfPrompt !== undefined) {
       return { reply: { status: 200 }, fault: consent.insteadOfPrompt };
@@ -252,14 +268,22 @@ class SimulatedOperator {
       return this.#refused(refuse(this.#dialect, 'invalid argument'));
     }
     const authorized = this.#lookups.authorize(operation, authorization, body);
-    if ('status' in authorized) return this.#refused(authorized);
-    const { lookup } = findTestNumber(authorized.number) ?? {};
+    switch (authorized.kind) {
+      case 'refused':
+        return this.#refused(authorized.reply);
+      case 'granted':
+        return this.#answer(operation, authorized.grant.number, body);
+    }
+  }
+
+  #answer(operation: Operation, number: string, body: Readonly<Record<string, unknown>>): Outcome {
+    const { lookup } = findTestNumber(number) ?? {};
     const fault =
       lookup?.operation === undefined || lookup.operation === operation ? lookup?.fault : undefined;
     if (fault?.kind === 'refuse' || fault?.kind === 'refuse a lookup') {
       return this.#refused({ status: 200 }, fault);
     }
-    const reply = this.#lookups.answer(operation, authorized.number, body);
+    const reply = this.#lookups.answer(operation, number, body);
     return reply.status === 200 ? { reply, fault } : this.#refused(reply, fault);
   }
 
@@ -268,22 +292,25 @@ class SimulatedOperator {
     return { reply, fault };
   }
 
-  #grant(
-    telUri: string | null,
-    scope: string | null,
-    flow: TokenGrant['flow'],
-  ): TokenGrant | Reply {
+  #grant(telUri: string | null, scope: string | null, flow: TokenGrant['flow']): Grant {
     // The service takes the number with and without its plus, and nothing between the digits.
     const digits = /^tel:\+?([0-9]+)$/.exec(telUri ?? '')?.[1] ?? '';
     const parsed = parsePhoneNumber(`+${digits}`);
-    if ('refused' in parsed) {
-      return oauthError(400, flow === '3-legged' ? 'unknown_user_id' : 'invalid_request');
+    switch (parsed.kind) {
+      case 'refused':
+        return refusedGrant(flow === '3-legged' ? 'unknown_user_id' : 'invalid_request');
+      case 'parsed': {
+        const operation = OPERATION_OF_SCOPE[scope ?? ''];
+        return operation === undefined
+          ? refusedGrant('invalid_scope')
+          : { kind: 'granted', grant: { number: parsed.value, operation, flow } };
+      }
     }
-    const operation = OPERATION_OF_SCOPE[scope ?? ''];
-    return operation === undefined
-      ? oauthError(400, 'invalid_scope')
-      : { number: parsed.value, operation, flow };
   }
+}
+
+function refusedGrant(error: string): Grant {
+  return { kind: 'refused', reply: oauthError(400, error) };
 }
 
 function readJsonObject(

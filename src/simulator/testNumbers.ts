@@ -18,7 +18,7 @@ export interface ConsentManner {
   readonly pollError?: string;
   /** What becomes of bc-authorize itself, after the prompt went out. */
   readonly afterPrompt?: Fault;
-  /** What becomes of bc-authorize, before anybody is prompted. */
+  /** What becomes of bc-authorize, before the owner is prompted. */
   readonly insteadOfPrompt?: Fault;
 }
 

@@ -1,8 +1,8 @@
-import { inspect } from 'node:util';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
+import { Redacted } from './redacted.ts';
 
-/** What a token was issued for: one number and, by its scope, one operation. */
+/** What a token is for: one number and, by its scope, one operation. */
 export interface TokenSubject {
   readonly number: PhoneNumber;
   readonly operation: Operation;
@@ -14,18 +14,27 @@ export class TokenMisused extends Error {
 }
 
 /**
- * An access token that works once (service, "Authentication" 5): it hands out its value once, for its
- * own number and operation, and shows it nowhere else.
+ * The right to one lookup (service, "Authentication" 5): an access token that hands out its value once,
+ * for its own number and operation, and shows it nowhere else. Where an operator lets its tokens be used
+ * again, each lookup is lent one of these by a {@link ReusableToken}.
  */
-export class AccessToken {
+export class AccessToken extends Redacted {
   readonly subject: TokenSubject;
   #value: string | undefined;
   readonly #expiresAtMonotonicMs: number | undefined;
+  readonly #onRefused: (() => void) | undefined;
 
-  constructor(subject: TokenSubject, value: string, expiresAtMonotonicMs: number | undefined) {
+  constructor(
+    subject: TokenSubject,
+    value: string,
+    expiresAtMonotonicMs: number | undefined,
+    onRefused?: () => void,
+  ) {
+    super();
     this.subject = subject;
     this.#value = value;
     this.#expiresAtMonotonicMs = expiresAtMonotonicMs;
+    this.#onRefused = onRefused;
   }
 
   isExpired(monotonicMs: number): boolean {
@@ -48,15 +57,8 @@ export class AccessToken {
     return `Bearer ${value}`;
   }
 
-  toString(): string {
-    return 'AccessToken(redacted)';
-  }
-
-  toJSON(): string {
-    return this.toString();
-  }
-
-  [inspect.custom](): string {
-    return this.toString();
+  /** The operator has refused it (401): what lent it lends it no more. */
+  refused(): void {
+    this.#onRefused?.();
   }
 }

@@ -1,3 +1,4 @@
+import type { NumberTemplate } from '../domain/numberTemplate.ts';
 import type { Operation } from '../domain/question.ts';
 
 /** How an access token comes about, fixed with the operator at onboarding (service, "Authentication"). */
@@ -13,20 +14,54 @@ export function asksOwner(flow: Flow): boolean {
   }
 }
 
-/** Signs client assertions with the client's private key (RFC 7523). */
-export interface AssertionSettings {
-  /** The private key, PKCS #8 in PEM. */
+/** The endpoints of an authorization server (service, "Endpoints" 1 to 3). */
+export const AUTHORIZATION_ENDPOINTS = ['token', 'backchannelAuthentication', 'cibaToken'] as const;
+
+export type AuthorizationEndpointName = (typeof AUTHORIZATION_ENDPOINTS)[number];
+
+/** The address of each endpoint, absolute and without a slash at its end. */
+export type AuthorizationAddresses = Readonly<Record<AuthorizationEndpointName, string>>;
+
+/** Where an operator's authorization server says, or our settings say, that it takes requests. */
+export type AuthorizationSource =
+  | { readonly from: 'settings'; readonly addresses: AuthorizationAddresses }
+  /** OpenID Connect Discovery 1.0: read at the start, and again when keys or addresses change. */
+  | {
+      readonly from: 'discovery';
+      /** What the document must name as its `issuer`. */
+      readonly issuer: string;
+      /** Of the document; by §4 the issuer with `/.well-known/openid-configuration`. */
+      readonly documentUrl: string;
+    };
+
+/** The client's private key. */
+export interface SigningKey {
+  /** PKCS #8 in PEM. */
   readonly privateKeyPem: string;
   readonly alg: 'ES256' | 'PS256' | 'RS256';
   readonly kid?: string;
-  readonly audience: string;
 }
 
-/** How the client proves who it is. `both` sends Basic beside an assertion, as the service allows. */
+/** Signs client assertions with the client's private key (RFC 7523). */
+export interface AssertionSettings extends SigningKey {
+  /** How long a JWT counts, in seconds; CAMARA allows 300 at most. */
+  readonly lifetimeSeconds: number;
+  /** `aud` at each endpoint: operators differ over issuer, called URL and token URL. */
+  readonly audience: Readonly<Record<AuthorizationEndpointName, string>>;
+}
+
+/**
+ * How the client proves who it is at the authorization server. `both` sends Basic beside an assertion, as
+ * the service allows.
+ */
 export type ClientAuthenticationSettings =
   | { readonly method: 'basic'; readonly secret: string }
   | { readonly method: 'private_key_jwt'; readonly assertion: AssertionSettings }
-  | { readonly method: 'both'; readonly secret: string; readonly assertion: AssertionSettings };
+  | { readonly method: 'both'; readonly secret: string; readonly assertion: AssertionSettings }
+  /** `Authorization: Bearer` with a JWT signed as an assertion is. */
+  | { readonly method: 'bearer_jwt'; readonly assertion: AssertionSettings }
+  /** Headers of the operator's own, such as `X-Client-Id` and `X-Client-Secret`, secrets included. */
+  | { readonly method: 'headers'; readonly headers: Readonly<Record<string, string>> };
 
 /** Puts the parameters of bc-authorize into a signed JWT (OpenID CIBA Core §7.1.1). */
 export interface SignedRequestSettings {
@@ -36,17 +71,79 @@ export interface SignedRequestSettings {
   readonly isStrict: boolean;
 }
 
-/** What the operator's authorization server wants to hear. */
-export interface AuthorizationSettings {
-  /** `{auth_url}`, without a slash at its end. */
-  readonly authUrl: string;
-  readonly flow: Flow;
+/** What `scope` is made of: `openid`, a purpose and the operation's own scope. */
+export interface ScopeSettings {
+  /** Of each operation, as it stands on the wire; empty where the operator knows no scopes. */
+  readonly operations: Readonly<Record<Operation, string>>;
+  /** Whether `openid` stands first. */
+  readonly openid: boolean;
+  /** Such as `dpv:FraudPreventionAndDetection` (CAMARA, "Purpose as a scope"). */
+  readonly purpose?: string;
+  /** Between the purpose and the operation's scope: a space, or the `#` of older operators. */
+  readonly joinedBy: ' ' | '#';
+}
+
+/** A member of a token request that some operators want in the query of its URL. */
+export type TokenRequestMember = 'grant_type' | 'scope';
+
+/** RFC 6749 §4.4. */
+export interface ClientCredentialsGrant {
+  readonly type: 'client_credentials';
+  /** `username`, which binds the token to its number (service, "Endpoints" 3); absent where it is not sent. */
+  readonly username?: NumberTemplate;
+  /** Members that stand in the URL's query, and not in the body. */
+  readonly inQuery: readonly TokenRequestMember[];
+}
+
+/** RFC 7523 §2.1, as CAMARA profiles it: the assertion names the number (`sub`) and the scope. */
+export interface JwtBearerGrant {
+  readonly type: 'jwt-bearer';
+  readonly assertion: AssertionSettings;
+  /** `sub` of the assertion. */
+  readonly subject: NumberTemplate;
+}
+
+/** OpenID CIBA Core, in poll mode. */
+export interface CibaGrant {
+  readonly type: 'ciba';
+  /** `grant_type` of the token request: a URN, of which two are in use. */
+  readonly grantType: string;
+  /** `login_hint` of the authentication request. */
+  readonly loginHint: NumberTemplate;
+  readonly firstPoll: 'at-once' | 'after-interval';
+  /** The least time from sending one poll to sending the next, whatever `interval` says. */
+  readonly minIntervalSeconds: number;
+}
+
+/** The flow, and the grant by which tokens come about in it. */
+export type FlowSettings =
+  | { readonly flow: '2-legged'; readonly grant: ClientCredentialsGrant | JwtBearerGrant }
+  | { readonly flow: '3-legged'; readonly grant: CibaGrant };
+
+/**
+ * What a token may be used for: one lookup (service, "Authentication" 5), all lookups about one number, or
+ * all lookups of its scope. A token of the 3-legged flow never leaves its caller and purpose.
+ */
+export type TokenUse = 'once' | 'per-number' | 'any-number';
+
+/** What becomes of a token after its first use. */
+export interface TokenReuseSettings {
+  readonly use: TokenUse;
+  /** How long before its end a token is used no more. */
+  readonly marginSeconds: number;
+  /** How long a token is taken to live whose `expires_in` is absent. Only for tokens that are kept. */
+  readonly defaultLifetimeSeconds: number;
+}
+
+/** What every grant shares. */
+interface AuthorizationBase {
+  readonly authorization: AuthorizationSource;
   readonly clientId: string;
   readonly clientAuthentication: ClientAuthenticationSettings;
   readonly signedRequest?: SignedRequestSettings;
-  /** The scope that each operation needs. */
-  readonly scopes: Readonly<Record<Operation, string>>;
-  /** `grant_type` of the 3-legged token request. */
-  readonly cibaGrantType: string;
-  readonly cibaFirstPoll: 'at-once' | 'after-interval';
+  readonly scopes: ScopeSettings;
+  readonly tokens: TokenReuseSettings;
 }
+
+/** What the operator's authorization server wants to hear. */
+export type AuthorizationSettings = AuthorizationBase & FlowSettings;

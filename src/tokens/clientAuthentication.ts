@@ -1,5 +1,9 @@
 import type { Clock } from '../clock.ts';
-import type { AssertionSettings, ClientAuthenticationSettings } from './authorizationSettings.ts';
+import type {
+  AssertionSettings,
+  AuthorizationEndpointName,
+  ClientAuthenticationSettings,
+} from './authorizationSettings.ts';
 import { createJwtSigner } from './signedJwt.ts';
 
 /** What a request to the authorization server carries to show which client sends it. */
@@ -10,8 +14,10 @@ export interface ClientProof {
   readonly form: Readonly<Record<string, string>>;
 }
 
-/** Makes the proof of one exchange; each has an assertion of its own, for a `jti` counts once. */
-export type ClientAuthentication = () => ClientProof | Promise<ClientProof>;
+/** Makes the proof of one exchange with an endpoint; each has an assertion of its own, for a `jti` counts once. */
+export type ClientAuthentication = (
+  endpoint: AuthorizationEndpointName,
+) => ClientProof | Promise<ClientProof>;
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
@@ -30,6 +36,17 @@ export function createClientAuthentication(
       return asserting(clientId, settings.assertion, [], clock);
     case 'both':
       return asserting(clientId, settings.assertion, basic(clientId, settings.secret), clock);
+    case 'bearer_jwt': {
+      const sign = createJwtSigner(clientId, settings.assertion, clock);
+      return async (endpoint) => ({
+        headers: ['authorization', `Bearer ${await sign(endpoint, { sub: clientId })}`],
+        form: {},
+      });
+    }
+    case 'headers': {
+      const proof = { headers: Object.entries(settings.headers).flat(), form: {} };
+      return () => proof;
+    }
   }
 }
 
@@ -41,11 +58,11 @@ function asserting(
   clock: Clock,
 ): ClientAuthentication {
   const sign = createJwtSigner(clientId, assertion, clock);
-  return async () => ({
+  return async (endpoint) => ({
     headers,
     form: {
       client_assertion_type: ASSERTION_TYPE,
-      client_assertion: await sign({ sub: clientId }),
+      client_assertion: await sign(endpoint, { sub: clientId }),
     },
   });
 }

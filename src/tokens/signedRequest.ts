@@ -24,7 +24,10 @@ export function createRequestForm(
   const sign = createJwtSigner(clientId, signedRequest.assertion, clock);
   return async (request) => {
     // Asked for in a signed request alone.
-    const signed = await sign({ ...request, nbf: Math.floor(clock.nowMs() / 1000) });
+    const signed = await sign('backchannelAuthentication', {
+      ...request,
+      nbf: Math.floor(clock.nowMs() / 1000),
+    });
     return signedRequest.isStrict ? { request: signed } : { request: signed, scope: request.scope };
   };
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../diagnostics.ts';
+import { fillTemplate } from '../domain/numberTemplate.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -8,8 +9,17 @@ import type { Exchange, Post } from '../http/exchange.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import { AccessToken, type TokenSubject } from './accessToken.ts';
-import type { AuthorizationSettings } from './authorizationSettings.ts';
+import type {
+  AuthorizationEndpointName,
+  AuthorizationSettings,
+  CibaGrant,
+} from './authorizationSettings.ts';
 import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
+import { createJwtBearerForm, grantProvesClient, type JwtBearerForm } from './jwtBearer.ts';
+import { KeptTokens } from './keptTokens.ts';
+import { ReusableToken } from './reusableToken.ts';
+import { scopeOf } from './scope.ts';
+import { SharedTokens } from './sharedTokens.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
 import {
   judgeAcknowledgement,
@@ -17,7 +27,9 @@ import {
   judgeToken,
   type AcknowledgementJudgement,
   type IssuedToken,
+  type TokenJudgement,
 } from './tokenResponses.ts';
+import { tokenReach } from './tokenReach.ts';
 
 /** Whose exchange it is: how it is named on the wire, and until when it is of use. */
 export interface ExchangeContext extends Urgency {
@@ -27,12 +39,20 @@ export interface ExchangeContext extends Urgency {
 }
 
 /** A token, or why there is none. */
-export type Acquired = { readonly token: AccessToken } | { readonly failure: LookupFailure };
+export type Acquired =
+  | {
+      readonly kind: 'acquired';
+      readonly token: AccessToken;
+      /** Of a consent, where the operator lets its tokens be used again. */
+      readonly reusable?: ReusableToken;
+    }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 /** What a poll came to: a token, an end, or (with nothing decided yet) when to go on. */
 export type Polled =
   | Acquired
   | {
+      readonly kind: 'go-on';
       readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
       readonly retryAfterSeconds?: number;
       readonly isUnproven?: true;
@@ -42,14 +62,11 @@ export type Polled =
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
 /** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
-export interface AuthorizationEndpoints {
-  readonly clientCredentials: GuardedEndpoint;
-  readonly backchannelAuthentication: GuardedEndpoint;
-  readonly cibaToken: GuardedEndpoint;
-}
+export type AuthorizationEndpoints = Readonly<Record<AuthorizationEndpointName, GuardedEndpoint>>;
 
 /**
- * Acquires access tokens, one for each lookup (design §4). It keeps none: a token works once.
+ * Acquires the right to each lookup (design §4): an access token that works once, or one that is lent by a
+ * token that the operator lets us use again (`tokens.use`).
  *
  * No method rejects; what goes wrong is a failure in the result.
  */
@@ -60,7 +77,10 @@ export class TokenManager {
   readonly #requestForm: RequestForm;
   /** All but the number, encoded once. */
   readonly #clientCredentialsForms: Readonly<Record<Operation, string>>;
+  readonly #jwtBearerForm: JwtBearerForm | undefined;
   readonly #clock: Clock;
+  /** Absent where a token works once. */
+  readonly #sharedTokens: SharedTokens | undefined;
 
   constructor(
     settings: AuthorizationSettings,
@@ -70,41 +90,96 @@ export class TokenManager {
   ) {
     this.#settings = settings;
     this.#endpoints = endpoints;
-    this.#authenticate = authenticate;
+    this.#authenticate = grantProvesClient(settings) ? () => NO_PROOF : authenticate;
     this.#requestForm = createRequestForm(settings, clock);
     this.#clock = clock;
+    this.#jwtBearerForm =
+      settings.grant.type === 'jwt-bearer'
+        ? createJwtBearerForm(settings, settings.grant, clock)
+        : undefined;
+    this.#sharedTokens = this.#createSharedTokens();
     this.#clientCredentialsForms = {
-      'retrieve-date': clientCredentialsForm(settings.scopes['retrieve-date']),
-      check: clientCredentialsForm(settings.scopes.check),
+      'retrieve-date': clientCredentialsForm(scopeOf(settings.scopes, 'retrieve-date')),
+      check: clientCredentialsForm(scopeOf(settings.scopes, 'check')),
     };
   }
 
-  /** 2-legged: the client_credentials grant, bound to a number by `username` (service, "Endpoints" 3). */
-  acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
-    if (!tokenChannel.hasSubscribers) return this.#acquire(subject, context);
-    const message = messageOf('client_credentials', subject, context);
-    return traced(tokenChannel, message, () => this.#acquire(subject, context), resultOf);
+  /** 2-legged: by client_credentials (service, "Endpoints" 3), or with a JWT as the grant (RFC 7523 §2.1). */
+  async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
+    if (this.#sharedTokens !== undefined) return this.#sharedTokens.acquire(subject, context);
+    const judged = await this.#publishedRequest(subject, context);
+    switch (judged.kind) {
+      case 'issued':
+        return issue(subject, judged.issued);
+      case 'failed':
+        return judged;
+    }
   }
 
-  #acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
-    const username = encodeURIComponent(telUri(subject.number));
-    const form = `${this.#clientCredentialsForms[subject.operation]}&username=${username}`;
-    const { clientCredentials } = this.#endpoints;
-    return this.#post(clientCredentials, subject, context, form, (exchange) => {
-      const judged = judgeToken(exchange, this.#clock.nowMs());
-      return 'issued' in judged ? issue(subject, judged.issued) : judged;
-    }).then(({ judged }) => judged);
+  #createSharedTokens(): SharedTokens | undefined {
+    const { use, marginSeconds } = this.#settings.tokens;
+    switch (use) {
+      case 'once':
+        return undefined;
+      case 'per-number':
+      case 'any-number':
+        return new SharedTokens({
+          kept: new KeptTokens(this.#clock, marginSeconds * 1000),
+          reachOf: (subject) => tokenReach(this.#settings, subject),
+          issue: async (subject, context) => {
+            const judged = await this.#publishedRequest(subject, context);
+            switch (judged.kind) {
+              case 'issued':
+                return { kind: 'issued', token: this.#reusable(subject, judged.issued) };
+              case 'failed':
+                return judged;
+            }
+          },
+        });
+    }
+  }
+
+  #publishedRequest(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+    if (!tokenChannel.hasSubscribers) return this.#request(subject, context);
+    const message = messageOf(this.#settings.grant.type, subject, context);
+    return traced(tokenChannel, message, () => this.#request(subject, context), resultOf);
+  }
+
+  async #request(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+    const form = this.#tokenForm(subject);
+    const { judged } = await this.#post('token', subject, context, form, (exchange) =>
+      judgeToken(exchange, this.#clock.nowMs()),
+    );
+    return judged;
+  }
+
+  /** The grant of a token request, in whichever way the operator issues tokens without asking an owner. */
+  #tokenForm(subject: TokenSubject): string | (() => Promise<string>) {
+    const jwtBearerForm = this.#jwtBearerForm;
+    if (jwtBearerForm !== undefined) return async () => encodeForm(await jwtBearerForm(subject));
+    const username = usernameIn(this.#settings.grant, subject.number);
+    const form = this.#clientCredentialsForms[subject.operation];
+    return username === undefined ? form : `${form}&username=${encodeURIComponent(username)}`;
+  }
+
+  #reusable(subject: TokenSubject, { value, leftAtMs, expiresAtMs }: IssuedToken): ReusableToken {
+    const { tokens } = this.#settings;
+    return new ReusableToken({
+      value,
+      expiresAtMs: expiresAtMs ?? leftAtMs + tokens.defaultLifetimeSeconds * 1000,
+      reach: tokenReach(this.#settings, subject),
+      reachOf: (other) => tokenReach(this.#settings, other),
+    });
   }
 
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
   requestConsent(subject: TokenSubject, context: ExchangeContext): Promise<RequestedConsent> {
     const request = {
       login_hint: telUri(subject.number),
-      scope: this.#settings.scopes[subject.operation],
+      scope: scopeOf(this.#settings.scopes, subject.operation),
     };
     const form = async (): Promise<string> => encodeForm(await this.#requestForm(request));
-    const { backchannelAuthentication } = this.#endpoints;
-    return this.#post(backchannelAuthentication, subject, context, form, (exchange) =>
+    return this.#post('backchannelAuthentication', subject, context, form, (exchange) =>
       judgeAcknowledgement(exchange, this.#clock.nowMs()),
     );
   }
@@ -118,18 +193,31 @@ export class TokenManager {
 
   #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     const form = encodeForm({
-      grant_type: this.#settings.cibaGrantType,
+      grant_type: cibaOf(this.#settings).grantType,
       auth_req_id: authReqId,
     });
-    return this.#post(this.#endpoints.cibaToken, subject, context, form, (exchange) => {
+    return this.#post('cibaToken', subject, context, form, (exchange) => {
       const judged = judgePoll(exchange, this.#clock.nowMs());
-      return 'issued' in judged ? issue(subject, judged.issued) : judged;
+      switch (judged.kind) {
+        case 'issued':
+          return this.#consented(subject, judged.issued);
+        case 'failed':
+        case 'go-on':
+          return judged;
+      }
     }).then(({ judged }) => judged);
+  }
+
+  /** The token of a consent: the holder of a reusable one keeps it to those whom the owner consented to. */
+  #consented(subject: TokenSubject, issued: IssuedToken): Acquired {
+    const acquired = issue(subject, issued);
+    if (this.#settings.tokens.use === 'once' || acquired.kind === 'failed') return acquired;
+    return { ...acquired, reusable: this.#reusable(subject, issued) };
   }
 
   /** @param form encoded; made anew for each attempt, where it is made */
   #post<J extends Judged>(
-    endpoint: GuardedEndpoint,
+    endpoint: AuthorizationEndpointName,
     { number }: TokenSubject,
     context: ExchangeContext,
     form: string | (() => Promise<string>),
@@ -144,12 +232,12 @@ export class TokenManager {
     });
     const make = (): Post | Promise<Post> => {
       const members = typeof form === 'function' ? form() : form;
-      const proof = this.#authenticate();
+      const proof = this.#authenticate(endpoint);
       return members instanceof Promise || proof instanceof Promise
         ? Promise.all([members, proof]).then((signed) => fill(...signed))
         : fill(members, proof);
     };
-    return endpoint.post({
+    return this.#endpoints[endpoint].post({
       about: number,
       urgency: context,
       isRetry: context.isRetry ?? false,
@@ -168,13 +256,38 @@ function messageOf(
 }
 
 /** What is published of a token: never the token. */
-function resultOf(polled: Polled): TokenResult {
-  if ('token' in polled) return { outcome: 'issued' };
-  return { outcome: 'failure' in polled ? polled.failure.code : polled.goOn };
+function resultOf(polled: Polled | TokenJudgement): TokenResult {
+  switch (polled.kind) {
+    case 'acquired':
+    case 'issued':
+      return { outcome: 'issued' };
+    case 'failed':
+      return { outcome: polled.failure.code };
+    case 'go-on':
+      return { outcome: polled.goOn };
+  }
 }
 
 function clientCredentialsForm(scope: string): string {
   return encodeForm({ grant_type: 'client_credentials', scope });
+}
+
+/** @throws {Error} in a flow without consents: a defect of ours */
+function cibaOf({ grant }: AuthorizationSettings): CibaGrant {
+  if (grant.type !== 'ciba') throw new Error('A consent was polled for in the 2-legged flow.');
+  return grant;
+}
+
+const NO_PROOF: ClientProof = { headers: [], form: {} };
+
+/** What binds a token of client_credentials to a number, where the operator wants it. */
+function usernameIn(
+  grant: AuthorizationSettings['grant'],
+  number: PhoneNumber,
+): string | undefined {
+  return grant.type === 'client_credentials' && grant.username !== undefined
+    ? fillTemplate(grant.username, number)
+    : undefined;
 }
 
 type Form = Readonly<Record<string, string>>;
@@ -189,7 +302,7 @@ function isEmpty(members: Form): boolean {
 }
 
 function issue(subject: TokenSubject, { value, expiresAtMs }: IssuedToken): Acquired {
-  return { token: new AccessToken(subject, value, expiresAtMs) };
+  return { kind: 'acquired', token: new AccessToken(subject, value, expiresAtMs) };
 }
 
 /** `tel:` URI (RFC 3966); the service would take it without the `+` as well. */

@@ -1,5 +1,5 @@
 import type { LookupFailure } from '../errors.ts';
-import type { Exchange, HttpReply, Replied } from '../http/exchange.ts';
+import type { Exchange, HttpReply, Replied, TransportFault } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
 import { errorWord, judgeFault, judgeRefusal, leavesInDoubt } from '../http/refusal.ts';
 import { isUnprovenOrigin, type ReplyFlaw } from '../http/replyFlaw.ts';
@@ -8,6 +8,8 @@ import { retryAfterSeconds } from '../http/retryAfter.ts';
 /** A token as it was issued; `id_token` and `refresh_token` are not kept. */
 export interface IssuedToken {
   readonly value: string;
+  /** When its request left, on the monotonic clock. */
+  readonly leftAtMs: number;
   /**
    * On the monotonic clock; absent where the operator does not say. Counted from when its request left,
    * since the token is older than its arrival.
@@ -23,15 +25,20 @@ export interface Acknowledgement {
 }
 
 /** It came to nothing, and for the log which check a reply failed. */
-type Failed = { readonly failure: LookupFailure; readonly flaw?: ReplyFlaw };
+type Failed = {
+  readonly kind: 'failed';
+  readonly failure: LookupFailure;
+  readonly flaw?: ReplyFlaw;
+};
 
-export type TokenJudgement = { readonly issued: IssuedToken } | Failed;
+export type TokenJudgement = { readonly kind: 'issued'; readonly issued: IssuedToken } | Failed;
+
+type Acknowledged = { readonly kind: 'acknowledged'; readonly acknowledged: Acknowledgement };
 
 /** What `bc-authorize` came to. It is never repeated once a byte has left: that could prompt twice. */
 export type AcknowledgementJudgement =
-  | { readonly kind: 'acknowledged'; readonly acknowledged: Acknowledgement }
+  | Acknowledged
   | (Failed & {
-      readonly kind: 'failed';
       /** Whether a prompt may be on its way all the same: then the owner may not be prompted again yet. */
       readonly mayHavePrompted: boolean;
       /** For so long the owner of this number is not to be prompted: 429 and 409, at least 30 s. */
@@ -45,6 +52,7 @@ export type AcknowledgementJudgement =
 export type PollJudgement =
   | TokenJudgement
   | {
+      readonly kind: 'go-on';
       /** The person has not answered, we ask too often, or this poll told nothing. */
       readonly goOn: 'authorization_pending' | 'slow_down' | 'no_reply';
       readonly retryAfterSeconds?: number;
@@ -65,30 +73,47 @@ const MIN_HOLD_SECONDS = 30;
 
 /** Judges what the token endpoint answered to client_credentials (RFC 6749 §5). Pure. */
 export function judgeToken(exchange: Exchange, nowMs: number): TokenJudgement {
-  if ('fault' in exchange) return { failure: { ...judgeFault(exchange.fault), reach: 'number' } };
-  const { reply } = exchange;
-  return isSuccess(reply)
-    ? readToken(exchange)
-    : { failure: judgeTokenRefusal(reply, nowMs, false) };
+  switch (exchange.kind) {
+    case 'fault':
+      return { kind: 'failed', failure: { ...judgeFault(exchange.fault), reach: 'number' } };
+    case 'reply': {
+      const { reply } = exchange;
+      if (isSuccess(reply)) return readToken(exchange);
+      return { kind: 'failed', failure: judgeTokenRefusal(reply, nowMs, false) };
+    }
+  }
 }
 
 /** Judges what `bc-authorize` answered (OpenID CIBA Core §7.3 and §13). Pure. */
 export function judgeAcknowledgement(exchange: Exchange, nowMs: number): AcknowledgementJudgement {
-  if ('fault' in exchange) {
-    if (exchange.fault.sent) {
-      return isUnprovenOrigin(exchange.fault.flaw)
-        ? { kind: 'reply-lost', isUnproven: true }
-        : { kind: 'reply-lost' };
-    }
-    const failure = { ...judgeFault(exchange.fault), reach: 'number' } as const;
-    return { kind: 'failed', failure, mayHavePrompted: false };
+  switch (exchange.kind) {
+    case 'fault':
+      return judgeUnacknowledged(exchange.fault);
+    case 'reply':
+      return judgeAcknowledgementReply(exchange, nowMs);
   }
+}
+
+function judgeUnacknowledged(fault: TransportFault): AcknowledgementJudgement {
+  if (fault.sent) {
+    return isUnprovenOrigin(fault.flaw)
+      ? { kind: 'reply-lost', isUnproven: true }
+      : { kind: 'reply-lost' };
+  }
+  const failure = { ...judgeFault(fault), reach: 'number' } as const;
+  return { kind: 'failed', failure, mayHavePrompted: false };
+}
+
+function judgeAcknowledgementReply(exchange: Replied, nowMs: number): AcknowledgementJudgement {
   const { reply } = exchange;
   if (isSuccess(reply)) {
     const read = readAcknowledgement(reply);
-    return 'failure' in read
-      ? { kind: 'failed', ...read, mayHavePrompted: true }
-      : { kind: 'acknowledged', acknowledged: read };
+    switch (read.kind) {
+      case 'acknowledged':
+        return read;
+      case 'failed':
+        return { ...read, mayHavePrompted: true };
+    }
   }
   if (exchange.isUnproven === true) return judgeUnprovenAcknowledgement(exchange, nowMs);
   if (reply.status === 429 || reply.status === 409) {
@@ -122,52 +147,79 @@ function judgeUnprovenAcknowledgement({ reply }: Replied, nowMs: number): Acknow
 
 /** Judges what the token endpoint answered to a poll (OpenID CIBA Core §11; design §5). Pure. */
 export function judgePoll(exchange: Exchange, nowMs: number): PollJudgement {
-  if ('fault' in exchange) {
-    const { cause, flaw } = exchange.fault;
-    if (isUnprovenOrigin(flaw)) return UNPROVEN_POLL;
-    // A reply that cannot be read ends the consent; one that never came is asked for again.
-    return cause === 'invalid-reply' ? invalid() : { goOn: 'no_reply' };
+  switch (exchange.kind) {
+    case 'fault': {
+      const { cause, flaw } = exchange.fault;
+      if (isUnprovenOrigin(flaw)) return UNPROVEN_POLL;
+      // A reply that cannot be read ends the consent; one that never came is asked for again.
+      return cause === 'invalid-reply' ? invalid() : { kind: 'go-on', goOn: 'no_reply' };
+    }
+    case 'reply':
+      return judgePollReply(exchange, nowMs);
   }
+}
+
+function judgePollReply(exchange: Replied, nowMs: number): PollJudgement {
   const { reply } = exchange;
   if (isSuccess(reply)) return readToken(exchange);
   if (reply.status === 429 || leavesInDoubt(reply.status)) {
     const goOn = reply.status === 429 ? 'slow_down' : 'no_reply';
     const seconds = retryAfterSeconds(reply, nowMs);
-    return seconds === undefined ? { goOn } : { goOn, retryAfterSeconds: seconds };
+    return seconds === undefined
+      ? { kind: 'go-on', goOn }
+      : { kind: 'go-on', goOn, retryAfterSeconds: seconds };
   }
   const error = reply.status >= 400 ? errorWord(reply, 'error') : undefined;
-  if (error === 'authorization_pending' || error === 'slow_down') return { goOn: error };
+  if (error === 'authorization_pending' || error === 'slow_down') {
+    return { kind: 'go-on', goOn: error };
+  }
   // From here on it would end the consent.
   if (exchange.isUnproven === true) return UNPROVEN_POLL;
   if (error === 'expired_token' || error === 'invalid_grant') {
-    return { failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
+    return { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
   }
-  return { failure: judgeTokenRefusal(reply, nowMs, true) };
+  return { kind: 'failed', failure: judgeTokenRefusal(reply, nowMs, true) };
 }
 
-const UNPROVEN_POLL: PollJudgement = { goOn: 'no_reply', isUnproven: true };
+const UNPROVEN_POLL: PollJudgement = { kind: 'go-on', goOn: 'no_reply', isUnproven: true };
 
 function readToken({ reply, leftAtMs }: Replied): TokenJudgement {
   const read = readAnswer(reply);
-  if ('flaw' in read) return invalid(read.flaw);
-  const { body } = read;
+  switch (read.kind) {
+    case 'read':
+      return readTokenBody(read.body, leftAtMs);
+    case 'flawed':
+      return invalid(read.flaw);
+  }
+}
+
+function readTokenBody(body: JsonObject, leftAtMs: number): TokenJudgement {
   if (!isBearer(body['token_type'])) return invalid('wrong token_type');
   const value = body['access_token'];
   if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(value)) {
     return invalid('wrong access_token');
   }
   const expiresInSeconds = readSeconds(body, 'expires_in');
-  if (expiresInSeconds === 'absent') return { issued: { value } };
+  if (expiresInSeconds === 'absent') return { kind: 'issued', issued: { value, leftAtMs } };
   if (expiresInSeconds === 'unreadable') return invalid('wrong expires_in');
-  return { issued: { value, expiresAtMs: leftAtMs + expiresInSeconds * 1000 } };
+  const expiresAtMs = leftAtMs + expiresInSeconds * 1000;
+  return { kind: 'issued', issued: { value, leftAtMs, expiresAtMs } };
 }
 
-function readAcknowledgement(reply: HttpReply): Acknowledgement | Failed {
+function readAcknowledgement(reply: HttpReply): Acknowledged | Failed {
   const read = readAnswer(reply);
-  if ('flaw' in read) return invalid(read.flaw);
-  const authReqId = read.body['auth_req_id'];
-  const expiresInSeconds = readSeconds(read.body, 'expires_in');
-  const interval = readSeconds(read.body, 'interval');
+  switch (read.kind) {
+    case 'read':
+      return readAcknowledgementBody(read.body);
+    case 'flawed':
+      return invalid(read.flaw);
+  }
+}
+
+function readAcknowledgementBody(body: JsonObject): Acknowledged | Failed {
+  const authReqId = body['auth_req_id'];
+  const expiresInSeconds = readSeconds(body, 'expires_in');
+  const interval = readSeconds(body, 'interval');
   if (typeof authReqId !== 'string' || !AUTH_REQ_ID.test(authReqId)) {
     return invalid('wrong auth_req_id');
   }
@@ -179,7 +231,7 @@ function readAcknowledgement(reply: HttpReply): Acknowledgement | Failed {
     interval === 'absent'
       ? DEFAULT_INTERVAL_SECONDS
       : Math.min(Math.max(1, interval), MAX_INTERVAL_SECONDS);
-  return { authReqId, expiresInSeconds, intervalSeconds };
+  return { kind: 'acknowledged', acknowledged: { authReqId, expiresInSeconds, intervalSeconds } };
 }
 
 function isSuccess({ status }: HttpReply): boolean {
@@ -189,7 +241,7 @@ function isSuccess({ status }: HttpReply): boolean {
 /** Any trouble with tokens is trouble with all of them. */
 function invalid(flaw?: ReplyFlaw): Failed {
   const failure: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'number' };
-  return flaw === undefined ? { failure } : { failure, flaw };
+  return flaw === undefined ? { kind: 'failed', failure } : { kind: 'failed', failure, flaw };
 }
 
 function judgeTokenRefusal(reply: HttpReply, nowMs: number, asksOwner: boolean): LookupFailure {

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { freshStateKey, startRedis, type RedisServer } from '../redisServer.ts';
 import type { Finding } from './attack.ts';
-import { AttackOperator, OPERATOR_TOKEN, type OperatorScript } from './operator.ts';
+import { type OperatorScript, TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
 import { Target, type TargetOptions } from './target.ts';
 
 /** Every secret that a setting holds begins like this, so that one search finds all that got out. */
 export const SECRET_MARK = 'kept-secret';
 
-export const AUDIT_KEY = `${SECRET_MARK}-of-the-audit-trail-0123456789`;
+export const AUDIT_KEY = `${SECRET_MARK}-of-the-audit-log-01234567456789`;
 
 /** What all requests of an attack may take, so that a drain's limit is near. */
 const REQUEST_TIMEOUT_MS = 4000;
@@ -26,12 +26,12 @@ export class Stage {
   readonly findings: Finding[] = [];
   readonly #targets: Target[] = [];
   readonly #closing: (() => Promise<unknown>)[] = [];
-  readonly #secrets: string[] = [SECRET_MARK, OPERATOR_TOKEN];
+  readonly #secrets: string[] = [SECRET_MARK, TOKEN_MARK];
   #isJudged = false;
 
   /** The service in front of an operator; its settings are the attack's to choose. */
   async serve(
-    operator: AttackOperator,
+    operator: WiredOperator,
     settings: Readonly<Record<string, string>> = {},
     options: TargetOptions = {},
   ): Promise<Target> {
@@ -43,8 +43,8 @@ export class Stage {
     return target;
   }
 
-  async operator(script?: OperatorScript): Promise<AttackOperator> {
-    const operator = await AttackOperator.start(script);
+  async operator(script?: OperatorScript): Promise<WiredOperator> {
+    const operator = await WiredOperator.start(script);
     this.#closing.push(() => operator[Symbol.asyncDispose]());
     return operator;
   }

@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
+import { freePort } from '../freePort.ts';
 import type { ProbeFigures } from './probe.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -234,15 +234,6 @@ function flagsOfNpmStart(): readonly string[] {
   const words = (scripts['start'] ?? '').split(/\s+/);
   const flags = words.slice(words.indexOf('node') + 1, words.indexOf('src/main.ts'));
   return flags.filter((flag) => !flag.startsWith('--env-file'));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 interface Body {

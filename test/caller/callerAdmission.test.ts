@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Identity } from '../../src/domain/asker.ts';
-import { AuditTrail } from '../../src/caller/audit/auditTrail.ts';
+import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
 import { CallerAdmission } from '../../src/caller/callerAdmission.ts';
@@ -38,7 +38,7 @@ class Admitting {
     };
     this.admission = new CallerAdmission({
       quotas: new Quotas(quotas, new MemoryCounts(this.clock)),
-      audit: { trail: new AuditTrail({ append }, this.clock), key: 'a-key' },
+      audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
       clock: this.clock,
       log: silentLog,
     });
@@ -53,7 +53,7 @@ class Admitting {
   /** The code of the failure, or that it was admitted. */
   async admit(asked: Asked): Promise<string> {
     const admitted = await this.admission.admit(asked);
-    return 'failure' in admitted ? admitted.failure.code : 'admitted';
+    return admitted.kind === 'denied' ? admitted.failure.code : 'admitted';
   }
 }
 
@@ -79,7 +79,7 @@ function prompt(caller: Identity = callerNamed('risk')): Asked {
 describe('what was asked of the operator', () => {
   it('has a line after it that counts its attempts', async () => {
     const admitted = await test.admission.admit(lookup());
-    if ('failure' in admitted) throw new Error(admitted.failure.code);
+    if (admitted.kind === 'denied') throw new Error(admitted.failure.code);
     await admitted.ended({ outcome: 'answered', attempts: 2 });
     expect(test.lines).toMatchObject([
       { audit: 'before', event: 'lookup' },
@@ -96,10 +96,11 @@ describe('what never left', () => {
     test = new Admitting(limits);
     for (const attempts of [0, 0, 1]) {
       const admitted = await test.admission.admit(asked());
-      if ('failure' in admitted) throw new Error(admitted.failure.code);
+      if (admitted.kind === 'denied') throw new Error(admitted.failure.code);
       await admitted.ended({ outcome: 'OPERATOR_UNAVAILABLE', attempts });
     }
     expect(await test.admission.admit(asked())).toEqual({
+      kind: 'denied',
       failure: { code: 'RATE_LIMITED', reach: 'number', quota, retryAfterSeconds: 3600 },
     });
   });
@@ -130,7 +131,7 @@ describe('a request whose time is over', () => {
 
   it('has its line after it all the same', async () => {
     const admitted = await test.admission.admit(lookup(test.clock.monotonicMs() + 300));
-    if ('failure' in admitted) throw new Error(admitted.failure.code);
+    if (admitted.kind === 'denied') throw new Error(admitted.failure.code);
     await test.clock.advance(300);
     await admitted.ended({ outcome: 'OPERATOR_TIMEOUT', attempts: 1 });
     await expect.poll(() => test.lines).toMatchObject([{ audit: 'before' }, { audit: 'after' }]);

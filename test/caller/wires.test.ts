@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { startSimulator, DEMO_CLIENT } from '../../src/simulator/simulator.ts';
 import { TestIssuer } from './testIssuer.ts';
+import { listen } from '../listening.ts';
 
 /** A server that counts what reaches it, by whatever method. */
 interface Counting extends AsyncDisposable {
@@ -22,10 +22,8 @@ async function count(answer: RequestListener): Promise<Counting> {
     reached.push(`CONNECT ${request.url}`);
     socket.destroy();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listen(server),
     reached,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

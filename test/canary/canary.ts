@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { Program } from '../program.ts';
-import { Random } from '../chaos/random.ts';
+import { Random } from '../random.ts';
 import { leaksIn, NUMBER_MARK, SECRET_MARK, type Leak } from './marks.ts';
 import { NastyOperator } from './nastyOperator.ts';
 import { anyQuestion, type Tokens } from './questions.ts';

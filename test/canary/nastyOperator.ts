@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../random.ts';
 import { SECRET_MARK } from './marks.ts';
+import { listen } from '../listening.ts';
 
 type Failure = readonly [status: number, code: string];
 
@@ -62,10 +62,8 @@ export class NastyOperator {
     });
   }
 
-  async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  listen(): Promise<string> {
+    return listen(this.#server);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../random.ts';
 import { NUMBER_MARK, SECRET_MARK } from './marks.ts';
 
 /** One request of a canary run: marked numbers in every place that takes a text. */

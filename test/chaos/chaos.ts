@@ -1,11 +1,8 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
-import { COMPILE_CACHE } from '../compileCache.ts';
+import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
 import { ChaosOperator } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
-import { Random } from './random.ts';
+import { Random } from '../random.ts';
 import { Truth } from './truth.ts';
 
 /** One stretch of chaos. */
@@ -44,7 +41,7 @@ export interface Wrongness {
   readonly withoutAnEnd: number;
 }
 
-const SERVER_UNDER_TEST = fileURLToPath(new URL('serverUnderTest.ts', import.meta.url));
+const SERVER_UNDER_TEST = new URL('serverUnderTest.ts', import.meta.url);
 const UNLIMITED_MS = 60_000;
 const OPERATOR_TIMEOUT_MS = 500;
 const REQUEST_TIMEOUT_MS = 1500;
@@ -81,10 +78,10 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     refusesOperations: run.flow === '2-legged',
   });
   const operatorUrl = await operator.listen();
-  const { url, server } = await startServerUnderTest(run, operatorUrl);
+  const server = await startServerUnderTest(run, operatorUrl);
   const oldestSeconds = run.flow === '3-legged' ? CONSENT_RESULT_SECONDS : KEEP_FACTS_SECONDS;
   const tally = new Tally(truth, oldestSeconds * 1000);
-  const pool = new Pool(url, { connections: CLIENTS, headersTimeout: 0 });
+  const pool = new Pool(server.url, { connections: CLIENTS, headersTimeout: 0 });
   const random = new Random(run.seed + 1);
   const giveUpAfterMs =
     REQUEST_TIMEOUT_MS +
@@ -109,7 +106,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   } finally {
     await pool.destroy();
     await operator.close();
-    server.disconnect();
+    await server.stop();
   }
   const { history } = operator;
   return {
@@ -124,36 +121,27 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
 }
 
 /** The limits of the run, small enough for faults to cost little time. */
-async function startServerUnderTest(
+function startServerUnderTest(
   { flow, echoes, without }: ChaosRun,
   operatorUrl: string,
-): Promise<{ url: string; server: ChildProcess }> {
+): Promise<ForkedServer> {
   const hasLimits = without !== 'time-limit';
-  const server = fork(SERVER_UNDER_TEST, without === undefined ? [] : [without], {
-    env: {
-      ...COMPILE_CACHE,
-      PORT: '0',
-      OPERATOR_AUTH_URL: operatorUrl,
-      OPERATOR_SIM_SWAP_URL: operatorUrl,
-      OPERATOR_CLIENT_ID: 'chaos',
-      OPERATOR_CLIENT_SECRET: 'chaos',
-      OPERATOR_FLOW: flow,
-      QUOTA_PROMPTS_PER_HOUR: '999999999',
-      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
-      OPERATOR_CORRELATOR_ECHO: echoes ? 'auto' : 'never',
-      OPERATOR_DATE_MARGIN_HOURS: without === 'date-margin' ? '0' : '48',
-      OPERATOR_TIMEOUT_MS: String(hasLimits ? OPERATOR_TIMEOUT_MS : UNLIMITED_MS),
-      REQUEST_TIMEOUT_MS: String(hasLimits ? REQUEST_TIMEOUT_MS : UNLIMITED_MS),
-      CONSENT_WAIT_MS: '500',
-      CONSENT_DOUBT_SECONDS: '30',
-      CONSENT_DENIED_SECONDS: '1',
-      CONSENT_FAILURE_SECONDS: '1',
-      CONSENT_RESULT_SECONDS: String(CONSENT_RESULT_SECONDS),
-      KEEP_FACTS_SECONDS: String(without === 'fact-age' ? 60 : KEEP_FACTS_SECONDS),
-    },
+  const settings = {
+    ...askingOperator(operatorUrl, flow),
+    ...SHORT_CONSENTS,
+    OPERATOR_CORRELATOR_ECHO: echoes ? 'auto' : 'never',
+    OPERATOR_DATE_MARGIN_HOURS: without === 'date-margin' ? '0' : '48',
+    OPERATOR_TIMEOUT_MS: String(hasLimits ? OPERATOR_TIMEOUT_MS : UNLIMITED_MS),
+    REQUEST_TIMEOUT_MS: String(hasLimits ? REQUEST_TIMEOUT_MS : UNLIMITED_MS),
+    CONSENT_WAIT_MS: '500',
+    // What is in doubt longer than a prompt lives is never prompted beside it.
+    CONSENT_DOUBT_SECONDS: '30',
+    CONSENT_RESULT_SECONDS: String(CONSENT_RESULT_SECONDS),
+    KEEP_FACTS_SECONDS: String(without === 'fact-age' ? 60 : KEEP_FACTS_SECONDS),
+  };
+  return ForkedServer.start(SERVER_UNDER_TEST, settings, {
+    arguments: without === undefined ? [] : [without],
   });
-  const [message] = (await once(server, 'message')) as [{ url: string }];
-  return { url: message.url, server };
 }
 
 async function ask(

@@ -1,8 +1,8 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { History } from './history.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../random.ts';
 import type { Truth } from './truth.ts';
-import { onRequest, toBytes, type WireReply, type WireRequest } from './wire.ts';
+import { toBytes, WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
 
 /** What can go wrong with one exchange, beside nothing. */
 const FAULTS = {
@@ -64,8 +64,7 @@ export class ChaosOperator {
   readonly #random: Random;
   readonly #settings: ChaosSettings;
   readonly #faults: Readonly<Record<Fault, number>>;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #server = new WireServer((socket, request) => this.#exchange(socket, request));
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #tokens = new Map<string, Token>();
   readonly #consents = new Map<string, Consent>();
@@ -78,25 +77,15 @@ export class ChaosOperator {
     this.#random = random;
     this.#settings = settings;
     this.#faults = weightsOf(settings.faultShare);
-    this.#server = createServer((socket) => this.#serve(socket));
   }
 
-  async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  listen(): Promise<string> {
+    return this.#server.listen();
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
-  }
-
-  #serve(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.on('close', () => this.#sockets.delete(socket));
-    socket.on('error', () => socket.destroy());
-    onRequest(socket, (request) => this.#exchange(socket, request));
+    return this.#server.close();
   }
 
   #exchange(socket: Socket, request: WireRequest): void {

@@ -40,7 +40,8 @@ export function judgesWithout(guard: Guard | undefined): Judges {
     retry: (finished, rules) => {
       // A token that is sent twice is refused, and after a refusal no owner is prompted for a minute.
       const isSpent = finished.kind === 'lookup' && !rules.canTakeNewToken;
-      const isRepeated = finished.kind !== 'token-poll' && !isSpent && 'fault' in finished.exchange;
+      const isRepeated =
+        finished.kind !== 'token-poll' && !isSpent && finished.exchange.kind === 'fault';
       return guard === 'doubt-rule' && isRepeated
         ? { retry: 'same', atLeastMs: 0 }
         : decideRetry(finished, rules);
@@ -49,7 +50,10 @@ export function judgesWithout(guard: Guard | undefined): Judges {
       if (guard !== 'strict-types' || reply.status !== 200)
         return judgeCheck(reply, exchange, maxAgeHours);
       const swapped = /"swapped":\s*"?true/.test(reply.body);
-      return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: exchange.sentAtMs } };
+      return {
+        kind: 'answered',
+        fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: exchange.sentAtMs },
+      };
     },
     retrieveDate: (reply, exchange) => {
       if (guard !== 'date-checks' || reply.status !== 200)
@@ -58,7 +62,10 @@ export function judgesWithout(guard: Guard | undefined): Judges {
       const epochMs = Date.parse(text ?? '');
       const latestSimChange =
         text === undefined || Number.isNaN(epochMs) ? null : { text, epochMs };
-      return { fact: { operation: 'retrieve-date', latestSimChange, sentAtMs: exchange.sentAtMs } };
+      return {
+        kind: 'answered',
+        fact: { operation: 'retrieve-date', latestSimChange, sentAtMs: exchange.sentAtMs },
+      };
     },
   };
 }

@@ -48,7 +48,10 @@ describe('OPERATOR_SIGNED_REQUEST', () => {
       expect(strict?.clientAuthentication.method).toBe(method);
       expect(strict?.signedRequest).toMatchObject({
         isStrict: true,
-        assertion: { alg: 'ES256', audience: 'https://operator.example' },
+        assertion: {
+          alg: 'ES256',
+          audience: { backchannelAuthentication: 'https://operator.example' },
+        },
       });
       const on = readConfig({ ...settings, OPERATOR_SIGNED_REQUEST: 'on' }).operators[0];
       expect(on?.signedRequest?.isStrict).toBe(false);

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 // oxlint-disable-next-line import/no-named-as-default -- it is named as its documentation names it
 import Provider, { errors, type BackchannelRequest, type Context } from 'oidc-provider';
+import { listen } from '../listening.ts';
 
 /** How the owner of a number takes the question, and the provider the polls. */
 export interface Owner {
@@ -50,11 +50,7 @@ export class CertifiedOperator {
     client: { readonly publicKey: KeyObject; readonly metadata: Readonly<Record<string, unknown>> },
   ): Promise<CertifiedOperator> {
     const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('It has no port.');
-    const url = `http://127.0.0.1:${address.port}`;
+    const url = await listen(server);
     const prompted = (request: BackchannelRequest): void => {
       void answer(provider, owner, request);
     };

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REPLICA_HEADER } from './fleet.ts';
 import { PromptNeeds, type Answerable } from './promptNeeds.ts';
+import { listen } from '../listening.ts';
 
 /** What the operator saw that it must not see. */
 export interface Offences {
@@ -116,12 +116,8 @@ export class StrictOperator {
     });
   }
 
-  async listen(): Promise<string> {
-    this.#server.listen(0, '127.0.0.1');
-    await once(this.#server, 'listening');
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('It has no port.');
-    return `http://127.0.0.1:${address.port}`;
+  listen(): Promise<string> {
+    return listen(this.#server);
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
-import type { Admission, Asked, Heard } from '../../src/lookups/admission.ts';
+import type { Admission, Admitted, Asked, Heard } from '../../src/lookups/admission.ts';
 import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
@@ -113,7 +113,10 @@ async function makeRequest(
     deadlineMs: cameInAtMs + 60_000,
     waitMs: patienceMs,
   };
-  const executor = new Executor({ of: () => ({ offer: OFFER, route: replica }) }, request);
+  const executor = new Executor(
+    { of: () => ({ name: 'operator', offer: OFFER, route: replica }) },
+    request,
+  );
   const over = new AbortController();
   const hangingUp =
     hangsUpAfterMs === undefined
@@ -152,9 +155,9 @@ async function makeRequest(
 class Audit implements Admission {
   readonly #requests = new Set<unknown>();
 
-  admit({ event, request }: Asked) {
+  admit({ event, request }: Asked): Admitted {
     if (event === 'lookup') this.#requests.add(request);
-    return { ended: () => undefined };
+    return { kind: 'admitted', ended: () => undefined };
   }
 
   heard({ request }: Heard): undefined {

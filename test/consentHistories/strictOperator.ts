@@ -4,6 +4,7 @@ import type { Fact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/errors.ts';
 import type { LookupOrder } from '../../src/operator/operator.ts';
+import type { Judgement } from '../../src/operator/responses.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
 import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
 import type { History, LookupWord, PollWord, PromptWord } from './history.ts';
@@ -108,7 +109,7 @@ export class StrictOperator {
     const polled = this.#decide(consent, word, subject);
     await this.#takeTime();
     consent.pollsOnTheWire -= 1;
-    if ('failure' in polled) {
+    if (polled.kind === 'failed') {
       consent.isKnownToBeOver = true;
       if (polled.failure.code === 'CONSENT_DENIED') this.#close(this.#deniedMs, () => true);
     }
@@ -125,7 +126,7 @@ export class StrictOperator {
     const leftAtMs = this.#nowMs;
     await this.#takeTime();
     const told = this.#answer(lookup, word, sentAtMs);
-    if ('fact' in told) this.#answered.push({ asker, lookup, atMs: leftAtMs });
+    if (told.kind === 'answered') this.#answered.push({ asker, lookup, atMs: leftAtMs });
     return { judged: told, attempts: 1, mayRetryWithNewToken: false };
   }
 
@@ -197,47 +198,43 @@ export class StrictOperator {
   #decide(consent: Consent, word: PollWord, subject: TokenSubject): Polled {
     const failing = (code: LookupFailure['code']): Polled => {
       consent.isOver = true;
-      return { failure: { code, reach: 'number' } };
+      return { kind: 'failed', failure: { code, reach: 'number' } };
     };
     if (consent.isOver) return failing('CONSENT_EXPIRED');
     if (this.#nowMs >= consent.diesAtMs) return failing('CONSENT_EXPIRED');
     switch (word) {
       case 'granted':
         consent.isOver = true;
-        return { token: new AccessToken(subject, 'token', undefined) };
+        return { kind: 'acquired', token: new AccessToken(subject, 'token', undefined) };
       case 'token lost':
         consent.isOver = true;
-        return { goOn: 'no_reply' };
+        return { kind: 'go-on', goOn: 'no_reply' };
       case 'lost':
-        return { goOn: 'no_reply' };
+        return { kind: 'go-on', goOn: 'no_reply' };
       case 'authorization_pending':
-        return { goOn: word };
+        return { kind: 'go-on', goOn: word };
       case 'slow_down':
         consent.intervalMs += SLOW_DOWN_MS;
-        return { goOn: word };
+        return { kind: 'go-on', goOn: word };
       case 'access_denied':
         return failing('CONSENT_DENIED');
       case 'invalid_client':
         // The prompt lives on.
-        return { failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
+        return { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
       case 'expired_token':
       case 'invalid_grant':
         return failing('CONSENT_EXPIRED');
     }
   }
 
-  #answer(
-    lookup: Lookup,
-    word: LookupWord,
-    sentAtMs: number,
-  ): { readonly fact: Fact } | { readonly failure: LookupFailure } {
-    if (word === 'answered') return { fact: factOf(lookup, sentAtMs) };
+  #answer(lookup: Lookup, word: LookupWord, sentAtMs: number): Judgement<Fact> {
+    if (word === 'answered') return { kind: 'answered', fact: factOf(lookup, sentAtMs) };
     const failure: LookupFailure = word;
     const keptMs = (failure.retryAfterSeconds ?? 0) * 1000 || KEPT_MS;
     switch (failure.code) {
       case 'CONSENT_DENIED':
         this.#close(this.#deniedMs, () => true);
-        return { failure };
+        return { kind: 'failed', failure };
       case 'OPERATOR_REFUSED':
         this.#close(KEPT_MS, (operation) => operation === lookup.operation);
         break;
@@ -250,7 +247,7 @@ export class StrictOperator {
         (operation === 'retrieve-date' || failure.reach !== 'question') &&
         closes({ lookup, failure }, lookupFor(operation)),
     );
-    return { failure };
+    return { kind: 'failed', failure };
   }
 
   #close(forMs: number, closing: Closure['closes']): void {

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Agent } from 'undici';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
+import { listen } from '../listening.ts';
 
 const USAGE = `npm run consent-waiters -- [--waiters N] [--seconds S]
   --waiters  how many requests wait at the same time (10000)
@@ -125,12 +125,4 @@ function usage(pid: number): { readonly residentMib: number; readonly cpuSeconds
     residentMib: residentKib / 1024,
     cpuSeconds: (Number(user) + Number(system)) / TICKS_PER_SECOND,
   };
-}
-
-async function listen(listening: Server): Promise<string> {
-  listening.listen(0, '127.0.0.1');
-  await once(listening, 'listening');
-  const address = listening.address();
-  if (address === null || typeof address === 'string') throw new Error('It has no port.');
-  return `http://127.0.0.1:${address.port}`;
 }

@@ -12,6 +12,7 @@ describe('the table of fields', () => {
     ['simSwapConsent', {}, 'consent', 'stored-state'],
   ] as const)('%s %o asks %s', (field, args, key, cost) => {
     expect(FIELDS[field](args)).toMatchObject({
+      kind: 'parsed',
       value: { key, cost, permission: 'about-number' },
     });
   });
@@ -19,7 +20,8 @@ describe('the table of fields', () => {
   it.each(['simSwappedWithin', 'simSwapCheck'] as const)('%s refuses a bad window', (field) => {
     for (const maxAgeHours of [0, 2401, 1.5, '24', null, undefined]) {
       expect(FIELDS[field]({ maxAgeHours })).toEqual({
-        refused: 'maxAgeHours is a whole number from 1 to 2400.',
+        kind: 'refused',
+        reason: 'maxAgeHours is a whole number from 1 to 2400.',
       });
     }
   });

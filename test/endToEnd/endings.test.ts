@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answerJson, deadUrl } from '../http/recordingServer.ts';
 import { tellAbout, told } from './answers.ts';
-import { lookupsOf, startScriptedOperator } from './scriptedOperator.ts';
+import { WiredOperator } from '../wiredOperator.ts';
 import { startService, startSimulated, type Service } from '../service.ts';
 
 const NUMBER = '+447700900004';
@@ -14,7 +14,7 @@ describe('a caller that hangs up, 2-legged', () => {
   test.each(['token', 'lookUp'] as const)(
     'ends the operator call that it waits for: %s',
     async (held) => {
-      await using operator = await startScriptedOperator({ [held]: () => undefined });
+      await using operator = await WiredOperator.start({ [held]: () => undefined });
       await using service = await startService(operator.url, UNHURRIED);
       const caller = new AbortController();
       const hungUp = service
@@ -32,7 +32,7 @@ describe('a caller that hangs up, 2-legged', () => {
   );
 
   test('ends the calls about all of its numbers', async () => {
-    await using operator = await startScriptedOperator({ lookUp: () => undefined });
+    await using operator = await WiredOperator.start({ lookUp: () => undefined });
     await using service = await startService(operator.url, UNHURRIED);
     const caller = new AbortController();
     const numbers = Array.from({ length: 50 }, (_, index) => `+447700900${500 + index}`);
@@ -44,19 +44,19 @@ describe('a caller that hangs up, 2-legged', () => {
         caller.signal,
       )
       .catch((error: unknown) => error);
-    await expect.poll(() => lookupsOf(operator).length, { timeout: 10_000 }).toBe(50);
+    await expect.poll(() => operator.lookups.length, { timeout: 10_000 }).toBe(50);
 
     caller.abort();
 
     expect(await hungUp).toMatchObject({ name: 'AbortError' });
-    await Promise.all(lookupsOf(operator).map(({ connection }) => connection.closed));
+    await Promise.all(operator.lookups.map(({ connection }) => connection.closed));
     expect(operator.received).toHaveLength(100);
   });
 });
 
 test('a caller that hangs up, 3-legged: the exchange runs on and its result is kept for them', async () => {
   let answerLookup: (() => void) | undefined;
-  await using operator = await startScriptedOperator({
+  await using operator = await WiredOperator.start({
     lookUp: (received, response) => {
       answerLookup = () => answerJson(received, response, { swapped: true });
     },
@@ -93,14 +93,14 @@ describe('a time limit that passes', () => {
     ['the request', { REQUEST_TIMEOUT_MS: '300', OPERATOR_TIMEOUT_MS: '60000' }],
     ['one exchange', { REQUEST_TIMEOUT_MS: '60000', OPERATOR_TIMEOUT_MS: '300' }],
   ])('of %s: OPERATOR_TIMEOUT, and the lookup is ended', async (_name, limits) => {
-    await using operator = await startScriptedOperator({ lookUp: () => undefined });
+    await using operator = await WiredOperator.start({ lookUp: () => undefined });
     await using service = await startService(operator.url, limits);
 
     const heard = await tellAbout(service, NUMBER, 'swapped: simSwappedWithin');
 
     expect(heard).toEqual({ swapped: 'OPERATOR_TIMEOUT' });
-    await lookupsOf(operator)[0]?.connection.closed;
-    expect(lookupsOf(operator)).toHaveLength(1);
+    await operator.lookups[0]?.connection.closed;
+    expect(operator.lookups).toHaveLength(1);
   });
 
   test('leaves other numbers their answers', async () => {

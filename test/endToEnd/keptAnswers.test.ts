@@ -10,7 +10,7 @@ import { TestIssuer } from '../caller/testIssuer.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
-import { grantToken } from './scriptedOperator.ts';
+import { grant } from '../wiredOperator.ts';
 import { startService, startSimulated } from '../service.ts';
 
 let redis: RedisServer | undefined;
@@ -121,7 +121,7 @@ describe('the audit log', () => {
 describe('requests at the same time', () => {
   test('about one number share a token and a lookup', async () => {
     await using asked = await AskedSimSwaps.start(systemClock, (received, response) => {
-      if (received.path.endsWith('/token')) grantToken(received, response);
+      if (received.path.endsWith('/token')) grant(received, response);
       else answerJson(received, response, { swapped: false });
     });
     const answers = await Promise.all(
@@ -136,9 +136,7 @@ describe('requests at the same time', () => {
     await using asked = await AskedSimSwaps.start(systemClock, (received, response) => {
       const isToken = received.path.endsWith('/token');
       held.push(() =>
-        isToken
-          ? grantToken(received, response)
-          : answerJson(received, response, { swapped: false }),
+        isToken ? grant(received, response) : answerJson(received, response, { swapped: false }),
       );
     });
     const timeLeftMs = 300;

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { SignJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { Program } from '../program.ts';
 import { ServerProcess } from './serverProcess.ts';
+import { listen } from '../listening.ts';
 
 const REFUSED = "a caller's access token was refused";
 /** One that is never asked. */
@@ -44,13 +43,12 @@ function ask(server: ServerProcess, headers: Record<string, string> = {}): Promi
 }
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  const server = createServer(listener);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`;
+  return `${await listen(server)}/jwks`;
 }
 
 describe('the life of a process in its log', () => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
 import { tellAbout } from './answers.ts';
-import { grantToken, lookupsOf, startScriptedOperator } from './scriptedOperator.ts';
+import { grant, WiredOperator } from '../wiredOperator.ts';
 import { startService, type Service } from '../service.ts';
 
 const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
@@ -32,7 +32,7 @@ function operatorWith(path: string, odd: Answer): Promise<RecordingServer> {
     } else if (received.path.endsWith('/bc-authorize')) {
       answerJson(received, response, { auth_req_id: 'consent-1', expires_in: 60, interval: 1 });
     } else if (received.path.endsWith('/token')) {
-      grantToken(received, response);
+      grant(received, response);
     } else {
       answerJson(received, response, { swapped: false });
     }
@@ -110,7 +110,7 @@ describe('a wrong address is no "number not served"', () => {
   });
 
   test('NOT_FOUND and nothing else over ten numbers is loud', async () => {
-    await using operator = await startScriptedOperator({
+    await using operator = await WiredOperator.start({
       lookUp: (received, response) => answerJson(received, response, { code: 'NOT_FOUND' }, 404),
     });
     await using service = await startService(operator.url, CHECK_ONLY);
@@ -128,7 +128,7 @@ describe('a wrong address is no "number not served"', () => {
   });
 
   test('NOT_FOUND after one answer is what it says', async () => {
-    await using operator = await startScriptedOperator({
+    await using operator = await WiredOperator.start({
       lookUp: (received, response) => {
         if (received.body.includes(line(0))) answerJson(received, response, { swapped: false });
         else answerJson(received, response, { code: 'NOT_FOUND' }, 404);
@@ -143,7 +143,7 @@ describe('a wrong address is no "number not served"', () => {
 describe('one bad number', () => {
   test('shuts the operator for no other, and five do, which the log says', async () => {
     const failing = new Set([line(0)]);
-    await using operator = await startScriptedOperator({
+    await using operator = await WiredOperator.start({
       lookUp: (received, response) => {
         const isBad = [...failing].some((number) => received.body.includes(number));
         answerJson(received, response, isBad ? {} : { swapped: false }, isBad ? 500 : 200);
@@ -155,7 +155,7 @@ describe('one bad number', () => {
     for (let count = 0; count < 60; count += 1) {
       expect(await tell(service, line(0))).toBe('OPERATOR_UNAVAILABLE');
     }
-    expect(lookupsOf(operator)).toHaveLength(60);
+    expect(operator.lookups).toHaveLength(60);
     expect(await tell(service, line(100))).toBe(false);
     expect(circuit()).toEqual([]);
 
@@ -204,8 +204,8 @@ describe('a consent', () => {
       [echo, 'access_denied', 'another'] as const,
     ]),
   )('%s: a stray %s under the correlator %s ends none', async (echo, error, correlator) => {
-    await using operator = await startScriptedOperator({
-      token: polls(pending, stray(error, correlator), grantToken),
+    await using operator = await WiredOperator.start({
+      token: polls(pending, stray(error, correlator), grant),
     });
     await using service = await startService(operator.url, {
       ...THREE_LEGGED,
@@ -223,7 +223,7 @@ describe('a consent', () => {
   });
 
   test('of an operator that echoes on successes alone ends with the second denial', async () => {
-    await using operator = await startScriptedOperator({
+    await using operator = await WiredOperator.start({
       token: polls(pending, stray('access_denied')),
     });
     await using service = await startService(operator.url, THREE_LEGGED);
@@ -232,8 +232,8 @@ describe('a consent', () => {
   });
 
   test('goes on where a code stands beside the error', async () => {
-    await using operator = await startScriptedOperator({
-      token: polls(says({ code: 400, error: 'authorization_pending' }), grantToken),
+    await using operator = await WiredOperator.start({
+      token: polls(says({ code: 400, error: 'authorization_pending' }), grant),
     });
     await using service = await startService(operator.url, THREE_LEGGED);
     expect(await tell(service)).toBe(false);
@@ -258,7 +258,7 @@ describe('a consent', () => {
     ['3-legged', 'CONSENT_DENIED', /denied consent at a lookup/],
     ['2-legged', 'OPERATOR_REFUSED', /refused our request/],
   ])('%s: access_denied at a lookup is %s, and logged', async (flow, code, saying) => {
-    await using operator = await startScriptedOperator({
+    await using operator = await WiredOperator.start({
       lookUp: (received, response) =>
         answerJson(received, response, { error: 'access_denied' }, 403),
     });
@@ -272,7 +272,7 @@ describe('a consent', () => {
 });
 
 test('PERIOD_NOT_SUPPORTED says for how long the operator answers, where that is set', async () => {
-  await using operator = await startScriptedOperator();
+  await using operator = await WiredOperator.start();
   await using service = await startService(operator.url, {
     ...CHECK_ONLY,
     OPERATOR_MAX_AGE_HOURS: '168',
@@ -288,7 +288,7 @@ test.each([
   ['true and false', '{"swapped":true,"swapped":false}', 'a member twice'],
   ['64 KB and more', `{"swapped":false}${' '.repeat(70_000)}`, 'too large'],
 ])('the log names the check that a reply failed: %s', async (_, body, check) => {
-  await using operator = await startScriptedOperator({
+  await using operator = await WiredOperator.start({
     lookUp: ({ correlator }, response) => {
       response.setHeader('x-correlator', correlator);
       response.setHeader('content-type', 'application/json');

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createKey } from '../caller/testIssuer.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
 import { ServerProcess } from './serverProcess.ts';
+import { listen } from '../listening.ts';
 
 /** Nothing listens there: an operator that is away. */
 const NOWHERE = 'http://127.0.0.1:1';
@@ -84,11 +85,10 @@ describe('/readyz', () => {
 
   test('fails for good where JWT_JWKS_URL is an address of something else', async () => {
     const other = createServer((_request, response) => response.end('<html></html>'));
-    other.listen(0, '127.0.0.1');
-    await once(other, 'listening');
+    const url = await listen(other);
     onTestFinished(() => void other.close());
     await using server = await ServerProcess.start(NOWHERE, {
-      JWT_JWKS_URL: `http://127.0.0.1:${(other.address() as AddressInfo).port}/`,
+      JWT_JWKS_URL: `${url}/`,
       JWT_ISSUER: 'https://issuer.example',
       JWT_AUDIENCE: 'sim-swap',
     });

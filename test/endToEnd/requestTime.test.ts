@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator } from '../../src/simulator/simulator.ts';
 import { ServerProcess } from './serverProcess.ts';
+import { listen } from '../listening.ts';
 
 const TIMEOUT_MS = 400;
 /** What a loaded machine may add. */
@@ -22,13 +23,12 @@ const CREDENTIALS = {
 
 /** A server that takes requests and never answers. */
 async function silentServer(): Promise<string> {
-  const server = createServer(() => undefined).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer(() => undefined);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return listen(server);
 }
 
 /** A pipe without a reader: whatever opens it to write waits for ever, as on a disk that hangs. */

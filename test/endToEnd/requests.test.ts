@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { answerJson, type RecordingServer } from '../http/recordingServer.ts';
+import { answerJson } from '../http/recordingServer.ts';
 import { told } from './answers.ts';
-import { lookupsOf, startScriptedOperator } from './scriptedOperator.ts';
+import { WiredOperator } from '../wiredOperator.ts';
 import { startService, type Service } from '../service.ts';
 
 const NUMBER = '+447700900004';
 const BOTH = '{ phoneNumber(e164: "+447700900004") { lastSimSwap simSwappedWithin } }';
 
 /** An operator that withholds dates and checks with `false`, so that both operations are used. */
-function startOperator(): Promise<RecordingServer> {
-  return startScriptedOperator({
+function startOperator(): Promise<WiredOperator> {
+  return WiredOperator.start({
     lookUp: (received, response) => {
       const isCheck = received.path.endsWith('/check');
       answerJson(received, response, isCheck ? { swapped: false } : { latestSimChange: null });
@@ -78,7 +78,7 @@ describe("a lookup's body", () => {
 
     await askBoth(service);
 
-    expect(lookupsOf(operator).map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
+    expect(operator.lookups.map(({ path, body }) => [path, JSON.parse(body)])).toEqual([
       ['/retrieve-date', bodies.date],
       ['/check', bodies.check],
     ]);
@@ -133,6 +133,6 @@ describe('settings of how an operator is asked', () => {
 
     expect(told(await service.ask(BOTH))).toEqual(heard);
 
-    expect(lookupsOf(operator).map(({ path }) => path)).toEqual(paths);
+    expect(operator.lookups.map(({ path }) => path)).toEqual(paths);
   });
 });

@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../random.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 
 /** An operation as it stands in a request's body. */

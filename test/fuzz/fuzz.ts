@@ -1,9 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
+import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
 import { inputOf, type Input, type Role } from './inputs.ts';
 import { RubbishOperator } from './operatorReplies.ts';
 import type { ServerFigures } from './serverUnderTest.ts';
@@ -40,6 +38,7 @@ export interface Findings extends ServerFigures {
   readonly violationCount: number;
 }
 
+const SERVER_UNDER_TEST = new URL('serverUnderTest.ts', import.meta.url);
 /** More at a time would measure how many one turn of the event loop takes, not how long one takes. */
 const AT_A_TIME = 8;
 const BATCH = 500;
@@ -70,7 +69,7 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
   const pool = new Pool(server.url, { connections: AT_A_TIME, headersTimeout: 0 });
   try {
     await expectGoodAnswer(pool, run.role);
-    server.child.send('measure');
+    server.tell('measure');
     let next = run.from;
     let answeredGoods = 0;
     let heldBefore: Held | undefined;
@@ -94,15 +93,16 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
         answeredGoods += 1;
       } catch {
         tally.violation(`no good answer after the batch that ends before input ${end}`);
-        if (server.child.exitCode !== null) break;
+        if (server.hasEnded) break;
       }
-      if (answeredGoods <= WARM_UP_BATCHES) heldBefore = server.held(await server.figures());
+      if (answeredGoods <= WARM_UP_BATCHES)
+        heldBefore = heldBy(server, await server.ask('figures'));
     }
     tally.count(tally.inputs, 'operator reply', operator.rubbish);
     tally.count(tally.statuses, 'good questions answered', answeredGoods);
     const { inputs, statuses, codes, violations, violationCount } = tally;
-    const figures = await server.figures();
-    const heldAfter = server.held(figures);
+    const figures = await server.ask<ServerFigures>('figures');
+    const heldAfter = heldBy(server, figures);
     return {
       ...figures,
       heldBefore: heldBefore ?? heldAfter,
@@ -121,62 +121,25 @@ export async function runFuzz(run: FuzzRun): Promise<Findings> {
   }
 }
 
-interface ServerProcess {
-  readonly url: string;
-  readonly child: ChildProcess;
-  figures(): Promise<ServerFigures>;
-  /** With what the operating system counts. */
-  held(figures: ServerFigures): Held;
-  stop(): Promise<void>;
+function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<ForkedServer> {
+  const settings = {
+    ...askingOperator(operatorUrl, flow),
+    ...SHORT_CONSENTS,
+    ROLE: role,
+    NODE_ENV: 'test',
+    OPERATOR_TIMEOUT_MS: '300',
+    REQUEST_TIMEOUT_MS: '1000',
+    CONSENT_WAIT_MS: '100',
+  };
+  return ForkedServer.start(SERVER_UNDER_TEST, settings, { exposesGc: true });
 }
 
-/** A process of its own, so that our own load is not taken for the server's. */
-async function startProcess({ role, flow }: FuzzRun, operatorUrl: string): Promise<ServerProcess> {
-  const child = fork(fileURLToPath(new URL('serverUnderTest.ts', import.meta.url)), {
-    execArgv: [...process.execArgv, '--expose-gc'],
-    env: {
-      PORT: '0',
-      ROLE: role,
-      NODE_ENV: 'test',
-      OPERATOR_AUTH_URL: operatorUrl,
-      OPERATOR_SIM_SWAP_URL: operatorUrl,
-      OPERATOR_CLIENT_ID: 'fuzz',
-      OPERATOR_CLIENT_SECRET: 'fuzz',
-      OPERATOR_FLOW: flow,
-      QUOTA_PROMPTS_PER_HOUR: '999999999',
-      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
-      OPERATOR_TIMEOUT_MS: '300',
-      REQUEST_TIMEOUT_MS: '1000',
-      CONSENT_WAIT_MS: '100',
-      CONSENT_DOUBT_SECONDS: '1',
-      CONSENT_DENIED_SECONDS: '1',
-      CONSENT_FAILURE_SECONDS: '1',
-      CONSENT_RESULT_SECONDS: '10',
-    },
-  });
-  const exited = once(child, 'exit');
-  const message = async (): Promise<unknown> => {
-    const told = once(child, 'message').then(([one]: unknown[]) => one);
-    return Promise.race([told, exited.then(() => Promise.reject(new Error('The server ended.')))]);
-  };
-  const url = String(await message());
+/** With what the operating system counts. */
+function heldBy({ pid }: ForkedServer, { heldBytes }: ServerFigures): Held {
   return {
-    url,
-    child,
-    held: ({ heldBytes }) => ({
-      bytes: heldBytes,
-      threads: readdirSync(`/proc/${child.pid}/task`).length,
-      fileDescriptors: readdirSync(`/proc/${child.pid}/fd`).length,
-    }),
-    async figures() {
-      const figures = message();
-      child.send('figures');
-      return (await figures) as ServerFigures;
-    },
-    async stop() {
-      if (child.connected) child.disconnect();
-      await exited;
-    },
+    bytes: heldBytes,
+    threads: readdirSync(`/proc/${pid}/task`).length,
+    fileDescriptors: readdirSync(`/proc/${pid}/fd`).length,
   };
 }
 

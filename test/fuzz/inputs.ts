@@ -1,4 +1,4 @@
-import { Random } from '../chaos/random.ts';
+import { Random } from '../random.ts';
 import { documentOf, numberOf, operationWithVariables } from './documents.ts';
 import { grammaticalDocument } from './grammar.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';

@@ -1,6 +1,6 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { Random } from '../chaos/random.ts';
-import { onRequest, toBytes, type WireReply, type WireRequest } from '../chaos/wire.ts';
+import type { Socket } from 'node:net';
+import { Random } from '../random.ts';
+import { toBytes, WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
 import { mutated, textOf, valueOf } from './rubbish.ts';
 
 /** How often a reply is rubbish; half or more would open the circuit, and nothing would be asked. */
@@ -11,28 +11,19 @@ export class RubbishOperator {
   /** Replies that no operator should give. */
   rubbish = 0;
   readonly #seed: number;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #server = new WireServer((socket, request) => this.#answer(socket, request));
   #issued = 0;
 
   constructor(seed: number) {
     this.#seed = seed;
-    this.#server = createServer((socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-      socket.on('error', () => socket.destroy());
-      onRequest(socket, (request) => this.#answer(socket, request));
-    });
   }
 
-  async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  listen(): Promise<string> {
+    return this.#server.listen();
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   #answer(socket: Socket, request: WireRequest): void {

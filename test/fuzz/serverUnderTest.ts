@@ -86,4 +86,4 @@ process.on('disconnect', () => {
   delay.disable();
   void server.stop();
 });
-process.send?.(server.url);
+process.send?.({ url: server.url });

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
 import { AMPLE_MS, DEPARTURE, TestEndpoint } from './testEndpoint.ts';
+import { listen } from '../listening.ts';
 
 const LIMIT_BYTES = 64 * 1024;
 
@@ -37,6 +37,7 @@ describe('an exchange', () => {
     });
 
     expect(exchange).toEqual({
+      kind: 'reply',
       reply: {
         status: 200,
         headers: expect.objectContaining({ 'content-type': 'application/json' }),
@@ -107,6 +108,7 @@ describe('the size limit', () => {
     });
     await using client = new TestEndpoint(server.url);
     expect(await client.post()).toEqual({
+      kind: 'fault',
       fault: {
         cause: 'invalid-reply',
         sent: true,
@@ -123,6 +125,7 @@ describe('the time limit', () => {
     await using server = await RecordingServer.start(() => undefined);
     await using client = new TestEndpoint(server.url, { timeoutMs: 50 });
     expect(await client.post()).toEqual({
+      kind: 'fault',
       fault: { cause: 'timeout', sent: true, detail: 'no reply inside the time limit' },
     });
     await server.connections[0]?.closed;
@@ -149,6 +152,7 @@ describe('the time limit', () => {
     await using server = await RecordingServer.start(answer({}));
     await using client = new TestEndpoint(server.url);
     expect(await client.post({}, timeLeftMs)).toEqual({
+      kind: 'fault',
       fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
     });
     expect(server.connections).toHaveLength(0);
@@ -156,10 +160,9 @@ describe('the time limit', () => {
 
   it('covers connecting, and knows that nothing was sent', async () => {
     // Accepts connections and never speaks TLS.
-    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const { port } = silent.address() as AddressInfo;
-    await using client = new TestEndpoint(`https://127.0.0.1:${port}`, { timeoutMs: 50 });
+    const silent = createServer(() => undefined);
+    const { host } = new URL(await listen(silent));
+    await using client = new TestEndpoint(`https://${host}`, { timeoutMs: 50 });
     expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: false } });
     silent.close();
   });
@@ -169,6 +172,7 @@ describe('a connection that cannot be made or breaks', () => {
   it('refused: nothing was sent', async () => {
     await using client = new TestEndpoint(await deadUrl());
     expect(await client.post()).toEqual({
+      kind: 'fault',
       fault: { cause: 'connection', sent: false, detail: 'ECONNREFUSED' },
     });
   });
@@ -224,7 +228,7 @@ describe('a connection that cannot be made or breaks', () => {
     await turn();
     server.connections[0]?.socket.resetAndDestroy();
     const exchange = await client.post();
-    const sent = 'reply' in exchange || exchange.fault.sent;
+    const sent = exchange.kind === 'reply' || exchange.fault.sent;
     expect(server.received).toHaveLength(sent ? 2 : 1);
   });
 });
@@ -257,7 +261,7 @@ describe('many exchanges at a time', () => {
     const exchanges = await Promise.all(
       Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? reached : unreached).post()),
     );
-    const sent = exchanges.map((one) => 'fault' in one && one.fault.sent);
+    const sent = exchanges.map((one) => one.kind === 'fault' && one.fault.sent);
     expect(sent).toEqual(Array.from({ length: 20 }, (_, index) => index % 2 === 0));
     expect(live.received).toHaveLength(10);
   });

@@ -11,6 +11,7 @@ describe('a signal that is aborted', () => {
     );
     await using client = new TestEndpoint(server.url);
     expect(await client.post({ signal: AbortSignal.abort() })).toEqual({
+      kind: 'fault',
       fault: { ...CANCELLED, sent: false },
     });
     // The next exchange would need a second connection if one were on its way already.
@@ -27,7 +28,7 @@ describe('a signal that is aborted', () => {
     const controller = new AbortController();
     const exchange = client.post({ signal: controller.signal });
     controller.abort();
-    expect(await exchange).toEqual({ fault: { ...CANCELLED, sent: false } });
+    expect(await exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: false } });
 
     expect(await client.post()).toMatchObject({ reply: { status: 200 } });
     expect(server.received.map(({ correlator }) => correlator)).toEqual(['exchange-2']);
@@ -38,6 +39,7 @@ describe('a signal that is aborted', () => {
     await using server = await RecordingServer.start(() => controller.abort());
     await using client = new TestEndpoint(server.url);
     expect(await client.post({ signal: controller.signal })).toEqual({
+      kind: 'fault',
       fault: { ...CANCELLED, sent: true },
     });
     await server.connections[0]?.closed;
@@ -55,7 +57,7 @@ describe('a signal that is aborted', () => {
     const exchange = client.post({ signal: controller.signal });
     await halfRead.promise;
     controller.abort();
-    expect(await exchange).toEqual({ fault: { ...CANCELLED, sent: true } });
+    expect(await exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: true } });
     await server.connections[0]?.closed;
   });
 

@@ -40,7 +40,7 @@ async function postInTurn(client: TestEndpoint, times: number): Promise<Exchange
 
 /** In short: the status, or why there is no reply. */
 function outcome(exchange: Exchange): number | string {
-  if ('fault' in exchange) return exchange.fault.flaw ?? exchange.fault.detail;
+  if (exchange.kind === 'fault') return exchange.fault.flaw ?? exchange.fault.detail;
   return exchange.isUnproven === true ? `unproven ${exchange.reply.status}` : exchange.reply.status;
 }
 
@@ -152,6 +152,7 @@ describe('a reply', () => {
     });
     await using client = new TestEndpoint(server.url, { echo: 'always' });
     expect(await client.post()).toEqual({
+      kind: 'fault',
       fault: {
         cause: 'invalid-reply',
         sent: true,

@@ -12,7 +12,7 @@ describe('readJsonObject', () => {
     'application/vnd.camara.v1+json ; charset=utf-8',
   ])('reads a body of type %s', (contentType) => {
     const reply = jsonReply(200, '{"swapped":true}', { 'content-type': contentType });
-    expect(readJsonObject(reply)).toEqual({ body: { swapped: true } });
+    expect(readJsonObject(reply)).toEqual({ kind: 'read', body: { swapped: true } });
   });
 
   it.each([
@@ -28,7 +28,7 @@ describe('readJsonObject', () => {
     ['two types in one', 'application/json, text/html'],
   ])('refuses %s, whatever the body', (_, contentType) => {
     const reply = jsonReply(200, '{"swapped":true}', { 'content-type': contentType });
-    expect(readJsonObject(reply)).toEqual({ flaw: 'no JSON' });
+    expect(readJsonObject(reply)).toEqual({ kind: 'flawed', flaw: 'no JSON' });
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe('readJsonObject', () => {
     ['NaN', '{"interval":NaN}'],
     ['a page', '<html></html>'],
   ])('refuses %s', (_, body) => {
-    expect(readJsonObject(jsonReply(200, body))).toEqual({ flaw: 'no JSON' });
+    expect(readJsonObject(jsonReply(200, body))).toEqual({ kind: 'flawed', flaw: 'no JSON' });
   });
 
   it.each([
@@ -51,26 +51,32 @@ describe('readJsonObject', () => {
     ['a string', '"swapped"'],
     ['an array', '[{"swapped":true}]'],
   ])('refuses %s, which is no object', (_, body) => {
-    expect(readJsonObject(jsonReply(200, body))).toEqual({ flaw: 'no JSON object' });
+    expect(readJsonObject(jsonReply(200, body))).toEqual({
+      kind: 'flawed',
+      flaw: 'no JSON object',
+    });
   });
 
   it.each(['gzip', 'br', '', ['identity', 'gzip']])('refuses an encoding of %j', (encoding) => {
     const reply = jsonReply(200, '{"swapped":false}', { 'content-encoding': encoding });
-    expect(readJsonObject(reply)).toEqual({ flaw: 'an encoding that was not asked for' });
+    expect(readJsonObject(reply)).toEqual({
+      kind: 'flawed',
+      flaw: 'an encoding that was not asked for',
+    });
   });
 
   it('takes the encoding that is none', () => {
     const reply = jsonReply(200, '{"swapped":false}', { 'content-encoding': 'identity' });
-    expect(readJsonObject(reply)).toEqual({ body: { swapped: false } });
+    expect(readJsonObject(reply)).toEqual({ kind: 'read', body: { swapped: false } });
   });
 
   it('refuses a member that stands twice', () => {
     const reply = jsonReply(400, '{"error":"authorization_pending","error":"access_denied"}');
-    expect(readJsonObject(reply)).toEqual({ flaw: 'a member twice' });
+    expect(readJsonObject(reply)).toEqual({ kind: 'flawed', flaw: 'a member twice' });
   });
 
   it('takes a member named __proto__ for a member and for nothing else', () => {
     const read = readAnswer(jsonReply(200, '{"__proto__":{"swapped":false}}'));
-    expect('body' in read && read.body['swapped']).toBeUndefined();
+    expect(read.kind === 'read' && read.body['swapped']).toBeUndefined();
   });
 });

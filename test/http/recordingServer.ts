@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { listen } from '../listening.ts';
 
 /** One connection as the server sees it. */
 export interface Connection {
@@ -68,10 +69,7 @@ export class RecordingServer implements AsyncDisposable {
       const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
       connections.push({ socket, closed });
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    return new RecordingServer(`http://127.0.0.1:${port}`, received, connections, async () => {
+    return new RecordingServer(await listen(server), received, connections, async () => {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

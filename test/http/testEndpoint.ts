@@ -30,7 +30,7 @@ export class TestEndpoint implements AsyncDisposable {
   constructor(url: string, { timeoutMs = AMPLE_MS, echo = 'auto', headers = {} }: Options = {}) {
     const replyCheck = new EchoPolicy(echo);
     this.endpoint = new Endpoint(
-      { url, timeoutMs, replyCheck, headers },
+      { url, timeoutMs, connections: 256, replyCheck, headers },
       {
         abortListeners: new AbortListeners(),
       },

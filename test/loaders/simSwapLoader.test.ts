@@ -57,7 +57,7 @@ class CountingRoute implements LookupRoute {
   }
 
   consent(): Promise<ConsentReading> {
-    return Promise.resolve({ status: { state: 'NOT_ASKED' } });
+    return Promise.resolve({ kind: 'read', status: { state: 'NOT_ASKED' } });
   }
 
   close(): Promise<void> {
@@ -68,7 +68,7 @@ class CountingRoute implements LookupRoute {
 function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Error])[] = []) {
   const route = new CountingRoute(new Map(lines));
   const executor = new Executor(
-    { of: () => ({ offer: OFFER, route }) },
+    { of: () => ({ name: 'operator', offer: OFFER, route }) },
     {
       caller: callerNamed('bank'),
       purpose: 'fraud-prevention',

@@ -10,7 +10,7 @@ import { AskedConsents, DATE, window } from './askedConsents.ts';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const WINDOW = [window(240)];
-const PENDING: Polled = { goOn: 'authorization_pending' };
+const PENDING: Polled = { kind: 'go-on', goOn: 'authorization_pending' };
 const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
 const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
 const ANOTHERS = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 60 };
@@ -281,7 +281,10 @@ describe('while an exchange is under way', () => {
 describe('an expiry', () => {
   it('is told to each request that waited for it, in whichever replica, and prompts nobody', async () => {
     service = new AskedConsents({ replicas: 2 });
-    service.operator.polled = [PENDING, { failure: { code: 'CONSENT_EXPIRED', reach: 'number' } }];
+    service.operator.polled = [
+      PENDING,
+      { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } },
+    ];
     const asked = [service.ask(WINDOW), service.ask(WINDOW, {}, 1)];
     await service.clock.advance(3 * SECOND_MS);
     for (const answers of await Promise.all(asked)) {
@@ -349,10 +352,13 @@ describe('how a consent stands', () => {
   it('is counted and audited each time it is read, and not read when that is denied', async () => {
     const request = service.request();
     const lookups = service.replica();
-    expect(await lookups.consent(BOB, request)).toEqual({ status: { state: 'NOT_ASKED' } });
+    expect(await lookups.consent(BOB, request)).toEqual({
+      kind: 'read',
+      status: { state: 'NOT_ASKED' },
+    });
     expect(service.admission.asked).toEqual([{ event: 'consent-status', number: BOB, request }]);
     const denied: LookupFailure = { code: 'RATE_LIMITED', reach: 'number', retryAfterSeconds: 9 };
     service.admission.failure = denied;
-    expect(await lookups.consent(BOB, request)).toEqual({ failure: denied });
+    expect(await lookups.consent(BOB, request)).toEqual({ kind: 'failed', failure: denied });
   });
 });

@@ -2,7 +2,7 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
-import type { Admission, Asked, Heard } from '../../src/lookups/admission.ts';
+import type { Admission, Admitted, Asked, Denied, Heard } from '../../src/lookups/admission.ts';
 import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
@@ -86,7 +86,7 @@ export class AskedConsents {
   ): Promise<readonly (Told | Error)[]> {
     const lookups = this.replica(replica);
     const executor = new Executor(
-      { of: () => ({ offer: OFFER, route: lookups }) },
+      { of: () => ({ name: 'operator', offer: OFFER, route: lookups }) },
       this.request(settings),
     );
     await executor.ask(number, questions);
@@ -131,10 +131,12 @@ export class RecordingAdmission implements Admission {
   /** What comes of the next ones in place of being admitted or recorded. */
   failure: LookupFailure | undefined;
 
-  admit(asked: Asked) {
+  admit(asked: Asked): Admitted | Denied {
     this.asked.push(asked);
     const { failure } = this;
-    return failure === undefined ? { ended: () => undefined } : { failure };
+    return failure === undefined
+      ? { kind: 'admitted', ended: () => undefined }
+      : { kind: 'denied', failure };
   }
 
   heard(heard: Heard): Promise<LookupFailure | undefined> {

@@ -22,8 +22,8 @@ const HOUR_MS = 3_600_000;
 const SECOND_MS = 1000;
 const WAIT_MS = 3000;
 
-const PENDING: Polled = { goOn: 'authorization_pending' };
-const EXPIRED: Polled = { failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
+const PENDING: Polled = { kind: 'go-on', goOn: 'authorization_pending' };
+const EXPIRED: Polled = { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
 
 function window(hours: number): Question {
   return { asks: 'window', maxAgeHours: hours as MaxAgeHours };
@@ -108,7 +108,7 @@ describe.each([
     }: { caller?: string; purpose?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
   ): Promise<(Told | Error)[]> {
     const executor = new Executor(
-      { of: () => ({ offer: OFFER, route: lookups }) },
+      { of: () => ({ name: 'operator', offer: OFFER, route: lookups }) },
       {
         caller: callerNamed(caller),
         purpose,
@@ -181,7 +181,7 @@ describe.each([
   });
 
   it('adds five seconds to the interval for good after slow_down', async () => {
-    operator.polled = [{ goOn: 'slow_down' }, PENDING];
+    operator.polled = [{ kind: 'go-on', goOn: 'slow_down' }, PENDING];
     lookups = route(30_000);
     const asked = ask([window(240)]);
     await clock.advance(30_000);
@@ -313,9 +313,12 @@ describe.each([
   });
 
   const ENDS: readonly [string, Polled][] = [
-    ['CONSENT_DENIED', { failure: { code: 'CONSENT_DENIED', reach: 'number' } }],
-    ['CONSENT_EXPIRED', { failure: { code: 'CONSENT_EXPIRED', reach: 'number' } }],
-    ['OPERATOR_REFUSED', { failure: { code: 'OPERATOR_REFUSED', reach: 'number' } }],
+    ['CONSENT_DENIED', { kind: 'failed', failure: { code: 'CONSENT_DENIED', reach: 'number' } }],
+    ['CONSENT_EXPIRED', { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } }],
+    [
+      'OPERATOR_REFUSED',
+      { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach: 'number' } },
+    ],
   ];
   it.each(ENDS)('ends with %s when the poll says so', async (code, polled) => {
     operator.polled = [polled];
@@ -324,7 +327,7 @@ describe.each([
   });
 
   it('remembers a denial for the number, which is pending for every other asker', async () => {
-    operator.polled = [{ failure: { code: 'CONSENT_DENIED', reach: 'number' } }];
+    operator.polled = [{ kind: 'failed', failure: { code: 'CONSENT_DENIED', reach: 'number' } }];
     await after(0, ask([window(240)]));
     await clock.advance(599 * SECOND_MS);
     const [anna] = await after(0, ask([window(240)]));
@@ -339,7 +342,10 @@ describe.each([
   });
 
   it('prompts anew after an expiry that was told', async () => {
-    operator.polled = [{ failure: { code: 'CONSENT_EXPIRED', reach: 'number' } }, 'granted'];
+    operator.polled = [
+      { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } },
+      'granted',
+    ];
     const [first] = await after(0, ask([window(240)]));
     expect(failure(first)?.code).toBe('CONSENT_EXPIRED');
     expect(await after(0, ask([window(240)]))).toEqual([{ swapped: false }]);

@@ -216,7 +216,7 @@ class World {
     const cameInAtMs = clock.monotonicMs();
     const over = new AbortController();
     const executor = new Executor(
-      { of: () => ({ offer: OFFER, route }) },
+      { of: () => ({ name: 'operator', offer: OFFER, route }) },
       {
         caller: callerNamed(one.caller),
         purpose: one.purpose,

@@ -2,6 +2,7 @@ import type { Fact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/errors.ts';
 import type { LookupOrder } from '../../src/operator/operator.ts';
+import type { Judgement } from '../../src/operator/responses.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
 import type { Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
 import type { AcknowledgementJudgement } from '../../src/tokens/tokenResponses.ts';
@@ -44,7 +45,7 @@ export class ScriptedOperator {
     await this.#takeTime();
     const next = nextOf(this.polled);
     return next === 'granted' || next === undefined
-      ? { token: new AccessToken(subject, 'token', undefined) }
+      ? { kind: 'acquired', token: new AccessToken(subject, 'token', undefined) }
       : next;
   }
 
@@ -53,7 +54,8 @@ export class ScriptedOperator {
     this.lookups.push({ at: this.#elapsedMs(), lookup });
     await this.#takeTime();
     const told = nextOf(this.looked) ?? neverSwapped(lookup, this.#clock.nowMs());
-    const judged = 'operation' in told ? { fact: told } : { failure: told };
+    const judged: Judgement<Fact> =
+      'operation' in told ? { kind: 'answered', fact: told } : { kind: 'failed', failure: told };
     return { judged, attempts: 1, mayRetryWithNewToken: false };
   }
 

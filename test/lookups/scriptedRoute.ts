@@ -3,6 +3,7 @@ import type { Fact } from '../../src/domain/fact.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/errors.ts';
+import { asAbortSignal } from '../../src/http/abortListeners.ts';
 import type {
   ConsentReading,
   Inquiry,
@@ -37,13 +38,13 @@ export class ScriptedRoute implements LookupRoute {
   async lookUp(lookup: Lookup, { number, request }: Inquiry): Promise<LookupOutcome> {
     this.begun.push(lookup);
     try {
-      await this.#clock.sleep(this.tokenMs, request.signal);
+      await this.#clock.sleep(this.tokenMs, asAbortSignal(request.signal));
       const leftAtMs = this.#clock.monotonicMs();
       request.onLeaving?.(leftAtMs);
       const made = { lookup, number, request, leftAtMs };
       this.left.push(made);
       const told = this.tells(made);
-      await this.#clock.sleep(this.lookupMs, request.signal);
+      await this.#clock.sleep(this.lookupMs, asAbortSignal(request.signal));
       return 'code' in told
         ? { kind: 'failed', failed: { lookup, failure: told } }
         : { kind: 'facts', facts: [{ ...told, leftAtMs }] };
@@ -56,7 +57,7 @@ export class ScriptedRoute implements LookupRoute {
   }
 
   consent(): Promise<ConsentReading> {
-    return Promise.resolve({ status: undefined });
+    return Promise.resolve({ kind: 'read', status: undefined });
   }
 
   close(): Promise<void> {

@@ -20,7 +20,7 @@ import { ScriptedOperator } from './scriptedOperator.ts';
 
 const WAIT_MS = 3000;
 const LEASE_MS = 13_000;
-const PENDING = { goOn: 'authorization_pending' } as const;
+const PENDING = { kind: 'go-on', goOn: 'authorization_pending' } as const;
 const WINDOW: Question = { asks: 'window', maxAgeHours: hours(240) };
 const OFFER: Offer = {
   operations: new Set(['retrieve-date', 'check']),
@@ -134,7 +134,7 @@ describe('lookups with consent in several replicas', () => {
 
   async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
     const executor = new Executor(
-      { of: () => ({ offer: OFFER, route: lookups }) },
+      { of: () => ({ name: 'operator', offer: OFFER, route: lookups }) },
       {
         caller: callerNamed(caller),
         purpose: 'fraud-prevention',

@@ -78,7 +78,7 @@ async function ask(
 ): Promise<(Told | Error)[]> {
   const cameInAtMs = clock.monotonicMs();
   const executor = new Executor(
-    { of: () => ({ offer: OFFER, route }) },
+    { of: () => ({ name: 'operator', offer: OFFER, route }) },
     {
       ...asker,
       correlator: createCorrelator(undefined),
@@ -265,7 +265,7 @@ describe('a shared lookup', () => {
     expect(operator.begun).toEqual([]);
   });
 
-  it('is on record for each request that joined it, before it is told', async () => {
+  it('is audited for each request that joined it, before it is told', async () => {
     const asked = Promise.all([ask([window(240)]), ask([window(24)])]);
     await after(20, asked);
     expect(heard).toMatchObject([
@@ -310,7 +310,7 @@ describe('a kept answer', () => {
     expect(operator.begun).toHaveLength(2);
   });
 
-  it('is on record for each request, before it is told', async () => {
+  it('is audited for each request, before it is told', async () => {
     await after(20, ask([window(240)]));
     await ask([window(24)]);
     expect(heard).toMatchObject([
@@ -321,7 +321,7 @@ describe('a kept answer', () => {
     expect(operator.begun).toHaveLength(1);
   });
 
-  it('is neither told nor on record where it answers nothing that is asked', async () => {
+  it('is neither told nor audited where it answers nothing that is asked', async () => {
     await after(20, ask([window(24)]));
     expect(await after(20, ask([window(240)]))).toEqual([FALSE]);
     expect(operator.begun).toEqual([check(24), check(240)]);

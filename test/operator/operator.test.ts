@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Operator, type LookupOrder } from '../../src/operator/operator.ts';
-import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
+import type { LookupNumberSettings } from '../../src/operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
 import { AccessToken, TokenMisused } from '../../src/tokens/accessToken.ts';
+import type { Flow } from '../../src/tokens/authorizationSettings.ts';
 import type { ExchangeContext } from '../../src/tokens/tokenManager.ts';
 import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
@@ -26,15 +27,12 @@ class TestOperator implements AsyncDisposable {
   readonly operator: Operator;
   readonly #endpoints: readonly TestEndpoint[];
 
-  constructor(
-    url: string,
-    { flow = '2-legged', sendPhoneNumber = 'auto' }: Partial<OperatorSettings> = {},
-  ) {
+  constructor(url: string, flow: Flow = '2-legged', send: LookupNumberSettings['send'] = 'auto') {
     const retrieveDate = new TestEndpoint(`${url}/retrieve-date`);
     const check = new TestEndpoint(`${url}/check`);
     this.#endpoints = [retrieveDate, check];
     this.operator = new Operator(
-      { flow, sendPhoneNumber },
+      { flow, phoneNumber: { send, place: { in: 'body' }, form: 'with-plus' } },
       {
         retrieveDate: retrieveDate.guarded('lookup', this.clock),
         check: check.guarded('lookup', this.clock),
@@ -83,7 +81,7 @@ describe('a lookup on the wire', () => {
     await using server = await RecordingServer.start(answerBoth);
     await using test = new TestOperator(`${server.url}/sim-swap`);
     expect(await test.lookUp(lookup)).toEqual({
-      judged: { fact },
+      judged: { kind: 'answered', fact },
       attempts: 1,
       mayRetryWithNewToken: false,
     });
@@ -99,16 +97,16 @@ describe('a lookup on the wire', () => {
     expect(JSON.parse(server.received[0]?.body ?? '')).toEqual(body);
   });
 
-  it.each<[OperatorSettings['flow'], OperatorSettings['sendPhoneNumber'], boolean]>([
+  it.each<[Flow, LookupNumberSettings['send'], boolean]>([
     ['2-legged', 'auto', true],
     ['2-legged', 'always', true],
     ['2-legged', 'never', false],
     ['3-legged', 'auto', false],
     ['3-legged', 'always', true],
     ['3-legged', 'never', false],
-  ])('%s, sending the number %s: its body names it: %s', async (flow, sendPhoneNumber, named) => {
+  ])('%s, sending the number %s: its body names it: %s', async (flow, send, named) => {
     await using server = await RecordingServer.start(answerBoth);
-    await using test = new TestOperator(server.url, { flow, sendPhoneNumber });
+    await using test = new TestOperator(server.url, flow, send);
     await test.lookUp(DATE);
     await test.lookUp(CHECK);
     const phoneNumber = named ? { phoneNumber: ALICE } : {};
@@ -143,7 +141,7 @@ describe('the token of a lookup', () => {
     await using test = new TestOperator(await deadUrl());
     const token = tokenFor(CHECK);
     expect(await test.lookUp(CHECK, { token })).toEqual({
-      judged: { failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' } },
+      judged: { kind: 'failed', failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' } },
       attempts: 0,
       mayRetryWithNewToken: false,
     });
@@ -157,7 +155,7 @@ describe('a lookup that comes to nothing', () => {
       answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
     );
     await using test = new TestOperator(server.url);
-    const judged = { failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
+    const judged = { kind: 'failed', failure: { code: 'OPERATOR_REFUSED', reach: 'number' } };
     expect(await test.lookUp(CHECK)).toEqual({
       judged,
       attempts: 1,

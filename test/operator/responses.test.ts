@@ -10,7 +10,7 @@ import { hours } from '../values.ts';
 
 const EXCHANGE = { sentAtMs: START_MS - 200, nowMs: START_MS, flow: '2-legged' } as const;
 const WINDOW = hours(240);
-const INVALID = { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
+const INVALID = { kind: 'failed', failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
 
 function atMs(epochMs: number): string {
   return new Date(epochMs).toISOString();
@@ -19,6 +19,7 @@ function atMs(epochMs: number): string {
 describe('judgeCheck', () => {
   it.each([true, false])('reads swapped: %s', (swapped) => {
     expect(judgeCheck(jsonReply(200, { swapped }), EXCHANGE, WINDOW)).toEqual({
+      kind: 'answered',
       fact: { operation: 'check', maxAgeHours: 240, swapped, sentAtMs: EXCHANGE.sentAtMs },
     });
   });
@@ -66,7 +67,7 @@ describe('judgeCheck', () => {
     fc.assert(
       fc.property(anyStatus(), anyBody('swapped', fc.boolean()), (status, body) => {
         const judged = judgeCheck(jsonReply(status, body), EXCHANGE, WINDOW);
-        expect('fact' in judged).toBe(
+        expect(judged.kind === 'answered').toBe(
           status === 200 && typeof member(body, 'swapped') === 'boolean',
         );
       }),
@@ -83,6 +84,7 @@ describe('judgeRetrieveDate', () => {
   it('reads a date, and keeps it as it was written', () => {
     const text = '2026-01-10T08:30:00.123456789+02:00';
     expect(judgeDateBody({ latestSimChange: text })).toEqual({
+      kind: 'answered',
       fact: {
         operation: 'retrieve-date',
         latestSimChange: { text, epochMs: Date.UTC(2026, 0, 10, 6, 30, 0, 123) },
@@ -97,6 +99,7 @@ describe('judgeRetrieveDate', () => {
     ['the first day of 1991', '1991-01-01T00:00:00Z'],
   ])('reads a date of %s', (_, latestSimChange) => {
     expect(judgeDateBody({ latestSimChange })).toMatchObject({
+      kind: 'answered',
       fact: { latestSimChange: { text: latestSimChange } },
     });
   });
@@ -110,7 +113,7 @@ describe('judgeRetrieveDate', () => {
   ])('reads %s', (_, body, monitoredPeriodDays) => {
     const judged = judgeDateBody(body);
     expect(judged).toHaveProperty('fact');
-    expect('fact' in judged && judged.fact.monitoredPeriodDays).toBe(monitoredPeriodDays);
+    expect(judged.kind === 'answered' && judged.fact.monitoredPeriodDays).toBe(monitoredPeriodDays);
   });
 
   it.each<[string, unknown]>([
@@ -183,8 +186,8 @@ describe('judgeRetrieveDate', () => {
         const epochMs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
         const isWell =
           date === null || (epochMs >= Date.UTC(1991, 0, 1) && epochMs <= START_MS + 300_000);
-        expect('fact' in judged && !(status === 200 && isWell)).toBe(false);
-        expect(status === 200 && date === null && !('fact' in judged)).toBe(false);
+        expect(judged.kind === 'answered' && !(status === 200 && isWell)).toBe(false);
+        expect(status === 200 && date === null && judged.kind !== 'answered').toBe(false);
       }),
       { numRuns: 5_000 },
     );
@@ -286,8 +289,8 @@ describe('a refusal of either lookup', () => {
     [503, {}, { code: 'OPERATOR_UNAVAILABLE', reach: 'number' }],
   ])('%d with %j', (status, body, failure) => {
     const reply = jsonReply(status, body);
-    expect(judgeCheck(reply, EXCHANGE, WINDOW)).toEqual({ failure });
-    expect(judgeRetrieveDate(reply, EXCHANGE)).toEqual({ failure });
+    expect(judgeCheck(reply, EXCHANGE, WINDOW)).toEqual({ kind: 'failed', failure });
+    expect(judgeRetrieveDate(reply, EXCHANGE)).toEqual({ kind: 'failed', failure });
   });
 
   it('holds no answer, even if its body does', () => {

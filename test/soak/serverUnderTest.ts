@@ -30,7 +30,7 @@ process.on('message', () => {
 process.on('disconnect', () => {
   void server.stop();
 });
-process.send?.(server.url);
+process.send?.({ url: server.url });
 
 /** What finalizers let go of is garbage a turn later. */
 async function measure(): Promise<void> {

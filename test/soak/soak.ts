@@ -1,11 +1,9 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Pool } from 'undici';
 import { ChaosOperator } from '../chaos/chaosOperator.ts';
-import { Random } from '../chaos/random.ts';
+import { Random } from '../random.ts';
 import { Truth } from '../chaos/truth.ts';
+import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
 import type { Held } from './serverUnderTest.ts';
 
 /** One stretch of load. */
@@ -28,6 +26,7 @@ export interface Findings {
   readonly end: Held;
 }
 
+const SERVER_UNDER_TEST = new URL('serverUnderTest.ts', import.meta.url);
 const LOAD = 0.7;
 const FAULT_SHARE = 0.05;
 const OPERATOR_TIMEOUT_MS = 300;
@@ -77,62 +76,24 @@ export async function runSoak(run: SoakRun): Promise<Findings> {
 }
 
 /** Looks until it is as it should be, or will not be. */
-async function settled(server: ServerProcess, isSettled: (held: Held) => boolean): Promise<Held> {
+async function settled(server: ForkedServer, isSettled: (held: Held) => boolean): Promise<Held> {
   const untilMs = performance.now() + SETTLES_WITHIN_MS;
   for (;;) {
-    const now = await server.held();
+    const now = await server.ask<Held>('held');
     if (isSettled(now) || performance.now() > untilMs) return now;
     await sleep(LOOK_EVERY_MS);
   }
 }
 
-interface ServerProcess {
-  readonly url: string;
-  held(): Promise<Held>;
-  stop(): Promise<void>;
-}
-
-async function startProcess({ flow }: SoakRun, operatorUrl: string): Promise<ServerProcess> {
-  const child = fork(fileURLToPath(new URL('serverUnderTest.ts', import.meta.url)), {
-    execArgv: [...process.execArgv, '--expose-gc'],
-    env: {
-      PORT: '0',
-      OPERATOR_AUTH_URL: operatorUrl,
-      OPERATOR_SIM_SWAP_URL: operatorUrl,
-      OPERATOR_CLIENT_ID: 'soak',
-      OPERATOR_CLIENT_SECRET: 'soak',
-      OPERATOR_FLOW: flow,
-      QUOTA_PROMPTS_PER_HOUR: '999999999',
-      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
-      OPERATOR_TIMEOUT_MS: String(OPERATOR_TIMEOUT_MS),
-      REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
-      CONSENT_WAIT_MS: '500',
-      CONSENT_DOUBT_SECONDS: '1',
-      CONSENT_DENIED_SECONDS: '1',
-      CONSENT_FAILURE_SECONDS: '1',
-      CONSENT_RESULT_SECONDS: '10',
-    },
-  });
-  const exited = once(child, 'exit');
-  const ended = exited.then(() => Promise.reject(new Error('The server ended.')));
-  ended.catch(() => undefined);
-  const message = async (): Promise<unknown> => {
-    const [told] = (await Promise.race([once(child, 'message'), ended])) as unknown[];
-    return told;
+function startProcess({ flow }: SoakRun, operatorUrl: string): Promise<ForkedServer> {
+  const settings = {
+    ...askingOperator(operatorUrl, flow),
+    ...SHORT_CONSENTS,
+    OPERATOR_TIMEOUT_MS: String(OPERATOR_TIMEOUT_MS),
+    REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+    CONSENT_WAIT_MS: '500',
   };
-  const url = String(await message());
-  return {
-    url,
-    async held() {
-      const told = message();
-      child.send('held');
-      return (await told) as Held;
-    },
-    async stop() {
-      if (child.connected) child.disconnect();
-      await exited;
-    },
-  };
+  return ForkedServer.start(SERVER_UNDER_TEST, settings, { exposesGc: true });
 }
 
 /** Few documents, many numbers: what a server may keep is there after the warm-up. */

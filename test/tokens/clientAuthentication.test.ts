@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { decodeProtectedHeader, jwtVerify } from 'jose';
+import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type {
   AssertionSettings,
@@ -9,6 +9,14 @@ import { createClientAuthentication } from '../../src/tokens/clientAuthenticatio
 import { START_MS, TestClock } from '../testClock.ts';
 
 const AUDIENCE = 'https://operator.example/oauth/v1/token';
+const UNSIGNED = {
+  lifetimeSeconds: 60,
+  audience: {
+    token: AUDIENCE,
+    backchannelAuthentication: 'https://operator.example/bc-authorize',
+    cibaToken: 'https://operator.example/token',
+  },
+};
 const CLIENT_ID = 'client';
 const START_SECONDS = START_MS / 1000;
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -39,7 +47,7 @@ beforeAll(() => {
 });
 
 function assertion(alg: Alg, kid?: string): AssertionSettings {
-  const settings = { privateKeyPem: keys[alg].privateKeyPem, alg, audience: AUDIENCE };
+  const settings = { ...UNSIGNED, privateKeyPem: keys[alg].privateKeyPem, alg };
   return kid === undefined ? settings : { ...settings, kid };
 }
 
@@ -55,7 +63,7 @@ describe('basic', () => {
     ['letters beyond ASCII, as UTF-8', 'client', 'señal', 'client:señal'],
     ['an empty secret', 'client', '', 'client:'],
   ])('is base64 of id:secret, not form-encoded: %s', async (_, clientId, secret, credentials) => {
-    const proof = await authenticate({ method: 'basic', secret }, clientId)();
+    const proof = await authenticate({ method: 'basic', secret }, clientId)('token');
     expect(proof.form).toEqual({});
     expect(proof.headers[0]).toBe('authorization');
     const [scheme, encoded = ''] = (proof.headers[1] ?? '').split(' ');
@@ -70,7 +78,7 @@ describe('private_key_jwt', () => {
     'is an assertion of RFC 7523 signed with %s',
     async (alg) => {
       const prove = authenticate({ method: 'private_key_jwt', assertion: assertion(alg, 'key-1') });
-      const { headers, form } = await prove();
+      const { headers, form } = await prove('token');
       expect(headers).toEqual([]);
       expect(Object.keys(form).toSorted()).toEqual(['client_assertion', 'client_assertion_type']);
       expect(form['client_assertion_type']).toBe(JWT_BEARER);
@@ -92,9 +100,15 @@ describe('private_key_jwt', () => {
     },
   );
 
+  it('is for the endpoint that it goes to', async () => {
+    const prove = authenticate({ method: 'private_key_jwt', assertion: assertion('ES256') });
+    const { form } = await prove('cibaToken');
+    expect(decodeJwt(form['client_assertion'] ?? '').aud).toBe(UNSIGNED.audience.cibaToken);
+  });
+
   it('has a fresh jti for each exchange', async () => {
     const prove = authenticate({ method: 'private_key_jwt', assertion: assertion('ES256') });
-    const proofs = await Promise.all(Array.from({ length: 50 }, async () => prove()));
+    const proofs = await Promise.all(Array.from({ length: 50 }, async () => prove('token')));
     const assertions = await Promise.all(
       proofs.map(({ form }) =>
         jwtVerify(form['client_assertion'] ?? '', keys.ES256.publicKey, {
@@ -109,7 +123,7 @@ describe('private_key_jwt', () => {
     const { form } = await authenticate({
       method: 'private_key_jwt',
       assertion: assertion('ES256'),
-    })();
+    })('token');
     expect(decodeProtectedHeader(form['client_assertion'] ?? '')).not.toHaveProperty('kid');
   });
 
@@ -117,9 +131,9 @@ describe('private_key_jwt', () => {
     const clock = new TestClock();
     const settings = { method: 'private_key_jwt', assertion: assertion('ES256') } as const;
     const prove = createClientAuthentication(CLIENT_ID, settings, clock);
-    await prove();
+    await prove('token');
     await clock.advance(90_500);
-    const { form } = await prove();
+    const { form } = await prove('token');
     const { payload } = await jwtVerify(form['client_assertion'] ?? '', keys.ES256.publicKey, {
       currentDate: new Date(clock.nowMs()),
     });
@@ -133,7 +147,7 @@ describe('both', () => {
       method: 'both',
       secret: 'secret',
       assertion: assertion('RS256'),
-    })();
+    })('token');
     expect(headers).toEqual([
       'authorization',
       `Basic ${Buffer.from('client:secret').toString('base64')}`,
@@ -146,12 +160,38 @@ describe('both', () => {
   });
 });
 
+describe('bearer_jwt', () => {
+  it('sends the assertion as a bearer token, and nothing in the form', async () => {
+    const prove = authenticate({ method: 'bearer_jwt', assertion: assertion('RS256') });
+    const { headers, form } = await prove('token');
+    expect(form).toEqual({});
+    expect(headers).toEqual(['authorization', expect.stringMatching(/^Bearer ey/)]);
+    expect(decodeJwt(headers[1]?.split(' ')[1] ?? '')).toMatchObject({
+      iss: CLIENT_ID,
+      aud: AUDIENCE,
+    });
+  });
+});
+
+describe('headers', () => {
+  it('sends the headers that the operator has given out', async () => {
+    const prove = authenticate({
+      method: 'headers',
+      headers: { 'X-Client-Id': 'us', 'X-Client-Secret': 's' },
+    });
+    expect(await prove('token')).toEqual({
+      headers: ['X-Client-Id', 'us', 'X-Client-Secret', 's'],
+      form: {},
+    });
+  });
+});
+
 describe('a key that is none', () => {
   it('is refused at the start, not at the first exchange', () => {
     expect(() =>
       authenticate({
         method: 'private_key_jwt',
-        assertion: { privateKeyPem: 'not a key', alg: 'ES256', audience: AUDIENCE },
+        assertion: { ...UNSIGNED, privateKeyPem: 'not a key', alg: 'ES256' },
       }),
     ).toThrow('DECODER routines::unsupported');
   });

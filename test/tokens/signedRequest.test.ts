@@ -9,7 +9,12 @@ const ASSERTION = {
   privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   alg: 'ES256',
   kid: 'key-1',
-  audience: 'https://operator.example',
+  lifetimeSeconds: 60,
+  audience: {
+    token: 'https://operator.example/oauth/v1/token',
+    backchannelAuthentication: 'https://operator.example',
+    cibaToken: 'https://operator.example/token',
+  },
 } as const;
 const REQUEST = { login_hint: 'tel:+447700900001', scope: 'check-sim-swap' };
 
@@ -28,7 +33,7 @@ describe('the request of bc-authorize', () => {
     const { request = '' } = await formOf(true)(REQUEST);
     const { payload, protectedHeader } = await jwtVerify(request, publicKey, {
       issuer: 'client',
-      audience: ASSERTION.audience,
+      audience: ASSERTION.audience.backchannelAuthentication,
       currentDate: new Date(START_MS),
     });
     expect(protectedHeader).toMatchObject({ alg: 'ES256', kid: 'key-1' });

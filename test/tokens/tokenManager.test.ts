@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import type { AuthorizationSettings } from '../../src/tokens/authorizationSettings.ts';
+import type { AccessToken } from '../../src/tokens/accessToken.ts';
+import type { AuthorizationSettings, Flow } from '../../src/tokens/authorizationSettings.ts';
 import {
   createClientAuthentication,
   type ClientAuthentication,
 } from '../../src/tokens/clientAuthentication.ts';
-import {
-  TokenManager,
-  type Acquired,
-  type ExchangeContext,
-} from '../../src/tokens/tokenManager.ts';
+import { TokenManager, type Polled, type ExchangeContext } from '../../src/tokens/tokenManager.ts';
 import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
 import { TestClock } from '../testClock.ts';
@@ -20,40 +18,45 @@ const CHECK = { number: ALICE, operation: 'check' } as const;
 
 const BASIC = `Basic ${Buffer.from('client:secret').toString('base64')}`;
 
-function settingsFor(authUrl: string): AuthorizationSettings {
-  return {
-    authUrl,
-    flow: '3-legged',
-    clientId: 'client',
-    clientAuthentication: { method: 'basic', secret: 'secret' },
-    scopes: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },
-    cibaGrantType: 'urn:openid:params:mc:grant-type:ciba',
-    cibaFirstPoll: 'at-once',
-  };
+function settingsFor(url: string, flow: Flow): AuthorizationSettings {
+  const [settings] = readConfig({
+    OPERATOR_FLOW: flow,
+    OPERATOR_AUTH_URL: url,
+    OPERATOR_SIM_SWAP_URL: url,
+    OPERATOR_CLIENT_ID: 'client',
+    OPERATOR_CLIENT_SECRET: 'secret',
+  }).operators;
+  if (settings === undefined) throw new Error('no operator');
+  return settings;
 }
 
 class TestTokens implements AsyncDisposable {
   readonly clock = new TestClock();
-  readonly tokens: TokenManager;
+  /** In the 2-legged flow. */
+  readonly direct: TokenManager;
+  /** In the 3-legged flow. */
+  readonly consented: TokenManager;
   readonly #endpoints: readonly TestEndpoint[];
 
   constructor(authUrl: string, authenticate?: ClientAuthentication) {
-    const settings = settingsFor(authUrl);
-    const clientCredentials = new TestEndpoint(`${authUrl}/oauth/v1/token`);
+    const token = new TestEndpoint(`${authUrl}/oauth/v1/token`);
     const backchannel = new TestEndpoint(`${authUrl}/openIDConnectCIBA/v1/bc-authorize`);
     const cibaToken = new TestEndpoint(`${authUrl}/openIDConnectCIBA/v1/token`);
-    this.#endpoints = [clientCredentials, backchannel, cibaToken];
-    this.tokens = new TokenManager(
-      settings,
-      {
-        clientCredentials: clientCredentials.guarded('client-credentials', this.clock),
-        backchannelAuthentication: backchannel.guarded('backchannel-authentication', this.clock),
-        cibaToken: cibaToken.guarded('token-poll', this.clock),
-      },
-      authenticate ??
-        createClientAuthentication(settings.clientId, settings.clientAuthentication, this.clock),
-      this.clock,
-    );
+    this.#endpoints = [token, backchannel, cibaToken];
+    const endpoints = {
+      token: token.guarded('client-credentials', this.clock),
+      backchannelAuthentication: backchannel.guarded('backchannel-authentication', this.clock),
+      cibaToken: cibaToken.guarded('token-poll', this.clock),
+    };
+    const create = (flow: Flow): TokenManager => {
+      const settings = settingsFor(authUrl, flow);
+      const { clientId, clientAuthentication } = settings;
+      const proof =
+        authenticate ?? createClientAuthentication(clientId, clientAuthentication, this.clock);
+      return new TokenManager(settings, endpoints, proof, this.clock);
+    };
+    this.direct = create('2-legged');
+    this.consented = create('3-legged');
   }
 
   context(): ExchangeContext {
@@ -88,9 +91,9 @@ function issuingAfter(times: number, status: number, error: string): Answer {
   };
 }
 
-function tokenOf(acquired: object): Extract<Acquired, { token: unknown }>['token'] {
-  if (!('token' in acquired)) throw new Error('No token was acquired.');
-  return (acquired as Extract<Acquired, { token: unknown }>).token;
+function tokenOf(acquired: Polled): AccessToken {
+  if (acquired.kind !== 'acquired') throw new Error('No token was acquired.');
+  return acquired.token;
 }
 
 describe('on the wire', () => {
@@ -100,7 +103,7 @@ describe('on the wire', () => {
   ])('2-legged: client_credentials for $operation', async (subject, scope) => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url);
-    const acquired = await test.tokens.acquire(subject, test.context());
+    const acquired = await test.direct.acquire(subject, test.context());
 
     expect(server.received).toHaveLength(1);
     expect(server.received[0]).toMatchObject({
@@ -122,7 +125,7 @@ describe('on the wire', () => {
       answerJson(received, response, { auth_req_id: 'request-1', expires_in: 120, interval: 2 }),
     );
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+    expect(await test.consented.requestConsent(CHECK, test.context())).toMatchObject({
       judged: {
         kind: 'acknowledged',
         acknowledged: { authReqId: 'request-1', expiresInSeconds: 120, intervalSeconds: 2 },
@@ -141,7 +144,7 @@ describe('on the wire', () => {
   it('3-legged: a poll', async () => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url);
-    const polled = await test.tokens.poll('request 1/+&', DATE, test.context());
+    const polled = await test.consented.poll('request 1/+&', DATE, test.context());
     expect(server.received).toHaveLength(1);
     expect(server.received[0]).toMatchObject({
       method: 'POST',
@@ -164,7 +167,7 @@ describe('the proof of the client', () => {
     };
     await using server = await RecordingServer.start(issuingAfter(1, 500, 'server_error'));
     await using test = new TestTokens(server.url, authenticate);
-    await test.tokens.acquire(CHECK, test.context());
+    await test.direct.acquire(CHECK, test.context());
     expect(
       server.received.map(({ body }) => new URLSearchParams(body).get('client_assertion')),
     ).toEqual(['jwt-1', 'jwt-2']);
@@ -176,8 +179,8 @@ describe('a token', () => {
   it('is acquired anew each time', async () => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url);
-    await test.tokens.acquire(CHECK, test.context());
-    await test.tokens.acquire(CHECK, test.context());
+    await test.direct.acquire(CHECK, test.context());
+    await test.direct.acquire(CHECK, test.context());
     expect(server.received).toHaveLength(2);
   });
 
@@ -187,7 +190,7 @@ describe('a token', () => {
     });
     await using test = new TestTokens(server.url);
     const sentAtMs = test.clock.monotonicMs();
-    const token = tokenOf(await test.tokens.acquire(CHECK, test.context()));
+    const token = tokenOf(await test.direct.acquire(CHECK, test.context()));
     test.clock.setWall(0);
     expect(token.isExpired(sentAtMs + 4_999)).toBe(false);
     expect(token.isExpired(sentAtMs + 5_000)).toBe(true);
@@ -198,14 +201,15 @@ describe('trouble', () => {
   it('2-legged, 500: is tried once more, with a correlator of its own', async () => {
     await using server = await RecordingServer.start(issuingAfter(1, 500, 'server_error'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.acquire(CHECK, test.context())).toHaveProperty('token');
+    expect(await test.direct.acquire(CHECK, test.context())).toHaveProperty('token');
     expect(server.received.map(({ correlator }) => correlator.at(-1))).toEqual(['1', '2']);
   });
 
   it('2-legged, 401: is our trouble, and is not tried again', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 401, 'invalid_client'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.acquire(CHECK, test.context())).toEqual({
+    expect(await test.direct.acquire(CHECK, test.context())).toEqual({
+      kind: 'failed',
       failure: { code: 'OPERATOR_REFUSED', reach: 'number' },
     });
     expect(server.received).toHaveLength(1);
@@ -216,7 +220,7 @@ describe('trouble', () => {
       response.socket?.resetAndDestroy(),
     );
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+    expect(await test.consented.requestConsent(CHECK, test.context())).toMatchObject({
       judged: { kind: 'reply-lost' },
       attempts: 1,
     });
@@ -226,7 +230,7 @@ describe('trouble', () => {
   it('bc-authorize, 500: nobody is prompted twice', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 500, 'server_error'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+    expect(await test.consented.requestConsent(CHECK, test.context())).toMatchObject({
       judged: {
         failure: { code: 'OPERATOR_UNAVAILABLE', reach: 'number' },
         kind: 'failed',
@@ -240,7 +244,8 @@ describe('trouble', () => {
   it('a poll, 500: is one poll, and the next is a matter of its interval', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 500, 'server_error'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+    expect(await test.consented.poll('request-1', CHECK, test.context())).toEqual({
+      kind: 'go-on',
       goOn: 'no_reply',
     });
     expect(server.received).toHaveLength(1);
@@ -249,7 +254,8 @@ describe('trouble', () => {
   it('a poll that is pending goes on', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 400, 'authorization_pending'));
     await using test = new TestTokens(server.url);
-    expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+    expect(await test.consented.poll('request-1', CHECK, test.context())).toEqual({
+      kind: 'go-on',
       goOn: 'authorization_pending',
     });
   });
@@ -257,12 +263,13 @@ describe('trouble', () => {
   it('nobody listens: nothing was sent, and no method rejects', async () => {
     await using test = new TestTokens(await deadUrl());
     const failure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
-    expect(await test.tokens.acquire(CHECK, test.context())).toEqual({ failure });
-    expect(await test.tokens.requestConsent(CHECK, test.context())).toMatchObject({
+    expect(await test.direct.acquire(CHECK, test.context())).toEqual({ kind: 'failed', failure });
+    expect(await test.consented.requestConsent(CHECK, test.context())).toMatchObject({
       judged: { kind: 'failed', failure, mayHavePrompted: false },
       attempts: 0,
     });
-    expect(await test.tokens.poll('request-1', CHECK, test.context())).toEqual({
+    expect(await test.consented.poll('request-1', CHECK, test.context())).toEqual({
+      kind: 'go-on',
       goOn: 'no_reply',
     });
   });

@@ -28,6 +28,7 @@ const NOT_SERVED: LookupFailure = { code: 'NUMBER_NOT_SERVED', reach: 'number' }
 
 function replied(status: number, body: unknown, retryAfter?: string): Exchange {
   return {
+    kind: 'reply',
     reply: jsonReply(status, body, retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
     sentAtMs: START_MS,
     leftAtMs: LEFT_AT_MS,
@@ -35,7 +36,7 @@ function replied(status: number, body: unknown, retryAfter?: string): Exchange {
 }
 
 function broken(cause: FaultCause, sent: boolean): Exchange {
-  return { fault: { cause, sent, detail: 'for the log' } };
+  return { kind: 'fault', fault: { cause, sent, detail: 'for the log' } };
 }
 
 function judgeTokenBody(body: unknown) {
@@ -47,7 +48,7 @@ function judgeAcknowledgementBody(body: unknown) {
 }
 
 describe('judgeToken', () => {
-  it.each<[string, unknown, unknown]>([
+  it.each<[string, unknown, object]>([
     ['a token', TOKEN, { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + 300_000 }],
     [
       'its life as a string of digits',
@@ -82,7 +83,8 @@ describe('judgeToken', () => {
       { value: 'a', expiresAtMs: LEFT_AT_MS + 300_000 },
     ],
   ])('reads %s', (_, body, issued) => {
-    expect(judgeTokenBody(body)).toEqual({ issued });
+    const told = { leftAtMs: LEFT_AT_MS, ...issued };
+    expect(judgeTokenBody(body)).toEqual({ kind: 'issued', issued: told });
   });
 
   it('drops id_token and refresh_token', () => {
@@ -149,8 +151,8 @@ describe('judgeToken', () => {
     ['cancelled', TIMEOUT],
     ['invalid-reply', INVALID],
   ])('no reply, for %s', (cause, failure) => {
-    expect(judgeToken(broken(cause, true), START_MS)).toEqual({ failure });
-    expect(judgeToken(broken(cause, false), START_MS)).toEqual({ failure });
+    expect(judgeToken(broken(cause, true), START_MS)).toEqual({ kind: 'failed', failure });
+    expect(judgeToken(broken(cause, false), START_MS)).toEqual({ kind: 'failed', failure });
   });
 
   it('yields nothing but what may stand behind "Bearer ", whatever JSON comes', () => {
@@ -165,7 +167,7 @@ describe('judgeToken', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), nearlyToken), (body) => {
         const judged = judgeTokenBody(body);
-        const value = 'issued' in judged ? judged.issued.value : 'abc';
+        const value = judged.kind === 'issued' ? judged.issued.value : 'abc';
         expect(value).toMatch(/^[A-Za-z0-9._~+/=-]+$/);
       }),
       { numRuns: 5_000 },
@@ -321,28 +323,43 @@ describe('judgeAcknowledgement', () => {
 describe('judgePoll', () => {
   it('reads a token', () => {
     expect(judgePoll(replied(200, TOKEN), START_MS)).toEqual({
-      issued: { value: TOKEN.access_token, expiresAtMs: LEFT_AT_MS + 300_000 },
+      kind: 'issued',
+      issued: {
+        value: TOKEN.access_token,
+        leftAtMs: LEFT_AT_MS,
+        expiresAtMs: LEFT_AT_MS + 300_000,
+      },
     });
   });
 
   it.each<[number, unknown, string | undefined, object]>([
-    [400, { error: 'authorization_pending' }, undefined, { goOn: 'authorization_pending' }],
-    [400, { error: 'slow_down' }, undefined, { goOn: 'slow_down' }],
-    [401, { error: 'authorization_pending' }, undefined, { goOn: 'authorization_pending' }],
-    [429, {}, undefined, { goOn: 'slow_down' }],
-    [429, {}, '30', { goOn: 'slow_down', retryAfterSeconds: 30 }],
-    [500, {}, undefined, { goOn: 'no_reply' }],
-    [501, {}, undefined, { goOn: 'no_reply' }],
-    [503, {}, '30', { goOn: 'no_reply', retryAfterSeconds: 30 }],
-    [408, {}, undefined, { goOn: 'no_reply' }],
+    [
+      400,
+      { error: 'authorization_pending' },
+      undefined,
+      { kind: 'go-on', goOn: 'authorization_pending' },
+    ],
+    [400, { error: 'slow_down' }, undefined, { kind: 'go-on', goOn: 'slow_down' }],
+    [
+      401,
+      { error: 'authorization_pending' },
+      undefined,
+      { kind: 'go-on', goOn: 'authorization_pending' },
+    ],
+    [429, {}, undefined, { kind: 'go-on', goOn: 'slow_down' }],
+    [429, {}, '30', { kind: 'go-on', goOn: 'slow_down', retryAfterSeconds: 30 }],
+    [500, {}, undefined, { kind: 'go-on', goOn: 'no_reply' }],
+    [501, {}, undefined, { kind: 'go-on', goOn: 'no_reply' }],
+    [503, {}, '30', { kind: 'go-on', goOn: 'no_reply', retryAfterSeconds: 30 }],
+    [408, {}, undefined, { kind: 'go-on', goOn: 'no_reply' }],
     [
       400,
       { code: 400, error: 'authorization_pending' },
       undefined,
-      { goOn: 'authorization_pending' },
+      { kind: 'go-on', goOn: 'authorization_pending' },
     ],
-    [400, { code: 'BAD', error: 'slow_down' }, undefined, { goOn: 'slow_down' }],
-    [500, { error: 'access_denied' }, undefined, { goOn: 'no_reply' }],
+    [400, { code: 'BAD', error: 'slow_down' }, undefined, { kind: 'go-on', goOn: 'slow_down' }],
+    [500, { error: 'access_denied' }, undefined, { kind: 'go-on', goOn: 'no_reply' }],
   ])('goes on after %d with %j and Retry-After: %s', (status, body, retryAfter, goOn) => {
     expect(judgePoll(replied(status, body, retryAfter), START_MS)).toEqual(goOn);
   });
@@ -350,8 +367,11 @@ describe('judgePoll', () => {
   it.each<FaultCause>(['connection', 'timeout', 'cancelled'])(
     'goes on after a poll without a reply, for %s',
     (cause) => {
-      expect(judgePoll(broken(cause, true), START_MS)).toEqual({ goOn: 'no_reply' });
-      expect(judgePoll(broken(cause, false), START_MS)).toEqual({ goOn: 'no_reply' });
+      expect(judgePoll(broken(cause, true), START_MS)).toEqual({ kind: 'go-on', goOn: 'no_reply' });
+      expect(judgePoll(broken(cause, false), START_MS)).toEqual({
+        kind: 'go-on',
+        goOn: 'no_reply',
+      });
     },
   );
 
@@ -385,14 +405,18 @@ describe('judgePoll', () => {
     [302, ''],
   ])("%d with %j that may be another request's counts as none", (status, body) => {
     const exchange = { ...replied(status, body), isUnproven: true };
-    expect(judgePoll(exchange, START_MS)).toEqual({ goOn: 'no_reply', isUnproven: true });
+    expect(judgePoll(exchange, START_MS)).toEqual({
+      kind: 'go-on',
+      goOn: 'no_reply',
+      isUnproven: true,
+    });
   });
 
   it.each(['authorization_pending', 'slow_down'])(
     '%s ends nothing, and is believed from whom it may come',
     (error) => {
       const exchange = { ...replied(400, { error }), isUnproven: true };
-      expect(judgePoll(exchange, START_MS)).toEqual({ goOn: error });
+      expect(judgePoll(exchange, START_MS)).toEqual({ kind: 'go-on', goOn: error });
     },
   );
 
@@ -400,11 +424,18 @@ describe('judgePoll', () => {
     'a reply refused for %s counts as none',
     (flaw) => {
       const fault = { cause: 'invalid-reply', sent: true, detail: 'for the log', flaw } as const;
-      expect(judgePoll({ fault }, START_MS)).toEqual({ goOn: 'no_reply', isUnproven: true });
+      expect(judgePoll({ kind: 'fault', fault }, START_MS)).toEqual({
+        kind: 'go-on',
+        goOn: 'no_reply',
+        isUnproven: true,
+      });
     },
   );
 
   it('ends with a reply that cannot be read', () => {
-    expect(judgePoll(broken('invalid-reply', true), START_MS)).toEqual({ failure: INVALID });
+    expect(judgePoll(broken('invalid-reply', true), START_MS)).toEqual({
+      kind: 'failed',
+      failure: INVALID,
+    });
   });
 });

@@ -1,9 +1,24 @@
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
+import { mayBeAudited, readAuditedLine, type AuditedLine } from './auditedLine.ts';
 import { auditHash } from './auditHash.ts';
 import { formsOf, numbersIn } from './numberForms.ts';
 
-/** Whom a search is for: the owner of a number, or a subject as the issuer names it. */
-export type Sought = { readonly number: PhoneNumber } | { readonly subject: string };
+/** What a search is for: lines that fit all that is given. */
+export interface Sought {
+  /** Whose owner is asked about, or asks. */
+  readonly number?: PhoneNumber;
+  /** Who asks, as the issuer names it. */
+  readonly subject?: string;
+  /** The client that asks. */
+  readonly client?: string;
+  /** From then on, in milliseconds since 1970. */
+  readonly sinceMs?: number;
+  /** Before then. */
+  readonly untilMs?: number;
+  /** `answered`, `asked`, `broken` or a code, such as `CONSENT_DENIED`. */
+  readonly outcome?: string;
+  readonly operator?: string;
+}
 
 /** What a search of the audit log came to. */
 export interface SearchCount {
@@ -13,9 +28,10 @@ export interface SearchCount {
 }
 
 /**
- * The lines that are about a person, or in which the person asked, as they stand: for a subject access
- * request. Other lines, such as the log's on the same standard output, are passed over. Lines are found
- * in which names are hashed, under any of the keys, and older ones in which they are in clear.
+ * The lines that a search is for, as they stand: those that are about a person, or in which the person
+ * asked, are for a subject access request. Other lines, such as the log's on the same standard output, are
+ * passed over. Lines are found in which names are hashed, under any of the keys, and older ones in which
+ * they are in clear.
  */
 export async function* findEntries(
   lines: AsyncIterable<string>,
@@ -23,71 +39,61 @@ export async function* findEntries(
   keys: readonly string[],
   count: SearchCount,
 ): AsyncGenerator<string> {
-  const is =
-    'number' in sought ? aboutNumber(sought.number, keys) : aboutSubject(sought.subject, keys);
+  const tests = testsFor(sought, keys);
   for await (const line of lines) {
-    if (!line.includes('"audit":')) continue;
-    const entry = parsed(line);
+    if (!mayBeAudited(line)) continue;
+    const entry = readAuditedLine(line);
     if (entry === undefined) count.torn += 1;
-    else if (is(entry)) {
+    else if (tests.every((fits) => fits(entry))) {
       count.found += 1;
       yield line;
     }
   }
 }
 
-/** The texts of an entry that may name a person. */
-interface Named {
-  readonly number: string;
-  readonly subject: string;
-  readonly others: readonly string[];
+type Test = (entry: AuditedLine) => boolean;
+
+function testsFor(sought: Sought, keys: readonly string[]): readonly Test[] {
+  const { number, subject, client, sinceMs, untilMs, outcome, operator } = sought;
+  return [
+    ...(number === undefined ? [] : [aboutNumber(number, keys)]),
+    ...(subject === undefined ? [] : [bySubject(subject, keys)]),
+    ...(client === undefined ? [] : [byClient(client, keys)]),
+    ...(sinceMs === undefined ? [] : [({ atMs }: AuditedLine) => atMs >= sinceMs]),
+    ...(untilMs === undefined ? [] : [({ atMs }: AuditedLine) => atMs < untilMs]),
+    ...(outcome === undefined ? [] : [(entry: AuditedLine) => entry.outcome === outcome]),
+    ...(operator === undefined ? [] : [(entry: AuditedLine) => entry.operator === operator]),
+  ];
 }
 
-function aboutNumber(number: PhoneNumber, keys: readonly string[]): (entry: Named) => boolean {
+function aboutNumber(number: PhoneNumber, keys: readonly string[]): Test {
   const forms = formsOf(number);
   const hashes = new Set(
     keys.flatMap((key) => [number, ...forms].map((form) => auditHash(key, form))),
   );
-  return ({ number: asked, subject, others }) => {
-    const names = [asked, subject, ...others];
+  return ({ number: asked, subject, issuer, client, numbers }) => {
+    const names = [subject, issuer, client, ...numbers];
     return (
+      hashes.has(asked) ||
       names.some((name) => hashes.has(name)) ||
-      [subject, ...others].flatMap(numbersIn).some((digits) => forms.has(digits))
+      names.flatMap(numbersIn).some((digits) => forms.has(digits))
     );
   };
 }
 
-function aboutSubject(sought: string, keys: readonly string[]): (entry: Named) => boolean {
+function bySubject(sought: string, keys: readonly string[]): Test {
+  const isNamed = named(sought, keys);
+  return ({ subject }) => isNamed(subject);
+}
+
+function byClient(sought: string, keys: readonly string[]): Test {
+  const isNamed = named(sought, keys);
+  return ({ client }) => isNamed(client);
+}
+
+/** Hashed under any of the keys, or in clear. */
+function named(sought: string, keys: readonly string[]): (name: string) => boolean {
   const clear = sought.normalize('NFKC');
   const hashes = new Set(keys.map((key) => auditHash(key, sought)));
-  return ({ subject }) => hashes.has(subject) || subject.normalize('NFKC') === clear;
-}
-
-/** `undefined` where the line is torn. */
-function parsed(line: string): Named | undefined {
-  let entry: unknown;
-  try {
-    entry = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  const caller = memberOf(entry, 'caller');
-  const numbers = memberOf(caller, 'numbers');
-  return {
-    number: textOf(memberOf(entry, 'number')),
-    subject: textOf(memberOf(caller, 'subject')),
-    others: [
-      memberOf(caller, 'issuer'),
-      memberOf(caller, 'client'),
-      ...(Array.isArray(numbers) ? numbers : []),
-    ].map(textOf),
-  };
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return (name) => hashes.has(name) || name.normalize('NFKC') === clear;
 }

@@ -24,12 +24,14 @@ export type QuotaName = 'numbers' | 'lookups' | 'prompts';
 
 /** What was counted; it may be given back, when it turns out that nothing left. */
 export interface WithinQuota {
+  readonly kind: 'within';
   /** Once at most. Never rejects. */
   readonly giveBack: () => Promise<void> | void;
 }
 
 /** What was not counted, since the quota is used up. */
 export interface OverQuota {
+  readonly kind: 'over';
   readonly over: QuotaName;
   readonly retryAfterSeconds: number;
 }
@@ -148,8 +150,8 @@ export class Quotas {
     const { over, resetMs, giveBack } = await this.#counts.claim(window, claims, timeLimitMs);
     const quota = over === undefined ? undefined : quotas[over];
     return quota === undefined
-      ? { giveBack }
-      : { over: quota, retryAfterSeconds: secondsOf(resetMs) };
+      ? { kind: 'within', giveBack }
+      : { kind: 'over', over: quota, retryAfterSeconds: secondsOf(resetMs) };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import { AbortListeners, type Abortable } from '../abortListeners.ts';
+import { AbortListeners, type Abortable, type AnyAbortSignal } from '../abortListeners.ts';
 
 /** How much may be under way at a time, and how much may wait for it. */
 export interface BulkheadSize {
@@ -11,7 +11,7 @@ export interface BulkheadSize {
 export interface Urgency {
   /** On the monotonic clock. It may move on while work is shared and more requests join. */
   readonly deadlineMs: number;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: AnyAbortSignal | undefined;
   /** Set where more requests may join: then an exchange under way ends by the signal alone. */
   readonly isShared?: boolean | undefined;
 }

@@ -28,15 +28,23 @@ export interface JudgedExchange {
 /** What is worth saying of an exchange; `undefined` where all went as it may. Pure. */
 export function findingOf(judged: JudgedExchange): Finding | undefined {
   const { endpoint, exchange } = judged;
-  if ('fault' in exchange) return findingOfFault(endpoint, exchange.fault);
-  const { reply } = exchange;
+  switch (exchange.kind) {
+    case 'fault':
+      return findingOfFault(endpoint, exchange.fault);
+    case 'reply':
+      return findingOfReply(judged, exchange.reply);
+  }
+}
+
+function findingOfReply(judged: JudgedExchange, reply: HttpReply): Finding | undefined {
+  const { endpoint } = judged;
   const { status } = reply;
   if (status < 300 && judged.failure === undefined) return undefined;
-  const word = knownWord(errorWord(reply, judged.kind === 'lookup' ? 'code' : 'error'));
+  const word = knownWord(errorWord(reply, errorMemberAt(judged.kind)));
   const told = { endpoint, status, word };
   if (judged.isUnproven === true) return untrusted(endpoint, 'no correlator', status);
   if (status === 429) return warn('The operator asks us to slow down.', told);
-  return findingOfReply(judged, reply, word);
+  return findingOfFailure(judged, reply, word);
 }
 
 function findingOfFault(endpoint: string, { cause, detail, flaw }: TransportFault) {
@@ -46,7 +54,7 @@ function findingOfFault(endpoint: string, { cause, detail, flaw }: TransportFaul
     : untrusted(endpoint, flaw);
 }
 
-function findingOfReply(
+function findingOfFailure(
   { endpoint, kind, failure, flaw }: JudgedExchange,
   { status }: HttpReply,
   word: OperatorWord | undefined,
@@ -158,6 +166,18 @@ function settingFor(
   if (word !== undefined && SETTING_FOR_WORD[word] !== undefined) return SETTING_FOR_WORD[word];
   const isAboutAddress = status === 404 || status === 405 || (status >= 300 && status < 400);
   return isAboutAddress ? addressSetting(kind) : undefined;
+}
+
+/** Which member names an error there: CAMARA's `code` at lookups, OAuth's `error` elsewhere. */
+function errorMemberAt(kind: ExchangeKind): 'code' | 'error' {
+  switch (kind) {
+    case 'lookup':
+      return 'code';
+    case 'backchannel-authentication':
+    case 'token-poll':
+    case 'client-credentials':
+      return 'error';
+  }
 }
 
 /** The setting that holds the address of an endpoint. */

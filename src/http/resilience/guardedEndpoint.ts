@@ -9,6 +9,7 @@ import {
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { asAbortSignal } from '../abortListeners.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
 import type { Departure, Exchange, HttpReply, Post } from '../exchange.ts';
@@ -84,6 +85,7 @@ const NOTHING_BUT_NOT_FOUND =
   'The operator has answered nothing but NOT_FOUND, over ten numbers: its address may be wrong.';
 
 const CIRCUIT_OPEN: Exchange = {
+  kind: 'fault',
   fault: { cause: 'connection', sent: false, detail: 'circuit open' },
 };
 
@@ -128,11 +130,13 @@ export class GuardedEndpoint {
   #decide(exchange: Exchange, urgency: Urgency): RetryDecision {
     if (exchange === CIRCUIT_OPEN) return { retry: 'none' };
     const { kind, rules, clock } = this.#guards;
-    const waitSeconds =
-      'reply' in exchange ? retryAfterSeconds(exchange.reply, clock.nowMs()) : undefined;
-    const timeLeftMs = this.#timeLeftMs(urgency);
     return this.#guards.decideRetry(
-      { kind, exchange, retryAfterSeconds: waitSeconds, timeLeftMs },
+      {
+        kind,
+        exchange,
+        retryAfterSeconds: retryAfterOf(exchange, clock.nowMs()),
+        timeLeftMs: this.#timeLeftMs(urgency),
+      },
       rules,
     );
   }
@@ -187,7 +191,12 @@ export class GuardedEndpoint {
     if (finding !== undefined) {
       log[finding.level](finding.message, { ...finding.details, correlator });
     }
-    if ('reply' in exchange) this.#watchAddress(about, exchange.reply, judged, correlator);
+    switch (exchange.kind) {
+      case 'reply':
+        this.#watchAddress(about, exchange.reply, judged, correlator);
+        return;
+      case 'fault':
+    }
   }
 
   #watchAddress(
@@ -230,7 +239,7 @@ export class GuardedEndpoint {
     const pauseMs = atLeastMs + random() * JITTER_MS;
     if (clock.monotonicMs() + pauseMs >= deadlineMs) return false;
     try {
-      await clock.sleep(pauseMs, signal);
+      await clock.sleep(pauseMs, signal === undefined ? undefined : asAbortSignal(signal));
     } catch {
       return false;
     }
@@ -254,9 +263,14 @@ export class GuardedEndpoint {
 
 /** What is published of an exchange: nothing of what was sent, nor of the reply's body. */
 function resultOf(exchange: Exchange): ExchangeResult {
-  if ('reply' in exchange) return { outcome: 'replied', status: exchange.reply.status };
-  const { cause, sent, detail } = exchange.fault;
-  return { outcome: cause, sent, detail };
+  switch (exchange.kind) {
+    case 'reply':
+      return { outcome: 'replied', status: exchange.reply.status };
+    case 'fault': {
+      const { cause, sent, detail } = exchange.fault;
+      return { outcome: cause, sent, detail };
+    }
+  }
 }
 
 function publishCircuit(message: CircuitMessage): void {
@@ -264,22 +278,44 @@ function publishCircuit(message: CircuitMessage): void {
 }
 
 function leftOf({ exchange }: { readonly exchange: Exchange }): 0 | 1 {
-  return 'fault' in exchange && !exchange.fault.sent ? 0 : 1;
+  switch (exchange.kind) {
+    case 'reply':
+      return 1;
+    case 'fault':
+      return exchange.fault.sent ? 1 : 0;
+  }
 }
 
 function isSuccess(exchange: Exchange): boolean {
-  return 'reply' in exchange && exchange.reply.status < 300;
+  switch (exchange.kind) {
+    case 'reply':
+      return exchange.reply.status < 300;
+    case 'fault':
+      return false;
+  }
+}
+
+function retryAfterOf(exchange: Exchange, nowMs: number): number | undefined {
+  switch (exchange.kind) {
+    case 'reply':
+      return retryAfterSeconds(exchange.reply, nowMs);
+    case 'fault':
+      return undefined;
+  }
 }
 
 /** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (design §5). */
 function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Health {
   if (exchange === NO_TIME) return 'neither';
-  if ('fault' in exchange) {
-    if (exchange.fault.cause !== 'cancelled') return 'bad';
-    // Silent until the request's own deadline is silence too; a caller who hung up proves nothing.
-    return signal?.reason instanceof DeadlineExceeded && exchange.fault.sent ? 'bad' : 'neither';
+  switch (exchange.kind) {
+    case 'fault':
+      if (exchange.fault.cause !== 'cancelled') return 'bad';
+      // Silent until the request's own deadline is silence too; a caller who hung up proves nothing.
+      return signal?.reason instanceof DeadlineExceeded && exchange.fault.sent ? 'bad' : 'neither';
+    case 'reply': {
+      const { status } = exchange.reply;
+      if (leavesInDoubt(status) && status !== 501) return 'bad';
+      return judged.failure?.code === 'OPERATOR_INVALID_REPLY' ? 'bad' : 'good';
+    }
   }
-  const { status } = exchange.reply;
-  if (leavesInDoubt(status) && status !== 501) return 'bad';
-  return judged.failure?.code === 'OPERATOR_INVALID_REPLY' ? 'bad' : 'good';
 }

@@ -1,4 +1,4 @@
-import type { Exchange } from '../exchange.ts';
+import type { Exchange, TransportFault } from '../exchange.ts';
 import { leavesInDoubt } from '../refusal.ts';
 
 /** The operator's endpoints, as far as retries tell them apart (design §5, second table). */
@@ -42,10 +42,20 @@ export function decideRetry(finished: FinishedExchange, rules: RetryRules): Retr
 }
 
 function byTable(finished: FinishedExchange, rules: RetryRules): RetryDecision {
-  const { kind, exchange } = finished;
-  if ('reply' in exchange) return byStatus(exchange.reply.status, finished, rules);
+  const { exchange } = finished;
+  switch (exchange.kind) {
+    case 'reply':
+      return byStatus(exchange.reply.status, finished, rules);
+    case 'fault':
+      return byFault(exchange.fault, finished, rules);
+  }
+}
 
-  const { cause, sent } = exchange.fault;
+function byFault(
+  { cause, sent }: TransportFault,
+  { kind }: FinishedExchange,
+  rules: RetryRules,
+): RetryDecision {
   if (cause === 'cancelled' || cause === 'invalid-reply') return NONE;
   switch (kind) {
     case 'client-credentials':

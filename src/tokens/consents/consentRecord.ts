@@ -89,7 +89,9 @@ export interface Failed extends Ended, FailedLookup {
 }
 
 /** What an exchange taught: the consent lives on, or has come to an end. */
-export type Learned = { readonly lives: Consent } | { readonly ended: ConsentEnd };
+export type Learned =
+  | { readonly kind: 'lives'; readonly lives: Consent }
+  | { readonly kind: 'ended'; readonly ended: ConsentEnd };
 
 /** How long each word counts, and how long an exchange may take. */
 export interface ConsentRules {
@@ -235,7 +237,7 @@ export function polling(
 /** A poll sent at `sentAtMs` left everything open: `slow_down` adds five seconds for good (CIBA §11). */
 export function polled(
   pending: ConsentIdentity & Pending,
-  { goOn, retryAfterSeconds = 0 }: Extract<PollJudgement, { goOn: unknown }>,
+  { goOn, retryAfterSeconds = 0 }: Extract<PollJudgement, { kind: 'go-on' }>,
   sentAtMs: number,
   nowMs: number,
 ): ConsentIdentity & Pending {
@@ -259,11 +261,14 @@ export function endedByPoll(
 ): Learned {
   switch (failure.code) {
     case 'CONSENT_DENIED':
-      return { lives: denied(pending, failure, nowMs, rules) };
+      return { kind: 'lives', lives: denied(pending, failure, nowMs, rules) };
     case 'CONSENT_EXPIRED':
-      return { ended: { ...expired(pending, nowMs, rules.resultMs), isTold } };
+      return { kind: 'ended', ended: { ...expired(pending, nowMs, rules.resultMs), isTold } };
     default:
-      return { lives: closed(pending, failure, Math.max(pending.livesUntilMs, nowMs)) };
+      return {
+        kind: 'lives',
+        lives: closed(pending, failure, Math.max(pending.livesUntilMs, nowMs)),
+      };
   }
 }
 
@@ -279,6 +284,7 @@ export function redeemed(
 /** The lookup that the consent bought brought a fact. */
 export function answered(identity: ConsentIdentity, nowMs: number): Learned {
   return {
+    kind: 'ended',
     ended: {
       ...identityOf(identity),
       kind: 'answered',
@@ -296,13 +302,14 @@ export function endedByLookup(
   rules: ConsentRules,
 ): Learned {
   if (failure.code === 'CONSENT_DENIED') {
-    return { lives: denied(identity, failure, nowMs, rules) };
+    return { kind: 'lives', lives: denied(identity, failure, nowMs, rules) };
   }
   // An operator that says "at once" names no time: the owner would be prompted at every ask.
   const { retryAfterSeconds = 0 } = failure;
   const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : rules.failureMs;
   const { id, asker } = identity;
   return {
+    kind: 'ended',
     ended: { id, asker, lookup, kind: 'failed', failure, atMs: nowMs, untilMs: nowMs + keptMs },
   };
 }
@@ -363,14 +370,20 @@ const PROGRESS: Readonly<Record<Consent['state'], number>> = {
  * `undefined` where what was learned counts no more. Pure.
  */
 export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord | undefined {
-  if ('ended' in learned) {
-    const { id, kind } = learned.ended;
-    const { consent } = found;
-    // A poll that was held up; the token went to another one.
-    const isRedeemed = consent?.id === id && consent.state === 'redeemed';
-    return isRedeemed && kind === 'expired' ? undefined : concluded(found, id, learned.ended);
+  switch (learned.kind) {
+    case 'lives':
+      return overruledByLife(found, learned.lives);
+    case 'ended': {
+      const { id, kind } = learned.ended;
+      const { consent } = found;
+      // A poll that was held up; the token went to another one.
+      const isRedeemed = consent?.id === id && consent.state === 'redeemed';
+      return isRedeemed && kind === 'expired' ? undefined : concluded(found, id, learned.ended);
+    }
   }
-  const { lives } = learned;
+}
+
+function overruledByLife(found: ConsentRecord, lives: Consent): ConsentRecord | undefined {
   if (found.ends.some(({ id }) => id === lives.id)) return undefined;
   const isOvertaken =
     found.consent !== undefined &&

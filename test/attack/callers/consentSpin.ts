@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerJson } from '../../http/recordingServer.ts';
 import type { Attack } from '../attack.ts';
-import { acknowledge, grant, pend, type AttackOperator } from '../operator.ts';
+import { acknowledge, grant, pend, type WiredOperator } from '../../wiredOperator.ts';
 import type { Target } from '../target.ts';
 import { number } from '../values.ts';
 
@@ -37,7 +37,7 @@ export const consentSpin: Attack = {
 };
 
 /** The date's consent is granted when two wait for it; the next one ends after one of three has left. */
-function scriptHistory(operator: AttackOperator, end: string): void {
+function scriptHistory(operator: WiredOperator, end: string): void {
   let prompts = 0;
   const startedAtMs = performance.now();
   operator.script = {

@@ -1,9 +1,9 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { AUDIENCE, ISSUER } from '../../caller/testIssuer.ts';
 import type { Attack } from '../attack.ts';
 import { AUDIT_KEY } from '../stage.ts';
 import { inTurn } from '../values.ts';
+import { listen } from '../../listening.ts';
 
 const MEGABYTE = 1024 * 1024;
 const MAX_MS = 5500;
@@ -39,11 +39,11 @@ export const hostileIssuer: Attack = {
     for (const [name, answer] of Object.entries(MANNERS)) {
       const server = createServer((socket) => {
         socket.on('error', () => undefined).once('data', () => answer(socket));
-      }).listen(0, '127.0.0.1');
-      await once(server, 'listening');
+      });
+      const url = await listen(server);
       stage.onEnd(async () => server.close());
       const target = await stage.serve(operator, {
-        JWT_JWKS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`,
+        JWT_JWKS_URL: `${url}/jwks`,
         JWT_ISSUER: ISSUER,
         JWT_AUDIENCE: AUDIENCE,
         AUDIT_KEY,

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../../caller/testIssuer.ts';
 import type { Attack } from '../attack.ts';
 import { AUDIT_KEY } from '../stage.ts';
+import { listen } from '../../listening.ts';
 
 export const keysWithoutKid: Attack = {
   name: 'keys-without-kid',
@@ -17,11 +16,11 @@ export const keysWithoutKid: Attack = {
     const server = createServer((_request, response) => {
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ keys: published }));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    });
+    const url = await listen(server);
     stage.onEnd(async () => server.close());
     const target = await stage.serve(await stage.operator({}), {
-      JWT_JWKS_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`,
+      JWT_JWKS_URL: `${url}/jwks`,
       JWT_ISSUER: ISSUER,
       JWT_AUDIENCE: AUDIENCE,
       AUDIT_KEY,

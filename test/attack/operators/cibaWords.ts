@@ -1,6 +1,6 @@
 import { answerJson } from '../../http/recordingServer.ts';
 import type { Attack } from '../attack.ts';
-import { grant } from '../operator.ts';
+import { grant } from '../../wiredOperator.ts';
 import { answerIn, number, within } from '../values.ts';
 
 export const cibaWords: Attack = {

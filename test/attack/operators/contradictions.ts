@@ -1,5 +1,5 @@
 import type { Attack } from '../attack.ts';
-import { answerText } from '../operator.ts';
+import { answerText } from '../../wiredOperator.ts';
 import { answerIn, number, within } from '../values.ts';
 
 interface Case {

@@ -85,9 +85,9 @@ export const promptTwice: Attack = {
       }),
     );
     for (const [index, name] of Object.keys(ENDS).entries()) {
-      const prompts = operator
-        .received('prompts')
-        .filter(({ body }) => body.includes(number(index).slice(1))).length;
+      const prompts = operator.prompts.filter(({ body }) =>
+        body.includes(number(index).slice(1)),
+      ).length;
       stage.equals(name, prompts, 1);
     }
   },

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freshStateKey } from '../../redisServer.ts';
 import type { Attack } from '../attack.ts';
 import { AUDIT_KEY } from '../stage.ts';
 import { answerIn, number, within } from '../values.ts';
+import { listen } from '../../listening.ts';
 
 const MEGABYTE = 1024 * 1024;
 const MAX_MS = 4500;
@@ -46,13 +46,13 @@ export const hostileRedis: Attack = {
       const server = createServer((socket) => {
         socket.on('error', () => undefined);
         answer(socket);
-      }).listen(0, '127.0.0.1');
-      await once(server, 'listening');
+      });
+      const { host } = new URL(await listen(server));
       stage.onEnd(async () => server.close());
       const shared = {
         ...issuer.settings,
         AUDIT_KEY,
-        REDIS_URL: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        REDIS_URL: `redis://${host}`,
         STATE_KEY: freshStateKey(),
       };
       const operator = await stage.operator({});

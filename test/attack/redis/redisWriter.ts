@@ -1,7 +1,7 @@
 import { createClient, RESP_TYPES } from '@redis/client';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
-import { answerText, type AttackOperator } from '../operator.ts';
+import { answerText, type WiredOperator } from '../../wiredOperator.ts';
 import { AUDIT_KEY, SECRET_MARK, type Stage } from '../stage.ts';
 import { answerIn, number, within } from '../values.ts';
 
@@ -74,7 +74,7 @@ export const redisWriter: Attack = {
   },
 };
 
-function answerSwapped(operator: AttackOperator): void {
+function answerSwapped(operator: WiredOperator): void {
   operator.script = {
     lookUp: (received, response) => answerText(received, response, '{"swapped":true}'),
   };

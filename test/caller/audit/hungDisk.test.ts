@@ -5,19 +5,18 @@ import { join } from 'node:path';
 import { text as allOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../../endToEnd/serverProcess.ts';
-import { lookupsOf, startScriptedOperator } from '../../endToEnd/scriptedOperator.ts';
-import type { RecordingServer } from '../../http/recordingServer.ts';
+import { WiredOperator } from '../../wiredOperator.ts';
 import { TestIssuer } from '../testIssuer.ts';
 
 /** More than libuv has threads. */
 const REQUESTS = 8;
 
 let issuer: TestIssuer;
-let operator: RecordingServer;
+let operator: WiredOperator;
 
 beforeAll(async () => {
   issuer = await TestIssuer.start();
-  operator = await startScriptedOperator();
+  operator = await WiredOperator.start();
 });
 
 afterAll(async () => {
@@ -104,7 +103,7 @@ describe('a disk that hangs', () => {
     const codes = [];
     for (let n = 0; n < REQUESTS; n += 1) codes.push(await ask(server, `caller ${n}`));
     expect(codes).toEqual(codes.map(() => 'AUDIT_UNAVAILABLE'));
-    expect(lookupsOf(operator)).toEqual([]);
+    expect(operator.lookups).toEqual([]);
 
     using pipe = new PipeReader(path);
     await expect.poll(() => ask(server, 'after'), { timeout: 10_000 }).toBe(false);

@@ -23,7 +23,7 @@ function line(n: number): PhoneNumber {
 type Counted = Awaited<ReturnType<Quotas['countLookup']>>;
 
 function wordFor(counted: Counted): string {
-  return 'over' in counted ? `${counted.over}: ${counted.retryAfterSeconds}` : 'counted';
+  return counted.kind === 'over' ? `${counted.over}: ${counted.retryAfterSeconds}` : 'counted';
 }
 
 function identityOf(caller: string | Identity): Identity {
@@ -62,7 +62,7 @@ class Counting {
   /** Counts a lookup that is not made; the returned function gives it back. */
   async unsent(caller: string, number: PhoneNumber): Promise<() => Promise<void> | void> {
     const counted = await this.quotas.countLookup(callerNamed(caller), number, Infinity);
-    if ('over' in counted) throw new Error(counted.over);
+    if (counted.kind === 'over') throw new Error(counted.over);
     return () => counted.giveBack();
   }
 

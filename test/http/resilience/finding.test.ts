@@ -29,7 +29,7 @@ function told(kind: ExchangeKind, exchange: Exchange): string {
 function judge(kind: ExchangeKind, exchange: Exchange): object {
   switch (kind) {
     case 'lookup':
-      return 'reply' in exchange ? judgeCheck(exchange.reply, LOOKUP, hours(24)) : {};
+      return exchange.kind === 'reply' ? judgeCheck(exchange.reply, LOOKUP, hours(24)) : {};
     case 'client-credentials':
       return judgeToken(exchange, START_MS);
     case 'backchannel-authentication':
@@ -40,7 +40,7 @@ function judge(kind: ExchangeKind, exchange: Exchange): object {
 }
 
 function replied(status: number, body: unknown): Exchange {
-  return { reply: jsonReply(status, body), sentAtMs: START_MS, leftAtMs: 0 };
+  return { kind: 'reply', reply: jsonReply(status, body), sentAtMs: START_MS, leftAtMs: 0 };
 }
 
 describe('the log names the check that a reply failed', () => {
@@ -55,15 +55,22 @@ describe('the log names the check that a reply failed', () => {
 
   it.each<[Exchange, string]>([
     [
-      { fault: { cause: 'invalid-reply', sent: true, detail: '', flaw: 'too large' } },
+      {
+        kind: 'fault',
+        fault: { cause: 'invalid-reply', sent: true, detail: '', flaw: 'too large' },
+      },
       'warn, check: too large',
     ],
     [
-      { fault: { cause: 'invalid-reply', sent: true, detail: '', flaw: 'another correlator' } },
+      {
+        kind: 'fault',
+        fault: { cause: 'invalid-reply', sent: true, detail: '', flaw: 'another correlator' },
+      },
       'warn, check: another correlator',
     ],
     [
       {
+        kind: 'fault',
         fault: {
           cause: 'invalid-reply',
           sent: true,
@@ -75,6 +82,7 @@ describe('the log names the check that a reply failed', () => {
     ],
     [
       {
+        kind: 'fault',
         fault: {
           cause: 'invalid-reply',
           sent: true,
@@ -85,10 +93,13 @@ describe('the log names the check that a reply failed', () => {
       'warn, check: no correlator, never ours, setting: OPERATOR_CORRELATOR_ECHO=auto',
     ],
     [
-      { fault: { cause: 'connection', sent: true, detail: 'ECONNRESET' } },
+      { kind: 'fault', fault: { cause: 'connection', sent: true, detail: 'ECONNRESET' } },
       'warn, detail: ECONNRESET',
     ],
-    [{ fault: { cause: 'cancelled', sent: true, detail: 'the request ended' } }, 'nothing'],
+    [
+      { kind: 'fault', fault: { cause: 'cancelled', sent: true, detail: 'the request ended' } },
+      'nothing',
+    ],
   ])('%j', (exchange, expected) => {
     expect(told('lookup', exchange)).toBe(expected);
   });

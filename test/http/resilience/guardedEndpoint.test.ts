@@ -11,7 +11,7 @@ import { AMPLE_MS, TestEndpoint } from '../testEndpoint.ts';
 const BROKEN = new Error('The request could not be made.');
 
 function judge(exchange: Exchange): { didLeave: boolean; failure?: LookupFailure } {
-  if ('fault' in exchange) return { didLeave: exchange.fault.sent };
+  if (exchange.kind === 'fault') return { didLeave: exchange.fault.sent };
   const failure: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
   return exchange.reply.status < 300 ? { didLeave: true } : { didLeave: true, failure };
 }

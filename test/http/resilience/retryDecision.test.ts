@@ -3,11 +3,11 @@ import type { Exchange, FaultCause } from '../../../src/http/exchange.ts';
 import { decideRetry, type ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
 
 function fault(cause: FaultCause, sent: boolean): Exchange {
-  return { fault: { cause, sent, detail: 'test' } };
+  return { kind: 'fault', fault: { cause, sent, detail: 'test' } };
 }
 
 function reply(status: number): Exchange {
-  return { reply: { status, headers: {}, body: '' }, sentAtMs: 0, leftAtMs: 0 };
+  return { kind: 'reply', reply: { status, headers: {}, body: '' }, sentAtMs: 0, leftAtMs: 0 };
 }
 
 type Row = 'none' | 'same' | 'new-token';

@@ -88,22 +88,37 @@ describe('polled', () => {
   type GoOn = Parameters<typeof polled>[1];
 
   it.each<[string, GoOn, intervalMs: number, nextPollMs: number]>([
-    ['pending: an interval from sending', { goOn: 'authorization_pending' }, 5_000, 5_000],
-    ['no reply: an interval from sending', { goOn: 'no_reply' }, 5_000, 5_000],
-    ['slow_down: five seconds more, for good', { goOn: 'slow_down' }, 10_000, 10_000],
+    [
+      'pending: an interval from sending',
+      { kind: 'go-on', goOn: 'authorization_pending' },
+      5_000,
+      5_000,
+    ],
+    ['no reply: an interval from sending', { kind: 'go-on', goOn: 'no_reply' }, 5_000, 5_000],
+    [
+      'slow_down: five seconds more, for good',
+      { kind: 'go-on', goOn: 'slow_down' },
+      10_000,
+      10_000,
+    ],
     [
       'Retry-After that is longer, from the reply on',
-      { goOn: 'no_reply', retryAfterSeconds: 30 },
+      { kind: 'go-on', goOn: 'no_reply', retryAfterSeconds: 30 },
       5_000,
       30_400,
     ],
     [
       'Retry-After that is shorter changes nothing',
-      { goOn: 'no_reply', retryAfterSeconds: 1 },
+      { kind: 'go-on', goOn: 'no_reply', retryAfterSeconds: 1 },
       5_000,
       5_000,
     ],
-    ['429 with Retry-After: both', { goOn: 'slow_down', retryAfterSeconds: 30 }, 10_000, 30_400],
+    [
+      '429 with Retry-After: both',
+      { kind: 'go-on', goOn: 'slow_down', retryAfterSeconds: 30 },
+      10_000,
+      30_400,
+    ],
   ])('%s', (_, goOn, intervalMs, nextPollMs) => {
     expect(polled(pendingFor({}), goOn, NOW, NOW + 400)).toEqual({
       ...pendingFor({ nextPollMs, leaseMs: 400 }),
@@ -112,7 +127,7 @@ describe('polled', () => {
   });
 
   it('slow_down twice adds ten seconds', () => {
-    const slow = { goOn: 'slow_down' } as const;
+    const slow = { kind: 'go-on', goOn: 'slow_down' } as const;
     const once = polled(pendingFor({}), slow, NOW, NOW);
     expect(polled(once, slow, NOW, NOW)).toMatchObject({
       intervalMs: 15_000,
@@ -149,17 +164,22 @@ describe('a poll that ended the consent', () => {
     ],
     ['and no longer', pendingFor({ livesMs: -1 }), REFUSED, closedFor(REFUSED, 0)],
   ])('%s', (_, pending, failure, closed) => {
-    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({ lives: closed });
+    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({
+      kind: 'lives',
+      lives: closed,
+    });
   });
 
   it('a denial is known to every request that waits, even if it is not to be remembered', () => {
     expect(endedByPoll(pendingFor({}), DENIED, true, NOW, { ...RULES, deniedMs: 0 })).toEqual({
+      kind: 'lives',
       lives: closedFor(DENIED, 2000),
     });
   });
 
   it("an expiry is kept to be told, and stands in nobody's way", () => {
     expect(endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES)).toEqual({
+      kind: 'ended',
       ended: expiredAt(0),
     });
   });
@@ -178,6 +198,7 @@ describe('a lookup that came to nothing', () => {
     } as const;
     const failed = { lookup: IDENTITY.lookup, failure };
     expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
+      kind: 'ended',
       ended: failedFor(failure, untilMs),
     });
   });
@@ -185,6 +206,7 @@ describe('a lookup that came to nothing', () => {
   it('since the owner withdrew their consent, is a denial', () => {
     const failed = { lookup: IDENTITY.lookup, failure: DENIED };
     expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
+      kind: 'lives',
       lives: closedFor(DENIED, 600_000),
     });
   });
@@ -313,7 +335,7 @@ describe('endsAtMs', () => {
 });
 
 function lives(consent: Consent) {
-  return { lives: consent };
+  return { kind: 'lives', lives: consent } as const;
 }
 
 function withSeconds(retryAfterSeconds: number | undefined) {

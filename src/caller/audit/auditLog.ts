@@ -35,7 +35,7 @@ interface Batch extends PromiseWithResolvers<void> {
  * the next. A write that hangs is not joined by another, for each would keep a thread of the few that
  * Node has for files, DNS and cryptography: until it returns, every entry is refused at once.
  */
-export class AuditTrail {
+export class AuditLog {
   readonly #target: AuditTarget;
   readonly #clock: Clock;
   #waiting: Batch | undefined;

@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
-
-type Answer = (received: Received, response: ServerResponse) => void;
+import {
+  answerJson,
+  RecordingServer,
+  type Answer,
+  type Connection,
+  type Received,
+} from './http/recordingServer.ts';
 
 /** What the operator does in place of its answers. */
 export interface OperatorScript {
@@ -13,14 +17,15 @@ export interface OperatorScript {
   readonly lookUp?: Answer;
 }
 
-/** What the operator has seen. */
-export type Counter = 'prompts' | 'tokens' | 'lookups';
+/** What the operator is asked for: a prompt rings a phone, and a lookup is billed. */
+export type Asked = 'prompts' | 'tokens' | 'lookups';
 
-export const OPERATOR_TOKEN = 'operator-token';
+/** How every token begins, so that one search finds those that got out. */
+export const TOKEN_MARK = 'operator-token';
 const LONG_AGO = '2010-01-01T00:00:00Z';
 
-/** An operator that counts what reaches it: what is billed, and how often a phone rings. */
-export class AttackOperator implements AsyncDisposable {
+/** An operator at the end of a wire that can be watched, and that does what its script says. */
+export class WiredOperator implements AsyncDisposable {
   script: OperatorScript;
   readonly #server: RecordingServer;
 
@@ -29,39 +34,65 @@ export class AttackOperator implements AsyncDisposable {
     this.script = script;
   }
 
-  static async start(script: OperatorScript = {}): Promise<AttackOperator> {
+  static async start(script: OperatorScript = {}): Promise<WiredOperator> {
     let serve: Answer = acknowledge;
     const server = await RecordingServer.start((received, response) => serve(received, response));
-    const operator = new AttackOperator(server, script);
+    const operator = new WiredOperator(server, script);
     serve = (received, response) => operator.#answer(received, response);
     return operator;
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  /** What came, in turn. */
+  get received(): readonly Received[] {
+    return this.#server.received;
+  }
+
+  get connections(): readonly Connection[] {
+    return this.#server.connections;
+  }
+
+  /** What came of one kind, in turn. */
+  get prompts(): readonly Received[] {
+    return this.#of('prompts');
+  }
+
+  get tokens(): readonly Received[] {
+    return this.#of('tokens');
+  }
+
+  get lookups(): readonly Received[] {
+    return this.#of('lookups');
+  }
+
+  count(asked: Asked): number {
+    return this.#of(asked).length;
   }
 
   /** The settings by which a server asks this operator. */
   get settings(): Readonly<Record<string, string>> {
     return {
-      OPERATOR_AUTH_URL: this.#server.url,
-      OPERATOR_SIM_SWAP_URL: this.#server.url,
+      OPERATOR_AUTH_URL: this.url,
+      OPERATOR_SIM_SWAP_URL: this.url,
       OPERATOR_CLIENT_ID: 'attacked',
       OPERATOR_CLIENT_SECRET: 'kept-secret-of-the-operator',
     };
-  }
-
-  count(counter: Counter): number {
-    return this.received(counter).length;
-  }
-
-  received(counter: Counter): readonly Received[] {
-    return this.#server.received.filter(({ path }) => counterOf(path) === counter);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server[Symbol.asyncDispose]();
   }
 
+  #of(asked: Asked): readonly Received[] {
+    return this.received.filter(({ path }) => askedBy(path) === asked);
+  }
+
   #answer(received: Received, response: ServerResponse): void {
     const { authorize, token, lookUp } = this.script;
-    switch (counterOf(received.path)) {
+    switch (askedBy(received.path)) {
       case 'prompts':
         (authorize ?? acknowledge)(received, response);
         return;
@@ -75,7 +106,7 @@ export class AttackOperator implements AsyncDisposable {
   }
 }
 
-function counterOf(path: string): Counter {
+function askedBy(path: string): Asked {
   if (path.endsWith('/bc-authorize')) return 'prompts';
   return path.endsWith('/token') ? 'tokens' : 'lookups';
 }
@@ -85,8 +116,9 @@ export function acknowledge(received: Received, response: ServerResponse): void 
   answerJson(received, response, { auth_req_id, expires_in: 60, interval: 1 });
 }
 
+/** Grants a token that no other request gets. */
 export function grant(received: Received, response: ServerResponse): void {
-  const access_token = `${OPERATOR_TOKEN}-${received.correlator}`;
+  const access_token = `${TOKEN_MARK}-${received.correlator}`;
   answerJson(received, response, { access_token, token_type: 'Bearer', expires_in: 60 });
 }
 

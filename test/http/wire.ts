@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { listen } from '../listening.ts';
 
 /** A request as it stood on the wire. */
 export interface WireRequest {
@@ -14,8 +15,33 @@ export interface WireReply {
   readonly body: string;
 }
 
+/** A server at the level of TCP, for replies that no server of HTTP would send. */
+export class WireServer {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(answer: (socket: Socket, request: WireRequest) => void) {
+    this.#server = createServer((socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+      socket.on('error', () => socket.destroy());
+      onRequest(socket, (request) => answer(socket, request));
+    });
+  }
+
+  /** Resolves to its address. */
+  listen(): Promise<string> {
+    return listen(this.#server);
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
 /** Reads the requests that come in on a connection, one after the other. */
-export function onRequest(socket: Socket, handle: (request: WireRequest) => void): void {
+function onRequest(socket: Socket, handle: (request: WireRequest) => void): void {
   let received = '';
   socket.setEncoding('latin1');
   socket.on('data', (chunk: string) => {

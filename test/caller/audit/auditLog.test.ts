@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../../../src/domain/asker.ts';
 import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
-import { AuditTrail } from '../../../src/caller/audit/auditTrail.ts';
+import { AuditLog } from '../../../src/caller/audit/auditLog.ts';
 import { auditedRequest, entryAfter, entryBefore } from '../../../src/caller/audit/entry.ts';
 import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
 import { auditHash } from '../../../src/caller/audit/auditHash.ts';
@@ -119,14 +119,14 @@ describe('an entry', () => {
   });
 });
 
-describe('the trail', () => {
+describe('the audit log', () => {
   it('is appended to a file that only its owner reads', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
     const clock = new TestClock();
     for (const number of [ALICE, BOB]) {
-      const trail = new AuditTrail(new AuditFile(file, clock), clock);
-      await trail.write(before(number));
-      await trail.close();
+      const auditLog = new AuditLog(new AuditFile(file, clock), clock);
+      await auditLog.write(before(number));
+      await auditLog.close();
     }
     const entries = readFileSync(file, 'utf8')
       .trimEnd()
@@ -146,8 +146,10 @@ describe('the trail', () => {
       writes.push(text);
       return gate.promise;
     };
-    const trail = new AuditTrail({ append }, new TestClock());
-    const written = [before(ALICE), before(BOB), before(ALICE)].map((entry) => trail.write(entry));
+    const auditLog = new AuditLog({ append }, new TestClock());
+    const written = [before(ALICE), before(BOB), before(ALICE)].map((entry) =>
+      auditLog.write(entry),
+    );
     gate.resolve(undefined);
     await Promise.all(written);
     expect(writes.map((text) => text.trimEnd().split('\n').length)).toEqual([1, 2]);
@@ -166,10 +168,10 @@ describe('the trail', () => {
       text += isFull ? part.slice(0, 20) : part;
       return isFull ? Promise.reject(new Error('ENOSPC')) : Promise.resolve();
     };
-    const trail = new AuditTrail({ append }, new TestClock());
-    await expect(trail.write(before())).rejects.toThrow('ENOSPC');
+    const auditLog = new AuditLog({ append }, new TestClock());
+    await expect(auditLog.write(before())).rejects.toThrow('ENOSPC');
     isFull = false;
-    await trail.write(before(BOB));
+    await auditLog.write(before(BOB));
     const [torn, whole] = text.trimEnd().split('\n');
     expect(torn).toHaveLength(20);
     expect(JSON.parse(whole ?? '')).toMatchObject({ number: auditHash(KEY, BOB) });
@@ -182,8 +184,8 @@ describe('the trail', () => {
       new Promise<void>((end) => {
         writes.push({ text, end });
       });
-    const trail = new AuditTrail({ append }, clock);
-    const outcome = (entry = before()) => trail.write(entry).then(() => 'written', nameOf);
+    const auditLog = new AuditLog({ append }, clock);
+    const outcome = (entry = before()) => auditLog.write(entry).then(() => 'written', nameOf);
 
     it('rejects what waits, and everything else at once until the write returns', async () => {
       const one = outcome();
@@ -220,9 +222,9 @@ describe('the trail', () => {
 
   it('holds a bounded amount of text while a write is under way', async () => {
     const clock = new TestClock();
-    const trail = new AuditTrail({ append: () => new Promise(() => undefined) }, clock);
+    const auditLog = new AuditLog({ append: () => new Promise(() => undefined) }, clock);
     const long = { ...before(), correlator: 'x'.repeat(1024 * 1024) };
-    const outcomes = Array.from({ length: 10 }, () => trail.write(long).then(String, nameOf));
+    const outcomes = Array.from({ length: 10 }, () => auditLog.write(long).then(String, nameOf));
     expect(await Promise.race(outcomes)).toBe('AuditStuck');
     await clock.advance(2000);
     expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => 'AuditStuck'));

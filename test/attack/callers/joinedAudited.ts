@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
-import { acknowledge, grant, pend } from '../operator.ts';
+import { acknowledge, grant, pend } from '../../wiredOperator.ts';
 import { AUDIT_KEY } from '../stage.ts';
 import { answerIn, number, within } from '../values.ts';
 
@@ -18,8 +18,8 @@ interface Line {
 const FRAUD = 'fraud-prevention';
 const RESEARCH = 'marketing-research';
 
-export const joinedOnRecord: Attack = {
-  name: 'joined-on-record',
+export const joinedAudited: Attack = {
+  name: 'joined-audited',
   tries: "to hear an answer off the record, by joining another request's consent",
   holds:
     'each request that heard an answer has a line with its own correlator and purpose; one prompt',

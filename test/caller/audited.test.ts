@@ -11,7 +11,7 @@ import type { Clock } from '../../src/clock.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { startScriptedOperator } from '../endToEnd/scriptedOperator.ts';
+import { WiredOperator } from '../wiredOperator.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { TestIssuer } from './testIssuer.ts';
 import { startSimulated, type SimulatedService } from '../service.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => issuer.close());
 
-/** Runs a test against a service with an audit trail of its own. */
+/** Runs a test against a service with an audit log of its own. */
 async function withTrail(
   settings: Environment,
   test: (service: SimulatedService, file: string) => Promise<void>,
@@ -247,7 +247,7 @@ describe('npm run audit', () => {
       expect((await run('--number', NUMBER)).stderr).toBe('2 entries\n');
       expect((await run('--subject', 'risk')).stderr).toBe('2 entries\n');
       expect((await run('--subject', 'alice')).stderr).toBe('0 entries\n');
-      // As a trail holds them that was written by an earlier version.
+      // As an audit log holds them that was written by an earlier version.
       const older = readFileSync(file, 'utf8').replaceAll(/\\u202([89])/g, (_, n) =>
         String.fromCharCode(0x2020 + Number(n)),
       );
@@ -281,7 +281,7 @@ describe('a quota', () => {
   });
 
   it('is used up by what the token endpoint says of a number', async () => {
-    await using operator = await startScriptedOperator({
+    await using operator = await WiredOperator.start({
       token: (received, response) =>
         answerJson(received, response, { error: 'unknown_user_id' }, 400),
     });
@@ -296,7 +296,7 @@ describe('a quota', () => {
   });
 
   it('is used up by a caller that hangs up while a token is fetched', async () => {
-    await using operator = await startScriptedOperator({ token: () => undefined });
+    await using operator = await WiredOperator.start({ token: () => undefined });
     const settings = { OPERATOR_AUTH_URL: operator.url, QUOTA_NUMBERS_PER_HOUR: '3' };
     await withTrail(settings, async (service, file) => {
       for (let n = 0; n < 3; n += 1) {

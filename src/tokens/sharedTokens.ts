@@ -1,0 +1,101 @@
+import { AbortListeners } from '../http/abortListeners.ts';
+import { SharedWork, type SharedUrgency } from '../http/sharedWork.ts';
+import type { LookupFailure } from '../errors.ts';
+import type { TokenSubject } from './accessToken.ts';
+import type { KeptTokens } from './keptTokens.ts';
+import type { ReusableToken } from './reusableToken.ts';
+import type { TokenReach } from './tokenReach.ts';
+import type { Acquired, ExchangeContext } from './tokenManager.ts';
+
+/** A reusable token, or why there is none. */
+export type IssuedForReuse =
+  | { readonly kind: 'issued'; readonly token: ReusableToken }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
+
+/** What sharing tokens takes. */
+export interface SharedTokensParts {
+  readonly kept: KeptTokens;
+  readonly reachOf: (subject: TokenSubject) => TokenReach;
+  /** Asks the authorization server for one. */
+  readonly issue: (subject: TokenSubject, context: ExchangeContext) => Promise<IssuedForReuse>;
+}
+
+/**
+ * Tokens of the 2-legged flow that may be used again. Each is asked for once, however many lookups wait
+ * for it, and serves them all; a failure is told to those that waited, and is not kept.
+ */
+export class SharedTokens {
+  readonly #parts: SharedTokensParts;
+  readonly #abortListeners = new AbortListeners();
+  readonly #underWay = new Map<TokenReach, SharedWork<IssuedForReuse>>();
+
+  constructor(parts: SharedTokensParts) {
+    this.#parts = parts;
+  }
+
+  /** Never rejects. */
+  async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
+    const { kept, reachOf } = this.#parts;
+    const reach = reachOf(subject);
+    const known = kept.find(reach);
+    if (known !== undefined) return this.#lend(known, subject);
+    const issued = await this.#join(reach, subject, context).outcomeFor(context);
+    switch (issued?.kind) {
+      case undefined:
+        return { kind: 'failed', failure: OUT_OF_TIME };
+      case 'failed':
+        return issued;
+      case 'issued':
+        return this.#lend(issued.token, subject);
+    }
+  }
+
+  #join(
+    reach: TokenReach,
+    subject: TokenSubject,
+    context: ExchangeContext,
+  ): SharedWork<IssuedForReuse> {
+    const underWay = this.#underWay.get(reach);
+    if (underWay !== undefined && !underWay.isAbandoned) return underWay;
+    const started: SharedWork<IssuedForReuse> = new SharedWork(
+      context.deadlineMs,
+      (urgency) =>
+        this.#issue(subject, contextOf(context, urgency)).finally(() => {
+          if (this.#underWay.get(reach) === started) this.#underWay.delete(reach);
+        }),
+      this.#abortListeners,
+    );
+    this.#underWay.set(reach, started);
+    return started;
+  }
+
+  async #issue(subject: TokenSubject, context: ExchangeContext): Promise<IssuedForReuse> {
+    const issued = await this.#parts.issue(subject, context);
+    if (issued.kind === 'issued') this.#parts.kept.keep(issued.token.reach, issued.token);
+    return issued;
+  }
+
+  #lend(token: ReusableToken, subject: TokenSubject): Acquired {
+    const onRefused = (): void => this.#parts.kept.drop(token.reach, token);
+    return { kind: 'acquired', token: token.lend(subject, onRefused) };
+  }
+}
+
+/** Traced to the first lookup that waits, but not ended with it. */
+function contextOf(
+  { correlator, isRetry = false }: ExchangeContext,
+  urgency: SharedUrgency,
+): ExchangeContext {
+  return {
+    correlator,
+    isRetry,
+    isShared: true,
+    signal: urgency.signal,
+    get deadlineMs() {
+      return urgency.deadlineMs;
+    },
+  };
+}
+
+/** The request's time is over before the token comes. */
+const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };

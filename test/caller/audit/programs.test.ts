@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { auditHash } from '../../../src/caller/audit/auditHash.ts';
+import { Program } from '../../program.ts';
+import { ALICE, BOB } from '../../values.ts';
+
+const AUDIT_KEY = 'a-key-of-at-least-thirty-two-characters';
+
+function line(day: string, others: object = {}): string {
+  return JSON.stringify({
+    audit: 'after',
+    time: `2026-11-${day}T12:00:00.000Z`,
+    event: 'lookup',
+    caller: { subject: auditHash(AUDIT_KEY, 'alice'), client: 'risk-desk' },
+    purpose: 'fraud-prevention',
+    number: auditHash(AUDIT_KEY, ALICE),
+    operator: 'north',
+    operation: 'check',
+    outcome: 'answered',
+    attempts: 1,
+    ...others,
+  });
+}
+
+function write(name: string, content: string | Buffer, writtenAtSeconds: number): void {
+  writeFileSync(name, content);
+  utimesSync(name, writtenAtSeconds, writtenAtSeconds);
+}
+
+/** An audit log that was rotated twice: the oldest part is gzipped. */
+function rotatedLog(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'audit-programs-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'audit.jsonl');
+  write(`${file}.2.gz`, gzipSync(`${line('01')}\n${line('02', { operator: 'south' })}\n`), 1);
+  write(`${file}.1`, `${line('03', { outcome: 'OPERATOR_TIMEOUT' })}\n`, 2);
+  const other = line('05', { number: auditHash(AUDIT_KEY, BOB), caller: { client: 'bff' } });
+  write(file, `${line('04')}\n${other}\n{"torn":1,"audit":\n`, 3);
+  write(join(directory, 'audit.jsonlines'), `${line('09')}\n`, 4);
+  return file;
+}
+
+async function run(program: string, words: readonly string[], settings: Record<string, string>) {
+  await using running = Program.node([`src/${program}.ts`, ...words], settings);
+  const { code } = await running.ended;
+  return { code, lines: running.lines, err: running.err };
+}
+
+describe('npm run usage', () => {
+  test('sums up the audit log with all that it was rotated to', async () => {
+    const settings = {
+      AUDIT_LOG: rotatedLog(),
+      OPERATOR_PRICE_CHECK: '0.0155',
+      OPERATOR_PRICE_CURRENCY: 'EUR',
+    };
+    const { code, lines, err } = await run(
+      'usageReport',
+      ['--by', 'operator', '--format', 'csv'],
+      settings,
+    );
+    expect({ code, lines }).toEqual({
+      code: 0,
+      lines: [
+        'operator,lookups,attempts,consents,saved,unfinished,price EUR,outcomes\r',
+        'north,4,4,0,0,0,0.062,OPERATOR_TIMEOUT 1 · answered 3\r',
+        'south,1,1,0,0,0,0.0155,answered 1\r',
+      ],
+    });
+    expect(err).toMatch(/^6 lines in \d+\.\d s \(\d+ a second\), 1 torn lines\n$/);
+  });
+
+  test('counts from a day on', async () => {
+    const words = ['--since', '2026-11-03', '--until', '2026-11-05', '--by', 'day'];
+    const { lines } = await run('usageReport', words, { AUDIT_LOG: rotatedLog() });
+    expect(lines.slice(1).map((one) => one.split(/\s+/).slice(0, 2))).toEqual([
+      ['2026-11-03', '1'],
+      ['2026-11-04', '1'],
+      ['total', '2'],
+    ]);
+  });
+
+  test.each<
+    [what: string, words: readonly string[], settings: Record<string, string>, err: RegExp]
+  >([
+    ['without a log', [], {}, /^Name a FILE, or set AUDIT_LOG/],
+    ['a directory that is not there', [], { AUDIT_LOG: '/nowhere/audit.jsonl' }, /cannot be read/],
+    ['a file that is not there', ['/nowhere/x'], {}, /^\/nowhere\/x cannot be read to its end/],
+    ['a day that is none', ['--since', '2026-11-31'], {}, /^--since must be a day/],
+    ['a dimension that is none', ['--by', 'number'], {}, /^--by knows day, operator/],
+    ['a format that is none', ['--format', 'pdf'], {}, /^--format must be table or csv/],
+    ['an option that is none', ['--month', '11'], {}, /^npm run usage --/],
+    ['a price that is none', [], { OPERATOR_PRICE_CHECK: '1,5' }, /OPERATOR_PRICE_CHECK must be/],
+    ['a price without a currency', [], { OPERATOR_PRICE_CHECK: '1' }, /OPERATOR_PRICE_CURRENCY/],
+  ])('says what to do: %s', async (_what, words, settings, err) => {
+    const ended = await run('usageReport', words, settings);
+    expect(ended).toMatchObject({ code: 1, lines: [] });
+    expect(ended.err).toMatch(err);
+  });
+
+  test('reports nothing where a gzipped part is cut off', async () => {
+    const file = rotatedLog();
+    truncateSync(`${file}.2.gz`, 60);
+    const ended = await run('usageReport', [], { AUDIT_LOG: file });
+    expect(ended).toMatchObject({ code: 1, lines: [] });
+    expect(ended.err).toContain('audit.jsonl.2.gz cannot be read to its end.');
+  });
+});
+
+describe('npm run audit', () => {
+  const SETTINGS = { AUDIT_KEY };
+
+  test.each<[what: string, words: readonly string[], days: readonly string[]]>([
+    ['a number', ['--number', ALICE], ['01', '02', '03', '04']],
+    ['a client', ['--client', 'bff'], ['05']],
+    ['a subject', ['--subject', 'alice'], ['01', '02', '03', '04']],
+    ['an outcome', ['--outcome', 'OPERATOR_TIMEOUT'], ['03']],
+    ['an operator', ['--operator', 'south'], ['02']],
+    ['a time', ['--since', '2026-11-02', '--until', '2026-11-04'], ['02', '03']],
+    [
+      'all at once',
+      ['--number', ALICE, '--operator', 'north', '--since', '2026-11-02'],
+      ['03', '04'],
+    ],
+    ['what is not there', ['--number', BOB, '--client', 'risk-desk'], []],
+  ])('finds %s, the oldest first', async (_what, words, days) => {
+    const ended = await run('auditSearch', words, { ...SETTINGS, AUDIT_LOG: rotatedLog() });
+    expect(ended.code).toBe(0);
+    const found = ended.lines.map((one) => (JSON.parse(one) as { time: string }).time.slice(8, 10));
+    expect(found).toEqual(days);
+    expect(ended.err).toBe(`${days.length} entries, 1 torn lines\n`);
+  });
+
+  test('asks what to look for', async () => {
+    const ended = await run('auditSearch', [], { ...SETTINGS, AUDIT_LOG: rotatedLog() });
+    expect(ended).toMatchObject({ code: 1, lines: [] });
+    expect(ended.err).toMatch(/^npm run audit --/);
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
+import { answerJson, type Received } from '../http/recordingServer.ts';
+import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
+import { WiredOperator } from '../wiredOperator.ts';
+import { line } from './askedSimSwaps.ts';
+
+const ONE_SCOPE = {
+  operations: { 'retrieve-date': 'sim-swap', check: 'sim-swap' },
+  openid: false,
+  joinedBy: ' ',
+} as const;
+
+/** Which number each token was issued for, as the operator keeps it; `undefined` for every number. */
+class TokenRegister {
+  readonly issued = new Map<string, string | undefined>();
+  /** Tokens that were used beyond their rule. */
+  misused = 0;
+
+  grant(received: Received, response: Parameters<typeof answerJson>[1]): void {
+    const access_token = `token-${received.correlator}`;
+    this.issued.set(access_token, new URLSearchParams(received.body).get('username') ?? undefined);
+    answerJson(received, response, { access_token, token_type: 'Bearer', expires_in: 3600 });
+  }
+
+  check({ headers, body }: Received): void {
+    const token = String(headers.authorization).replace('Bearer ', '');
+    const owner = this.issued.get(token);
+    const { phoneNumber } = JSON.parse(body) as { phoneNumber: string };
+    const isOwn = owner === undefined || owner === `tel:${phoneNumber}`;
+    if (!this.issued.has(token) || !isOwn) this.misused += 1;
+  }
+}
+
+/** An operator that withholds dates; the SIM of each of its numbers was swapped 100 hours ago. */
+async function strictOperator(register: TokenRegister): Promise<WiredOperator> {
+  return WiredOperator.start({
+    token: (received, response) => register.grant(received, response),
+    lookUp: (received, response) => {
+      register.check(received);
+      const { maxAge } = JSON.parse(received.body) as { maxAge?: number };
+      const told = maxAge === undefined ? { latestSimChange: null } : { swapped: maxAge >= 100 };
+      answerJson(received, response, told);
+    },
+  });
+}
+
+describe('1,000 numbers at one scope for both operations, the date and three windows', () => {
+  it.each<[string, Partial<OperatorSettings>, number]>([
+    [
+      'per-number',
+      { tokens: { use: 'per-number', marginSeconds: 5, defaultLifetimeSeconds: 60 } },
+      1000,
+    ],
+    [
+      'any-number',
+      {
+        flow: '2-legged',
+        grant: { type: 'client_credentials', inQuery: [] },
+        tokens: { use: 'any-number', marginSeconds: 5, defaultLifetimeSeconds: 60 },
+      },
+      1,
+    ],
+  ])('%s: as many tokens as there have to be', async (_, rule, tokens) => {
+    const register = new TokenRegister();
+    await using operator = await strictOperator(register);
+    const settings = operatorNamed('one', operator.url, {
+      scopes: ONE_SCOPE,
+      prefixes: ['default'],
+      ...rule,
+    });
+    await using several = new SeveralOperators([settings]);
+    const loader = several.request();
+    const answers = await Promise.all(
+      Array.from({ length: 1000 }, (_unused, index) => line(index)).map(async (number) =>
+        Promise.all([
+          date(loader, number),
+          window(loader, number, 24),
+          window(loader, number, 72),
+          window(loader, number, 240),
+        ]),
+      ),
+    );
+    expect(
+      answers.filter((all) => String(all) === String([null, false, false, true])),
+    ).toHaveLength(1000);
+    expect({ tokens: operator.count('tokens'), misused: register.misused }).toEqual({
+      tokens,
+      misused: 0,
+    });
+    // The date, the largest window, and the middle one, which answers the smallest.
+    expect(operator.count('lookups')).toBe(3000);
+  });
+});
+
+describe('a token that is refused with 401', () => {
+  const PER_NUMBER = {
+    scopes: ONE_SCOPE,
+    prefixes: ['default'],
+    tokens: { use: 'per-number', marginSeconds: 5, defaultLifetimeSeconds: 60 },
+  } as const;
+
+  it('is replaced once, and the new one goes on to be used', async () => {
+    const revoked = new Set<string>();
+    await using operator = await WiredOperator.start({
+      lookUp: (received, response) => {
+        const isRevoked = revoked.has(String(received.headers.authorization));
+        if (isRevoked) answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401);
+        else answerJson(received, response, { swapped: false });
+      },
+    });
+    await using several = new SeveralOperators([operatorNamed('one', operator.url, PER_NUMBER)]);
+    const ask = (): Promise<boolean | string> => window(several.request(), line(1));
+    expect(await ask()).toBe(false);
+    revoked.add(String(operator.lookups[0]?.headers.authorization));
+    expect(await ask()).toBe(false);
+    expect(await ask()).toBe(false);
+    expect({ tokens: operator.count('tokens'), lookups: operator.count('lookups') }).toEqual({
+      tokens: 2,
+      lookups: 4,
+    });
+  });
+
+  it('time and again, is asked for again by the next lookup alone', async () => {
+    await using operator = await WiredOperator.start({
+      lookUp: (received, response) =>
+        answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
+    });
+    await using several = new SeveralOperators([operatorNamed('one', operator.url, PER_NUMBER)]);
+    expect(await window(several.request(), line(1))).toBe('OPERATOR_REFUSED');
+    expect({ tokens: operator.count('tokens'), lookups: operator.count('lookups') }).toEqual({
+      tokens: 2,
+      lookups: 2,
+    });
+    // What was refused is kept nowhere.
+    const again: PhoneNumber = line(1);
+    expect(await window(several.request(), again)).toBe('OPERATOR_REFUSED');
+    expect(operator.count('tokens')).toBe(4);
+  });
+});

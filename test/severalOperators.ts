@@ -1,0 +1,102 @@
+import type { Clock } from '../src/clock.ts';
+import { readConfig } from '../src/config.ts';
+import type { Environment } from '../src/config/environment.ts';
+import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
+import { createCorrelator } from '../src/http/correlator.ts';
+import type { SimSwapLoader } from '../src/loaders/simSwapLoader.ts';
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import { createSimSwaps, type SimSwapParts, type SimSwaps } from '../src/simSwaps.ts';
+import { systemClock } from '../src/systemClock.ts';
+import { askField } from './askedFields.ts';
+import { silentLog } from './silentLog.ts';
+import { callerNamed } from './values.ts';
+
+/** Changes of any members of an operator's settings, whatever its flow. */
+export type OperatorChanges = Partial<OperatorSettings>;
+
+/** The settings of one operator among several. */
+export function operatorNamed(
+  name: string,
+  url: string,
+  changes: OperatorChanges = {},
+  environment: Environment = {},
+): OperatorSettings {
+  const [settings] = readConfig({
+    OPERATOR_AUTH_URL: url,
+    OPERATOR_SIM_SWAP_URL: url,
+    OPERATOR_CLIENT_ID: 'test-client',
+    OPERATOR_CLIENT_SECRET: 'test-secret',
+    OPERATOR_TIMEOUT_MS: '60000',
+    ...environment,
+  }).operators;
+  if (settings === undefined) throw new Error('no operator');
+  const changed = { ...settings, name, prefixes: [], ...changes };
+  // A test that changes the grant changes the flow as well.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return changed as OperatorSettings;
+}
+
+/** Everything below GraphQL, asking several operators. */
+export class SeveralOperators implements AsyncDisposable {
+  readonly simSwaps: SimSwaps;
+  readonly #clock: Clock;
+
+  constructor(operators: readonly OperatorSettings[], parts: Partial<SimSwapParts> = {}) {
+    this.#clock = parts.clock ?? systemClock;
+    this.simSwaps = createSimSwaps({
+      operators: operators.map((settings) => ({ settings })),
+      consent: readConfig({}).consent,
+      clock: this.#clock,
+      log: silentLog,
+      ...parts,
+    });
+  }
+
+  /** The loader of a request of its own. */
+  request(caller = 'caller', signal = new AbortController().signal): SimSwapLoader {
+    const cameInAtMs = this.#clock.monotonicMs();
+    return this.simSwaps.forRequest({
+      caller: callerNamed(caller),
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator(undefined),
+      cameInAtMs,
+      signal,
+      deadlineMs: cameInAtMs + 60_000,
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.simSwaps.close();
+  }
+}
+
+/** An answer in one word: whether it swapped, the date, or the code of why there is no answer. */
+export async function window(
+  loader: SimSwapLoader,
+  number: PhoneNumber,
+  maxAgeHours = 240,
+): Promise<boolean | string> {
+  const answer = await askField(loader, number, 'simSwappedWithin', { maxAgeHours });
+  switch (answer.kind) {
+    case 'window':
+      return answer.swapped;
+    case 'failure':
+      return answer.failure.code;
+    case 'date':
+    case 'consent':
+      return answer.kind;
+  }
+}
+
+export async function date(loader: SimSwapLoader, number: PhoneNumber): Promise<string | null> {
+  const answer = await askField(loader, number, 'lastSimSwap');
+  switch (answer.kind) {
+    case 'date':
+      return answer.latestSimChange?.text ?? null;
+    case 'failure':
+      return answer.failure.code;
+    case 'window':
+    case 'consent':
+      return answer.kind;
+  }
+}

@@ -1,0 +1,403 @@
+import { inspect } from 'node:util';
+import { decodeJwt, decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Operation } from '../../src/domain/question.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { TokenMisused, type AccessToken } from '../../src/tokens/accessToken.ts';
+import type {
+  AssertionSettings,
+  AuthorizationSettings,
+  ClientCredentialsGrant,
+  ScopeSettings,
+  TokenReuseSettings,
+} from '../../src/tokens/authorizationSettings.ts';
+import { createClientAuthentication } from '../../src/tokens/clientAuthentication.ts';
+import { KeptTokens } from '../../src/tokens/keptTokens.ts';
+import { ReusableToken } from '../../src/tokens/reusableToken.ts';
+import {
+  TokenManager,
+  type Acquired,
+  type ExchangeContext,
+} from '../../src/tokens/tokenManager.ts';
+import { tokenReach } from '../../src/tokens/tokenReach.ts';
+import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
+import { settled, TestClock } from '../testClock.ts';
+import { ALICE, BOB } from '../values.ts';
+
+const TWO_SCOPES: ScopeSettings = {
+  operations: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },
+  openid: false,
+  joinedBy: ' ',
+};
+/** In two orders: a scope is a set. */
+const ONE_SCOPE: ScopeSettings = {
+  ...TWO_SCOPES,
+  operations: { 'retrieve-date': 'sim-swap profile', check: 'profile sim-swap' },
+};
+const NO_USERNAME: ClientCredentialsGrant = { type: 'client_credentials', inQuery: [] };
+
+type Changes = Partial<
+  Pick<AuthorizationSettings, 'grant' | 'scopes' | 'clientAuthentication'> & {
+    readonly tokens: Partial<TokenReuseSettings>;
+  }
+>;
+
+function settingsFor(url: string, { tokens, ...changes }: Changes): AuthorizationSettings {
+  const [settings] = readConfig({
+    OPERATOR_AUTH_URL: url,
+    OPERATOR_SIM_SWAP_URL: url,
+    OPERATOR_CLIENT_ID: 'client',
+    OPERATOR_CLIENT_SECRET: 'secret',
+  }).operators;
+  if (settings === undefined) throw new Error('no operator');
+  const changed = { ...settings, ...changes, tokens: { ...settings.tokens, ...tokens } };
+  // The grants of these tests are those of the 2-legged flow.
+  return changed as AuthorizationSettings;
+}
+
+class TestTokens implements AsyncDisposable {
+  readonly clock = new TestClock();
+  readonly tokens: TokenManager;
+  readonly #endpoint: TestEndpoint;
+
+  constructor(authUrl: string, changes: Changes) {
+    const settings = settingsFor(authUrl, changes);
+    this.#endpoint = new TestEndpoint(`${authUrl}/oauth/v1/token`);
+    const endpoint = this.#endpoint.guarded('client-credentials', this.clock);
+    this.tokens = new TokenManager(
+      settings,
+      { token: endpoint, backchannelAuthentication: endpoint, cibaToken: endpoint },
+      createClientAuthentication(settings.clientId, settings.clientAuthentication, this.clock),
+      this.clock,
+    );
+  }
+
+  acquire(
+    number: PhoneNumber,
+    operation: Operation,
+    context: Partial<ExchangeContext> = {},
+  ): Promise<Acquired> {
+    const deadlineMs = this.clock.monotonicMs() + AMPLE_MS;
+    const correlator = createCorrelator('request');
+    return this.tokens.acquire({ number, operation }, { correlator, deadlineMs, ...context });
+  }
+
+  /** Acquires it and gives the header that its lookup would carry. */
+  async header(number: PhoneNumber, operation: Operation): Promise<string> {
+    return tokenOf(await this.acquire(number, operation)).spend({ number, operation });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#endpoint[Symbol.asyncDispose]();
+  }
+}
+
+/** Issues `token-1`, `token-2`, … */
+function issuing(members: object = {}): Answer {
+  let count = 0;
+  return (received, response) => {
+    count += 1;
+    const token = { access_token: `token-${count}`, token_type: 'Bearer', expires_in: 300 };
+    answerJson(received, response, { ...token, ...members });
+  };
+}
+
+function tokenOf(acquired: Acquired): AccessToken {
+  if (acquired.kind !== 'acquired') throw new Error('No token was acquired.');
+  return acquired.token;
+}
+
+describe('a token', () => {
+  it.each<[string, Changes, string[]]>([
+    ['once', { tokens: { use: 'once' }, scopes: ONE_SCOPE }, ['1', '2', '3', '4']],
+    ['per-number, two scopes', { tokens: { use: 'per-number' } }, ['1', '2', '3', '4']],
+    [
+      'per-number, one scope',
+      { tokens: { use: 'per-number' }, scopes: ONE_SCOPE },
+      ['1', '1', '2', '2'],
+    ],
+    [
+      'any-number, two scopes',
+      { tokens: { use: 'any-number' }, grant: NO_USERNAME },
+      ['1', '2', '1', '2'],
+    ],
+    [
+      'any-number, one scope',
+      { tokens: { use: 'any-number' }, grant: NO_USERNAME, scopes: ONE_SCOPE },
+      ['1', '1', '1', '1'],
+    ],
+    [
+      'any-number, but with the number as username',
+      { tokens: { use: 'any-number' }, scopes: ONE_SCOPE },
+      ['1', '1', '2', '2'],
+    ],
+  ])('%s', async (_, changes, tokens) => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url, changes);
+    const headers = [
+      await test.header(ALICE, 'retrieve-date'),
+      await test.header(ALICE, 'check'),
+      await test.header(BOB, 'retrieve-date'),
+      await test.header(BOB, 'check'),
+    ];
+    expect(headers).toEqual(tokens.map((token) => `Bearer token-${token}`));
+    expect(server.received).toHaveLength(new Set(tokens).size);
+  });
+
+  it('is lent for one lookup at a time: what was lent works once', async () => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url, { tokens: { use: 'per-number' } });
+    const token = tokenOf(await test.acquire(ALICE, 'check'));
+    const subject = { number: ALICE, operation: 'check' } as const;
+    expect(() => token.spend({ ...subject, number: BOB })).toThrow(TokenMisused);
+    token.spend(subject);
+    expect(() => token.spend(subject)).toThrow(TokenMisused);
+  });
+
+  it.each<[string, object, number, number]>([
+    ['its margin before its end', { expires_in: 300 }, 294_999, 295_000],
+    ['after the lifetime of the settings where none is said', { expires_in: null }, 54_999, 55_000],
+  ])('is replaced %s, counted from sending', async (_, members, stillMs, overMs) => {
+    const sendingMs = 2000;
+    await using server = await RecordingServer.start((received, response) => {
+      void test.clock.advance(sendingMs).then(() => answer(received, response));
+    });
+    const answer = issuing(members);
+    await using test = new TestTokens(server.url, {
+      tokens: { use: 'per-number', marginSeconds: 5, defaultLifetimeSeconds: 60 },
+    });
+    await test.header(ALICE, 'check');
+    await test.clock.advance(stillMs - sendingMs);
+    expect(await test.header(ALICE, 'check')).toBe('Bearer token-1');
+    await test.clock.advance(overMs - stillMs);
+    test.clock.setWall(0);
+    expect(await test.header(ALICE, 'check')).toBe('Bearer token-2');
+  });
+
+  it('that ends within the margin serves those that wait for it, and is not kept', async () => {
+    await using server = await RecordingServer.start(issuing({ expires_in: 5 }));
+    await using test = new TestTokens(server.url, { tokens: { use: 'per-number' } });
+    const both = [test.header(ALICE, 'check'), test.header(ALICE, 'check')];
+    expect(await Promise.all(both)).toEqual(['Bearer token-1', 'Bearer token-1']);
+    expect(await test.header(ALICE, 'check')).toBe('Bearer token-2');
+  });
+
+  it('that was refused is replaced, and one that came in its place is not dropped for it', async () => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url, { tokens: { use: 'per-number' } });
+    const [first, second] = [
+      await test.acquire(ALICE, 'check'),
+      await test.acquire(ALICE, 'check'),
+    ];
+    tokenOf(first).refused();
+    expect(await test.header(ALICE, 'check')).toBe('Bearer token-2');
+    tokenOf(second).refused();
+    expect(await test.header(ALICE, 'check')).toBe('Bearer token-2');
+    expect(server.received).toHaveLength(2);
+  });
+});
+
+describe('many that wait for one token', () => {
+  it('make one request, and each gets the right to its own lookup', async () => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url, {
+      tokens: { use: 'any-number' },
+      grant: NO_USERNAME,
+      scopes: ONE_SCOPE,
+    });
+    const headers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        test.header(index % 2 === 0 ? ALICE : BOB, 'check'),
+      ),
+    );
+    expect(new Set(headers)).toEqual(new Set(['Bearer token-1']));
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('hear of one failure, which is not kept', async () => {
+    let isDown = true;
+    const issue = issuing();
+    await using server = await RecordingServer.start((received, response) => {
+      if (isDown) answerJson(received, response, { error: 'invalid_client' }, 401);
+      else issue(received, response);
+    });
+    await using test = new TestTokens(server.url, { tokens: { use: 'per-number' } });
+    const outcomes = await Promise.all([
+      test.acquire(ALICE, 'check'),
+      test.acquire(ALICE, 'check'),
+    ]);
+    expect(outcomes.map((one) => one.kind)).toEqual(['failed', 'failed']);
+    expect(server.received).toHaveLength(1);
+    isDown = false;
+    expect(await test.header(ALICE, 'check')).toBe('Bearer token-1');
+  });
+
+  it('one that hangs up leaves the others their token', async () => {
+    const held = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    const issue = issuing();
+    await using server = await RecordingServer.start((received, response) => {
+      arrived.resolve();
+      void held.promise.then(() => issue(received, response));
+    });
+    await using test = new TestTokens(server.url, { tokens: { use: 'per-number' } });
+    const hangingUp = new AbortController();
+    const first = test.acquire(ALICE, 'check', { signal: hangingUp.signal });
+    const second = test.acquire(ALICE, 'check', { signal: new AbortController().signal });
+    await arrived.promise;
+    hangingUp.abort();
+    expect(await first).toEqual({
+      kind: 'failed',
+      failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
+    });
+    held.resolve();
+    expect((await second).kind).toBe('acquired');
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('when all hang up the request is ended, and the next one starts anew', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const issue = issuing();
+    await using server = await RecordingServer.start((received, response) => {
+      if (server.received.length > 1) issue(received, response);
+      arrived.resolve();
+    });
+    await using test = new TestTokens(server.url, { tokens: { use: 'per-number' } });
+    const hangingUp = new AbortController();
+    const first = test.acquire(ALICE, 'check', { signal: hangingUp.signal });
+    await arrived.promise;
+    hangingUp.abort();
+    expect((await first).kind).toBe('failed');
+    await settled();
+    expect(await test.header(ALICE, 'check')).toBe('Bearer token-1');
+    await server.connections[0]?.closed;
+  });
+});
+
+describe('kept tokens', () => {
+  const settings = settingsFor('http://127.0.0.1:9', { tokens: { use: 'per-number' } });
+
+  function reusable(number: PhoneNumber, value: string, expiresAtMs = 1e9): ReusableToken {
+    const reachOf = tokenReach.bind(undefined, settings);
+    const reach = reachOf({ number, operation: 'check' });
+    return new ReusableToken({ value, expiresAtMs, reach, reachOf });
+  }
+
+  it('are bounded in bytes: the one that is kept longest goes first', () => {
+    const kept = new KeptTokens(new TestClock(), 0, 40_000);
+    for (let index = 0; index < 10; index += 1)
+      kept.keep(`${index}`, reusable(ALICE, 'x'.repeat(8192)));
+    expect(Array.from({ length: 10 }, (_, index) => kept.find(`${index}`) !== undefined)).toEqual([
+      ...Array<boolean>(8).fill(false),
+      true,
+      true,
+    ]);
+  });
+
+  it('that are over go when another comes', async () => {
+    const clock = new TestClock();
+    const kept = new KeptTokens(clock, 0, 2 * 600);
+    kept.keep('over', reusable(ALICE, 'a', clock.monotonicMs() + 10));
+    await clock.advance(10);
+    kept.keep('one', reusable(ALICE, 'b'));
+    kept.keep('two', reusable(ALICE, 'c'));
+    expect(kept.find('one')).toBeDefined();
+    expect(kept.find('two')).toBeDefined();
+    expect(kept.find('over')).toBeUndefined();
+  });
+
+  it('lend nothing beyond their reach', () => {
+    const token = reusable(ALICE, 'value');
+    expect(() => token.lend({ number: BOB, operation: 'check' }, () => undefined)).toThrow(
+      TokenMisused,
+    );
+    expect(() =>
+      token.lend({ number: ALICE, operation: 'retrieve-date' }, () => undefined),
+    ).toThrow(TokenMisused);
+  });
+
+  it.each<[string, (token: ReusableToken) => string]>([
+    ['String()', (token) => String(token)],
+    ['JSON', (token) => JSON.stringify({ token })],
+    ['inspect', (token) => inspect({ token }, { depth: 9, showHidden: true })],
+  ])('show themselves redacted to %s', (_, show) => {
+    const shown = show(reusable(ALICE, 'secret-value'));
+    expect(shown).toContain('ReusableToken(redacted)');
+    expect(shown).not.toContain('secret-value');
+    expect(shown).not.toContain(ALICE);
+  });
+});
+
+describe('a JWT as the grant', async () => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const assertion: AssertionSettings = {
+    privateKeyPem: await exportPKCS8(privateKey),
+    alg: 'ES256',
+    kid: 'key-1',
+    lifetimeSeconds: 60,
+    audience: {
+      token: 'https://operator.example/token',
+      backchannelAuthentication: 'https://operator.example/bc-authorize',
+      cibaToken: 'https://operator.example/token',
+    },
+  };
+  const grant = {
+    type: 'jwt-bearer',
+    assertion,
+    subject: { before: 'tel:', form: 'with-plus', after: '' },
+  } as const;
+  const scopes: ScopeSettings = { ...ONE_SCOPE, purpose: 'dpv:FraudPreventionAndDetection' };
+
+  it('names the number and the scope inside the assertion, which proves the client as well', async () => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url, {
+      grant,
+      scopes,
+      clientAuthentication: { method: 'private_key_jwt', assertion },
+    });
+    await test.header(ALICE, 'check');
+    await test.header(ALICE, 'check');
+
+    const forms = server.received.map(({ body }) => new URLSearchParams(body));
+    expect([...(forms[0]?.keys() ?? [])]).toEqual(['grant_type', 'assertion']);
+    expect(forms[0]?.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer');
+    expect(server.received[0]?.headers).not.toHaveProperty('authorization');
+
+    const jwts = forms.map((form) => form.get('assertion') ?? '');
+    expect(decodeProtectedHeader(jwts[0] ?? '')).toEqual({
+      alg: 'ES256',
+      typ: 'JWT',
+      kid: 'key-1',
+    });
+    const { payload } = await jwtVerify(jwts[0] ?? '', publicKey, {
+      currentDate: new Date(test.clock.nowMs()),
+      issuer: 'client',
+      audience: 'https://operator.example/token',
+      subject: 'tel:+447700900001',
+    });
+    expect(payload).toMatchObject({ scope: 'dpv:FraudPreventionAndDetection profile sim-swap' });
+    expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(60);
+    expect(new Set(jwts.map((jwt) => decodeJwt(jwt).jti)).size).toBe(2);
+  });
+
+  it('stands beside a client authentication of another kind', async () => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url, { grant, scopes });
+    await test.header(ALICE, 'check');
+    expect(server.received[0]?.headers.authorization).toMatch(/^Basic /);
+  });
+
+  it('makes tokens for one number each, also at any-number', async () => {
+    await using server = await RecordingServer.start(issuing());
+    await using test = new TestTokens(server.url, { grant, scopes, tokens: { use: 'any-number' } });
+    const headers = [
+      await test.header(ALICE, 'check'),
+      await test.header(ALICE, 'retrieve-date'),
+      await test.header(BOB, 'check'),
+    ];
+    expect(headers).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
+  });
+});
