@@ -1,8 +1,6 @@
 import type { Clock } from './clock.ts';
-import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
-import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
+import { EchoPolicy, type EchoSetting, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import type { EndpointName, OperatorHeader } from './http/wireSettings.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
@@ -47,11 +45,13 @@ import {
   type DiscoverySource,
   type CibaGrant,
 } from './tokens/authorizationSettings.ts';
+import { silentReplies } from './operator/silentReplies.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
 import { Discovery } from './tokens/discovery/discovery.ts';
+import { SeenTokens } from './tokens/seenTokens.ts';
 import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
@@ -92,12 +92,12 @@ export interface SimSwapParts {
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
-  echo(setting: EchoSetting): ReplyCheck;
+  echo(setting: EchoSetting, silent: SilentReplies, clock: Clock): ReplyCheck;
   readonly retry: typeof decideRetry;
 }
 
 const JUDGES: Judges = {
-  echo: (setting) => new EchoPolicy(setting),
+  echo: (setting, silent, clock) => new EchoPolicy(setting, silent, clock),
   retry: decideRetry,
   retrieveDate: judgeRetrieveDate,
   check: judgeCheck,
@@ -130,13 +130,20 @@ function createRouting(
 ): OpenedRouting {
   if (settings === undefined) return { routing: operators, close: () => Promise.resolve() };
   const { url, timeoutMs, headers } = settings;
-  const replyCheck = judges.echo('auto');
   const endpoint = new Endpoint(
-    { url, timeoutMs, connections: DIRECTORY_CONNECTIONS, replyCheck, headers },
-    { abortListeners },
+    {
+      name: NUMBER_DIRECTORY,
+      url,
+      timeoutMs,
+      connections: DIRECTORY_CONNECTIONS,
+      http2: 'auto',
+      replyCheck: judges.echo('auto', 'fresh', clock),
+      headers,
+    },
+    { abortListeners, clock, log },
   );
   const guarded = new GuardedEndpoint(endpoint, {
-    name: 'number directory',
+    name: NUMBER_DIRECTORY,
     kind: 'directory',
     circuit: new Circuit(clock),
     budget: new RetryBudget(clock),
@@ -152,6 +159,7 @@ function createRouting(
 }
 
 /** As many as to an operator's endpoint. */
+const NUMBER_DIRECTORY = 'number directory';
 const DIRECTORY_CONNECTIONS = 256;
 
 interface ServedOperator extends ServingOperator {
@@ -169,7 +177,7 @@ function createServedOperator(
 ): ServedOperator {
   const { name, prefixes, others } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
-  const create = guardedEndpoints(settings, parts, { abortListeners });
+  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners });
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const route = createRoute({
@@ -228,9 +236,18 @@ function guardedEndpoints(
   };
   return (name, url) => {
     const { timeoutMs, connections } = settings.limits;
-    const replyCheck = judges.echo(settings.correlator.echo);
-    const headers = fixedHeaders(settings.headers, name);
-    const endpoint = new Endpoint({ url, timeoutMs, connections, replyCheck, headers }, shared);
+    const endpoint = new Endpoint(
+      {
+        name: ENDPOINTS[name].name,
+        url,
+        timeoutMs,
+        connections,
+        http2: settings.http2,
+        replyCheck: judges.echo(settings.correlator.echo, silentReplies(settings, name), clock),
+        headers: fixedHeaders(settings.headers, name),
+      },
+      shared,
+    );
     return new GuardedEndpoint(endpoint, {
       ...ENDPOINTS[name],
       circuit: new Circuit(clock),
@@ -323,7 +340,8 @@ function createTokenManager(
 ): TokenManager {
   const { clientId, clientAuthentication } = settings;
   const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
-  return new TokenManager(settings, endpoints, authenticate, clock);
+  const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
+  return new TokenManager(settings, endpoints, authenticate, clock, seenTokens);
 }
 
 /** What the route of one operator's lookups takes. */
