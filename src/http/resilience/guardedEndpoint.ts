@@ -99,6 +99,12 @@ interface ExchangeNames {
   readonly sentAs?: string;
 }
 
+/** The request ended while it waited for its turn. */
+const HUNG_UP: Exchange = {
+  kind: 'fault',
+  fault: { cause: 'cancelled', sent: false, detail: 'the request ended' },
+};
+
 function notBegun(turn: Extract<Turn, { kind: 'not-in-time' }>): Exchange {
   const { retryAfterSeconds: seconds } = turn;
   const detail = 'the rate of the contract is reached';
@@ -229,7 +235,7 @@ export class GuardedEndpoint {
       case 'now':
         return send();
       case 'not-in-time':
-        return notBegun(turn);
+        return signal?.aborted === true ? HUNG_UP : notBegun(turn);
     }
   }
 
