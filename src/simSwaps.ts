@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { EchoPolicy, type ReplyCheck } from './http/echo.ts';
+import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
 import { headersAt } from './http/operatorHeaders.ts';
@@ -22,7 +22,8 @@ import {
 } from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
-import { DirectLookups } from './lookups/directLookups.ts';
+import { ConsentTokens } from './lookups/consentTokens.ts';
+import { DirectLookups, type DirectParts } from './lookups/directLookups.ts';
 import { Executor } from './lookups/executor.ts';
 import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
@@ -32,6 +33,7 @@ import { NumberTurns } from './lookups/numberTurns.ts';
 import type { Operators } from './lookups/operators.ts';
 import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
 import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
+import { ReusedConsents } from './lookups/reusedConsents.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { operatorLog } from './operator/operatorLog.ts';
@@ -49,11 +51,15 @@ import {
   type DiscoverySource,
   type CibaGrant,
 } from './tokens/authorizationSettings.ts';
+import { silentReplies } from './operator/silentReplies.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
+import { KeptTokens } from './tokens/keptTokens.ts';
+import { tokenReach } from './tokens/tokenReach.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
 import { Discovery } from './tokens/discovery/discovery.ts';
+import { SeenTokens } from './tokens/seenTokens.ts';
 import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
@@ -94,12 +100,16 @@ export interface SimSwapParts {
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
-  echo(settings: Pick<CorrelatorSettings, 'echo' | 'header'>): ReplyCheck;
+  echo(
+    settings: Pick<CorrelatorSettings, 'echo' | 'header'>,
+    silent: SilentReplies,
+    clock: Clock,
+  ): ReplyCheck;
   readonly retry: typeof decideRetry;
 }
 
 const JUDGES: Judges = {
-  echo: ({ echo, header }) => new EchoPolicy(echo, header),
+  echo: ({ echo, header }, silent, clock) => new EchoPolicy(echo, silent, clock, header),
   retry: decideRetry,
   retrieveDate: judgeRetrieveDate,
   check: judgeCheck,
@@ -132,13 +142,20 @@ function createRouting(
 ): OpenedRouting {
   if (settings === undefined) return { routing: operators, close: () => Promise.resolve() };
   const { url, timeoutMs, headers } = settings;
-  const replyCheck = judges.echo({ echo: 'auto', header: 'x-correlator' });
   const endpoint = new Endpoint(
-    { url, timeoutMs, connections: DIRECTORY_CONNECTIONS, replyCheck, headers },
-    { abortListeners },
+    {
+      name: NUMBER_DIRECTORY,
+      url,
+      timeoutMs,
+      connections: DIRECTORY_CONNECTIONS,
+      http2: 'auto',
+      replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
+      headers,
+    },
+    { abortListeners, clock, log },
   );
   const guarded = new GuardedEndpoint(endpoint, {
-    name: 'number directory',
+    name: NUMBER_DIRECTORY,
     kind: 'directory',
     circuit: new Circuit(clock),
     budget: new RetryBudget(clock),
@@ -157,6 +174,7 @@ function createRouting(
 }
 
 /** As many as to an operator's endpoint. */
+const NUMBER_DIRECTORY = 'number directory';
 const DIRECTORY_CONNECTIONS = 256;
 
 interface ServedOperator extends ServingOperator {
@@ -174,7 +192,7 @@ function createServedOperator(
 ): ServedOperator {
   const { name, prefixes, others } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
-  const create = guardedEndpoints(settings, parts, { abortListeners });
+  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners });
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const route = createRoute({
@@ -240,10 +258,12 @@ function guardedEndpoints(
     const { fixed, generated } = headersAt(settings.headers, name);
     const endpoint = new Endpoint(
       {
+        name: ENDPOINTS[name].name,
         url,
         timeoutMs,
         connections,
-        replyCheck: judges.echo(correlator),
+        http2: settings.http2,
+        replyCheck: judges.echo(correlator, silentReplies(settings, name), clock),
         headers: fixed,
         correlatorHeader: correlator.header,
         generatedHeaders: generated,
@@ -334,7 +354,8 @@ function createTokenManager(
 ): TokenManager {
   const { clientId, clientAuthentication } = settings;
   const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
-  return new TokenManager(settings, endpoints, authenticate, clock);
+  const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
+  return new TokenManager(settings, endpoints, authenticate, clock, seenTokens);
 }
 
 /** What the route of one operator's lookups takes. */
@@ -353,13 +374,16 @@ function createRoute(parts: RouteParts): LookupRoute {
   const { keptFacts } = stores;
   switch (settings.flow) {
     case '2-legged': {
-      const route = new SharedLookups(directLookups(parts), { keptFacts, admission });
+      const acquire: DirectParts['acquire'] = (subject, context) =>
+        parts.tokens.acquire(subject, context);
+      const direct = directLookups(parts, { acquire });
+      const route = new SharedLookups(direct, { keptFacts, admission });
       // There is nothing to recall unless facts are kept.
       if (keptFacts.keepMs === 0) return route;
       return new KeptAnswers(route, { keptFacts, admission, offer: settings });
     }
     case '3-legged':
-      return new KeptAnswers(consentedLookups(parts, settings.grant), {
+      return new KeptAnswers(consentRoute(parts, settings.grant), {
         keptFacts,
         admission,
         offer: settings,
@@ -374,20 +398,56 @@ function bulkhead({ settings, clock }: RouteParts): Bulkhead {
   return new Bulkhead({ permits: settings.limits.permits, queue: QUEUE }, clock);
 }
 
-function directLookups(parts: RouteParts): DirectLookups {
-  const { settings, tokens, operator, admission, clock } = parts;
+function directLookups(
+  parts: RouteParts,
+  tokens: Pick<DirectParts, 'acquire' | 'consentIdOf'>,
+): DirectLookups {
+  const { settings, operator, admission, clock } = parts;
   const turns = settings.oneCallPerNumber ? new NumberTurns(clock) : undefined;
   const bulkheads = { 'retrieve-date': bulkhead(parts), check: bulkhead(parts) };
-  return new DirectLookups({ tokens, operator, admission, bulkheads, turns, clock });
+  return new DirectLookups({ ...tokens, operator, admission, bulkheads, turns, clock });
 }
 
-function consentedLookups(parts: RouteParts, { firstPoll }: CibaGrant): ConsentedLookups {
+function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
+  const { settings, consent, stores, admission, clock } = parts;
+  switch (settings.tokens.use) {
+    case 'once':
+      return consentedLookups(parts, grant);
+    case 'per-number':
+    case 'any-number': {
+      const tokens = new ConsentTokens({
+        kept: new KeptTokens(clock, settings.tokens.marginSeconds * 1000),
+        reachOf: (subject) => tokenReach(settings, subject),
+        failureMs: consent.failureSeconds * 1000,
+        clock,
+      });
+      const further = directLookups(parts, {
+        acquire: (subject, _context, asker) => tokens.acquire(asker, subject),
+        consentIdOf: (subject, asker) => tokens.consentIdOf(asker, subject),
+      });
+      const { keptFacts } = stores;
+      const direct = new SharedLookups(further, { keptFacts, admission });
+      return new ReusedConsents({
+        consented: consentedLookups(parts, grant, tokens),
+        direct,
+        tokens,
+      });
+    }
+  }
+}
+
+function consentedLookups(
+  parts: RouteParts,
+  { firstPoll }: CibaGrant,
+  consentTokens?: ConsentTokens,
+): ConsentedLookups {
   const { settings, consent, stores, admission, tokens, operator, clock } = parts;
   // An exchange and its one retry.
   const exchangeMs = 2 * settings.limits.timeoutMs;
   return new ConsentedLookups(
     {
       tokens,
+      consentTokens,
       operator,
       admission,
       store: stores.consents,

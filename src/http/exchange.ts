@@ -67,3 +67,11 @@ export interface Post {
   readonly correlator: string;
   readonly signal?: AnyAbortSignal | undefined;
 }
+
+/** A POST with all that its endpoint adds. */
+export interface AddressedPost extends Post {
+  /** With its query. */
+  readonly path: string;
+  /** The name of the header, which stands among the headers, in lower case. */
+  readonly correlatorHeader: string;
+}

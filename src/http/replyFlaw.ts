@@ -21,6 +21,8 @@ export type ReplyFlaw =
   | 'date ahead'
   | 'date before 1991'
   | 'wrong access_token'
+  /** On a connection that a stray reply may have come on. */
+  | 'a token that came before'
   | 'wrong token_type'
   | 'wrong expires_in'
   | 'wrong auth_req_id'

@@ -19,9 +19,10 @@ export function lookupRequest(
   lookup: Lookup,
   number: PhoneNumber,
 ): LookupRequestParts {
-  const { send, place, form } = phoneNumber;
+  const { place, form } = phoneNumber;
   const window = windowOf(lookup, reading);
-  if (!isSent(send, grant)) return { headers: [], body: JSON.stringify(window) };
+  if (!sendsPhoneNumber({ grant, phoneNumber }))
+    return { headers: [], body: JSON.stringify(window) };
   const written = writeNumber(number, form);
   switch (place.in) {
     case 'body':
@@ -34,22 +35,23 @@ export function lookupRequest(
   }
 }
 
-function isSent(
-  send: LookupWriting['phoneNumber']['send'],
-  grant: LookupWriting['grant'],
-): boolean {
-  switch (send) {
+/** Whether the lookups of an operator name the number beside the token. Pure. */
+export function sendsPhoneNumber({
+  grant,
+  phoneNumber,
+}: Pick<LookupWriting, 'grant' | 'phoneNumber'>): boolean {
+  switch (phoneNumber.send) {
     case 'always':
       return true;
     case 'never':
       return false;
     case 'auto':
-      return !namesNumber(grant);
+      return !isToldByToken(grant);
   }
 }
 
 /** Whether the API knows the number by the token: then CAMARA 2 answers 422 to one that is named beside it. */
-function namesNumber({ type }: LookupWriting['grant']): boolean {
+function isToldByToken({ type }: LookupWriting['grant']): boolean {
   switch (type) {
     // Its `username` binds the token in ways of each operator's own; the service's document names both.
     case 'client_credentials':

@@ -68,6 +68,7 @@ export class Operator {
       about: number,
       urgency: context,
       isRetry,
+      isTokenUnproven: token.isUnproven,
       make: () => ({
         headers: ['authorization', authorization, ...headers],
         contentType: 'application/json',
@@ -81,7 +82,7 @@ export class Operator {
             return { kind: 'failed', failure: judgeFault(exchange.fault) };
           case 'reply': {
             const { reply, sentAtMs, isUnproven = false } = exchange;
-            if (reply.status === 401 && !isUnproven) token.refused();
+            if (isRefusal(reply.status, token) && !isUnproven) token.refused();
             const { flow, reading, errors } = this.#settings;
             const nowMs = this.#clock.nowMs();
             return call.judge(reply, { sentAtMs, nowMs, flow, reading, errors, isUnproven });
@@ -114,6 +115,11 @@ export class Operator {
 interface LookupCall {
   readonly endpoint: GuardedEndpoint;
   readonly judge: (reply: HttpReply, made: LookupExchange) => Judgement<Fact>;
+}
+
+/** Whether a lookup's status refuses its token: one of another number is refused with 403 as well. */
+function isRefusal(status: number, { isUnproven }: AccessToken): boolean {
+  return status === 401 || (status === 403 && isUnproven);
 }
 
 function messageOf({ lookup }: LookupOrder, { correlator }: ExchangeContext): LookupMessage {

@@ -25,6 +25,8 @@ export interface IssuedToken {
    * since the token is older than its arrival.
    */
   readonly expiresAtMs?: number;
+  /** Whether its reply may be that of another request: then the lookup's reply tells. */
+  readonly isUnproven?: true;
 }
 
 /** A backchannel authentication request that the operator accepted (OpenID CIBA Core §7.3). */
@@ -39,6 +41,14 @@ type Failed = {
   readonly kind: 'failed';
   readonly failure: LookupFailure;
   readonly flaw?: ReplyFlaw;
+};
+
+/** A token that came before: it, or this one, was the reply to another request. */
+export const SEEN_TOKEN: Failed & { readonly isUnproven: true } = {
+  kind: 'failed',
+  failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'number' },
+  flaw: 'a token that came before',
+  isUnproven: true,
 };
 
 export type TokenJudgement = { readonly kind: 'issued'; readonly issued: IssuedToken } | Failed;

@@ -12,6 +12,8 @@ export interface FinishedExchange {
   /** `Retry-After` of its reply, if it has one. */
   readonly retryAfterSeconds: number | undefined;
   readonly timeLeftMs: number;
+  /** Whether the token of a lookup may have been issued for another number. */
+  readonly isTokenUnproven?: boolean;
 }
 
 /** What the operator's onboarding and the settings allow. */
@@ -72,13 +74,14 @@ function byFault(
 
 function byStatus(
   status: number,
-  { kind, retryAfterSeconds }: FinishedExchange,
+  { kind, retryAfterSeconds, isTokenUnproven = false }: FinishedExchange,
   rules: RetryRules,
 ): RetryDecision {
   const afterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
   switch (kind) {
     case 'lookup':
-      if (status === 401) return rules.canTakeNewToken ? again('new-token') : NONE;
+      if (status === 401 || (status === 403 && isTokenUnproven))
+        return rules.canTakeNewToken ? again('new-token') : NONE;
       return isServerError(status) ? onDoubt(rules, afterMs) : NONE;
     case 'client-credentials':
     case 'directory':

@@ -48,6 +48,11 @@ export class DiscoveredEndpoint {
     return this.#place(address).post({ ...request, judge });
   }
 
+  /** See {@link GuardedEndpoint.distrust}: wherever it was asked of late. */
+  distrust(): void {
+    for (const place of this.#places.values()) place.distrust();
+  }
+
   /** Breaks what is still under way and closes the connections. */
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#places.values(), (place) => place.close()));
