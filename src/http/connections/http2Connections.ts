@@ -61,8 +61,6 @@ export class Http2Connections implements ConnectionEvents {
       'https',
       ':authority',
       url.host,
-      ':path',
-      url.pathname,
       ...overHttp2(headers),
     ];
   }
