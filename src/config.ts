@@ -4,7 +4,7 @@ import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
-import { isLoopback } from './config/loopback.ts';
+import { isLoopback } from './http/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import { readOperators, type OperatorsConfig } from './config/operators.ts';
 import { readPrice } from './config/price.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launchSimulator } from '../../src/simulator/launch.ts';
+import { launchSimulator, type LaunchedSimulator } from '../../src/simulator/launch.ts';
 import type { Subgraph } from './composition.ts';
 import { startProgram } from '../processes.ts';
 
@@ -24,14 +24,26 @@ interface Ports {
   readonly simSwap: number;
 }
 
+type Settings = Readonly<Record<string, string>>;
+
+/** The settings that lead the SIM swap subgraph to an operator. */
+export function askingSimulator(simulator: LaunchedSimulator): Settings {
+  return {
+    OPERATOR_AUTH_URL: simulator.authUrl,
+    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+    OPERATOR_CLIENT_ID: simulator.clientId,
+    OPERATOR_CLIENT_SECRET: simulator.clientSecret,
+  };
+}
+
 /**
  * Starts both subgraphs, and the operator.
  *
- * @param settings of the SIM swap subgraph, beside those that lead it to the operator
+ * @param settings of the SIM swap subgraph, for the operator that runs by then
  */
 export async function startSubgraphs(
   ports: Ports,
-  settings: Readonly<Record<string, string>> = {},
+  settings: (simulator: LaunchedSimulator) => Settings | Promise<Settings> = askingSimulator,
 ): Promise<Subgraphs> {
   await using started = new AsyncDisposableStack();
   const simulator = await launchSimulator();
@@ -40,11 +52,7 @@ export async function startSubgraphs(
     ...process.env,
     ROLE: 'subgraph',
     PORT: String(ports.simSwap),
-    OPERATOR_AUTH_URL: simulator.authUrl,
-    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
-    OPERATOR_CLIENT_ID: simulator.clientId,
-    OPERATOR_CLIENT_SECRET: simulator.clientSecret,
-    ...settings,
+    ...(await settings(simulator)),
   });
   started.defer(() => simSwap.stop());
   const accounts = await startProgram(new URL('accounts/main.ts', import.meta.url), {

@@ -12,10 +12,13 @@ import { compose, fetchSdl } from '../../supergraph/composition.ts';
 import { startGateway, startSubgraphs } from '../../supergraph/stack.ts';
 import { Desk } from '../server/desk.ts';
 import { SESSION_LIMITS, type DeskSettings, type Purpose } from '../server/settings.ts';
+import { operatorSettings, type Operators } from './operators.ts';
 import { BATCH_SCOPE, CLIENT_ID, PEOPLE, READ_SCOPE } from './people.ts';
 
 /** What may differ from the demo. */
 export interface StackOptions {
+  /** `both` where it is left out. */
+  readonly operators?: Operators;
   /** Settings of the SIM swap service. */
   readonly service?: Readonly<Record<string, string>>;
   /** Settings of the desk. */
@@ -104,23 +107,23 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
 
   const routerSecret = randomBytes(32).toString('base64url');
   const subgraphs = started.use(
-    await startSubgraphs(
-      { accounts: 0, simSwap: 0 },
-      {
-        JWT_JWKS_URL: `${issuer}/jwks`,
-        JWT_ISSUER: issuer,
-        JWT_AUDIENCE: RESOURCE,
-        BATCH_SCOPE,
-        PURPOSES: PURPOSES.map(({ id }) => id).join(','),
-        ROUTER_SECRET: routerSecret,
-        AUDIT_LOG: auditLog,
-        AUDIT_KEY: randomBytes(32).toString('base64url'),
-        QUOTA_CLIENTS: JSON.stringify({
-          [CLIENT_ID]: { numbersPerHour: 25_000, lookupsPerHour: 100_000 },
-        }),
-        ...options.service,
-      },
-    ),
+    await startSubgraphs({ accounts: 0, simSwap: 0 }, async (simulator) => ({
+      ...(await operatorSettings(options.operators ?? 'both', simulator, directory)),
+      // The page shows that it waits for the owner of a number, rather than a request that hangs.
+      CONSENT_WAIT_MS: '300',
+      JWT_JWKS_URL: `${issuer}/jwks`,
+      JWT_ISSUER: issuer,
+      JWT_AUDIENCE: RESOURCE,
+      BATCH_SCOPE,
+      PURPOSES: PURPOSES.map(({ id }) => id).join(','),
+      ROUTER_SECRET: routerSecret,
+      AUDIT_LOG: auditLog,
+      AUDIT_KEY: randomBytes(32).toString('base64url'),
+      QUOTA_CLIENTS: JSON.stringify({
+        [CLIENT_ID]: { numbersPerHour: 25_000, lookupsPerHour: 100_000 },
+      }),
+      ...options.service,
+    })),
   );
   const { accounts, simSwap, statsUrl } = subgraphs;
   // The service tells its schema to its router alone; it is in the repository.

@@ -10,7 +10,7 @@ import {
   OPERATOR_DEFAULTS,
   STANDARD_PATHS,
 } from '../../operator/operatorDefaults.ts';
-import { addressProblem } from '../address.ts';
+import { addressProblem } from '../../http/address.ts';
 import { TEMPLATE } from './template.ts';
 
 /*
@@ -225,6 +225,16 @@ const operator = z
         documentUrl: address
           .optional()
           .describe('of the document; below the issuer by OpenID Connect Discovery where absent'),
+        hosts: z
+          .array(
+            z
+              .string()
+              .regex(/^[a-z0-9.-]+$/, 'must be the name of a host, without scheme and port'),
+          )
+          .default([])
+          .describe(
+            'where endpoints may lie beside the hosts of these two: our credentials are sent there',
+          ),
       })
       .optional()
       .describe('an OpenID discovery document that names the endpoints, in the place of `authUrl`'),
@@ -371,6 +381,16 @@ const operator = z
       .default(DEFAULTS.retriesLookups)
       .describe(
         'whether a lookup whose outcome is unknown is made once more, at the price of a second bill',
+      ),
+    http2: z
+      .enum(['auto', 'never'])
+      .default(DEFAULTS.http2)
+      .describe('auto speaks HTTP/2 where the operator offers it; never speaks HTTP/1.1 alone'),
+    tokenMismatch: z
+      .enum(['accepted', 'refused'])
+      .default(DEFAULTS.tokenMismatch)
+      .describe(
+        'whether the operator refuses a lookup whose token was issued for another number: refused keeps connections to a token endpoint that echoes nothing',
       ),
     oneCallPerNumber: z
       .boolean()

@@ -20,7 +20,7 @@ import type {
   FlowSettings,
   SignedRequestSettings,
 } from '../../tokens/authorizationSettings.ts';
-import { withoutLastSlash } from '../address.ts';
+import { withoutLastSlash } from '../../http/address.ts';
 import type {
   ClientEntry,
   OperatorEntry,
@@ -106,12 +106,13 @@ function authorizationOf({
   if (discovery === undefined) {
     return addressesBelow(withoutLastSlash(authUrl ?? ''), simSwapUrl, paths).authorization;
   }
-  const { issuer, documentUrl } = discovery;
+  const { issuer, documentUrl, hosts } = discovery;
   return {
     from: 'discovery',
     issuer,
     // OpenID Connect Discovery 1.0 §4.1.
     documentUrl: documentUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+    hosts,
   };
 }
 
@@ -188,6 +189,8 @@ function lookupSettingsOf(entry: OperatorEntry, secretOf: ReadSecret): LookupSet
     },
     retriesLookups: entry.retryLookups,
     oneCallPerNumber: entry.oneCallPerNumber,
+    http2: entry.http2,
+    tokenMismatch: entry.tokenMismatch,
     errors: {
       wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)),
       rules: errors.rules.map(ruleOf),

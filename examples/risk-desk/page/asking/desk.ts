@@ -293,12 +293,7 @@ export class Desk {
   }
 }
 
-function answered(
-  row: DeskRow,
-  customer: Customer | null,
-  answer: Answer,
-  nowMs: number,
-): DeskRow {
+function answered(row: DeskRow, customer: Customer | null, answer: Answer, nowMs: number): DeskRow {
   const waits = WINDOWS_HOURS.map((hours) => {
     const window = answer.windows[hours];
     return window.kind === 'unknown' ? (window.retryAfterSeconds ?? 0) : 0;

@@ -148,7 +148,11 @@ function failure(error: unknown): Reply<never> {
       retryAfterSeconds: typeof seconds === 'number' ? seconds : null,
     };
   }
-  return { kind: 'failed', reason: error === undefined ? 'NO_ANSWER' : 'NO_CONNECTION', retryAfterSeconds: null };
+  return {
+    kind: 'failed',
+    reason: error === undefined ? 'NO_ANSWER' : 'NO_CONNECTION',
+    retryAfterSeconds: null,
+  };
 }
 
 function codeInBody(body: string): string | undefined {

@@ -3,7 +3,13 @@ import type { DeskRow } from './deskRow.ts';
 import { masked } from './phoneNumber.ts';
 import { reasonOf } from './reasons.ts';
 import { verdictName, verdictOf, type RowState } from './verdict.ts';
-import { asOfMs, WINDOWS_HOURS, windowName, type LastChange, type WindowAnswer } from './windows.ts';
+import {
+  asOfMs,
+  WINDOWS_HOURS,
+  windowName,
+  type LastChange,
+  type WindowAnswer,
+} from './windows.ts';
 
 const COLUMNS = [
   'Line',

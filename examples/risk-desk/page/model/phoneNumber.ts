@@ -3,13 +3,7 @@ export type E164 = string & { readonly __brand: 'E164' };
 
 /** Why a text is not taken for a number. */
 export type BadNumber =
-  | 'empty'
-  | 'national'
-  | 'doubleZero'
-  | 'trunkZero'
-  | 'spreadsheet'
-  | 'length'
-  | 'characters';
+  'empty' | 'national' | 'doubleZero' | 'trunkZero' | 'spreadsheet' | 'length' | 'characters';
 
 /** What a text is read as. */
 export type NumberReading =

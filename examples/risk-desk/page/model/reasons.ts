@@ -46,14 +46,8 @@ const REASONS = new Map<string, Reason>([
     lasting('Not offered', 'The operator does not answer this kind of question.'),
   ],
   ['OPERATOR_RATE_LIMITED', passing('Operator slows us', 'The operator asks us to slow down.')],
-  [
-    'OPERATOR_UNAVAILABLE',
-    passing('Operator unavailable', 'The operator is not available.', true),
-  ],
-  [
-    'OPERATOR_TIMEOUT',
-    passing('Operator too slow', 'The operator did not answer in time.', true),
-  ],
+  ['OPERATOR_UNAVAILABLE', passing('Operator unavailable', 'The operator is not available.', true)],
+  ['OPERATOR_TIMEOUT', passing('Operator too slow', 'The operator did not answer in time.', true)],
   [
     'OPERATOR_REFUSED',
     lasting(
@@ -69,7 +63,10 @@ const REASONS = new Map<string, Reason>([
     ),
   ],
   ['RATE_LIMITED', passing('Quota spent', 'Your quota for this hour is spent.')],
-  ['AUDIT_UNAVAILABLE', passing('Not on record', 'Nothing was asked, as it could not be put on record.')],
+  [
+    'AUDIT_UNAVAILABLE',
+    passing('Not on record', 'Nothing was asked, as it could not be put on record.'),
+  ],
   ['STATE_UNAVAILABLE', passing('Service disturbed', 'The service cannot reach its shared state.')],
   ['UNAVAILABLE', passing('Service unavailable', 'The service did not answer.', true)],
   ['NO_CONNECTION', passing('No connection', 'The desk could not be reached.', true)],

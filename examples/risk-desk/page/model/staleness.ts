@@ -20,9 +20,9 @@ export function agoName(atMs: number, nowMs: number): string {
   const ageMs = Math.max(0, nowMs - atMs);
   if (ageMs < MINUTE_MS) return 'just now';
   if (ageMs < HOUR_MS) return `${Math.floor(ageMs / MINUTE_MS)} min ago`;
-  if (ageMs < 48 * HOUR_MS) return `${Math.floor(ageMs / HOUR_MS)} h ago`;
-  const days = Math.floor(ageMs / (24 * HOUR_MS));
+  if (ageMs < 48 * HOUR_MS) return `${Math.round(ageMs / HOUR_MS)} h ago`;
+  const days = Math.round(ageMs / (24 * HOUR_MS));
   if (days < 60) return `${days} days ago`;
-  if (days < 730) return `${Math.floor(days / 30.44)} months ago`;
-  return `${Math.floor(days / 365.25)} years ago`;
+  if (days < 730) return `${Math.round(days / 30.44)} months ago`;
+  return `${Math.round(days / 365.25)} years ago`;
 }

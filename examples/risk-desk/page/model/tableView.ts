@@ -2,7 +2,14 @@ import type { DeskRow } from './deskRow.ts';
 import { outcomeOf, rankOf, verdictOf, type Outcome } from './verdict.ts';
 import { asOfMs } from './windows.ts';
 
-export const SORT_COLUMNS = ['line', 'number', 'customer', 'lastChange', 'verdict', 'asOf'] as const;
+export const SORT_COLUMNS = [
+  'line',
+  'number',
+  'customer',
+  'lastChange',
+  'verdict',
+  'asOf',
+] as const;
 export type SortColumn = (typeof SORT_COLUMNS)[number];
 
 /** How the table is looked at. */

@@ -94,7 +94,8 @@ function Said({ answer }: { readonly answer: Answer }) {
       </dl>
       {answer.lastChange.kind === 'at' ? (
         <p className="case__note">
-          For a line that never had a swap, operators give the moment at which its SIM was activated.
+          For a line that never had a swap, operators give the moment at which its SIM was
+          activated.
         </p>
       ) : null}
       {askedAtMs === null ? null : <Freshness askedAtMs={askedAtMs} nowMs={nowMs} />}
@@ -130,7 +131,9 @@ function WindowFact({ window }: { readonly window: WindowAnswer }) {
       return (
         <span className="fact" data-outcome="unknown">
           <OutcomeIcon outcome="unknown" /> Unknown: {reasonOf(window.reason).says}
-          {window.maxAgeHours === null ? null : ` It answers up to ${windowName(window.maxAgeHours)}.`}
+          {window.maxAgeHours === null
+            ? null
+            : ` It answers up to ${windowName(window.maxAgeHours)}.`}
         </span>
       );
     case 'notAsked':
@@ -142,7 +145,13 @@ function WindowFact({ window }: { readonly window: WindowAnswer }) {
   }
 }
 
-function DateFact({ lastChange, nowMs }: { readonly lastChange: LastChange; readonly nowMs: number }) {
+function DateFact({
+  lastChange,
+  nowMs,
+}: {
+  readonly lastChange: LastChange;
+  readonly nowMs: number;
+}) {
   switch (lastChange.kind) {
     case 'at':
       return (

@@ -93,7 +93,9 @@ export function OutcomesChart({ counts, total }: OutcomesProps) {
     before += counts[outcome];
     return part;
   });
-  const words = OUTCOMES.map((outcome) => `${OUTCOME_NAMES[outcome]}: ${numberName(counts[outcome])}`);
+  const words = OUTCOMES.map(
+    (outcome) => `${OUTCOME_NAMES[outcome]}: ${numberName(counts[outcome])}`,
+  );
   return (
     <figure className="outcomes-chart">
       <svg

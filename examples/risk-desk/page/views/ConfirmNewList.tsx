@@ -13,7 +13,10 @@ export function ConfirmNewList() {
             <Heading slot="title" className="dialog__title">
               Clear this list?
             </Heading>
-            <p>What is still asked ends, and the answers are gone from the page. Export them first to keep them.</p>
+            <p>
+              What is still asked ends, and the answers are gone from the page. Export them first to
+              keep them.
+            </p>
             <div className="dialog__actions">
               <Button className="button" slot="close">
                 Keep it

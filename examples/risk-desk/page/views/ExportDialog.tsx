@@ -41,7 +41,9 @@ export function ExportDialog({ rows }: { readonly rows: readonly DeskRow[] }) {
                     <span className="choice__dot" />
                     <span>
                       <b>Masked</b>
-                      <span className="choice__hint">The line in your upload tells which is which.</span>
+                      <span className="choice__hint">
+                        The line in your upload tells which is which.
+                      </span>
                     </span>
                   </Radio>
                   <Radio value="full" className="choice">

@@ -1,5 +1,12 @@
-import { useDeferredValue, useMemo, useState } from 'react';
-import { Button, SearchField, Label, Input, ToggleButton, ToggleButtonGroup } from 'react-aria-components';
+import { useCallback, useDeferredValue, useMemo, useState } from 'react';
+import {
+  Button,
+  SearchField,
+  Label,
+  Input,
+  ToggleButton,
+  ToggleButtonGroup,
+} from 'react-aria-components';
 import { AS_UPLOADED, countOutcomes, viewed, type TableView } from '../model/tableView.ts';
 import { OUTCOME_NAMES, OUTCOMES, type Outcome } from '../model/verdict.ts';
 import { CaseDialog } from './CaseDialog.tsx';
@@ -19,6 +26,7 @@ export function Results() {
   const rows = useSettledRows();
   const [view, setView] = useState<TableView>(AS_UPLOADED);
   const [openId, setOpenId] = useState<number | null>(null);
+  const sortBy = useCallback((sort: TableView['sort']) => setView((now) => ({ ...now, sort })), []);
   const deferredView = useDeferredValue(view);
   const counts = useMemo(() => countOutcomes(rows), [rows]);
   const shown = useMemo(() => viewed(rows, deferredView), [rows, deferredView]);
@@ -65,7 +73,7 @@ export function Results() {
         </Button>
         <ConfirmNewList />
       </div>
-      <RowsTable rows={shown} view={view} onView={setView} onOpen={setOpenId} />
+      <RowsTable rows={shown} sort={view.sort} onSort={sortBy} onOpen={setOpenId} />
       <PrintedTable rows={shown} />
       <CaseDialog id={openId} onClose={() => setOpenId(null)} />
     </>

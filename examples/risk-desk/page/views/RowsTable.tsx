@@ -1,23 +1,27 @@
-import { useMemo, useRef, type ReactNode } from 'react';
+import { useVirtualizer, type Range, defaultRangeExtractor } from '@tanstack/react-virtual';
 import {
-  Button,
-  Cell,
-  Column,
-  Row,
-  Table,
-  TableBody,
-  TableHeader,
-  TableLayout,
-  Virtualizer,
-} from 'react-aria-components';
+  memo,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+} from 'react';
 import type { DeskRow } from '../model/deskRow.ts';
 import { isAway } from '../model/outage.ts';
 import { masked } from '../model/phoneNumber.ts';
 import { reasonOf } from '../model/reasons.ts';
 import { agoName, freshnessOf } from '../model/staleness.ts';
-import { SORT_COLUMNS, type SortColumn, type TableView } from '../model/tableView.ts';
+import type { SortColumn, TableView } from '../model/tableView.ts';
 import { outcomeOf, verdictName, verdictOf } from '../model/verdict.ts';
-import { asOfMs, windowName, type LastChange, type WindowAnswer, type WindowHours } from '../model/windows.ts';
+import {
+  asOfMs,
+  windowName,
+  type LastChange,
+  type WindowAnswer,
+  type WindowHours,
+} from '../model/windows.ts';
 import { useMedia, useNow, useRow } from './hooks.ts';
 import { OutcomeIcon, SortIcon } from './icons.tsx';
 import { dateName } from './names.ts';
@@ -27,140 +31,254 @@ type ColumnId = SortColumn | `within${WindowHours}`;
 interface ColumnSpec {
   readonly id: ColumnId;
   readonly name: string;
-  readonly width: number | `${number}fr`;
-  readonly minWidth: number;
-  readonly isSortable: boolean;
-  readonly isNarrow?: boolean;
+  /** Where the rows can be sorted by it. */
+  readonly sort: SortColumn | null;
 }
 
 const WIDE: readonly ColumnSpec[] = [
-  { id: 'line', name: 'Line', width: 76, minWidth: 76, isSortable: true },
-  { id: 'number', name: 'Number', width: 172, minWidth: 172, isSortable: true },
-  { id: 'customer', name: 'Customer', width: '1.2fr', minWidth: 150, isSortable: true },
-  { id: 'verdict', name: 'Verdict', width: '1.3fr', minWidth: 220, isSortable: true },
-  { id: 'lastChange', name: 'Last change', width: '1fr', minWidth: 150, isSortable: true },
-  { id: 'within24', name: '24 h', width: 74, minWidth: 74, isSortable: false },
-  { id: 'within72', name: '72 h', width: 74, minWidth: 74, isSortable: false },
-  { id: 'within168', name: '7 days', width: 74, minWidth: 74, isSortable: false },
-  { id: 'within720', name: '30 days', width: 78, minWidth: 78, isSortable: false },
-  { id: 'asOf', name: 'Asked', width: 116, minWidth: 116, isSortable: true },
+  { id: 'line', name: 'Line', sort: 'line' },
+  { id: 'number', name: 'Number', sort: 'number' },
+  { id: 'customer', name: 'Customer', sort: 'customer' },
+  { id: 'verdict', name: 'Verdict', sort: 'verdict' },
+  { id: 'lastChange', name: 'Last change', sort: 'lastChange' },
+  { id: 'within24', name: '24 h', sort: null },
+  { id: 'within72', name: '72 h', sort: null },
+  { id: 'within168', name: '7 days', sort: null },
+  { id: 'within720', name: '30 days', sort: null },
+  { id: 'asOf', name: 'Asked', sort: 'asOf' },
 ];
 
 /** On a phone the row is opened for the rest. */
 const NARROW: readonly ColumnSpec[] = [
-  { id: 'number', name: 'Number', width: 150, minWidth: 150, isSortable: true },
-  { id: 'verdict', name: 'Verdict', width: '1fr', minWidth: 150, isSortable: true },
+  { id: 'number', name: 'Number', sort: 'number' },
+  { id: 'verdict', name: 'Verdict', sort: 'verdict' },
 ];
 
-const LAYOUT = { rowHeight: 44, headingHeight: 40 };
+/** As in desk.css. */
+const ROW_HEIGHT_PX = 44;
+/** Drawn before they come in sight. */
+const OVERSCAN_ROWS = 10;
 
 interface RowsTableProps {
   readonly rows: readonly DeskRow[];
-  readonly view: TableView;
-  readonly onView: (view: TableView) => void;
+  readonly sort: TableView['sort'];
+  readonly onSort: (sort: TableView['sort']) => void;
   readonly onOpen: (id: number) => void;
 }
 
-/** The rows; only those in sight are drawn. */
-export function RowsTable({ rows, view, onView, onOpen }: RowsTableProps) {
-  const isNarrow = useMedia('(max-width: 720px)');
-  const columns = isNarrow ? NARROW : WIDE;
-  const items = useSameIds(rows);
+/**
+ * The rows as an ARIA grid; only those in sight are drawn. One row can be reached with Tab; arrows, Page Up
+ * and Down, Home and End go to others, Enter opens one.
+ */
+export function RowsTable({ rows, sort, onSort, onOpen }: RowsTableProps) {
+  const columns = useMedia('(max-width: 720px)') ? NARROW : WIDE;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [active, setActive] = useState(0);
+  const activeIndex = Math.min(active, Math.max(rows.length - 1, 0));
+  const focusesActive = useRef(false);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT_PX,
+    overscan: OVERSCAN_ROWS,
+    // Under the heading, which stays in sight.
+    scrollPaddingStart: ROW_HEIGHT_PX,
+    getItemKey: (index) => rows[index]?.id ?? index,
+    // The row that Tab reaches is there although it is out of sight.
+    rangeExtractor: useCallback(
+      (range: Range) => {
+        const shown = defaultRangeExtractor(range);
+        return shown.includes(activeIndex) || activeIndex >= range.count
+          ? shown
+          : [...shown, activeIndex].toSorted((a, b) => a - b);
+      },
+      [activeIndex],
+    ),
+  });
+
+  useEffect(() => {
+    if (!focusesActive.current) return;
+    focusesActive.current = false;
+    scroller.current?.querySelector<HTMLElement>('.rows__row[tabindex="0"]')?.focus();
+  });
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT_PX) - 2);
+    const next = nextIndex(event.key, activeIndex, rows.length, page);
+    if (next === undefined) return;
+    event.preventDefault();
+    focusesActive.current = true;
+    setActive(next);
+    virtualizer.scrollToIndex(next);
+  };
+
+  const open = useCallback(
+    (id: number, index: number): void => {
+      setActive(index);
+      onOpen(id);
+    },
+    [onOpen],
+  );
+
   return (
     <div className="tablebox">
-      <Virtualizer layout={TableLayout} layoutOptions={LAYOUT}>
-        <Table
-          key={isNarrow ? 'narrow' : 'wide'}
-          className="rows"
-          aria-label="Numbers and verdicts"
-          sortDescriptor={{
-            column: view.sort.column,
-            direction: view.sort.isDescending ? 'descending' : 'ascending',
-          }}
-          onSortChange={({ column, direction }) => {
-            const chosen = SORT_COLUMNS.find((one) => one === column);
-            if (chosen === undefined) return;
-            onView({ ...view, sort: { column: chosen, isDescending: direction === 'descending' } });
-          }}
-          onRowAction={(key) => onOpen(Number(key))}
-        >
-          <TableHeader columns={columns}>
-            {({ id, name, width, minWidth, isSortable }) => (
-              <Column
-                id={id}
-                width={width}
-                minWidth={minWidth}
-                allowsSorting={isSortable}
-                isRowHeader={id === 'number'}
-                className="rows__column"
-              >
-                {({ sortDirection }) => (
-                  <span className="rows__heading">
-                    {name}
-                    {isSortable ? <SortIcon direction={sortDirection ?? null} /> : null}
-                  </span>
-                )}
-              </Column>
-            )}
-          </TableHeader>
-          <TableBody items={items} renderEmptyState={() => <p className="rows__empty">No number is like that.</p>}>
-            {({ id }) => (
-              <Row id={id} columns={columns} className="rows__row">
-                {(column) => (
-                  <Cell className="rows__cell">
-                    <CellContent rowId={id} column={column.id} onOpen={onOpen} />
-                  </Cell>
-                )}
-              </Row>
-            )}
-          </TableBody>
-        </Table>
-      </Virtualizer>
+      <div
+        ref={scroller}
+        className="rows"
+        data-columns={columns === NARROW ? 'narrow' : 'wide'}
+        role="grid"
+        aria-label="Numbers and verdicts"
+        aria-rowcount={rows.length + 1}
+      >
+        <div role="rowgroup" className="rows__head">
+          <div role="row" aria-rowindex={1} className="rows__heads">
+            {columns.map((column) => (
+              <Heading key={column.id} column={column} sort={sort} onSort={onSort} />
+            ))}
+          </div>
+        </div>
+        {rows.length === 0 ? null : (
+          <div
+            role="rowgroup"
+            className="rows__body"
+            style={{ height: virtualizer.getTotalSize() }}
+            onKeyDown={onKeyDown}
+          >
+            {virtualizer.getVirtualItems().map(({ index, start }) => {
+              const row = rows[index];
+              return row === undefined ? null : (
+                <GridRow
+                  key={row.id}
+                  id={row.id}
+                  index={index}
+                  startPx={start}
+                  columns={columns}
+                  isActive={index === activeIndex}
+                  onOpen={open}
+                />
+              );
+            })}
+          </div>
+        )}
+      </div>
+      {rows.length === 0 ? <p className="rows__empty">No number is like that.</p> : null}
     </div>
   );
 }
 
-interface Item {
-  readonly id: number;
+function nextIndex(key: string, index: number, count: number, page: number): number | undefined {
+  switch (key) {
+    case 'ArrowDown':
+      return Math.min(index + 1, count - 1);
+    case 'ArrowUp':
+      return Math.max(index - 1, 0);
+    case 'PageDown':
+      return Math.min(index + page, count - 1);
+    case 'PageUp':
+      return Math.max(index - page, 0);
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return undefined;
+  }
 }
 
-/** One item for each row, the same as long as the row is: the table builds its rows anew only where it must. */
-function useSameIds(rows: readonly DeskRow[]): readonly Item[] {
-  const known = useRef(new Map<number, Item>());
-  const before = useRef<readonly Item[]>([]);
-  return useMemo(() => {
-    const items = rows.map(({ id }) => {
-      const item = known.current.get(id) ?? { id };
-      known.current.set(id, item);
-      return item;
-    });
-    const isSame =
-      items.length === before.current.length && items.every((item, index) => item === before.current[index]);
-    if (!isSame) before.current = items;
-    return before.current;
-  }, [rows]);
+interface HeadingProps {
+  readonly column: ColumnSpec;
+  readonly sort: TableView['sort'];
+  readonly onSort: (sort: TableView['sort']) => void;
 }
+
+function Heading({ column: { name, sort: by }, sort, onSort }: HeadingProps) {
+  if (by === null) {
+    return (
+      <div role="columnheader" className="rows__column">
+        {name}
+      </div>
+    );
+  }
+  const direction = sort.isDescending ? 'descending' : 'ascending';
+  const isSorted = sort.column === by;
+  return (
+    <div role="columnheader" className="rows__column" aria-sort={isSorted ? direction : 'none'}>
+      <button
+        type="button"
+        className="rows__heading"
+        onClick={() => onSort({ column: by, isDescending: isSorted && !sort.isDescending })}
+      >
+        {name}
+        <SortIcon direction={isSorted ? direction : null} />
+      </button>
+    </div>
+  );
+}
+
+interface GridRowProps {
+  readonly id: number;
+  readonly index: number;
+  readonly startPx: number;
+  readonly columns: readonly ColumnSpec[];
+  readonly isActive: boolean;
+  readonly onOpen: (id: number, index: number) => void;
+}
+
+/** Drawn again when its own row changes, and not with the others. */
+const GridRow = memo(function GridRow(props: GridRowProps) {
+  const { id, index, startPx, columns, isActive, onOpen } = props;
+  const row = useRow(id);
+  if (row === undefined) return null;
+  return (
+    <div
+      role="row"
+      className="rows__row"
+      aria-rowindex={index + 2}
+      tabIndex={isActive ? 0 : -1}
+      style={{ transform: `translateY(${startPx}px)` }}
+      onClick={() => onOpen(id, index)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        onOpen(id, index);
+      }}
+    >
+      {columns.map((column) => (
+        <div
+          key={column.id}
+          role={column.id === 'number' ? 'rowheader' : 'gridcell'}
+          className="rows__cell"
+        >
+          <CellContent row={row} column={column.id} />
+        </div>
+      ))}
+    </div>
+  );
+});
 
 interface CellProps {
-  readonly rowId: number;
+  readonly row: DeskRow;
   readonly column: ColumnId;
-  readonly onOpen: (id: number) => void;
 }
 
-function CellContent({ rowId, column, onOpen }: CellProps): ReactNode {
-  const row = useRow(rowId);
-  if (row === undefined) return null;
+function CellContent({ row, column }: CellProps): ReactNode {
   switch (column) {
     case 'line':
       return <span className="rows__line">{row.line}</span>;
     case 'number':
       return <span className="rows__number">{masked(row.e164)}</span>;
     case 'customer':
-      return <span className="rows__customer">{row.customer?.name ?? (row.customer === null ? '–' : '')}</span>;
+      return (
+        <span className="rows__customer">
+          {row.customer?.name ?? (row.customer === null ? '–' : '')}
+        </span>
+      );
     case 'verdict':
-      return <VerdictCell row={row} onOpen={onOpen} />;
+      return <VerdictCell row={row} />;
     case 'lastChange':
-      return row.state.kind === 'answered' ? <DateCell lastChange={row.state.answer.lastChange} /> : null;
+      return row.state.kind === 'answered' ? (
+        <DateCell lastChange={row.state.answer.lastChange} />
+      ) : null;
     case 'within24':
       return <WindowCell row={row} hours={24} />;
     case 'within72':
@@ -174,7 +292,7 @@ function CellContent({ rowId, column, onOpen }: CellProps): ReactNode {
   }
 }
 
-function VerdictCell({ row, onOpen }: { readonly row: DeskRow; readonly onOpen: (id: number) => void }) {
+function VerdictCell({ row }: { readonly row: DeskRow }) {
   const nowMs = useNow();
   const verdict = verdictOf(row.state);
   const outcome = outcomeOf(verdict);
@@ -194,11 +312,6 @@ function VerdictCell({ row, onOpen }: { readonly row: DeskRow; readonly onOpen: 
         <b>{verdictName(verdict)}</b>
         {detail === '' ? null : <span className="pill__detail">{detail}</span>}
       </span>
-      {verdict.kind === 'needsConsent' ? (
-        <Button className="button button--small" onPress={() => onOpen(row.id)}>
-          Ask: rings a phone …
-        </Button>
-      ) : null}
     </span>
   );
 }
@@ -212,8 +325,9 @@ function detailOf(row: DeskRow): string {
       return reasonOf(verdict.reason).name;
     case 'clear':
       return 'in 30 days';
-    case 'pending':
     case 'needsConsent':
+      return 'open to ask: rings a phone';
+    case 'pending':
     case 'asking':
     case 'waiting':
       return '';
@@ -238,7 +352,13 @@ function DateCell({ lastChange }: { readonly lastChange: LastChange }) {
   }
 }
 
-function WindowCell({ row: { state }, hours }: { readonly row: DeskRow; readonly hours: WindowHours }) {
+function WindowCell({
+  row: { state },
+  hours,
+}: {
+  readonly row: DeskRow;
+  readonly hours: WindowHours;
+}) {
   if (state.kind === 'failed') return <Mark window={undefined} />;
   return state.kind === 'answered' ? <Mark window={state.answer.windows[hours]} /> : null;
 }

@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import { Button } from 'react-aria-components';
 import { rowsInOutage } from '../model/outage.ts';
 import { useDesk, useDeskState, useSettledRows } from './hooks.ts';
@@ -9,7 +10,8 @@ import { SignedOutBanner } from './SignedOutBanner.tsx';
 export function RunBanners() {
   const desk = useDesk();
   const { run, quotas, isSignedOut } = useDeskState();
-  const away = rowsInOutage(useSettledRows().map(({ state }) => state));
+  const rows = useSettledRows();
+  const away = useMemo(() => rowsInOutage(rows.map(({ state }) => state)), [rows]);
   if (isSignedOut) return <SignedOutBanner onRenewed={() => desk.resume()} />;
   if (run.kind === 'paused' && run.why === 'quota') {
     const spent = quotas.find(({ left }) => left === 0);

@@ -29,7 +29,12 @@ export function RunBar() {
               </span>
               <span className="runbar__left">{timeLeft(run)}</span>
             </div>
-            <svg className="runbar__bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+            <svg
+              className="runbar__bar"
+              viewBox="0 0 100 6"
+              preserveAspectRatio="none"
+              aria-hidden="true"
+            >
               <rect className="runbar__track" width="100" height="6" />
               <rect className="runbar__fill" width={percentage} height="6" />
             </svg>

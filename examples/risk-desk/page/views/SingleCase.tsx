@@ -53,10 +53,14 @@ export function SingleCase() {
           Ask
         </Button>
       </form>
-      {isSignedOut ? <SignedOutBanner onRenewed={() => {
+      {isSignedOut ? (
+        <SignedOutBanner
+          onRenewed={() => {
             desk.resume();
             if (row !== undefined) void desk.askAgain(row.id);
-          }} /> : null}
+          }}
+        />
+      ) : null}
       {row === undefined ? (
         <p className="single__empty">
           Ask about one number: has its SIM card changed within 24 hours, 72 hours, 7 or 30 days?

@@ -33,7 +33,13 @@ export function Timeline({ windows, lastChange, nowMs }: TimelineProps) {
     <figure className="timeline">
       <svg viewBox={`0 0 ${WIDTH} 76`} role="img" aria-label={inWords(parts, lastChange, nowMs)}>
         <defs>
-          <pattern id="not-known" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <pattern
+            id="not-known"
+            width="7"
+            height="7"
+            patternUnits="userSpaceOnUse"
+            patternTransform="rotate(45)"
+          >
             <rect className="timeline__hatch-ground" width="7" height="7" />
             <rect className="timeline__hatch" width="2.5" height="7" />
           </pattern>
@@ -50,7 +56,13 @@ export function Timeline({ windows, lastChange, nowMs }: TimelineProps) {
           />
         ))}
         {marks.map((mark) => (
-          <text key={mark} className="timeline__mark" x={x(mark)} y={TOP + HEIGHT + 20} textAnchor="middle">
+          <text
+            key={mark}
+            className="timeline__mark"
+            x={x(mark)}
+            y={TOP + HEIGHT + 20}
+            textAnchor="middle"
+          >
             {mark}
           </text>
         ))}
@@ -84,10 +96,14 @@ function markerAt(lastChange: LastChange, nowMs: number): number | undefined {
 
 function inWords(parts: readonly Stretch[], lastChange: LastChange, nowMs: number): string {
   const told = parts.map(({ fromHours, toHours, kind }) => {
-    const span = fromHours === 0 ? `Last ${windowName(toHours)}` : `${windowName(fromHours)} to ${windowName(toHours)} ago`;
+    const span =
+      fromHours === 0
+        ? `Last ${windowName(toHours)}`
+        : `${windowName(fromHours)} to ${windowName(toHours)} ago`;
     const says = { clear: 'no change', swap: 'SIM changed', notKnown: 'not known' }[kind];
     return `${span}: ${says}.`;
   });
-  const date = lastChange.kind === 'at' ? ` The operator’s date: ${agoName(lastChange.atMs, nowMs)}.` : '';
+  const date =
+    lastChange.kind === 'at' ? ` The operator’s date: ${agoName(lastChange.atMs, nowMs)}.` : '';
   return `Timeline. ${told.join(' ')}${date}`;
 }

@@ -89,7 +89,12 @@ function QuotaMeter({ quota: { name, left, limit, refillsAtMs } }: { readonly qu
       </span>
       <span className="quota__refill">refills {timeName(refillsAtMs)}</span>
       {share === null ? null : (
-        <svg className="quota__bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+        <svg
+          className="quota__bar"
+          viewBox="0 0 100 4"
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
           <rect className="quota__track" width="100" height="4" rx="2" />
           <rect className="quota__fill" width={100 * share} height="4" rx="2" />
         </svg>
@@ -113,7 +118,11 @@ function ThemeSwitch() {
     setTheme(next);
   };
   return (
-    <Button className="button button--icon" aria-label="Switch between light and dark" onPress={toggle}>
+    <Button
+      className="button button--icon"
+      aria-label="Switch between light and dark"
+      onPress={toggle}
+    >
       <ThemeIcon />
     </Button>
   );

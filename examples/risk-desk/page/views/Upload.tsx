@@ -55,6 +55,9 @@ export function Upload({ onAsk }: { readonly onAsk: (numbers: readonly ListedNum
   );
 }
 
+/** In characters. So long a text is read as it is pasted: a field that shows it all is slow. */
+const MIN_READ_AT_ONCE = 5000;
+
 interface ChooseProps {
   readonly onText: (text: string) => void;
   readonly problem: string | undefined;
@@ -117,6 +120,12 @@ function ChooseNumbers({ onText, problem, onProblem }: ChooseProps) {
               rows={7}
               spellCheck="false"
               placeholder={'+44 7700 900 123\n+44 7700 900 124'}
+              onPaste={(event) => {
+                const pasted = event.clipboardData.getData('text/plain');
+                if (pasted.length < MIN_READ_AT_ONCE) return;
+                event.preventDefault();
+                onText(pasted);
+              }}
             />
           </TextField>
           <Button className="button button--primary" type="submit" isDisabled={text.trim() === ''}>
@@ -227,8 +236,8 @@ function Cost({ listing: { numbers, duplicates, bad } }: { readonly listing: Lis
       {short === undefined ? null : (
         <div className="banner banner--notice" role="status">
           <div className="banner__text">
-            <b>Your quota may not be enough.</b> {numberName(short.left)} {short.name} are left until{' '}
-            {timeName(short.refillsAtMs)}; the asking pauses where it ends.
+            <b>Your quota may not be enough.</b> {numberName(short.left)} {short.name} are left
+            until {timeName(short.refillsAtMs)}; the asking pauses where it ends.
           </div>
         </div>
       )}
@@ -252,7 +261,9 @@ function Findings({ listing: { duplicates, bad } }: { readonly listing: Listing 
                 <b>Line {line}</b> {saysOfBadNumber(why)}
               </li>
             ))}
-            {bad.length > SHOWN_LINES ? <li>… and {numberName(bad.length - SHOWN_LINES)} more.</li> : null}
+            {bad.length > SHOWN_LINES ? (
+              <li>… and {numberName(bad.length - SHOWN_LINES)} more.</li>
+            ) : null}
           </ul>
         </details>
       )}

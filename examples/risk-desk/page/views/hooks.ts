@@ -61,7 +61,6 @@ export function useTicking(): number {
   return nowMs;
 }
 
-
 export function useNow(): number {
   return use(NowContext);
 }

@@ -14,8 +14,8 @@ export class UnexpectedStatus extends Error {
   }
 }
 
-/** Where a JWKS is published. No redirect is followed, and no proxy of the environment is used. */
-export class JwksEndpoint {
+/** Where a JSON document is published: keys, or what is known of a server. No redirect is followed, and no proxy of the environment is used. */
+export class PublishedJson {
   readonly #pool: Pool;
   readonly #path: string;
 
