@@ -105,7 +105,6 @@ export class Http2Connection {
   }
 
   carry(reader: ReplyReader): void {
-    if (this.#streams.size === 0) this.#session.ref();
     const { contentType, correlator, headers, body } = reader.post;
     const head = this.#head.concat(
       'content-type',
@@ -139,14 +138,8 @@ export class Http2Connection {
 
   ended(stream: Http2Stream): void {
     if (!this.#streams.delete(stream)) return;
-    if (this.#streams.size > 0) {
-      if (!this.#isRetired) this.#events.hasRoom();
-    } else if (this.#isRetired) {
-      this.destroy();
-    } else {
-      this.#session.unref();
-      this.#events.hasRoom();
-    }
+    if (!this.#isRetired) this.#events.hasRoom();
+    else if (this.#streams.size === 0) this.destroy();
   }
 
   /** A stream was closed: with the whole connection, perhaps, of which the session tells later. */
