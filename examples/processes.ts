@@ -13,16 +13,25 @@ export interface ServingProcess {
   stop(): Promise<void>;
 }
 
+/** What a program cannot do without. */
+interface ProgramOptions {
+  /** Otherwise no string becomes code, whatever a client sends. */
+  readonly allowsCodeFromStrings?: boolean;
+}
+
 /**
  * Starts a program and resolves when it serves: when it has sent its parent `{ url }`, or has logged that
  * it is listening. Rejects when it ends before.
  */
-export async function startProgram(file: URL, settings: Settings): Promise<ServingProcess> {
+export async function startProgram(
+  file: URL,
+  settings: Settings,
+  { allowsCodeFromStrings = false }: ProgramOptions = {},
+): Promise<ServingProcess> {
   const child = fork(file, {
     env: settings,
     execArgv: [
-      // Whatever a client sends, no string becomes code in any of them.
-      '--disallow-code-generation-from-strings',
+      ...(allowsCodeFromStrings ? [] : ['--disallow-code-generation-from-strings']),
       // They end with the program that started them, however that ends.
       `--import=${new URL('../src/endWithParent.js', import.meta.url).href}`,
     ],

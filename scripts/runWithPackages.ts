@@ -4,19 +4,32 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-// `runWithPackages.ts PROGRAM [ARGUMENT]…` runs a program of a folder with packages of its own, which are
-// installed the first time: the project's own install leaves them out.
+// `runWithPackages.ts [--with FOLDER]… PROGRAM [ARGUMENT]…` runs a program of a folder with packages of its
+// own, which are installed the first time: the project's own install leaves them out. So are those of
+// other folders that it starts programs of.
+const others: string[] = [];
+while (process.argv[2] === '--with') others.push(...process.argv.splice(2, 2).slice(1));
 const [, , program = ''] = process.argv;
-const directory = dirname(program);
-if (!existsSync(program) || !existsSync(`${directory}/package-lock.json`)) {
-  fail(`${program} is not a program beside a package.json of its own.`);
+if (!existsSync(program)) fail(`There is no ${program}.`);
+const own = folderOf(program);
+if (own === undefined) fail(`${program} is not a program beside a package.json of its own.`);
+for (const directory of [...others, own]) {
+  if (!existsSync(`${directory}/package-lock.json`))
+    fail(`${directory} has no packages of its own.`);
+  if (!existsSync(`${directory}/node_modules/.package-lock.json`)) await install(directory);
 }
-if (!existsSync(`${directory}/node_modules/.package-lock.json`)) await install();
 // From here on it looks as if Node had been started with the program itself.
 process.argv.splice(1, 1);
 await import(pathToFileURL(program).href);
 
-async function install(): Promise<void> {
+/** The folder with a package.json that a program lies in, and not the project's own. */
+function folderOf(path: string): string | undefined {
+  const directory = dirname(path);
+  if (directory === '.' || directory === dirname(directory)) return undefined;
+  return existsSync(`${directory}/package-lock.json`) ? directory : folderOf(directory);
+}
+
+async function install(directory: string): Promise<void> {
   process.stdout.write(`Installing the packages of ${directory}, once …\n`);
   const npm = spawn('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: directory,

@@ -4,11 +4,12 @@ import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
-import { isLoopback } from './config/loopback.ts';
+import { isLoopback } from './http/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
-import { readAccess, readProfile, type OperatorProfile } from './config/operator.ts';
+import { readOperators, type OperatorsConfig } from './config/operators.ts';
 import { readPrice } from './config/price.ts';
 import type { Price } from './domain/price.ts';
+import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
@@ -19,10 +20,9 @@ import {
 } from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
-import type { NumberDirectorySettings, OperatorSettings } from './operator/operatorSettings.ts';
 
 /** All settings of a process (design §6), read once. */
-export interface Config {
+export interface Config extends OperatorsConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
@@ -34,11 +34,6 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
-  /** One for now. Where none is configured, the built-in simulator is asked, by this profile. */
-  readonly operators: readonly OperatorSettings[];
-  readonly simulator: OperatorProfile | undefined;
-  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
-  readonly directory: NumberDirectorySettings | undefined;
   readonly requestTimeoutMs: number;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
@@ -60,11 +55,10 @@ export interface Config {
 export function readConfig(environment: Environment = process.env): Config {
   const read = new EnvironmentReader(environment);
   const production = read.text('NODE_ENV') === 'production';
-  const access = readAccess(read, production);
-  const profile = readProfile(read);
   const host = read.text('HOST', '127.0.0.1');
   const role = read.oneOf('ROLE', ['bff', 'subgraph']);
   const exposure = exposureOf(host, production);
+  const callers = readCallers(read, role, exposure);
   const config: Config = {
     listen: {
       host,
@@ -76,9 +70,7 @@ export function readConfig(environment: Environment = process.env): Config {
     allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
     trustedDocuments: readTrustedDocuments(read, role),
-    operators: access === undefined ? [] : [{ ...profile, ...access }],
-    simulator: access === undefined ? profile : undefined,
-    directory: undefined,
+    ...readOperators(read, production),
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
     drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
     consent: {
@@ -98,16 +90,8 @@ export function readConfig(environment: Environment = process.env): Config {
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
       maxReplyBytes: read.integer('MAX_REPLY_BYTES', 2_000_000, { min: 100_000, max: 100_000_000 }),
     },
-    callers: readCallers(read, role, exposure),
-    quotas: {
-      numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR', 10_000, { min: 1, max: 999_999_999 }),
-      lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR', 50_000, { min: 1, max: 999_999_999 }),
-      promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR', 10, { min: 1, max: 999_999_999 }),
-      promptsPerHourAllCallers: read.integer('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS', 20, {
-        min: 1,
-        max: 999_999_999,
-      }),
-    },
+    callers,
+    quotas: readQuotas(read, callers.tokens !== undefined),
     audit: readAudit(read, exposure),
   };
   readPrice(read);

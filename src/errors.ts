@@ -93,9 +93,10 @@ export const ERRORS = {
   },
   FORBIDDEN: {
     message: 'You may ask about your own, verified number alone.',
-    remedy: 'ask about that number, or get a token with the scope `sim-swap:read`',
+    remedy:
+      'ask about that number, one an operation; or get a token with `sim-swap:read`, or the scope that the message names',
     audience: 'client',
-    places: ['field', 'request'],
+    places: ['field', 'operation', 'request'],
   },
   RATE_LIMITED: {
     message: 'You have asked as much as you may for now. Ask again later.',
@@ -105,7 +106,7 @@ export const ERRORS = {
   },
   AUDIT_UNAVAILABLE: {
     message:
-      'Nothing was asked, as it could not be put on record. The team that runs this service has to act.',
+      'Nothing was asked, as the audit log could not be written. The team that runs this service has to act.',
     remedy: 'do not trust an SMS code; see that the audit log can be written',
     audience: 'platform',
     places: ['field'],
@@ -224,6 +225,8 @@ export interface LookupFailure {
   readonly retryAfterSeconds?: number;
   /** Of RATE_LIMITED: what there was too much of in an hour. */
   readonly quota?: keyof typeof QUOTA_MESSAGES;
+  /** Of NUMBER_NOT_SERVED: the operator does not know the number, so that another one may. For us alone. */
+  readonly isUnknownNumber?: true;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
   /** The longest period that can be answered, where this one is not supported and that is known. */

@@ -6,7 +6,7 @@ const MAX_PAUSE_MS = 10_000;
 
 /** Something without which no question can be answered. */
 export interface Need {
-  /** For the log and for `/readyz`, which anybody may read. */
+  /** For the log and for `/readyz`, which any client may read. */
   readonly name: string;
   /** Resolves when it works; rejects, in bounded time, when it does not. */
   probe(): Promise<void>;

@@ -1,8 +1,8 @@
-import { createAdmission, createGate, type OpenedGate } from './callers.ts';
-import type { AuditTrail } from './caller/audit/auditTrail.ts';
+import { createAdmissions, createGate, type OpenedGate } from './callers.ts';
+import type { AuditLog } from './caller/audit/auditLog.ts';
 import type { Clock } from './clock.ts';
 import { allowsHost } from './config/allowedHosts.ts';
-import { isLoopback } from './config/loopback.ts';
+import { isLoopback } from './http/loopback.ts';
 import type { Config } from './config.ts';
 import { contextFactory } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';
@@ -49,19 +49,20 @@ export interface ServerParts {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock, log } = parts;
   const stores = await openStores(parts);
-  const { admission, trail } = createAdmission(config.audit, stores.quotas, parts);
+  const { admissions, auditLog } = createAdmissions(config.audit, stores.quotas, parts);
   const operators = await Promise.all(
     parts.operators.map(async (settings) => ({
       settings,
       stores: await stores.forOperator(settings),
     })),
   );
-  const simSwaps = createSimSwaps({ ...parts, operators, consent: config.consent, admission });
+  const { consent, directory } = config;
+  const simSwaps = createSimSwaps({ ...parts, operators, directory, consent, admissions });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
   const { gate, keys, close: closeGate } = createGate(config.callers, parts);
-  const needs = needsOf(parts, { keys, redis: stores.redis, trail });
+  const needs = needsOf(parts, { keys, redis: stores.redis, auditLog });
   const readiness = new Readiness({ needs, clock, log, random: Math.random });
   const explorer = explorerOf(parts);
   const http = new HttpServer({
@@ -105,7 +106,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
-      await admission.close();
+      await admissions.close();
       stores.close();
     },
   };
@@ -117,8 +118,8 @@ function needsOf(
   {
     keys,
     redis,
-    trail,
-  }: Pick<OpenedGate, 'keys'> & Pick<Stores, 'redis'> & { readonly trail: AuditTrail | undefined },
+    auditLog,
+  }: Pick<OpenedGate, 'keys'> & Pick<Stores, 'redis'> & { readonly auditLog: AuditLog | undefined },
 ): readonly Need[] {
   const needs: Need[] = [];
   if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
@@ -126,9 +127,9 @@ function needsOf(
     const ping = async (): Promise<void> => void (await redis.run('return 1', []));
     needs.push({ name: 'REDIS_URL', probe: ping });
   }
-  if (trail !== undefined) {
+  if (auditLog !== undefined) {
     const begin = () =>
-      trail.write({ audit: 'start', time: new Date(clock.nowMs()).toISOString() });
+      auditLog.write({ audit: 'start', time: new Date(clock.nowMs()).toISOString() });
     needs.push({ name: 'AUDIT_LOG', probe: begin });
   }
   return needs;

@@ -123,6 +123,7 @@ describe('without settings', () => {
         lookupsPerHour: 50_000,
         promptsPerHour: 10,
         promptsPerHourAllCallers: 20,
+        clients: new Map(),
       },
       audit: undefined,
     });

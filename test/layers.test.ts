@@ -49,7 +49,7 @@ const PURE = [
   /^domain\//,
   /^errors\.ts$/,
   /^lookups\/planner\.ts$/,
-  /^operator\/responses\.ts$/,
+  /^operator\/(?:responses|directoryReply)\.ts$/,
   /^tokens\/tokenResponses\.ts$/,
   /^tokens\/consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launchSimulator } from '../../src/simulator/launch.ts';
+import { launchSimulator, type LaunchedSimulator } from '../../src/simulator/launch.ts';
 import type { Subgraph } from './composition.ts';
 import { startProgram } from '../processes.ts';
 
@@ -18,11 +18,33 @@ export interface Subgraphs extends AsyncDisposable {
   readonly statsUrl: string;
 }
 
-/** Starts both subgraphs; port 0 is any that is free. */
-export async function startSubgraphs(ports: {
+/** Where both subgraphs listen; 0 is any port that is free. */
+interface Ports {
   readonly accounts: number;
   readonly simSwap: number;
-}): Promise<Subgraphs> {
+}
+
+type Settings = Readonly<Record<string, string>>;
+
+/** The settings that lead the SIM swap subgraph to an operator. */
+export function askingSimulator(simulator: LaunchedSimulator): Settings {
+  return {
+    OPERATOR_AUTH_URL: simulator.authUrl,
+    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+    OPERATOR_CLIENT_ID: simulator.clientId,
+    OPERATOR_CLIENT_SECRET: simulator.clientSecret,
+  };
+}
+
+/**
+ * Starts both subgraphs, and the operator.
+ *
+ * @param settings of the SIM swap subgraph, for the operator that runs by then
+ */
+export async function startSubgraphs(
+  ports: Ports,
+  settings: (simulator: LaunchedSimulator) => Settings | Promise<Settings> = askingSimulator,
+): Promise<Subgraphs> {
   await using started = new AsyncDisposableStack();
   const simulator = await launchSimulator();
   started.defer(() => simulator.stop());
@@ -30,10 +52,7 @@ export async function startSubgraphs(ports: {
     ...process.env,
     ROLE: 'subgraph',
     PORT: String(ports.simSwap),
-    OPERATOR_AUTH_URL: simulator.authUrl,
-    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
-    OPERATOR_CLIENT_ID: simulator.clientId,
-    OPERATOR_CLIENT_SECRET: simulator.clientSecret,
+    ...(await settings(simulator)),
   });
   started.defer(() => simSwap.stop());
   const accounts = await startProgram(new URL('accounts/main.ts', import.meta.url), {
@@ -55,6 +74,8 @@ interface GatewayOptions {
   readonly port?: number;
   /** Serves the supergraph in the file that SUPERGRAPH names. */
   readonly program?: URL;
+  /** By which the SIM swap subgraph knows the gateway, where it asks for a proof. */
+  readonly routerSecret?: string | undefined;
 }
 
 const HIVE_GATEWAY = new URL('gateway/main.ts', import.meta.url);
@@ -62,7 +83,11 @@ const HIVE_GATEWAY = new URL('gateway/main.ts', import.meta.url);
 /** Starts a gateway that serves a supergraph. */
 export async function startGateway(
   supergraph: string,
-  { port = 0, program = HIVE_GATEWAY }: GatewayOptions = {},
+  {
+    port = 0,
+    program = HIVE_GATEWAY,
+    routerSecret = process.env['ROUTER_SECRET'],
+  }: GatewayOptions = {},
 ): Promise<Started> {
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'supergraph-'));
@@ -72,7 +97,7 @@ export async function startGateway(
   const gateway = await startProgram(program, {
     SUPERGRAPH: file,
     PORT: String(port),
-    ROUTER_SECRET: process.env['ROUTER_SECRET'],
+    ROUTER_SECRET: routerSecret,
   });
   started.defer(() => gateway.stop());
   const url = new URL('/graphql', gateway.url).href;

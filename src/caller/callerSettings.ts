@@ -2,7 +2,7 @@ import type { TokenSettings } from './tokenSettings.ts';
 
 /** Who may ask, and how they show who they are. */
 export interface CallerSettings {
-  /** Absent where everyone is anonymous: on loopback alone. */
+  /** Absent where every caller is anonymous: on loopback alone. */
   readonly tokens: TokenSettings | undefined;
   /** Any of them proves that a request comes from the router; where there is none, no proof is asked. */
   readonly routerSecrets: readonly string[];

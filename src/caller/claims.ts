@@ -11,17 +11,22 @@ export const READ_SCOPE = 'sim-swap:read';
  *
  * A token that is bound to a key of its holder (`cnf`, RFC 7800) is not accepted: it would have to come
  * with a proof that nothing in this service can verify.
+ *
+ * @param batchScope what a caller needs to ask about several numbers in one operation, if anything
  */
-export function callerFrom(claims: JWTPayload): Caller | undefined {
+export function callerFrom(claims: JWTPayload, batchScope?: string): Caller | undefined {
   const { iss, sub, cnf } = claims;
   if (typeof iss !== 'string' || typeof sub !== 'string' || sub === '' || cnf !== undefined) {
     return undefined;
   }
   const ownNumber = ownNumberIn(claims);
   const { purpose } = claims;
+  const scopes = scopesIn(claims);
+  const mayAskAboutSeveral = batchScope === undefined || scopes.includes(batchScope);
   return {
     identity: tokenIdentity(iss, sub, clientIn(claims)),
-    mayAskAboutAnyone: scopesIn(claims).includes(READ_SCOPE),
+    mayAskAboutAnyone: scopes.includes(READ_SCOPE),
+    ...(mayAskAboutSeveral ? {} : { missingBatchScope: batchScope }),
     ...(ownNumber === undefined ? {} : { ownNumber }),
     ...(typeof purpose === 'string' ? { purpose } : {}),
   };

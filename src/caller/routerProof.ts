@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 /** The header by which a router shows that a request comes from it. */
 export const ROUTER_SECRET_HEADER = 'x-router-secret';
 
-/** Tells the router from everyone else, by a secret that the two share. */
+/** Tells the router from all other clients, by a secret that the two share. */
 export class RouterProof {
   readonly #digests: readonly Buffer[];
 

@@ -11,4 +11,6 @@ export interface TokenSettings {
   /** Who this service is to the issuer. */
   readonly audience: string;
   readonly algorithms: readonly SigningAlgorithm[];
+  /** What a token needs to ask about several numbers in one operation; nothing where absent. */
+  readonly batchScope?: string;
 }

@@ -83,7 +83,7 @@ export class TokenVerifier {
   }
 
   async #verify(token: string): Promise<Verified | TokenRefusal> {
-    const { issuer, audience, algorithms } = this.#settings;
+    const { issuer, audience, algorithms, batchScope } = this.#settings;
     // Read first: a key that is withdrawn while the token is verified must not count as still published.
     await this.#keys.load();
     const { generation } = this.#keys;
@@ -97,7 +97,7 @@ export class TokenVerifier {
     });
     const { typ } = protectedHeader;
     if (typ !== undefined && !TYPES.has(typ.toLowerCase())) return 'type';
-    const caller = callerFrom(payload);
+    const caller = callerFrom(payload, batchScope);
     if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
     return {
       caller,

@@ -9,6 +9,10 @@ import { MIN_SECRET_CHARACTERS, type EnvironmentReader } from './environment.ts'
 
 const TOKEN_NAMES = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
 
+/** Of a setting that means nothing to anonymous callers. */
+export const FOR_KNOWN_CALLERS =
+  'is for callers with a token: set JWT_JWKS_URL, JWT_ISSUER and JWT_AUDIENCE';
+
 /**
  * Reads who may ask. `exposure` says why strangers can reach the server; then nothing may be missing.
  */
@@ -29,8 +33,12 @@ function readTokens(
   exposure: string | undefined,
 ): TokenSettings | undefined {
   const algorithms = readAlgorithms(read);
+  const batchScope = readBatchScope(read);
   const isAnySet = TOKEN_NAMES.map((name) => read.text(name)).some((text) => text !== undefined);
-  if (!isAnySet && exposure === undefined) return undefined;
+  if (!isAnySet && exposure === undefined) {
+    if (batchScope !== undefined) read.problem('BATCH_SCOPE', FOR_KNOWN_CALLERS);
+    return undefined;
+  }
   const why =
     exposure ?? 'callers are known by all three of JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE';
   for (const name of TOKEN_NAMES) read.required(name, why);
@@ -39,7 +47,18 @@ function readTokens(
     issuer: read.text('JWT_ISSUER', ''),
     audience: read.text('JWT_AUDIENCE', ''),
     algorithms,
+    ...(batchScope === undefined ? {} : { batchScope }),
   };
+}
+
+function readBatchScope(read: EnvironmentReader): string | undefined {
+  const name = 'BATCH_SCOPE';
+  const scope = read.text(name);
+  // RFC 6749 §3.3.
+  if (scope !== undefined && !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) {
+    read.unfit(name, 'must be one scope, as an access token names it');
+  }
+  return scope;
 }
 
 function readAlgorithms(read: EnvironmentReader): readonly SigningAlgorithm[] {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isLoopback } from './loopback.ts';
+import { addressProblem, withoutLastSlash } from '../http/address.ts';
 import { findTypos } from './settingNames.ts';
 
 /** The environment's variables; an empty one counts as absent. */
@@ -40,6 +40,11 @@ export class EnvironmentReader {
 
   constructor(environment: Environment) {
     this.#environment = environment;
+  }
+
+  /** Of every variable that was read. */
+  get names(): ReadonlySet<string> {
+    return this.#names;
   }
 
   text(name: string): string | undefined;
@@ -85,19 +90,10 @@ export class EnvironmentReader {
   url(name: string): string | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const url = URL.parse(text);
-    if (url === null || !/^https?:$/.test(url.protocol)) {
-      this.unfit(name, 'must be an address that starts with http:// or https://');
-    } else if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
-      this.problem(name, 'must be an address without user, password, query and fragment');
-    } else if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-      this.unfit(
-        name,
-        'must be an address that starts with https://, as it is not on this machine',
-      );
-    } else {
-      return url.href.replace(/\/+$/, '');
-    }
+    const problem = addressProblem(text);
+    if (problem === undefined) return withoutLastSlash(text);
+    if (problem.isQuotable) this.unfit(name, problem.what);
+    else this.problem(name, problem.what);
     return undefined;
   }
 

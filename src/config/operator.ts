@@ -1,4 +1,3 @@
-import { createPrivateKey } from 'node:crypto';
 import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { OPERATIONS, type Operation } from '../domain/question.ts';
 import { ENDPOINT_NAMES, type OperatorHeader } from '../http/wireSettings.ts';
@@ -15,9 +14,10 @@ import {
   type AssertionSettings,
   type ClientAuthenticationSettings,
   type FlowSettings,
-  type SigningKey,
 } from '../tokens/authorizationSettings.ts';
 import type { EnvironmentReader } from './environment.ts';
+import { OWN_HEADERS } from './headers.ts';
+import { isPrivateKeyFor } from './privateKey.ts';
 
 /** Where an operator is, and as whom it knows us: what onboarding with one yields. */
 export type OperatorAccess = OperatorAddresses &
@@ -32,16 +32,6 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 /** The methods of client authentication that the short form has. */
 type Method = Extract<ClientAuthenticationSettings['method'], 'basic' | 'private_key_jwt' | 'both'>;
 
-/** The curve or the kind of key that each algorithm signs with (RFC 7518 §3.1). */
-const KEY_TYPES: Readonly<Record<SigningKey['alg'], string>> = {
-  ES256: 'ec',
-  PS256: 'rsa',
-  RS256: 'rsa',
-};
-
-/** RFC 7518 §3.3. */
-const MIN_RSA_KEY_BITS = 2048;
-
 /** Reads `OPERATOR_…` except the access; the defaults are those of design §6. */
 export function readProfile(read: EnvironmentReader): OperatorProfile {
   const flow = readFlow(read);
@@ -51,10 +41,7 @@ export function readProfile(read: EnvironmentReader): OperatorProfile {
     name: ONLY_OPERATOR,
     prefixes: ['default'],
     others: [],
-    keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS', defaults.keepFactsSeconds[flow.flow], {
-      min: 0,
-      max: 300,
-    }),
+    keepFactsSeconds: readKeepFacts(read) ?? defaults.keepFactsSeconds[flow.flow],
     operations: readOperations(read),
     scopes: {
       ...scopes,
@@ -99,6 +86,16 @@ export function readProfile(read: EnvironmentReader): OperatorProfile {
       timeoutMs: read.integer('OPERATOR_TIMEOUT_MS', limits.timeoutMs, { min: 10, max: 120_000 }),
     },
   };
+}
+
+/** The one setting beside OPERATOR_… that is each operator's. */
+export const KEEP_FACTS = 'KEEP_FACTS_SECONDS';
+
+/** How long facts are kept, where that is set. */
+export function readKeepFacts(read: EnvironmentReader): number | undefined {
+  return read.text(KEEP_FACTS) === undefined
+    ? undefined
+    : read.integer(KEEP_FACTS, 0, { min: 0, max: 300 });
 }
 
 /** What the operator of the short form is called. */
@@ -198,18 +195,6 @@ function readAssertion(read: EnvironmentReader, why: string): AssertionSettings 
   };
 }
 
-function isPrivateKeyFor(alg: SigningKey['alg'], pem: string): boolean {
-  try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
-    if (asymmetricKeyType !== KEY_TYPES[alg]) return false;
-    return alg === 'ES256'
-      ? asymmetricKeyDetails?.namedCurve === 'prime256v1'
-      : (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_KEY_BITS;
-  } catch {
-    return false;
-  }
-}
-
 function readOperations(read: EnvironmentReader): ReadonlySet<Operation> {
   const named = read
     .text('OPERATOR_OPERATIONS', OPERATIONS.join())
@@ -222,17 +207,6 @@ function readOperations(read: EnvironmentReader): ReadonlySet<Operation> {
   }
   return new Set(operations);
 }
-
-/** Headers of ours that no setting may replace. */
-const OWN_HEADERS = new Set([
-  'authorization',
-  'connection',
-  'content-length',
-  'content-type',
-  'host',
-  'transfer-encoding',
-  'x-correlator',
-]);
 
 function readHeaders(read: EnvironmentReader): readonly OperatorHeader[] {
   const name = 'OPERATOR_HEADERS';

@@ -1,5 +1,5 @@
 /** An unknown variable that starts with one of these is a typo. */
-const OWN_PREFIXES = /^(?:OPERATOR|CONSENT|JWT|ROUTER|QUOTA|AUDIT|KEEP)_/;
+const OWN_PREFIXES = /^(?:OPERATORS?|CONSENT|JWT|ROUTER|QUOTA|BATCH|AUDIT|KEEP)_/;
 
 /**
  * What Kubernetes sets in each pod for a Service that may be called `router` or `operator`
@@ -26,15 +26,23 @@ export function findTypos(names: Iterable<string>, settings: ReadonlySet<string>
   return [...names]
     .filter((name) => !settings.has(name) && !SERVICE_LINK.test(name))
     .flatMap((name) => {
-      const [nearest] = [...settings]
-        .map((setting) => ({ setting, letters: lettersBetween(name, setting) }))
-        .toSorted((a, b) => a.letters - b.letters);
-      if (nearest !== undefined && nearest.letters <= 1) return [{ name, meant: nearest.setting }];
+      const nearest = nearestName(name, settings);
+      if (nearest !== undefined && nearest.letters <= 1) return [{ name, meant: nearest.name }];
       if (!OWN_PREFIXES.test(name)) return [];
       const longer = [...settings].find((setting) => setting.startsWith(`${name}_`));
-      const near = nearest?.letters ?? Number.POSITIVE_INFINITY;
-      return [{ name, meant: near <= MAX_LETTERS ? nearest?.setting : longer }];
+      return [{ name, meant: nearest?.name ?? longer }];
     });
+}
+
+/** The one of some names that is the fewest letters away, three at most. Pure. */
+export function nearestName(
+  name: string,
+  names: Iterable<string>,
+): { readonly name: string; readonly letters: number } | undefined {
+  const [nearest] = [...names]
+    .map((one) => ({ name: one, letters: lettersBetween(name, one) }))
+    .toSorted((a, b) => a.letters - b.letters);
+  return nearest !== undefined && nearest.letters <= MAX_LETTERS ? nearest : undefined;
 }
 
 /** How many letters to add, drop, replace or swap with their neighbour make one name of the other. */

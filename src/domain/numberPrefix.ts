@@ -3,11 +3,12 @@ import type { PhoneNumber } from './phoneNumber.ts';
 /** How numbers begin (`+44`, `+4477009`), or `default` for every number that no prefix fits. */
 export type NumberPrefix = 'default' | `+${string}`;
 
-const PREFIX = /^\+[1-9]\d{0,13}$/;
+/** `default`, or `+` with 1 to 14 digits. */
+export const NUMBER_PREFIX = /^(?:default|\+[1-9]\d{0,13})$/;
 
-/** Whether a text is a prefix: `default`, or `+` with 1 to 14 digits. Pure. */
+/** Whether a text is a prefix. Pure. */
 export function isNumberPrefix(text: string): text is NumberPrefix {
-  return text === 'default' || PREFIX.test(text);
+  return NUMBER_PREFIX.test(text);
 }
 
 /** What stands under the longest prefix of the number; under `default` where none fits. Pure. */

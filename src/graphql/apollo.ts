@@ -16,7 +16,7 @@ import { formatError } from './errors.ts';
 import { statusOfRefusal } from './mediaType.ts';
 import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
 import { rateLimitFields } from './rateLimitFields.ts';
-import { LimitExceeded, queriesOnly, unlessInvalid } from './refusals.ts';
+import { LimitExceeded, queriesOnly, severalForbidden, unlessInvalid } from './refusals.ts';
 import { createSchema, type Role } from './schema.ts';
 
 /** What shapes the GraphQL service. */
@@ -71,8 +71,8 @@ export function createApolloServer(
 }
 
 /**
- * Refuses an operation that is no query, or asks too much as a whole, before its first lookup. Beside the
- * answers of one that asks about numbers it tells what the caller has left of its quotas.
+ * Refuses an operation that is no query, asks about more numbers than its caller may, or asks too much as
+ * a whole, before its first lookup. Beside the answers of one that asks about numbers it tells what the caller has left of its quotas.
  */
 function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestContext> {
   return {
@@ -85,12 +85,15 @@ function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestCon
           const variables = coerceVariables(schema, operation, request.variables ?? {});
           // Those that do not fit are refused by the execution, which says why.
           if (variables === undefined) return;
-          const { ownNumber } = contextValue.caller;
+          const { ownNumber, missingBatchScope } = contextValue.caller;
           const incoming = { schema, document, operation, variables, ownNumber };
           const cost = unlessInvalid(() => costOf(incoming, limits));
+          const accept = request.http?.headers.get('accept');
+          if (missingBatchScope !== undefined && cost.numbers > 1) {
+            throw severalForbidden(missingBatchScope, statusOfRefusal(accept, 403));
+          }
           const excess = excessOf(cost, limits);
           if (excess !== undefined) {
-            const accept = request.http?.headers.get('accept');
             throw new LimitExceeded(excess, statusOfRefusal(accept, 400));
           }
           asksAboutNumbers = cost.numbers > 0;

@@ -43,6 +43,14 @@ function inFigures({ limit, asked }: Excess): Figures {
   };
 }
 
+/** The caller may ask about one number an operation. Says the same of numbers that exist and that do not. */
+export function severalForbidden(scope: string, status: number): GraphQLError {
+  return new GraphQLError(
+    `This operation asks about several numbers, and your access token allows one. Ask about one number an operation, or get a token with the scope ${scope}.`,
+    { extensions: { code: 'FORBIDDEN' satisfies ErrorCode, http: { status } } },
+  );
+}
+
 /** The schema has no other root types; left to itself, graphql would call this a defect of ours. */
 export function queriesOnly(): GraphQLError {
   return badOperation('This service answers queries only.');

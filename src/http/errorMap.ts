@@ -1,15 +1,20 @@
 import type { FailureReach, LookupFailureCode } from '../errors.ts';
 
 /** What an error of an operator's can be mapped to: what the operator itself may say of a lookup. */
-export type MappedCode = Extract<
-  LookupFailureCode,
-  | 'NUMBER_NOT_SERVED'
-  | 'PERIOD_NOT_SUPPORTED'
-  | 'OPERATION_NOT_OFFERED'
-  | 'CONSENT_DENIED'
-  | 'CONSENT_EXPIRED'
-  | `OPERATOR_${string}`
->;
+export const MAPPED_CODES = [
+  'NUMBER_NOT_SERVED',
+  'PERIOD_NOT_SUPPORTED',
+  'OPERATION_NOT_OFFERED',
+  'CONSENT_DENIED',
+  'CONSENT_EXPIRED',
+  'OPERATOR_RATE_LIMITED',
+  'OPERATOR_UNAVAILABLE',
+  'OPERATOR_TIMEOUT',
+  'OPERATOR_REFUSED',
+  'OPERATOR_INVALID_REPLY',
+] as const satisfies readonly LookupFailureCode[];
+
+export type MappedCode = (typeof MAPPED_CODES)[number];
 
 /** What one refusal of an operator means, where it departs from CAMARA's and OAuth's words. */
 export interface ErrorRule {

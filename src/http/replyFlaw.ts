@@ -26,7 +26,8 @@ export type ReplyFlaw =
   | 'wrong token_type'
   | 'wrong expires_in'
   | 'wrong auth_req_id'
-  | 'wrong interval';
+  | 'wrong interval'
+  | 'wrong type of operator';
 
 /** Whose reply it is cannot be known: its correlator is not that of the request, or there is none. */
 export type UnprovenOrigin =

@@ -319,7 +319,7 @@ export class ConsentExchanges {
     await this.#forOneCommand(learning);
     await this.#telling.tellFailure({ lookup, failure }, made);
     // What speaks for one question is no word on the operation: a number that the operator takes for
-    // malformed must not keep everybody else from being asked.
+    // malformed must not keep all other owners from being asked.
     if (failure.code === 'OPERATOR_REFUSED' && failure.reach !== 'question') {
       await this.#ledger.refuse(lookup.operation);
     }

@@ -7,7 +7,9 @@ import type { CorrelatorSettings, LimitSettings, OperatorHeader } from '../http/
 import type { AuthorizationSettings } from '../tokens/authorizationSettings.ts';
 
 /** The endpoints of the SIM swap API (service, "Endpoints" 4 and 5). */
-export type LookupEndpointName = 'retrieveDate' | 'check';
+export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
+
+export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
 /** Whether, where and how a lookup names the number. */
 export interface LookupNumberSettings {

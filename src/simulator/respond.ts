@@ -52,7 +52,7 @@ export async function respond(
       response.end(JSON.stringify(reply.body) + ' '.repeat(OVERSIZE_BYTES));
       return;
     case 'mix up correlators':
-      write(response, 'somebody-else-1', reply);
+      write(response, 'another-request-1', reply);
   }
 }
 

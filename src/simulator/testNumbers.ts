@@ -1,4 +1,5 @@
 import type { Operation } from '../domain/question.ts';
+import { findInCrowd } from './crowd.ts';
 import type { Refusal } from './dialect.ts';
 import type { Fault } from './fault.ts';
 import type { Line } from './line.ts';
@@ -17,7 +18,7 @@ export interface ConsentManner {
   readonly pollError?: string;
   /** What becomes of bc-authorize itself, after the prompt went out. */
   readonly afterPrompt?: Fault;
-  /** What becomes of bc-authorize, before anybody is prompted. */
+  /** What becomes of bc-authorize, before the owner is prompted. */
   readonly insteadOfPrompt?: Fault;
 }
 
@@ -220,6 +221,6 @@ export function findTestNumber(number: string): TestNumber | undefined {
     BY_NUMBER.get(number) ??
     (isInRange && number.length === NEVER_SWAPPED_RANGE.first.length
       ? { number, does: 'never swapped, activated 10 years ago', line: NEVER_SWAPPED }
-      : undefined)
+      : findInCrowd(number))
   );
 }

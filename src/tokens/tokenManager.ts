@@ -64,7 +64,9 @@ export type Polled =
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
 /** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
-export type AuthorizationEndpoints = Readonly<Record<AuthorizationEndpointName, GuardedEndpoint>>;
+export type AuthorizationEndpoints = Readonly<
+  Record<AuthorizationEndpointName, Pick<GuardedEndpoint, 'post' | 'distrust'>>
+>;
 
 /**
  * Acquires the right to each lookup (design §4): an access token that works once, or one that is lent by a

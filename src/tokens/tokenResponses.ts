@@ -1,7 +1,13 @@
 import type { LookupFailure } from '../errors.ts';
 import type { Exchange, HttpReply, Replied, TransportFault } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
-import { errorWord, judgeFault, judgeRefusal, leavesInDoubt } from '../http/refusal.ts';
+import {
+  errorWord,
+  judgeFault,
+  judgeRefusal,
+  leavesInDoubt,
+  markUnknownNumber,
+} from '../http/refusal.ts';
 import { isUnprovenOrigin, type ReplyFlaw } from '../http/replyFlaw.ts';
 import { retryAfterSeconds } from '../http/retryAfter.ts';
 
@@ -89,7 +95,12 @@ export function judgeToken(exchange: Exchange, nowMs: number): TokenJudgement {
     case 'reply': {
       const { reply } = exchange;
       if (isSuccess(reply)) return readToken(exchange);
-      return { kind: 'failed', failure: judgeTokenRefusal(reply, nowMs, false) };
+      const failure = judgeTokenRefusal(reply, nowMs, false);
+      return {
+        kind: 'failed',
+        failure:
+          exchange.isUnproven === true ? failure : markUnknownNumber(failure, reply, 'error'),
+      };
     }
   }
 }
@@ -137,7 +148,7 @@ function judgeAcknowledgementReply(exchange: Replied, nowMs: number): Acknowledg
   }
   return {
     kind: 'failed',
-    failure: judgeTokenRefusal(reply, nowMs, true),
+    failure: markUnknownNumber(judgeTokenRefusal(reply, nowMs, true), reply, 'error'),
     mayHavePrompted: leavesInDoubt(reply.status),
   };
 }

@@ -4,7 +4,7 @@ import { otherPages, rebinding } from './browsers/rebinding.ts';
 import { consentScan } from './callers/consentScan.ts';
 import { consentSpin } from './callers/consentSpin.ts';
 import { hostileIssuer } from './callers/hostileIssuer.ts';
-import { joinedOnRecord } from './callers/joinedOnRecord.ts';
+import { joinedAudited } from './callers/joinedAudited.ts';
 import { keysWithoutKid } from './callers/keysWithoutKid.ts';
 import { outageQuota } from './callers/outageQuota.ts';
 import { promptBombing } from './callers/promptBombing.ts';
@@ -50,7 +50,7 @@ export const ATTACKS: readonly Attack[] = [
   tokenTricks,
   subjectForms,
   consentScan,
-  joinedOnRecord,
+  joinedAudited,
   redisWriter,
   frozenRedis,
   rebinding,

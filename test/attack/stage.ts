@@ -10,7 +10,7 @@ import { Target, type TargetOptions } from './target.ts';
 /** Every secret that a setting holds begins like this, so that one search finds all that got out. */
 export const SECRET_MARK = 'kept-secret';
 
-export const AUDIT_KEY = `${SECRET_MARK}-of-the-audit-trail-0123456789`;
+export const AUDIT_KEY = `${SECRET_MARK}-of-the-audit-log-01234567456789`;
 
 /** What all requests of an attack may take, so that a drain's limit is near. */
 const REQUEST_TIMEOUT_MS = 4000;

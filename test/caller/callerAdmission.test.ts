@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Identity } from '../../src/domain/asker.ts';
-import { AuditTrail } from '../../src/caller/audit/auditTrail.ts';
+import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
 import { CallerAdmission } from '../../src/caller/callerAdmission.ts';
@@ -27,6 +27,7 @@ class Admitting {
       lookupsPerHour: 100,
       promptsPerHour: 100,
       promptsPerHourAllCallers: 100,
+      clients: new Map(),
       ...limits,
     };
     const append = async (text: string): Promise<void> => {
@@ -35,9 +36,9 @@ class Admitting {
       for (const line of text.trim().split('\n')) this.lines.push(JSON.parse(line) as AuditEntry);
       await Promise.resolve();
     };
-    this.admission = new CallerAdmission({
+    this.admission = new CallerAdmission('first-operator', {
       quotas: new Quotas(quotas, new MemoryCounts(this.clock)),
-      audit: { trail: new AuditTrail({ append }, this.clock), key: 'a-key' },
+      audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
       clock: this.clock,
       log: silentLog,
     });
@@ -81,8 +82,14 @@ describe('what was asked of the operator', () => {
     if (admitted.kind === 'denied') throw new Error(admitted.failure.code);
     await admitted.ended({ outcome: 'answered', attempts: 2 });
     expect(test.lines).toMatchObject([
-      { audit: 'before', event: 'lookup' },
-      { audit: 'after', event: 'lookup', outcome: 'answered', attempts: 2 },
+      { audit: 'before', event: 'lookup', operator: 'first-operator' },
+      {
+        audit: 'after',
+        event: 'lookup',
+        operator: 'first-operator',
+        outcome: 'answered',
+        attempts: 2,
+      },
     ]);
   });
 });

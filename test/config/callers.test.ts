@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { ConfigError, type Environment } from '../../src/config/environment.ts';
-import { isLoopback } from '../../src/config/loopback.ts';
+import { isLoopback } from '../../src/http/loopback.ts';
 
 const SECRET = 'a-secret-of-thirty-two-characters';
 const OTHER_SECRET = 'another-one-of-thirty-two-characters';
@@ -102,12 +102,20 @@ describe('a setting of callers', () => {
     ['a setting that is none', { JWT_SECRET: 'x' }, ['JWT_SECRET']],
     ['a purpose with a space', { PURPOSES: 'fraud prevention' }, ['PURPOSES']],
     ['no purpose', { PURPOSES: ',' }, ['PURPOSES']],
-    ['a trail without a key', { AUDIT_LOG: fileOf('') }, ['AUDIT_KEY']],
-    ['a trail with a short key', { AUDIT_KEY: 'short' }, ['AUDIT_KEY']],
-    ['a trail with a short earlier key', { AUDIT_KEY: `${SECRET},short` }, ['AUDIT_KEY']],
-    ['a trail that is a directory', { ...AUDIT, AUDIT_LOG: tmpdir() }, ['AUDIT_LOG']],
-    ['a trail in no directory', { ...AUDIT, AUDIT_LOG: '/nowhere/audit.jsonl' }, ['AUDIT_LOG']],
-    ['a trail that is yet to be', { ...AUDIT, AUDIT_LOG: join(tmpdir(), 'yet-to-be.jsonl') }, []],
+    ['an audit log without a key', { AUDIT_LOG: fileOf('') }, ['AUDIT_KEY']],
+    ['an audit log with a short key', { AUDIT_KEY: 'short' }, ['AUDIT_KEY']],
+    ['an audit log with a short earlier key', { AUDIT_KEY: `${SECRET},short` }, ['AUDIT_KEY']],
+    ['an audit log that is a directory', { ...AUDIT, AUDIT_LOG: tmpdir() }, ['AUDIT_LOG']],
+    [
+      'an audit log in no directory',
+      { ...AUDIT, AUDIT_LOG: '/nowhere/audit.jsonl' },
+      ['AUDIT_LOG'],
+    ],
+    [
+      'an audit log that is yet to be',
+      { ...AUDIT, AUDIT_LOG: join(tmpdir(), 'yet-to-be.jsonl') },
+      [],
+    ],
     ['a router before a BFF', { ROUTER_SECRET: SECRET }, ['ROUTER_SECRET']],
   ])('%s', (_what, environment, problems) => {
     expect(complaints(environment)).toEqual(problems);

@@ -15,13 +15,14 @@ beforeEach(async () => {
     ROLE: 'bff',
     QUOTA_NUMBERS_PER_HOUR: '3',
     QUOTA_LOOKUPS_PER_HOUR: '5',
+    QUOTA_CLIENTS: '{"desk":{"lookupsPerHour":40}}',
   });
   return () => service.stop();
 });
 afterAll(() => issuer.close());
 
-async function ask(query: string, subject = 'alice') {
-  const token = await issuer.token({ sub: subject, scope: 'sim-swap:read' });
+async function ask(query: string, subject = 'alice', client = 'app') {
+  const token = await issuer.token({ sub: subject, client_id: client, scope: 'sim-swap:read' });
   return service.ask(query, {}, { authorization: `Bearer ${token}` });
 }
 
@@ -51,6 +52,14 @@ describe('a caller is told what is left of its quotas', () => {
     await ask(about(line(0)), 'bob');
     const reply = await ask(about(line(0)));
     expect(reply.headers.get('ratelimit')).toContain('"numbers";r=2;');
+  });
+
+  it('of those that its client has', async () => {
+    const reply = await ask(about(line(0)), 'alice', 'desk');
+    expect(reply.headers.get('ratelimit-policy')).toBe(
+      '"numbers";q=3;w=3600, "lookups";q=40;w=3600',
+    );
+    expect(reply.headers.get('ratelimit')).toMatch(/^"numbers";r=2;t=\d+, "lookups";r=39;t=\d+$/);
   });
 
   it.each(['{ __typename }', '{ phoneNumber(e164: "+447700900500") { e164 } }'])(

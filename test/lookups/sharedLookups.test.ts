@@ -16,6 +16,7 @@ import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { ScriptedRoute } from './scriptedRoute.ts';
+import { servedBy } from './servedBy.ts';
 
 const ANNA: Asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
 const DATE: Question = { asks: 'date' };
@@ -77,16 +78,13 @@ async function ask(
   { asker = ANNA, number = ALICE, signal = new AbortController().signal }: Asking = {},
 ): Promise<(Told | Error)[]> {
   const cameInAtMs = clock.monotonicMs();
-  const executor = new Executor(
-    { of: () => ({ name: 'operator', offer: OFFER, route }) },
-    {
-      ...asker,
-      correlator: createCorrelator(undefined),
-      cameInAtMs,
-      signal,
-      deadlineMs: cameInAtMs + 10_000,
-    },
-  );
+  const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {
+    ...asker,
+    correlator: createCorrelator(undefined),
+    cameInAtMs,
+    signal,
+    deadlineMs: cameInAtMs + 10_000,
+  });
   await executor.ask(number, questions);
   return questions.map((question) => told(executor.answerTo(number, question)));
 }
@@ -265,7 +263,7 @@ describe('a shared lookup', () => {
     expect(operator.begun).toEqual([]);
   });
 
-  it('is on record for each request that joined it, before it is told', async () => {
+  it('is audited for each request that joined it, before it is told', async () => {
     const asked = Promise.all([ask([window(240)]), ask([window(24)])]);
     await after(20, asked);
     expect(heard).toMatchObject([
@@ -310,7 +308,7 @@ describe('a kept answer', () => {
     expect(operator.begun).toHaveLength(2);
   });
 
-  it('is on record for each request, before it is told', async () => {
+  it('is audited for each request, before it is told', async () => {
     await after(20, ask([window(240)]));
     await ask([window(24)]);
     expect(heard).toMatchObject([
@@ -321,7 +319,7 @@ describe('a kept answer', () => {
     expect(operator.begun).toHaveLength(1);
   });
 
-  it('is neither told nor on record where it answers nothing that is asked', async () => {
+  it('is neither told nor audited where it answers nothing that is asked', async () => {
     await after(20, ask([window(24)]));
     expect(await after(20, ask([window(240)]))).toEqual([FALSE]);
     expect(operator.begun).toEqual([check(24), check(240)]);

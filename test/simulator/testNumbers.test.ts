@@ -127,6 +127,23 @@ describe('lookups about a test number', () => {
     },
   );
 
+  test.each([
+    ['+12005550100', ...UNSWAPPED],
+    ['+12995550189', ...UNSWAPPED],
+    ['+12345550190', '200 latestSimChange null', '200 swapped false'],
+    ['+12345550194', '404 IDENTIFIER_NOT_FOUND', '404 IDENTIFIER_NOT_FOUND'],
+    ['+12345550195', '200 latestSimChange 2026-01-30T22:00:00.000Z', '200 swapped true'],
+    ['+12345550196', '200 latestSimChange 2026-01-30T04:00:00.000Z', '200 swapped true'],
+    ['+12345550197', '200 latestSimChange 2026-01-28T12:00:00.000Z', '200 swapped true'],
+    ['+12345550198', '200 latestSimChange 2026-01-26T00:00:00.000Z', '200 swapped true'],
+    ['+12995550199', '200 latestSimChange 2026-01-11T00:00:00.000Z', '200 swapped false'],
+    ['+13005550195', '404 IDENTIFIER_NOT_FOUND', '404 IDENTIFIER_NOT_FOUND'],
+    ['+12345550295', '404 IDENTIFIER_NOT_FOUND', '404 IDENTIFIER_NOT_FOUND'],
+  ])('%s of the ten thousand lines for lists: %s, %s', async (number, date, check) => {
+    expect(await lookUpWithNewToken('retrieve-date', number)).toBe(date);
+    expect(await lookUpWithNewToken('check', number)).toBe(check);
+  });
+
   test.each([['+447700900499'], ['+447700901000'], ['+4477009005000']])(
     '%s, of which the operator has never heard',
     async (number) => {

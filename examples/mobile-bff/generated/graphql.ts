@@ -14,7 +14,7 @@ export type SimSwapResult =
 
 /** Why a result is `UNKNOWN`: the codes of errors by the same names. */
 export type SimSwapUnknownReason =
-  /** Nothing was asked, as it could not be put on record: for the team that runs this service to repair. */
+  /** Nothing was asked, as the audit log could not be written. The team that runs this service has to act. */
   | 'AUDIT_UNAVAILABLE'
   /** The owner declined. Use another way to authenticate. */
   | 'CONSENT_DENIED'

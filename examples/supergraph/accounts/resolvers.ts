@@ -1,15 +1,15 @@
-import { CUSTOMERS, type Customer } from './customers.ts';
-
-const find = (id: string): Customer | null => CUSTOMERS.find((one) => one.id === id) ?? null;
+import { CUSTOMERS, customerOfId, customerOfNumber, type Customer } from './customers.ts';
 
 /** A number of ours is its key: from that the router asks the SIM swap subgraph for the rest. */
 export const resolvers = {
   Query: {
     customers: () => CUSTOMERS,
-    customer: (_root: unknown, { id }: { id: string }) => find(id),
+    customer: (_root: unknown, { id }: { id: string }) => customerOfId(id) ?? null,
+    customersByPhone: (_root: unknown, { e164s }: { e164s: readonly string[] }) =>
+      e164s.map((e164) => ({ customer: customerOfNumber(e164) ?? null, phoneNumber: { e164 } })),
   },
   Customer: {
-    __resolveReference: ({ id }: { id: string }) => find(id),
+    __resolveReference: ({ id }: { id: string }) => customerOfId(id) ?? null,
     phoneNumber: ({ e164 }: Customer) => ({ e164 }),
   },
 };

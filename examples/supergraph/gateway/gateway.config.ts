@@ -1,4 +1,4 @@
-import type { GatewayConfigSupergraph } from '@graphql-hive/gateway-runtime';
+import type { GatewayConfigSupergraph, GatewayPlugin } from '@graphql-hive/gateway-runtime';
 import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
 import { explorerPage } from '../explorerPage.ts';
 
@@ -7,6 +7,9 @@ const supergraph = process.env['SUPERGRAPH'] ?? 'supergraph.graphql';
 
 /** Shared with the SIM swap subgraph, so that it answers nobody but us. */
 const routerSecret = process.env['ROUTER_SECRET'];
+
+/** As the composition names it. */
+const SIM_SWAP = 'sim-swap';
 
 /** What the explorer opens with. */
 const EXAMPLE = `{
@@ -20,6 +23,21 @@ const EXAMPLE = `{
   }
 }
 `;
+
+/**
+ * Where a subgraph does not answer, this gateway quotes in its error, and in its log, what it asked: with
+ * it the phone numbers, and the address of the subgraph. They stay here.
+ */
+const withoutSubrequests: GatewayPlugin = {
+  onSubgraphExecute: () => (done) => {
+    if (Symbol.asyncIterator in done.result) return;
+    const { errors } = done.result;
+    for (const { extensions } of errors ?? []) {
+      delete extensions['request'];
+      delete extensions['response'];
+    }
+  },
+};
 
 /** What a Hive Gateway must be told. */
 export const gatewayConfig: GatewayConfigSupergraph = {
@@ -35,10 +53,31 @@ export const gatewayConfig: GatewayConfigSupergraph = {
       return {
         authorization: request.headers.get('authorization') ?? undefined,
         'x-correlator': request.headers.get('x-correlator') ?? undefined,
-        'x-router-secret': subgraphName === 'sim-swap' ? routerSecret : undefined,
+        ...(subgraphName === SIM_SWAP
+          ? {
+              'x-router-secret': routerSecret,
+              // What the question is for: the SIM swap subgraph writes it into its audit log.
+              'x-purpose': request.headers.get('x-purpose') ?? undefined,
+            }
+          : {}),
       };
     },
+    // What is left of the caller's quotas. Where one operation took several requests, the last one tells.
+    fromSubgraphsToClient: ({ response, subgraphName }) =>
+      subgraphName === SIM_SWAP
+        ? {
+            ratelimit: response.headers.get('ratelimit'),
+            'ratelimit-policy': response.headers.get('ratelimit-policy'),
+          }
+        : undefined,
+    deduplicateHeaders: true,
   },
+  // A client that hangs up ends what is asked for it: a lookup that nobody waits for would be billed.
+  executionCancellation: true,
+  upstreamCancellation: true,
+  // Two who ask the same at once are asked for apart: one that hangs up ends its own request alone.
+  transportEntries: { '*.http': { options: { deduplicateInflightRequests: false } } },
+  plugins: () => [withoutSubrequests],
   // Longer than the subgraph's REQUEST_TIMEOUT_MS: let it be the one who says OPERATOR_TIMEOUT.
   upstreamTimeout: 12_000,
   // Hides what broke in the gateway itself. Errors of subgraphs pass, with their codes.

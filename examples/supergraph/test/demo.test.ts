@@ -9,10 +9,10 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 /** The port that `npm start` listens on, and the demo's gateway where it is free. */
 const PORT_OF_NPM_START = 4000;
 
-/** `npm run demo` beside a service that has the port already. */
+/** `npm run supergraph` beside a service that has the port already. */
 class Demo {
   printed = '';
-  readonly #child = spawn('npm', ['run', 'demo'], {
+  readonly #child = spawn('npm', ['run', 'supergraph'], {
     cwd: ROOT,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,7 +65,7 @@ afterAll(async () => {
   holder.close();
 });
 
-describe('npm run demo beside npm start', () => {
+describe('npm run supergraph beside npm start', () => {
   it('takes a free port, and says so', async () => {
     expect(demo.printed).toMatch(/Port 4000 is in use: the gateway listens on port \d+\./);
     expect(new URL(demo.url('gateway')).port).not.toBe(String(PORT_OF_NPM_START));

@@ -2,14 +2,19 @@ import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/asker.ts';
 import type { Claim, HourlyCounts } from './hourlyCounts.ts';
 
-/** How much may be asked in an hour. */
-export interface QuotaSettings {
-  /** Distinct numbers of one caller. */
+/** How much one caller may ask in an hour. */
+export interface CallerQuotas {
+  /** Distinct numbers. */
   readonly numbersPerHour: number;
-  /** Lookups of one caller. */
   readonly lookupsPerHour: number;
-  /** Prompts to the owner of one number, by one caller. */
+  /** Prompts to the owner of one number. */
   readonly promptsPerHour: number;
+}
+
+/** How much may be asked in an hour: by any caller, and by callers of the clients that have quotas of their own. */
+export interface QuotaSettings extends CallerQuotas {
+  /** By client id, as tokens name it. What is absent is as for any caller. */
+  readonly clients: ReadonlyMap<string, Partial<CallerQuotas>>;
   /** Prompts to the owner of one number, by all callers together. */
   readonly promptsPerHourAllCallers: number;
 }
@@ -46,10 +51,15 @@ export interface QuotaStanding {
  */
 export class Quotas {
   readonly #settings: QuotaSettings;
+  /** The whole quotas of each client that has some of its own. */
+  readonly #clients: ReadonlyMap<string, CallerQuotas>;
   readonly #counts: HourlyCounts;
 
   constructor(settings: QuotaSettings, counts: HourlyCounts) {
     this.#settings = settings;
+    this.#clients = new Map(
+      [...settings.clients].map(([client, quotas]) => [client, { ...settings, ...quotas }]),
+    );
     this.#counts = counts;
   }
 
@@ -61,7 +71,7 @@ export class Quotas {
   ): Promise<WithinQuota | OverQuota> {
     const claims = [
       this.#numberClaim(caller, number),
-      { count: 'lookups', limit: this.#settings.lookupsPerHour },
+      { count: 'lookups', limit: this.#quotasOf(caller).lookupsPerHour },
     ];
     return this.#claim(this.#callerWindow(caller), claims, ['numbers', 'lookups'], timeLimitMs);
   }
@@ -82,7 +92,8 @@ export class Quotas {
     number: PhoneNumber,
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
-    const { promptsPerHour, promptsPerHourAllCallers } = this.#settings;
+    const { promptsPerHourAllCallers } = this.#settings;
+    const { promptsPerHour } = this.#quotasOf(caller);
     const claims = [
       { count: this.#counts.nameOf(caller.key), limit: promptsPerHour },
       { count: 'all', limit: promptsPerHourAllCallers },
@@ -97,7 +108,7 @@ export class Quotas {
     const window = this.#callerWindow(caller);
     const found = await this.#counts.read(window, ['numbers', 'lookups'], timeLimitMs);
     const [numbers = 0, lookups = 0] = found.counts;
-    const { numbersPerHour, lookupsPerHour } = this.#settings;
+    const { numbersPerHour, lookupsPerHour } = this.#quotasOf(caller);
     const standing = (quota: 'numbers' | 'lookups', limit: number, used: number) => ({
       quota,
       limit,
@@ -113,7 +124,16 @@ export class Quotas {
   /** A number counts once an hour. */
   #numberClaim(caller: Identity, number: PhoneNumber): Claim {
     const member = this.#counts.nameOf(`${caller.key} ${number}`);
-    return { count: 'numbers', limit: this.#settings.numbersPerHour, member };
+    return { count: 'numbers', limit: this.#quotasOf(caller).numbersPerHour, member };
+  }
+
+  #quotasOf(caller: Identity): CallerQuotas {
+    switch (caller.kind) {
+      case 'anonymous':
+        return this.#settings;
+      case 'token':
+        return this.#clients.get(caller.client ?? '') ?? this.#settings;
+    }
   }
 
   #callerWindow(caller: Identity): string {

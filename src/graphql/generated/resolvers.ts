@@ -46,7 +46,7 @@ export type Scalars = {
  * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
  * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
  *   `extensions.retryAfterSeconds`.
- * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
+ * - `AUDIT_UNAVAILABLE`: nothing was asked, as the audit log could not be written.
  * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
  *   `extensions.retryAfterSeconds`.
  * - `INTERNAL_SERVER_ERROR`: a defect of this service.
@@ -80,9 +80,9 @@ export type PhoneNumber = {
   simSwapCheck?: Maybe<SimSwapCheck>;
   /**
    * How the consent of this line's owner stands, as data, for clients that see no error codes. Reading it
-   * asks nobody anything. Where the operator wants consent, it counts as a number that the caller asks
-   * about, and is audited. Beside `lastSimSwap`, `simSwappedWithin` or `simSwapCheck` in one operation it
-   * is read after them, and so says why they are `null` or `UNKNOWN`.
+   * asks neither the operator nor the owner. Where the operator wants consent, it counts as a number that
+   * the caller asks about, and is audited. Beside `lastSimSwap`, `simSwappedWithin` or `simSwapCheck` in
+   * one operation it is read after them, and so says why they are `null` or `UNKNOWN`.
    *
    * `null` when it cannot be told at the moment: ask again in a second.
    */
@@ -122,7 +122,7 @@ export type PhoneNumber = {
  * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
  * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
  *   `extensions.retryAfterSeconds`.
- * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
+ * - `AUDIT_UNAVAILABLE`: nothing was asked, as the audit log could not be written.
  * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
  *   `extensions.retryAfterSeconds`.
  * - `INTERNAL_SERVER_ERROR`: a defect of this service.
@@ -161,7 +161,7 @@ export type PhoneNumberSimSwapCheckArgs = {
  * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
  * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
  *   `extensions.retryAfterSeconds`.
- * - `AUDIT_UNAVAILABLE`: nothing was asked, as it could not be put on record.
+ * - `AUDIT_UNAVAILABLE`: nothing was asked, as the audit log could not be written.
  * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
  *   `extensions.retryAfterSeconds`.
  * - `INTERNAL_SERVER_ERROR`: a defect of this service.
@@ -260,7 +260,7 @@ export type SimSwapConsentState =
    * minute, they are given again without another question to the owner.
    */
   | 'ANSWERED'
-  /** The owner declined. Nobody asks them again before `retryAfterSeconds` are over. */
+  /** The owner declined. They are not asked again before `retryAfterSeconds` are over. */
   | 'DENIED'
   /**
    * The question went unanswered or was lost. The next `lastSimSwap` or `simSwappedWithin` puts a new one
@@ -268,8 +268,8 @@ export type SimSwapConsentState =
    */
   | 'EXPIRED'
   /**
-   * Nobody is being asked. The next `lastSimSwap` or `simSwappedWithin` puts a question to the owner, who
-   * may find it on their phone; after `retryAfterSeconds`, where given.
+   * The owner is not being asked. The next `lastSimSwap` or `simSwappedWithin` puts a question to them,
+   * which they may find on their phone; after `retryAfterSeconds`, where given.
    */
   | 'NOT_ASKED'
   /** This operator answers without asking the owner of the line. */
@@ -291,7 +291,7 @@ export type SimSwapResult =
 
 /** Why a result is `UNKNOWN`: the codes of errors by the same names. */
 export type SimSwapUnknownReason =
-  /** Nothing was asked, as it could not be put on record: for the team that runs this service to repair. */
+  /** Nothing was asked, as the audit log could not be written. The team that runs this service has to act. */
   | 'AUDIT_UNAVAILABLE'
   /** The owner declined. Use another way to authenticate. */
   | 'CONSENT_DENIED'

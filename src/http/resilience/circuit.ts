@@ -8,7 +8,7 @@ const MIN_FAILED_NUMBERS = 5;
 const OPENS_AT_SHARE = 0.5;
 const TRIES_AGAIN_AFTER_MS = 5000;
 
-/** How an exchange counts: `neither` when it was cut before anyone could tell. */
+/** How an exchange counts: `neither` when it was cut before that could be told. */
 export type Health = 'good' | 'bad' | 'neither';
 
 /** A change of the circuit, for the log. */

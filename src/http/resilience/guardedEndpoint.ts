@@ -112,6 +112,11 @@ export class GuardedEndpoint {
     });
   }
 
+  /** Breaks what is still under way and closes the connections. */
+  close(): Promise<void> {
+    return this.#endpoint.close();
+  }
+
   /** What came of late may have been another request's: fresh connections for a while, or until an echo. */
   distrust(): void {
     this.#endpoint.distrust();

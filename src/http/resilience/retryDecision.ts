@@ -1,9 +1,9 @@
 import type { Exchange, TransportFault } from '../exchange.ts';
 import { leavesInDoubt } from '../refusal.ts';
 
-/** The operator's endpoints, as far as retries tell them apart (design §5, second table). */
+/** Endpoints, as far as retries tell them apart (design §5, second table); the directory is the company's own. */
 export type ExchangeKind =
-  'backchannel-authentication' | 'token-poll' | 'client-credentials' | 'lookup';
+  'backchannel-authentication' | 'token-poll' | 'client-credentials' | 'lookup' | 'directory';
 
 /** One exchange that is over, and what bears on trying again. */
 export interface FinishedExchange {
@@ -61,6 +61,7 @@ function byFault(
   if (cause === 'cancelled' || cause === 'invalid-reply') return NONE;
   switch (kind) {
     case 'client-credentials':
+    case 'directory':
       return again('same');
     case 'backchannel-authentication':
       return sent ? NONE : again('same');
@@ -83,6 +84,7 @@ function byStatus(
         return rules.canTakeNewToken ? again('new-token') : NONE;
       return isServerError(status) ? onDoubt(rules, afterMs) : NONE;
     case 'client-credentials':
+    case 'directory':
       if (status === 429) return afterMs === undefined ? NONE : again('same', afterMs);
       return isServerError(status) ? again('same', afterMs) : NONE;
     // Whatever the operator answers, it may have prompted the owner before.

@@ -12,7 +12,7 @@ const STATE = (e164: string): string =>
 export const consentScan: Attack = {
   name: 'consent-scan',
   tries: 'to learn by simSwapConsent who is asked, by whom, and who has denied',
-  holds: "it counts as any number does, is on record, and tells another's consent as PENDING alone",
+  holds: "it counts as any number does, is audited, and tells another's consent as PENDING alone",
   async run(stage) {
     const issuer = await stage.issuer();
     const operator = await stage.operator({
@@ -76,7 +76,7 @@ export const consentScan: Attack = {
     }
     stage.atMost('numbers told of 800', told, QUOTA);
     stage.holds(
-      'lines on record',
+      'audited lines',
       target.linesWith('"audit":') - linesBefore >= told,
       target.linesWith('"audit":') - linesBefore,
     );

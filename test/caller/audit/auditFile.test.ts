@@ -18,7 +18,7 @@ function openFiles(): number {
   return readdirSync('/dev/fd').length;
 }
 
-describe('the file of the trail', () => {
+describe('the file of the audit log', () => {
   let clock: TestClock;
   let path: string;
   let file: AuditFile;

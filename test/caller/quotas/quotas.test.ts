@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Identity } from '../../../src/domain/asker.ts';
+import { tokenIdentity, type Identity } from '../../../src/domain/asker.ts';
 import { ANONYMOUS } from '../../../src/caller/caller.ts';
 import type { HourlyCounts } from '../../../src/caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
@@ -26,31 +26,37 @@ function wordFor(counted: Counted): string {
   return counted.kind === 'over' ? `${counted.over}: ${counted.retryAfterSeconds}` : 'counted';
 }
 
+function identityOf(caller: string | Identity): Identity {
+  return typeof caller === 'string' ? callerNamed(caller) : caller;
+}
+
+/** A caller whose token names this client, or none. */
+function ofClient(client: string | null): Identity {
+  return tokenIdentity('https://issuer.example', 'a', client);
+}
+
 /** Quotas, with what came of a count in one word. */
 class Counting {
   readonly quotas: Quotas;
 
   constructor(settings: Partial<QuotaSettings>, counts: HourlyCounts = new MemoryCounts(clock)) {
     const limits = { numbersPerHour: 100, lookupsPerHour: 100, promptsPerHour: 100 };
-    this.quotas = new Quotas({ ...limits, promptsPerHourAllCallers: 100, ...settings }, counts);
+    this.quotas = new Quotas(
+      { ...limits, promptsPerHourAllCallers: 100, clients: new Map(), ...settings },
+      counts,
+    );
   }
 
-  async lookup(caller: string, number: PhoneNumber): Promise<string> {
-    return wordFor(await this.quotas.countLookup(callerNamed(caller), number, Infinity));
+  async lookup(caller: string | Identity, number: PhoneNumber): Promise<string> {
+    return wordFor(await this.quotas.countLookup(identityOf(caller), number, Infinity));
   }
 
-  async number(caller: string, number: PhoneNumber): Promise<string> {
-    return wordFor(await this.quotas.countNumber(callerNamed(caller), number, Infinity));
+  async number(caller: string | Identity, number: PhoneNumber): Promise<string> {
+    return wordFor(await this.quotas.countNumber(identityOf(caller), number, Infinity));
   }
 
   async prompt(caller: string | Identity, number: PhoneNumber): Promise<string> {
-    return wordFor(
-      await this.quotas.countPrompt(
-        typeof caller === 'string' ? callerNamed(caller) : caller,
-        number,
-        Infinity,
-      ),
-    );
+    return wordFor(await this.quotas.countPrompt(identityOf(caller), number, Infinity));
   }
 
   /** Counts a lookup that is not made; the returned function gives it back. */
@@ -143,6 +149,50 @@ describe('the quota of prompts', () => {
     expect(await counting.prompt('a', BOB)).toBe('counted');
     await clock.advance(HOUR_SECONDS * 1000);
     expect(await counting.prompt('a', ALICE)).toBe('counted');
+  });
+});
+
+describe('a client with quotas of its own', () => {
+  const ANY = { numbersPerHour: 2, lookupsPerHour: 3, promptsPerHour: 1 };
+
+  it.each([
+    ['more of all', { numbersPerHour: 4, lookupsPerHour: 6, promptsPerHour: 2 }, [4, 6, 2]],
+    ['less of one', { numbersPerHour: 1 }, [1, 3, 1]],
+  ])('has %s, and what is not set as any other', async (_, quotas, [numbers, lookups, prompts]) => {
+    const clients = new Map([['desk', quotas]]);
+    const counting = new Counting({ ...ANY, clients });
+    const words = { numbers: 0, lookups: 0, prompts: 0 };
+    for (let n = 0; n < 10; n += 1) {
+      if ((await counting.number(ofClient('desk'), line(n))) === 'counted') words.numbers += 1;
+      if ((await counting.lookup(ofClient('desk'), line(0))) === 'counted') words.lookups += 1;
+      if ((await counting.prompt(ofClient('desk'), ALICE)) === 'counted') words.prompts += 1;
+    }
+    expect(words).toEqual({ numbers, lookups, prompts });
+    expect(await counting.quotas.standingOf(ofClient('desk'), Infinity)).toMatchObject([
+      { quota: 'numbers', limit: numbers, left: 0 },
+      { quota: 'lookups', limit: lookups, left: 0 },
+    ]);
+  });
+
+  it('changes nothing for other clients, nor for tokens that name none', async () => {
+    const counting = new Counting({ ...ANY, clients: new Map([['desk', { lookupsPerHour: 9 }]]) });
+    for (const client of ['des', 'desk ', '', null]) {
+      const standing = await counting.quotas.standingOf(ofClient(client), Infinity);
+      expect(standing).toMatchObject([{ limit: 2 }, { limit: 3 }]);
+    }
+  });
+
+  it('counts each of its callers alone', async () => {
+    const clients = new Map([['app', { numbersPerHour: 3 }]]);
+    const counting = new Counting({ ...ANY, lookupsPerHour: 100, clients });
+    expect([await counting.scan('a', 10), await counting.scan('b', 10)]).toEqual([3, 3]);
+  });
+
+  it('rings no phone more often than all callers together may', async () => {
+    const clients = new Map([['desk', { promptsPerHour: 9 }]]);
+    const counting = new Counting({ ...ANY, promptsPerHourAllCallers: 1, clients });
+    expect(await counting.prompt(ofClient('desk'), ALICE)).toBe('counted');
+    expect(await counting.prompt(ofClient('desk'), ALICE)).toContain('prompts');
   });
 });
 

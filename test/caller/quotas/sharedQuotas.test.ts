@@ -61,6 +61,17 @@ describe.skipIf(NO_REDIS !== undefined)(`counts that replicas share ${NO_REDIS ?
     expect((await ask(scanned.slice(2, 3))).codes).toEqual(['RATE_LIMITED']);
   });
 
+  it('know the quotas of each client', async () => {
+    await start(2, { QUOTA_LOOKUPS_PER_HOUR: '5', QUOTA_CLIENTS: '{"app":{"lookupsPerHour":8}}' });
+    const replies = await Promise.all([ask(scanned, 0), ask(scanned, 1)]);
+    const lookups = replicas.map(({ simulator }) => simulator.stats().lookups);
+    expect(lookups.reduce((sum, one) => sum + one, 0)).toBe(8);
+    for (const { headers } of replies) {
+      expect(headers.get('ratelimit-policy')).toContain('"lookups";q=8;');
+      expect(headers.get('ratelimit')).toContain('"lookups";r=0;');
+    }
+  });
+
   it('of a Redis that is frozen hold a lookup up for a second at most, and only the first', async () => {
     await start(1, { REQUEST_TIMEOUT_MS: '2500' });
     expect((await ask(scanned.slice(0, 1))).codes).toEqual([]);

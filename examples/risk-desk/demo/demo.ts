@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onTermination } from '../../../src/termination.ts';
+import { PortInUse, startStack } from './stack.ts';
+
+/** Where the desk and its OpenID provider answer. Fixed: a bookmark and a browser's session last. */
+const PORTS = { desk: 4100, identityProvider: 4101 };
+
+const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<'interrupted'>();
+onTermination(() => interrupt('interrupted'));
+
+try {
+  await run();
+} catch (error) {
+  if (error instanceof PortInUse) {
+    say(
+      `Port ${error.port} is in use, and the demo needs it. End what listens there, and try again.`,
+    );
+  } else {
+    // What went wrong is on the screen already, from the program that it happened to.
+    say(error instanceof Error ? error.message : 'The demo did not start.');
+  }
+  process.exitCode = 1;
+}
+
+async function run(): Promise<void> {
+  if (!(await buildPage())) return;
+  say('Starting: two operators, the SIM swap service, accounts, gateway, sign-in, risk desk …');
+  const starting = startStack({ ports: PORTS });
+  await using stack = await starting;
+  const { analyst, lead } = stack.people;
+  say(`
+The risk desk       ${stack.url}   (open it in a browser)
+
+Sign in as
+  ${analyst.login}   password ${analyst.password}   an analyst: one case at a time
+  ${lead.login}   password ${lead.password}   a lead: may upload a list as well
+
+OpenID provider     ${stack.issuer}
+gateway             ${stack.gatewayUrl}
+operator simulator  ${stack.statsUrl}   (what it has seen)
+audit log           ${stack.auditLog}   (gone when the demo ends)
+
+Ctrl-C ends all.
+`);
+  await interrupted;
+  say('Stopping …');
+}
+
+/** Whether the page is built. It takes some seconds, and is done anew each time: it may have changed. */
+async function buildPage(): Promise<boolean> {
+  say('Building the page …');
+  const directory = fileURLToPath(new URL('..', import.meta.url));
+  const vite = fileURLToPath(import.meta.resolve('vite/package.json')).replace(
+    /package\.json$/,
+    'bin/vite.js',
+  );
+  const build = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
+    cwd: directory,
+    stdio: 'inherit',
+    detached: true,
+  });
+  const ended = once(build, 'exit').then(([code]: unknown[]) => code);
+  const outcome = await Promise.race([ended, interrupted]);
+  if (outcome === 'interrupted') {
+    build.kill('SIGTERM');
+    await ended;
+    say('Stopped.');
+    return false;
+  }
+  if (outcome !== 0) throw new Error('The page could not be built.');
+  return true;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,38 @@
+import type { Role } from '../server/sessions.ts';
+
+/** Somebody who works at the desk of the demo. */
+export interface DemoPerson {
+  readonly login: string;
+  readonly password: string;
+  readonly name: string;
+  readonly roles: readonly Role[];
+  /** Scopes of the service that the provider grants. */
+  readonly scopes: readonly string[];
+}
+
+export const READ_SCOPE = 'sim-swap:read';
+export const BATCH_SCOPE = 'sim-swap:batch';
+
+/** Their passwords are no secrets: the demo prints them, and answers on loopback alone. */
+export const PEOPLE = {
+  analyst: {
+    login: 'ana',
+    password: 'one-case-at-a-time',
+    name: 'Ana Lyst',
+    roles: ['analyst'],
+    scopes: [READ_SCOPE],
+  },
+  lead: {
+    login: 'lea',
+    password: 'ten-thousand-cases',
+    name: 'Lea Der',
+    roles: ['analyst', 'lead'],
+    scopes: [READ_SCOPE, BATCH_SCOPE],
+  },
+} as const satisfies Readonly<Record<string, DemoPerson>>;
+
+/** All of them. */
+export const EVERYONE: readonly DemoPerson[] = Object.values(PEOPLE);
+
+/** As whom the provider knows the desk. */
+export const CLIENT_ID = 'risk-desk';

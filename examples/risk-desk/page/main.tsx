@@ -1,0 +1,30 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { App } from './views/App.tsx';
+import { ErrorPage } from './views/ErrorPage.tsx';
+import './styles/tokens.css';
+import './styles/page.css';
+import './styles/parts.css';
+import './styles/desk.css';
+import './styles/case.css';
+import './styles/print.css';
+
+/**
+ * react-aria adds a <style> of this id to the page unless there is one, which the content security policy
+ * forbids; what would stand in it stands in parts.css.
+ */
+const pressableStyle = document.createElement('meta');
+pressableStyle.id = 'react-aria-pressable-style';
+document.head.append(pressableStyle);
+
+const root = document.getElementById('root');
+if (root !== null) {
+  // An error's message may quote what a component held: neither the console nor a report gets it.
+  createRoot(root, { onCaughtError: () => undefined }).render(
+    <StrictMode>
+      <ErrorPage>
+        <App />
+      </ErrorPage>
+    </StrictMode>,
+  );
+}

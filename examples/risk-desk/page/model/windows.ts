@@ -1,0 +1,100 @@
+/** The windows that the desk looks at, in hours, from the smallest. */
+export const WINDOWS_HOURS = [24, 72, 168, 720] as const;
+export type WindowHours = (typeof WINDOWS_HOURS)[number];
+
+/** The largest of them: what is not swapped there is not swapped in any. */
+export const LONGEST_WINDOW_HOURS: WindowHours = 720;
+
+/** What is known of one window. */
+export type WindowAnswer =
+  | { readonly kind: 'swapped'; readonly asOfMs: number }
+  | { readonly kind: 'notSwapped'; readonly asOfMs: number }
+  | {
+      readonly kind: 'unknown';
+      /** A code of the schema, one that a later service has, or one of this page's own. */
+      readonly reason: string;
+      readonly retryAfterSeconds: number | null;
+      readonly expiresAtMs: number | null;
+      /** The longest window that can be asked for, with PERIOD_NOT_SUPPORTED. */
+      readonly maxAgeHours: number | null;
+    }
+  /** It was not asked: the owner's phone would have rung for it. */
+  | { readonly kind: 'notAsked' };
+
+export type Windows = Readonly<Record<WindowHours, WindowAnswer>>;
+
+/** The moment of the last change as the operator tells it. */
+export type LastChange =
+  | { readonly kind: 'at'; readonly atMs: number }
+  | { readonly kind: 'withheld' }
+  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'notAsked' };
+
+/** What the operator said about a number. */
+export interface Answer {
+  readonly windows: Windows;
+  readonly lastChange: LastChange;
+}
+
+/** In words, such as `24 h` and `7 days`. */
+export function windowName(hours: number): string {
+  return hours % 24 === 0 && hours > 72 ? `${hours / 24} days` : `${hours} h`;
+}
+
+/**
+ * Adds what follows: not swapped within a window is not swapped within a smaller one, swapped within a
+ * window is swapped within a larger one. Only what was not asked is filled in; an answer stays as given.
+ */
+export function withImplied(windows: Windows): Windows {
+  const filled = { ...windows };
+  for (const hours of WINDOWS_HOURS) {
+    if (windows[hours].kind === 'notAsked') filled[hours] = implied(windows, hours);
+  }
+  return filled;
+}
+
+function implied(windows: Windows, hours: WindowHours): WindowAnswer {
+  const larger = WINDOWS_HOURS.filter((one) => one > hours).map((one) => windows[one]);
+  const smaller = WINDOWS_HOURS.filter((one) => one < hours).map((one) => windows[one]);
+  return (
+    smaller.find(({ kind }) => kind === 'swapped') ??
+    larger.find(({ kind }) => kind === 'notSwapped') ?? { kind: 'notAsked' }
+  );
+}
+
+/** When the oldest of the answers was asked; `null` where none is known. */
+export function asOfMs({ windows }: Answer): number | null {
+  const times = WINDOWS_HOURS.flatMap((hours) => {
+    const window = windows[hours];
+    return window.kind === 'swapped' || window.kind === 'notSwapped' ? [window.asOfMs] : [];
+  });
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** A stretch of the past between two windows, and whether the SIM changed in it. */
+export interface Stretch {
+  readonly fromHours: number;
+  readonly toHours: number;
+  readonly kind: 'clear' | 'swap' | 'notKnown';
+}
+
+/**
+ * The windows as stretches of the past, the latest first. A stretch is `swap` only where the window that
+ * ends before it is known to be clear; behind a swap nothing more is known.
+ */
+export function stretches(windows: Windows): readonly Stretch[] {
+  return WINDOWS_HOURS.map((toHours, index): Stretch => {
+    const before = WINDOWS_HOURS[index - 1];
+    const isClearBefore = before === undefined || windows[before].kind === 'notSwapped';
+    const fromHours = before ?? 0;
+    switch (windows[toHours].kind) {
+      case 'notSwapped':
+        return { fromHours, toHours, kind: 'clear' };
+      case 'swapped':
+        return { fromHours, toHours, kind: isClearBefore ? 'swap' : 'notKnown' };
+      case 'unknown':
+      case 'notAsked':
+        return { fromHours, toHours, kind: 'notKnown' };
+    }
+  });
+}

@@ -1,0 +1,146 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { browserClock } from '../asking/browserClock.ts';
+import { Desk } from '../asking/desk.ts';
+import { createQuestions } from '../asking/questions.ts';
+import { readSession, type Session, type SessionReply } from '../session.ts';
+import { AskContext, type Ask } from './ask.ts';
+import { DeskContext, NowContext, useTicking } from './hooks.ts';
+import { ListDesk } from './ListDesk.tsx';
+import { SingleCase } from './SingleCase.tsx';
+import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
+import { TopBar } from './TopBar.tsx';
+
+export function App() {
+  const [reply, setReply] = useState<SessionReply>();
+  const read = (): void => void readSession().then(setReply);
+  useEffect(read, []);
+  switch (reply?.kind) {
+    case undefined:
+      return <main className="notice" aria-busy="true" />;
+    case 'signedIn':
+      return <SignedIn session={reply.session} />;
+    case 'signedOut':
+      return (
+        <main className="notice">
+          <p className="notice__brand">Risk desk</p>
+          <h1>Has this SIM changed hands?</h1>
+          <p>
+            Ask mobile operators whether a number was moved to another SIM card lately, before you
+            trust an SMS code. Every question is on record, with its purpose.
+          </p>
+          <a className="button button--primary button--large" href="/sign-in">
+            Sign in
+          </a>
+        </main>
+      );
+    case 'unreachable':
+      return (
+        <main className="notice" role="alert">
+          <h1>The desk cannot be reached</h1>
+          <p>Check your connection, then try again.</p>
+          <button className="button button--primary" type="button" onClick={read}>
+            Try again
+          </button>
+        </main>
+      );
+  }
+}
+
+function SignedIn({ session }: { readonly session: Session }) {
+  const nowMs = useTicking();
+  const [purpose, setPurpose] = useState<string | null>(null);
+  const [isPurposeMissing, setIsPurposeMissing] = useState(false);
+  const token = useRef(session.csrfToken);
+  const chosen = useRef<string | null>(null);
+  const purposeField = useRef<HTMLButtonElement>(null);
+
+  const [desks] = useState(() => {
+    const make = (): Desk => {
+      const questions = createQuestions({
+        csrfToken: () => token.current,
+        purpose: () => chosen.current ?? '',
+        onQuotas: (quotas) => {
+          for (const desk of Object.values(both)) desk.setQuotas(quotas);
+        },
+      });
+      return new Desk(questions, browserClock);
+    };
+    const both = { single: make(), list: make() };
+    return both;
+  });
+
+  // Nothing is left after closing, nor in the copy of the page that a browser keeps for its back button.
+  useEffect(() => {
+    const forget = (): void => {
+      desks.single.clear();
+      desks.list.clear();
+    };
+    window.addEventListener('pagehide', forget);
+    return () => window.removeEventListener('pagehide', forget);
+  }, [desks]);
+
+  const ask = useMemo<Ask>(
+    () => ({
+      mayAsk() {
+        if (chosen.current !== null) return true;
+        setIsPurposeMissing(true);
+        purposeField.current?.focus();
+        return false;
+      },
+      async renewSession() {
+        const reply = await readSession();
+        if (reply.kind !== 'signedIn') return false;
+        token.current = reply.session.csrfToken;
+        return true;
+      },
+    }),
+    [],
+  );
+
+  const choose = (id: string): void => {
+    chosen.current = id;
+    setPurpose(id);
+    setIsPurposeMissing(false);
+  };
+
+  return (
+    <NowContext value={nowMs}>
+      <AskContext value={ask}>
+        <TopBar
+          session={session}
+          quotaDesk={desks.list}
+          purpose={purpose}
+          onPurpose={choose}
+          isPurposeMissing={isPurposeMissing}
+          purposeField={purposeField}
+        />
+        {session.mayBatch ? (
+          <Tabs className="tabs" defaultSelectedKey="list">
+            <TabList className="tabs__list" aria-label="What to ask about">
+              <Tab id="list" className="tabs__tab">
+                A list
+              </Tab>
+              <Tab id="single" className="tabs__tab">
+                One number
+              </Tab>
+            </TabList>
+            <TabPanel id="list" className="tabs__panel" shouldForceMount>
+              <DeskContext value={desks.list}>
+                <ListDesk />
+              </DeskContext>
+            </TabPanel>
+            <TabPanel id="single" className="tabs__panel" shouldForceMount>
+              <DeskContext value={desks.single}>
+                <SingleCase />
+              </DeskContext>
+            </TabPanel>
+          </Tabs>
+        ) : (
+          <DeskContext value={desks.single}>
+            <SingleCase />
+          </DeskContext>
+        )}
+      </AskContext>
+    </NowContext>
+  );
+}

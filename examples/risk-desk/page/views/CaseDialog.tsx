@@ -1,0 +1,36 @@
+import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { CaseView } from './CaseView.tsx';
+import { CloseIcon } from './icons.tsx';
+
+interface CaseDialogProps {
+  readonly id: number | null;
+  readonly onClose: () => void;
+}
+
+/** A row, opened beside the table: here its number is written out. */
+export function CaseDialog({ id, onClose }: CaseDialogProps) {
+  return (
+    <ModalOverlay
+      className="overlay overlay--side"
+      isOpen={id !== null}
+      isDismissable
+      onOpenChange={(isOpen) => {
+        if (!isOpen) onClose();
+      }}
+    >
+      <Modal className="side">
+        <Dialog className="dialog">
+          <div className="dialog__bar">
+            <Heading slot="title" className="dialog__title">
+              The case
+            </Heading>
+            <Button slot="close" className="button button--icon" aria-label="Close">
+              <CloseIcon />
+            </Button>
+          </div>
+          {id === null ? null : <CaseView id={id} headingLevel={2} />}
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

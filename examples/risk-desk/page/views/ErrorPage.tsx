@@ -1,0 +1,27 @@
+import { Component, type ReactNode } from 'react';
+
+interface State {
+  readonly isBroken: boolean;
+}
+
+/** Takes the place of a page that failed. It says nothing of what was on it. */
+export class ErrorPage extends Component<{ readonly children: ReactNode }, State> {
+  override state: State = { isBroken: false };
+
+  static getDerivedStateFromError(): State {
+    return { isBroken: true };
+  }
+
+  override render(): ReactNode {
+    if (!this.state.isBroken) return this.props.children;
+    return (
+      <main className="notice">
+        <h1>The page has failed</h1>
+        <p>What was on it is gone; nothing more is asked. Load the page again to go on.</p>
+        <a className="button button--primary" href="/">
+          Load again
+        </a>
+      </main>
+    );
+  }
+}

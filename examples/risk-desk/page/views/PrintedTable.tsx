@@ -1,0 +1,84 @@
+import { useEffect, useState } from 'react';
+import { flushSync } from 'react-dom';
+import type { DeskRow } from '../model/deskRow.ts';
+import { masked } from '../model/phoneNumber.ts';
+import { reasonOf } from '../model/reasons.ts';
+import { verdictName, verdictOf } from '../model/verdict.ts';
+import { asOfMs, WINDOWS_HOURS, windowName, type WindowAnswer } from '../model/windows.ts';
+import { dateTimeName } from './names.ts';
+
+/** All rows on paper: made when the browser is about to print, for the table draws only those in sight. */
+export function PrintedTable({ rows }: { readonly rows: readonly DeskRow[] }) {
+  const [isPrinting, setIsPrinting] = useState(false);
+  useEffect(() => {
+    const before = (): void => flushSync(() => setIsPrinting(true));
+    const after = (): void => setIsPrinting(false);
+    window.addEventListener('beforeprint', before);
+    window.addEventListener('afterprint', after);
+    return () => {
+      window.removeEventListener('beforeprint', before);
+      window.removeEventListener('afterprint', after);
+    };
+  }, []);
+  if (!isPrinting) return null;
+  return (
+    <table className="printed">
+      <caption>SIM changes, printed {dateTimeName(Date.now())}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Line</th>
+          <th scope="col">Number</th>
+          <th scope="col">Customer</th>
+          <th scope="col">Verdict</th>
+          <th scope="col">Last change</th>
+          {WINDOWS_HOURS.map((hours) => (
+            <th key={hours} scope="col">
+              {windowName(hours)}
+            </th>
+          ))}
+          <th scope="col">Asked</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <PrintedRow key={row.id} row={row} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function PrintedRow({ row: { line, e164, customer, state } }: { readonly row: DeskRow }) {
+  const verdict = verdictOf(state);
+  const answer = state.kind === 'answered' ? state.answer : undefined;
+  const askedAtMs = answer === undefined ? null : asOfMs(answer);
+  return (
+    <tr>
+      <td>{line}</td>
+      <th scope="row">{masked(e164)}</th>
+      <td>{customer?.name ?? ''}</td>
+      <td>
+        {verdictName(verdict)}
+        {verdict.kind === 'unknown' ? `: ${reasonOf(verdict.reason).name}` : ''}
+      </td>
+      <td>{answer?.lastChange.kind === 'at' ? dateTimeName(answer.lastChange.atMs) : 'no date'}</td>
+      {WINDOWS_HOURS.map((hours) => (
+        <td key={hours}>{answer === undefined ? '?' : printedWindow(answer.windows[hours])}</td>
+      ))}
+      <td>{askedAtMs === null ? '' : dateTimeName(askedAtMs)}</td>
+    </tr>
+  );
+}
+
+function printedWindow(window: WindowAnswer): string {
+  switch (window.kind) {
+    case 'swapped':
+      return 'Yes';
+    case 'notSwapped':
+      return 'No';
+    case 'unknown':
+      return 'Unknown';
+    case 'notAsked':
+      return 'Not asked';
+  }
+}

@@ -1,0 +1,114 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { SessionLimits } from './settings.ts';
+
+/** What the provider gave for a person. It never leaves this process. */
+export interface Tokens {
+  readonly accessToken: string;
+  /** On the desk's clock. */
+  readonly expiresAtMs: number;
+  readonly refreshToken: string | undefined;
+  /** What the access token allows, as the provider says. */
+  readonly scopes: readonly string[];
+}
+
+export type Role = 'analyst' | 'lead';
+
+/** Who signed in. */
+export interface Person {
+  readonly name: string;
+  readonly roles: readonly Role[];
+}
+
+/** A person at the desk, from signing in to signing out. */
+export interface Session {
+  readonly person: Person;
+  /** What the page must send along with whatever changes or asks something. */
+  readonly csrfToken: string;
+  readonly startedAtMs: number;
+  lastUsedAtMs: number;
+  tokens: Tokens;
+  /** While new tokens are fetched: once for all requests that need them. */
+  refreshing: Promise<Tokens | undefined> | undefined;
+  /** Requests that the gateway is answering. */
+  running: number;
+}
+
+/** 256 bits: nobody guesses it. */
+const ID_BYTES = 32;
+
+/**
+ * The sessions of this process, the longest idle first. They are bounded in number and in time, and their
+ * ids are kept as hashes: a dump of memory signs nobody in.
+ */
+export class Sessions {
+  readonly #limits: SessionLimits;
+  readonly #monotonicMs: () => number;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(limits: SessionLimits, monotonicMs: () => number) {
+    this.#limits = limits;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** Always under a new id: one that was known before the sign-in is worth nothing after it. */
+  start(person: Person, tokens: Tokens): string {
+    this.#endExpired();
+    for (const oldest of this.#sessions.keys()) {
+      if (this.#sessions.size < this.#limits.maxSessions) break;
+      this.#sessions.delete(oldest);
+    }
+    const id = randomBytes(ID_BYTES).toString('base64url');
+    const nowMs = this.#monotonicMs();
+    this.#sessions.set(nameOf(id), {
+      person,
+      csrfToken: randomBytes(ID_BYTES).toString('base64url'),
+      startedAtMs: nowMs,
+      lastUsedAtMs: nowMs,
+      tokens,
+      refreshing: undefined,
+      running: 0,
+    });
+    return id;
+  }
+
+  /** The session of this id, which is no longer idle; `undefined` where there is none any more. */
+  find(id: string | undefined): Session | undefined {
+    this.#endExpired();
+    if (id === undefined) return undefined;
+    const name = nameOf(id);
+    const session = this.#sessions.get(name);
+    if (session === undefined) return undefined;
+    session.lastUsedAtMs = this.#monotonicMs();
+    this.#sessions.delete(name);
+    this.#sessions.set(name, session);
+    return session;
+  }
+
+  end(id: string | undefined): void {
+    if (id !== undefined) this.#sessions.delete(nameOf(id));
+  }
+
+  #endExpired(): void {
+    const nowMs = this.#monotonicMs();
+    const { idleMs, absoluteMs } = this.#limits;
+    for (const [name, { startedAtMs, lastUsedAtMs }] of this.#sessions) {
+      if (nowMs - lastUsedAtMs >= idleMs || nowMs - startedAtMs >= absoluteMs) {
+        this.#sessions.delete(name);
+      }
+    }
+  }
+}
+
+/** Whether a request carries the token of its session. Takes as long for every wrong one. */
+export function carriesCsrfToken({ csrfToken }: Session, sent: unknown): boolean {
+  if (typeof sent !== 'string') return false;
+  return timingSafeEqual(hash('sha256', csrfToken, 'buffer'), hash('sha256', sent, 'buffer'));
+}
+
+function nameOf(id: string): string {
+  return hash('sha256', id, 'base64url');
+}

@@ -1,0 +1,46 @@
+/** Why somebody may ask, as the service's audit log has it, and as the page shows it. */
+export interface Purpose {
+  /** One of the service's PURPOSES. */
+  readonly id: string;
+  readonly label: string;
+}
+
+/** How long sessions last, and how many there may be. */
+export interface SessionLimits {
+  /** Without a request. */
+  readonly idleMs: number;
+  /** Since the sign-in. */
+  readonly absoluteMs: number;
+  /** With one more, the session that was idle longest ends. */
+  readonly maxSessions: number;
+}
+
+/** What the desk must be told. */
+export interface DeskSettings {
+  /** What people have in the address line, without a slash at the end. With https, cookies are `Secure`. */
+  readonly origin: string;
+  /** The OpenID provider, and as whom it knows us. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** For whom the access tokens are: the service's JWT_AUDIENCE. */
+  readonly resource: string;
+  /** The scopes of the service that are asked for; the provider grants each person theirs. */
+  readonly scopes: readonly string[];
+  /** The service's BATCH_SCOPE. */
+  readonly batchScope: string;
+  /** Where the supergraph answers. */
+  readonly gatewayUrl: string;
+  readonly purposes: readonly Purpose[];
+  /** Where the built page is. */
+  readonly pageDirectory: string;
+  readonly sessions: SessionLimits;
+  /** A clock that no administrator sets back. */
+  readonly monotonicMs: () => number;
+}
+
+export const SESSION_LIMITS: SessionLimits = {
+  idleMs: 30 * 60_000,
+  absoluteMs: 8 * 3_600_000,
+  maxSessions: 1000,
+};

@@ -1,0 +1,6 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // Several programs and a browser start first, on machines that may be busy.
+  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 180_000 },
+});

@@ -1,0 +1,157 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import {
+  jsonSchema,
+  membersOf,
+  variantsOf,
+  type JsonSchema,
+} from '../src/config/operatorsFile/jsonSchema.ts';
+
+/** What is made of the definition of OPERATORS_FILE, each with the text that it should have. */
+export interface MadeFile {
+  readonly path: string;
+  /** As prettier writes it. */
+  readonly text: string;
+}
+
+const SCHEMA = fileURLToPath(new URL('../schema/operators.schema.json', import.meta.url));
+const DOCS = fileURLToPath(new URL('../docs/operators.md', import.meta.url));
+
+/** Between these two stands the table. */
+const TABLE = /(?<=<!-- members -->\n)[^]*?(?=<!-- \/members -->)/;
+
+/** Makes the JSON Schema for editors, and docs/operators.md with the table of all members. */
+export async function makeFiles(): Promise<readonly MadeFile[]> {
+  const schema = jsonSchema();
+  const docs = readFileSync(DOCS, 'utf8').replace(TABLE, () => `\n${membersTable(schema)}\n`);
+  return [
+    { path: SCHEMA, text: await pretty(JSON.stringify(schema), SCHEMA) },
+    { path: DOCS, text: await pretty(docs, DOCS) },
+  ];
+}
+
+async function pretty(text: string, filepath: string): Promise<string> {
+  return format(text, { ...(await resolveConfig(filepath)), filepath });
+}
+
+/** One row for each member, in the order of the definition. */
+function membersTable(root: JsonSchema): string {
+  const rows = rowsOf(root, root, '').map((cells) => `| ${cells.map(escaped).join(' | ')} |`);
+  return ['| member | takes | default | meaning |', '| - | - | - | - |', ...rows].join('\n');
+}
+
+type Row = readonly [member: string, takes: string, fallback: string, meaning: string];
+
+function rowsOf(root: JsonSchema, owner: JsonSchema, prefix: string): readonly Row[] {
+  return membersOfAll(variantsOf(root, owner)).flatMap(({ name, schema, isRequired, only }) => {
+    const member = `${prefix}${name}`;
+    const meaning = (schema.description ?? '') + (only === '' ? '' : ` (${only})`);
+    const fallback = isRequired ? 'needed' : defaultOf(schema);
+    const row: Row = [`\`${member}\``, takes(root, schema), fallback, meaning];
+    return [row, ...rowsBelow(root, schema, member)];
+  });
+}
+
+function rowsBelow(root: JsonSchema, schema: JsonSchema, member: string): readonly Row[] {
+  if (isSecret(schema)) return [];
+  const [only] = variantsOf(root, schema);
+  // The members of an operator are what all is about: they stand by themselves.
+  if (member === 'operators' && only?.items !== undefined) return rowsOf(root, only.items, '');
+  if (only?.items !== undefined) return rowsBelow(root, only.items, `${member}[]`);
+  return isObjectAlone(root, schema) ? rowsOf(root, schema, `${member}.`) : [];
+}
+
+interface Member {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  readonly isRequired: boolean;
+  /** The variants that have it, where others have not. */
+  readonly only: string;
+}
+
+/** The members of an object, or of all its variants. */
+function membersOfAll(variants: readonly JsonSchema[]): readonly Member[] {
+  const names = new Set(variants.flatMap((one) => Object.keys(membersOf(one))));
+  return Array.from(names, (name) => {
+    const having = variants.filter((one) => name in membersOf(one));
+    const schemas = having.flatMap((one) => membersOf(one)[name] ?? []);
+    const [schema = {}] = schemas;
+    const isRequired = variants.every((one) => one.required?.includes(name) === true);
+    if (schema.const !== undefined) {
+      // What tells the variants apart.
+      const all = schemas.map((one) => one.const);
+      return { name, schema: { enum: all }, isRequired, only: '' };
+    }
+    const only = having.length === variants.length ? '' : having.map(variantName).join(', ');
+    return { name, schema, isRequired, only };
+  });
+}
+
+function variantName(variant: JsonSchema): string {
+  const told = Object.values(membersOf(variant)).find((one) => one.const !== undefined);
+  return `\`${String(told?.const)}\``;
+}
+
+function takes(root: JsonSchema, schema: JsonSchema): string {
+  if (isSecret(schema)) return 'a secret';
+  if (schema.$ref !== undefined || schema.allOf !== undefined) {
+    const [named = {}] = variantsOf(root, schema);
+    return takes(root, named);
+  }
+  const variants = schema.anyOf ?? schema.oneOf;
+  if (variants !== undefined) {
+    return [...new Set(variants.map((one) => takes(root, one)))].join(', or ');
+  }
+  if (schema.enum !== undefined) return schema.enum.map(code).join(', ');
+  if (schema.const !== undefined) return code(schema.const);
+  return takesOfType(root, schema);
+}
+
+function takesOfType(root: JsonSchema, schema: JsonSchema): string {
+  switch (schema.type) {
+    case 'integer':
+      return `${schema.minimum ?? 0} to ${schema.maximum ?? 'any'}`;
+    case 'boolean':
+      return '`true`, `false`';
+    case 'string':
+      return 'a text';
+    case 'null':
+      return '`null`';
+    case 'array':
+      return `a list of ${schema.items === undefined ? 'texts' : takes(root, schema.items)}`;
+    case 'object':
+      return 'an object';
+    case undefined:
+    default:
+      return '';
+  }
+}
+
+function defaultOf(schema: JsonSchema): string {
+  const { default: value } = schema;
+  // Of an object the defaults stand at its members.
+  return value === undefined || JSON.stringify(value) === '{}' ? '' : code(value);
+}
+
+function code(value: unknown): string {
+  return `\`${JSON.stringify(value)}\``;
+}
+
+function isSecret({ $ref, allOf = [] }: JsonSchema): boolean {
+  return $ref === '#/definitions/secret' || allOf.some(isSecret);
+}
+
+/** Whether it is an object, or one of several, and nothing but that. */
+function isObjectAlone(root: JsonSchema, schema: JsonSchema): boolean {
+  return variantsOf(root, schema).every(({ properties }) => properties !== undefined);
+}
+
+function escaped(cell: string): string {
+  return cell.replaceAll('|', '\\|');
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  for (const { path, text } of await makeFiles()) writeFileSync(path, text);
+}

@@ -1,0 +1,117 @@
+import type { Clock } from '../../clock.ts';
+import type { AuditEntry, AuditStart } from './entry.ts';
+
+/** An entry that is not written by then counts as not written. */
+export const AUDIT_TIMEOUT_MS = 2000;
+
+/** What waits for a write to return; more is refused at once. */
+const MAX_WAITING_CHARACTERS = 4 * 1024 * 1024;
+
+/** Where the audit log is. It is called again only when the call before has settled, however long that takes. */
+export interface AuditTarget {
+  /** Adds text at the end; rejects when not all of it is written. */
+  append(text: string): Promise<void>;
+  close?(): Promise<void>;
+}
+
+/** The audit log takes too long; what was being written may still be written. */
+export class AuditStuck extends Error {
+  override readonly name = 'AuditStuck';
+
+  constructor() {
+    super('The audit log takes too long.');
+  }
+}
+
+/** Lines that go out together. */
+interface Batch extends PromiseWithResolvers<void> {
+  text: string;
+  /** Ends its timer. */
+  readonly settled: AbortController;
+}
+
+/**
+ * An append-only log of JSON lines. One write is under way at a time; what comes meanwhile goes out with
+ * the next. A write that hangs is not joined by another, for each would keep a thread of the few that
+ * Node has for files, DNS and cryptography: until it returns, every entry is refused at once.
+ */
+export class AuditLog {
+  readonly #target: AuditTarget;
+  readonly #clock: Clock;
+  #waiting: Batch | undefined;
+  #writing: Batch | undefined;
+  /** The write under way has made an entry wait too long. */
+  #isStuck = false;
+  /** After a write that failed, half a line may stand at the end. */
+  #isTorn = false;
+
+  constructor(target: AuditTarget, clock: Clock) {
+    this.#target = target;
+    this.#clock = clock;
+  }
+
+  /** Resolves when the entry is written; rejects when it cannot be, or takes more than two seconds. */
+  write(entry: AuditEntry | AuditStart): Promise<void> {
+    if (this.#isStuck) return Promise.reject(new AuditStuck());
+    const line = `${textOf(entry)}\n`;
+    const waiting = this.#waiting?.text.length ?? 0;
+    if (waiting + line.length > MAX_WAITING_CHARACTERS) return Promise.reject(new AuditStuck());
+    const batch = (this.#waiting ??= this.#newBatch());
+    batch.text += line;
+    if (this.#writing === undefined) void this.#writeAll();
+    return batch.promise;
+  }
+
+  /** Waits for what is being written, unless that hangs, and closes the log. */
+  async close(): Promise<void> {
+    const written = this.#waiting?.promise ?? this.#writing?.promise;
+    await written?.catch(() => undefined);
+    if (!this.#isStuck) await this.#target.close?.();
+  }
+
+  #newBatch(): Batch {
+    const batch = { text: '', settled: new AbortController(), ...Promise.withResolvers<void>() };
+    void this.#limit(batch);
+    return batch;
+  }
+
+  async #limit(batch: Batch): Promise<void> {
+    try {
+      await this.#clock.sleep(AUDIT_TIMEOUT_MS, batch.settled.signal);
+    } catch {
+      return;
+    }
+    this.#isStuck = true;
+    batch.reject(new AuditStuck());
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.reject(new AuditStuck());
+    waiting?.settled.abort(SETTLED);
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let batch = this.#waiting; batch !== undefined; batch = this.#waiting) {
+      this.#waiting = undefined;
+      this.#writing = batch;
+      try {
+        await this.#target.append((this.#isTorn ? '\n' : '') + batch.text);
+        this.#isTorn = false;
+        batch.resolve();
+      } catch (error) {
+        this.#isTorn = true;
+        batch.reject(error);
+      }
+      batch.settled.abort(SETTLED);
+      this.#isStuck = false;
+    }
+    this.#writing = undefined;
+  }
+}
+
+/** U+2028 and U+2029, which JSON may hold, end a line for many readers of lines. */
+function textOf(entry: AuditEntry | AuditStart): string {
+  return JSON.stringify(entry).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+}
+
+/** Handed to `abort` so that it makes no error, with its stack, for each batch. */
+const SETTLED = 'settled';

@@ -1,0 +1,10 @@
+/** Headers of ours that no setting may replace. */
+export const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'transfer-encoding',
+  'x-correlator',
+]);

@@ -1,0 +1,87 @@
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  parseTree,
+  printParseErrorCode,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser';
+
+/** The way to a value: names of members, and indices of lists. */
+export type Path = readonly (string | number)[];
+
+/** Something that must change in the file, as the end of a sentence about what stands at the path. */
+export interface FileProblem {
+  readonly path: Path;
+  readonly what: string;
+}
+
+/** A JSON text with comments, as a value that knows its lines. */
+export interface JsonDocument {
+  readonly value: unknown;
+  /** Of the value at the path, or of the innermost that is there; counted from 1. */
+  lineOf(path: Path): number;
+}
+
+/** The document, and what keeps it from being read; without problems it is JSON but for its comments. Pure. */
+export function readDocument(text: string): {
+  readonly document: JsonDocument;
+  readonly problems: readonly FileProblem[];
+} {
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors);
+  const value: unknown = root === undefined ? undefined : getNodeValue(root);
+  const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;
+  const document: JsonDocument = {
+    value,
+    lineOf: (path) => lineAt(root === undefined ? 0 : innermost(root, path).offset),
+  };
+  // A text that is not JSON can be guessed at, and the guesses would be problems of their own.
+  const [first] = errors;
+  if (first !== undefined) {
+    const what = `is not JSON: ${wordOf(first)} in line ${lineAt(first.offset)}`;
+    return { document, problems: [{ path: [], what }] };
+  }
+  return { document, problems: root === undefined ? [] : [...duplicates(root, [])] };
+}
+
+/** What stands at the path; `undefined` where nothing does. Pure. */
+export function valueAt(value: unknown, path: Path): unknown {
+  let found = value;
+  for (const part of path) {
+    if (typeof found !== 'object' || found === null) return undefined;
+    found = Object.hasOwn(found, part) ? Reflect.get(found, part) : undefined;
+  }
+  return found;
+}
+
+function innermost(root: Node, path: Path): Node {
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = findNodeAtLocation(root, path.slice(0, length));
+    // The line of a member is that of its name.
+    if (node !== undefined) return node.parent?.type === 'property' ? node.parent : node;
+  }
+  return root;
+}
+
+function wordOf({ error }: ParseError): string {
+  const code = printParseErrorCode(error);
+  const words = code.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).trim();
+  return words === '' ? 'something is wrong' : words;
+}
+
+/** RFC 8259 §4 leaves open which of two members of one name counts. */
+function* duplicates(node: Node, path: Path): Generator<FileProblem> {
+  const seen = new Set<string>();
+  for (const [index, child] of (node.children ?? []).entries()) {
+    if (node.type === 'array') {
+      yield* duplicates(child, [...path, index]);
+      continue;
+    }
+    const [key, value] = child.children ?? [];
+    const name = String(key?.value);
+    if (seen.has(name)) yield { path: [...path, name], what: 'stands twice' };
+    seen.add(name);
+    if (value !== undefined) yield* duplicates(value, [...path, name]);
+  }
+}

@@ -1,0 +1,356 @@
+import { mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../../../src/domain/asker.ts';
+import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
+import { AuditLog } from '../../../src/caller/audit/auditLog.ts';
+import { auditedRequest, entryAfter, entryBefore } from '../../../src/caller/audit/entry.ts';
+import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
+import { auditHash } from '../../../src/caller/audit/auditHash.ts';
+import { createCorrelator } from '../../../src/http/correlator.ts';
+import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
+import type { AskedLookup } from '../../../src/lookups/admission.ts';
+import { TestClock } from '../../testClock.ts';
+import { ALICE, BOB, hours } from '../../values.ts';
+
+const TIME = '2026-01-15T12:00:00.000Z';
+const KEY = 'a-key-of-at-least-thirty-two-characters';
+
+function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): AskedLookup {
+  return {
+    event: 'lookup',
+    lookup: { operation: 'check', maxAgeHours: hours(240) },
+    number: ALICE,
+    request: {
+      caller,
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator('trace'),
+      deadlineMs: Infinity,
+      signal: new AbortController().signal,
+    },
+    ...others,
+  };
+}
+
+function callerOf(subject: string, client: string | null = 'app'): Identity {
+  return tokenIdentity('https://issuer.example', subject, client);
+}
+
+function before(number = ALICE) {
+  return lineBefore(asked({ number }));
+}
+
+function lineBefore(one: AskedLookup) {
+  return entryBefore(one, auditedRequest(one.request, KEY), {
+    key: KEY,
+    time: TIME,
+    operator: 'first-operator',
+  });
+}
+
+function after(one: AskedLookup) {
+  return entryAfter(lineBefore(one), { outcome: 'answered', attempts: 1 }, TIME);
+}
+
+/** The line of what a subject asked about another's number. */
+function asking(subject: string) {
+  return after(asked({ number: BOB }, callerOf(subject, null)));
+}
+
+describe('an entry', () => {
+  it('tells who asked what, and what for', () => {
+    const consentId = '2f6c';
+    expect(after(asked({ consentId }))).toEqual({
+      audit: 'after',
+      time: TIME,
+      event: 'lookup',
+      operator: 'first-operator',
+      caller: { issuer: 'https://issuer.example', subject: auditHash(KEY, 'alice'), client: 'app' },
+      purpose: 'fraud-prevention',
+      number: auditHash(KEY, ALICE),
+      operation: 'check',
+      maxAgeHours: 240,
+      correlator: expect.stringMatching(/^trace-[A-Za-z0-9[\]-]+$/) as unknown,
+      consentId,
+      outcome: 'answered',
+      attempts: 1,
+    });
+  });
+
+  it.each([
+    ['a name', 'app', 'app'],
+    ['a name with a date', 'app-2026-01-15', 'app-2026-01-15'],
+    ['a UUID', '8f14e45f-ceea-4678-9012-345678901234', '8f14e45f-ceea-4678-9012-345678901234'],
+    ['a number', ALICE, auditHash(KEY, ALICE)],
+    ['a number inside', `app ${ALICE}`, auditHash(KEY, `app ${ALICE}`)],
+    ['a short number', '12345', auditHash(KEY, '12345')],
+  ])('tells a client in clear unless it may be a number: %s', (_what, client, told) => {
+    expect(after(asked({}, callerOf('alice', client))).caller.client).toBe(told);
+  });
+
+  it.each(['https://issuer.example', 'http://192.168.100.200:8080', 'urn:issuer'])(
+    'tells an issuer in clear: %s',
+    (issuer) => {
+      const caller = tokenIdentity(issuer, 'alice', 'app');
+      expect(after(asked({}, caller)).caller.issuer).toBe(issuer);
+    },
+  );
+
+  it('calls subjects alike that only look different, and no others', () => {
+    expect(asking('\uff41lice').caller.subject).toBe(asking('alice').caller.subject);
+    const others = ['alice', 'Alice', 'bob', 'user-1000001', 'client-1000001'];
+    expect(new Set(others.map((subject) => asking(subject).caller.subject)).size).toBe(5);
+  });
+
+  it('hides a number that a caller chose for a correlator', () => {
+    const correlator = createCorrelator(ALICE);
+    const { signal } = new AbortController();
+    const request = {
+      caller: ANONYMOUS_IDENTITY,
+      purpose: 'x',
+      correlator,
+      deadlineMs: Infinity,
+      signal,
+    };
+    expect(JSON.stringify(after(asked({ request })))).not.toContain(ALICE.slice(1));
+  });
+
+  it('names one number alike under one key, and otherwise under another', () => {
+    expect(auditHash(KEY, ALICE)).toBe(auditHash(KEY, ALICE));
+    expect(
+      new Set([auditHash(KEY, ALICE), auditHash(KEY, BOB), auditHash(`${KEY}x`, ALICE)]).size,
+    ).toBe(3);
+  });
+});
+
+describe('the audit log', () => {
+  it('is appended to a file that only its owner reads', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl');
+    const clock = new TestClock();
+    for (const number of [ALICE, BOB]) {
+      const auditLog = new AuditLog(new AuditFile(file, clock), clock);
+      await auditLog.write(before(number));
+      await auditLog.close();
+    }
+    const entries = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((text) => JSON.parse(text) as unknown);
+    expect(entries).toMatchObject([
+      { number: auditHash(KEY, ALICE) },
+      { number: auditHash(KEY, BOB) },
+    ]);
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+
+  it('writes what comes together together, in its order', async () => {
+    const writes: string[] = [];
+    const gate = Promise.withResolvers<undefined>();
+    const append = (text: string) => {
+      writes.push(text);
+      return gate.promise;
+    };
+    const auditLog = new AuditLog({ append }, new TestClock());
+    const written = [before(ALICE), before(BOB), before(ALICE)].map((entry) =>
+      auditLog.write(entry),
+    );
+    gate.resolve(undefined);
+    await Promise.all(written);
+    expect(writes.map((text) => text.trimEnd().split('\n').length)).toEqual([1, 2]);
+    const numbers = writes
+      .join('')
+      .trimEnd()
+      .split('\n')
+      .map((text) => (JSON.parse(text) as { number: string }).number);
+    expect(numbers).toEqual([ALICE, BOB, ALICE].map((one) => auditHash(KEY, one)));
+  });
+
+  it('rejects what cannot be written, and goes on behind half a line', async () => {
+    let text = '';
+    let isFull = true;
+    const append = (part: string) => {
+      text += isFull ? part.slice(0, 20) : part;
+      return isFull ? Promise.reject(new Error('ENOSPC')) : Promise.resolve();
+    };
+    const auditLog = new AuditLog({ append }, new TestClock());
+    await expect(auditLog.write(before())).rejects.toThrow('ENOSPC');
+    isFull = false;
+    await auditLog.write(before(BOB));
+    const [torn, whole] = text.trimEnd().split('\n');
+    expect(torn).toHaveLength(20);
+    expect(JSON.parse(whole ?? '')).toMatchObject({ number: auditHash(KEY, BOB) });
+  });
+
+  describe('that takes more than two seconds', () => {
+    const clock = new TestClock();
+    const writes: { text: string; end: () => void }[] = [];
+    const append = (text: string) =>
+      new Promise<void>((end) => {
+        writes.push({ text, end });
+      });
+    const auditLog = new AuditLog({ append }, clock);
+    const outcome = (entry = before()) => auditLog.write(entry).then(() => 'written', nameOf);
+
+    it('rejects what waits, and everything else at once until the write returns', async () => {
+      const one = outcome();
+      const next = outcome(before(BOB));
+      await clock.advance(2000);
+      expect(await Promise.all([one, next, outcome(), outcome()])).toEqual(
+        Array.from({ length: 4 }, () => 'AuditStuck'),
+      );
+      expect(writes).toHaveLength(1);
+      expect(clock.sleepers).toBe(0);
+    });
+
+    it('is written to again when it has returned', async () => {
+      writes.shift()?.end();
+      await clock.advance(0);
+      const again = outcome(before(BOB));
+      writes.shift()?.end();
+      expect(await again).toBe('written');
+    });
+
+    it('is written to for good, though entries had waited when it hung', async () => {
+      const hung = outcome();
+      await clock.advance(1500);
+      const waiting = outcome();
+      await clock.advance(500);
+      expect(await Promise.all([hung, waiting])).toEqual(['AuditStuck', 'AuditStuck']);
+      writes.shift()?.end();
+      await clock.advance(10_000);
+      const again = outcome();
+      writes.shift()?.end();
+      expect(await again).toBe('written');
+    });
+  });
+
+  it('holds a bounded amount of text while a write is under way', async () => {
+    const clock = new TestClock();
+    const auditLog = new AuditLog({ append: () => new Promise(() => undefined) }, clock);
+    const long = { ...before(), correlator: 'x'.repeat(1024 * 1024) };
+    const outcomes = Array.from({ length: 10 }, () => auditLog.write(long).then(String, nameOf));
+    expect(await Promise.race(outcomes)).toBe('AuditStuck');
+    await clock.advance(2000);
+    expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => 'AuditStuck'));
+  });
+});
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+const NUMBER = '+447700900009' as PhoneNumber;
+
+/** How issuers name people by their numbers. */
+const FORMS: readonly (readonly [what: string, subject: string])[] = [
+  ['E.164', '+447700900009'],
+  ['without its +', '447700900009'],
+  ['with an exit code', '00447700900009'],
+  ['with another exit code', '011447700900009'],
+  ['national', '07700900009'],
+  ['national without its zero', '7700900009'],
+  ['with spaces', '+44 7700 900009'],
+  ['with hyphens', '+44-7700-900009'],
+  ['with dots', '+44.7700.900009'],
+  ['with brackets', '(+44) 7700 900009'],
+  ['with a (0)', '+44 (0)7700 900009'],
+  ['national with spaces', '07700 900 009'],
+  ['a tel URI', 'tel:+447700900009'],
+  ['a tel URI in capitals', 'TEL:+44-7700-900009'],
+  ['a sip URI', 'sip:+447700900009@operator.example;user=phone'],
+  ['with a prefix', 'msisdn:447700900009'],
+  ['at an operator', '447700900009@operator.example'],
+  ['inside a longer name', 'user/447700900009/main'],
+  ['percent-encoded', 'tel:%2B44%207700%20900009'],
+  ['full-width digits', '＋４４７７００９００００９'],
+  ['Arabic digits', '+٤٤٧٧٠٠٩٠٠٠٠٩'],
+  ['invisible characters between', '+44\u200b7700\u00ad900\u2060009'],
+  ['no-break spaces', '+44\u00a07700\u202f900009'],
+  ['typographic hyphens', '+44\u20117700\u2013900009'],
+  ['as an e-mail address', '+447700900009@sms.example'],
+  ['as JSON', '{"msisdn":"447700900009"}'],
+];
+
+/** How many lines a search finds in a line. */
+async function countFound(line: object, sought: Sought): Promise<number> {
+  const count = { found: 0, torn: 0 };
+  async function* lines() {
+    yield await Promise.resolve(JSON.stringify(line));
+  }
+  for await (const _ of findEntries(lines(), sought, [`${KEY}-new`, KEY], count));
+  return count.found;
+}
+
+describe('a subject that is a number', () => {
+  it('is one in each of these forms', () => {
+    expect(FORMS.length).toBeGreaterThanOrEqual(21);
+    expect(new Set(FORMS.map(([, subject]) => subject)).size).toBe(FORMS.length);
+  });
+
+  describe.each(FORMS)('%s', (_what, subject) => {
+    it('is never written in clear', () => {
+      const { caller } = asking(subject);
+      expect(caller.subject).toMatch(/^[0-9a-f]{64}$/);
+      const text = JSON.stringify(asking(subject)).normalize('NFKC');
+      expect(text).not.toContain(subject.normalize('NFKC'));
+      expect(text).not.toMatch(/7700|900009|٧٧٠٠/);
+    });
+
+    it('is found by the number, by the subject, and by no other', async () => {
+      expect(await countFound(asking(subject), { number: NUMBER })).toBe(1);
+      expect(await countFound(asking(subject), { subject })).toBe(1);
+      expect(await countFound(asking(subject), { number: ALICE })).toBe(0);
+      expect(await countFound(asking(subject), { subject: 'alice' })).toBe(0);
+    });
+
+    it('is found in an older line, where it stands in clear', async () => {
+      const older = { ...asking(subject), caller: { issuer: 'https://issuer.example', subject } };
+      expect(await countFound(older, { number: NUMBER })).toBe(1);
+      expect(await countFound(older, { subject })).toBe(1);
+      expect(await countFound(older, { number: ALICE })).toBe(0);
+    });
+  });
+
+  it('is found in an older line, where it was hashed as the number', async () => {
+    const caller = { subject: auditHash(KEY, NUMBER) };
+    expect(await countFound({ ...asking('x'), caller }, { number: NUMBER })).toBe(1);
+  });
+});
+
+describe('a search for a person', () => {
+  const lines = [
+    JSON.stringify(before(ALICE)),
+    JSON.stringify({ level: 30, msg: 'a line of the log' }),
+    JSON.stringify(before(BOB)),
+    JSON.stringify(before(ALICE)).slice(0, 40),
+    '',
+    JSON.stringify(after(asked({ number: BOB }, callerOf(ALICE)))),
+  ];
+
+  async function* read() {
+    yield* await Promise.resolve(lines);
+  }
+
+  async function search(keys: readonly string[]) {
+    const count = { found: 0, torn: 0 };
+    const found: string[] = [];
+    for await (const line of findEntries(read(), { number: ALICE }, keys, count)) found.push(line);
+    return { found, count };
+  }
+
+  it('finds what was asked about them, and what they asked', async () => {
+    expect(await search([KEY])).toEqual({
+      found: [lines[0], lines[5]],
+      count: { found: 2, torn: 1 },
+    });
+  });
+
+  it('finds it under an earlier key', async () => {
+    expect((await search([`${KEY}-new`, KEY])).count.found).toBe(2);
+  });
+
+  it('finds nothing under another key', async () => {
+    expect((await search([`${KEY}-new`])).count.found).toBe(0);
+  });
+});

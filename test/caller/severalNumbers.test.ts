@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { costs, startSimulated, type Reply, type SimulatedService } from '../service.ts';
+import { TestIssuer } from './testIssuer.ts';
+
+const SCOPE = 'sim-swap:batch';
+const READ = 'sim-swap:read';
+
+/** Lines that never swapped. */
+const [ONE, TWO, THREE] = ['+447700900500', '+447700900501', '+447700900502'];
+const ONE_AGAIN = 'tel:+44 7700-900500';
+
+const BY_ARGUMENT = 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }';
+const BY_KEY = `query ($representations: [_Any!]!) {
+  _entities(representations: $representations) { ... on PhoneNumber { simSwappedWithin } }
+}`;
+
+let issuer: TestIssuer;
+let open: SimulatedService;
+let bff: SimulatedService;
+let subgraph: SimulatedService;
+
+beforeAll(async () => {
+  issuer = await TestIssuer.start();
+  const guarded = { ...issuer.settings, BATCH_SCOPE: SCOPE };
+  open = await startSimulated(issuer.settings);
+  bff = await startSimulated(guarded);
+  subgraph = await startSimulated({ ...guarded, ROLE: 'subgraph' });
+});
+
+afterAll(async () => {
+  await Promise.all([open, bff, subgraph].map((service) => service.stop()));
+  await issuer.close();
+});
+
+beforeEach(() => {
+  for (const { simulator } of [open, bff, subgraph]) simulator.resetStats();
+});
+
+async function ask(
+  service: SimulatedService,
+  scope: string,
+  query: string,
+  variables: object = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Reply> {
+  const token = await issuer.token({ sub: 'desk', scope });
+  return service.ask(query, variables, { authorization: `Bearer ${token}`, ...headers });
+}
+
+function representationsOf(...numbers: readonly unknown[]): object {
+  return { representations: numbers.map((e164) => ({ __typename: 'PhoneNumber', e164 })) };
+}
+
+const MANY_ALIASES = `{
+  a: phoneNumber(e164: "${ONE}") { simSwappedWithin lastSimSwap }
+  b: phoneNumber(e164: "${ONE_AGAIN}") { simSwappedWithin(maxAgeHours: 24) }
+  c: phoneNumbers(e164s: ["${ONE}", "${ONE}"]) { simSwapCheck { result } simSwapConsent { state } }
+}`;
+
+/** Operations about several numbers, in every way in which numbers come in. */
+const SEVERAL: Readonly<
+  Record<string, { role: 'bff' | 'subgraph'; query: string; variables?: object }>
+> = {
+  'a list': { role: 'bff', query: BY_ARGUMENT, variables: { e164s: [ONE, TWO] } },
+  aliases: {
+    role: 'bff',
+    query: `{ a: phoneNumber(e164: "${ONE}") { lastSimSwap } b: phoneNumber(e164: "${TWO}") { simSwappedWithin } }`,
+  },
+  fragments: {
+    role: 'bff',
+    query: `{ ...A ...B }
+      fragment A on Query { phoneNumber(e164: "${ONE}") { lastSimSwap } }
+      fragment B on Query { b: phoneNumber(e164: "${TWO}") { lastSimSwap } }`,
+  },
+  'their consents alone': {
+    role: 'bff',
+    query: `{ phoneNumbers(e164s: ["${ONE}", "${TWO}"]) { simSwapConsent { state } } }`,
+  },
+  'a number and one that is none': {
+    role: 'bff',
+    query: BY_ARGUMENT,
+    variables: { e164s: [ONE, 'none'] },
+  },
+  'more than the limit allows anybody': {
+    role: 'bff',
+    query: BY_ARGUMENT,
+    variables: { e164s: Array.from({ length: 400 }, (_, n) => `+4477009005${n}`) },
+  },
+  representations: { role: 'subgraph', query: BY_KEY, variables: representationsOf(ONE, TWO) },
+  'representations under aliases': {
+    role: 'subgraph',
+    query: `query ($a: [_Any!]!, $b: [_Any!]!) {
+      a: _entities(representations: $a) { ... on PhoneNumber { lastSimSwap } }
+      b: _entities(representations: $b) { ... on PhoneNumber { lastSimSwap } }
+    }`,
+    variables: {
+      a: [{ __typename: 'PhoneNumber', e164: ONE }],
+      b: [{ __typename: 'PhoneNumber', e164: TWO }],
+    },
+  },
+};
+
+describe('without the scope of BATCH_SCOPE, several numbers in an operation', () => {
+  it.each(Object.entries(SEVERAL))('are refused before any token: %s', async (_, row) => {
+    const service = row.role === 'bff' ? bff : subgraph;
+    for (const scope of [READ, '', `${READ} ${SCOPE}s`]) {
+      const reply = await ask(service, scope, row.query, row.variables);
+      expect(reply.codes).toEqual(['FORBIDDEN']);
+      expect(reply.data).toBeUndefined();
+      expect(reply.errors[0]?.message).toBe(
+        'This operation asks about several numbers, and your access token allows one. Ask about one number an operation, or get a token with the scope sim-swap:batch.',
+      );
+      expect(reply.text).not.toContain('77009');
+    }
+    expect(costs(service)).toEqual({ tokens: 0, lookups: 0 });
+  });
+
+  it('are refused to a user who asks about their own number and another', async () => {
+    const token = await issuer.token({ phone_number: ONE, phone_number_verified: true });
+    const query = `{ myPhoneNumber { lastSimSwap } phoneNumber(e164: "${TWO}") { lastSimSwap } }`;
+    const reply = await bff.ask(query, {}, { authorization: `Bearer ${token}` });
+    expect(reply.codes).toEqual(['FORBIDDEN']);
+    expect(costs(bff)).toEqual({ tokens: 0, lookups: 0 });
+  });
+
+  it('say 403 to a client that takes application/graphql-response+json, and cost no quota', async () => {
+    const accept = { accept: 'application/graphql-response+json' };
+    const reply = await ask(bff, READ, BY_ARGUMENT, { e164s: [ONE, TWO] }, accept);
+    expect([reply.status, reply.codes]).toEqual([403, ['FORBIDDEN']]);
+    const after = await ask(bff, READ, `{ phoneNumber(e164: "${ONE}") { simSwappedWithin } }`);
+    expect(after.headers.get('ratelimit')).toContain('"numbers";r=9999;');
+  });
+});
+
+describe('without the scope of BATCH_SCOPE, one number in an operation', () => {
+  it('is answered, however often and under whatever aliases and spellings', async () => {
+    const reply = await ask(bff, READ, MANY_ALIASES);
+    expect(reply.codes).toEqual([]);
+    expect(reply.data.b).toEqual({ simSwappedWithin: false });
+  });
+
+  it('is answered in representations that repeat it', async () => {
+    const variables = representationsOf(ONE, ONE_AGAIN, ONE);
+    const reply = await ask(subgraph, READ, BY_KEY, variables);
+    expect(reply.codes).toEqual([]);
+    expect(reply.data._entities).toHaveLength(3);
+  });
+
+  it('may stand beside numbers of which nothing is asked', async () => {
+    const query = `{ phoneNumber(e164: "${ONE}") { simSwappedWithin } phoneNumbers(e164s: ["${TWO}", "${THREE}"]) { e164 } }`;
+    const reply = await ask(bff, READ, query);
+    expect(reply.codes).toEqual([]);
+    expect(costs(bff).lookups).toBe(1);
+  });
+});
+
+describe('several numbers in an operation are answered', () => {
+  it('with the scope', async () => {
+    const scope = `${READ} ${SCOPE}`;
+    const byArgument = await ask(bff, scope, BY_ARGUMENT, { e164s: [ONE, TWO] });
+    expect([byArgument.codes, costs(bff).lookups]).toEqual([[], 2]);
+    const byKey = await ask(subgraph, scope, BY_KEY, representationsOf(ONE, TWO));
+    expect([byKey.codes, costs(subgraph).lookups]).toEqual([[], 2]);
+  });
+
+  it('where BATCH_SCOPE is not set', async () => {
+    const reply = await ask(open, READ, BY_ARGUMENT, { e164s: [ONE, TWO] });
+    expect([reply.codes, costs(open).lookups]).toEqual([[], 2]);
+  });
+
+  it('to one who may ask about several, but about nobody: each number by itself', async () => {
+    const reply = await ask(bff, SCOPE, BY_ARGUMENT, { e164s: [ONE, TWO] });
+    expect(reply.codes).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+    expect(reply.data.phoneNumbers).toHaveLength(2);
+    expect(costs(bff)).toEqual({ tokens: 0, lookups: 0 });
+  });
+});
