@@ -9,6 +9,7 @@ import {
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
+import type { Clock } from '../../clock.ts';
 import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { errorName } from '../../errors.ts';
 import { singleValue } from '../singleValue.ts';
@@ -33,12 +34,24 @@ const WANTS_NO_HTTP2: ReadonlySet<number> = new Set([
   constants.NGHTTP2_INADEQUATE_SECURITY,
 ]);
 
+/** What the connections of one endpoint share. */
+export interface ConnectionParts {
+  readonly origin: string;
+  /** The names and values, in turn, that begin each request. */
+  readonly head: readonly string[];
+  /** After so long without a word of any kind, a connection may be dead. */
+  readonly silentAfterMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}
+
 /** Of a connection, to those who give it exchanges to carry. */
 export interface ConnectionEvents {
   /** It may take a stream more than before. */
   hasRoom(): void;
   /** It takes no further streams. */
   retired(connection: Http2Connection): void;
+  /** It is closed. */
+  ended(connection: Http2Connection): void;
   /** It is proven that the server has not acted on this exchange: GOAWAY as it shuts down. */
   returned(reader: ReplyReader): void;
   replied(): void;
@@ -53,7 +66,7 @@ export interface ConnectionEvents {
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
   readonly #socket: TLSSocket;
-  readonly #head: readonly string[];
+  readonly #parts: ConnectionParts;
   readonly #events: ConnectionEvents;
   readonly #streams = new Set<Http2Stream>();
   #limit = 1;
@@ -65,17 +78,11 @@ export class Http2Connection {
   /** Counts what came on any stream: a connection that stays silent may be dead. */
   #heard = 0;
 
-  /** `head` holds the names and values, in turn, that begin each request. */
-  constructor(
-    origin: string,
-    socket: TLSSocket,
-    head: readonly string[],
-    events: ConnectionEvents,
-  ) {
+  constructor(socket: TLSSocket, parts: ConnectionParts, events: ConnectionEvents) {
     this.#socket = socket;
-    this.#head = head;
+    this.#parts = parts;
     this.#events = events;
-    this.#session = connect(origin, {
+    this.#session = connect(parts.origin, {
       createConnection: () => socket,
       settings: { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES },
     });
@@ -105,8 +112,9 @@ export class Http2Connection {
   }
 
   carry(reader: ReplyReader): void {
+    if (reader.isSettled) return;
     const { contentType, correlator, headers, body } = reader.post;
-    const head = this.#head.concat(
+    const head = this.#parts.head.concat(
       'content-type',
       contentType,
       'content-length',
@@ -118,7 +126,8 @@ export class Http2Connection {
     // Different each time: in the table of HPACK they would only push out what is alike.
     Object.assign(head, { [sensitiveHeaders]: NEVER_INDEXED });
     const stream = this.#session.request(head, { endStream: false });
-    this.#streams.add(new Http2Stream(this, stream, reader, this.#heard));
+    const before = { heard: this.#heard, atMs: this.#parts.clock.monotonicMs() };
+    this.#streams.add(new Http2Stream(this, stream, reader, before));
     stream.end(body);
   }
 
@@ -147,10 +156,12 @@ export class Http2Connection {
     if (this.#session.destroyed) this.#closed();
   }
 
-  /** A stream ended early by our doing; `heardBefore` is what had come when it began. */
-  cancelled(stream: Http2Stream, heardBefore: number): void {
+  /** A stream ended early by our doing. */
+  cancelled(stream: Http2Stream, before: Beginning): void {
     this.#cancelled += 1;
-    const isSilent = this.#heard === heardBefore;
+    const { clock, silentAfterMs } = this.#parts;
+    const isLong = clock.monotonicMs() - before.atMs >= silentAfterMs;
+    const isSilent = isLong && this.#heard === before.heard;
     if (isSilent) this.#broke(false, 'nothing came');
     if (isSilent || this.#cancelled >= MAX_CANCELLED) this.retire();
     this.ended(stream);
@@ -187,6 +198,7 @@ export class Http2Connection {
     this.#broke(false, 'closed');
     this.retire();
     for (const stream of this.#streams) stream.lose();
+    this.#events.ended(this);
   }
 
   #broke(isFinal: boolean, detail: string): void {
@@ -201,12 +213,18 @@ export class Http2Connection {
   }
 }
 
+/** When a stream began, and what had come on its connection by then. */
+interface Beginning {
+  readonly heard: number;
+  readonly atMs: number;
+}
+
 /** One exchange on its stream. */
 class Http2Stream implements Carrier {
   readonly #connection: Http2Connection;
   readonly #stream: ClientHttp2Stream;
   readonly #reader: ReplyReader;
-  readonly #heardBefore: number;
+  readonly #before: Beginning;
   #hasReply = false;
   #error: Error | undefined;
   #contentLength: string | undefined;
@@ -216,12 +234,12 @@ class Http2Stream implements Carrier {
     connection: Http2Connection,
     stream: ClientHttp2Stream,
     reader: ReplyReader,
-    heardBefore: number,
+    before: Beginning,
   ) {
     this.#connection = connection;
     this.#stream = stream;
     this.#reader = reader;
-    this.#heardBefore = heardBefore;
+    this.#before = before;
     reader.way = 'stream';
     reader.onRequestStart(this);
     stream
@@ -239,7 +257,7 @@ class Http2Stream implements Carrier {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stream.close(constants.NGHTTP2_CANCEL);
-    this.#connection.cancelled(this, this.#heardBefore);
+    this.#connection.cancelled(this, this.#before);
   }
 
   /** A reply that has begun shows that the request was acted on, whatever GOAWAY says. */
