@@ -1,6 +1,4 @@
 import type { Clock } from './clock.ts';
-import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
-import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
 import { EchoPolicy, type EchoSetting, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';

@@ -1,4 +1,5 @@
 import { StrictMode } from 'react';
+import { I18nProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 import { App } from './views/App.tsx';
 import { ErrorPage } from './views/ErrorPage.tsx';
@@ -23,7 +24,9 @@ if (root !== null) {
   createRoot(root, { onCaughtError: () => undefined }).render(
     <StrictMode>
       <ErrorPage>
-        <App />
+        <I18nProvider locale="en-GB">
+          <App />
+        </I18nProvider>
       </ErrorPage>
     </StrictMode>,
   );
