@@ -54,6 +54,27 @@ describe('an exchange over HTTP/2', () => {
     expect(server.received[0]?.headers).not.toHaveProperty('connection');
   });
 
+  it.each([204, 302, 404, 500])(
+    'hands a reply of status %d without a body on as it is',
+    async (status) => {
+      await using server = await Http2Server.start(CERTIFICATE, ({ stream }) =>
+        stream.respond({ ':status': status }, { endStream: true }),
+      );
+      await using client = new TestEndpoint(server.url);
+      expect(await client.post()).toMatchObject({ reply: { status, body: '' } });
+      expect(server.received).toHaveLength(1);
+    },
+  );
+
+  it('passes over interim replies', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, (received) => {
+      received.stream.additionalHeaders({ ':status': 103 });
+      echoless(received);
+    });
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({ reply: { status: 200 } });
+  });
+
   it('a hundred at a time take one connection, echo nothing, and get each its own reply', async () => {
     await using server = await Http2Server.start(CERTIFICATE, echoless);
     await using client = new TestEndpoint(server.url);

@@ -10,8 +10,8 @@ import {
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
 import type { Clock } from '../../clock.ts';
-import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { errorName } from '../../errors.ts';
+import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { singleValue } from '../singleValue.ts';
 
 /** More at a time are not sent on one connection, whatever the server allows. */
@@ -71,6 +71,7 @@ export class Http2Connection {
   readonly #streams = new Set<Http2Stream>();
   #limit = 1;
   #isConnected = false;
+  #hasSettings = false;
   #isRetired = false;
   #hasReplied = false;
   #hasBroken = false;
@@ -93,6 +94,7 @@ export class Http2Connection {
         this.#events.hasRoom();
       })
       .on('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => {
+        this.#hasSettings = true;
         this.#limit = Math.min(maxConcurrentStreams, MAX_STREAMS);
         this.#events.hasRoom();
       })
@@ -103,12 +105,14 @@ export class Http2Connection {
   }
 
   get hasRoom(): boolean {
-    return this.#isConnected && !this.#isRetired && this.#streams.size < this.#limit;
+    // The session knows of its end before it tells.
+    const isOpen = this.#isConnected && !this.#isRetired && !this.#session.closed;
+    return isOpen && !this.#session.destroyed && this.#streams.size < this.#limit;
   }
 
-  /** Whether it waits for nothing and has no room all the same: another connection would help. */
+  /** Whether it has taken what the server's settings allow: another connection would help. */
   get isFull(): boolean {
-    return this.#limit > 0 && this.#streams.size >= this.#limit && this.#hasReplied;
+    return this.#hasSettings && this.#limit > 0 && this.#streams.size >= this.#limit;
   }
 
   carry(reader: ReplyReader): void {
