@@ -26,8 +26,6 @@ const IDLE_MS = 55_000;
 /** More in the head of a reply is refused, as over HTTP/1.1. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-const NEVER_INDEXED = ['authorization', 'x-correlator'];
-
 /** By these a server says that it does not speak HTTP/2 with us (RFC 9113 §7). */
 const WANTS_NO_HTTP2: ReadonlySet<number> = new Set([
   constants.NGHTTP2_HTTP_1_1_REQUIRED,
@@ -117,18 +115,17 @@ export class Http2Connection {
 
   carry(reader: ReplyReader): void {
     if (reader.isSettled) return;
-    const { contentType, correlator, headers, body } = reader.post;
-    const head = this.#parts.head.concat(
+    const { path, contentType, correlatorHeader, headers, body } = reader.post;
+    const head = [':path', path].concat(
+      this.#parts.head,
       'content-type',
       contentType,
       'content-length',
       String(Buffer.byteLength(body)),
-      'x-correlator',
-      correlator,
       headers,
     );
     // Different each time: in the table of HPACK they would only push out what is alike.
-    Object.assign(head, { [sensitiveHeaders]: NEVER_INDEXED });
+    Object.assign(head, { [sensitiveHeaders]: ['authorization', correlatorHeader] });
     const stream = this.#session.request(head, { endStream: false });
     const before = { heard: this.#heard, atMs: this.#parts.clock.monotonicMs() };
     this.#streams.add(new Http2Stream(this, stream, reader, before));

@@ -69,8 +69,6 @@ export class Http2Connections implements ConnectionEvents {
       'https',
       ':authority',
       url.host,
-      ':path',
-      url.pathname,
       ...overHttp2(headers),
     ];
     const silentAfterMs = Math.min(MAX_SILENCE_MS, timeoutMs / 2);
