@@ -160,7 +160,8 @@ describe('the core', () => {
   });
 
   it('imports no GraphQL server, no Redis client, no HTTP server, no file and no log', () => {
-    const allowed = /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|tls|http2))$/;
+    const allowed =
+      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|tls|http2))$/;
     expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
   });
 

@@ -23,7 +23,11 @@ function alphaOf({ authUrl, simSwapUrl }: Simulator): object {
 /** The line …002 of those, asked with the consent of its owner, who gives it at once. */
 function betaOf({ authUrl, simSwapUrl }: Simulator): object {
   return {
-    ...{ name: 'beta', prefixes: ['+447700900002'], flow: '3-legged', authUrl, simSwapUrl },
+    name: 'beta',
+    prefixes: ['+447700900002'],
+    flow: '3-legged',
+    authUrl,
+    simSwapUrl,
     client: DEMO_ENTRY,
     grant: { type: 'ciba', grantType: 'urn:openid:params:mc:grant-type:ciba' },
   };
