@@ -1,35 +1,44 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { Cast } from './cast.ts';
-import { readOrder, UnfitArguments, type Order } from './commandLine.ts';
-import { GOALS, isGuarded, judge, type Verdict } from './goals.ts';
-import { publish } from './report/publish.ts';
+import { readOrder, UnfitArguments, type Order, type Run } from './commandLine.ts';
+import { GOALS, isGuarded, judge, type Goal, type Verdict } from './goals.ts';
+import { addResults, writeReport } from './report/publish.ts';
 import { goalsText, guardText, tableText } from './report/text.ts';
+import { both, EVERYTHING, rowsOf } from './selection.ts';
 import { Stage } from './stage.ts';
 import { TABLES } from './tables/all.ts';
 import type { Plan } from './tables/measure.ts';
-import type { Table } from './tables/table.ts';
+import type { Circumstances, Table } from './tables/table.ts';
 
 // `npm run bench`: measures the tables, and holds the goals against them. With --quick it is the guard.
 
-/** A bound that seems missed is measured again with so many times the rounds before that counts. */
-const SECOND_LOOK = 3;
-const QUICK_ROUNDS = 4;
+/** A bound that seems missed is measured again with so many rounds before that counts. */
+const SECOND_LOOK_ROUNDS = 12;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const order = orderOrUsage();
 let isInterrupted = false;
 
-if (order !== undefined) {
-  try {
-    process.exitCode = await run(order);
-  } catch (error) {
-    if (!isInterrupted) throw error;
-    process.exitCode = 130;
-  }
+switch (order?.kind) {
+  case 'report':
+    writeReport();
+    break;
+  case 'run':
+    try {
+      process.exitCode = await run(order);
+    } catch (error) {
+      if (!isInterrupted) throw error;
+      process.exitCode = 130;
+    }
+    break;
+  case undefined:
+    break;
 }
 
 function orderOrUsage(): Order | undefined {
+  const goals = GOALS.map(({ says }) => says);
   try {
-    return readOrder(process.argv.slice(2), Object.keys(TABLES));
+    return readOrder(process.argv.slice(2), Object.keys(TABLES), goals);
   } catch (error) {
     if (!(error instanceof UnfitArguments)) throw error;
     process.stderr.write(error.message);
@@ -39,7 +48,7 @@ function orderOrUsage(): Order | undefined {
 }
 
 /** @returns the exit code */
-async function run({ tables: named, ...wanted }: Order): Promise<number> {
+async function run(wanted: Run): Promise<number> {
   await using stage = await Stage.open();
   const interrupt = (signal: NodeJS.Signals): void => {
     isInterrupted = true;
@@ -48,44 +57,62 @@ async function run({ tables: named, ...wanted }: Order): Promise<number> {
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
 
+  const goals = GOALS.filter((goal) => isWanted(goal, wanted));
+  const plan: Plan = {
+    ...wanted,
+    selects: both(
+      wanted.isQuick ? rowsOf(GOALS.filter(({ guard }) => guard !== undefined)) : EVERYTHING,
+      wanted.only.length > 0 ? rowsOf(goals) : EVERYTHING,
+    ),
+    announce: (text) => void process.stderr.write(`${text} …\n`),
+  };
   const cast = new Cast(stage, wanted);
-  const names = named.length > 0 ? named : Object.keys(TABLES);
-  const plan = { ...wanted, announce: (text: string) => process.stderr.write(`  ${text} …\n`) };
+  const names = wanted.tables.length > 0 ? wanted.tables : Object.keys(TABLES);
   const tables = await measureAll(names, cast, plan);
-  const verdicts = judge(GOALS, tables);
+  const verdicts = judge(goals, tables);
   if (!wanted.isQuick) {
     say(goalsText(verdicts));
-    if (named.length === 0 && wanted.rounds === undefined) publish(tables, verdicts);
+    if (wanted.only.length === 0 && wanted.rounds === undefined) addResults(tables);
     return 0;
   }
   say(guardText(verdicts));
   return (await areHeld(verdicts, cast, plan)) ? 0 : 1;
 }
 
+function isWanted({ says }: Goal, { only }: Run): boolean {
+  return only.length === 0 || only.some((text) => says.toLowerCase().includes(text));
+}
+
 async function measureAll(names: readonly string[], cast: Cast, plan: Plan): Promise<Table[]> {
   const tables: Table[] = [];
   for (const name of names) {
-    process.stderr.write(`${name}\n`);
+    const circumstances = readCircumstances();
     const table = await TABLES[name]?.(cast, plan);
     if (table === undefined || table.rows.length === 0) continue;
-    tables.push(table);
+    tables.push({ ...table, circumstances });
     say(tableText(table));
   }
   return tables;
 }
 
+function readCircumstances(): Circumstances {
+  return {
+    date: new Date().toISOString().slice(0, 'yyyy-mm-dd'.length),
+    node: process.version,
+    cores: availableParallelism(),
+    loadAtStart: Math.round((loadavg()[0] ?? 0) * 10) / 10,
+  };
+}
+
 /** Whether the guard's bounds are held; what seems not to be is looked at again, and longer. */
 async function areHeld(verdicts: readonly Verdict[], cast: Cast, plan: Plan): Promise<boolean> {
-  const missed = verdicts.filter((verdict) => !isGuarded(verdict));
+  const missed = verdicts.filter((verdict) => !isGuarded(verdict)).map(({ goal }) => goal);
   if (missed.length === 0) return true;
-  const names = [...new Set(missed.map(({ goal }) => goal.found.table))];
+  const names = [...new Set(missed.map(({ found }) => found.table))];
   say(`Measured again, for longer: ${names.join(', ')}`);
-  const rounds = SECOND_LOOK * (plan.rounds ?? QUICK_ROUNDS);
-  const tables = await measureAll(names, cast, { ...plan, rounds });
-  const again = judge(
-    missed.map(({ goal }) => goal),
-    tables,
-  );
+  const rounds = Math.max(SECOND_LOOK_ROUNDS, plan.rounds ?? 0);
+  const tables = await measureAll(names, cast, { ...plan, selects: rowsOf(missed), rounds });
+  const again = judge(missed, tables);
   say(guardText(again));
   return again.every(isGuarded);
 }

@@ -1,31 +1,36 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestIssuer } from '../test/caller/testIssuer.ts';
-import type { OperatorAddress } from './processes/contestant.ts';
-import { Program, type ProgramSettings } from './processes/conversation.ts';
-import type { OperatorCounts, OperatorManners } from './operator/manners.ts';
-import { NOBODY_SWAPPED } from './operator/manners.ts';
+import { createCertificate } from '../test/tls/certificate.ts';
+import type { OtherServer, OurServer, Place, RawContestant } from './contestants/contestant.ts';
 import { CLIENT } from './contestants/schema.ts';
 import type { LoadOrder, LoadResult } from './load/order.ts';
+import { DEFAULT_BEHAVIOUR, type OperatorBehaviour } from './operator/behaviour.ts';
+import type { OperatorCounts } from './operator/traffic.ts';
+import type { ServerAddresses, WireName } from './operator/wires.ts';
+import type { OperatorAddress } from './processes/competing.ts';
+import { Program, type ProgramSettings } from './processes/conversation.ts';
 
-/** A server under test: its process, where it serves, and how to be its client. */
-export interface ServerUnderTest {
+/** A contestant that runs: its process, and which of the operator's servers it asks. */
+export interface Running {
   readonly program: Program;
+  readonly wire: WireName;
+}
+
+/** One that serves: where, and how to be its client. */
+export interface RunningServer extends Running {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Every server that takes part. */
-export type ServerName = 'rest data source' | 'loader per field' | 'mercurius' | 'ours';
+/** What holds while something is measured. */
+export interface Conditions extends OperatorBehaviour {
+  /** From a contestant that is far away to the operator, or back. */
+  readonly oneWayMs: number;
+}
 
-const FILES: Readonly<Record<ServerName, string>> = {
-  'rest data source': 'restDataSource.ts',
-  'loader per field': 'loaderPerField.ts',
-  mercurius: 'mercurius.ts',
-  ours: 'ours.ts',
-};
-
+const CA_FILE = 'ca.pem';
 const NEVER_OVER = '999999999';
 /** They may ask about anyone, for the whole time of a run. */
 const RISK_TEAM = {
@@ -35,109 +40,137 @@ const RISK_TEAM = {
   exp: Math.floor(Date.now() / 1000) + 3600,
 };
 
-/** The processes of a run: the operator, the clients, and whoever is under test. Ends them all. */
+/** The processes that every run has. */
+interface Crew {
+  readonly operator: Program;
+  readonly network: Program;
+  readonly load: Program;
+}
+
+/** The processes of a run: the operator, the network, the clients, and the contestants. Ends them all. */
 export class Stage implements AsyncDisposable {
-  readonly #operator: Program;
-  readonly #load: Program;
-  readonly #programs: Program[];
+  readonly #crew: Crew;
+  readonly #servers: Readonly<Record<Place['distance'], ServerAddresses>>;
   readonly #issuer: TestIssuer;
-  readonly #directory = mkdtempSync(join(tmpdir(), 'bench-'));
+  /** For the certificate that contestants are to trust, and the audit logs. */
+  readonly #directory: string;
+  readonly #contestants: Program[] = [];
   readonly #starting = new Set<Promise<Program>>();
-  readonly address: OperatorAddress;
 
   private constructor(
-    operator: Program,
-    load: Program,
+    crew: Crew,
+    servers: Readonly<Record<Place['distance'], ServerAddresses>>,
     issuer: TestIssuer,
-    address: OperatorAddress,
+    directory: string,
   ) {
-    this.#operator = operator;
-    this.#load = load;
-    this.#programs = [operator, load];
+    this.#crew = crew;
+    this.#servers = servers;
     this.#issuer = issuer;
-    this.address = address;
+    this.#directory = directory;
   }
 
   static async open(): Promise<Stage> {
-    const [operator, load, issuer] = await Promise.all([
+    const [operator, network, load, issuer] = await Promise.all([
       Program.start(new URL('operator/operator.ts', import.meta.url)),
+      Program.start(new URL('network/network.ts', import.meta.url)),
       Program.start(new URL('load/load.ts', import.meta.url)),
       TestIssuer.start(),
     ]);
-    return new Stage(operator, load, issuer, await operator.ask<OperatorAddress>('address'));
+    const certificate = createCertificate();
+    const near = await operator.ask<ServerAddresses>('open', certificate);
+    const far = await network.ask<ServerAddresses>('open', near);
+    const directory = mkdtempSync(join(tmpdir(), 'bench-'));
+    writeFileSync(join(directory, CA_FILE), certificate.cert);
+    return new Stage({ operator, network, load }, { near, far }, issuer, directory);
   }
 
-  /** Says how the operator behaves from now on; and forgets what reached it. */
-  async behave(manners: Partial<OperatorManners> = {}): Promise<void> {
-    await this.#operator.ask('behave', { ...NOBODY_SWAPPED, ...manners });
-    await this.counts();
+  /** Says what holds from now on. */
+  async behave({ oneWayMs = 0, ...behaviour }: Partial<Conditions> = {}): Promise<void> {
+    await this.#crew.operator.ask('behave', { ...DEFAULT_BEHAVIOUR, ...behaviour });
+    await this.#crew.network.ask('setDistance', oneWayMs);
   }
 
-  /** What reached the operator since this was last asked. */
-  counts(): Promise<OperatorCounts> {
-    return this.#operator.ask('counts');
+  /** What reached one of the operator's servers since this was last asked. */
+  counts(wire: WireName): Promise<OperatorCounts> {
+    return this.#crew.operator.ask('counts', wire);
   }
 
   send(order: LoadOrder): Promise<LoadResult> {
-    return this.#load.ask('run', order);
+    return this.#crew.load.ask('run', order);
   }
 
-  /** A contestant that makes its own work. */
-  async program(file: string): Promise<Program> {
-    const { authUrl, simSwapUrl } = this.address;
-    return this.#start(file, {
-      arguments: [authUrl, simSwapUrl],
-      allowsCodeFromStrings: file === FILES.mercurius,
+  /** A contestant that makes its own work, of a file below `contestants/`. */
+  async program(file: string, place: Place, ...more: readonly string[]): Promise<Running> {
+    const { authUrl, simSwapUrl } = this.#address(place);
+    const program = await this.#start(file, {
+      arguments: [authUrl, simSwapUrl, ...more],
+      allowsCodeFromStrings: file === 'mercurius.ts',
     });
+    return { program, wire: place.wire };
   }
 
-  async server(name: Exclude<ServerName, 'ours'>): Promise<ServerUnderTest> {
-    const program = await this.program(FILES[name]);
-    return { program, url: await program.ask('url'), headers: {} };
+  async raw(contestant: RawContestant): Promise<Running> {
+    return this.program('raw.ts', contestant, contestant.connections);
   }
 
-  /** Ours, with nobody to know and nothing to record. */
-  async ours(settings: Readonly<Record<string, string>> = {}): Promise<ServerUnderTest> {
-    const { authUrl, simSwapUrl } = this.address;
-    const program = await this.#start(FILES.ours, {
-      environment: {
-        BENCH_SETTINGS: JSON.stringify({
-          PORT: '0',
-          MAX_NUMBERS_PER_OPERATION: '1000',
-          OPERATOR_AUTH_URL: authUrl,
-          OPERATOR_SIM_SWAP_URL: simSwapUrl,
-          OPERATOR_CLIENT_ID: CLIENT.id,
-          OPERATOR_CLIENT_SECRET: CLIENT.secret,
-          ...settings,
-        }),
-      },
-    });
-    return { program, url: await program.ask('url'), headers: {} };
+  async server(contestant: OtherServer | OurServer): Promise<RunningServer> {
+    const { program, headers } =
+      contestant.kind === 'ours' ? await this.#ours(contestant) : await this.#other(contestant);
+    return { program, wire: contestant.wire, url: await program.ask('url'), headers };
   }
 
-  /** Ours with all that it has for production: callers' tokens, quotas, and an audit log in a file. */
-  async oursInProduction(
-    settings: Readonly<Record<string, string>> = {},
-  ): Promise<ServerUnderTest> {
-    const served = await this.ours({
+  async #other(contestant: OtherServer): Promise<Pick<RunningServer, 'program' | 'headers'>> {
+    const { program } = await this.program(`${contestant.program}.ts`, contestant);
+    return { program, headers: {} };
+  }
+
+  async #ours(contestant: OurServer): Promise<Pick<RunningServer, 'program' | 'headers'>> {
+    const { authUrl, simSwapUrl } = this.#address(contestant);
+    const settings = {
+      PORT: '0',
+      MAX_NUMBERS_PER_OPERATION: '1000',
+      OPERATOR_AUTH_URL: authUrl,
+      OPERATOR_SIM_SWAP_URL: simSwapUrl,
+      OPERATOR_CLIENT_ID: CLIENT.id,
+      OPERATOR_CLIENT_SECRET: CLIENT.secret,
+      ...(contestant.isInProduction ? this.#production() : {}),
+      ...contestant.settings,
+    };
+    const environment = { BENCH_SETTINGS: JSON.stringify(settings) };
+    const program = await this.#start('ours.ts', { environment });
+    if (!contestant.isInProduction) return { program, headers: {} };
+    const token = await this.#issuer.token(RISK_TEAM);
+    return { program, headers: { authorization: `Bearer ${token}` } };
+  }
+
+  #production(): Readonly<Record<string, string>> {
+    return {
       NODE_ENV: 'production',
       ...this.#issuer.settings,
       QUOTA_NUMBERS_PER_HOUR: NEVER_OVER,
       QUOTA_LOOKUPS_PER_HOUR: NEVER_OVER,
       AUDIT_LOG: join(this.#directory, 'audit.jsonl'),
       AUDIT_KEY: crypto.randomUUID() + crypto.randomUUID(),
-      ...settings,
-    });
-    const token = await this.#issuer.token(RISK_TEAM);
-    return { ...served, headers: { authorization: `Bearer ${token}` } };
+    };
+  }
+
+  #address({ wire, distance }: Place): OperatorAddress {
+    const { protocol, port } = this.#servers[distance][wire];
+    const url = `${protocol}://127.0.0.1:${port}`;
+    return { authUrl: url, simSwapUrl: `${url}/sim-swap/v1` };
   }
 
   async #start(file: string, settings: ProgramSettings): Promise<Program> {
-    const url = new URL(`contestants/${file}`, import.meta.url);
-    const program = Program.start(url, settings);
+    const program = Program.start(new URL(`contestants/${file}`, import.meta.url), {
+      ...settings,
+      environment: {
+        ...settings.environment,
+        NODE_EXTRA_CA_CERTS: join(this.#directory, CA_FILE),
+      },
+    });
     this.#starting.add(program);
     try {
-      this.#programs.push(await program);
+      this.#contestants.push(await program);
       return await program;
     } finally {
       this.#starting.delete(program);
@@ -145,9 +178,11 @@ export class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // Whoever is starting needs the others until it has.
+    // A program that is starting needs the others until it has.
     await Promise.allSettled(this.#starting);
-    await Promise.all(this.#programs.map((program) => program.stop()));
+    const { operator, network, load } = this.#crew;
+    const programs = [...this.#contestants, operator, network, load];
+    await Promise.all(programs.map((program) => program.stop()));
     await this.#issuer.close();
     rmSync(this.#directory, { recursive: true, force: true });
   }

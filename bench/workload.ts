@@ -11,6 +11,8 @@ export interface Workload {
   readonly concurrency: number;
   /** How many queries a round takes. */
   readonly requests: number;
+  /** Between an answer and the next query; none if left out. */
+  readonly pauseMs?: number;
 }
 
 const SELECTIONS: Readonly<Record<Fields, string>> = {
@@ -31,14 +33,28 @@ export const LOOKUPS_ONE_BY_ONE: Readonly<Record<Fields, number>> = {
   'date and three windows': 4,
 };
 
-/** The thousand mobile numbers that the United Kingdom keeps for fiction, as many of them as asked. */
-export function numbers(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `+447700900${String(index).padStart(3, '0')}`);
+/** The thousand mobile numbers that the United Kingdom keeps for fiction. */
+const FICTION = 1000;
+
+/** So many of them, from this one on; it starts again after the last. */
+export function numbers(count: number, from = 0): string[] {
+  return Array.from(
+    { length: count },
+    (_, index) => `+447700900${String((from + index) % FICTION).padStart(3, '0')}`,
+  );
 }
 
-/** The numbers that a query names. */
-export function numbersOf({ numbers: count, isOneNumber = false }: Workload): string[] {
-  return isOneNumber ? Array.from({ length: count }, () => '+447700900123') : numbers(count);
+/**
+ * The numbers that a client's queries name. Clients at a time ask about others each: a service may share a
+ * lookup among those who ask about the same number, and would do less work than it is measured for.
+ */
+export function numbersOf(
+  { numbers: count, isOneNumber = false }: Workload,
+  client: number,
+): string[] {
+  return isOneNumber
+    ? Array.from({ length: count }, () => '+447700900123')
+    : numbers(count, client * count);
 }
 
 /** What a table calls it: `100 × window`. */
@@ -46,11 +62,11 @@ export function nameOf({ numbers: count, fields, isOneNumber = false }: Workload
   return `${count.toLocaleString('en')} × ${isOneNumber ? 'the same number, ' : ''}${fields}`;
 }
 
-/** The body of a GraphQL request. */
-export function bodyOf(workload: Workload): string {
+/** The body of a client's queries. */
+export function bodyOf(workload: Workload, client = 0): string {
   const selection = SELECTIONS[workload.fields];
   return JSON.stringify({
     query: `query Numbers($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { ${selection} } }`,
-    variables: { e164s: numbersOf(workload) },
+    variables: { e164s: numbersOf(workload, client) },
   });
 }

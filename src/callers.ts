@@ -1,7 +1,7 @@
 import { AuditFile } from './caller/audit/auditFile.ts';
 import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import { AuditLog, type AuditTarget } from './caller/audit/auditLog.ts';
-import { CallerAdmission } from './caller/callerAdmission.ts';
+import { CallerAdmissions } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import { Gate } from './caller/gate.ts';
 import type { Quotas } from './caller/quotas/quotas.ts';
@@ -9,7 +9,7 @@ import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
-import { JwksEndpoint } from './http/jwksEndpoint.ts';
+import { PublishedJson } from './http/publishedJson.ts';
 import type { Log } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 
@@ -36,7 +36,7 @@ export function createGate(
     const gate = new Gate({ router, tokens, purposes });
     return { gate, keys: undefined, close: () => Promise.resolve() };
   }
-  const jwks = new JwksEndpoint(tokens.jwksUrl);
+  const jwks = new PublishedJson(tokens.jwksUrl);
   const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
   const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
     log.warn("a caller's access token was refused", { reason });
@@ -49,24 +49,24 @@ export function createGate(
 }
 
 /** Everything that decides whether a lookup may be made, and records it. */
-export interface OpenedAdmission {
-  readonly admission: CallerAdmission;
+export interface OpenedAdmissions {
+  readonly admissions: CallerAdmissions;
   /** Absent where nothing is audited: without a key, which loopback alone may do. */
   readonly auditLog: AuditLog | undefined;
 }
 
-export function createAdmission(
+export function createAdmissions(
   audit: AuditSettings | undefined,
   quotas: Quotas,
   { clock, log }: Parts,
-): OpenedAdmission {
+): OpenedAdmissions {
   if (audit === undefined) {
-    const admission = new CallerAdmission({ quotas, audit, clock, log });
-    return { admission, auditLog: undefined };
+    const admissions = new CallerAdmissions({ quotas, audit, clock, log });
+    return { admissions, auditLog: undefined };
   }
   const auditLog = new AuditLog(auditTarget(audit.file, clock), clock);
   const audited = { auditLog, key: audit.keys[0] };
-  return { admission: new CallerAdmission({ quotas, audit: audited, clock, log }), auditLog };
+  return { admissions: new CallerAdmissions({ quotas, audit: audited, clock, log }), auditLog };
 }
 
 /** On standard output, a line of the audit log is told from one of the log by its member `audit`. */

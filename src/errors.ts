@@ -225,6 +225,8 @@ export interface LookupFailure {
   readonly retryAfterSeconds?: number;
   /** Of RATE_LIMITED: what there was too much of in an hour. */
   readonly quota?: keyof typeof QUOTA_MESSAGES;
+  /** Of NUMBER_NOT_SERVED: the operator does not know the number, so that another one may. For us alone. */
+  readonly isUnknownNumber?: true;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
   /** The longest period that can be answered, where this one is not supported and that is known. */

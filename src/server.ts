@@ -1,8 +1,8 @@
-import { createAdmission, createGate, type OpenedGate } from './callers.ts';
+import { createAdmissions, createGate, type OpenedGate } from './callers.ts';
 import type { AuditLog } from './caller/audit/auditLog.ts';
 import type { Clock } from './clock.ts';
 import { allowsHost } from './config/allowedHosts.ts';
-import { isLoopback } from './config/loopback.ts';
+import { isLoopback } from './http/loopback.ts';
 import type { Config } from './config.ts';
 import { contextFactory } from './context.ts';
 import { createApolloServer } from './graphql/apollo.ts';
@@ -49,14 +49,15 @@ export interface ServerParts {
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock, log } = parts;
   const stores = await openStores(parts);
-  const { admission, auditLog } = createAdmission(config.audit, stores.quotas, parts);
+  const { admissions, auditLog } = createAdmissions(config.audit, stores.quotas, parts);
   const operators = await Promise.all(
     parts.operators.map(async (settings) => ({
       settings,
       stores: await stores.forOperator(settings),
     })),
   );
-  const simSwaps = createSimSwaps({ ...parts, operators, consent: config.consent, admission });
+  const { consent, directory } = config;
+  const simSwaps = createSimSwaps({ ...parts, operators, directory, consent, admissions });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
@@ -105,7 +106,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await apollo.stop();
       await simSwaps.close();
       await closeGate();
-      await admission.close();
+      await admissions.close();
       stores.close();
     },
   };

@@ -1,18 +1,22 @@
 import type { Clock } from './clock.ts';
-import { byLongestPrefix, type NumberPrefix } from './domain/numberPrefix.ts';
-import type { PhoneNumber } from './domain/phoneNumber.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { EchoPolicy, type EchoSetting, type ReplyCheck } from './http/echo.ts';
+import { EchoPolicy, type EchoSetting, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import type { EndpointName, OperatorHeader } from './http/wireSettings.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
+import { PublishedJson } from './http/publishedJson.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
 import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { Log } from './log.ts';
-import { AUDIT_BUDGET_MS, OPEN_ADMISSION, type Admission } from './lookups/admission.ts';
+import {
+  AUDIT_BUDGET_MS,
+  OPEN_ADMISSIONS,
+  type Admission,
+  type Admissions,
+} from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
 import { DirectLookups } from './lookups/directLookups.ts';
@@ -21,22 +25,34 @@ import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
-import type { RoutedOperator } from './lookups/operators.ts';
+import type { Operators } from './lookups/operators.ts';
+import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
+import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { operatorLog } from './operator/operatorLog.ts';
-import type { OperatorSettings } from './operator/operatorSettings.ts';
+import { NumberDirectory } from './operator/numberDirectory.ts';
+import {
+  LOOKUP_ENDPOINTS,
+  type NumberDirectorySettings,
+  type OperatorSettings,
+} from './operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from './operator/responses.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import {
   asksOwner,
-  type AuthorizationAddresses,
+  AUTHORIZATION_ENDPOINTS,
+  type DiscoverySource,
   type CibaGrant,
 } from './tokens/authorizationSettings.ts';
+import { silentReplies } from './operator/silentReplies.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
-import { TokenManager } from './tokens/tokenManager.ts';
+import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
+import { Discovery } from './tokens/discovery/discovery.ts';
+import { SeenTokens } from './tokens/seenTokens.ts';
+import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
 export interface SimSwaps {
@@ -63,23 +79,25 @@ export interface OperatorParts {
 export interface SimSwapParts {
   /** A number is asked about at the one whose prefix of it is the longest. */
   readonly operators: readonly OperatorParts[];
+  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
+  readonly directory?: NumberDirectorySettings | undefined;
   readonly consent: ConsentSettings;
   readonly clock: Clock;
   readonly log: Log;
   /** Stands before every lookup; everything is admitted where absent. */
-  readonly admission?: Admission;
+  readonly admissions?: Admissions;
   /** Overridden only by the chaos tests, which disable one check at a time. */
   readonly judges?: Judges;
 }
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
-  echo(setting: EchoSetting): ReplyCheck;
+  echo(setting: EchoSetting, silent: SilentReplies, clock: Clock): ReplyCheck;
   readonly retry: typeof decideRetry;
 }
 
 const JUDGES: Judges = {
-  echo: (setting) => new EchoPolicy(setting),
+  echo: (setting, silent, clock) => new EchoPolicy(setting, silent, clock),
   retry: decideRetry,
   retrieveDate: judgeRetrieveDate,
   check: judgeCheck,
@@ -89,20 +107,62 @@ const JUDGES: Judges = {
 export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps {
   const abortListeners = new AbortListeners();
   const served = operators.map((operator) => createServedOperator(operator, parts, abortListeners));
-  const byPrefix = new Map(
-    served.flatMap((operator) => operator.prefixes.map((prefix) => [prefix, operator] as const)),
-  );
-  const of = (number: PhoneNumber) => byLongestPrefix(byPrefix, number);
+  const { routing, close } = createRouting(new OperatorsByPrefix(served), parts, abortListeners);
   return {
-    forRequest: (request) => createSimSwapLoader(new Executor({ of }, request)),
+    forRequest: (request) => createSimSwapLoader(new Executor(routing, request)),
     async close() {
       await Promise.all(served.map((operator) => operator.close()));
+      await close();
     },
   };
 }
 
-interface ServedOperator extends RoutedOperator {
-  readonly prefixes: readonly NumberPrefix[];
+interface OpenedRouting {
+  readonly routing: Operators;
+  readonly close: () => Promise<void>;
+}
+
+/** Whom to ask about a number: by its prefix, or by the word of the company's number directory. */
+function createRouting(
+  operators: OperatorsByPrefix,
+  { directory: settings, judges = JUDGES, clock, log }: SharedParts,
+  abortListeners: AbortListeners,
+): OpenedRouting {
+  if (settings === undefined) return { routing: operators, close: () => Promise.resolve() };
+  const { url, timeoutMs, headers } = settings;
+  const endpoint = new Endpoint(
+    {
+      name: NUMBER_DIRECTORY,
+      url,
+      timeoutMs,
+      connections: DIRECTORY_CONNECTIONS,
+      http2: 'auto',
+      replyCheck: judges.echo('auto', 'fresh', clock),
+      headers,
+    },
+    { abortListeners, clock, log },
+  );
+  const guarded = new GuardedEndpoint(endpoint, {
+    name: NUMBER_DIRECTORY,
+    kind: 'directory',
+    circuit: new Circuit(clock),
+    budget: new RetryBudget(clock),
+    rules: { canTakeNewToken: false, retriesDoubtfulLookups: false },
+    decideRetry: judges.retry,
+    clock,
+    log,
+    random: Math.random,
+  });
+  const directory = new NumberDirectory(guarded);
+  const routing = new OperatorsByDirectory({ directory, settings, operators, clock, log });
+  return { routing, close: () => endpoint.close() };
+}
+
+/** As many as to an operator's endpoint. */
+const NUMBER_DIRECTORY = 'number directory';
+const DIRECTORY_CONNECTIONS = 256;
+
+interface ServedOperator extends ServingOperator {
   readonly close: () => Promise<void>;
 }
 
@@ -115,26 +175,28 @@ function createServedOperator(
   shared: SharedParts,
   abortListeners: AbortListeners,
 ): ServedOperator {
-  const { name, prefixes } = settings;
+  const { name, prefixes, others } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
-  const endpoints: Endpoint[] = [];
-  const guarded = guardedEndpoints(settings, parts, { abortListeners }, endpoints);
+  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners });
+  const authorization = authorizationEndpoints(settings, create, parts);
+  const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const route = createRoute({
     ...parts,
     settings,
     stores: stores ?? storesInMemory(parts),
-    admission: parts.admission ?? OPEN_ADMISSION,
-    tokens: createTokenManager(settings, guarded, parts.clock),
-    operator: createOperator(settings, guarded, parts),
+    admission: (parts.admissions ?? OPEN_ADMISSIONS).of(name),
+    tokens: createTokenManager(settings, authorization.endpoints, parts.clock),
+    operator: new Operator(settings, lookups, parts.judges ?? JUDGES, parts.clock),
   });
   return {
     name,
     prefixes,
+    others,
     offer: settings,
     route,
     async close() {
       await route.close();
-      await Promise.all(endpoints.map((one) => one.close()));
+      await closeAll([authorization, ...Object.values(lookups)]);
     },
   };
 }
@@ -147,7 +209,8 @@ function storesInMemory({ clock, consent }: SharedParts): OperatorStores {
   };
 }
 
-type Guarded = (name: EndpointName, url: string) => GuardedEndpoint;
+/** Makes an endpoint of an operator. */
+type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
 
 /** What the log calls each endpoint, and how its exchanges are retried. */
 const ENDPOINTS: Readonly<
@@ -160,13 +223,12 @@ const ENDPOINTS: Readonly<
   check: { name: 'check', kind: 'lookup' },
 };
 
-/** Makes the endpoints of one operator, which share its retry budget; adds each to those to be closed. */
+/** Makes the endpoints of one operator, which share its retry budget. */
 function guardedEndpoints(
   settings: OperatorSettings,
   { judges = JUDGES, clock, log }: SharedParts,
   shared: SharedByEndpoints,
-  endpoints: Endpoint[],
-): Guarded {
+): CreateEndpoint {
   const budget = new RetryBudget(clock);
   const rules = {
     canTakeNewToken: !asksOwner(settings.flow),
@@ -174,10 +236,18 @@ function guardedEndpoints(
   };
   return (name, url) => {
     const { timeoutMs, connections } = settings.limits;
-    const replyCheck = judges.echo(settings.correlator.echo);
-    const headers = fixedHeaders(settings.headers, name);
-    const endpoint = new Endpoint({ url, timeoutMs, connections, replyCheck, headers }, shared);
-    endpoints.push(endpoint);
+    const endpoint = new Endpoint(
+      {
+        name: ENDPOINTS[name].name,
+        url,
+        timeoutMs,
+        connections,
+        http2: settings.http2,
+        replyCheck: judges.echo(settings.correlator.echo, silentReplies(settings, name), clock),
+        headers: fixedHeaders(settings.headers, name),
+      },
+      shared,
+    );
     return new GuardedEndpoint(endpoint, {
       ...ENDPOINTS[name],
       circuit: new Circuit(clock),
@@ -202,54 +272,76 @@ function fixedHeaders(
   );
 }
 
-/** Service, "Endpoints" 1 to 3. */
-function createTokenManager(
-  settings: OperatorSettings,
-  guarded: Guarded,
-  clock: Clock,
-): TokenManager {
-  const { clientId, clientAuthentication } = settings;
-  const addresses = authorizationAddresses(settings);
-  return new TokenManager(
-    settings,
-    {
-      token: guarded('token', addresses.token),
-      backchannelAuthentication: guarded(
-        'backchannelAuthentication',
-        addresses.backchannelAuthentication,
-      ),
-      cibaToken: guarded('cibaToken', addresses.cibaToken),
-    },
-    createClientAuthentication(clientId, clientAuthentication, clock),
-    clock,
-  );
+/** Where tokens come from (service, "Endpoints" 1 to 3). */
+interface AuthorizationServer {
+  readonly endpoints: AuthorizationEndpoints;
+  close(): Promise<void>;
 }
 
-function authorizationAddresses({ authorization }: OperatorSettings): AuthorizationAddresses {
+/** At the addresses of the settings, or at those of the discovery document as it is by then. */
+function authorizationEndpoints(
+  settings: OperatorSettings,
+  create: CreateEndpoint,
+  parts: SharedParts,
+): AuthorizationServer {
+  const { authorization } = settings;
   switch (authorization.from) {
-    case 'settings':
-      return authorization.addresses;
+    case 'settings': {
+      const { addresses } = authorization;
+      const endpoints = eachOf(AUTHORIZATION_ENDPOINTS, (name) => create(name, addresses[name]));
+      return { endpoints, close: () => closeAll(Object.values(endpoints)) };
+    }
     case 'discovery':
-      throw new Error('The addresses of an authorization server are not known yet.');
+      return discoveredEndpoints(settings, authorization, create, parts);
   }
 }
 
-/** Service, "Endpoints" 4 and 5. */
-function createOperator(
-  settings: OperatorSettings,
-  guarded: Guarded,
-  { judges = JUDGES, clock }: SharedParts,
-): Operator {
-  const { lookupAddresses } = settings;
-  return new Operator(
-    settings,
-    {
-      retrieveDate: guarded('retrieveDate', lookupAddresses.retrieveDate),
-      check: guarded('check', lookupAddresses.check),
-    },
-    judges,
+function discoveredEndpoints(
+  { flow }: OperatorSettings,
+  source: DiscoverySource,
+  create: CreateEndpoint,
+  { clock, log }: SharedParts,
+): AuthorizationServer {
+  const published = new PublishedJson(source.documentUrl);
+  const discovery = new Discovery({
+    source,
+    needed: asksOwner(flow) ? ['backchannelAuthentication', 'cibaToken'] : ['token'],
+    fetch: () => published.fetch(),
     clock,
+    log,
+    random: Math.random,
+  });
+  const endpoints = eachOf(
+    AUTHORIZATION_ENDPOINTS,
+    (name) => new DiscoveredEndpoint(name, discovery, (url) => create(name, url)),
   );
+  return {
+    endpoints,
+    async close() {
+      discovery.close();
+      await closeAll([published, ...Object.values(endpoints)]);
+    },
+  };
+}
+
+function eachOf<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its members are these names, and no others
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<N, T>;
+}
+
+async function closeAll(all: readonly { close(): Promise<void> }[]): Promise<void> {
+  await Promise.all(all.map((one) => one.close()));
+}
+
+function createTokenManager(
+  settings: OperatorSettings,
+  endpoints: AuthorizationEndpoints,
+  clock: Clock,
+): TokenManager {
+  const { clientId, clientAuthentication } = settings;
+  const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
+  const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
+  return new TokenManager(settings, endpoints, authenticate, clock, seenTokens);
 }
 
 /** What the route of one operator's lookups takes. */

@@ -49,7 +49,7 @@ const PURE = [
   /^domain\//,
   /^errors\.ts$/,
   /^lookups\/planner\.ts$/,
-  /^operator\/responses\.ts$/,
+  /^operator\/(?:responses|directoryReply)\.ts$/,
   /^tokens\/tokenResponses\.ts$/,
   /^tokens\/consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
@@ -160,7 +160,7 @@ describe('the core', () => {
   });
 
   it('imports no GraphQL server, no Redis client, no HTTP server, no file and no log', () => {
-    const allowed = /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel))$/;
+    const allowed = /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|tls|http2))$/;
     expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
   });
 

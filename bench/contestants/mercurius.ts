@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 import mercurius, { type MercuriusLoaders } from 'mercurius';
-import { compete } from '../processes/contestant.ts';
+import { compete } from '../processes/competing.ts';
 import { lookUpByRequest } from './requested.ts';
 import { phoneNumbers, TYPE_DEFS, type NumberSource } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import * as openid from 'openid-client';
 import { Pool } from 'undici';
-import { compete, operatorAddress } from '../processes/contestant.ts';
+import { compete, operatorAddress } from '../processes/competing.ts';
 import { CLIENT, SCOPES } from './schema.ts';
 
 // What one would take for the 3-legged flow: openid-client asks, polls and waits as OpenID CIBA says.

@@ -2,7 +2,7 @@ import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { startServer } from '../../src/server.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { compete } from '../processes/contestant.ts';
+import { compete } from '../processes/competing.ts';
 
 // Ours, as src/main.ts puts it together. Its settings come in BENCH_SETTINGS: the process itself runs as in
 // production, which with no issuer configured the settings would refuse.

@@ -7,6 +7,8 @@ export interface RawOrder {
   readonly batches: number;
   /** Batches at a time. */
   readonly concurrency: number;
+  /** After each batch. */
+  readonly pauseMs: number;
 }
 
 export interface RawResult {

@@ -1,5 +1,5 @@
 import { Pool } from 'undici';
-import { operatorAddress } from '../processes/contestant.ts';
+import { operatorAddress } from '../processes/competing.ts';
 import { lookingUp } from './tokenAndLookup.ts';
 
 /** A path, by the connections that lead there. */

@@ -1,7 +1,7 @@
 import { RESTDataSource } from '@apollo/datasource-rest';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { compete, operatorAddress } from '../processes/contestant.ts';
+import { compete, operatorAddress } from '../processes/competing.ts';
 import {
   CLIENT_AUTHORIZATION,
   phoneNumbers,

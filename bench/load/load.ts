@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { answer } from '../processes/conversation.ts';
 import type { LoadOrder, LoadResult } from './order.ts';
 
-// The clients: sends one query over and over, so many at a time, and holds every answer against the first.
+// The clients: each sends a query of its own over and over, and every answer is held against the first.
 
 const pools = new Map<string, Pool>();
 
@@ -12,23 +13,24 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   const latenciesMs: number[] = [];
   let first: string | undefined;
   let left = order.requests;
-  const client = async (index: number): Promise<void> => {
+  const client = async (body: string, index: number): Promise<void> => {
     const url = order.urls[index % order.urls.length] ?? '';
     while (left > 0) {
       left -= 1;
       const startedMs = performance.now();
-      const text = withoutQuotas(await ask(url, order));
+      const text = withoutQuotas(await ask(url, body, order.headers));
       latenciesMs.push(performance.now() - startedMs);
       first ??= text;
       if (text !== first)
-        throw new Error(`two answers to one query: ${sample(first)} ${sample(text)}`);
+        throw new Error(`two answers to queries alike: ${sample(first)} ${sample(text)}`);
+      if (order.pauseMs > 0) await sleep(order.pauseMs);
     }
   };
-  await Promise.all(Array.from({ length: order.concurrency }, (_, index) => client(index)));
+  await Promise.all(order.bodies.map(client));
   return { latenciesMs, answer: first ?? '' };
 }
 
-async function ask(url: string, { body, headers }: LoadOrder): Promise<string> {
+async function ask(url: string, body: string, headers: LoadOrder['headers']): Promise<string> {
   let pool = pools.get(url);
   if (pool === undefined) {
     pool = new Pool(url, { connections: 128 });

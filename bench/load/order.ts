@@ -2,11 +2,12 @@
 export interface LoadOrder {
   /** One of each process that serves. */
   readonly urls: readonly string[];
-  readonly body: string;
+  /** One of each client: so many are under way at a time. */
+  readonly bodies: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly requests: number;
-  /** How many are under way at a time. */
-  readonly concurrency: number;
+  /** After each answer, before the next query. */
+  readonly pauseMs: number;
 }
 
 /** How it went; every answer was the same. */

@@ -22,10 +22,10 @@ export interface Bar {
   readonly label: string;
 }
 
-const WIDTH = 760;
+const WIDTH = 820;
 const MARGIN = 20;
-const BARS_FROM = 230;
-const BARS_TO = 650;
+const BARS_FROM = 290;
+const BARS_TO = 710;
 const BAR = 16;
 const STEP = 24;
 const GROUP_GAP = 14;

@@ -1,27 +1,30 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import type { Verdict } from '../goals.ts';
+import { GOALS, judge } from '../goals.ts';
+import { TABLES } from '../tables/all.ts';
 import type { Table } from '../tables/table.ts';
 import { CHARTS, chartSvg } from './charts.ts';
-import { goalsMarkdown, withMeasured } from './markdown.ts';
-import { resultsJson } from './results.ts';
+import { goalsMarkdown, tableMarkdown, withMeasured } from './markdown.ts';
+import { readResults, withTables, writeResults } from './results.ts';
 
 const RESULTS = new URL('../results/', import.meta.url);
+const LATEST = new URL('latest.json', RESULTS);
 const DOCUMENT = new URL('../../docs/performance.md', import.meta.url);
 
-/** Writes what was measured to where it is read: the results, their charts, and the document about them. */
-export function publish(tables: readonly Table[], verdicts: readonly Verdict[]): void {
-  const circumstances = {
-    date: new Date().toISOString().slice(0, 'yyyy-mm-dd'.length),
-    node: process.version,
-    cores: availableParallelism(),
-  };
+/** Puts these tables into the results, in place of earlier ones, and writes the report. */
+export function addResults(tables: readonly Table[]): void {
   mkdirSync(RESULTS, { recursive: true });
-  writeFileSync(new URL('latest.json', RESULTS), resultsJson(circumstances, tables, verdicts));
+  writeResults(LATEST, withTables(readResults(LATEST), tables, Object.keys(TABLES)));
+  writeReport();
+}
+
+/** Writes the charts and the figures of the document from the results. */
+export function writeReport(): void {
+  const tables = readResults(LATEST);
   for (const order of CHARTS) {
     const svg = chartSvg(order, tables);
     if (svg !== undefined) writeFileSync(new URL(`${order.name}.svg`, RESULTS), svg);
   }
-  const measured = goalsMarkdown(circumstances, verdicts);
+  const measured = new Map(tables.map((table) => [table.name, tableMarkdown(table)]));
+  measured.set('goals', goalsMarkdown(judge(GOALS, tables)));
   writeFileSync(DOCUMENT, withMeasured(readFileSync(DOCUMENT, 'utf8'), measured));
 }

@@ -1,13 +1,5 @@
-import { isMet, type Verdict } from '../goals.ts';
-import { spreadOf, type Spread } from '../measure/statistics.ts';
-import { noiseOf, ratioOf, type Row, type Table } from '../tables/table.ts';
-
-/** On what it was measured: enough to read the figures, and no more of the machine. */
-export interface Circumstances {
-  readonly date: string;
-  readonly node: string;
-  readonly cores: number;
-}
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Table } from '../tables/table.ts';
 
 /** Down to here each member has a line of its own; what lies deeper, such as a row of a table, is one line. */
 const LEVELS = 4;
@@ -15,55 +7,39 @@ const LEVELS = 4;
 /** As many digits as a figure is worth. */
 const DIGITS = 4;
 
-/** All that was measured, for programs to read: medians and quartiles, and how many rounds they are of. */
-export function resultsJson(
-  circumstances: Circumstances,
-  tables: readonly Table[],
-  verdicts: readonly Verdict[],
-): string {
-  const results = {
-    ...circumstances,
-    goals: verdicts.map((verdict) => ({
-      says: verdict.goal.says,
-      ...(verdict.goal.atMost === undefined
-        ? {}
-        : { atMost: verdict.goal.atMost, isMet: isMet(verdict) }),
-      measured: rounded(verdict.measured),
-    })),
-    tables: tables.map((table) => ({
-      name: table.name,
-      title: table.title,
-      noise: rounded(noiseOf(table)),
-      rows: table.rows.map((row) => rowResults(table, row)),
-    })),
-  };
-  return `${jsonText(results, LEVELS)}\n`;
+/** The tables of a results file, with every round of every figure that they show; none where there is no file. */
+export function readResults(file: URL): readonly Table[] {
+  if (!existsSync(file)) return [];
+  return (JSON.parse(readFileSync(file, 'utf8')) as { tables: readonly Table[] }).tables;
 }
 
-function rowResults(table: Table, row: Row) {
-  const figures = Object.entries(row.rounds);
-  const ratios = table.comparisons.flatMap((comparison) => {
-    const ratio = ratioOf(table, row, comparison);
-    const name = `${comparison.figure} ÷ ${comparison.against}`;
-    return ratio === undefined || row.name === comparison.against ? [] : [[name, rounded(ratio)]];
+export function writeResults(file: URL, tables: readonly Table[]): void {
+  writeFileSync(file, `${jsonText({ tables: tables.map(withWhatIsShown) }, LEVELS)}\n`);
+}
+
+function withWhatIsShown(table: Table): Table {
+  const rows = table.rows.map((row) => {
+    const shown = table.shows.map((figure) => {
+      const rounds = row.rounds[figure]?.map((value) => Number(value.toPrecision(DIGITS)));
+      return [figure, rounds] as const;
+    });
+    return { ...row, rounds: Object.fromEntries(shown) };
   });
-  return {
-    case: row.case,
-    name: row.name,
-    rounds: Math.max(0, ...figures.map(([, rounds]) => rounds.length)),
-    figures: Object.fromEntries(
-      figures.map(([name, rounds]) => [name, rounded(spreadOf(rounds))]),
-    ) as Record<string, Spread>,
-    ratios: Object.fromEntries(ratios) as Record<string, Spread>,
-  };
+  return { ...table, rows };
 }
 
-function rounded(spread: Spread | undefined): Spread | undefined {
-  if (spread === undefined) return undefined;
-  const [median, low, high] = [spread.median, spread.low, spread.high].map((figure) =>
-    Number(figure.toPrecision(DIGITS)),
-  ) as [number, number, number];
-  return { median, low, high };
+/** These tables in place of those of the same name; the others as they were, and all in this order. */
+export function withTables(
+  before: readonly Table[],
+  measured: readonly Table[],
+  names: readonly string[],
+): Table[] {
+  return names.flatMap(
+    (name) =>
+      measured.find((table) => table.name === name) ??
+      before.find((table) => table.name === name) ??
+      [],
+  );
 }
 
 function jsonText(value: unknown, levels: number, indent = ''): string {

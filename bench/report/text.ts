@@ -7,10 +7,7 @@ import { figureText, numberText, spreadText } from './figureText.ts';
 
 /** A table as the terminal shows it: medians, then each comparison with its quartiles. */
 export function tableText(table: Table): string {
-  const heads = [
-    ...table.shows.map((figure) => FIGURES[figure].heading),
-    ...table.comparisons.map(({ figure, against }) => `${shortName(figure)} ÷ ${against}`),
-  ];
+  const heads = headsOf(table);
   const lines: string[][] = [];
   let caseName: string | undefined;
   for (const row of table.rows) {
@@ -24,6 +21,14 @@ export function tableText(table: Table): string {
   return [table.title, ...columns(lines), ...noiseText(table), ''].join('\n');
 }
 
+/** The heads of a table's columns, but for the first. */
+export function headsOf({ shows, comparisons }: Table): string[] {
+  return [
+    ...shows.map((figure) => FIGURES[figure].heading),
+    ...comparisons.map(({ figure, against }) => `${shortName(figure)} ÷ ${against}`),
+  ];
+}
+
 function noiseText(table: Table): string[] {
   const noise = noiseOf(table);
   return noise === undefined
@@ -31,7 +36,8 @@ function noiseText(table: Table): string[] {
     : [`noise, the same process against itself: ${spreadText(noise)}`];
 }
 
-function cellsOf(table: Table, row: Row): string[] {
+/** What stands in them: medians, then each ratio with its quartiles. */
+export function cellsOf(table: Table, row: Row): string[] {
   const figures = table.shows.map((figure) => {
     const rounds = row.rounds[figure];
     return rounds === undefined ? '' : figureText(figure, spreadOf(rounds).median);

@@ -7,13 +7,17 @@ import { measureLookups } from './lookups.ts';
 import type { Measurement } from './measure.ts';
 import { measureMemory } from './memory.ts';
 import { measureProcesses } from './processes.ts';
+import { measureNetwork } from './network.ts';
 import { measureSizes } from './sizes.ts';
 import { measureSustained } from './sustained.ts';
 import type { Table } from './table.ts';
+import { measureTls } from './tls.ts';
 
 /** Every table, by its name, in the order in which they are measured. */
 export const TABLES: Readonly<Record<string, Measurement<Table>>> = {
   lookups: measureLookups,
+  tls: measureTls,
+  network: measureNetwork,
   cost: measureCost,
   sizes: measureSizes,
   failures: measureFailures,

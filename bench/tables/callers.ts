@@ -1,22 +1,16 @@
-import type { Cast, EntrantName } from '../cast.ts';
+import type { Cast } from '../cast.ts';
 import { nameOf, type Workload } from '../workload.ts';
-import { measure, type Case, type Plan } from './measure.ts';
+import { plainRows, type PlainName } from './contestants.ts';
+import { measure, type Plan } from './measure.ts';
 import type { Table } from './table.ts';
 
-const NAMES: readonly EntrantName[] = ['ours', 'ours again', 'ours in production'];
+const NAMES: readonly PlainName[] = ['ours', 'ours again', 'ours in production'];
 
-const WORKLOADS: readonly (readonly [Workload, Case['rounds']])[] = [
-  [
-    { numbers: 1, fields: 'window', concurrency: 64, requests: 600 },
-    { full: 15, quick: 0 },
-  ],
+const WORKLOADS: readonly (readonly [Workload, { full: number; quick?: number }])[] = [
+  [{ numbers: 1, fields: 'window', concurrency: 64, requests: 600 }, { full: 15 }],
   [
     { numbers: 100, fields: 'window', concurrency: 2, requests: 16 },
     { full: 30, quick: 6 },
-  ],
-  [
-    { numbers: 1000, fields: 'window', concurrency: 1, requests: 2 },
-    { full: 10, quick: 0 },
   ],
 ];
 
@@ -25,13 +19,13 @@ export async function measureCallers(cast: Cast, plan: Plan): Promise<Table> {
   const cases = WORKLOADS.map(([workload, rounds]) => ({
     name: nameOf(workload),
     rounds,
-    entrants: () => cast.entrants(NAMES, workload),
+    rows: plainRows(cast, NAMES, workload),
   }));
   return {
     name: 'callers',
-    title: 'Callers, audit and limits: ours in production against ours with nobody to know',
+    title: 'Callers, quotas and audit: ours in production against ours with anonymous callers',
     shows: ['cpuMicrosPerNumber', 'p50Ms', 'p99Ms'],
     comparisons: [{ figure: 'cpuMicrosPerNumber', against: 'ours' }],
-    rows: await measure(cast, plan, cases),
+    rows: await measure(cast, plan, 'callers', cases),
   };
 }

@@ -1,20 +1,23 @@
-import type { Cast, EntrantName } from '../cast.ts';
-import { hops } from '../measure/hops.ts';
+import type { Cast } from '../cast.ts';
+
 import { nameOf, type Workload } from '../workload.ts';
+import { plainRows, type PlainName } from './contestants.ts';
+import { hops } from './hops.ts';
 import { measure, type Plan } from './measure.ts';
 import type { Table } from './table.ts';
 
+const HOP_MS = 20;
 /** A token, and the lookup that it buys. */
 const HOPS = 2;
 
-const NAMES: readonly EntrantName[] = [
+const NAMES: readonly PlainName[] = [
   'raw undici',
   'ours',
   'ours again',
   'ours in production',
+  'tuned Apollo',
   'mercurius',
 ];
-const IN_THE_GUARD: readonly EntrantName[] = ['raw undici', 'ours', 'ours again'];
 
 /** One query at a time, so that none waits for another. */
 const WORKLOADS: readonly Workload[] = [
@@ -23,31 +26,23 @@ const WORKLOADS: readonly Workload[] = [
   { numbers: 1000, fields: 'window', concurrency: 1, requests: 1 },
 ];
 
-/** How long a query takes when the operator takes its time, and how long it holds everybody else up. */
+/** How long a query takes when the operator takes its time, and how long it holds the others up. */
 export async function measureLatency(cast: Cast, plan: Plan): Promise<Table> {
-  const names = plan.isQuick ? IN_THE_GUARD : NAMES;
-  const at = (hopMs: number, rounds: { readonly full: number; readonly quick: number }) =>
-    WORKLOADS.map((workload) => ({
-      name: `${nameOf(workload)}, ${hopMs} ms a hop`,
-      rounds,
-      manners: { hopMs },
-      entrants: async () => [
-        hops(HOPS * hopMs),
-        ...(await cast.entrants(names, workload, { watchesLoop: true })),
-      ],
-    }));
+  const cases = WORKLOADS.map((workload) => ({
+    name: `${nameOf(workload)}, ${HOP_MS} ms a hop`,
+    rounds: { full: 15 },
+    conditions: { hopMs: HOP_MS },
+    rows: [hops(HOPS * HOP_MS), ...plainRows(cast, NAMES, workload, { watchesLoop: true })],
+  }));
   return {
     name: 'latency',
-    title: 'How long a query takes, one at a time',
+    title: 'How long a query takes on the plain wire, one at a time, when each reply takes 20 ms',
     shows: ['p50Ms', 'p99Ms', 'longestLoopDelayMs'],
     comparisons: [
       { figure: 'p50Ms', against: 'raw undici' },
       { figure: 'p50Ms', against: 'the hops' },
       { figure: 'p50Ms', against: 'ours' },
     ],
-    rows: await measure(cast, plan, [
-      ...at(20, { full: 30, quick: 3 }),
-      ...at(40, { full: 4, quick: 0 }),
-    ]),
+    rows: await measure(cast, plan, 'latency', cases),
   };
 }

@@ -1,13 +1,17 @@
 import type { Cast } from '../cast.ts';
+import type { Contestant } from '../contestants/contestant.ts';
+import type { Terms } from '../measure/costs.ts';
 import type { Figures } from '../measure/figures.ts';
 import { interleave, type Entrant } from '../measure/interleave.ts';
-import type { OperatorManners } from '../operator/manners.ts';
+import type { Selection } from '../selection.ts';
+import type { Conditions } from '../stage.ts';
+import type { Workload } from '../workload.ts';
 import { roundsOf, type Row } from './table.ts';
 
-/** How thoroughly to measure. */
+/** How thoroughly to measure, and what. */
 export interface Plan {
-  /** Only what the guard looks at. */
   readonly isQuick: boolean;
+  readonly selects: Selection;
   /** In place of every case's own number of rounds. */
   readonly rounds?: number;
   readonly sustainedMinutes: number;
@@ -21,28 +25,53 @@ export type Measurement<T> = (cast: Cast, plan: Plan) => Promise<T>;
 /** What is measured side by side, under one name. */
 export interface Case {
   readonly name: string;
-  /** The guard leaves out a case that gives it no rounds. */
-  readonly rounds: { readonly full: number; readonly quick: number };
-  readonly manners?: Partial<OperatorManners>;
-  /** Starts whoever takes part. */
-  entrants(): Promise<readonly Entrant<Figures>[]>;
+  /** The guard takes fewer. */
+  readonly rounds: { readonly full: number; readonly quick?: number };
+  readonly conditions?: Partial<Conditions>;
+  readonly rows: readonly Candidate[];
 }
 
-/** Measures case by case; in each, everybody takes turns. */
-export async function measure(cast: Cast, plan: Plan, cases: readonly Case[]): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const one of cases) {
-    const { name, rounds, manners } = one;
-    const own = plan.isQuick ? rounds.quick : rounds.full;
-    if (own === 0) continue;
-    plan.announce(name);
+/** A row that can be measured: what it takes is started only if it is selected. */
+export interface Candidate {
+  readonly name: string;
+  start(): Promise<Entrant<Figures>>;
+}
+
+const QUICK_ROUNDS = 3;
+
+/** A contestant as a row, under its name in the table. */
+export function row(
+  cast: Cast,
+  name: string,
+  contestant: Contestant,
+  workload: Workload,
+  terms?: Terms,
+): Candidate {
+  return { name, start: () => cast.entrant(name, contestant, workload, terms) };
+}
+
+/** Measures the selected rows of a table, case by case; in each, they take turns. */
+export async function measure(
+  cast: Cast,
+  plan: Plan,
+  table: string,
+  cases: readonly Case[],
+): Promise<Row[]> {
+  const measured: Row[] = [];
+  for (const { name, rounds, conditions, rows } of cases) {
+    const selected = rows.filter((one) => plan.selects(table, name, one.name));
+    if (selected.length === 0) continue;
+    plan.announce(`${table}: ${name}`);
     await cast.stage.behave();
-    const entrants = await one.entrants();
-    await cast.stage.behave(manners);
+    // One after the other: on two cores, contestants that warm up together learn little.
+    const entrants: Entrant<Figures>[] = [];
+    for (const one of selected) entrants.push(await one.start());
+    await cast.stage.behave(conditions);
+    const own = plan.isQuick ? (rounds.quick ?? QUICK_ROUNDS) : rounds.full;
     const figures = await interleave(entrants, plan.rounds ?? own);
     for (const [entrant, all] of figures) {
-      rows.push({ case: name, name: entrant, rounds: roundsOf(all) });
+      measured.push({ case: name, name: entrant, rounds: roundsOf(all) });
     }
   }
-  return rows;
+  return measured;
 }

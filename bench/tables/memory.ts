@@ -1,44 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EVERYBODY, type Cast, type EntrantName } from '../cast.ts';
+import type { Cast } from '../cast.ts';
 import type { Figures } from '../measure/figures.ts';
-import type { Entrant } from '../measure/interleave.ts';
 import type { Gauge } from '../processes/gauge.ts';
-import type { ServerUnderTest, Stage } from '../stage.ts';
+import type { RunningServer, Stage } from '../stage.ts';
 import { bodyOf, nameOf, type Workload } from '../workload.ts';
-import { measure, type Plan } from './measure.ts';
+import { PLAIN, PLAIN_NAMES } from './contestants.ts';
+import { measure, type Candidate, type Plan } from './measure.ts';
 import type { Table } from './table.ts';
 
 const WORKLOAD: Workload = { numbers: 1000, fields: 'window', concurrency: 1, requests: 1 };
 /** Long enough to collect the garbage between two replies. */
 const HOP_MS = 300;
 
-type Served = Exclude<EntrantName, 'raw undici'>;
-const NAMES = EVERYBODY.filter((name): name is Served => name !== 'raw undici');
-const IN_THE_GUARD: readonly Served[] = ['ours', 'ours again'];
-
 /** What a number holds of the heap while its query is under way. */
 export async function measureMemory(cast: Cast, plan: Plan): Promise<Table> {
-  const names = plan.isQuick ? IN_THE_GUARD : NAMES;
-  const entrants = () =>
-    Promise.all(
-      names.map(async (name): Promise<Entrant<Figures>> => {
-        const server = await cast.server(name);
-        return { name, round: () => inFlight(cast.stage, server) };
-      }),
-    );
+  const rows = PLAIN_NAMES.flatMap((name): Candidate[] => {
+    const contestant = PLAIN[name];
+    if (contestant.kind === 'raw') return [];
+    return [
+      {
+        name,
+        async start() {
+          const server = await cast.server(contestant);
+          return { name, round: () => inFlight(cast.stage, server) };
+        },
+      },
+    ];
+  });
   return {
     name: 'memory',
     title: 'Heap that one query holds while it is under way, garbage collected',
     shows: ['heapBytesPerNumber'],
     comparisons: [{ figure: 'heapBytesPerNumber', against: 'ours' }],
-    rows: await measure(cast, plan, [
-      { name: `${nameOf(WORKLOAD)} in flight`, rounds: { full: 3, quick: 1 }, entrants },
+    rows: await measure(cast, plan, 'memory', [
+      { name: `${nameOf(WORKLOAD)} in flight`, rounds: { full: 3, quick: 1 }, rows },
     ]),
   };
 }
 
-/** The same query goes before: sockets and compiled code outlive it, and are nobody's in particular. */
-async function inFlight(stage: Stage, server: ServerUnderTest): Promise<Figures> {
+/** The same query goes before: sockets and compiled code outlive it. */
+async function inFlight(stage: Stage, server: RunningServer): Promise<Figures> {
   await send(stage, server);
   const before = await heapBytes(server);
   await stage.behave({ hopMs: HOP_MS });
@@ -53,12 +54,12 @@ async function inFlight(stage: Stage, server: ServerUnderTest): Promise<Figures>
   return { heapBytesPerNumber: held / WORKLOAD.numbers };
 }
 
-async function send(stage: Stage, { url, headers }: ServerUnderTest): Promise<void> {
-  const { concurrency, requests } = WORKLOAD;
-  await stage.send({ urls: [url], body: bodyOf(WORKLOAD), headers, concurrency, requests });
+async function send(stage: Stage, { url, headers }: RunningServer): Promise<void> {
+  const bodies = [bodyOf(WORKLOAD)];
+  await stage.send({ urls: [url], bodies, headers, requests: WORKLOAD.requests, pauseMs: 0 });
 }
 
-async function heapBytes({ program }: ServerUnderTest): Promise<number> {
+async function heapBytes({ program }: RunningServer): Promise<number> {
   const { heapBytes: bytes } = await program.ask<Gauge>('gauge', { collectsGarbage: true });
   return bytes;
 }

@@ -1,36 +1,34 @@
 import type { Cast } from '../cast.ts';
+import { ours } from '../contestants/contestant.ts';
 import { serving } from '../measure/costs.ts';
-import { renamed } from '../measure/interleave.ts';
 import { nameOf, type Workload } from '../workload.ts';
 import { measure, type Plan } from './measure.ts';
 import type { Table } from './table.ts';
 
-const MOST = 4;
+/** How many there are in each row. */
+const ROWS = { '1 process': 1, '1 process again': 1, '2 processes': 2, '4 processes': 4 };
 /** The same for one process and for four: what comes is spread over those that there are. */
 const WORKLOAD: Workload = { numbers: 100, fields: 'window', concurrency: 8, requests: 64 };
 
 /** Whether processes beside each other are in each other's way. */
 export async function measureProcesses(cast: Cast, plan: Plan): Promise<Table> {
-  const entrants = async () => {
-    const ours = await Promise.all(
-      Array.from({ length: MOST }, (_, index) =>
-        cast.kept(`process ${index + 1}`, () => cast.stage.ours()),
-      ),
-    );
-    const together = ours.map((_, index) => {
-      const servers = ours.slice(0, index + 1);
-      const name = servers.length === 1 ? '1 process' : `${servers.length} processes`;
+  const rows = Object.entries(ROWS).map(([name, count]) => ({
+    name,
+    async start() {
+      const servers = [];
+      for (let instance = 1; instance <= count; instance += 1) {
+        servers.push(await cast.server(ours({ instance })));
+      }
       return serving(name, cast.stage, servers, WORKLOAD);
-    });
-    return [...together, ...together.slice(0, 1).map((one) => renamed(one, '1 process again'))];
-  };
+    },
+  }));
   return {
     name: 'processes',
     title: 'CPU time a lookup, by how many processes of ours there are',
     shows: ['cpuMicrosPerNumber'],
     comparisons: [{ figure: 'cpuMicrosPerNumber', against: '1 process' }],
-    rows: await measure(cast, plan, [
-      { name: nameOf(WORKLOAD), rounds: { full: 20, quick: 0 }, entrants },
+    rows: await measure(cast, plan, 'processes', [
+      { name: nameOf(WORKLOAD), rounds: { full: 12 }, rows },
     ]),
   };
 }

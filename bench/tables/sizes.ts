@@ -1,37 +1,24 @@
 import type { Cast } from '../cast.ts';
-import { renamed } from '../measure/interleave.ts';
+import { ours } from '../contestants/contestant.ts';
 import type { Workload } from '../workload.ts';
-import { measure, type Plan } from './measure.ts';
+import { measure, row, type Plan } from './measure.ts';
 import type { Table } from './table.ts';
 
-const SIZES: readonly (readonly [
-  string,
-  Pick<Workload, 'numbers' | 'concurrency' | 'requests'>,
-])[] = [
-  ['100 numbers', { numbers: 100, concurrency: 2, requests: 32 }],
-  ['100 numbers again', { numbers: 100, concurrency: 2, requests: 32 }],
-  ['1,000 numbers', { numbers: 1000, concurrency: 1, requests: 4 }],
-  ['10 numbers', { numbers: 10, concurrency: 16, requests: 120 }],
-  ['1 number', { numbers: 1, concurrency: 64, requests: 600 }],
-];
-/** The first three. */
-const IN_THE_GUARD = 3;
+const HUNDRED: Workload = { numbers: 100, fields: 'window', concurrency: 2, requests: 32 };
+const THOUSAND: Workload = { numbers: 1000, fields: 'window', concurrency: 1, requests: 4 };
 
 /** How what a number costs changes with how many come in a query. */
 export async function measureSizes(cast: Cast, plan: Plan): Promise<Table> {
-  const sizes = plan.isQuick ? SIZES.slice(0, IN_THE_GUARD) : SIZES;
-  const entrants = async () => {
-    const measured = sizes.map(async ([name, size]) => {
-      const ours = await cast.entrants(['ours'], { ...size, fields: 'window' });
-      return ours.map((one) => renamed(one, name));
-    });
-    return (await Promise.all(measured)).flat();
-  };
+  const rows = [
+    row(cast, '100 numbers', ours(), HUNDRED),
+    row(cast, '100 numbers again', ours(), HUNDRED),
+    row(cast, '1,000 numbers', ours(), THOUSAND),
+  ];
   return {
     name: 'sizes',
     title: 'CPU time a number of ours, by the numbers of a query',
     shows: ['cpuMicrosPerNumber'],
     comparisons: [{ figure: 'cpuMicrosPerNumber', against: '100 numbers' }],
-    rows: await measure(cast, plan, [{ name: 'window', rounds: { full: 30, quick: 3 }, entrants }]),
+    rows: await measure(cast, plan, 'sizes', [{ name: 'window', rounds: { full: 20 }, rows }]),
   };
 }

@@ -1,8 +1,9 @@
 import type { Cast } from '../cast.ts';
+import { ours } from '../contestants/contestant.ts';
 import { serving } from '../measure/costs.ts';
 import type { Figures } from '../measure/figures.ts';
 import type { Gauge } from '../processes/gauge.ts';
-import type { ServerUnderTest } from '../stage.ts';
+import type { RunningServer } from '../stage.ts';
 import type { Workload } from '../workload.ts';
 import type { Plan } from './measure.ts';
 import { roundsOf, type Table } from './table.ts';
@@ -10,6 +11,7 @@ import { roundsOf, type Table } from './table.ts';
 const STEPS = 30;
 const WARM_UP_SECONDS = 10;
 const MEBIBYTE = 1024 * 1024;
+const CASE = 'full rate';
 const THIRDS = ['first third', 'middle third', 'last third'];
 const WORKLOAD = { numbers: 1, fields: 'date and three windows', concurrency: 64 } as const;
 
@@ -19,14 +21,14 @@ const WORKLOAD = { numbers: 1, fields: 'date and three windows', concurrency: 64
  */
 export async function measureSustained(cast: Cast, plan: Plan): Promise<Table> {
   const rows: Table['rows'][number][] = [];
-  if (!plan.isQuick) {
-    plan.announce(`full rate, ${plan.sustainedMinutes} min`);
+  if (THIRDS.some((name) => plan.selects('sustained', CASE, name))) {
+    plan.announce(`sustained: full rate, ${plan.sustainedMinutes} min`);
     await cast.stage.behave();
     // A process of its own: what other tables left behind in one would be let go here.
-    const steps = await fullRate(cast, await cast.stage.ours(), plan.sustainedMinutes * 60);
+    const steps = await fullRate(cast, await cast.stage.server(ours()), plan.sustainedMinutes * 60);
     for (const [third, name] of THIRDS.entries()) {
       const [from, to] = [(third * STEPS) / 3, ((third + 1) * STEPS) / 3];
-      rows.push({ case: 'full rate', name, rounds: roundsOf(steps.slice(from, to)) });
+      rows.push({ case: CASE, name, rounds: roundsOf(steps.slice(from, to)) });
     }
   }
   return {
@@ -38,7 +40,7 @@ export async function measureSustained(cast: Cast, plan: Plan): Promise<Table> {
   };
 }
 
-async function fullRate(cast: Cast, server: ServerUnderTest, seconds: number): Promise<Figures[]> {
+async function fullRate(cast: Cast, server: RunningServer, seconds: number): Promise<Figures[]> {
   await keepUp(cast, server, WARM_UP_SECONDS);
   const steps: Figures[] = [];
   while (steps.length < STEPS) {
@@ -56,7 +58,7 @@ async function fullRate(cast: Cast, server: ServerUnderTest, seconds: number): P
 }
 
 /** @returns how many queries a second were answered */
-async function keepUp(cast: Cast, server: ServerUnderTest, seconds: number): Promise<number> {
+async function keepUp(cast: Cast, server: RunningServer, seconds: number): Promise<number> {
   const workload: Workload = { ...WORKLOAD, requests: 500 };
   const entrant = serving('ours', cast.stage, [server], workload);
   const startedMs = performance.now();

@@ -10,6 +10,17 @@ export interface Table {
   /** What each row is held against, of the rows with the same case. */
   readonly comparisons: readonly Comparison[];
   readonly rows: readonly Row[];
+  /** Known once it is measured. */
+  readonly circumstances?: Circumstances;
+}
+
+/** On what it was measured: enough to read the figures, and no more of the machine. */
+export interface Circumstances {
+  readonly date: string;
+  readonly node: string;
+  readonly cores: number;
+  /** The load average of the minute before: what else the machine did. */
+  readonly loadAtStart: number;
 }
 
 /** A figure of every row, against the same figure of one of them. */

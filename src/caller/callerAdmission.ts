@@ -2,7 +2,15 @@ import type { Clock } from '../clock.ts';
 import { errorName, type LookupFailure } from '../errors.ts';
 import { CallerGone } from '../http/abortReasons.ts';
 import type { Log } from '../log.ts';
-import type { Admission, Admitted, Asked, Denied, Ending, Heard } from '../lookups/admission.ts';
+import type {
+  Admission,
+  Admissions,
+  Admitted,
+  Asked,
+  Denied,
+  Ending,
+  Heard,
+} from '../lookups/admission.ts';
 import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
   auditedRequest,
@@ -11,6 +19,7 @@ import {
   entryHeard,
   type AuditedRequest,
   type AuditEntry,
+  type LineParts,
 } from './audit/entry.ts';
 import type { OverQuota, Quotas, WithinQuota } from './quotas/quotas.ts';
 
@@ -34,14 +43,35 @@ interface Counted {
   readonly quotas: readonly WithinQuota[];
 }
 
+/** Stands before all operators: quotas and the audit log are one for all. */
+export class CallerAdmissions implements Admissions {
+  readonly #parts: AdmissionParts;
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts;
+  }
+
+  of(operator: string): CallerAdmission {
+    return new CallerAdmission(operator, this.#parts);
+  }
+
+  /** Closes the audit log, once nothing is asked any more. */
+  async close(): Promise<void> {
+    await this.#parts.audit?.auditLog.close();
+  }
+}
+
 /** Admits what is inside its quotas and is recorded; what never left is given back to the quotas. */
 export class CallerAdmission implements Admission {
+  readonly #operator: string;
   readonly #parts: AdmissionParts;
   /** Made once a request, not once a lookup. */
   readonly #requests = new WeakMap<Asked['request'], AuditedRequest>();
   #now = { ms: Number.NaN, text: '' };
 
-  constructor(parts: AdmissionParts) {
+  /** @param operator its name, for the audit log */
+  constructor(operator: string, parts: AdmissionParts) {
+    this.#operator = operator;
     this.#parts = parts;
   }
 
@@ -54,11 +84,6 @@ export class CallerAdmission implements Admission {
   heard(heard: Heard): Promise<LookupFailure | undefined> | undefined {
     const { audit } = this.#parts;
     return audit === undefined ? undefined : this.#recordHeard(heard, audit);
-  }
-
-  /** Closes the audit log, once nothing is asked any more. */
-  async close(): Promise<void> {
-    await this.#parts.audit?.auditLog.close();
   }
 
   async #admit(
@@ -85,7 +110,7 @@ export class CallerAdmission implements Admission {
     }
     const { key, auditLog } = audit;
     const request = this.#requestOf(asked, key);
-    const before = entryBefore(asked, request, { key, time: this.#time() });
+    const before = entryBefore(asked, request, this.#lineParts(key));
     // Half of the time that is left: a log that hangs is told as such before the request's time is over.
     const timeLimitMs = this.#timeLimitMs(asked) / 2;
     const isRecorded = await this.#inTime(timeLimitMs, this.#record(auditLog, before), false);
@@ -109,7 +134,7 @@ export class CallerAdmission implements Admission {
     heard: Heard,
     { key, auditLog }: AuditParts,
   ): Promise<LookupFailure | undefined> {
-    const entry = entryHeard(heard, this.#requestOf(heard, key), { key, time: this.#time() });
+    const entry = entryHeard(heard, this.#requestOf(heard, key), this.#lineParts(key));
     const timeLimitMs = this.#timeLeftMs(heard) / 2;
     const isRecorded = await this.#inTime(timeLimitMs, this.#record(auditLog, entry), false);
     return isRecorded ? undefined : NOT_RECORDED;
@@ -156,6 +181,10 @@ export class CallerAdmission implements Admission {
 
   #timeLeftMs({ request }: Pick<Asked, 'request'>): number {
     return request.deadlineMs - this.#parts.clock.monotonicMs();
+  }
+
+  #lineParts(key: string): LineParts {
+    return { key, time: this.#time(), operator: this.#operator };
   }
 
   /** Written out once a millisecond, in which a hundred lookups may begin. */

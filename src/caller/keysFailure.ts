@@ -1,6 +1,6 @@
 import { errors } from 'jose';
 import { errorName } from '../errors.ts';
-import { UnexpectedStatus } from '../http/jwksEndpoint.ts';
+import { UnexpectedStatus } from '../http/publishedJson.ts';
 
 /** Such as ECONNREFUSED, UND_ERR_CONNECT_TIMEOUT and CERT_HAS_EXPIRED: Node's, undici's and OpenSSL's own words. */
 const CODE = /^[A-Z][A-Z0-9_]{2,60}$/;

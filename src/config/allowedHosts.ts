@@ -1,4 +1,4 @@
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from '../http/loopback.ts';
 
 /** RFC 9110 §7.2: a host, and a port that does not matter here. No user, and nothing else that a URL has. */
 const HOST = /^(?<name>\[[\da-f:.]+\]|[\w.-]+)(?::\d*)?$/i;

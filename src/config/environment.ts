@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { addressProblem, withoutLastSlash } from './address.ts';
+import { addressProblem, withoutLastSlash } from '../http/address.ts';
 import { findTypos } from './settingNames.ts';
 
 /** The environment's variables; an empty one counts as absent. */

@@ -78,6 +78,8 @@ export function readProfile(read: EnvironmentReader): OperatorProfile {
       ...correlator,
       echo: read.oneOf('OPERATOR_CORRELATOR_ECHO', ['auto', 'always', 'never']),
     },
+    http2: read.oneOf('OPERATOR_HTTP2', ['auto', 'never']),
+    tokenMismatch: read.oneOf('OPERATOR_TOKEN_MISMATCH', ['accepted', 'refused']),
     headers: readHeaders(read),
     limits: {
       ...limits,

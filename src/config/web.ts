@@ -1,5 +1,5 @@
 import type { EnvironmentReader } from './environment.ts';
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from '../http/loopback.ts';
 
 /** Reads ALLOWED_HOSTS: names without a port, in small letters. */
 export function readAllowedHosts(read: EnvironmentReader): readonly string[] {

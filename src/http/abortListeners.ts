@@ -7,8 +7,8 @@ export interface Abortable {
 export type AnyAbortSignal = AbortSignal | LightAbortSignal;
 
 /**
- * An AbortController and its signal for one of very many lookups: as an EventTarget each would hold as much
- * as all the rest of a lookup that is under way.
+ * An AbortController and its signal in one, for one of very many lookups: an EventTarget would hold half a
+ * kilobyte more for each.
  */
 export class LightAbortSignal {
   /** Each that is in it when the signal is aborted is aborted too. */

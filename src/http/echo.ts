@@ -1,8 +1,15 @@
+import type { Clock } from '../clock.ts';
 import type { HttpReply } from './exchange.ts';
 import type { UnprovenOrigin } from './replyFlaw.ts';
 
 /** `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's `x-correlator` (design §4). */
 export type EchoSetting = 'auto' | 'always' | 'never';
+
+/**
+ * How a reply comes. Over HTTP/2 it belongs to its stream; on a fresh connection nothing else can come; on a
+ * kept one, what belongs to another exchange may.
+ */
+export type ReplyWay = 'stream' | 'fresh connection' | 'kept connection';
 
 /** A reply's head, and the request that it came after. */
 export interface ReplyHead {
@@ -10,8 +17,7 @@ export interface ReplyHead {
   readonly headers: HttpReply['headers'];
   /** The correlator of the request. */
   readonly correlator: string;
-  /** Whether its connection had carried nothing before. */
-  readonly isConnectionFresh: boolean;
+  readonly way: ReplyWay;
 }
 
 /**
@@ -20,12 +26,24 @@ export interface ReplyHead {
  */
 export type Origin = 'proven' | 'unproven' | { readonly refused: UnprovenOrigin };
 
+/**
+ * What becomes of replies over HTTP/1.1 that no echo tells apart:
+ *
+ * - `fresh`: each takes a fresh connection, and is proven by it.
+ * - `checked`: connections are kept, and what comes on one is unproven: whether it is the right one shows later.
+ * - `alike`: connections are kept, since one reply is as good as another.
+ */
+export type SilentReplies = 'fresh' | 'checked' | 'alike';
+
+/** Longer than an idle connection is kept: by then, those that a stray reply came on are gone. */
+const DISTRUST_SILENT_MS = 60_000;
+
 /** Tells the replies of one endpoint apart. */
 export interface ReplyCheck {
-  /** Whether only a connection that carried nothing before can be trusted. */
+  /** Whether, over HTTP/1.1, only a connection that carried nothing before can be trusted. */
   readonly needsFreshConnection: boolean;
   originOf(head: ReplyHead): Origin;
-  /** Takes fresh connections until the endpoint echoes again. */
+  /** Takes fresh connections until the endpoint echoes again, or for a while where it never has. */
   distrust(): void;
 }
 
@@ -38,41 +56,52 @@ export interface ReplyCheck {
  */
 export class EchoPolicy implements ReplyCheck {
   readonly #setting: EchoSetting;
+  readonly #silent: SilentReplies;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   #hasEchoed = false;
-  #isDistrusted = false;
+  #distrustedUntilMs = -Infinity;
 
-  constructor(setting: EchoSetting) {
+  constructor(setting: EchoSetting, silent: SilentReplies, clock: Pick<Clock, 'monotonicMs'>) {
     this.#setting = setting;
+    this.#silent = silent;
+    this.#clock = clock;
   }
 
   get needsFreshConnection(): boolean {
-    return this.#isDistrusted || !this.#isEchoDue;
+    if (this.#distrustedUntilMs > this.#clock.monotonicMs()) return true;
+    return !this.#isEchoDue && this.#silent === 'fresh';
   }
 
   /**
    * The correlator of another request refuses every status. An absent one refuses only a success:
    * gateways in front of an operator answer errors of their own without it.
    */
-  originOf({ status, headers, correlator, isConnectionFresh }: ReplyHead): Origin {
-    if (this.#setting === 'never') return 'proven';
+  originOf({ status, headers, correlator, way }: ReplyHead): Origin {
+    if (this.#setting === 'never') return this.#originOfSilent(way);
     const echoed = headers['x-correlator'];
     if (echoed === correlator) {
       this.#hasEchoed = true;
-      this.#isDistrusted = false;
+      this.#distrustedUntilMs = -Infinity;
       return 'proven';
     }
     if (echoed !== undefined) {
       return { refused: this.#hasEchoed ? 'another correlator' : 'another correlator, never ours' };
     }
-    if (!this.#isEchoDue) return 'proven';
+    if (!this.#isEchoDue) return this.#originOfSilent(way);
     if (status >= 200 && status < 300) {
       return { refused: this.#hasEchoed ? 'no correlator' : 'no correlator, never ours' };
     }
-    return isConnectionFresh ? 'proven' : 'unproven';
+    return way === 'kept connection' ? 'unproven' : 'proven';
   }
 
   distrust(): void {
-    this.#isDistrusted = true;
+    this.#distrustedUntilMs = this.#isEchoDue
+      ? Infinity
+      : this.#clock.monotonicMs() + DISTRUST_SILENT_MS;
+  }
+
+  #originOfSilent(way: ReplyWay): Origin {
+    return way === 'kept connection' && this.#silent === 'checked' ? 'unproven' : 'proven';
   }
 
   get #isEchoDue(): boolean {

@@ -1,11 +1,14 @@
-import { Pool, errors, type Dispatcher } from 'undici';
-import { errorName } from '../errors.ts';
-import type { Abortable, AbortListeners } from './abortListeners.ts';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck } from './echo.ts';
-import type { Departure, Exchange, HttpReply, Post, TransportFault } from './exchange.ts';
-
-/** A reply with a longer body is refused (design §5). */
-const MAX_BODY_BYTES = 64 * 1024;
+import type { Departure, Exchange, Post } from './exchange.ts';
+import { Http1Connections } from './connections/http1Connections.ts';
+import { Http2Connections, type Http2Fallback } from './connections/http2Connections.ts';
+import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
+import { TlsConnector } from './connections/tlsConnector.ts';
+import { ReplyReader, type ReaderParts } from './replyReader.ts';
 
 /** The exchange that was not begun, since no time was left; it says nothing about the endpoint. */
 export const NO_TIME: Exchange = {
@@ -15,11 +18,14 @@ export const NO_TIME: Exchange = {
 
 /** What all exchanges with one endpoint of the operator share. */
 export interface EndpointSettings {
+  /** What the log calls it. */
+  readonly name: string;
   readonly url: string;
   /** For one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
   /** Open at a time, of those that are kept and of those that are not. */
   readonly connections: number;
+  readonly http2: Http2Setting;
   readonly replyCheck: ReplyCheck;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -27,6 +33,8 @@ export interface EndpointSettings {
 /** What all endpoints share. */
 export interface SharedByEndpoints {
   readonly abortListeners: AbortListeners;
+  readonly clock: Clock;
+  readonly log: Log;
 }
 
 /**
@@ -35,24 +43,44 @@ export interface SharedByEndpoints {
  *
  * Redirects are not followed, nothing is retried, cached or pipelined here.
  */
-export class Endpoint {
-  /** Connections that carry one exchange after the other. */
-  readonly #kept: Pool;
-  /** Connections that carry one exchange and are closed. */
-  readonly #fresh: Pool;
-  readonly #path: string;
-  readonly #headers: string[];
+export class Endpoint implements Http2Fallback {
+  readonly #name: string;
   readonly #timeoutMs: number;
   readonly #parts: ReaderParts;
+  readonly #log: Log;
+  readonly #version: HttpVersion;
+  readonly #http1: Http1Connections;
+  readonly #http2: Http2Connections | undefined;
 
-  constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
+  constructor(settings: EndpointSettings, { abortListeners, clock, log }: SharedByEndpoints) {
+    const { name, timeoutMs, connections, http2, replyCheck } = settings;
     const url = new URL(settings.url);
-    this.#path = url.pathname;
-    this.#headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
-    this.#timeoutMs = settings.timeoutMs;
-    this.#parts = { ...shared, replyCheck: settings.replyCheck };
-    this.#kept = createPool(url.origin, settings);
-    this.#fresh = createPool(url.origin, settings);
+    const headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
+    const isSecure = url.protocol === 'https:';
+    const connector = isSecure ? new TlsConnector(url, timeoutMs) : undefined;
+    this.#name = name;
+    this.#timeoutMs = timeoutMs;
+    this.#parts = { abortListeners, replyCheck };
+    this.#log = log;
+    this.#version = new HttpVersion(url, http2, clock);
+    this.#http1 = new Http1Connections({
+      url,
+      connector,
+      clock,
+      headers,
+      timeoutMs,
+      connections,
+    });
+    this.#http2 =
+      connector === undefined
+        ? undefined
+        : new Http2Connections({
+            url,
+            connector,
+            headers,
+            maxConnections: connections,
+            fallback: this,
+          });
   }
 
   /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */
@@ -60,25 +88,8 @@ export class Endpoint {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
     return new Promise((settle) => {
       const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
-      const isFresh = this.#parts.replyCheck.needsFreshConnection;
-      const reader = new ReplyReader(post, departure, isFresh, this.#parts, timeoutMs, settle);
-      if (reader.isSettled) return;
-      (isFresh ? this.#fresh : this.#kept).dispatch(
-        {
-          path: this.#path,
-          method: 'POST',
-          headers: this.#headers.concat(
-            'content-type',
-            post.contentType,
-            'x-correlator',
-            post.correlator,
-            post.headers,
-          ),
-          body: post.body,
-          reset: isFresh,
-        },
-        reader,
-      );
+      const reader = new ReplyReader(post, departure, this.#parts, timeoutMs, settle);
+      if (!reader.isSettled) this.#carry(reader);
     });
   }
 
@@ -89,175 +100,46 @@ export class Endpoint {
 
   /** Breaks what is still under way and closes the connections. */
   async close(): Promise<void> {
-    await Promise.all([this.#kept.destroy(), this.#fresh.destroy()]);
-  }
-}
-
-function createPool(
-  origin: string,
-  { connections, timeoutMs }: Pick<EndpointSettings, 'connections' | 'timeoutMs'>,
-): Pool {
-  return new Pool(origin, {
-    connections,
-    pipelining: 1,
-    // One HTTP/2 connection would carry many exchanges: none of them would be fresh, or alone.
-    allowH2: false,
-    connect: { timeout: timeoutMs },
-    // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-}
-
-/** What the exchanges of an endpoint share. */
-interface ReaderParts extends SharedByEndpoints {
-  readonly replyCheck: ReplyCheck;
-}
-
-/** Follows one exchange from its dispatch to its end, and settles once. */
-class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
-  readonly #post: Post;
-  readonly #departure: Departure;
-  readonly #isConnectionFresh: boolean;
-  readonly #parts: ReaderParts;
-  readonly #timer: NodeJS.Timeout;
-  #sent = false;
-  #settle: ((exchange: Exchange) => void) | undefined;
-  /** Of the signal that ends it early. */
-  #listeners: Set<Abortable> | undefined;
-  #controller: Dispatcher.DispatchController | undefined;
-  #isUnproven = false;
-  #status = 0;
-  #headers: HttpReply['headers'] = {};
-  #chunks: Buffer[] = [];
-  #bodyBytes = 0;
-
-  constructor(
-    post: Post,
-    departure: Departure,
-    isConnectionFresh: boolean,
-    parts: ReaderParts,
-    timeoutMs: number,
-    settle: (exchange: Exchange) => void,
-  ) {
-    this.#post = post;
-    this.#departure = departure;
-    this.#isConnectionFresh = isConnectionFresh;
-    this.#parts = parts;
-    this.#settle = settle;
-    this.#timer = setTimeout(timeOut, timeoutMs, this);
-    const { signal } = post;
-    if (signal === undefined) return;
-    if (signal.aborted) this.abort();
-    else this.#listeners = parts.abortListeners.of(signal).add(this);
+    this.#http2?.close();
+    await this.#http1.close();
   }
 
-  get isSettled(): boolean {
-    return this.#settle === undefined;
+  choseHttp1(readers: readonly ReplyReader[], socket: TLSSocket): void {
+    this.#version.choseHttp1();
+    this.#http1.keepSpare(socket);
+    this.left(readers);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.isSettled) {
-      controller.abort(new errors.RequestAbortedError());
-      return;
+  replied(): void {
+    this.#version.replied();
+  }
+
+  broke(isFinal: boolean, detail: string): boolean {
+    const isLeft = this.#version.broke(isFinal);
+    if (isLeft) {
+      this.#log.warn(
+        'The operator offers HTTP/2 and breaks it. It is asked over HTTP/1.1 instead.',
+        {
+          endpoint: this.#name,
+          detail,
+          minutes: HTTP1_FOR_MS / 60_000,
+          setting: 'OPERATOR_HTTP2=never',
+        },
+      );
     }
-    this.#controller = controller;
-    // undici has a socket and writes to it in this same turn: from here on a byte may have left.
-    this.#sent = true;
+    return isLeft;
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: HttpReply['headers'],
-  ): void {
-    if (status < 200) return;
-    this.#status = status;
-    this.#headers = headers;
-    // Judged before the body is read: once the reply is complete, undici keeps the connection.
-    const origin = this.#parts.replyCheck.originOf({
-      status,
-      headers,
-      correlator: this.#post.correlator,
-      isConnectionFresh: this.#isConnectionFresh,
-    });
-    if (typeof origin === 'object') {
-      const detail = 'the reply may be that of another request';
-      this.#breakOff({ cause: 'invalid-reply', detail, flaw: origin.refused });
-    } else {
-      this.#isUnproven = origin === 'unproven';
-    }
+  left(readers: readonly ReplyReader[]): void {
+    for (const reader of readers) this.#overHttp1(reader);
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > MAX_BODY_BYTES) {
-      const detail = `the reply is over ${MAX_BODY_BYTES} bytes`;
-      this.#breakOff({ cause: 'invalid-reply', detail, flaw: 'too large' });
-      return;
-    }
-    this.#chunks.push(chunk);
+  #carry(reader: ReplyReader): void {
+    if (this.#http2 !== undefined && this.#version.next === 'h2') this.#http2.carry(reader);
+    else this.#overHttp1(reader);
   }
 
-  onResponseEnd(): void {
-    const [only] = this.#chunks;
-    const whole =
-      only !== undefined && this.#chunks.length === 1
-        ? only
-        : Buffer.concat(this.#chunks, this.#bodyBytes);
-    const body = whole.toString('utf8');
-    const reply = { status: this.#status, headers: this.#headers, body };
-    const { sentAtMs, leftAtMs } = this.#departure;
-    this.#end(
-      this.#isUnproven
-        ? { kind: 'reply', reply, sentAtMs, leftAtMs, isUnproven: true }
-        : { kind: 'reply', reply, sentAtMs, leftAtMs },
-    );
+  #overHttp1(reader: ReplyReader): void {
+    this.#http1.carry(reader, this.#parts.replyCheck.needsFreshConnection);
   }
-
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
-    this.#end({ kind: 'fault', fault: { ...describe(error), sent: this.#sent } });
-  }
-
-  timeOut(): void {
-    this.#breakOff({ cause: 'timeout', detail: 'no reply inside the time limit' });
-  }
-
-  abort(): void {
-    this.#breakOff({ cause: 'cancelled', detail: 'the request ended' });
-  }
-
-  #breakOff(fault: Omit<TransportFault, 'sent'>): void {
-    this.#end({ kind: 'fault', fault: { ...fault, sent: this.#sent } });
-    this.#controller?.abort(new errors.RequestAbortedError());
-  }
-
-  #end(exchange: Exchange): void {
-    const settle = this.#settle;
-    if (settle === undefined) return;
-    this.#settle = undefined;
-    clearTimeout(this.#timer);
-    this.#listeners?.delete(this);
-    settle(exchange);
-  }
-}
-
-/** One function for all timers: an exchange needs none of its own. */
-function timeOut(reader: ReplyReader): void {
-  reader.timeOut();
-}
-
-const NOT_HTTP = [
-  errors.HTTPParserError,
-  errors.HeadersOverflowError,
-  errors.ResponseContentLengthMismatchError,
-];
-
-function describe(error: Error): Omit<TransportFault, 'sent'> {
-  const code = errorName(error);
-  if (NOT_HTTP.some((kind) => error instanceof kind)) {
-    const detail = `the reply is not HTTP (${code})`;
-    return { cause: 'invalid-reply', detail, flaw: 'not HTTP' };
-  }
-  return { cause: 'connection', detail: code };
 }

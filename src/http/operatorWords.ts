@@ -82,6 +82,13 @@ export const UNKNOWN_NUMBER_CODES: ReadonlySet<string> = new Set<OperatorWord>([
   'SIM_SWAP.UNKNOWN_PHONE_NUMBER',
 ]);
 
+/** What an operator says that has lost a number to another one, or never had it. */
+export const MOVED_NUMBER_WORDS: ReadonlySet<string> = new Set<OperatorWord>([
+  'IDENTIFIER_NOT_FOUND',
+  'SIM_SWAP.UNKNOWN_PHONE_NUMBER',
+  'unknown_user_id',
+]);
+
 /** The codes of a 422 that say: the operator does not offer this for this kind of line. */
 export const LINE_NOT_SERVED_CODES: ReadonlySet<string> = new Set<OperatorWord>([
   'SERVICE_NOT_APPLICABLE',

@@ -1,7 +1,11 @@
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../errors.ts';
 import type { HttpReply, TransportFault } from './exchange.ts';
 import { readJsonObject, type JsonObject } from './json.ts';
-import { LINE_NOT_SERVED_CODES, UNKNOWN_NUMBER_CODES } from './operatorWords.ts';
+import {
+  LINE_NOT_SERVED_CODES,
+  MOVED_NUMBER_WORDS,
+  UNKNOWN_NUMBER_CODES,
+} from './operatorWords.ts';
 import { retryAfterSeconds } from './retryAfter.ts';
 
 /** What bears on how a refusal reads. */
@@ -40,6 +44,17 @@ function bodyOf(reply: HttpReply): JsonObject {
     case 'flawed':
       return {};
   }
+}
+
+/** Marks the failure where the reply says that the operator does not know the number (`others`). Pure. */
+export function markUnknownNumber(
+  failure: LookupFailure,
+  reply: HttpReply,
+  wordIn: 'code' | 'error',
+): LookupFailure {
+  if (failure.code !== 'NUMBER_NOT_SERVED') return failure;
+  const word = errorWord(reply, wordIn) ?? '';
+  return MOVED_NUMBER_WORDS.has(word) ? { ...failure, isUnknownNumber: true } : failure;
 }
 
 const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([

@@ -21,10 +21,13 @@ export type ReplyFlaw =
   | 'date ahead'
   | 'date before 1991'
   | 'wrong access_token'
+  /** On a connection that a stray reply may have come on. */
+  | 'a token that came before'
   | 'wrong token_type'
   | 'wrong expires_in'
   | 'wrong auth_req_id'
-  | 'wrong interval';
+  | 'wrong interval'
+  | 'wrong type of operator';
 
 /** Whose reply it is cannot be known: its correlator is not that of the request, or there is none. */
 export type UnprovenOrigin =

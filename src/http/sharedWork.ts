@@ -2,7 +2,16 @@ import { LightAbortSignal, type Abortable, type AbortListeners } from './abortLi
 import type { Urgency } from './resilience/bulkhead.ts';
 
 /** Until when shared work is of use. */
-export type SharedUrgency = Urgency & { readonly signal: LightAbortSignal };
+export class SharedUrgency implements Urgency {
+  readonly signal = new LightAbortSignal();
+  readonly isShared = true;
+  /** The latest of all that have joined. */
+  deadlineMs: number;
+
+  constructor({ deadlineMs }: Urgency) {
+    this.deadlineMs = deadlineMs;
+  }
+}
 
 /**
  * Work that several wait for. It belongs to all of them: it has as much time as the waiter that has the
@@ -10,31 +19,26 @@ export type SharedUrgency = Urgency & { readonly signal: LightAbortSignal };
  */
 export class SharedWork<T> {
   readonly outcome: Promise<T>;
+  readonly #urgency: SharedUrgency;
   readonly #abortListeners: AbortListeners;
-  readonly #signal = new LightAbortSignal();
-  #deadlineMs: number;
   #waiting = 0;
 
-  /** @param deadlineMs of the first waiter, which is still to ask for the outcome */
-  constructor(
-    deadlineMs: number,
-    work: (urgency: SharedUrgency) => Promise<T>,
-    abortListeners: AbortListeners,
-  ) {
-    this.#deadlineMs = deadlineMs;
+  /** @param outcome of the work, which was begun with this urgency */
+  constructor(urgency: SharedUrgency, outcome: Promise<T>, abortListeners: AbortListeners) {
+    this.#urgency = urgency;
+    this.outcome = outcome;
     this.#abortListeners = abortListeners;
-    this.outcome = work(this.#urgency());
   }
 
   /** Whether the last waiter has gone, so that it comes to nothing. */
   get isAbandoned(): boolean {
-    return this.#signal.aborted;
+    return this.#urgency.signal.aborted;
   }
 
   /** What it comes to; `undefined` when the waiter's own signal is aborted first. */
   outcomeFor({ deadlineMs, signal }: Urgency): Promise<T | undefined> {
     this.#waiting += 1;
-    this.#deadlineMs = Math.max(this.#deadlineMs, deadlineMs);
+    this.#urgency.deadlineMs = Math.max(this.#urgency.deadlineMs, deadlineMs);
     if (signal === undefined) return this.outcome;
     if (signal.aborted) {
       this.#leave(signal.reason);
@@ -60,18 +64,6 @@ export class SharedWork<T> {
 
   #leave(reason: unknown): void {
     this.#waiting -= 1;
-    if (this.#waiting === 0) this.#signal.abort(reason);
-  }
-
-  #urgency(): SharedUrgency {
-    const latestDeadlineMs = (): number => this.#deadlineMs;
-    return {
-      signal: this.#signal,
-      isShared: true,
-      /** Read when it is needed: more may join. */
-      get deadlineMs() {
-        return latestDeadlineMs();
-      },
-    };
+    if (this.#waiting === 0) this.#urgency.signal.abort(reason);
   }
 }

@@ -28,39 +28,48 @@ interface NumberAsk {
 
 /** One loader for one request. */
 export function createSimSwapLoader(executor: Executor): SimSwapLoader {
-  const loader = new DataLoader<NumberAsk, FieldAnswer, string>(
-    (asks) => answerAll(executor, asks),
+  const loader = new DataLoader<NumberAsk, Promise<FieldAnswer>, string>(
+    (asks) => Promise.resolve(answerAll(executor, asks)),
     { cacheKeyFn: ({ number, ask }) => `${number} ${ask.key}` },
   );
-  return { answer: (number, ask) => loader.load({ number, ask }) };
+  return { answer: async (number, ask) => loader.load({ number, ask }) };
 }
 
-/** Questions about one number are planned together, whatever fields they come from (design §3). */
-async function answerAll(
-  executor: Executor,
-  asks: readonly NumberAsk[],
-): Promise<(FieldAnswer | Error)[]> {
+/**
+ * Questions about one number are planned together, whatever fields they come from (design §3). Each number
+ * has its answers as soon as its own operator has given them.
+ */
+function answerAll(executor: Executor, asks: readonly NumberAsk[]): Promise<FieldAnswer>[] {
   const questionsByNumber = new Map<PhoneNumber, Question[]>();
   for (const { number, ask } of asks) {
     const questions = questionsByNumber.get(number) ?? [];
     questionsByNumber.set(number, questions);
     if (ask.asked.asks !== 'consent') questions.push(ask.asked);
   }
-  await Promise.all(
-    Array.from(questionsByNumber, ([number, questions]) => executor.ask(number, questions)),
+  const runs = new Map(
+    Array.from(
+      questionsByNumber,
+      ([number, questions]) => [number, executor.ask(number, questions)] as const,
+    ),
   );
-  return Promise.all(asks.map(({ number, ask }) => answerOf(executor, number, ask)));
+  return asks.map(async ({ number, ask }) => {
+    await runs.get(number);
+    return answerOf(executor, number, ask);
+  });
 }
 
 async function answerOf(
   executor: Executor,
   number: PhoneNumber,
   { asked }: FieldAsk,
-): Promise<FieldAnswer | Error> {
+): Promise<FieldAnswer> {
   switch (asked.asks) {
     case 'date':
-    case 'window':
-      return executor.answerTo(number, asked);
+    case 'window': {
+      const answer = executor.answerTo(number, asked);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    }
     case 'consent':
       return consentAnswer(await executor.consent(number));
   }

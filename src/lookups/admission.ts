@@ -71,7 +71,13 @@ export interface Denied {
   readonly failure: LookupFailure;
 }
 
-/** Decides whether something may be asked, and records that it was. */
+/** What stands before everything that is asked, whichever operator it is asked of. */
+export interface Admissions {
+  /** Of one operator, whose name is recorded with all that it admits. */
+  of(operator: string): Admission;
+}
+
+/** Decides whether something may be asked of one operator, and records that it was. */
 export interface Admission {
   /**
    * Counts and records what is about to be asked. A consent status has this one line, and `ended` may be
@@ -95,6 +101,9 @@ export const OPEN_ADMISSION: Admission = {
   admit: () => ({ kind: 'admitted', ended: () => undefined }),
   heard: () => undefined,
 };
+
+/** The same for each operator. */
+export const OPEN_ADMISSIONS: Admissions = { of: () => OPEN_ADMISSION };
 
 /** A lookup, or a consent request, that runs only when it is admitted. */
 export interface GuardedLookup<T> {

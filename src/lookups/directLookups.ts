@@ -111,9 +111,9 @@ interface CountedOutcome {
   readonly attempts: number;
 }
 
-/** Reads the deadline when it is needed: that of a shared lookup moves on. */
 function contextOf(request: LookupRequest, isRetry: boolean): ExchangeContext {
   if (!isRetry) return request;
+  // The deadline is read when it is needed: that of a shared lookup moves on.
   const { correlator, signal, isShared } = request;
   return {
     correlator,

@@ -5,16 +5,16 @@ import type { Question } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../errors.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { ConsentReading, Inquiry, LookupRequest, TimedFact } from './lookupRoute.ts';
-import type { Operators, RoutedOperator } from './operators.ts';
+import type { Operators, RoutedOperator, Routing } from './operators.ts';
 import type { Answer, Plan } from './plan.ts';
-import { answerTo, nextLookup } from './planner.ts';
+import { answerTo, mayBeElsewhere, nextLookup } from './planner.ts';
 
 /** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
 export class Executor {
   readonly #operators: Operators;
   readonly #request: LookupRequest;
   /** Facts live as long as the request, so a later question finds what an earlier one learned. */
-  readonly #inquiries = new Map<PhoneNumber, RunningInquiry>();
+  readonly #inquiries = new Map<PhoneNumber, NumberInquiry>();
 
   constructor(operators: Operators, request: LookupRequest) {
     this.#operators = operators;
@@ -26,16 +26,17 @@ export class Executor {
     const inquiry = this.#inquiry(number);
     inquiry.questions.push(...questions);
     // Not by whether there is a run: one that finds nothing open is over before it is stored.
-    if (!inquiry.isRunning) inquiry.run = this.#publishedRun(inquiry);
+    if (inquiry.run === undefined || !inquiry.isRunning) inquiry.run = this.#publishedRun(inquiry);
     return inquiry.run;
   }
 
   /** The answer to a question that was asked; an `Error` for a defect of ours. */
   answerTo(number: PhoneNumber, question: Question): Answer | Error {
-    const inquiry = this.#inquiry(number);
-    if (inquiry.operator === undefined) return { kind: 'failure', failure: NOT_SERVED };
-    const answer = answerTo(question, inquiry, inquiry.operator.offer);
-    return answer ?? inquiry.defect ?? new Error('A question was left open.');
+    const { current, unrouted, defect } = this.#inquiry(number);
+    if (unrouted !== undefined) return { kind: 'failure', failure: unrouted };
+    const answer =
+      current === undefined ? undefined : answerTo(question, current, current.operator.offer);
+    return answer ?? defect ?? new Error('A question was left open.');
   }
 
   /**
@@ -44,18 +45,20 @@ export class Executor {
    */
   async consent(number: PhoneNumber): Promise<ConsentReading> {
     const inquiry = this.#inquiry(number);
-    if (inquiry.operator === undefined) return { kind: 'failed', failure: NOT_SERVED };
-    await inquiry.run;
-    const reading = await inquiry.operator.route.consent(number, this.#request);
+    await (inquiry.run ?? this.ask(number, []));
+    const { current, unrouted, defect } = inquiry;
+    if (unrouted !== undefined) return { kind: 'failed', failure: unrouted };
+    if (current === undefined) throw defect ?? new Error('A number was left without an operator.');
+    const reading = await current.operator.route.consent(number, this.#request);
     switch (reading.kind) {
       case 'read':
-        return { kind: 'read', status: statusBeside(inquiry, reading.status) };
+        return { kind: 'read', status: statusBeside(current, reading.status) };
       case 'failed':
         return reading;
     }
   }
 
-  #publishedRun(inquiry: RunningInquiry): Promise<void> {
+  #publishedRun(inquiry: NumberInquiry): Promise<void> {
     if (!planChannel.hasSubscribers) return this.#run(inquiry);
     const message = {
       correlator: this.#request.correlator.name,
@@ -66,35 +69,16 @@ export class Executor {
       message,
       () => this.#run(inquiry),
       () => ({
-        facts: inquiry.facts.length,
-        failures: inquiry.failures.map(({ failure }) => failure.code),
+        facts: inquiry.current?.facts.length ?? 0,
+        failures: inquiry.current?.failures.map(({ failure }) => failure.code) ?? [],
       }),
     );
   }
 
-  /** One lookup at a time: the next one may not be needed, and some operators refuse a second. */
-  async #run(inquiry: RunningInquiry): Promise<void> {
-    if (inquiry.operator === undefined) return;
-    const { offer, route } = inquiry.operator;
+  async #run(inquiry: NumberInquiry): Promise<void> {
     inquiry.isRunning = true;
     try {
-      for (
-        let lookup = nextLookup(inquiry, offer);
-        lookup !== undefined;
-        lookup = nextLookup(inquiry, offer)
-      ) {
-        const outcome = await route.lookUp(lookup, inquiry);
-        switch (outcome.kind) {
-          case 'facts':
-            inquiry.facts.push(...outcome.facts);
-            break;
-          case 'failed':
-            inquiry.failures.push(outcome.failed);
-            break;
-          default:
-            outcome satisfies never;
-        }
-      }
+      await this.#askInTurn(inquiry);
     } catch (defect) {
       inquiry.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
     } finally {
@@ -102,23 +86,73 @@ export class Executor {
     }
   }
 
-  #inquiry(number: PhoneNumber): RunningInquiry {
+  /**
+   * The next operator is asked where the one before does not know the number. What that one said counts no
+   * more: a number that moved has another SIM.
+   */
+  async #askInTurn(inquiry: NumberInquiry): Promise<void> {
+    const { number } = inquiry;
+    const routed = (inquiry.routing ??= this.#operators.of(number, this.#request));
+    const routing = routed instanceof Promise ? await routed : routed;
+    switch (routing.kind) {
+      case 'failed':
+        inquiry.unrouted = routing.failure;
+        return;
+      case 'served':
+    }
+    const { inTurn } = routing;
+    let turn = (inquiry.current ??= this.#turnOf(inTurn[0], inquiry));
+    await lookUpWhatIsOpen(turn);
+    for (const next of inTurn.slice(inTurn.indexOf(turn.operator) + 1)) {
+      if (!mayBeElsewhere(turn)) return;
+      turn = this.#turnOf(next, inquiry);
+      inquiry.current = turn;
+      await lookUpWhatIsOpen(turn);
+    }
+  }
+
+  #turnOf(operator: RoutedOperator, { number, questions }: NumberInquiry): OperatorInquiry {
+    return { operator, number, questions, request: this.#request, facts: [], failures: [] };
+  }
+
+  #inquiry(number: PhoneNumber): NumberInquiry {
     let inquiry = this.#inquiries.get(number);
     if (inquiry === undefined) {
       inquiry = {
         number,
-        operator: this.#operators.of(number),
-        request: this.#request,
         questions: [],
-        facts: [],
-        failures: [],
-        run: NOTHING_ASKED,
+        routing: undefined,
+        unrouted: undefined,
+        current: undefined,
+        run: undefined,
         isRunning: false,
         defect: undefined,
       };
       this.#inquiries.set(number, inquiry);
     }
     return inquiry;
+  }
+}
+
+/** One lookup at a time: the next one may not be needed, and some operators refuse a second. */
+async function lookUpWhatIsOpen(inquiry: OperatorInquiry): Promise<void> {
+  const { offer, route } = inquiry.operator;
+  for (
+    let lookup = nextLookup(inquiry, offer);
+    lookup !== undefined;
+    lookup = nextLookup(inquiry, offer)
+  ) {
+    const outcome = await route.lookUp(lookup, inquiry);
+    switch (outcome.kind) {
+      case 'facts':
+        inquiry.facts.push(...outcome.facts);
+        break;
+      case 'failed':
+        inquiry.failures.push(outcome.failed);
+        break;
+      default:
+        outcome satisfies never;
+    }
   }
 }
 
@@ -144,17 +178,24 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
   CONSENT_EXPIRED: 'EXPIRED',
 };
 
-/** No operator is asked: there is none whose number it is. */
-const NOT_SERVED: LookupFailure = { code: 'NUMBER_NOT_SERVED', reach: 'number' };
+/** What one request asks about a number. */
+interface NumberInquiry {
+  readonly number: PhoneNumber;
+  readonly questions: Question[];
+  routing: Routing | Promise<Routing> | undefined;
+  /** Why no operator is asked. */
+  unrouted: LookupFailure | undefined;
+  /** At the operator whose turn it is. */
+  current: OperatorInquiry | undefined;
+  run: Promise<void> | undefined;
+  isRunning: boolean;
+  defect: Error | undefined;
+}
 
-const NOTHING_ASKED = Promise.resolve();
-
-interface RunningInquiry extends Inquiry {
-  readonly operator: RoutedOperator | undefined;
+/** What was asked of one operator, and what it said. */
+interface OperatorInquiry extends Inquiry {
+  readonly operator: RoutedOperator;
   readonly questions: Question[];
   readonly facts: TimedFact[];
   readonly failures: FailedLookup[];
-  run: Promise<void>;
-  isRunning: boolean;
-  defect: Error | undefined;
 }

@@ -1,5 +1,6 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { LookupRoute } from './lookupRoute.ts';
+import type { LookupFailure } from '../errors.ts';
+import type { LookupRequest, LookupRoute } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 
 /** An operator as lookups see it: what it offers, and the way to ask it. */
@@ -10,8 +11,22 @@ export interface RoutedOperator {
   readonly route: LookupRoute;
 }
 
+/** Whom to ask about a number, in turn: the next one only where the one before does not know it. */
+export type OperatorsInTurn = readonly [RoutedOperator, ...RoutedOperator[]];
+
+/** Whom to ask about a number, or why no operator is asked. */
+export type Routing =
+  | { readonly kind: 'served'; readonly inTurn: OperatorsInTurn }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
+
 /** All operators that can be asked. */
 export interface Operators {
-  /** The operator that serves a number: always the same one, and `undefined` when none does. */
-  of(number: PhoneNumber): RoutedOperator | undefined;
+  /** At once where nothing has to be asked for it. Never rejects. */
+  of(number: PhoneNumber, request: LookupRequest): Routing | Promise<Routing>;
 }
+
+/** No operator is asked: there is none whose number it is. */
+export const NOT_SERVED: Routing = {
+  kind: 'failed',
+  failure: { code: 'NUMBER_NOT_SERVED', reach: 'number' },
+};

@@ -26,6 +26,18 @@ export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
   return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
 }
 
+/**
+ * Whether all that an operator has said is that it does not know the number, so that another one may be
+ * asked. After a doubt, or beside anything that it does know, no other one is. Pure.
+ */
+export function mayBeElsewhere({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boolean {
+  return (
+    facts.length === 0 &&
+    failures.length > 0 &&
+    failures.every(({ failure }) => failure.isUnknownNumber === true)
+  );
+}
+
 const RETRIEVE_DATE: Lookup = { operation: 'retrieve-date' };
 
 /**

@@ -2,7 +2,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
-import { SharedWork, type SharedUrgency } from '../http/sharedWork.ts';
+import { SharedUrgency, SharedWork } from '../http/sharedWork.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';
@@ -51,7 +51,7 @@ export class SharedLookups implements LookupRoute {
     const key = askerKey(request, number);
     const joined = this.#findShared(key, lookup, request);
     const shared = joined ?? this.#start(key, lookup, inquiry);
-    const outcome = await shared.outcomeFor(request);
+    const outcome = await shared.join(request);
     if (outcome === undefined) return outOfTime(lookup);
     if (joined === undefined) return outcome;
     const failure = await this.#heard(joined.lookup, outcome, inquiry);
@@ -81,21 +81,23 @@ export class SharedLookups implements LookupRoute {
     const shared = new SharedLookup(lookup, inquiry, this.#route, this.#abortListeners);
     const lookups = this.#shared.get(key) ?? new Set();
     this.#shared.set(key, lookups.add(shared));
-    const running = this.#finish(shared, inquiry).finally(() => {
+    const forget = (): void => {
       this.#running.delete(running);
       lookups.delete(shared);
       if (lookups.size === 0 && this.#shared.get(key) === lookups) this.#shared.delete(key);
-    });
+    };
+    // Until its facts are kept a lookup can be joined: no request falls in between.
+    const running =
+      this.#parts.keptFacts.keepMs === 0
+        ? shared.outcome.then(forget, forget)
+        : shared.outcome.then((outcome) => this.#keep(outcome, inquiry)).then(forget, forget);
     this.#running.add(running);
     return shared;
   }
 
-  /** Until its facts are kept a lookup can be joined: no request falls in between. */
-  async #finish(shared: SharedLookup, { number, request }: Inquiry): Promise<void> {
-    const outcome = await shared.outcome.catch(() => undefined);
+  /** What cannot be kept is looked up again. */
+  async #keep(outcome: LookupOutcome, { number, request }: Inquiry): Promise<void> {
     const { keptFacts } = this.#parts;
-    if (outcome === undefined || keptFacts.keepMs === 0) return;
-    // What cannot be kept is looked up again.
     await Promise.allSettled(
       factsOf(outcome).map((fact) => keptFacts.keep(request, number, fact, true)),
     );
@@ -113,12 +115,11 @@ export class SharedLookups implements LookupRoute {
 }
 
 /** One lookup, and the requests that wait for it. */
-class SharedLookup {
+class SharedLookup extends SharedWork<LookupOutcome> {
   readonly lookup: Lookup;
-  readonly #work: SharedWork<LookupOutcome>;
+  readonly #request: SharedRequest;
   /** A request that was told what it brought, and still needs more, looks further. */
   readonly #joined = new Set<LookupRequest>();
-  #leftAtMs: number | undefined;
 
   constructor(
     lookup: Lookup,
@@ -126,54 +127,47 @@ class SharedLookup {
     route: LookupRoute,
     abortListeners: AbortListeners,
   ) {
+    const request = new SharedRequest(inquiry.request);
+    super(request, route.lookUp(lookup, { ...inquiry, request }), abortListeners);
     this.lookup = lookup;
-    this.#work = new SharedWork(
-      inquiry.request.deadlineMs,
-      (urgency) =>
-        route.lookUp(lookup, { ...inquiry, request: this.#requestFor(inquiry.request, urgency) }),
-      abortListeners,
-    );
-  }
-
-  get outcome(): Promise<LookupOutcome> {
-    return this.#work.outcome;
+    this.#request = request;
   }
 
   /** When it left, on the monotonic clock. */
   get leftAtMs(): number | undefined {
-    return this.#leftAtMs;
+    return this.#request.leftAtMs;
   }
 
   /** Whether the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
-    return !this.#work.isAbandoned && !this.#joined.has(request);
+    return !this.isAbandoned && !this.#joined.has(request);
   }
 
-  /** What it brings; `undefined` when the request ends first. */
-  outcomeFor(request: LookupRequest): Promise<LookupOutcome | undefined> {
+  /** What it brings to a request that joins it; `undefined` when the request ends first. */
+  join(request: LookupRequest): Promise<LookupOutcome | undefined> {
     this.#joined.add(request);
-    return this.#work.outcomeFor(request);
+    return this.outcomeFor(request);
+  }
+}
+
+/** The request that a shared lookup is made for: traced to the first that wants it, but not ended with it. */
+class SharedRequest extends SharedUrgency implements LookupRequest {
+  readonly caller: LookupRequest['caller'];
+  readonly purpose: string;
+  readonly correlator: LookupRequest['correlator'];
+  readonly cameInAtMs: number;
+  leftAtMs: number | undefined;
+
+  constructor(first: LookupRequest) {
+    super(first);
+    this.caller = first.caller;
+    this.purpose = first.purpose;
+    this.correlator = first.correlator;
+    this.cameInAtMs = first.cameInAtMs;
   }
 
-  /** Traced to the first request, but not ended with it. */
-  #requestFor(
-    { caller, purpose, correlator, cameInAtMs }: LookupRequest,
-    urgency: SharedUrgency,
-  ): LookupRequest {
-    return {
-      caller,
-      purpose,
-      correlator,
-      cameInAtMs,
-      signal: urgency.signal,
-      isShared: true,
-      get deadlineMs() {
-        return urgency.deadlineMs;
-      },
-      onLeaving: (leftAtMs) => {
-        this.#leftAtMs ??= leftAtMs;
-      },
-    };
+  onLeaving(leftAtMs: number): void {
+    this.leftAtMs ??= leftAtMs;
   }
 }
 

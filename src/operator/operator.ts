@@ -68,6 +68,7 @@ export class Operator {
       about: number,
       urgency: context,
       isRetry,
+      isTokenUnproven: token.isUnproven,
       make: () => ({
         headers: ['authorization', authorization],
         contentType: 'application/json',
@@ -81,7 +82,7 @@ export class Operator {
             return { kind: 'failed', failure: judgeFault(exchange.fault) };
           case 'reply': {
             const { reply, sentAtMs, isUnproven = false } = exchange;
-            if (reply.status === 401 && !isUnproven) token.refused();
+            if (isRefusal(reply.status, token) && !isUnproven) token.refused();
             const made = { sentAtMs, nowMs: this.#clock.nowMs(), flow: this.#flow, isUnproven };
             return call.judge(reply, made);
           }
@@ -119,7 +120,13 @@ interface LookupCall {
   readonly judge: (reply: HttpReply, made: LookupExchange) => Judgement<Fact>;
 }
 
-function sendsPhoneNumber({
+/** Whether a lookup's status refuses its token: one of another number is refused with 403 as well. */
+function isRefusal(status: number, { isUnproven }: AccessToken): boolean {
+  return status === 401 || (status === 403 && isUnproven);
+}
+
+/** Whether the lookups of an operator name the number beside the token. Pure. */
+export function sendsPhoneNumber({
   flow,
   phoneNumber,
 }: Pick<OperatorSettings, 'flow' | 'phoneNumber'>): boolean {

@@ -86,6 +86,8 @@ export const OPERATOR_DEFAULTS = {
   oneCallPerNumber: false,
   errors: { wordAt: [], rules: [] },
   correlator: { header: 'x-correlator', form: 'traceable', echo: 'auto' },
+  http2: 'auto',
+  tokenMismatch: 'accepted',
   // Fewer slow a hundred numbers down; more open sockets that an operator would count.
   limits: { timeoutMs: 5000, connections: 256, permits: 256 },
   keepFactsSeconds: { '2-legged': 0, '3-legged': 60 },

@@ -2,11 +2,14 @@ import type { NumberPrefix } from '../domain/numberPrefix.ts';
 import type { NumberForm } from '../domain/numberTemplate.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
+import type { Http2Setting } from '../http/connections/httpVersion.ts';
 import type { CorrelatorSettings, LimitSettings, OperatorHeader } from '../http/wireSettings.ts';
 import type { AuthorizationSettings } from '../tokens/authorizationSettings.ts';
 
 /** The endpoints of the SIM swap API (service, "Endpoints" 4 and 5). */
-export type LookupEndpointName = 'retrieveDate' | 'check';
+export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
+
+export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
 /** Whether, where and how a lookup names the number. */
 export interface LookupNumberSettings {
@@ -58,6 +61,9 @@ export interface LookupSettings {
   readonly oneCallPerNumber: boolean;
   readonly errors: ErrorMap;
   readonly correlator: CorrelatorSettings;
+  readonly http2: Http2Setting;
+  /** What the API does with a token that was issued for another number than the body names. */
+  readonly tokenMismatch: 'accepted' | 'refused';
   /** Headers that this operator wants, beside those that every operator is sent. */
   readonly headers: readonly OperatorHeader[];
   readonly limits: LimitSettings;

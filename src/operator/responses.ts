@@ -4,7 +4,7 @@ import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { HttpReply } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
-import { errorWord, judgeRefusal } from '../http/refusal.ts';
+import { errorWord, judgeRefusal, markUnknownNumber } from '../http/refusal.ts';
 import type { ReplyFlaw } from '../http/replyFlaw.ts';
 import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
 
@@ -124,9 +124,13 @@ function refused(reply: HttpReply, { nowMs, flow, isUnproven }: LookupExchange):
   }
   const failure = judgeRefusal(reply, nowMs, { wordIn: 'code', asksOwner: asksOwner(flow) });
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
-  return endsConsent && isUnproven === true
-    ? invalid('no correlator')
-    : { kind: 'failed', failure };
+  if (endsConsent && isUnproven === true) return invalid('no correlator');
+  // Once an owner has answered a prompt, no other operator is asked: it would prompt them again.
+  const mayBeElsewhere = !asksOwner(flow) && isUnproven !== true;
+  return {
+    kind: 'failed',
+    failure: mayBeElsewhere ? markUnknownNumber(failure, reply, 'code') : failure,
+  };
 }
 
 function isDays(value: unknown): value is number {

@@ -8,6 +8,14 @@ export interface TokenSubject {
   readonly operation: Operation;
 }
 
+/** Where a token came from. */
+export interface TokenOrigin {
+  /** Whether the reply that brought it may be that of another request. */
+  readonly isUnproven?: boolean;
+  /** To be told when the operator refuses it. */
+  readonly onRefused?: () => void;
+}
+
 /** A token was to be used twice, or for what it was not issued for: a defect of ours. */
 export class TokenMisused extends Error {
   override readonly name = 'TokenMisused';
@@ -20,6 +28,8 @@ export class TokenMisused extends Error {
  */
 export class AccessToken extends Redacted {
   readonly subject: TokenSubject;
+  /** Whether it may have been issued for another number: then the operator refuses it with 401 or 403. */
+  readonly isUnproven: boolean;
   #value: string | undefined;
   readonly #expiresAtMonotonicMs: number | undefined;
   readonly #onRefused: (() => void) | undefined;
@@ -28,12 +38,13 @@ export class AccessToken extends Redacted {
     subject: TokenSubject,
     value: string,
     expiresAtMonotonicMs: number | undefined,
-    onRefused?: () => void,
+    { isUnproven = false, onRefused }: TokenOrigin = {},
   ) {
     super();
     this.subject = subject;
     this.#value = value;
     this.#expiresAtMonotonicMs = expiresAtMonotonicMs;
+    this.isUnproven = isUnproven;
     this.#onRefused = onRefused;
   }
 
@@ -57,7 +68,7 @@ export class AccessToken extends Redacted {
     return `Bearer ${value}`;
   }
 
-  /** The operator has refused it (401): what lent it lends it no more. */
+  /** The operator has refused it: what lent it lends it no more. */
   refused(): void {
     this.#onRefused?.();
   }

@@ -25,14 +25,17 @@ export type AuthorizationAddresses = Readonly<Record<AuthorizationEndpointName, 
 /** Where an operator's authorization server says, or our settings say, that it takes requests. */
 export type AuthorizationSource =
   | { readonly from: 'settings'; readonly addresses: AuthorizationAddresses }
-  /** OpenID Connect Discovery 1.0: read at the start, and again when keys or addresses change. */
-  | {
-      readonly from: 'discovery';
-      /** What the document must name as its `issuer`. */
-      readonly issuer: string;
-      /** Of the document; by §4 the issuer with `/.well-known/openid-configuration`. */
-      readonly documentUrl: string;
-    };
+  | ({ readonly from: 'discovery' } & DiscoverySource);
+
+/** OpenID Connect Discovery 1.0: read at the start, and again when keys or addresses change. */
+export interface DiscoverySource {
+  /** What the document must name as its `issuer`. */
+  readonly issuer: string;
+  /** Of the document; by §4 the issuer with `/.well-known/openid-configuration`. */
+  readonly documentUrl: string;
+  /** Where endpoints may lie beside the hosts of these two: our credentials are sent there. */
+  readonly hosts: readonly string[];
+}
 
 /** The client's private key. */
 export interface SigningKey {

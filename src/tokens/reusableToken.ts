@@ -44,6 +44,6 @@ export class ReusableToken extends Redacted {
     if (reachOf(subject) !== reach) {
       throw new TokenMisused('An access token was to be used for another number or operation.');
     }
-    return new AccessToken(subject, value, expiresAtMs, onRefused);
+    return new AccessToken(subject, value, expiresAtMs, { onRefused });
   }
 }

@@ -1,5 +1,5 @@
 import { AbortListeners } from '../http/abortListeners.ts';
-import { SharedWork, type SharedUrgency } from '../http/sharedWork.ts';
+import { SharedUrgency, SharedWork } from '../http/sharedWork.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { TokenSubject } from './accessToken.ts';
 import type { KeptTokens } from './keptTokens.ts';
@@ -57,14 +57,11 @@ export class SharedTokens {
   ): SharedWork<IssuedForReuse> {
     const underWay = this.#underWay.get(reach);
     if (underWay !== undefined && !underWay.isAbandoned) return underWay;
-    const started: SharedWork<IssuedForReuse> = new SharedWork(
-      context.deadlineMs,
-      (urgency) =>
-        this.#issue(subject, contextOf(context, urgency)).finally(() => {
-          if (this.#underWay.get(reach) === started) this.#underWay.delete(reach);
-        }),
-      this.#abortListeners,
-    );
+    const shared = new SharedRequest(context);
+    const issuing = this.#issue(subject, shared).finally(() => {
+      if (this.#underWay.get(reach) === started) this.#underWay.delete(reach);
+    });
+    const started = new SharedWork(shared, issuing, this.#abortListeners);
     this.#underWay.set(reach, started);
     return started;
   }
@@ -82,19 +79,15 @@ export class SharedTokens {
 }
 
 /** Traced to the first lookup that waits, but not ended with it. */
-function contextOf(
-  { correlator, isRetry = false }: ExchangeContext,
-  urgency: SharedUrgency,
-): ExchangeContext {
-  return {
-    correlator,
-    isRetry,
-    isShared: true,
-    signal: urgency.signal,
-    get deadlineMs() {
-      return urgency.deadlineMs;
-    },
-  };
+class SharedRequest extends SharedUrgency implements ExchangeContext {
+  readonly correlator: ExchangeContext['correlator'];
+  readonly isRetry: boolean;
+
+  constructor(first: ExchangeContext) {
+    super(first);
+    this.correlator = first.correlator;
+    this.isRetry = first.isRetry ?? false;
+  }
 }
 
 /** The request's time is over before the token comes. */

@@ -20,11 +20,13 @@ import { KeptTokens } from './keptTokens.ts';
 import { ReusableToken } from './reusableToken.ts';
 import { scopeOf } from './scope.ts';
 import { SharedTokens } from './sharedTokens.ts';
+import type { SeenTokens } from './seenTokens.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
 import {
   judgeAcknowledgement,
   judgePoll,
   judgeToken,
+  SEEN_TOKEN,
   type AcknowledgementJudgement,
   type IssuedToken,
   type TokenJudgement,
@@ -62,7 +64,9 @@ export type Polled =
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
 /** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
-export type AuthorizationEndpoints = Readonly<Record<AuthorizationEndpointName, GuardedEndpoint>>;
+export type AuthorizationEndpoints = Readonly<
+  Record<AuthorizationEndpointName, Pick<GuardedEndpoint, 'post' | 'distrust'>>
+>;
 
 /**
  * Acquires the right to each lookup (design §4): an access token that works once, or one that is lent by a
@@ -79,6 +83,8 @@ export class TokenManager {
   readonly #clientCredentialsForms: Readonly<Record<Operation, string>>;
   readonly #jwtBearerForm: JwtBearerForm | undefined;
   readonly #clock: Clock;
+  /** Where the reply to a token request may be another request's. */
+  readonly #seenTokens: SeenTokens | undefined;
   /** Absent where a token works once. */
   readonly #sharedTokens: SharedTokens | undefined;
 
@@ -87,8 +93,10 @@ export class TokenManager {
     endpoints: AuthorizationEndpoints,
     authenticate: ClientAuthentication,
     clock: Clock,
+    seenTokens?: SeenTokens,
   ) {
     this.#settings = settings;
+    this.#seenTokens = seenTokens;
     this.#endpoints = endpoints;
     this.#authenticate = grantProvesClient(settings) ? () => NO_PROOF : authenticate;
     this.#requestForm = createRequestForm(settings, clock);
@@ -110,10 +118,21 @@ export class TokenManager {
     const judged = await this.#publishedRequest(subject, context);
     switch (judged.kind) {
       case 'issued':
-        return issue(subject, judged.issued);
+        return this.#issue(subject, judged.issued);
       case 'failed':
         return judged;
     }
+  }
+
+  /** A token that may be another request's, and is refused, shows that its connection is out of step. */
+  #issue(subject: TokenSubject, issued: IssuedToken): Acquired {
+    const { value, expiresAtMs, isUnproven } = issued;
+    if (isUnproven !== true) return issue(subject, issued);
+    const onRefused = (): void => this.#endpoints.token.distrust();
+    return {
+      kind: 'acquired',
+      token: new AccessToken(subject, value, expiresAtMs, { isUnproven, onRefused }),
+    };
   }
 
   #createSharedTokens(): SharedTokens | undefined {
@@ -146,11 +165,30 @@ export class TokenManager {
   }
 
   async #request(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+    const first = await this.#requestOnce(subject, context);
+    // The connections may be out of step: the next one is fresh, and so is what comes on it.
+    return first === SEEN_TOKEN ? this.#requestOnce(subject, context, true) : first;
+  }
+
+  async #requestOnce(
+    subject: TokenSubject,
+    context: ExchangeContext,
+    isSecond = false,
+  ): Promise<TokenJudgement> {
     const form = this.#tokenForm(subject);
     const { judged } = await this.#post('token', subject, context, form, (exchange) =>
-      judgeToken(exchange, this.#clock.nowMs()),
+      this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs()), exchange, isSecond),
     );
     return judged;
+  }
+
+  /** A token that came before, perhaps to another request of ours, is dropped the first time. */
+  #unlessSeen(judged: TokenJudgement, exchange: Exchange, isSecond: boolean): TokenJudgement {
+    if (judged.kind === 'failed' || exchange.kind === 'fault') return judged;
+    const isSeen = this.#seenTokens?.see(judged.issued.value) === true;
+    if (isSeen && !isSecond) return SEEN_TOKEN;
+    if (exchange.isUnproven !== true) return judged;
+    return { kind: 'issued', issued: { ...judged.issued, isUnproven: true } };
   }
 
   /** The grant of a token request, in whichever way the operator issues tokens without asking an owner. */

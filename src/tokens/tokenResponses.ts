@@ -1,7 +1,13 @@
 import type { LookupFailure } from '../errors.ts';
 import type { Exchange, HttpReply, Replied, TransportFault } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
-import { errorWord, judgeFault, judgeRefusal, leavesInDoubt } from '../http/refusal.ts';
+import {
+  errorWord,
+  judgeFault,
+  judgeRefusal,
+  leavesInDoubt,
+  markUnknownNumber,
+} from '../http/refusal.ts';
 import { isUnprovenOrigin, type ReplyFlaw } from '../http/replyFlaw.ts';
 import { retryAfterSeconds } from '../http/retryAfter.ts';
 
@@ -15,6 +21,8 @@ export interface IssuedToken {
    * since the token is older than its arrival.
    */
   readonly expiresAtMs?: number;
+  /** Whether its reply may be that of another request: then the lookup's reply tells. */
+  readonly isUnproven?: true;
 }
 
 /** A backchannel authentication request that the operator accepted (OpenID CIBA Core §7.3). */
@@ -29,6 +37,14 @@ type Failed = {
   readonly kind: 'failed';
   readonly failure: LookupFailure;
   readonly flaw?: ReplyFlaw;
+};
+
+/** A token that came before: it, or this one, was the reply to another request. */
+export const SEEN_TOKEN: Failed & { readonly isUnproven: true } = {
+  kind: 'failed',
+  failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'number' },
+  flaw: 'a token that came before',
+  isUnproven: true,
 };
 
 export type TokenJudgement = { readonly kind: 'issued'; readonly issued: IssuedToken } | Failed;
@@ -79,7 +95,12 @@ export function judgeToken(exchange: Exchange, nowMs: number): TokenJudgement {
     case 'reply': {
       const { reply } = exchange;
       if (isSuccess(reply)) return readToken(exchange);
-      return { kind: 'failed', failure: judgeTokenRefusal(reply, nowMs, false) };
+      const failure = judgeTokenRefusal(reply, nowMs, false);
+      return {
+        kind: 'failed',
+        failure:
+          exchange.isUnproven === true ? failure : markUnknownNumber(failure, reply, 'error'),
+      };
     }
   }
 }
@@ -127,7 +148,7 @@ function judgeAcknowledgementReply(exchange: Replied, nowMs: number): Acknowledg
   }
   return {
     kind: 'failed',
-    failure: judgeTokenRefusal(reply, nowMs, true),
+    failure: markUnknownNumber(judgeTokenRefusal(reply, nowMs, true), reply, 'error'),
     mayHavePrompted: leavesInDoubt(reply.status),
   };
 }

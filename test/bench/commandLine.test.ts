@@ -2,20 +2,38 @@ import { expect, it } from 'vitest';
 import { readOrder, UnfitArguments } from '../../bench/commandLine.ts';
 
 const TABLES = ['cost', 'latency'];
+const GOALS = ['TLS: CPU of one number', 'plain: CPU of one number'];
+
+const read = (...args: readonly string[]) => readOrder(args, TABLES, GOALS);
 
 it('with nothing said, everything is measured', () => {
-  expect(readOrder([], TABLES)).toEqual({ isQuick: false, tables: [], sustainedMinutes: 1 });
+  expect(read()).toEqual({
+    kind: 'run',
+    isQuick: false,
+    tables: [],
+    only: [],
+    sustainedMinutes: 1,
+  });
 });
 
 it('reads what is said', () => {
-  const args = ['--quick', '--table', 'cost', '--rounds', '3', '--sustained-minutes', '0.5'];
+  const minutes = ['--sustained-minutes', '0.5'];
 
-  expect(readOrder(args, TABLES)).toEqual({
+  expect(
+    read('--quick', '--table', 'cost', '--only', 'tls: cpu', '--rounds', '3', ...minutes),
+  ).toEqual({
+    kind: 'run',
     isQuick: true,
     tables: ['cost'],
+    only: ['tls: cpu'],
     rounds: 3,
     sustainedMinutes: 0.5,
   });
+});
+
+it('a report measures nothing, and takes nothing else', () => {
+  expect(read('--report')).toEqual({ kind: 'report' });
+  expect(() => read('--report', '--quick')).toThrow(UnfitArguments);
 });
 
 it.each([
@@ -25,7 +43,13 @@ it.each([
   [['--rounds', '0']],
   [['--rounds', 'many']],
   [['--sustained-minutes', '-1']],
-])('%j gets told how it should be', (args) => {
-  expect(() => readOrder(args, TABLES)).toThrow(UnfitArguments);
-  expect(() => readOrder(args, TABLES)).toThrow(/--table .*cost, latency/);
+])('%j is told how it should be', (args) => {
+  expect(() => read(...args)).toThrow(UnfitArguments);
+  expect(() => read(...args)).toThrow(/--table .*cost, latency/);
+});
+
+it('what no goal says is told what the goals say', () => {
+  expect(() => read('--only', 'quic')).toThrow(
+    /No goal says 'quic'.*\nTLS: CPU of one number\nplain/,
+  );
 });

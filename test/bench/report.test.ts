@@ -1,14 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
 import { judge } from '../../bench/goals.ts';
 import { barChartSvg } from '../../bench/report/barChart.ts';
 import { CHARTS, chartSvg } from '../../bench/report/charts.ts';
 import { columns } from '../../bench/report/columns.ts';
-import { goalsMarkdown, withMeasured } from '../../bench/report/markdown.ts';
-import { resultsJson } from '../../bench/report/results.ts';
+import { goalsMarkdown, tableMarkdown, withMeasured } from '../../bench/report/markdown.ts';
+import { readResults, withTables, writeResults } from '../../bench/report/results.ts';
 import { tableText } from '../../bench/report/text.ts';
+import { TABLES } from '../../bench/tables/all.ts';
 import { SAMPLE_TABLE } from './sampleTable.ts';
 
-const CIRCUMSTANCES = { date: '2026-11-21', node: 'v24.0.0', cores: 2 };
+const CIRCUMSTANCES = { date: '2026-11-21', node: 'v24.0.0', cores: 2, loadAtStart: 0.1 };
+const NOT_MEASURED = 'Not measured yet: `npm run bench` writes it here.';
 const VERDICTS = judge(
   [
     {
@@ -41,46 +47,87 @@ it('a table tells figures, ratios with their quartiles, and the noise', () => {
   expect(text).toMatch(/^noise, the same process against itself: 1\.00 \(0\.95–1\.05\)$/m);
 });
 
-it('the results hold every row, with figures and ratios', () => {
-  const results = JSON.parse(resultsJson(CIRCUMSTANCES, [SAMPLE_TABLE], VERDICTS)) as {
-    goals: unknown[];
-    tables: { rows: unknown[] }[];
-  };
+const tableOf = (name: string, title: string) => ({ ...SAMPLE_TABLE, name, title });
+const placeOf = (name: string, text: string) =>
+  `<!-- measured: ${name} -->\n\n${text}\n\n<!-- measured: end -->`;
 
-  expect(results).toMatchObject(CIRCUMSTANCES);
-  expect(results.goals).toEqual([
-    {
-      says: 'against the limit',
-      atMost: 2.5,
-      isMet: false,
-      measured: { median: 3, low: 2.5, high: 3.5 },
-    },
-  ]);
-  expect(results.tables[0]?.rows[1]).toEqual({
-    case: '1 × window',
-    name: 'ours',
-    rounds: 3,
-    figures: { cpuMicrosPerNumber: { median: 200, low: 200, high: 250 } },
-    ratios: { 'cpuMicrosPerNumber ÷ raw undici': { median: 3, low: 2.5, high: 3.5 } },
+describe('the results file', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-results-'));
+  const file = pathToFileURL(join(directory, 'latest.json'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  it('holds every round of what its tables show, and is read as it was', () => {
+    expect(readResults(file)).toEqual([]);
+
+    writeResults(file, [{ ...SAMPLE_TABLE, circumstances: CIRCUMSTANCES }]);
+
+    expect(readResults(file)).toEqual([{ ...SAMPLE_TABLE, circumstances: CIRCUMSTANCES }]);
+  });
+
+  it('rounds a figure to what it is worth, and leaves out what is not shown', () => {
+    const rounds = { cpuMicrosPerNumber: [123.456789], p50Ms: [1] };
+    const rows = [{ case: '1 × window', name: 'ours', rounds }];
+
+    writeResults(file, [{ ...SAMPLE_TABLE, rows }]);
+
+    expect(readResults(file)[0]?.rows[0]?.rounds).toEqual({ cpuMicrosPerNumber: [123.5] });
+  });
+
+  it('gets a table in the place of the one before, in the order of all, without what there is no more', () => {
+    const before = [tableOf('a', 'old'), tableOf('b', 'old'), tableOf('gone', 'old')];
+
+    const after = withTables(before, [tableOf('b', 'new'), tableOf('c', 'new')], ['c', 'b', 'a']);
+
+    expect(after.map(({ name, title }) => `${name} ${title}`)).toEqual(['c new', 'b new', 'a old']);
   });
 });
 
 describe('the document', () => {
-  const before =
-    'A\n<!-- measured: npm run bench writes this -->\nold\n<!-- measured: until here -->\nB\n';
+  const before = `A\n\n${placeOf('goals', 'old')}\n\nB\n\n${placeOf('cost', 'old')}\n\nC\n`;
 
-  it('gets what was measured, in the place of what was measured before', () => {
-    const after = withMeasured(before, 'new');
+  it('gets what was measured, each in its place', () => {
+    const measured = new Map([
+      ['goals', 'of the goals'],
+      ['cost', 'of the cost'],
+    ]);
 
-    expect(after).toMatch(/^A\n<!-- .* -->\n\nnew\n\n<!-- .* -->\nB\n$/);
-    expect(withMeasured(after, 'new')).toBe(after);
-    expect(() => withMeasured('A', 'new')).toThrow(/no place/);
+    const after = withMeasured(before, measured);
+
+    expect(after).toBe(
+      `A\n\n${placeOf('goals', 'of the goals')}\n\nB\n\n${placeOf('cost', 'of the cost')}\n\nC\n`,
+    );
+    expect(withMeasured(after, measured)).toBe(after);
+  });
+
+  it('says so where something was not measured', () => {
+    expect(withMeasured(before, new Map())).toContain(placeOf('cost', NOT_MEASURED));
+    expect(goalsMarkdown([])).toBe(NOT_MEASURED);
   });
 
   it('has a row for each goal', () => {
-    expect(goalsMarkdown(CIRCUMSTANCES, VERDICTS)).toContain(
+    expect(goalsMarkdown(VERDICTS)).toContain(
       '| against the limit | 2.50    | 3.00 (2.50–3.50)             | **missed** |',
     );
+  });
+
+  it('has a table for each case, the noise, and on what it was measured', () => {
+    const text = tableMarkdown({ ...SAMPLE_TABLE, circumstances: CIRCUMSTANCES });
+
+    expect(text).toMatch(/^\| 1 × window: 3 rounds +\| CPU a number, µs \| CPU ÷ raw undici \|/m);
+    expect(text).toMatch(/^\| ours +\| 200\.0 +\| 3\.00 \(2\.50–3\.50\) \|/m);
+    expect(text).toMatch(
+      /^2026-11-21, Node v24.0.0, 2 cores, load average 0.1 before the start; the same process against itself: 1.00 \(0.95–1.05\)\.$/m,
+    );
+  });
+
+  it('in the project has a place for the goals and for each table that it names', () => {
+    const document = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
+    const places = [...document.matchAll(/<!-- measured: (.+?) -->/g)].map(([, name]) => name);
+    const known = ['goals', 'end', ...Object.keys(TABLES)];
+
+    expect(places).toContain('goals');
+    expect(places.filter((name) => name === 'end')).toHaveLength(places.length / 2);
+    expect(places.filter((name) => !known.includes(name ?? ''))).toEqual([]);
   });
 });
 
@@ -94,9 +141,9 @@ describe('a chart', () => {
   });
 
   it('draws the median as a bar and the quartiles as whiskers, on one scale', () => {
-    expect(svg).toContain('<rect class="ours" x="230" y="86" width="210" ');
-    expect(svg).toContain('<line class="line" x1="335" y1="94" x2="650" y2="94"/>');
-    expect(svg).toContain('<line class="mark" x1="335" ');
+    expect(svg).toContain('<rect class="ours" x="290" y="86" width="210" ');
+    expect(svg).toContain('<line class="line" x1="395" y1="94" x2="710" y2="94"/>');
+    expect(svg).toContain('<line class="mark" x1="395" ');
   });
 
   it('escapes names, and has colours for light and for dark', () => {

@@ -36,7 +36,7 @@ class Admitting {
       for (const line of text.trim().split('\n')) this.lines.push(JSON.parse(line) as AuditEntry);
       await Promise.resolve();
     };
-    this.admission = new CallerAdmission({
+    this.admission = new CallerAdmission('first-operator', {
       quotas: new Quotas(quotas, new MemoryCounts(this.clock)),
       audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
       clock: this.clock,
@@ -82,8 +82,14 @@ describe('what was asked of the operator', () => {
     if (admitted.kind === 'denied') throw new Error(admitted.failure.code);
     await admitted.ended({ outcome: 'answered', attempts: 2 });
     expect(test.lines).toMatchObject([
-      { audit: 'before', event: 'lookup' },
-      { audit: 'after', event: 'lookup', outcome: 'answered', attempts: 2 },
+      { audit: 'before', event: 'lookup', operator: 'first-operator' },
+      {
+        audit: 'after',
+        event: 'lookup',
+        operator: 'first-operator',
+        outcome: 'answered',
+        attempts: 2,
+      },
     ]);
   });
 });

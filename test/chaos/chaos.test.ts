@@ -21,13 +21,17 @@ const NOTHING_WRONG: Wrongness = {
   withoutAnEnd: 0,
 };
 
+const BY_TOKEN: Partial<ChaosRun> = { echoes: false, onMismatch: 'answers by the token' };
+
 describe('chaos', { timeout: 300_000 }, () => {
-  it.each<{ flow: ChaosRun['flow']; echoes: boolean }>([
-    { flow: '2-legged', echoes: true },
-    { flow: '2-legged', echoes: false },
-    { flow: '3-legged', echoes: true },
-  ])('finds nothing wrong: $flow, echo $echoes', async ({ flow, echoes }) => {
-    const findings = await runChaos({ ...RUN, flow, echoes });
+  it.each<[string, Partial<ChaosRun>]>([
+    ['2-legged', {}],
+    ['2-legged, nothing echoed, answered by the token', BY_TOKEN],
+    ['2-legged, nothing echoed, stray tokens refused', { echoes: false, onMismatch: 'refuses' }],
+    ['2-legged, HTTP/2, nothing echoed', { echoes: false, http2: true }],
+    ['3-legged', { flow: '3-legged' }],
+  ])('finds nothing wrong: %s', async (_, run) => {
+    const findings = await runChaos({ ...RUN, ...run });
     expect(findings.wrong).toEqual(NOTHING_WRONG);
     expect(findings.answers).toBeGreaterThan(0);
   });
@@ -35,7 +39,7 @@ describe('chaos', { timeout: 300_000 }, () => {
   // Each guard is worth something only if its absence is found out.
   it.each<{ guard: Guard; finds: keyof Wrongness; run?: Partial<ChaosRun> }>([
     { guard: 'correlator-check', finds: 'wrongAnswers' },
-    { guard: 'fresh-connections', finds: 'wrongAnswers', run: { echoes: false } },
+    { guard: 'fresh-connections', finds: 'wrongAnswers', run: BY_TOKEN },
     { guard: 'strict-types', finds: 'falseForUnknown' },
     { guard: 'date-checks', finds: 'wrongAnswers' },
     { guard: 'date-margin', finds: 'wrongAnswers' },

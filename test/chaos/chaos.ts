@@ -1,6 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Pool } from 'undici';
 import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
-import { ChaosOperator } from './chaosOperator.ts';
+import { createCertificate, type Certificate } from '../tls/certificate.ts';
+import { ChaosOperator, type ChaosSettings } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
 import { Random } from '../random.ts';
 import { Truth } from './truth.ts';
@@ -13,6 +18,13 @@ export interface ChaosRun {
   readonly flow: '2-legged' | '3-legged';
   /** Whether the operator echoes correlators; if not, `OPERATOR_CORRELATOR_ECHO=never`. */
   readonly echoes: boolean;
+  /** Over TLS, where every reply comes on a stream of its own; in plain HTTP/1.1 where absent. */
+  readonly http2?: boolean;
+  /**
+   * What a lookup does with the token of another number: `refuses` has `OPERATOR_TOKEN_MISMATCH=refused`, and
+   * an operator that hands out such tokens.
+   */
+  readonly onMismatch?: ChaosSettings['onMismatch'];
   readonly without: Guard | undefined;
   /** It ends before that once this was seen. */
   readonly until?: keyof Wrongness;
@@ -25,6 +37,8 @@ export interface Findings {
   readonly answers: number;
   readonly refusals: ReadonlyMap<string, number>;
   readonly faults: ReadonlyMap<string, number>;
+  /** Tokens of other numbers that the operator handed out and then refused, as it said it would. */
+  readonly strayTokensRefused: number;
   /** How far past the deadline the latest answer came. */
   readonly latestMs: number;
   readonly wrong: Wrongness;
@@ -72,13 +86,17 @@ interface GraphqlReply {
 /** Lets clients ask through the real server, over HTTP, while the operator fails in every way. */
 export async function runChaos(run: ChaosRun): Promise<Findings> {
   const truth = new Truth(run.seed, Date.now());
+  const certificate = run.http2 === true ? createCertificate() : undefined;
   const operator = new ChaosOperator(truth, new Random(run.seed), {
+    ...(certificate === undefined ? {} : { http2: certificate }),
+    ...(run.onMismatch === undefined ? {} : { onMismatch: run.onMismatch }),
     echoes: run.echoes,
     lateMs: OPERATOR_TIMEOUT_MS + 50,
     refusesOperations: run.flow === '2-legged',
   });
   const operatorUrl = await operator.listen();
-  const server = await startServerUnderTest(run, operatorUrl);
+  const trusted = certificate === undefined ? undefined : await trustedFile(certificate);
+  const server = await startServerUnderTest(run, operatorUrl, trusted);
   const oldestSeconds = run.flow === '3-legged' ? CONSENT_RESULT_SECONDS : KEEP_FACTS_SECONDS;
   const tally = new Tally(truth, oldestSeconds * 1000);
   const pool = new Pool(server.url, { connections: CLIENTS, headersTimeout: 0 });
@@ -86,11 +104,12 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
   const giveUpAfterMs =
     REQUEST_TIMEOUT_MS +
     (run.without === 'time-limit' ? GIVEN_UP_WITHOUT_LIMIT_AFTER_MS : GIVEN_UP_AFTER_MS);
+  const handsOutStrays = run.onMismatch === 'refuses';
   const wrong = (): Wrongness => ({
     wrongAnswers: tally.wrongAnswers,
     falseForUnknown: tally.falseForUnknown,
     tokensSeenTwice: operator.history.tokensSeenTwice,
-    tokensOnAnotherSubject: operator.history.tokensOnAnotherSubject,
+    tokensOnAnotherSubject: handsOutStrays ? 0 : operator.history.tokensOnAnotherSubject,
     billedTwice: operator.history.billedTwice,
     promptsWhileOneLived: operator.history.promptsWhileOneLived,
     withoutAnEnd: tally.withoutAnEnd,
@@ -107,6 +126,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     await pool.destroy();
     await operator.close();
     await server.stop();
+    if (trusted !== undefined) await rm(trusted);
   }
   const { history } = operator;
   return {
@@ -115,6 +135,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     answers: tally.answers,
     refusals: tally.refusals,
     faults: history.faults,
+    strayTokensRefused: handsOutStrays ? history.tokensOnAnotherSubject : 0,
     latestMs: tally.latestMs,
     wrong: wrong(),
   };
@@ -122,14 +143,17 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
 
 /** The limits of the run, small enough for faults to cost little time. */
 function startServerUnderTest(
-  { flow, echoes, without }: ChaosRun,
+  { flow, echoes, http2, onMismatch, without }: ChaosRun,
   operatorUrl: string,
+  trusted: string | undefined,
 ): Promise<ForkedServer> {
   const hasLimits = without !== 'time-limit';
   const settings = {
     ...askingOperator(operatorUrl, flow),
     ...SHORT_CONSENTS,
-    OPERATOR_CORRELATOR_ECHO: echoes ? 'auto' : 'never',
+    ...(trusted === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusted }),
+    OPERATOR_CORRELATOR_ECHO: echoes || http2 === true ? 'auto' : 'never',
+    OPERATOR_TOKEN_MISMATCH: onMismatch === 'refuses' ? 'refused' : 'accepted',
     OPERATOR_DATE_MARGIN_HOURS: without === 'date-margin' ? '0' : '48',
     OPERATOR_TIMEOUT_MS: String(hasLimits ? OPERATOR_TIMEOUT_MS : UNLIMITED_MS),
     REQUEST_TIMEOUT_MS: String(hasLimits ? REQUEST_TIMEOUT_MS : UNLIMITED_MS),
@@ -142,6 +166,13 @@ function startServerUnderTest(
   return ForkedServer.start(SERVER_UNDER_TEST, settings, {
     arguments: without === undefined ? [] : [without],
   });
+}
+
+/** Where a process finds a certificate that it is to trust. */
+async function trustedFile({ cert }: Certificate): Promise<string> {
+  const file = join(tmpdir(), `chaos-${randomUUID()}.pem`);
+  await writeFile(file, cert);
+  return file;
 }
 
 async function ask(

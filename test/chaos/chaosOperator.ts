@@ -1,14 +1,18 @@
-import type { Socket } from 'node:net';
 import { History } from './history.ts';
 import type { Random } from '../random.ts';
 import type { Truth } from './truth.ts';
-import { toBytes, WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
+import { WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
+import type { Certificate } from '../tls/certificate.ts';
+import { Http2Front } from './http2Front.ts';
+import { Http1Line, type ReplyLine } from './replyLine.ts';
 
 /** What can go wrong with one exchange, beside nothing. */
 const FAULTS = {
   none: 110,
   /** The connection breaks before the operator does anything. */
   'reset before': 3,
+  /** Over HTTP/2: by a refusal of the stream, or by GOAWAY. Nothing has been done. */
+  'refuses unprocessed': 3,
   /** The operator does what it was asked, and the connection breaks. */
   'reset after': 3,
   'never answers': 1,
@@ -51,20 +55,29 @@ export interface ChaosSettings {
    * prompted for a minute then: the run would stand still.
    */
   readonly refusesOperations: boolean;
+  /** Speaks HTTP/2 with this certificate; in plain HTTP/1.1 where absent. */
+  readonly http2?: Certificate;
+  /**
+   * What a lookup does with the token of another number: refuses it, or answers about the token's number.
+   * The first has its token endpoint hand out tokens of others where nothing is echoed.
+   */
+  readonly onMismatch?: 'refuses' | 'answers by the token';
   /** How many of its exchanges fail in one way or another, of 1; as its weights say where absent. */
   readonly faultShare?: number;
 }
 
 const EXPIRES_IN_SECONDS = 20;
 
-/** An operator at the level of TCP that tells the truth, and fails in every way that a network can. */
+const TOKEN_PATH = '/oauth/v1/token';
+
+/** An operator at the level of the wire that tells the truth, and fails in every way that a network can. */
 export class ChaosOperator {
   readonly history = new History();
   readonly #truth: Truth;
   readonly #random: Random;
   readonly #settings: ChaosSettings;
   readonly #faults: Readonly<Record<Fault, number>>;
-  readonly #server = new WireServer((socket, request) => this.#exchange(socket, request));
+  readonly #server: Pick<WireServer, 'listen' | 'close'>;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #tokens = new Map<string, Token>();
   readonly #consents = new Map<string, Consent>();
@@ -77,6 +90,17 @@ export class ChaosOperator {
     this.#random = random;
     this.#settings = settings;
     this.#faults = weightsOf(settings.faultShare);
+    const later = (ms: number, action: () => void): void => this.#later(ms, action);
+    const { http2 } = settings;
+    this.#server =
+      http2 === undefined
+        ? new WireServer((socket, request) => this.#exchange(new Http1Line(socket, later), request))
+        : new Http2Front(
+            http2,
+            later,
+            () => random.chance(0.05),
+            (line, request) => this.#exchange(line, request),
+          );
   }
 
   listen(): Promise<string> {
@@ -88,35 +112,38 @@ export class ChaosOperator {
     return this.#server.close();
   }
 
-  #exchange(socket: Socket, request: WireRequest): void {
+  #exchange(line: ReplyLine, request: WireRequest): void {
     this.history.exchanges += 1;
     const fault = this.#random.weighted<Fault>(this.#faults, 'none');
     this.history.fault(fault);
     switch (fault) {
       case 'reset before':
-        socket.resetAndDestroy();
+        line.reset();
+        return;
+      case 'refuses unprocessed':
+        if (!line.refuse()) this.#answer(line, request, 'none');
         return;
       case 'never answers':
         return;
       case 'server error':
-        this.#write(socket, this.#refusal(request, this.#random.pick([500, 502, 503, 504])));
+        line.send(this.#refusal(request, this.#random.pick([500, 502, 503, 504])));
         return;
       case 'refuses':
-        this.#write(socket, this.#refusal(request, this.#refusedBy(request, [401, 403, 404, 422])));
+        line.send(this.#refusal(request, this.#refusedBy(request, [401, 403, 404, 422])));
         return;
       case 'is rate limited':
-        this.#write(socket, this.#refusal(request, 429));
+        line.send(this.#refusal(request, 429));
         return;
       case 'redirects':
-        this.#write(socket, this.#refusal(request, this.#refusedBy(request, [301, 302, 307, 308])));
+        line.send(this.#refusal(request, this.#refusedBy(request, [301, 302, 307, 308])));
         return;
       case 'speaks no HTTP':
-        socket.end(
+        line.garble(
           this.#random.pick(['\0\u0001\u0002', 'HTTP/9.9 ???\r\n\r\n', '{"swapped":false}']),
         );
         return;
       default:
-        this.#answer(socket, request, fault);
+        this.#answer(line, request, fault);
     }
   }
 
@@ -128,57 +155,59 @@ export class ChaosOperator {
   }
 
   /** Does what it was asked, then lets the fault have the reply. */
-  #answer(socket: Socket, request: WireRequest, fault: Fault): void {
+  #answer(line: ReplyLine, request: WireRequest, fault: Fault): void {
+    line.actOn();
     const reply = this.#process(request);
     const other = this.#lastReplies.get(request.path);
     if (reply.status === 200) this.#lastReplies.set(request.path, reply);
-    const bytes = toBytes(reply);
     switch (fault) {
       case 'reset after':
-        socket.resetAndDestroy();
+        line.reset();
         return;
       case 'answers late':
-        this.#later(this.#settings.lateMs, () => socket.write(bytes));
+        this.#later(this.#settings.lateMs, () => line.send(reply));
         return;
       case 'drips in time':
-        this.#drip(socket, bytes, 16, 2);
+        line.drip(reply, 16, 2);
         return;
       case 'drips without an end':
-        this.#drip(
-          socket,
-          bytes.replace('\r\n\r\n', `\r\nx-pad: ${'.'.repeat(4000)}\r\n\r\n`),
-          8,
-          20,
-        );
+        line.drip({ ...reply, body: reply.body + ' '.repeat(4000) }, 8, 20);
         return;
       case 'cuts the body':
-        socket.end(toBytes(reply, Buffer.byteLength(reply.body) + 1 + this.#random.below(20)));
+        line.cut(reply, 1 + this.#random.below(20));
         return;
       case 'surplus reply':
-        socket.write(bytes);
-        if (other !== undefined) {
-          this.#later(this.#random.below(6), () => socket.write(toBytes(other)));
-        }
+        line.send(reply);
+        if (other !== undefined) this.#later(this.#random.below(6), () => line.send(other));
         return;
       case "another's reply":
-        // Where no correlator is echoed, nobody could tell whose reply it is.
-        socket.write(other === undefined || !this.#settings.echoes ? bytes : toBytes(other));
+        line.send(this.#anothers(request, other) ?? reply);
         return;
       case 'answers nonsense':
-        this.#write(socket, this.#nonsense(reply));
+        line.send(this.#nonsense(reply));
         return;
       case 'sends too much':
-        this.#write(socket, { ...reply, body: reply.body + ' '.repeat(70_000) });
+        line.send({ ...reply, body: reply.body + ' '.repeat(70_000) });
         return;
       default:
-        socket.write(bytes);
+        line.send(reply);
     }
+  }
+
+  /** Where no correlator is echoed, only that of a token request can be told from the right one. */
+  #anothers(request: WireRequest, other: WireReply | undefined): WireReply | undefined {
+    if (this.#settings.echoes) return other;
+    const isToken = request.path === TOKEN_PATH;
+    if (!isToken || this.#settings.onMismatch !== 'refuses') return undefined;
+    const number = this.#truth.pick(this.#random, Date.now());
+    const scope = new URLSearchParams(request.body).get('scope') ?? '';
+    return this.#random.chance(0.5) ? other : this.#issue(request, { number, scope });
   }
 
   #process(request: WireRequest): WireReply {
     const form = new URLSearchParams(request.body);
     switch (request.path) {
-      case '/oauth/v1/token':
+      case TOKEN_PATH:
         return this.#issue(request, {
           number: numberOf(form.get('username')),
           scope: form.get('scope') ?? '',
@@ -241,7 +270,8 @@ export class ChaosOperator {
     const isCheck = request.path.endsWith('/check');
     const body = JSON.parse(request.body) as { phoneNumber?: string; maxAge?: number };
     const fits = token.scope === (isCheck ? 'check-sim-swap' : 'retrieve-sim-swap-date');
-    if (!fits || (body.phoneNumber ?? token.number) !== token.number) {
+    const isOwn = (body.phoneNumber ?? token.number) === token.number;
+    if (!fits || (!isOwn && this.#settings.onMismatch !== 'answers by the token')) {
       this.history.tokensOnAnotherSubject += 1;
       return this.#reply(request, 403, { code: 'INVALID_TOKEN_CONTEXT' });
     }
@@ -316,21 +346,6 @@ export class ChaosOperator {
     ]);
     const status = this.#random.pick([200, 200, 200, 200, 201, 204, 206]);
     return { ...reply, status, body: status === 204 ? '' : body };
-  }
-
-  #write(socket: Socket, reply: WireReply): void {
-    socket.write(toBytes(reply));
-  }
-
-  #drip(socket: Socket, bytes: string, pieceLength: number, everyMs: number): void {
-    let at = 0;
-    const piece = (): void => {
-      if (socket.destroyed || at >= bytes.length) return;
-      socket.write(bytes.slice(at, at + pieceLength));
-      at += pieceLength;
-      this.#later(everyMs, piece);
-    };
-    piece();
   }
 
   #later(ms: number, action: () => void): void {

@@ -28,25 +28,49 @@ if (
   process.exit(1);
 }
 
-/** Both flows, and an operator that never echoes a correlator. */
-const STRETCHES: readonly (Pick<ChaosRun, 'flow' | 'echoes'> & { readonly share: number })[] = [
-  { flow: '2-legged', echoes: true, share: 0.5 },
-  { flow: '3-legged', echoes: true, share: 0.3 },
-  { flow: '2-legged', echoes: false, share: 0.2 },
+type Stretch = Omit<ChaosRun, 'exchanges' | 'seed' | 'without' | 'until'> & {
+  readonly title: string;
+  readonly share: number;
+};
+
+/** Both flows, and operators that never echo a correlator. */
+const STRETCHES: readonly Stretch[] = [
+  { title: '2-legged, echoing', flow: '2-legged', echoes: true, share: 0.4 },
+  { title: '3-legged, echoing', flow: '3-legged', echoes: true, share: 0.2 },
+  {
+    title: '2-legged, not echoing, answers by the token',
+    flow: '2-legged',
+    echoes: false,
+    onMismatch: 'answers by the token',
+    share: 0.1,
+  },
+  {
+    title: '2-legged, HTTP/2, not echoing',
+    flow: '2-legged',
+    echoes: false,
+    http2: true,
+    share: 0.2,
+  },
+  {
+    title: '2-legged, not echoing, refuses tokens of other numbers',
+    flow: '2-legged',
+    echoes: false,
+    onMismatch: 'refuses',
+    share: 0.1,
+  },
 ];
 
 let isWrong = false;
-for (const { flow, echoes, share } of STRETCHES) {
+for (const { title, share, ...stretch } of STRETCHES) {
   const startedAtMs = performance.now();
   const findings = await runChaos({
     exchanges: Math.ceil(exchanges * share),
     seed,
-    flow,
-    echoes,
     without,
+    ...stretch,
   });
   const seconds = (performance.now() - startedAtMs) / 1000;
-  process.stdout.write(report(`${flow}, ${echoes ? 'echoing' : 'not echoing'}`, findings, seconds));
+  process.stdout.write(report(title, findings, seconds));
   isWrong ||= wrongnessOf(findings.wrong) > 0;
 }
 process.stdout.write(`seed ${seed}: ${isWrong ? 'WRONG' : 'nothing wrong'}\n`);
@@ -72,6 +96,7 @@ function report(title: string, findings: Findings, seconds: number): string {
     row('exchanges', findings.exchanges),
     row('lookups made', findings.lookups),
     row('answers', findings.answers),
+    row('stray tokens refused', findings.strayTokensRefused),
     row('latest answer past its deadline, ms', Math.max(0, findings.latestMs).toFixed(0)),
     '  faults\n',
     list(faults),

@@ -13,6 +13,7 @@ import type { ConsentStore } from '../../src/tokens/consents/consentStore.ts';
 import type { Ask, History } from './history.ts';
 import { StrictOperator, type Offences } from './strictOperator.ts';
 import { callerNamed } from '../values.ts';
+import { servedBy } from '../lookups/servedBy.ts';
 
 /** What must be zero, each. */
 export interface Wrongness extends Offences {
@@ -114,7 +115,7 @@ async function makeRequest(
     waitMs: patienceMs,
   };
   const executor = new Executor(
-    { of: () => ({ name: 'operator', offer: OFFER, route: replica }) },
+    servedBy({ name: 'operator', offer: OFFER, route: replica }),
     request,
   );
   const over = new AbortController();

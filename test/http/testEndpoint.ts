@@ -1,13 +1,15 @@
 import type { Clock } from '../../src/clock.ts';
-import { EchoPolicy, type EchoSetting } from '../../src/http/echo.ts';
+import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
+import type { Http2Setting } from '../../src/http/connections/httpVersion.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
 import { Circuit } from '../../src/http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
 import type { Log } from '../../src/log.ts';
+import { systemClock } from '../../src/systemClock.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** When every exchange of these tests leaves. */
@@ -20,6 +22,11 @@ interface Options {
   readonly timeoutMs?: number;
   readonly echo?: EchoSetting;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly http2?: Http2Setting;
+  readonly connections?: number;
+  readonly silent?: SilentReplies;
+  readonly clock?: Clock;
+  readonly log?: Log;
 }
 
 /** An endpoint with its own connections, closed with the test that made it. */
@@ -27,13 +34,13 @@ export class TestEndpoint implements AsyncDisposable {
   readonly endpoint: Endpoint;
   #count = 0;
 
-  constructor(url: string, { timeoutMs = AMPLE_MS, echo = 'auto', headers = {} }: Options = {}) {
-    const replyCheck = new EchoPolicy(echo);
+  constructor(url: string, options: Options = {}) {
+    const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
+    const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
+    const replyCheck = new EchoPolicy(echo, silent, clock);
     this.endpoint = new Endpoint(
-      { url, timeoutMs, connections: 256, replyCheck, headers },
-      {
-        abortListeners: new AbortListeners(),
-      },
+      { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck, headers },
+      { abortListeners: new AbortListeners(), clock, log },
     );
   }
 

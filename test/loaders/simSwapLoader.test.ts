@@ -14,6 +14,7 @@ import type {
 import type { Offer } from '../../src/lookups/plan.ts';
 import { fieldsOf } from '../askedFields.ts';
 import { ALICE, BOB, changed, checked, hours, callerNamed } from '../values.ts';
+import { servedBy } from '../lookups/servedBy.ts';
 
 const OFFER: Offer = {
   operations: new Set(['retrieve-date', 'check']),
@@ -67,17 +68,14 @@ class CountingRoute implements LookupRoute {
 
 function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Error])[] = []) {
   const route = new CountingRoute(new Map(lines));
-  const executor = new Executor(
-    { of: () => ({ name: 'operator', offer: OFFER, route }) },
-    {
-      caller: callerNamed('bank'),
-      purpose: 'fraud-prevention',
-      correlator: createCorrelator(undefined),
-      cameInAtMs: 0,
-      signal: new AbortController().signal,
-      deadlineMs: Infinity,
-    },
-  );
+  const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {
+    caller: callerNamed('bank'),
+    purpose: 'fraud-prevention',
+    correlator: createCorrelator(undefined),
+    cameInAtMs: 0,
+    signal: new AbortController().signal,
+    deadlineMs: Infinity,
+  });
   return { route, loader: fieldsOf(createSimSwapLoader(executor)) };
 }
 

@@ -15,6 +15,7 @@ import { told, type Told } from '../askedFields.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, hours, callerNamed } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
+import { servedBy } from './servedBy.ts';
 
 export const DATE: Question = { asks: 'date' };
 
@@ -86,7 +87,7 @@ export class AskedConsents {
   ): Promise<readonly (Told | Error)[]> {
     const lookups = this.replica(replica);
     const executor = new Executor(
-      { of: () => ({ name: 'operator', offer: OFFER, route: lookups }) },
+      servedBy({ name: 'operator', offer: OFFER, route: lookups }),
       this.request(settings),
     );
     await executor.ask(number, questions);

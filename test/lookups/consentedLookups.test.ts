@@ -16,6 +16,7 @@ import { told, type Told } from '../askedFields.ts';
 import { settled, START_MS, TestClock } from '../testClock.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 import { callerNamed } from '../values.ts';
+import { servedBy } from './servedBy.ts';
 
 const NUMBER = '+447700900001' as PhoneNumber;
 const HOUR_MS = 3_600_000;
@@ -107,17 +108,14 @@ describe.each([
       number = NUMBER,
     }: { caller?: string; purpose?: string; signal?: AbortSignal; number?: PhoneNumber } = {},
   ): Promise<(Told | Error)[]> {
-    const executor = new Executor(
-      { of: () => ({ name: 'operator', offer: OFFER, route: lookups }) },
-      {
-        caller: callerNamed(caller),
-        purpose,
-        correlator: createCorrelator(undefined),
-        cameInAtMs: clock.monotonicMs(),
-        signal,
-        deadlineMs: clock.monotonicMs() + 10_000,
-      },
-    );
+    const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route: lookups }), {
+      caller: callerNamed(caller),
+      purpose,
+      correlator: createCorrelator(undefined),
+      cameInAtMs: clock.monotonicMs(),
+      signal,
+      deadlineMs: clock.monotonicMs() + 10_000,
+    });
     return executor
       .ask(number, questions)
       .then(() => questions.map((question) => told(executor.answerTo(number, question))));

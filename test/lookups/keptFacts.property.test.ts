@@ -20,6 +20,7 @@ import { inForm } from '../forms.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
+import { servedBy } from './servedBy.ts';
 
 const OFFER: Offer = {
   operations: new Set(['retrieve-date', 'check']),
@@ -215,17 +216,14 @@ class World {
     };
     const cameInAtMs = clock.monotonicMs();
     const over = new AbortController();
-    const executor = new Executor(
-      { of: () => ({ name: 'operator', offer: OFFER, route }) },
-      {
-        caller: callerNamed(one.caller),
-        purpose: one.purpose,
-        correlator: createCorrelator(undefined),
-        cameInAtMs,
-        signal: over.signal,
-        deadlineMs: cameInAtMs + one.patienceMs,
-      },
-    );
+    const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {
+      caller: callerNamed(one.caller),
+      purpose: one.purpose,
+      correlator: createCorrelator(undefined),
+      cameInAtMs,
+      signal: over.signal,
+      deadlineMs: cameInAtMs + one.patienceMs,
+    });
     const overAt = this.time.sleep(one.patienceMs).then(() => over.abort());
     await executor.ask(one.number, one.questions);
     if (

@@ -17,6 +17,7 @@ import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, hours, callerNamed } from '../values.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
+import { servedBy } from './servedBy.ts';
 
 const WAIT_MS = 3000;
 const LEASE_MS = 13_000;
@@ -133,17 +134,14 @@ describe('lookups with consent in several replicas', () => {
   }
 
   async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
-    const executor = new Executor(
-      { of: () => ({ name: 'operator', offer: OFFER, route: lookups }) },
-      {
-        caller: callerNamed(caller),
-        purpose: 'fraud-prevention',
-        correlator: createCorrelator(undefined),
-        cameInAtMs: clock.monotonicMs(),
-        signal: new AbortController().signal,
-        deadlineMs: clock.monotonicMs() + 10_000,
-      },
-    );
+    const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route: lookups }), {
+      caller: callerNamed(caller),
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator(undefined),
+      cameInAtMs: clock.monotonicMs(),
+      signal: new AbortController().signal,
+      deadlineMs: clock.monotonicMs() + 10_000,
+    });
     await executor.ask(ALICE, [WINDOW]);
     return told(executor.answerTo(ALICE, WINDOW));
   }

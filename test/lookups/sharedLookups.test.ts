@@ -16,6 +16,7 @@ import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { ScriptedRoute } from './scriptedRoute.ts';
+import { servedBy } from './servedBy.ts';
 
 const ANNA: Asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
 const DATE: Question = { asks: 'date' };
@@ -77,16 +78,13 @@ async function ask(
   { asker = ANNA, number = ALICE, signal = new AbortController().signal }: Asking = {},
 ): Promise<(Told | Error)[]> {
   const cameInAtMs = clock.monotonicMs();
-  const executor = new Executor(
-    { of: () => ({ name: 'operator', offer: OFFER, route }) },
-    {
-      ...asker,
-      correlator: createCorrelator(undefined),
-      cameInAtMs,
-      signal,
-      deadlineMs: cameInAtMs + 10_000,
-    },
-  );
+  const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {
+    ...asker,
+    correlator: createCorrelator(undefined),
+    cameInAtMs,
+    signal,
+    deadlineMs: cameInAtMs + 10_000,
+  });
   await executor.ask(number, questions);
   return questions.map((question) => told(executor.answerTo(number, question)));
 }

@@ -14,6 +14,8 @@ export interface AuditEntry {
   /** RFC 3339. */
   readonly time: string;
   readonly event: Asked['event'];
+  /** The name of the operator that is asked. */
+  readonly operator: string;
   readonly caller: AuditedCaller;
   readonly purpose: string;
   /** HMAC-SHA256 under the audit key, in hex. */
@@ -61,16 +63,25 @@ export function auditedRequest(
   };
 }
 
+/** What a line is made with. */
+export interface LineParts {
+  /** The audit key. */
+  readonly key: string;
+  readonly time: string;
+  readonly operator: string;
+}
+
 /** The line before something is asked. Pure. */
 export function entryBefore(
   asked: Asked,
   { caller, purpose, correlator }: AuditedRequest,
-  { key, time }: { key: string; time: string },
+  { key, time, operator }: LineParts,
 ): AuditEntry {
   return {
     audit: 'before',
     time,
     event: asked.event,
+    operator,
     caller,
     purpose,
     number: auditHash(key, asked.number),
@@ -90,9 +101,9 @@ export function entryAfter(before: AuditEntry, ending: Ending, time: string): Au
 export function entryHeard(
   { how, ...heard }: Heard,
   request: AuditedRequest,
-  named: { key: string; time: string },
+  line: LineParts,
 ): AuditEntry {
-  return { ...entryBefore({ event: 'lookup', ...heard }, request, named), audit: how };
+  return { ...entryBefore({ event: 'lookup', ...heard }, request, line), audit: how };
 }
 
 function detailsOf(asked: Asked): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MAX_MAX_AGE_HOURS } from '../../domain/maxAge.ts';
 import { NUMBER_PREFIX } from '../../domain/numberPrefix.ts';
+import { parseAmount } from '../../domain/price.ts';
 import { OPERATIONS } from '../../domain/question.ts';
 import { MAPPED_CODES } from '../../http/errorMap.ts';
 import { ENDPOINT_NAMES } from '../../http/wireSettings.ts';
@@ -10,7 +11,7 @@ import {
   OPERATOR_DEFAULTS,
   STANDARD_PATHS,
 } from '../../operator/operatorDefaults.ts';
-import { addressProblem } from '../address.ts';
+import { addressProblem } from '../../http/address.ts';
 import { TEMPLATE } from './template.ts';
 
 /*
@@ -79,6 +80,13 @@ const plainText = headerText.transform((text) => ({ kind: 'text', text }) as con
 const textOrSecret = z.union([plainText, secret], {
   error: 'must be text that a header can carry, { "file": … } or { "variable": … }',
 });
+
+const amount = z
+  .string()
+  .refine(
+    (text) => parseAmount(text) !== undefined,
+    'must be an amount with at most six decimals, such as "0.0215"',
+  );
 
 const generated = z
   .strictObject({ generated: z.enum(['uuid', 'timestamp']) })
@@ -225,6 +233,16 @@ const operator = z
         documentUrl: address
           .optional()
           .describe('of the document; below the issuer by OpenID Connect Discovery where absent'),
+        hosts: z
+          .array(
+            z
+              .string()
+              .regex(/^[a-z0-9.-]+$/, 'must be the name of a host, without scheme and port'),
+          )
+          .default([])
+          .describe(
+            'where endpoints may lie beside the hosts of these two: our credentials are sent there',
+          ),
       })
       .optional()
       .describe('an OpenID discovery document that names the endpoints, in the place of `authUrl`'),
@@ -426,6 +444,25 @@ const operator = z
       })
       .prefault({})
       .describe('how exchanges are named'),
+    http2: z
+      .enum(['auto', 'never'])
+      .default(DEFAULTS.http2)
+      .describe('`auto` speaks HTTP/2 where the operator takes it'),
+    tokenMismatch: z
+      .enum(['accepted', 'refused'])
+      .default(DEFAULTS.tokenMismatch)
+      .describe('what a lookup does with a token of another number; `refused` if it answers 4xx'),
+    price: z
+      .strictObject({
+        currency: z
+          .string()
+          .regex(/^[A-Z]{3}$/, 'must be a currency by its three letters, such as EUR')
+          .describe('one for all operators'),
+        'retrieve-date': amount.default('0').describe('a text such as `"0.0215"`'),
+        check: amount.default('0').describe('a text such as `"0.0215"`'),
+      })
+      .optional()
+      .describe('what a lookup is billed, for `npm run usage`'),
     headers: z
       .array(
         z.strictObject({

@@ -1,4 +1,5 @@
 import { isNumberPrefix } from '../../domain/numberPrefix.ts';
+import { parseAmount, type Price } from '../../domain/price.ts';
 import type { FailureReach } from '../../errors.ts';
 import type { ErrorRule, MappedCode } from '../../http/errorMap.ts';
 import type { HeaderValue, OperatorHeader } from '../../http/wireSettings.ts';
@@ -20,7 +21,7 @@ import type {
   FlowSettings,
   SignedRequestSettings,
 } from '../../tokens/authorizationSettings.ts';
-import { withoutLastSlash } from '../address.ts';
+import { withoutLastSlash } from '../../http/address.ts';
 import type {
   ClientEntry,
   OperatorEntry,
@@ -74,6 +75,21 @@ export function directoryOf(
   };
 }
 
+/** What an operator bills, as the file has it. */
+export function priceOf({
+  currency,
+  check,
+  'retrieve-date': retrieveDate,
+}: NonNullable<OperatorEntry['price']>): Price {
+  return {
+    currency,
+    microsPerLookup: {
+      'retrieve-date': parseAmount(retrieveDate) ?? 0,
+      check: parseAmount(check) ?? 0,
+    },
+  };
+}
+
 function flowOf({ flow, grant, client }: OperatorEntry, secretOf: ReadSecret): FlowSettings {
   switch (grant?.type) {
     case undefined:
@@ -106,12 +122,13 @@ function authorizationOf({
   if (discovery === undefined) {
     return addressesBelow(withoutLastSlash(authUrl ?? ''), simSwapUrl, paths).authorization;
   }
-  const { issuer, documentUrl } = discovery;
+  const { issuer, documentUrl, hosts } = discovery;
   return {
     from: 'discovery',
     issuer,
     // OpenID Connect Discovery 1.0 §4.1.
     documentUrl: documentUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+    hosts,
   };
 }
 
@@ -193,6 +210,8 @@ function lookupSettingsOf(entry: OperatorEntry, secretOf: ReadSecret): LookupSet
       rules: errors.rules.map(ruleOf),
     },
     correlator: { ...correlator, header: correlator.header.toLowerCase() },
+    http2: entry.http2,
+    tokenMismatch: entry.tokenMismatch,
     headers: entry.headers.map((header) => headerOf(header, secretOf)),
     limits: requestsPerSecond === undefined ? bounds : { ...bounds, requestsPerSecond },
   };

@@ -28,6 +28,7 @@ export interface JudgedExchange {
 /** What is worth saying of an exchange; `undefined` where all went as it may. Pure. */
 export function findingOf(judged: JudgedExchange): Finding | undefined {
   const { endpoint, exchange } = judged;
+  if (judged.kind === 'directory') return findingOfDirectory(judged);
   switch (exchange.kind) {
     case 'fault':
       return findingOfFault(endpoint, exchange.fault);
@@ -35,6 +36,30 @@ export function findingOf(judged: JudgedExchange): Finding | undefined {
       return findingOfReply(judged, exchange.reply);
   }
 }
+
+/** It is the company's own: what it refuses is for the company to mend. */
+function findingOfDirectory({ endpoint, kind, exchange, failure, flaw }: JudgedExchange) {
+  if (failure === undefined) return undefined;
+  switch (exchange.kind) {
+    case 'fault': {
+      const { cause, detail, flaw: check } = exchange.fault;
+      return cause === 'cancelled' ? undefined : warn(NO_DIRECTORY, { endpoint, detail, check });
+    }
+    case 'reply': {
+      const { status } = exchange.reply;
+      const told = { endpoint, status, check: flaw };
+      return failure.code === 'OPERATOR_REFUSED'
+        ? ({
+            level: 'error',
+            message: 'The number directory refused our request.',
+            details: { ...told, setting: addressSetting(kind) },
+          } as const)
+        : warn(NO_DIRECTORY, told);
+    }
+  }
+}
+
+const NO_DIRECTORY = 'The number directory gave no answer that can be used.';
 
 function findingOfReply(judged: JudgedExchange, reply: HttpReply): Finding | undefined {
   const { endpoint } = judged;
@@ -116,6 +141,7 @@ function findingOfDenial(kind: ExchangeKind, told: LogDetails): Finding | undefi
       return warn('The operator denied consent at a lookup that the owner had consented to.', told);
     case 'token-poll':
     case 'client-credentials':
+    case 'directory':
       return undefined;
   }
 }
@@ -172,6 +198,7 @@ function settingFor(
 function errorMemberAt(kind: ExchangeKind): 'code' | 'error' {
   switch (kind) {
     case 'lookup':
+    case 'directory':
       return 'code';
     case 'backchannel-authentication':
     case 'token-poll':
@@ -185,6 +212,8 @@ export function addressSetting(kind: ExchangeKind): string {
   switch (kind) {
     case 'lookup':
       return 'OPERATOR_SIM_SWAP_URL';
+    case 'directory':
+      return 'directory.url of OPERATORS_FILE';
     case 'backchannel-authentication':
     case 'token-poll':
     case 'client-credentials':

@@ -62,6 +62,8 @@ export interface GuardedPost<J extends Judged> {
   readonly make: () => Promise<Post> | Post;
   /** Reads what came of it. */
   readonly judge: (exchange: Exchange) => J;
+  /** Whether its token may have been issued for another number. */
+  readonly isTokenUnproven?: boolean;
   /** Whether this is the retry already. */
   readonly isRetry?: boolean;
 }
@@ -110,10 +112,20 @@ export class GuardedEndpoint {
     });
   }
 
+  /** Breaks what is still under way and closes the connections. */
+  close(): Promise<void> {
+    return this.#endpoint.close();
+  }
+
+  /** What came of late may have been another request's: fresh connections for a while, or until an echo. */
+  distrust(): void {
+    this.#endpoint.distrust();
+  }
+
   async #retry<J extends Judged>(request: GuardedPost<J>, first: Attempt<J>): Promise<Outcome<J>> {
     const attempts = leftOf(first);
     const over: Outcome<J> = { judged: first.judged, attempts, mayRetryWithNewToken: false };
-    const decision = this.#decide(first.exchange, request.urgency);
+    const decision = this.#decide(first.exchange, request);
     if (decision.retry === 'none') return over;
     // A lookup with a new token is two exchanges.
     if (!this.#guards.budget.take(decision.retry === 'new-token' ? 2 : 1)) return over;
@@ -127,7 +139,10 @@ export class GuardedEndpoint {
     };
   }
 
-  #decide(exchange: Exchange, urgency: Urgency): RetryDecision {
+  #decide<J extends Judged>(
+    exchange: Exchange,
+    { urgency, isTokenUnproven = false }: GuardedPost<J>,
+  ): RetryDecision {
     if (exchange === CIRCUIT_OPEN) return { retry: 'none' };
     const { kind, rules, clock } = this.#guards;
     return this.#guards.decideRetry(
@@ -136,6 +151,7 @@ export class GuardedEndpoint {
         exchange,
         retryAfterSeconds: retryAfterOf(exchange, clock.nowMs()),
         timeLeftMs: this.#timeLeftMs(urgency),
+        isTokenUnproven,
       },
       rules,
     );

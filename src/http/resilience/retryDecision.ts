@@ -1,9 +1,9 @@
 import type { Exchange, TransportFault } from '../exchange.ts';
 import { leavesInDoubt } from '../refusal.ts';
 
-/** The operator's endpoints, as far as retries tell them apart (design §5, second table). */
+/** Endpoints, as far as retries tell them apart (design §5, second table); the directory is the company's own. */
 export type ExchangeKind =
-  'backchannel-authentication' | 'token-poll' | 'client-credentials' | 'lookup';
+  'backchannel-authentication' | 'token-poll' | 'client-credentials' | 'lookup' | 'directory';
 
 /** One exchange that is over, and what bears on trying again. */
 export interface FinishedExchange {
@@ -12,6 +12,8 @@ export interface FinishedExchange {
   /** `Retry-After` of its reply, if it has one. */
   readonly retryAfterSeconds: number | undefined;
   readonly timeLeftMs: number;
+  /** Whether the token of a lookup may have been issued for another number. */
+  readonly isTokenUnproven?: boolean;
 }
 
 /** What the operator's onboarding and the settings allow. */
@@ -59,6 +61,7 @@ function byFault(
   if (cause === 'cancelled' || cause === 'invalid-reply') return NONE;
   switch (kind) {
     case 'client-credentials':
+    case 'directory':
       return again('same');
     case 'backchannel-authentication':
       return sent ? NONE : again('same');
@@ -71,15 +74,17 @@ function byFault(
 
 function byStatus(
   status: number,
-  { kind, retryAfterSeconds }: FinishedExchange,
+  { kind, retryAfterSeconds, isTokenUnproven = false }: FinishedExchange,
   rules: RetryRules,
 ): RetryDecision {
   const afterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
   switch (kind) {
     case 'lookup':
-      if (status === 401) return rules.canTakeNewToken ? again('new-token') : NONE;
+      if (status === 401 || (status === 403 && isTokenUnproven))
+        return rules.canTakeNewToken ? again('new-token') : NONE;
       return isServerError(status) ? onDoubt(rules, afterMs) : NONE;
     case 'client-credentials':
+    case 'directory':
       if (status === 429) return afterMs === undefined ? NONE : again('same', afterMs);
       return isServerError(status) ? again('same', afterMs) : NONE;
     // Whatever the operator answers, it may have prompted the owner before.

@@ -42,7 +42,11 @@ function before(number = ALICE) {
 }
 
 function lineBefore(one: AskedLookup) {
-  return entryBefore(one, auditedRequest(one.request, KEY), { key: KEY, time: TIME });
+  return entryBefore(one, auditedRequest(one.request, KEY), {
+    key: KEY,
+    time: TIME,
+    operator: 'first-operator',
+  });
 }
 
 function after(one: AskedLookup) {
@@ -61,6 +65,7 @@ describe('an entry', () => {
       audit: 'after',
       time: TIME,
       event: 'lookup',
+      operator: 'first-operator',
       caller: { issuer: 'https://issuer.example', subject: auditHash(KEY, 'alice'), client: 'app' },
       purpose: 'fraud-prevention',
       number: auditHash(KEY, ALICE),

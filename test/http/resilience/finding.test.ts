@@ -3,6 +3,7 @@ import type { LookupFailure } from '../../../src/errors.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { findingOf } from '../../../src/http/resilience/finding.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
+import { judgeDirectoryReply } from '../../../src/operator/directoryReply.ts';
 import { judgeCheck } from '../../../src/operator/responses.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../../src/tokens/tokenResponses.ts';
 import { START_MS } from '../../testClock.ts';
@@ -36,6 +37,8 @@ function judge(kind: ExchangeKind, exchange: Exchange): object {
       return judgeAcknowledgement(exchange, START_MS);
     case 'token-poll':
       return judgePoll(exchange, START_MS);
+    case 'directory':
+      return judgeDirectoryReply(exchange);
   }
 }
 
@@ -204,5 +207,22 @@ describe("the log names the operator's word, from a list, and the setting that h
   it('says that a reply was left out which may be that of another request', () => {
     const exchange = { ...replied(400, { error: 'access_denied' }), isUnproven: true };
     expect(told('token-poll', exchange)).toBe('warn, status: 400, check: no correlator');
+  });
+});
+
+describe('of the number directory', () => {
+  it.each<[string, Exchange, string]>([
+    ['an answer', replied(200, { operator: 'first' }), 'nothing'],
+    ['no operator', replied(200, { operator: null }), 'nothing'],
+    ['HTML', replied(200, '<html></html>'), 'warn, status: 200, check: no JSON'],
+    [
+      'a wrong type',
+      replied(200, { operator: 7 }),
+      'warn, status: 200, check: wrong type of operator',
+    ],
+    ['a refusal', replied(401, {}), 'error, status: 401, setting: directory.url of OPERATORS_FILE'],
+    ['trouble', replied(503, {}), 'warn, status: 503'],
+  ])('%s', (_, exchange, finding) => {
+    expect(told('directory', exchange)).toBe(finding);
   });
 });

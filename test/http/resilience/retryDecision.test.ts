@@ -20,6 +20,8 @@ interface Case {
   readonly 'token-poll': Row;
   readonly 'client-credentials': Row;
   readonly lookup: Row;
+  /** As a token request: neither is billed, and neither prompts. */
+  readonly directory: Row;
   /** With `OPERATOR_RETRY_LOOKUPS=true`. */
   readonly lookupRetried?: Row;
 }
@@ -34,6 +36,7 @@ const rows = (
   'backchannel-authentication': backchannel,
   'token-poll': poll,
   'client-credentials': token,
+  directory: token,
   lookup,
   lookupRetried,
 });
@@ -106,6 +109,7 @@ const KINDS: readonly ExchangeKind[] = [
   'token-poll',
   'client-credentials',
   'lookup',
+  'directory',
 ];
 
 describe.each(TABLE)('after $failure', (row) => {

@@ -137,7 +137,7 @@ export class SignedIn {
       body,
       signal: signal ?? null,
       ...(typeof body === 'string' ? {} : { duplex: 'half' }),
-    } as RequestInit);
+    });
     const text = await response.text();
     const { data, errors = [] } = JSON.parse(text) as {
       data?: unknown;

@@ -1,0 +1,63 @@
+import type { WireName } from '../operator/wires.ts';
+
+/** Which of the operator's servers is asked, and from where: on this machine, or behind the network. */
+export interface Place {
+  readonly wire: WireName;
+  readonly distance: 'near' | 'far';
+}
+
+/** The limit, which makes its own work. */
+export interface RawContestant extends Place {
+  readonly kind: 'raw';
+  readonly connections: RawConnections;
+}
+
+/** Kept alive, a fresh one for each lookup, or a few with many streams. */
+export type RawConnections = 'kept' | 'fresh for lookups' | 'HTTP/2';
+
+/** What a team would write instead. */
+export interface OtherServer extends Place {
+  readonly kind: 'other';
+  readonly program: 'mercurius' | 'restDataSource' | 'tunedApollo';
+}
+
+export interface OurServer extends Place {
+  readonly kind: 'ours';
+  /** With callers' tokens, quotas and an audit log. */
+  readonly isInProduction: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  /** Several of the same kind differ by this. */
+  readonly instance: number;
+}
+
+/** What takes part. Contestants that are equal are one process. */
+export type Contestant = RawContestant | OtherServer | OurServer;
+
+/** Raw undici. */
+export function raw(
+  connections: RawConnections = 'kept',
+  { wire = 'plain', distance = 'near' }: Partial<Place> = {},
+): RawContestant {
+  return { kind: 'raw', connections, wire, distance };
+}
+
+/** A server of another make. */
+export function other(
+  program: OtherServer['program'],
+  { wire = 'plain', distance = 'near' }: Partial<Place> = {},
+): OtherServer {
+  return { kind: 'other', program, wire, distance };
+}
+
+/** A server of ours; plain, near, with the default settings and without callers, where not said otherwise. */
+export function ours(differences: Partial<Omit<OurServer, 'kind'>> = {}): OurServer {
+  return {
+    kind: 'ours',
+    wire: 'plain',
+    distance: 'near',
+    isInProduction: false,
+    settings: {},
+    instance: 1,
+    ...differences,
+  };
+}

@@ -1,0 +1,103 @@
+import type { TLSSocket } from 'node:tls';
+import { Pool, type buildConnector } from 'undici';
+import type { Clock } from '../../clock.ts';
+import type { ReplyReader } from '../replyReader.ts';
+import { SpareConnections } from './spareConnections.ts';
+import type { OnConnected, TlsConnector } from './tlsConnector.ts';
+
+/** Kept for so long between exchanges where the server does not say for how long it keeps them. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** What the connections of one endpoint share. */
+export interface Http1Parts {
+  readonly url: URL;
+  /** `undefined` in plain text. */
+  readonly connector: TlsConnector | undefined;
+  readonly clock: Clock;
+  /** Names and values, in turn, of the headers of each request. */
+  readonly headers: readonly string[];
+  readonly timeoutMs: number;
+  /** Open at a time, of those that are kept and of those that are not. */
+  readonly connections: number;
+}
+
+/** The HTTP/1.1 connections of one endpoint: one exchange at a time on each, nothing pipelined. */
+export class Http1Connections {
+  /** Carry one exchange after the other. */
+  readonly #kept: Pool;
+  /** Carry one exchange and are closed. */
+  readonly #fresh: Pool;
+  readonly #spares: SpareConnections | undefined;
+  readonly #path: string;
+  readonly #headers: readonly string[];
+
+  constructor(parts: Http1Parts) {
+    this.#path = parts.url.pathname;
+    this.#headers = parts.headers;
+    const { connector, clock, connections } = parts;
+    if (connector === undefined) {
+      this.#kept = createPool(parts, { timeout: parts.timeoutMs });
+      this.#fresh = createPool(parts, { timeout: parts.timeoutMs });
+    } else {
+      const spares = new SpareConnections(connector, clock, connections);
+      this.#spares = spares;
+      this.#kept = createPool(parts, (_, callback) =>
+        connector.connect(['http/1.1'], handTo(callback)),
+      );
+      this.#fresh = createPool(parts, (_, callback) => spares.take(handTo(callback)));
+    }
+  }
+
+  carry(reader: ReplyReader, needsFreshConnection: boolean): void {
+    const { contentType, correlator, headers, body } = reader.post;
+    reader.way = needsFreshConnection ? 'fresh connection' : 'kept connection';
+    (needsFreshConnection ? this.#fresh : this.#kept).dispatch(
+      {
+        path: this.#path,
+        method: 'POST',
+        headers: this.#headers.concat(
+          'content-type',
+          contentType,
+          'x-correlator',
+          correlator,
+          headers,
+        ),
+        body,
+        reset: needsFreshConnection,
+      },
+      reader,
+    );
+  }
+
+  /** Keeps a connection that has carried nothing. */
+  keepSpare(socket: TLSSocket): void {
+    this.#spares?.add(socket);
+  }
+
+  async close(): Promise<void> {
+    this.#spares?.close();
+    await Promise.all([this.#kept.destroy(), this.#fresh.destroy()]);
+  }
+}
+
+type Connect = NonNullable<Pool.Options['connect']>;
+
+function createPool({ url, connections }: Http1Parts, connect: Connect): Pool {
+  return new Pool(url.origin, {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    connect,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+function handTo(callback: buildConnector.Callback): OnConnected {
+  return (connected) => {
+    if (connected instanceof Error) callback(connected, null);
+    else callback(null, connected);
+  };
+}

@@ -1,0 +1,322 @@
+import {
+  connect,
+  constants,
+  sensitiveHeaders,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
+} from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import { errors } from 'undici';
+import type { Carrier, ReplyReader } from '../replyReader.ts';
+import { errorName } from '../../errors.ts';
+import { singleValue } from '../singleValue.ts';
+
+/** More at a time are not sent on one connection, whatever the server allows. */
+const MAX_STREAMS = 100;
+
+/** After so many cancelled streams a connection takes no more: servers take many for an attack (CVE-2023-44487). */
+const MAX_CANCELLED = 100;
+
+/** Shorter than the idle limits of common gateways (60 to 75 s), which may cut without a word. */
+const IDLE_MS = 55_000;
+
+/** More in the head of a reply is refused, as over HTTP/1.1. */
+const MAX_HEADER_BYTES = 16 * 1024;
+
+const NEVER_INDEXED = ['authorization', 'x-correlator'];
+
+/** By these a server says that it does not speak HTTP/2 with us (RFC 9113 §7). */
+const WANTS_NO_HTTP2: ReadonlySet<number> = new Set([
+  constants.NGHTTP2_HTTP_1_1_REQUIRED,
+  constants.NGHTTP2_INADEQUATE_SECURITY,
+]);
+
+/** Of a connection, to those who give it exchanges to carry. */
+export interface ConnectionEvents {
+  /** It may take a stream more than before. */
+  hasRoom(): void;
+  /** It takes no further streams. */
+  retired(connection: Http2Connection): void;
+  /** It is proven that the server has not acted on this exchange: GOAWAY as it shuts down. */
+  returned(reader: ReplyReader): void;
+  replied(): void;
+  /** It ended, or is to end, without one reply. */
+  broke(isFinal: boolean, detail: string): void;
+}
+
+/**
+ * One HTTP/2 connection. Each exchange has a stream of its own, by which its reply is known (RFC 9113 §5.1.1);
+ * a stream that ends early leaves the others alone. Until the server's settings are here, one stream is sent.
+ */
+export class Http2Connection {
+  readonly #session: ClientHttp2Session;
+  readonly #socket: TLSSocket;
+  readonly #head: readonly string[];
+  readonly #events: ConnectionEvents;
+  readonly #streams = new Set<Http2Stream>();
+  #limit = 1;
+  #isConnected = false;
+  #isRetired = false;
+  #hasReplied = false;
+  #hasBroken = false;
+  #cancelled = 0;
+  /** Counts what came on any stream: a connection that stays silent may be dead. */
+  #heard = 0;
+
+  /** `head` holds the names and values, in turn, that begin each request. */
+  constructor(
+    origin: string,
+    socket: TLSSocket,
+    head: readonly string[],
+    events: ConnectionEvents,
+  ) {
+    this.#socket = socket;
+    this.#head = head;
+    this.#events = events;
+    this.#session = connect(origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES },
+    });
+    this.#session
+      .on('connect', () => {
+        this.#isConnected = true;
+        this.#session.setTimeout(IDLE_MS, () => this.#idle());
+        this.#events.hasRoom();
+      })
+      .on('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => {
+        this.#limit = Math.min(maxConcurrentStreams, MAX_STREAMS);
+        this.#events.hasRoom();
+      })
+      .on('goaway', (code, lastStreamId) => this.#goAway(code, lastStreamId))
+      // Streams hear of it too.
+      .on('error', (error) => this.#broke(false, errorName(error)))
+      .on('close', () => this.#closed());
+  }
+
+  get hasRoom(): boolean {
+    return this.#isConnected && !this.#isRetired && this.#streams.size < this.#limit;
+  }
+
+  /** Whether it waits for nothing and has no room all the same: another connection would help. */
+  get isFull(): boolean {
+    return this.#limit > 0 && this.#streams.size >= this.#limit && this.#hasReplied;
+  }
+
+  carry(reader: ReplyReader): void {
+    if (this.#streams.size === 0) this.#session.ref();
+    const { contentType, correlator, headers, body } = reader.post;
+    const head = this.#head.concat(
+      'content-type',
+      contentType,
+      'content-length',
+      String(Buffer.byteLength(body)),
+      'x-correlator',
+      correlator,
+      headers,
+    );
+    // Different each time: in the table of HPACK they would only push out what is alike.
+    Object.assign(head, { [sensitiveHeaders]: NEVER_INDEXED });
+    const stream = this.#session.request(head, { endStream: false });
+    this.#streams.add(new Http2Stream(this, stream, reader, this.#heard));
+    stream.end(body);
+  }
+
+  /** Something came on a stream. */
+  hear(): void {
+    this.#heard += 1;
+  }
+
+  replied(): void {
+    this.#hasReplied = true;
+    this.#events.replied();
+  }
+
+  returned(reader: ReplyReader): void {
+    this.#events.returned(reader);
+  }
+
+  ended(stream: Http2Stream): void {
+    if (!this.#streams.delete(stream)) return;
+    if (this.#streams.size > 0) {
+      if (!this.#isRetired) this.#events.hasRoom();
+    } else if (this.#isRetired) {
+      this.destroy();
+    } else {
+      this.#session.unref();
+      this.#events.hasRoom();
+    }
+  }
+
+  /** A stream was closed: with the whole connection, perhaps, of which the session tells later. */
+  look(): void {
+    if (this.#session.destroyed) this.#closed();
+  }
+
+  /** A stream ended early by our doing; `heardBefore` is what had come when it began. */
+  cancelled(stream: Http2Stream, heardBefore: number): void {
+    this.#cancelled += 1;
+    const isSilent = this.#heard === heardBefore;
+    if (isSilent) this.#broke(false, 'nothing came');
+    if (isSilent || this.#cancelled >= MAX_CANCELLED) this.retire();
+    this.ended(stream);
+  }
+
+  /** Takes no further streams; ends with its last one. */
+  retire(): void {
+    if (this.#isRetired) return;
+    this.#isRetired = true;
+    this.#events.retired(this);
+    if (this.#streams.size === 0) this.destroy();
+  }
+
+  /** Ends at once, with all its streams. */
+  destroy(): void {
+    this.#isRetired = true;
+    this.#session.destroy();
+    // The session would wait for what is still to be written, which a dead peer never takes.
+    setImmediate(() => this.#socket.destroy());
+  }
+
+  /** RFC 9113 §6.8: what is above the last stream was not and will not be acted on. */
+  #goAway(code: number, lastStreamId: number): void {
+    if (code !== constants.NGHTTP2_NO_ERROR) {
+      this.#broke(WANTS_NO_HTTP2.has(code), `GOAWAY with code ${code}`);
+    }
+    this.retire();
+    const error = new errors.SocketError(`GOAWAY with code ${code}`);
+    const isShutdown = code === constants.NGHTTP2_NO_ERROR;
+    for (const stream of this.#streams) stream.goAway(lastStreamId, isShutdown, error);
+  }
+
+  #closed(): void {
+    this.#broke(false, 'closed');
+    this.retire();
+    for (const stream of this.#streams) stream.lose();
+  }
+
+  #broke(isFinal: boolean, detail: string): void {
+    // Once it has replied it speaks HTTP/2: what ends it is a failure like others. So is our own doing.
+    if (this.#hasBroken || (!isFinal && (this.#hasReplied || this.#isRetired))) return;
+    this.#hasBroken = true;
+    this.#events.broke(isFinal, detail);
+  }
+
+  #idle(): void {
+    if (this.#streams.size === 0) this.retire();
+  }
+}
+
+/** One exchange on its stream. */
+class Http2Stream implements Carrier {
+  readonly #connection: Http2Connection;
+  readonly #stream: ClientHttp2Stream;
+  readonly #reader: ReplyReader;
+  readonly #heardBefore: number;
+  #hasReply = false;
+  #error: Error | undefined;
+  #contentLength: string | undefined;
+  #isOver = false;
+
+  constructor(
+    connection: Http2Connection,
+    stream: ClientHttp2Stream,
+    reader: ReplyReader,
+    heardBefore: number,
+  ) {
+    this.#connection = connection;
+    this.#stream = stream;
+    this.#reader = reader;
+    this.#heardBefore = heardBefore;
+    reader.way = 'stream';
+    reader.onRequestStart(this);
+    stream
+      .on('response', (headers) => this.#onResponse(headers))
+      .on('data', (chunk: Buffer) => this.#onData(chunk))
+      .on('end', () => this.#onEnd())
+      .on('error', (error: Error) => {
+        this.#error = error;
+      })
+      .on('close', () => this.#onClose());
+  }
+
+  /** Ends it early, and no other stream. */
+  abort(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stream.close(constants.NGHTTP2_CANCEL);
+    this.#connection.cancelled(this, this.#heardBefore);
+  }
+
+  /** A reply that has begun shows that the request was acted on, whatever GOAWAY says. */
+  goAway(lastStreamId: number, isShutdown: boolean, error: Error): void {
+    const isRefused = (this.#stream.id ?? 0) > lastStreamId && !this.#hasReply;
+    if (!isRefused) {
+      // Node ends the whole session on any code but that of a shutdown.
+      if (!isShutdown) this.lose(error);
+      return;
+    }
+    this.#finish();
+    if (isShutdown) this.#connection.returned(this.#reader);
+    else this.#reader.onRefusedUnprocessed(error);
+  }
+
+  /** It is over without a reply, and may have been acted on. */
+  lose(error = this.#ended()): void {
+    if (this.#finish()) this.#reader.onResponseError(null, error);
+  }
+
+  #onResponse(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
+    if (this.#isOver) return;
+    this.#connection.hear();
+    this.#hasReply = true;
+    this.#contentLength = singleValue(headers['content-length']);
+    this.#reader.onResponseStart(this, headers[':status'] ?? 0, headers);
+    if (this.#isOver) this.#connection.retire();
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#isOver) return;
+    this.#connection.hear();
+    this.#reader.onResponseData(this, chunk);
+  }
+
+  #onEnd(): void {
+    // After a reset, what came before it is read to its end as well: then `close` tells why.
+    if (this.#isOver || !this.#hasReply || this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
+      return;
+    }
+    const { bodyBytes } = this.#reader;
+    if (this.#contentLength !== undefined && Number(this.#contentLength) !== bodyBytes) {
+      this.lose();
+      return;
+    }
+    this.#finish();
+    this.#connection.replied();
+    this.#reader.onResponseEnd();
+  }
+
+  #onClose(): void {
+    if (this.#isOver) return;
+    this.#connection.look();
+    const { rstCode } = this.#stream;
+    if (rstCode !== constants.NGHTTP2_REFUSED_STREAM || this.#hasReply) {
+      this.lose();
+    } else if (this.#finish()) {
+      this.#reader.onRefusedUnprocessed(this.#ended());
+    }
+  }
+
+  #ended(): Error {
+    return this.#error ?? new errors.SocketError('other side closed');
+  }
+
+  /** Returns whether it was under way until now. */
+  #finish(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.#connection.ended(this);
+    return true;
+  }
+}

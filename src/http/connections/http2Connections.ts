@@ -1,0 +1,174 @@
+import type { TLSSocket } from 'node:tls';
+import { errors } from 'undici';
+import type { ReplyReader } from '../replyReader.ts';
+import { Http2Connection, type ConnectionEvents } from './http2Connection.ts';
+import type { TlsConnector } from './tlsConnector.ts';
+
+/** What becomes of an endpoint's exchanges where HTTP/2 cannot carry them. */
+export interface Http2Fallback {
+  /** The server took HTTP/1.1: these exchanges are to be carried so, on this connection or on others. */
+  choseHttp1(readers: readonly ReplyReader[], socket: TLSSocket): void;
+  replied(): void;
+  /** A connection without one reply. Returns whether HTTP/2 is to be left: then nothing waits for it. */
+  broke(isFinal: boolean, detail: string): boolean;
+  /** HTTP/2 was left: these exchanges are to be carried otherwise. */
+  left(readers: readonly ReplyReader[]): void;
+}
+
+/** What the connections of one endpoint share. */
+export interface Http2Parts {
+  readonly url: URL;
+  readonly connector: TlsConnector;
+  /** Names and values, in turn, of the headers of each request. */
+  readonly headers: readonly string[];
+  readonly maxConnections: number;
+  readonly fallback: Http2Fallback;
+}
+
+/** Headers that belong to one connection of HTTP/1.1 (RFC 9113 §8.2.2). */
+const OF_HTTP1 = new Set([
+  'connection',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * The HTTP/2 connections of one endpoint: as few as carry what is under way. One is opened at a time; an
+ * exchange that finds no room waits for it, and has not been sent.
+ */
+export class Http2Connections implements ConnectionEvents {
+  readonly #parts: Http2Parts;
+  readonly #head: readonly string[];
+  readonly #connections = new Set<Http2Connection>();
+  /** Those that take no further streams, until they end. */
+  readonly #waiting = new Set<ReplyReader>();
+  /** Those that a server which shut down has returned once. */
+  readonly #returned = new WeakSet<ReplyReader>();
+  #isConnecting = false;
+  #isClosed = false;
+
+  constructor(parts: Http2Parts) {
+    this.#parts = parts;
+    const { url, headers } = parts;
+    this.#head = [
+      ':method',
+      'POST',
+      ':scheme',
+      'https',
+      ':authority',
+      url.host,
+      ':path',
+      url.pathname,
+      ...overHttp2(headers),
+    ];
+  }
+
+  carry(reader: ReplyReader): void {
+    const connection = this.#withRoom();
+    if (connection === undefined) this.#wait(reader);
+    else connection.carry(reader);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#failWaiting(new errors.ClientDestroyedError());
+    for (const connection of this.#connections) connection.destroy();
+  }
+
+  hasRoom(): void {
+    for (const reader of this.#waiting) {
+      const connection = this.#withRoom();
+      if (connection === undefined) break;
+      this.#waiting.delete(reader);
+      connection.carry(reader);
+    }
+    this.#connectIfNeeded();
+  }
+
+  retired(connection: Http2Connection): void {
+    this.#connections.delete(connection);
+    this.#connectIfNeeded();
+  }
+
+  returned(reader: ReplyReader): void {
+    if (this.#returned.has(reader)) {
+      reader.onRefusedUnprocessed(new errors.SocketError('GOAWAY'));
+      return;
+    }
+    this.#returned.add(reader);
+    this.carry(reader);
+  }
+
+  replied(): void {
+    this.#parts.fallback.replied();
+  }
+
+  broke(isFinal: boolean, detail: string): void {
+    if (!this.#isClosed && this.#parts.fallback.broke(isFinal, detail)) this.#leave();
+  }
+
+  #withRoom(): Http2Connection | undefined {
+    for (const connection of this.#connections) if (connection.hasRoom) return connection;
+    return undefined;
+  }
+
+  #wait(reader: ReplyReader): void {
+    this.#waiting.add(reader);
+    reader.waitIn({ abort: () => this.#waiting.delete(reader) });
+    this.#connectIfNeeded();
+  }
+
+  #connectIfNeeded(): void {
+    if (this.#waiting.size === 0 || this.#isConnecting || this.#isClosed) return;
+    if (this.#connections.size >= this.#parts.maxConnections) return;
+    for (const connection of this.#connections) if (!connection.isFull) return;
+    this.#isConnecting = true;
+    this.#parts.connector.connect(['h2', 'http/1.1'], (connected) => {
+      this.#isConnecting = false;
+      if (connected instanceof Error) this.#failWaiting(connected);
+      else this.#take(connected);
+    });
+  }
+
+  #take(socket: TLSSocket): void {
+    if (this.#isClosed) {
+      socket.destroy();
+    } else if (socket.alpnProtocol === 'h2') {
+      this.#connections.add(new Http2Connection(this.#parts.url.origin, socket, this.#head, this));
+    } else {
+      this.#parts.fallback.choseHttp1(this.#takeWaiting(), socket);
+      for (const connection of this.#connections) connection.retire();
+    }
+  }
+
+  /** Nothing has left of those that wait; they may find room on a connection that there is. */
+  #failWaiting(error: Error): void {
+    if (this.#connections.size > 0 && !this.#isClosed) return;
+    for (const reader of this.#takeWaiting()) reader.onResponseError(null, error);
+  }
+
+  #leave(): void {
+    for (const connection of this.#connections) connection.retire();
+    this.#parts.fallback.left(this.#takeWaiting());
+  }
+
+  #takeWaiting(): readonly ReplyReader[] {
+    const readers = [...this.#waiting];
+    this.#waiting.clear();
+    return readers;
+  }
+}
+
+/** Names in lower case (RFC 9113 §8.2), without those of HTTP/1.1. */
+function overHttp2(headers: readonly string[]): readonly string[] {
+  const over: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    const name = (headers[index] ?? '').toLowerCase();
+    if (!OF_HTTP1.has(name)) over.push(name, headers[index + 1] ?? '');
+  }
+  return over;
+}

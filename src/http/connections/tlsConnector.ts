@@ -1,0 +1,69 @@
+import { isIP } from 'node:net';
+import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { errors } from 'undici';
+
+/** A version of HTTP by its name in ALPN (RFC 7301). */
+export type Protocol = 'h2' | 'http/1.1';
+
+/** Takes the connection, or why there is none. Called once. */
+export type OnConnected = (connected: TLSSocket | Error) => void;
+
+/** Dead peers are noticed between exchanges too. */
+const KEEP_ALIVE_AFTER_MS = 60_000;
+
+/**
+ * Makes the TLS connections of one endpoint. They share one context and the latest TLS session: all but
+ * the first are resumed where the server allows it, and cost about two thirds. No early data is sent: it
+ * could be replayed.
+ */
+export class TlsConnector {
+  readonly #host: string;
+  readonly #port: number;
+  readonly #timeoutMs: number;
+  #context: SecureContext | undefined;
+  #session: Buffer | undefined;
+
+  constructor(url: URL, timeoutMs: number) {
+    this.#host = url.hostname.replace(/^\[|\]$/g, '');
+    this.#port = url.port === '' ? 443 : Number(url.port);
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Connects, and agrees with the server on one of the protocols, within the time of one exchange. */
+  connect(protocols: readonly Protocol[], onConnected: OnConnected): void {
+    this.#context ??= createSecureContext();
+    const socket = connect({
+      host: this.#host,
+      port: this.#port,
+      ...(isIP(this.#host) === 0 ? { servername: this.#host } : {}),
+      secureContext: this.#context,
+      ...(this.#session === undefined ? {} : { session: this.#session }),
+      ALPNProtocols: [...protocols],
+    });
+    socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
+    const timer = setTimeout(() => {
+      socket.destroy(new errors.ConnectTimeoutError());
+    }, this.#timeoutMs);
+    const fail = (error: Error): void => {
+      clearTimeout(timer);
+      // A session that the server chokes on is not offered again.
+      this.#session = undefined;
+      onConnected(error);
+    };
+    socket.once('error', fail);
+    socket.once('secureConnect', () => {
+      clearTimeout(timer);
+      socket.off('error', fail);
+      socket.on('error', ignore);
+      onConnected(socket);
+    });
+    socket.on('session', (session) => {
+      this.#session = session;
+    });
+  }
+}
+
+/** What uses the connection hears of its end by `close`; an error that nobody listens to would end the process. */
+function ignore(): void {
+  // Nothing to do.
+}

@@ -1,0 +1,180 @@
+import { errors, type Dispatcher } from 'undici';
+import { errorName } from '../errors.ts';
+import type { Abortable, AbortListeners } from './abortListeners.ts';
+import type { ReplyCheck, ReplyWay } from './echo.ts';
+import type { Departure, Exchange, HttpReply, Post, TransportFault } from './exchange.ts';
+
+/** A reply with a longer body is refused (design §5). */
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** What the exchanges of an endpoint share. */
+export interface ReaderParts {
+  readonly abortListeners: AbortListeners;
+  readonly replyCheck: ReplyCheck;
+}
+
+/** What carries an exchange, or lets it wait for its turn; to be told when the exchange ends early. */
+export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
+
+/**
+ * Follows one exchange from its post to its end, and settles once. It is a handler of undici's; the
+ * connections of HTTP/2 speak to it in the same calls.
+ */
+export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
+  readonly post: Post;
+  /** How its reply comes; set by what carries it. */
+  way: ReplyWay = 'fresh connection';
+  readonly #departure: Departure;
+  readonly #parts: ReaderParts;
+  readonly #timer: NodeJS.Timeout;
+  #sent = false;
+  #settle: ((exchange: Exchange) => void) | undefined;
+  /** Of the signal that ends it early. */
+  #listeners: Set<Abortable> | undefined;
+  #carrier: Carrier | undefined;
+  #isUnproven = false;
+  #status = 0;
+  #headers: HttpReply['headers'] = {};
+  #chunks: Buffer[] = [];
+  #bodyBytes = 0;
+
+  constructor(
+    post: Post,
+    departure: Departure,
+    parts: ReaderParts,
+    timeoutMs: number,
+    settle: (exchange: Exchange) => void,
+  ) {
+    this.post = post;
+    this.#departure = departure;
+    this.#parts = parts;
+    this.#settle = settle;
+    this.#timer = setTimeout(timeOut, timeoutMs, this);
+    const { signal } = post;
+    if (signal === undefined) return;
+    if (signal.aborted) this.abort();
+    else this.#listeners = parts.abortListeners.of(signal).add(this);
+  }
+
+  get isSettled(): boolean {
+    return this.#settle === undefined;
+  }
+
+  /** The bytes of the body so far. */
+  get bodyBytes(): number {
+    return this.#bodyBytes;
+  }
+
+  /** It waits for a connection; nothing has left. */
+  waitIn(carrier: Carrier): void {
+    this.#sent = false;
+    this.#carrier = carrier;
+  }
+
+  onRequestStart(carrier: Carrier): void {
+    if (this.isSettled) {
+      carrier.abort(new errors.RequestAbortedError());
+      return;
+    }
+    this.#carrier = carrier;
+    // There is a connection, and it is written to in this same turn: from here on a byte may have left.
+    this.#sent = true;
+  }
+
+  onResponseStart(_carrier: unknown, status: number, headers: HttpReply['headers']): void {
+    if (status < 200) return;
+    this.#status = status;
+    this.#headers = headers;
+    // Judged before the body is read: once the reply is complete, undici keeps the connection.
+    const origin = this.#parts.replyCheck.originOf({
+      status,
+      headers,
+      correlator: this.post.correlator,
+      way: this.way,
+    });
+    if (typeof origin === 'object') {
+      const detail = 'the reply may be that of another request';
+      this.#breakOff({ cause: 'invalid-reply', detail, flaw: origin.refused });
+    } else {
+      this.#isUnproven = origin === 'unproven';
+    }
+  }
+
+  onResponseData(_carrier: unknown, chunk: Buffer): void {
+    this.#bodyBytes += chunk.length;
+    if (this.#bodyBytes > MAX_BODY_BYTES) {
+      const detail = `the reply is over ${MAX_BODY_BYTES} bytes`;
+      this.#breakOff({ cause: 'invalid-reply', detail, flaw: 'too large' });
+      return;
+    }
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const [only] = this.#chunks;
+    const whole =
+      only !== undefined && this.#chunks.length === 1
+        ? only
+        : Buffer.concat(this.#chunks, this.#bodyBytes);
+    const body = whole.toString('utf8');
+    const reply = { status: this.#status, headers: this.#headers, body };
+    const { sentAtMs, leftAtMs } = this.#departure;
+    this.#end(
+      this.#isUnproven
+        ? { kind: 'reply', reply, sentAtMs, leftAtMs, isUnproven: true }
+        : { kind: 'reply', reply, sentAtMs, leftAtMs },
+    );
+  }
+
+  onResponseError(_carrier: unknown, error: Error): void {
+    this.#end({ kind: 'fault', fault: { ...describe(error), sent: this.#sent } });
+  }
+
+  /** It is proven that the operator has not acted on the request, though bytes of it may have left. */
+  onRefusedUnprocessed(error: Error): void {
+    this.#sent = false;
+    this.onResponseError(null, error);
+  }
+
+  timeOut(): void {
+    this.#breakOff({ cause: 'timeout', detail: 'no reply inside the time limit' });
+  }
+
+  abort(): void {
+    this.#breakOff({ cause: 'cancelled', detail: 'the request ended' });
+  }
+
+  #breakOff(fault: Omit<TransportFault, 'sent'>): void {
+    this.#end({ kind: 'fault', fault: { ...fault, sent: this.#sent } });
+    this.#carrier?.abort(new errors.RequestAbortedError());
+  }
+
+  #end(exchange: Exchange): void {
+    const settle = this.#settle;
+    if (settle === undefined) return;
+    this.#settle = undefined;
+    clearTimeout(this.#timer);
+    this.#listeners?.delete(this);
+    settle(exchange);
+  }
+}
+
+/** One function for all timers: an exchange needs none of its own. */
+function timeOut(reader: ReplyReader): void {
+  reader.timeOut();
+}
+
+const NOT_HTTP = [
+  errors.HTTPParserError,
+  errors.HeadersOverflowError,
+  errors.ResponseContentLengthMismatchError,
+];
+
+function describe(error: Error): Omit<TransportFault, 'sent'> {
+  const code = errorName(error);
+  if (NOT_HTTP.some((kind) => error instanceof kind) || code === 'ERR_HTTP2_ERROR') {
+    const detail = `the reply is not HTTP (${code})`;
+    return { cause: 'invalid-reply', detail, flaw: 'not HTTP' };
+  }
+  return { cause: 'connection', detail: code };
+}

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { createSecureServer, type Http2Session, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { WireRequest } from '../http/wire.ts';
+import type { Certificate } from '../tls/certificate.ts';
+import { Http2Line, Http2Progress, type Later, type ReplyLine } from './replyLine.ts';
+
+/** What a connection of the front takes at a time: fewer than are under way. */
+const MAX_STREAMS = 16;
+
+/** Takes requests over HTTP/2 alone, and hands each on with the way back to it. */
+export class Http2Front {
+  readonly #server;
+  readonly #sockets = new Set<Socket>();
+  readonly #progress = new WeakMap<Http2Session, Http2Progress>();
+
+  constructor(
+    certificate: Certificate,
+    later: Later,
+    breaksConnection: () => boolean,
+    exchange: (line: ReplyLine, request: WireRequest) => void,
+  ) {
+    this.#server = createSecureServer({
+      ...certificate,
+      settings: { maxConcurrentStreams: MAX_STREAMS },
+    });
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+      socket.on('error', () => socket.destroy());
+    });
+    this.#server.on('session', (session) => {
+      this.#progress.set(session, new Http2Progress());
+      session.on('error', () => undefined);
+    });
+    this.#server.on('stream', (stream: ServerHttp2Stream, headers) => {
+      stream.on('error', () => undefined);
+      const { session } = stream;
+      const progress = session === undefined ? undefined : this.#progress.get(session);
+      const number = stream.id ?? 0;
+      let body = '';
+      stream.setEncoding('utf8');
+      stream.on('data', (chunk: string) => (body += chunk));
+      stream.on('end', () => {
+        if (session === undefined || progress === undefined) return;
+        if (stream.destroyed || !progress.takes(number)) return;
+        const line = new Http2Line(stream, session, progress, later, breaksConnection);
+        const named = Object.entries(headers).map(
+          ([name, value]) => [name, String(value)] as const,
+        );
+        exchange(line, { path: String(headers[':path']), headers: new Map(named), body });
+      });
+    });
+  }
+
+  /** Resolves to its address. */
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}

@@ -1,0 +1,248 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import type { NumberDirectorySettings } from '../../src/operator/operatorSettings.ts';
+import { line } from '../endToEnd/askedSimSwaps.ts';
+import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { logInto } from '../service.ts';
+import { operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
+import { TestClock } from '../testClock.ts';
+import { WiredOperator } from '../wiredOperator.ts';
+
+/** The number moved: by its prefix it is the losing operator's, which still says `false`. */
+const MOVED = line(1);
+
+/** Retries pause no time. */
+class EagerClock extends TestClock {
+  override sleep(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+let losing: WiredOperator;
+let gaining: WiredOperator;
+beforeEach(async () => {
+  losing = await WiredOperator.start();
+  gaining = await WiredOperator.start({
+    lookUp: (received, response) => answerJson(received, response, { swapped: true }),
+  });
+});
+afterEach(async () => {
+  await losing[Symbol.asyncDispose]();
+  await gaining[Symbol.asyncDispose]();
+});
+
+function directoryAt(
+  url: string,
+  settings: Partial<NumberDirectorySettings> = {},
+): NumberDirectorySettings {
+  const headers = { authorization: 'Bearer of-the-company' };
+  return { url, headers, timeoutMs: 60_000, keepSeconds: 60, fallback: 'none', ...settings };
+}
+
+function asking(
+  directory: NumberDirectorySettings,
+  clock: Clock = new TestClock(),
+  logged: string[] = [],
+) {
+  const operators = [
+    operatorNamed('losing', losing.url, { prefixes: ['+44'] }),
+    operatorNamed('gaining', gaining.url),
+  ];
+  return new SeveralOperators(operators, { directory, clock, log: logInto(logged) });
+}
+
+function saying(operator: unknown): Answer {
+  return (received, response) => answerJson(received, response, { operator });
+}
+
+/** What reached the operators. */
+function lookups() {
+  return { losing: losing.lookups.length, gaining: gaining.lookups.length };
+}
+
+describe('a number directory', () => {
+  it('is asked before any operator, by POST, and its word goes before the prefix', async () => {
+    await using directory = await RecordingServer.start(saying('gaining'));
+    await using several = asking(directoryAt(`${directory.url}/numbers`));
+    expect(await window(several.request(), MOVED)).toBe(true);
+    expect(directory.received).toHaveLength(1);
+    expect(directory.received[0]).toMatchObject({
+      method: 'POST',
+      path: '/numbers',
+      headers: { authorization: 'Bearer of-the-company', 'content-type': 'application/json' },
+      body: JSON.stringify({ phoneNumber: MOVED }),
+    });
+    expect(lookups()).toEqual({ losing: 0, gaining: 1 });
+  });
+
+  it('is asked once for all that ask at a time, and again after the time that its word is kept', async () => {
+    await using directory = await RecordingServer.start(saying('gaining'));
+    const clock = new TestClock();
+    await using several = asking(directoryAt(directory.url), clock);
+    await Promise.all([
+      window(several.request('one'), MOVED),
+      window(several.request('two'), MOVED, 24),
+    ]);
+    expect(directory.received).toHaveLength(1);
+    await clock.advance(59_999);
+    await window(several.request(), MOVED);
+    expect(directory.received).toHaveLength(1);
+    await clock.advance(1);
+    await window(several.request(), MOVED);
+    expect(directory.received).toHaveLength(2);
+  });
+
+  it.each<[string, unknown]>([
+    ['that no operator serves the number', null],
+    ['an operator that is not there', 'of-another-country'],
+    ['a name that every object has', 'constructor'],
+    ['an empty name', ''],
+  ])('that names %s: NUMBER_NOT_SERVED, and no operator is asked', async (_, operator) => {
+    await using directory = await RecordingServer.start(saying(operator));
+    const logged: string[] = [];
+    await using several = asking(directoryAt(directory.url), new TestClock(), logged);
+    expect(await window(several.request(), MOVED)).toBe('NUMBER_NOT_SERVED');
+    expect(lookups()).toEqual({ losing: 0, gaining: 0 });
+    const isLoud = logged.some((one) => one.startsWith('error The number directory names'));
+    expect(isLoud).toBe(operator !== null);
+    expect(logged.join('\n')).not.toContain('of-another-country');
+  });
+});
+
+const hostile: readonly (readonly [string, Answer])[] = [
+  ['500', (received, response) => answerJson(received, response, {}, 500)],
+  ['404', (received, response) => answerJson(received, response, { operator: 'gaining' }, 404)],
+  ['201', (received, response) => answerJson(received, response, { operator: 'gaining' }, 201)],
+  ['a number for a name', saying(7)],
+  ['a list', saying(['gaining'])],
+  ['an object', saying({ name: 'gaining' })],
+  ['no member', (received, response) => answerJson(received, response, {})],
+  ['a member twice', text('{"operator":"gaining","operator":"losing"}')],
+  ['an error beside the answer', text('{"operator":"gaining","error":"internal"}')],
+  ['not JSON', text('gaining')],
+  ['HTML', text('<html>Sign in</html>', 'text/html')],
+  ['a redirect', redirect],
+  ['a reset', (_, response) => response.socket?.resetAndDestroy()],
+  ['432 MB', flood],
+];
+
+function text(body: string, type = 'application/json'): Answer {
+  return ({ correlator }, response) => {
+    response.writeHead(200, { 'content-type': type, 'x-correlator': correlator });
+    response.end(body);
+  };
+}
+
+function redirect(_: unknown, response: ServerResponse): void {
+  response.writeHead(307, { location: `${gaining.url}/elsewhere` });
+  response.end();
+}
+
+/** As fast as it is read: ends when the connection is cut. */
+function flood(_: unknown, response: ServerResponse): void {
+  const chunk = Buffer.alloc(64 * 1024, ' ');
+  let left = (432 * 1024 * 1024) / chunk.length;
+  const write = (): void => {
+    while (left > 0 && response.writable) {
+      left -= 1;
+      if (!response.write(chunk)) {
+        response.once('drain', write);
+        return;
+      }
+    }
+    response.end();
+  };
+  response.writeHead(200, { 'content-type': 'application/json' });
+  write();
+}
+
+describe('a directory that answers with', () => {
+  it.each(hostile)('%s: OPERATOR_UNAVAILABLE, and no operator is asked', async (_, answer) => {
+    await using directory = await RecordingServer.start(answer);
+    await using several = asking(directoryAt(directory.url), new EagerClock());
+    expect(await window(several.request(), MOVED)).toBe('OPERATOR_UNAVAILABLE');
+    expect(losing.received).toEqual([]);
+    expect(gaining.received).toEqual([]);
+  });
+
+  it('a byte now and then: its own deadline ends it, in real time', async () => {
+    const drips: NodeJS.Timeout[] = [];
+    await using directory = await RecordingServer.start((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      drips.push(setInterval(() => response.write(' '), 5));
+    });
+    await using several = asking(directoryAt(directory.url, { timeoutMs: 100 }), systemClock);
+    expect(await window(several.request(), MOVED)).toBe('OPERATOR_UNAVAILABLE');
+    for (const drip of drips) clearInterval(drip);
+    expect(lookups()).toEqual({ losing: 0, gaining: 0 });
+  });
+});
+
+describe('a directory that is down', () => {
+  it('with the prefix to fall back on: the operator of the prefix is asked, which may have lost the number', async () => {
+    await using several = asking(
+      directoryAt(await deadUrl(), { fallback: 'prefix' }),
+      new EagerClock(),
+    );
+    expect(await window(several.request(), MOVED)).toBe(false);
+    expect(lookups()).toEqual({ losing: 1, gaining: 0 });
+  });
+
+  it('its failure is not kept: it is asked again by the next request', async () => {
+    let isDown = true;
+    await using directory = await RecordingServer.start((received, response) =>
+      answerJson(received, response, { operator: 'gaining' }, isDown ? 400 : 200),
+    );
+    await using several = asking(directoryAt(directory.url));
+    expect(await window(several.request(), MOVED)).toBe('OPERATOR_UNAVAILABLE');
+    isDown = false;
+    expect(await window(several.request(), MOVED)).toBe(true);
+  });
+
+  it('a request that hangs up waits no longer, and leaves the others their answer', async () => {
+    const held = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    await using directory = await RecordingServer.start((received, response) => {
+      arrived.resolve();
+      void held.promise.then(() => saying('gaining')(received, response));
+    });
+    await using several = asking(directoryAt(directory.url));
+    const hangingUp = new AbortController();
+    const first = window(several.request('one', hangingUp.signal), MOVED);
+    const second = window(several.request('two'), MOVED);
+    await arrived.promise;
+    hangingUp.abort();
+    expect(await first).toBe('OPERATOR_TIMEOUT');
+    held.resolve();
+    expect(await second).toBe(true);
+  });
+});
+
+it('a directory in a process of its own: killed, no operator is asked; back again, its word counts', async () => {
+  const script = fileURLToPath(new URL('directoryProcess.ts', import.meta.url));
+  const start = async (port: string) => {
+    const child = spawn(process.execPath, [script, port], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+    return { child, port: chunk.toString().trim() };
+  };
+  const running = await start('0');
+  const directory = directoryAt(`http://127.0.0.1:${running.port}`, { keepSeconds: 0 });
+  await using several = asking(directory, new EagerClock());
+  expect(await window(several.request(), MOVED)).toBe(true);
+  expect(await window(several.request(), line(2))).toBe(false);
+
+  running.child.kill('SIGKILL');
+  await once(running.child, 'exit');
+  expect(await window(several.request(), MOVED)).toBe('OPERATOR_UNAVAILABLE');
+  expect(lookups()).toEqual({ losing: 1, gaining: 1 });
+
+  const again = await start(running.port);
+  expect(await window(several.request(), MOVED)).toBe(true);
+  again.child.kill('SIGKILL');
+  await once(again.child, 'exit');
+});

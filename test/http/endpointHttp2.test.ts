@@ -1,0 +1,489 @@
+import { once } from 'node:events';
+import { constants } from 'node:http2';
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { trustedCertificate } from '../tls/trustedCertificate.ts';
+import { answerByStream, Http2Server, type ReceivedByStream } from './http2Server.ts';
+import { data, okHead, onStream, RawHttp2Server, reset, SETTINGS } from './rawHttp2Server.ts';
+import { DEPARTURE, TestEndpoint } from './testEndpoint.ts';
+
+const CERTIFICATE = trustedCertificate();
+
+function echoless(received: ReceivedByStream): void {
+  answerByStream(received, { for: received.correlator });
+}
+
+describe('an exchange over HTTP/2', () => {
+  it('sends one POST with its headers, its body and its correlator, and reads the reply', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, (received) =>
+      answerByStream(received, { swapped: true }),
+    );
+    await using client = new TestEndpoint(server.url, {
+      headers: { 'X-Partner': 'ours', Connection: 'close' },
+    });
+    const exchange = await client.post({
+      headers: ['authorization', 'Bearer abc'],
+      body: '{"maxAge":240}',
+      correlator: 'request-1',
+    });
+    expect(exchange).toEqual({
+      kind: 'reply',
+      reply: {
+        status: 200,
+        headers: expect.objectContaining({ 'content-type': 'application/json' }),
+        body: '{"swapped":true}',
+      },
+      ...DEPARTURE,
+    });
+    expect(server.received).toHaveLength(1);
+    expect(server.received[0]).toMatchObject({
+      body: '{"maxAge":240}',
+      headers: {
+        ':method': 'POST',
+        ':scheme': 'https',
+        ':authority': `127.0.0.1:${server.port}`,
+        ':path': '/check',
+        'content-type': 'application/json',
+        'content-length': '14',
+        accept: 'application/json',
+        authorization: 'Bearer abc',
+        'x-correlator': 'request-1',
+        'x-partner': 'ours',
+      },
+    });
+    expect(server.received[0]?.headers).not.toHaveProperty('connection');
+  });
+
+  it('a hundred at a time take one connection, echo nothing, and get each its own reply', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, echoless);
+    await using client = new TestEndpoint(server.url);
+    const exchanges = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => client.post({ correlator: `one-${index}` })),
+    );
+    expect(exchanges).toMatchObject(
+      Array.from({ length: 100 }, (_, index) => ({ reply: { body: `{"for":"one-${index}"}` } })),
+    );
+    expect(server.sessions).toHaveLength(1);
+  });
+});
+
+/** What became of an exchange, in short: the status, or why there is no reply. */
+function outcome(exchange: Exchange): string {
+  switch (exchange.kind) {
+    case 'reply':
+      return exchange.isUnproven === true ? 'unproven' : String(exchange.reply.status);
+    case 'fault': {
+      const { cause, sent, flaw } = exchange.fault;
+      return `${flaw ?? cause}, ${sent ? 'sent' : 'unsent'}`;
+    }
+  }
+}
+
+/** Answers the first exchange, and then does what is given. */
+function afterOne(misbehave: (received: ReceivedByStream) => void) {
+  let isFirst = true;
+  return (received: ReceivedByStream): void => {
+    if (isFirst) echoless(received);
+    else misbehave(received);
+    isFirst = false;
+  };
+}
+
+describe('a stream that is ended by the server', () => {
+  it.each<[string, string, (received: ReceivedByStream) => void]>([
+    [
+      'refused',
+      'connection, unsent',
+      ({ stream }) => stream.close(constants.NGHTTP2_REFUSED_STREAM),
+    ],
+    ['cancelled', 'connection, sent', ({ stream }) => stream.close(constants.NGHTTP2_CANCEL)],
+    ['reset', 'connection, sent', ({ stream }) => stream.close(constants.NGHTTP2_INTERNAL_ERROR)],
+    [
+      'ended without an error and without a reply',
+      'connection, sent',
+      ({ stream }) => stream.close(constants.NGHTTP2_NO_ERROR),
+    ],
+    [
+      'closed before the length that was announced',
+      'connection, sent',
+      ({ stream }) => {
+        stream.respond({ ':status': 200, 'content-length': '20' });
+        stream.write('{"swapped":false}', () => stream.close(constants.NGHTTP2_NO_ERROR));
+      },
+    ],
+  ])('%s: %s', async (_, expected, misbehave) => {
+    await using server = await Http2Server.start(CERTIFICATE, afterOne(misbehave));
+    await using client = new TestEndpoint(server.url);
+    expect(outcome(await client.post())).toBe('200');
+    expect(outcome(await client.post())).toBe(expected);
+    expect(server.received).toHaveLength(2);
+  });
+
+  it('takes no other stream with it', async () => {
+    const held: ReceivedByStream[] = [];
+    await using server = await Http2Server.start(
+      CERTIFICATE,
+      afterOne((received) => {
+        held.push(received);
+        if (held.length < 3) return;
+        held[1]?.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+        for (const one of [held[0], held[2]]) if (one !== undefined) echoless(one);
+      }),
+    );
+    await using client = new TestEndpoint(server.url);
+    await client.post();
+    const exchanges = await Promise.all([client.post(), client.post(), client.post()]);
+    expect(exchanges.map(outcome)).toEqual(['200', 'connection, sent', '200']);
+    expect(server.sessions).toHaveLength(1);
+  });
+});
+
+describe('a reply that is cut', () => {
+  it.each<[string, (stream: number) => Buffer[]]>([
+    [
+      'by a refusal: the request was acted on all the same',
+      (stream) => [
+        okHead(stream),
+        data(stream, '{"swap'),
+        reset(stream, constants.NGHTTP2_REFUSED_STREAM),
+      ],
+    ],
+    [
+      'by a reset',
+      (stream) => [
+        okHead(stream),
+        data(stream, '{"swapped":false}'),
+        reset(stream, constants.NGHTTP2_INTERNAL_ERROR),
+      ],
+    ],
+    [
+      'by a reset before its body',
+      (stream) => [okHead(stream), reset(stream, constants.NGHTTP2_INTERNAL_ERROR)],
+    ],
+  ])('%s', async (_, frames) => {
+    await using server = await RawHttp2Server.start(CERTIFICATE, (socket) => {
+      socket.write(SETTINGS);
+      onStream(socket, (stream) => socket.write(Buffer.concat(frames(stream))));
+    });
+    await using client = new TestEndpoint(server.url);
+    expect(outcome(await client.post())).toBe('connection, sent');
+  });
+});
+
+/** Holds three exchanges, then says which of them was the last to be acted on. */
+async function goAway(code: number, lastOfHeld: number, thenAnswers: boolean) {
+  const held: ReceivedByStream[] = [];
+  const server = await Http2Server.start(
+    CERTIFICATE,
+    afterOne((received) => {
+      if (received.session !== server.sessions[0]) {
+        echoless(received);
+        return;
+      }
+      held.push(received);
+      if (held.length < 3) return;
+      const last = held[lastOfHeld]?.stream.id ?? 0;
+      received.session.goaway(code, last);
+      if (!thenAnswers) return;
+      for (const one of held) if ((one.stream.id ?? 0) <= last) echoless(one);
+    }),
+  );
+  await using _server = server;
+  await using client = new TestEndpoint(server.url);
+  await client.post();
+  const exchanges = await Promise.all([client.post(), client.post(), client.post()]);
+  return { outcomes: exchanges.map(outcome), received: server.received.length - 1 };
+}
+
+describe('GOAWAY', () => {
+  it('of a shutdown: what was acted on is answered, what was not goes to another connection once', async () => {
+    const { outcomes, received } = await goAway(constants.NGHTTP2_NO_ERROR, 0, true);
+    expect(outcomes).toEqual(['200', '200', '200']);
+    expect(received).toBe(5);
+  });
+
+  it('with an error: a doubt for each that may have been acted on, unsent for the others', async () => {
+    const { outcomes } = await goAway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 1, false);
+    expect(outcomes).toEqual(['connection, sent', 'connection, sent', 'connection, unsent']);
+  });
+
+  it('with the code of a refusal is not one: all streams up to its last are doubts', async () => {
+    const { outcomes } = await goAway(constants.NGHTTP2_REFUSED_STREAM, 2, false);
+    expect(outcomes).toEqual(['connection, sent', 'connection, sent', 'connection, sent']);
+  });
+
+  it('at one connection after the other: an exchange is not carried around without an end', async () => {
+    const held: ReceivedByStream[] = [];
+    await using server = await Http2Server.start(
+      CERTIFICATE,
+      afterOne((received) => {
+        held.push(received);
+        if (held.length % 2 === 1) return;
+        received.session.goaway(constants.NGHTTP2_NO_ERROR, 1);
+        const [accepted] = held.filter(({ stream }) => stream.id === 1);
+        if (accepted !== undefined) echoless(accepted);
+      }),
+    );
+    await using client = new TestEndpoint(server.url);
+    await client.post();
+    const exchanges = await Promise.all([client.post(), client.post()]);
+    expect(exchanges.map(outcome)).toEqual(['200', 'connection, unsent']);
+    expect(server.received).toHaveLength(5);
+    expect(server.sessions).toHaveLength(2);
+  });
+});
+
+describe('a connection', () => {
+  it('that dies with a hundred streams on it leaves each a doubt of its own', async () => {
+    let count = 0;
+    await using server = await Http2Server.start(
+      CERTIFICATE,
+      afterOne(() => {
+        count += 1;
+        if (count === 100) server.resetConnections();
+      }),
+    );
+    await using client = new TestEndpoint(server.url);
+    await client.post();
+    const exchanges = await Promise.all(Array.from({ length: 100 }, () => client.post()));
+    expect(exchanges.map(outcome)).toEqual(Array.from({ length: 100 }, () => 'connection, sent'));
+    expect(server.received).toHaveLength(101);
+  });
+
+  it('that cannot be made: nothing was sent', async () => {
+    const server = await Http2Server.start(CERTIFICATE, echoless);
+    await server[Symbol.asyncDispose]();
+    await using client = new TestEndpoint(server.url);
+    const exchanges = await Promise.all([client.post(), client.post()]);
+    expect(exchanges.map(outcome)).toEqual(['connection, unsent', 'connection, unsent']);
+  });
+
+  it('of a server that nobody vouches for: nothing was sent', async () => {
+    const { createCertificate } = await import('../tls/certificate.ts');
+    await using server = await Http2Server.start(createCertificate(), echoless);
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({
+      fault: { cause: 'connection', sent: false, detail: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+    });
+    expect(server.received).toHaveLength(0);
+  });
+
+  it('that was idle and died is not used again', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, echoless);
+    await using client = new TestEndpoint(server.url);
+    await client.post();
+    const [first] = server.sessions;
+    server.resetConnections();
+    if (first?.closed === false) await once(first, 'close');
+    // The reset is here; the client reads it in its next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(outcome(await client.post())).toBe('200');
+    expect(server.sessions).toHaveLength(2);
+  });
+
+  it('that falls silent is not waited for twice', async () => {
+    let isSilent = false;
+    await using server = await Http2Server.start(CERTIFICATE, (received) => {
+      if (!isSilent || received.session !== server.sessions[0]) echoless(received);
+    });
+    await using client = new TestEndpoint(server.url);
+    await client.post();
+    isSilent = true;
+    expect(outcome(await client.post({}, 50))).toBe('timeout, sent');
+    expect(outcome(await client.post())).toBe('200');
+    expect(server.sessions).toHaveLength(2);
+  });
+});
+
+describe('limits', () => {
+  it('of one stream are kept: the others wait their turn, unsent, or take connections of their own', async () => {
+    let atATime = 0;
+    let most = 0;
+    await using server = await Http2Server.start(
+      CERTIFICATE,
+      (received) => {
+        setImmediate(() => {
+          atATime -= 1;
+          echoless(received);
+        });
+      },
+      {
+        settings: { maxConcurrentStreams: 1 },
+        onHead: () => {
+          atATime += 1;
+          most = Math.max(most, atATime);
+        },
+      },
+    );
+    await using client = new TestEndpoint(server.url, { connections: 2 });
+    const exchanges = await Promise.all(Array.from({ length: 20 }, () => client.post()));
+    expect(exchanges.map(outcome)).toEqual(Array.from({ length: 20 }, () => '200'));
+    expect(server.sessions).toHaveLength(2);
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  it('a deadline that passes while it waits: unsent', async () => {
+    await using server = await Http2Server.start(
+      CERTIFICATE,
+      afterOne(() => undefined),
+      { settings: { maxConcurrentStreams: 1 } },
+    );
+    await using client = new TestEndpoint(server.url, { connections: 1 });
+    await client.post();
+    const exchanges = await Promise.all([client.post({}, 300), client.post({}, 50)]);
+    expect(exchanges.map(outcome)).toEqual(['timeout, sent', 'timeout, unsent']);
+    expect(server.received).toHaveLength(2);
+  });
+
+  it('of no stream at all: unsent', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, echoless, {
+      settings: { maxConcurrentStreams: 0 },
+    });
+    await using client = new TestEndpoint(server.url);
+    const exchanges = await Promise.all([client.post(), client.post({}, 50), client.post({}, 50)]);
+    expect(exchanges.slice(1).map(outcome)).toEqual(['timeout, unsent', 'timeout, unsent']);
+    expect(server.sessions).toHaveLength(1);
+  });
+
+  it('takes a body of 64 KB, and refuses a byte more', async () => {
+    const body = 'x'.repeat(64 * 1024);
+    await using server = await Http2Server.start(CERTIFICATE, ({ stream, correlator }) => {
+      stream.respond({ ':status': 200 });
+      stream.end(correlator === 'more' ? `${body}x` : body);
+    });
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({ reply: { body } });
+    expect(outcome(await client.post({ correlator: 'more' }))).toBe('too large, sent');
+  });
+
+  it('a head over 16 KB is refused', async () => {
+    await using server = await Http2Server.start(
+      CERTIFICATE,
+      afterOne(({ stream }) => {
+        stream.respond({ ':status': 200, 'x-long': 'x'.repeat(20_000) });
+        stream.end('{}');
+      }),
+    );
+    await using client = new TestEndpoint(server.url);
+    await client.post();
+    expect(outcome(await client.post())).toMatch(/, sent$/);
+  });
+});
+
+describe('a deadline', () => {
+  it('ends its own stream alone, and the server hears of it', async () => {
+    const slow: ReceivedByStream[] = [];
+    await using server = await Http2Server.start(CERTIFICATE, (received) => {
+      if (received.correlator === 'slow') slow.push(received);
+      else setTimeout(() => echoless(received), 100);
+    });
+    await using client = new TestEndpoint(server.url);
+    await client.post();
+    const exchanges = await Promise.all([
+      client.post(),
+      client.post({ correlator: 'slow' }, 50),
+      client.post(),
+    ]);
+    expect(exchanges.map(outcome)).toEqual(['200', 'timeout, sent', '200']);
+    expect(slow[0]?.stream.rstCode).toBe(constants.NGHTTP2_CANCEL);
+  });
+
+  it('ends a stream whose window is stalled: its head may have been read', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, echoless, {
+      settings: { initialWindowSize: 0 },
+    });
+    await using client = new TestEndpoint(server.url);
+    expect(outcome(await client.post({ body: 'x'.repeat(100_000) }, 100))).toBe('timeout, sent');
+    expect(server.received).toHaveLength(0);
+  });
+
+  it.each<[string, (received: ReceivedByStream) => void]>([
+    ['a head that never comes', () => undefined],
+    [
+      'interim heads without an end',
+      ({ stream }) => {
+        const drip = setInterval(() => stream.additionalHeaders({ ':status': 103 }), 5);
+        stream.on('close', () => clearInterval(drip));
+      },
+    ],
+    [
+      'a body that drips',
+      ({ stream }) => {
+        stream.respond({ ':status': 200 });
+        const drip = setInterval(() => stream.write(' '), 5);
+        stream.on('close', () => clearInterval(drip));
+      },
+    ],
+  ])('ends %s', async (_, misbehave) => {
+    await using server = await Http2Server.start(CERTIFICATE, misbehave);
+    await using client = new TestEndpoint(server.url);
+    expect(outcome(await client.post({}, 100))).toBe('timeout, sent');
+  });
+
+  it('cancelled streams do not pile up: the server holds none, and after a hundred the connection is another', async () => {
+    let open = 0;
+    await using server = await Http2Server.start(CERTIFICATE, (received) => {
+      if (received.correlator.startsWith('exchange')) {
+        open += 1;
+        received.stream.on('close', () => (open -= 1));
+        return;
+      }
+      echoless(received);
+    });
+    await using client = new TestEndpoint(server.url);
+    await client.post({ correlator: 'answered' });
+    for (let round = 0; round < 3; round += 1) {
+      const silent = Array.from({ length: 60 }, () => client.post({}, 60));
+      const heard = Array.from({ length: 5 }, async (_, index) => {
+        await new Promise((resolve) => setTimeout(resolve, 5 * index));
+        return client.post({ correlator: `answered-${round}-${index}` });
+      });
+      expect((await Promise.all(silent)).map(outcome)).toEqual(
+        Array.from({ length: 60 }, () => 'timeout, sent'),
+      );
+      expect((await Promise.all(heard)).map(outcome)).toEqual(
+        Array.from({ length: 5 }, () => '200'),
+      );
+    }
+    await client.post({ correlator: 'answered-last' });
+    expect(open).toBe(0);
+    expect(server.sessions.length).toBeGreaterThanOrEqual(2);
+    expect(server.openConnections).toBe(1);
+  });
+});
+
+describe('whose reply it is', () => {
+  it.each<['auto' | 'always' | 'never', string, (string | undefined)[], string[]]>([
+    ['auto', 'no correlator', [undefined, undefined], ['200', '200']],
+    ['auto', 'its own', ['own', 'own'], ['200', '200']],
+    ['auto', "another exchange's", ['own', 'exchange-1'], ['200', 'another correlator, sent']],
+    ['auto', 'none, once it has echoed', ['own', undefined], ['200', 'no correlator, sent']],
+    ['always', 'none', [undefined], ['no correlator, never ours, sent']],
+    ['never', "its gateway's own", ['gateway', 'gateway'], ['200', '200']],
+  ])('%s, and it names %s', async (echo, _, named, expected) => {
+    let count = 0;
+    await using server = await Http2Server.start(CERTIFICATE, (received) => {
+      const name = named[count];
+      count += 1;
+      const correlator = name === 'own' ? received.correlator : name;
+      answerByStream(received, {}, correlator === undefined ? {} : { correlator });
+    });
+    await using client = new TestEndpoint(server.url, { echo });
+    const outcomes: string[] = [];
+    while (outcomes.length < named.length) outcomes.push(outcome(await client.post()));
+    expect(outcomes).toEqual(expected);
+  });
+
+  it('an error without the echo is believed: it came on its own stream', async () => {
+    let count = 0;
+    await using server = await Http2Server.start(CERTIFICATE, (received) => {
+      count += 1;
+      if (count === 1) answerByStream(received, {}, { correlator: received.correlator });
+      else answerByStream(received, {}, { status: 404 });
+    });
+    await using client = new TestEndpoint(server.url);
+    await client.post();
+    expect(outcome(await client.post())).toBe('404');
+  });
+});

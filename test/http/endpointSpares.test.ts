@@ -1,0 +1,153 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { Random } from '../random.ts';
+import { trustedCertificate } from '../tls/trustedCertificate.ts';
+import { answerWithout, HttpsServer } from './httpsServer.ts';
+import { TestEndpoint } from './testEndpoint.ts';
+
+const CERTIFICATE = trustedCertificate();
+
+/** Longer than a burst is waited for to be over. */
+const AFTER_BURST_MS = 150;
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function isReply(exchange: Exchange): boolean {
+  return exchange.kind === 'reply';
+}
+
+function burst(client: TestEndpoint, size: number): Promise<Exchange[]> {
+  return Promise.all(Array.from({ length: size }, () => client.post()));
+}
+
+/** Two bursts, one soon after the other: after them spares are kept. */
+async function warmUp(client: TestEndpoint, size: number): Promise<void> {
+  await burst(client, size);
+  await pause(AFTER_BURST_MS);
+  await burst(client, size);
+}
+
+async function sparesOf(server: HttpsServer, count: number): Promise<void> {
+  await vi.waitFor(() => expect(server.unused).toHaveLength(count), { timeout: 5000 });
+}
+
+describe('TLS', () => {
+  it('all connections but the first resume a session, which no collection of garbage forgets', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    for (let index = 0; index < 20; index += 1) {
+      await client.post();
+      globalThis.gc?.();
+    }
+    const [first, ...others] = server.connections;
+    expect(first?.isResumed).toBe(false);
+    expect(others.length).toBeGreaterThanOrEqual(19);
+    expect(others.every(({ isResumed }) => isResumed)).toBe(true);
+  });
+});
+
+describe('spare connections', () => {
+  it('are as many as the burst took, are taken before new ones are made, and carry one exchange each', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    await warmUp(client, 20);
+    await sparesOf(server, 20);
+    const before = server.connections.length;
+    expect((await burst(client, 20)).every(isReply)).toBe(true);
+    expect(server.connections.slice(0, before).every(({ requests }) => requests === 1)).toBe(true);
+    expect(server.connections.every(({ requests }) => requests <= 1)).toBe(true);
+  });
+
+  it('are ready for one exchange after the other', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, (request, response) => {
+      setTimeout(() => answerWithout(request, response), 20);
+    });
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    for (let index = 0; index < 10; index += 1) await client.post();
+    await vi.waitFor(() => expect(server.unused.length).toBeGreaterThan(0));
+    const spares = server.unused;
+    await client.post();
+    expect(spares.filter(({ requests }) => requests === 1)).toHaveLength(1);
+  });
+
+  it('are never more than a hundred, nor more than the connections that are allowed', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never', connections: 8 });
+    await warmUp(client, 30);
+    await sparesOf(server, 8);
+    await pause(AFTER_BURST_MS);
+    expect(server.unused).toHaveLength(8);
+  });
+
+  it('are not made for a burst that none came before', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    await burst(client, 10);
+    await pause(AFTER_BURST_MS);
+    expect(server.connections).toHaveLength(10);
+  });
+
+  it('end when their life is over, and are not made again without need', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    await warmUp(client, 5);
+    await sparesOf(server, 5);
+    const spares = server.unused;
+    await Promise.all(spares.map(({ closed }) => closed));
+    expect(server.unused).toHaveLength(0);
+  });
+
+  it('that the server has closed are not handed over', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    await warmUp(client, 10);
+    await sparesOf(server, 10);
+    for (const { socket } of server.unused) socket.end();
+    await Promise.all(server.connections.map(({ closed }) => closed));
+    expect((await burst(client, 10)).every(isReply)).toBe(true);
+  });
+
+  it('that the server has spoken on are not handed over', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    await warmUp(client, 10);
+    await sparesOf(server, 10);
+    for (const { socket } of server.unused) {
+      socket.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n');
+    }
+    await sparesOf(server, 0);
+    expect((await burst(client, 10)).every(isReply)).toBe(true);
+  });
+
+  it('closed at random by the server cost no exchange: soon there are none', async () => {
+    const random = new Random(1);
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout, (connection) => {
+      setTimeout(
+        () => {
+          if (connection.requests === 0) connection.socket.destroy();
+        },
+        20 + random.below(200),
+      ).unref();
+    });
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    const exchanges: Exchange[] = [];
+    for (let round = 0; round < 12; round += 1) {
+      exchanges.push(...(await burst(client, 8)));
+      await pause(100);
+    }
+    expect(exchanges.filter((one) => !isReply(one))).toEqual([]);
+    expect(server.unused).toHaveLength(0);
+  });
+
+  it('are closed with their endpoint', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    const client = new TestEndpoint(server.url, { http2: 'never' });
+    await warmUp(client, 5);
+    await sparesOf(server, 5);
+    await client.endpoint.close();
+    await Promise.all(server.connections.map(({ closed }) => closed));
+    expect(server.unused).toHaveLength(0);
+  });
+});

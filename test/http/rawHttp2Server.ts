@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import type { Certificate } from '../tls/certificate.ts';
+
+/**
+ * Takes HTTP/2 where it is offered and lets `misbehave` have the connection; answers over HTTP/1.1.
+ */
+export class RawHttp2Server implements AsyncDisposable {
+  readonly url: string;
+  /** What each connection agreed on. */
+  readonly protocols: readonly string[];
+  readonly #close: () => Promise<void>;
+
+  private constructor(url: string, protocols: readonly string[], close: () => Promise<void>) {
+    this.url = url;
+    this.protocols = protocols;
+    this.#close = close;
+  }
+
+  static async start(
+    certificate: Certificate,
+    misbehave: (socket: TLSSocket) => void,
+  ): Promise<RawHttp2Server> {
+    const protocols: string[] = [];
+    const sockets = new Set<TLSSocket>();
+    const https = createHttpsServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('{}');
+    });
+    const server = createTlsServer({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] });
+    server.on('secureConnection', (socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      const protocol = String(socket.alpnProtocol);
+      protocols.push(protocol);
+      if (protocol === 'h2') misbehave(socket);
+      else https.emit('secureConnection', socket);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return new RawHttp2Server(`https://127.0.0.1:${port}/check`, protocols, async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#close();
+  }
+}
+
+/** Length, type, flags and stream of a frame (RFC 9113 §4.1), and its payload. */
+export function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** The server's own, all of them at their defaults. */
+export const SETTINGS = frame(4, 0, 0, Buffer.alloc(0));
+
+export function goAway(code: number): Buffer {
+  const payload = Buffer.alloc(8);
+  payload.writeUInt32BE(code, 4);
+  return frame(7, 0, 0, payload);
+}
+
+/** Calls back with each stream that the client opens, by the number of its HEADERS frame. */
+export function onStream(socket: TLSSocket, handle: (stream: number) => void): void {
+  const PREFACE_BYTES = 24;
+  let received = Buffer.alloc(0);
+  let at = PREFACE_BYTES;
+  socket.on('data', (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    while (received.length >= at + 9) {
+      const end = at + 9 + received.readUIntBE(at, 3);
+      if (received.length < end) return;
+      if (received.readUInt8(at + 3) === 1) handle(received.readUInt32BE(at + 5));
+      at = end;
+    }
+  });
+}
+
+/** `:status: 200`, as HPACK has it (RFC 7541 appendix A), with more of the reply to come. */
+export function okHead(stream: number): Buffer {
+  return frame(1, 0x4, stream, Buffer.of(0x88));
+}
+
+/** Some of a body, with more to come. */
+export function data(stream: number, text: string): Buffer {
+  return frame(0, 0, stream, Buffer.from(text));
+}
+
+export function reset(stream: number, code: number): Buffer {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32BE(code);
+  return frame(3, 0, stream, payload);
+}

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../../src/http/exchange.ts';
+import type {
+  GuardedEndpoint,
+  GuardedPost,
+  Judged,
+} from '../../../src/http/resilience/guardedEndpoint.ts';
+import { DiscoveredEndpoint } from '../../../src/tokens/discovery/discoveredEndpoint.ts';
+import { Discovery } from '../../../src/tokens/discovery/discovery.ts';
+import type { Log } from '../../../src/log.ts';
+import { settled, START_MS, TestClock } from '../../testClock.ts';
+import { ALICE } from '../../values.ts';
+
+const ISSUER = 'https://auth.example';
+
+function documentAt(path: string, issuer = ISSUER): object {
+  return { issuer, token_endpoint: `${ISSUER}${path}` };
+}
+
+/** A document that is fetched as the script says; the last of it goes on. */
+class Published implements AsyncDisposable {
+  readonly clock = new TestClock();
+  readonly logged: string[] = [];
+  readonly fetchedAtMs: number[] = [];
+  readonly discovery: Discovery;
+  script: (() => Promise<unknown>)[];
+
+  constructor(...script: (() => Promise<unknown>)[]) {
+    this.script = script;
+    this.discovery = new Discovery({
+      source: { issuer: ISSUER, documentUrl: `${ISSUER}/doc`, hosts: [] },
+      needed: ['token'],
+      fetch: () => {
+        this.fetchedAtMs.push(this.clock.monotonicMs() - this.#beganAtMs);
+        const next = this.script.length > 1 ? this.script.shift() : this.script[0];
+        return (next ?? down)();
+      },
+      clock: this.clock,
+      log: this.#log(),
+      random: () => 1,
+    });
+  }
+
+  readonly #beganAtMs = this.clock.monotonicMs();
+
+  async token(): Promise<string | undefined> {
+    return (await this.discovery.addresses())?.token;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.discovery.close();
+    await settled();
+    if (this.clock.sleepers > 0) throw new Error('The discovery goes on after its end.');
+  }
+
+  #log(): Log {
+    const write =
+      (level: keyof Log): Log['info'] =>
+      (message, details = {}) =>
+        void this.logged.push(`${level} ${message} ${String(details['reason'] ?? '')}`.trim());
+    return { info: write('info'), warn: write('warn'), error: write('error') };
+  }
+}
+
+const at = (path: string) => () => Promise.resolve(documentAt(path));
+const down = () => Promise.reject(Object.assign(new Error('down'), { code: 'ECONNREFUSED' }));
+
+const UNUSABLE =
+  'error The discovery document cannot be used: nothing can be asked of this operator.';
+
+describe('discovery', () => {
+  it('reads the document at the start, and again after an hour', async () => {
+    await using published = new Published(at('/one'), at('/two'));
+    expect(await published.token()).toBe('https://auth.example/one');
+    await published.clock.advance(3_599_999);
+    expect(published.fetchedAtMs).toHaveLength(1);
+    await published.clock.advance(1);
+    expect(await published.token()).toBe('https://auth.example/two');
+    expect(published.logged).toEqual([
+      'info The discovery document was read.',
+      'warn The endpoints have moved.',
+    ]);
+  });
+
+  it('tries again after 1 s, then after twice as long each time up to a minute, loudly', async () => {
+    await using published = new Published(down);
+    expect(await published.token()).toBeUndefined();
+    await published.clock.advance(200_000);
+    expect(published.fetchedAtMs).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183].map((s) => s * 1000));
+    expect(new Set(published.logged)).toEqual(new Set([`${UNUSABLE} ECONNREFUSED`]));
+    published.script = [at('/one')];
+    await published.clock.advance(60_000);
+    expect(await published.token()).toBe('https://auth.example/one');
+  });
+
+  it('does not believe the document of another issuer', async () => {
+    await using published = new Published(() =>
+      Promise.resolve(documentAt('/x', 'https://evil.example')),
+    );
+    expect(await published.token()).toBeUndefined();
+    expect(published.logged).toEqual([`${UNUSABLE} another issuer`]);
+  });
+
+  it('keeps the addresses when the document is lost', async () => {
+    await using published = new Published(at('/one'), down);
+    await published.token();
+    await published.clock.advance(3_600_000);
+    expect(await published.token()).toBe('https://auth.example/one');
+    expect(published.logged.at(-1)).toBe(
+      'error The discovery document cannot be used: the endpoints stay as they were. ECONNREFUSED',
+    );
+  });
+
+  it('reads again at once when it is suspected, and not more than twice a minute', async () => {
+    await using published = new Published(at('/one'));
+    await published.token();
+    await published.clock.advance(100_000);
+    published.discovery.suspect();
+    await settled();
+    expect(published.fetchedAtMs).toEqual([0, 100_000]);
+    for (let second = 0; second < 90; second += 1) {
+      published.discovery.suspect();
+      await published.clock.advance(1000);
+    }
+    expect(published.fetchedAtMs).toEqual([0, 100_000, 130_000, 160_000, 190_000]);
+  });
+});
+
+interface Told extends Judged {
+  readonly exchange: Exchange;
+}
+
+const REQUEST: GuardedPost<Told> = {
+  about: ALICE,
+  urgency: { deadlineMs: Infinity },
+  make: () => {
+    throw new Error('nothing is to be sent');
+  },
+  judge: (exchange) => ({ exchange }),
+};
+
+/** An endpoint that hears of its exchanges what the script says. */
+class Places {
+  readonly asked: string[] = [];
+  readonly closed: string[] = [];
+  suspected = 0;
+  address: string | undefined;
+  exchange: Exchange = replyWith(200);
+
+  readonly endpoint = new DiscoveredEndpoint(
+    'token',
+    {
+      addresses: () =>
+        Promise.resolve(this.address === undefined ? undefined : { token: this.address }),
+      suspect: () => void (this.suspected += 1),
+    },
+    (address) => this.#at(address),
+  );
+
+  #at(address: string): GuardedEndpoint {
+    const place: Pick<GuardedEndpoint, 'post' | 'close'> = {
+      post: (request) => {
+        this.asked.push(address);
+        const judged = request.judge(this.exchange);
+        return Promise.resolve({ judged, attempts: 1, mayRetryWithNewToken: false });
+      },
+      close: () => Promise.resolve(void this.closed.push(address)),
+    };
+    return place as GuardedEndpoint;
+  }
+}
+
+function replyWith(status: number): Exchange {
+  const reply = { status, headers: {}, body: '' };
+  return { kind: 'reply', reply, sentAtMs: START_MS, leftAtMs: 0 };
+}
+
+function fault(cause: 'connection' | 'timeout', sent: boolean): Exchange {
+  return { kind: 'fault', fault: { cause, sent, detail: 'x' } };
+}
+
+describe('an endpoint that is discovered', () => {
+  it('sends nothing while its address is not known', async () => {
+    const places = new Places();
+    const { judged, attempts } = await places.endpoint.post(REQUEST);
+    expect(judged.exchange).toMatchObject({
+      kind: 'fault',
+      fault: { cause: 'connection', sent: false },
+    });
+    expect([attempts, places.asked]).toEqual([0, []]);
+  });
+
+  it('is asked where it is by now, and closes places that it left long ago', async () => {
+    const places = new Places();
+    for (const address of ['a', 'a', 'b', 'a', 'c', 'd']) {
+      places.address = address;
+      await places.endpoint.post(REQUEST);
+    }
+    expect(places.asked).toEqual(['a', 'a', 'b', 'a', 'c', 'd']);
+    expect(places.closed).toEqual(['b']);
+    await places.endpoint.close();
+    expect(places.closed.toSorted()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it.each<[string, Exchange, boolean]>([
+    ['a success', replyWith(200), false],
+    ['a redirect', replyWith(302), true],
+    ['a bad request', replyWith(400), false],
+    ['a refused client', replyWith(401), true],
+    ['a wrong path', replyWith(404), true],
+    ['a gone path', replyWith(410), true],
+    ['too many requests', replyWith(429), false],
+    ['trouble of its own', replyWith(503), false],
+    ['no connection', fault('connection', false), true],
+    ['a broken connection', fault('connection', true), false],
+    ['silence', fault('timeout', true), false],
+  ])('after %s: asks for the document: %#', async (_, exchange, isSuspected) => {
+    const places = new Places();
+    places.address = 'a';
+    places.exchange = exchange;
+    await places.endpoint.post(REQUEST);
+    expect(places.suspected).toBe(isSuspected ? 1 : 0);
+  });
+});
