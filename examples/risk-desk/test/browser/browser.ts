@@ -48,7 +48,7 @@ export async function openDesk(
   { before, ...options }: DeskPageOptions = {},
 ): Promise<DeskPage> {
   const context = await browser.newContext({
-    viewport: { width: 1440, height: 900 },
+    viewport: { width: 1280, height: 800 },
     locale: 'en-GB',
     reducedMotion: 'reduce',
     ...options,
