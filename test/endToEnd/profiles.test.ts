@@ -11,7 +11,7 @@ import {
   PROFILES,
   PROFILE_SECRETS,
   type ProfileName,
-} from '../profiles.ts';
+} from '../../scripts/simulatedProfiles.ts';
 import { startServiceWith } from '../service.ts';
 import { tellAbout, type Told } from './answers.ts';
 import { ROWS } from './testNumberRows.ts';

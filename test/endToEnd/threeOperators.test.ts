@@ -4,7 +4,7 @@ import { swappedWithin } from '../../src/simulator/line.ts';
 import type { Counts } from '../../src/simulator/stats.ts';
 import { findTestNumber } from '../../src/simulator/testNumbers.ts';
 import { startServiceOf } from '../operatorsFile.ts';
-import { filledIn, PROFILE_SECRETS } from '../profiles.ts';
+import { filledIn, PROFILE_SECRETS } from '../../scripts/simulatedProfiles.ts';
 import type { Service } from '../service.ts';
 
 /** Two flows, and three rules for tokens: each number's own, one for each lookup, one for all. */

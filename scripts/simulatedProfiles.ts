@@ -18,7 +18,7 @@ export const PROFILES = [
 
 export type ProfileName = (typeof PROFILES)[number];
 
-/** An operator of a profile, as far as these tests look into it. */
+/** An operator of a profile, as far as it is filled in. */
 export interface ProfileEntry {
   readonly name: string;
   readonly prefixes: readonly string[];
