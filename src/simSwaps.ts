@@ -144,6 +144,7 @@ function createRouting(
   );
   const guarded = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
+    operator: 'none',
     kind: 'directory',
     circuit: new Circuit(clock),
     budget: new RetryBudget(clock),
@@ -250,6 +251,7 @@ function guardedEndpoints(
     );
     return new GuardedEndpoint(endpoint, {
       ...ENDPOINTS[name],
+      operator: settings.name,
       circuit: new Circuit(clock),
       budget,
       rules,
@@ -412,5 +414,6 @@ function consentedLookups(parts: RouteParts, { firstPoll }: CibaGrant): Consente
       clock,
     },
     consent.waitMs,
+    settings.name,
   );
 }
