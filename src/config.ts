@@ -6,9 +6,13 @@ import { readCallers } from './config/callers.ts';
 import { EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './http/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
-import { readOperators, type OperatorsConfig } from './config/operators.ts';
+import {
+  readOperators,
+  readPrices,
+  type OperatorPrices,
+  type OperatorsConfig,
+} from './config/operators.ts';
 import { readPrice } from './config/price.ts';
-import type { Price } from './domain/price.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
@@ -119,11 +123,8 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
 }
 
 /** What a report of usage needs. */
-export interface UsageConfig {
+export interface UsageConfig extends OperatorPrices {
   readonly auditLog: string | undefined;
-  /** What an operator bills, by the name that its audit lines have; `undefined` where it is not set. */
-  readonly priceOf: (operator: string) => Price | undefined;
-  readonly currency: string | undefined;
 }
 
 /**
@@ -133,10 +134,10 @@ export interface UsageConfig {
  */
 export function readUsageConfig(environment: Environment = process.env): UsageConfig {
   const read = new EnvironmentReader(environment);
-  const price = readPrice(read);
   const auditLog = read.text('AUDIT_LOG');
+  const prices = readPrices(read);
   read.finish();
-  return { auditLog, priceOf: () => price, currency: price?.currency };
+  return { auditLog, ...prices };
 }
 
 /** On the port of the service everyone who asks it could read how much it is asked: there it is for loopback. */

@@ -80,12 +80,20 @@ export function settingsFor(operatorUrl: string): Environment {
 }
 
 /** Starts the real server in front of an operator that a test has started. */
-export async function startService(
+export function startService(
   operatorUrl: string,
   environment: Environment = {},
   parts: ServiceParts = {},
 ): Promise<Service> {
-  const config = readConfig({ ...settingsFor(operatorUrl), ...environment });
+  return startServiceWith({ ...settingsFor(operatorUrl), ...environment }, parts);
+}
+
+/** Starts the real server with these settings, and no others. */
+export async function startServiceWith(
+  environment: Environment,
+  parts: ServiceParts = {},
+): Promise<Service> {
+  const config = readConfig(environment);
   const logged: string[] = [];
   const server = await startServer({
     config,

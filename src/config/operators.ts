@@ -1,4 +1,5 @@
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
+import type { Price } from '../domain/price.ts';
 import { EnvironmentReader } from './environment.ts';
 import {
   KEEP_FACTS,
@@ -7,7 +8,12 @@ import {
   readProfile,
   type OperatorProfile,
 } from './operator.ts';
-import { OPERATORS_FILE, readOperatorsFile } from './operatorsFile/readOperatorsFile.ts';
+import { readPrice } from './price.ts';
+import {
+  OPERATORS_FILE,
+  readOperatorPrices,
+  readOperatorsFile,
+} from './operatorsFile/readOperatorsFile.ts';
 
 /** Whom to ask. */
 export interface OperatorsConfig {
@@ -33,11 +39,31 @@ export function readOperators(read: EnvironmentReader, production: boolean): Ope
   };
 }
 
+/** What operators bill. */
+export interface OperatorPrices {
+  /** By the name that an operator's audit lines have; `undefined` where it is not set. */
+  readonly priceOf: (operator: string) => Price | undefined;
+  /** Of all prices. */
+  readonly currency: string | undefined;
+}
+
+/** Reads the prices of OPERATORS_FILE, or else the one of OPERATOR_PRICE_…. */
+export function readPrices(read: EnvironmentReader): OperatorPrices {
+  if (read.text(OPERATORS_FILE) === undefined) {
+    const price = readPrice(read);
+    return { priceOf: () => price, currency: price?.currency };
+  }
+  const prices = readOperatorPrices(read);
+  const [first] = prices.values();
+  return { priceOf: (operator) => prices.get(operator), currency: first?.currency };
+}
+
 /** Beside the file it would be read by nothing. */
 function refuseShortForm(read: EnvironmentReader): void {
   const shortForm = new EnvironmentReader({ OPERATOR_CLIENT_AUTH: 'both' });
   readProfile(shortForm);
   readAccess(shortForm, true);
+  readPrice(shortForm);
   for (const name of shortForm.names) {
     if (name !== KEEP_FACTS && read.text(name) !== undefined) {
       read.problem(name, `is for one operator, and ${OPERATORS_FILE} is set: say it in that file`);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig, readUsageConfig } from '../../src/config.ts';
 import { ConfigError, type Environment } from '../../src/config/environment.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 
@@ -242,6 +242,23 @@ describe('a file of operators', () => {
       keepSeconds: 60,
       fallback: 'none',
     });
+  });
+});
+
+describe('the prices of a file of operators', () => {
+  test('are read without its secrets', () => {
+    const path = join(folder, 'prices.jsonc');
+    const client = { ...BASIC, secret: { file: 'only-the-service-reads-it' } };
+    const price = { currency: 'EUR', check: '0.0215' };
+    writeFileSync(path, JSON.stringify({ operators: [{ ...ALPHA, client, price }, BETA] }));
+    const { priceOf, currency } = readUsageConfig({ OPERATORS_FILE: path });
+
+    expect(currency).toBe('EUR');
+    expect(priceOf('alpha')).toEqual({
+      currency: 'EUR',
+      microsPerLookup: { 'retrieve-date': 0, check: 21_500 },
+    });
+    expect(priceOf('beta')).toBeUndefined();
   });
 });
 
@@ -554,6 +571,19 @@ describe('a problem with the file', () => {
       'a fraction for a whole number',
       [{ ...ALPHA, maxAgeHours: 1.5 }],
       'operators[0].maxAgeHours must be a whole number.',
+    ],
+    [
+      'a price that is none',
+      [{ ...ALPHA, price: { currency: 'EUR', check: '1,5' } }],
+      'operators[0].price.check must be an amount with at most six decimals, such as "0.0215".',
+    ],
+    [
+      'two currencies',
+      [
+        { ...ALPHA, price: { currency: 'EUR' } },
+        { ...BETA, price: { currency: 'GBP' } },
+      ],
+      'operators[1].price.currency must be the currency of all other prices in this file.',
     ],
     [
       'too much',

@@ -24,6 +24,7 @@ export function crossProblems(file: unknown): readonly FileProblem[] {
     ...namesThatMeet(entries),
     ...prefixesThatMeet(entries),
     ...badOthers(entries),
+    ...otherCurrencies(entries),
     ...entries.flatMap(ownProblems),
     ...headersWithSecrets(['directory', 'headers'], valueAt(file, ['directory', 'headers'])),
   ];
@@ -93,6 +94,18 @@ function leadsTo(
   passed.add(from);
   const others = othersOf.get(from) ?? [];
   return others.some((other) => other === name || leadsTo(name, other, othersOf, passed));
+}
+
+/** What is billed is summed up over all operators. */
+function otherCurrencies(entries: readonly Entry[]): readonly FileProblem[] {
+  const path = ['price', 'currency'];
+  const [first, ...others] = entries.filter(({ at }) => isText(at(...path)));
+  return others
+    .filter(({ at }) => at(...path) !== first?.at(...path))
+    .map((entry) => ({
+      path: [...entry.path, ...path],
+      what: 'must be the currency of all other prices in this file',
+    }));
 }
 
 function ownProblems(entry: Entry): readonly FileProblem[] {

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MAX_MAX_AGE_HOURS } from '../../domain/maxAge.ts';
 import { NUMBER_PREFIX } from '../../domain/numberPrefix.ts';
+import { parseAmount } from '../../domain/price.ts';
 import { OPERATIONS } from '../../domain/question.ts';
 import { MAPPED_CODES } from '../../http/errorMap.ts';
 import { ENDPOINT_NAMES } from '../../http/wireSettings.ts';
@@ -79,6 +80,13 @@ const plainText = headerText.transform((text) => ({ kind: 'text', text }) as con
 const textOrSecret = z.union([plainText, secret], {
   error: 'must be text that a header can carry, { "file": … } or { "variable": … }',
 });
+
+const amount = z
+  .string()
+  .refine(
+    (text) => parseAmount(text) !== undefined,
+    'must be an amount with at most six decimals, such as "0.0215"',
+  );
 
 const generated = z
   .strictObject({ generated: z.enum(['uuid', 'timestamp']) })
@@ -382,16 +390,6 @@ const operator = z
       .describe(
         'whether a lookup whose outcome is unknown is made once more, at the price of a second bill',
       ),
-    http2: z
-      .enum(['auto', 'never'])
-      .default(DEFAULTS.http2)
-      .describe('auto speaks HTTP/2 where the operator offers it; never speaks HTTP/1.1 alone'),
-    tokenMismatch: z
-      .enum(['accepted', 'refused'])
-      .default(DEFAULTS.tokenMismatch)
-      .describe(
-        'whether the operator refuses a lookup whose token was issued for another number: refused keeps connections to a token endpoint that echoes nothing',
-      ),
     oneCallPerNumber: z
       .boolean()
       .default(DEFAULTS.oneCallPerNumber)
@@ -446,6 +444,25 @@ const operator = z
       })
       .prefault({})
       .describe('how exchanges are named'),
+    http2: z
+      .enum(['auto', 'never'])
+      .default(DEFAULTS.http2)
+      .describe('`auto` speaks HTTP/2 where the operator takes it'),
+    tokenMismatch: z
+      .enum(['accepted', 'refused'])
+      .default(DEFAULTS.tokenMismatch)
+      .describe('what a lookup does with a token of another number; `refused` if it answers 4xx'),
+    price: z
+      .strictObject({
+        currency: z
+          .string()
+          .regex(/^[A-Z]{3}$/, 'must be a currency by its three letters, such as EUR')
+          .describe('one for all operators'),
+        'retrieve-date': amount.default('0').describe('a text such as `"0.0215"`'),
+        check: amount.default('0').describe('a text such as `"0.0215"`'),
+      })
+      .optional()
+      .describe('what a lookup is billed, for `npm run usage`'),
     headers: z
       .array(
         z.strictObject({

@@ -1,10 +1,11 @@
 import type { NumberDirectorySettings, OperatorSettings } from '../../operator/operatorSettings.ts';
+import type { Price } from '../../domain/price.ts';
 import type { EnvironmentReader } from '../environment.ts';
 import { crossProblems } from './crossChecks.ts';
-import { operatorsFile, type SecretEntry } from './definition.ts';
+import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
 import { readDocument, type FileProblem, type JsonDocument, type Path } from './document.ts';
 import { Secrets } from './secrets.ts';
-import { directoryOf, settingsOf } from './settings.ts';
+import { directoryOf, priceOf, settingsOf } from './settings.ts';
 import { problemsOf } from './wording.ts';
 
 /** The variable that names the file. */
@@ -31,36 +32,51 @@ export function readOperatorsFile(
   read: EnvironmentReader,
   keepFactsSeconds: number | undefined,
 ): ReadOperators {
-  const text = read.file(OPERATORS_FILE, '');
-  if (text === undefined) return NOTHING;
-  if (text.length > MAX_CHARACTERS) {
-    read.problem(OPERATORS_FILE, `must have ${MAX_CHARACTERS} characters at most`);
-    return NOTHING;
-  }
-  const { document, problems } = readDocument(text.replace(/^\uFEFF/, ''));
-  const tell = (found: Iterable<FileProblem>): void => {
-    for (const problem of found) read.problem(OPERATORS_FILE, sentence(problem, document));
-  };
-  if (problems.length > 0) {
-    tell(problems);
-    return NOTHING;
-  }
   const secrets = new Secrets(read.text(OPERATORS_FILE, ''), read);
-  const parsed = operatorsFile.safeParse(document.value);
-  const issues = parsed.error?.issues.flatMap((issue) => problemsOf(issue, document.value)) ?? [];
-  const found = [
-    ...issues,
-    ...crossProblems(document.value),
-    ...secrets.problems(document.value),
-  ].toSorted((a, b) => document.lineOf(a.path) - document.lineOf(b.path));
-  tell(found);
-  if (!parsed.success || found.length > 0) return NOTHING;
+  const file = parseFile(read, (value) => secrets.problems(value));
+  if (file === undefined) return NOTHING;
   const secretOf = (entry: SecretEntry): string => secrets.read(entry);
-  const { operators, directory } = parsed.data;
+  const { operators, directory } = file;
   return {
     operators: operators.map((entry) => settingsOf(entry, secretOf, keepFactsSeconds)),
     directory: directory === undefined ? undefined : directoryOf(directory, secretOf),
   };
+}
+
+/** Reads what each operator of the file bills, by its name; no secret is read for it. */
+export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string, Price> {
+  const operators = parseFile(read, () => [])?.operators ?? [];
+  return new Map(
+    operators.flatMap(({ name, price }) =>
+      price === undefined ? [] : [[name, priceOf(price)] as const],
+    ),
+  );
+}
+
+/** The file, where nothing is wrong with it; otherwise all problems are told. */
+function parseFile(
+  read: EnvironmentReader,
+  furtherProblems: (value: unknown) => Iterable<FileProblem>,
+): OperatorsFile | undefined {
+  const text = read.file(OPERATORS_FILE, '');
+  if (text === undefined) return undefined;
+  if (text.length > MAX_CHARACTERS) {
+    read.problem(OPERATORS_FILE, `must have ${MAX_CHARACTERS} characters at most`);
+    return undefined;
+  }
+  const { document, problems } = readDocument(text.replace(/^\uFEFF/, ''));
+  const { value } = document;
+  const parsed = operatorsFile.safeParse(value);
+  const issues = parsed.error?.issues.flatMap((issue) => problemsOf(issue, value)) ?? [];
+  // What is no JSON has no members to speak of.
+  const found =
+    problems.length > 0
+      ? problems
+      : [...issues, ...crossProblems(value), ...furtherProblems(value)].toSorted(
+          (a, b) => document.lineOf(a.path) - document.lineOf(b.path),
+        );
+  for (const problem of found) read.problem(OPERATORS_FILE, sentence(problem, document));
+  return found.length > 0 ? undefined : parsed.data;
 }
 
 function sentence({ path, what }: FileProblem, document: JsonDocument): string {

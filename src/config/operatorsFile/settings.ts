@@ -1,4 +1,5 @@
 import { isNumberPrefix } from '../../domain/numberPrefix.ts';
+import { parseAmount, type Price } from '../../domain/price.ts';
 import type { FailureReach } from '../../errors.ts';
 import type { ErrorRule, MappedCode } from '../../http/errorMap.ts';
 import type { HeaderValue, OperatorHeader } from '../../http/wireSettings.ts';
@@ -71,6 +72,21 @@ export function directoryOf(
     ...directory,
     url: withoutLastSlash(directory.url),
     headers: textsOf(directory.headers, secretOf),
+  };
+}
+
+/** What an operator bills, as the file has it. */
+export function priceOf({
+  currency,
+  check,
+  'retrieve-date': retrieveDate,
+}: NonNullable<OperatorEntry['price']>): Price {
+  return {
+    currency,
+    microsPerLookup: {
+      'retrieve-date': parseAmount(retrieveDate) ?? 0,
+      check: parseAmount(check) ?? 0,
+    },
   };
 }
 
@@ -189,13 +205,13 @@ function lookupSettingsOf(entry: OperatorEntry, secretOf: ReadSecret): LookupSet
     },
     retriesLookups: entry.retryLookups,
     oneCallPerNumber: entry.oneCallPerNumber,
-    http2: entry.http2,
-    tokenMismatch: entry.tokenMismatch,
     errors: {
       wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)),
       rules: errors.rules.map(ruleOf),
     },
     correlator: { ...correlator, header: correlator.header.toLowerCase() },
+    http2: entry.http2,
+    tokenMismatch: entry.tokenMismatch,
     headers: entry.headers.map((header) => headerOf(header, secretOf)),
     limits: requestsPerSecond === undefined ? bounds : { ...bounds, requestsPerSecond },
   };

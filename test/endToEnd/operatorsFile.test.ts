@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Dialect } from '../../src/simulator/dialect.ts';
+import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
+import { freePort } from '../freePort.ts';
+import { NO_REDIS } from '../redisServer.ts';
+import { Stores } from './stores.ts';
+
+/** The lines …000 to …009, asked by client credentials. */
+function alphaOf({ authUrl, simSwapUrl }: Simulator): object {
+  return {
+    name: 'alpha',
+    prefixes: ['+44770090000'],
+    flow: '2-legged',
+    authUrl,
+    simSwapUrl,
+    client: DEMO_ENTRY,
+  };
+}
+
+/** The line …002 of those, asked with the consent of its owner, who gives it at once. */
+function betaOf({ authUrl, simSwapUrl }: Simulator): object {
+  return {
+    ...{ name: 'beta', prefixes: ['+447700900002'], flow: '3-legged', authUrl, simSwapUrl },
+    client: DEMO_ENTRY,
+    grant: { type: 'ciba', grantType: 'urn:openid:params:mc:grant-type:ciba' },
+  };
+}
+
+const SWAPPED = '+447700900001';
+const NEVER_SWAPPED = '+447700900004';
+const CONSENTS = '+447700900002';
+const NOT_OURS = '+447700900101';
+
+const ASK = `query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { e164 simSwappedWithin } }`;
+
+const stores = new Stores();
+beforeAll(() => stores.start());
+afterAll(() => stores.stop());
+
+const simulators: Simulator[] = [];
+afterEach(async () => {
+  await Promise.all(simulators.splice(0).map((one) => one.close()));
+});
+
+async function simulate(dialect: Dialect = '2.1'): Promise<Simulator> {
+  const simulator = await startSimulator({ port: 0, dialect });
+  simulators.push(simulator);
+  return simulator;
+}
+
+describe('two operators', () => {
+  it('answer one query, each about its own numbers and in its own flow', async () => {
+    const one = await simulate('1.0');
+    const other = await simulate('2.1');
+    await using service = await startServiceOf([alphaOf(one), betaOf(other)], {
+      CONSENT_WAIT_MS: '20000',
+      REQUEST_TIMEOUT_MS: '30000',
+    });
+
+    const e164s = [SWAPPED, NEVER_SWAPPED, CONSENTS, NOT_OURS];
+    const { data, errors } = await service.ask(ASK, { e164s });
+
+    expect(data).toEqual({
+      phoneNumbers: [
+        { e164: SWAPPED, simSwappedWithin: true },
+        { e164: NEVER_SWAPPED, simSwappedWithin: false },
+        { e164: CONSENTS, simSwappedWithin: true },
+        { e164: NOT_OURS, simSwappedWithin: null },
+      ],
+    });
+    expect(errors).toMatchObject([
+      { path: ['phoneNumbers', 3, 'simSwappedWithin'], extensions: { code: 'NUMBER_NOT_SERVED' } },
+    ]);
+    expect(one.stats()).toMatchObject({ tokens: 2, lookups: 2, prompts: 0 });
+    expect(other.stats()).toMatchObject({ tokens: 1, lookups: 1, prompts: 1 });
+  });
+
+  it('fail alone: the log names the one that did, and the client is told of neither', async () => {
+    const well = await simulate();
+    const nowhere = `http://127.0.0.1:${await freePort()}`;
+    const dead = { ...alphaOf(well), name: 'gamma', prefixes: ['default'] };
+    await using service = await startServiceOf([
+      alphaOf(well),
+      { ...dead, authUrl: nowhere, simSwapUrl: nowhere },
+    ]);
+
+    const reply = await service.ask(ASK, { e164s: [SWAPPED, NOT_OURS] });
+
+    expect(reply.data).toMatchObject({ phoneNumbers: [{ simSwappedWithin: true }, {}] });
+    expect(reply.codes).toEqual(['OPERATOR_UNAVAILABLE']);
+    expect(reply.text).not.toMatch(/alpha|gamma/);
+    const failures = service.logged.filter((line) => line.startsWith('warn'));
+    expect(failures.length).toBeGreaterThan(0);
+    for (const line of failures) expect(line).toContain('"operator":"gamma"');
+  });
+
+  it.skipIf(NO_REDIS !== undefined)(
+    'keep nothing for each other in one Redis, not even at one address',
+    async () => {
+      const kept = { KEEP_FACTS_SECONDS: '300', ...stores.settings('Redis') };
+      const simulator = await simulate();
+      const ask = async (operator: object): Promise<unknown> => {
+        await using service = await startServiceOf([operator], kept);
+        await service.ask(ASK, { e164s: [SWAPPED] });
+        return (await service.ask(ASK, { e164s: [SWAPPED] })).data;
+      };
+      const answer = { phoneNumbers: [{ e164: SWAPPED, simSwappedWithin: true }] };
+
+      expect(await ask(alphaOf(simulator))).toEqual(answer);
+      expect(simulator.stats().lookups).toBe(1);
+      expect(await ask({ ...alphaOf(simulator), name: 'aleph' })).toEqual(answer);
+      expect(simulator.stats().lookups).toBe(2);
+    },
+  );
+});
+
+describe('an operator whose endpoints are discovered', () => {
+  it('is unavailable until its document can be read; the others serve, and so does the service', async () => {
+    const one = await simulate();
+    const other = await simulate();
+    const port = await freePort();
+    const issuer = `http://127.0.0.1:${port}`;
+    const { authUrl: _authUrl, ...beta }: Record<string, unknown> = {
+      ...betaOf(other),
+      discovery: { issuer },
+    };
+    await using service = await startServiceOf([alphaOf(one), beta], {
+      CONSENT_WAIT_MS: '20000',
+      REQUEST_TIMEOUT_MS: '30000',
+    });
+
+    const before = await service.ask(ASK, { e164s: [SWAPPED, CONSENTS] });
+    expect(before.data).toMatchObject({ phoneNumbers: [{ simSwappedWithin: true }, {}] });
+    expect(before.codes).toEqual(['OPERATOR_UNAVAILABLE']);
+    expect(other.stats()).toMatchObject({ prompts: 0, lookups: 0 });
+    expect((await service.send('/readyz')).status).toBe(200);
+    expect(service.logged.join('\n')).toMatch(
+      /error The discovery document cannot be used.*"operator":"beta".*ECONNREFUSED/,
+    );
+
+    const asked: (string | undefined)[] = [];
+    const publisher = createServer((request, response) => {
+      asked.push(request.url);
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({
+          issuer,
+          token_endpoint: `${other.authUrl}/openIDConnectCIBA/v1/token`,
+          backchannel_authentication_endpoint: `${other.authUrl}/openIDConnectCIBA/v1/bc-authorize`,
+        }),
+      );
+    });
+    publisher.listen(port, '127.0.0.1');
+    await once(publisher, 'listening');
+    try {
+      let after = before;
+      while (after.codes.length > 0) after = await service.ask(ASK, { e164s: [CONSENTS] });
+      expect(after.data).toMatchObject({ phoneNumbers: [{ simSwappedWithin: true }] });
+      expect(other.stats()).toMatchObject({ prompts: 1, lookups: 1 });
+      expect(new Set(asked)).toEqual(new Set(['/.well-known/openid-configuration']));
+    } finally {
+      publisher.closeAllConnections();
+      publisher.close();
+    }
+  });
+});

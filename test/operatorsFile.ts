@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '../src/config/environment.ts';
+import { DEMO_CLIENT } from '../src/simulator/simulator.ts';
+import { startServiceWith, type Service } from './service.ts';
+
+/** How a simulator knows its client, as OPERATORS_FILE has it. */
+export const DEMO_ENTRY = {
+  method: 'basic',
+  id: DEMO_CLIENT.clientId,
+  secret: { file: 'client-secret' },
+};
+
+/** A file of operators in a folder of its own, with the secret that {@link DEMO_ENTRY} points to. */
+export class OperatorsFile implements Disposable {
+  readonly path: string;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'operators-'));
+
+  constructor(operators: readonly object[]) {
+    writeFileSync(join(this.#folder, 'client-secret'), `${DEMO_CLIENT.clientSecret}\n`);
+    this.path = join(this.#folder, 'operators.jsonc');
+    writeFileSync(this.path, JSON.stringify({ operators }));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
+/** Starts the real server in front of these operators. */
+export function startServiceOf(
+  operators: readonly object[],
+  environment: Environment = {},
+): Promise<Service> {
+  // It is read once, at the start.
+  using file = new OperatorsFile(operators);
+  return startServiceWith({ PORT: '0', OPERATORS_FILE: file.path, ...environment });
+}
