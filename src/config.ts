@@ -12,7 +12,6 @@ import {
   type OperatorPrices,
   type OperatorsConfig,
 } from './config/operators.ts';
-import { readPrice } from './config/price.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
@@ -104,7 +103,6 @@ export function readConfig(environment: Environment = process.env): Config {
     quotas: readQuotas(read, callers.tokens !== undefined),
     audit: readAudit(read, exposure),
   };
-  readPrice(read);
   read.findTypos();
   read.finish();
   return config;

@@ -1,3 +1,4 @@
+import type { TracingChannelSubscribers } from 'node:diagnostics_channel';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import {
   circuitChannel,
@@ -25,6 +26,18 @@ export interface MetricsParts {
   monotonicMs(): number;
 }
 
+type Subscribers<Message extends object> = TracingChannelSubscribers<Message>;
+
+const NOTHING = {
+  start: ignore,
+  end: ignore,
+  asyncStart: ignore,
+  asyncEnd: ignore,
+  error: ignore,
+};
+
+function ignore(): void {}
+
 /** Counts what the service does, for Prometheus. It listens from its making until it is closed. */
 export class Metrics {
   readonly #registry = new Registry();
@@ -43,21 +56,24 @@ export class Metrics {
   readonly #exchangeSeconds = this.#histogram(METRICS.exchangeSeconds);
   readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
   readonly #startedAtMs = new WeakMap<object, number>();
-  readonly #exchanges = {
-    start: (message: ExchangeMessage) => this.#start(message),
-    asyncEnd: (message: ExchangeMessage) => this.#exchanged(message),
+  readonly #exchanges: Subscribers<ExchangeMessage> = {
+    ...NOTHING,
+    start: (message) => this.#start(message),
+    asyncEnd: (message) => this.#exchanged(message),
   };
-  readonly #consents = {
-    start: (message: ConsentMessage) => this.#start(message),
-    asyncEnd: (message: ConsentMessage) => this.#waited(message),
+  readonly #consents: Subscribers<ConsentMessage> = {
+    ...NOTHING,
+    start: (message) => this.#start(message),
+    asyncEnd: (message) => this.#waited(message),
   };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
   readonly #circuits = (message: unknown): void => this.#switched(message as CircuitMessage);
 
   constructor(parts: MetricsParts) {
     this.#parts = parts;
     collectDefaultMetrics({ register: this.#registry });
-    exchangeChannel.subscribe(this.#exchanges as Parameters<typeof exchangeChannel.subscribe>[0]);
-    consentChannel.subscribe(this.#consents as Parameters<typeof consentChannel.subscribe>[0]);
+    exchangeChannel.subscribe(this.#exchanges);
+    consentChannel.subscribe(this.#consents);
     circuitChannel.subscribe(this.#circuits);
   }
 
@@ -71,10 +87,8 @@ export class Metrics {
   }
 
   close(): void {
-    exchangeChannel.unsubscribe(
-      this.#exchanges as Parameters<typeof exchangeChannel.unsubscribe>[0],
-    );
-    consentChannel.unsubscribe(this.#consents as Parameters<typeof consentChannel.unsubscribe>[0]);
+    exchangeChannel.unsubscribe(this.#exchanges);
+    consentChannel.unsubscribe(this.#consents);
     circuitChannel.unsubscribe(this.#circuits);
     this.#registry.clear();
   }
