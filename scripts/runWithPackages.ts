@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -16,11 +16,22 @@ if (own === undefined) fail(`${program} is not a program beside a package.json o
 for (const directory of [...others, own]) {
   if (!existsSync(`${directory}/package-lock.json`))
     fail(`${directory} has no packages of its own.`);
-  if (!existsSync(`${directory}/node_modules/.package-lock.json`)) await install(directory);
+  if (!isInstalled(directory)) await install(directory);
 }
 // From here on it looks as if Node had been started with the program itself.
 process.argv.splice(1, 1);
 await import(pathToFileURL(program).href);
+
+/** Whether the packages are there, and of this version of the project: npm writes its own list last. */
+function isInstalled(directory: string): boolean {
+  const installed = statSync(`${directory}/node_modules/.package-lock.json`, {
+    throwIfNoEntry: false,
+  });
+  return (
+    installed !== undefined &&
+    installed.mtimeMs >= statSync(`${directory}/package-lock.json`).mtimeMs
+  );
+}
 
 /** The folder with a package.json that a program lies in, and not the project's own. */
 function folderOf(path: string): string | undefined {
@@ -30,7 +41,7 @@ function folderOf(path: string): string | undefined {
 }
 
 async function install(directory: string): Promise<void> {
-  process.stdout.write(`Installing the packages of ${directory}, once …\n`);
+  process.stdout.write(`Installing the packages of ${directory} …\n`);
   const npm = spawn('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: directory,
     stdio: 'inherit',

@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  // Several programs and a browser start first, on machines that may be busy.
-  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000, hookTimeout: 180_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: 'test/setUp.ts',
+    // Several programs and a browser start first, on machines that may be busy.
+    testTimeout: 90_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 20_000 } },
+  },
 });

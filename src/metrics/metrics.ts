@@ -201,6 +201,7 @@ function outcomeOf(result: ExchangeResult | Broken): string {
     case 'connection':
     case 'timeout':
     case 'cancelled':
+    case 'rate':
     case 'invalid-reply':
     case 'broken':
       return result.outcome;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTermination } from '../../../src/termination.ts';
-import { PortInUse, startStack } from './stack.ts';
+import { PortInUse, refusePortsInUse, startStack } from './stack.ts';
 
 /** Where the desk and its OpenID provider answer. Fixed: a bookmark and a browser's session last. */
 const PORTS = { desk: 4100, identityProvider: 4101 };
@@ -25,10 +25,12 @@ try {
 }
 
 async function run(): Promise<void> {
+  await refusePortsInUse(PORTS);
   if (!(await buildPage())) return;
-  say('Starting: two operators, the SIM swap service, accounts, gateway, sign-in, risk desk …');
-  const starting = startStack({ ports: PORTS });
-  await using stack = await starting;
+  say(
+    'Starting: the operator simulator, the SIM swap service, accounts, gateway, sign-in, risk desk …',
+  );
+  await using stack = await startStack({ ports: PORTS });
   const { analyst, lead } = stack.people;
   say(`
 The risk desk       ${stack.url}   (open it in a browser)
@@ -56,7 +58,7 @@ async function buildPage(): Promise<boolean> {
     /package\.json$/,
     'bin/vite.js',
   );
-  const build = spawn(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
+  const build = spawn(process.execPath, [vite, 'build', '--logLevel', 'error'], {
     cwd: directory,
     stdio: 'inherit',
     detached: true,

@@ -39,6 +39,13 @@ export class PortInUse extends Error {
   }
 }
 
+/** @throws {PortInUse} where another program listens on one of these ports */
+export async function refusePortsInUse(ports: StackOptions['ports'] = {}): Promise<void> {
+  for (const port of Object.values(ports)) {
+    if ((await portOrFree(port)) !== port) throw new PortInUse(port);
+  }
+}
+
 /** Everything from the operator to the desk, running. */
 export interface Stack extends AsyncDisposable {
   /** Where the desk is. */
@@ -71,9 +78,7 @@ const PAGE = fileURLToPath(new URL('../dist', import.meta.url));
  * @throws {PortInUse} before anything is started
  */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  for (const port of Object.values(options.ports ?? {})) {
-    if ((await portOrFree(port)) !== port) throw new PortInUse(port);
-  }
+  await refusePortsInUse(options.ports);
   await using started = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'risk-desk-'));
   started.defer(() => rm(directory, { recursive: true }));

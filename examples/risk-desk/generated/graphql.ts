@@ -10,7 +10,7 @@ export type SimSwapConsentState =
    * minute, they are given again without another question to the owner.
    */
   | 'ANSWERED'
-  /** The owner declined. Nobody asks them again before `retryAfterSeconds` are over. */
+  /** The owner declined. They are not asked again before `retryAfterSeconds` are over. */
   | 'DENIED'
   /**
    * The question went unanswered or was lost. The next `lastSimSwap` or `simSwappedWithin` puts a new one
@@ -18,8 +18,8 @@ export type SimSwapConsentState =
    */
   | 'EXPIRED'
   /**
-   * Nobody is being asked. The next `lastSimSwap` or `simSwappedWithin` puts a question to the owner, who
-   * may find it on their phone; after `retryAfterSeconds`, where given.
+   * The owner is not being asked. The next `lastSimSwap` or `simSwappedWithin` puts a question to them,
+   * which they may find on their phone; after `retryAfterSeconds`, where given.
    */
   | 'NOT_ASKED'
   /** This operator answers without asking the owner of the line. */
@@ -41,7 +41,7 @@ export type SimSwapResult =
 
 /** Why a result is `UNKNOWN`: the codes of errors by the same names. */
 export type SimSwapUnknownReason =
-  /** Nothing was asked, as it could not be put on record: for the team that runs this service to repair. */
+  /** Nothing was asked, as the audit log could not be written. The team that runs this service has to act. */
   | 'AUDIT_UNAVAILABLE'
   /** The owner declined. Use another way to authenticate. */
   | 'CONSENT_DENIED'

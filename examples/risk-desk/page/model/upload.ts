@@ -31,7 +31,10 @@ export type Reading =
 export function readTable(text: string): Reading {
   const why = refusal(text);
   if (why !== undefined) return { kind: 'refused', why };
-  const { data } = Papa.parse<string[]>(text.replace(/^\ufeff/u, ''), { skipEmptyLines: false });
+  const body = text.replace(/^\ufeff/u, '');
+  // Empty lines count as rows, so that lines keep their numbers; they would mislead the guess.
+  const { meta } = Papa.parse(body, { preview: 50, skipEmptyLines: 'greedy' });
+  const { data } = Papa.parse<string[]>(body, { delimiter: meta.delimiter });
   const filled: TableRow[] = data
     .map((cells, index) => ({ line: index + 1, cells: cells.map((cell) => cell.trim()) }))
     .filter(({ cells }) => cells.some((cell) => cell !== ''));
@@ -44,11 +47,11 @@ export function readTable(text: string): Reading {
     const name = hasHeading ? first.cells[index] : undefined;
     return name === undefined || name === '' ? `Column ${index + 1}` : name.slice(0, 60);
   });
-  const body = (hasHeading ? rows.slice(1) : rows).map(({ line, cells }) => ({
+  const listed = (hasHeading ? rows.slice(1) : rows).map(({ line, cells }) => ({
     line,
     cells: columns.map((_, index) => cells[index] ?? ''),
   }));
-  return { kind: 'table', table: { columns, rows: body } };
+  return { kind: 'table', table: { columns, rows: listed } };
 }
 
 /** Why a file is not even read; `undefined` where it may be. */

@@ -66,7 +66,9 @@ function Case({ row, Heading }: { readonly row: DeskRow; readonly Heading: 'h2' 
 
 function customerName({ customer }: DeskRow): string {
   if (customer === undefined) return 'Customer not looked up yet';
-  return customer === null ? 'No customer has this number' : `${customer.name} · ${customer.id}`;
+  return customer === null
+    ? 'No customer has this number'
+    : `${customer.name} · customer ${customer.id}`;
 }
 
 function Said({ answer }: { readonly answer: Answer }) {

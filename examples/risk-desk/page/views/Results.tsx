@@ -7,6 +7,7 @@ import {
   ToggleButton,
   ToggleButtonGroup,
 } from 'react-aria-components';
+import { rowsInOutage } from '../model/outage.ts';
 import { AS_UPLOADED, countOutcomes, viewed, type TableView } from '../model/tableView.ts';
 import { OUTCOME_NAMES, OUTCOMES, type Outcome } from '../model/verdict.ts';
 import { CaseDialog } from './CaseDialog.tsx';
@@ -29,12 +30,13 @@ export function Results() {
   const sortBy = useCallback((sort: TableView['sort']) => setView((now) => ({ ...now, sort })), []);
   const deferredView = useDeferredValue(view);
   const counts = useMemo(() => countOutcomes(rows), [rows]);
+  const away = useMemo(() => rowsInOutage(rows.map(({ state }) => state)), [rows]);
   const shown = useMemo(() => viewed(rows, deferredView), [rows, deferredView]);
   return (
     <>
       <h1 className="visually-hidden">A list of numbers</h1>
       <RunBar />
-      <RunBanners />
+      <RunBanners away={away} />
       <div className="overview">
         <section className="card overview__outcomes" aria-label="Outcomes">
           <OutcomesChart counts={counts} total={rows.length} />
@@ -73,7 +75,13 @@ export function Results() {
         </Button>
         <ConfirmNewList />
       </div>
-      <RowsTable rows={shown} sort={view.sort} onSort={sortBy} onOpen={setOpenId} />
+      <RowsTable
+        rows={shown}
+        sort={view.sort}
+        onSort={sortBy}
+        onOpen={setOpenId}
+        isOutage={away > 0}
+      />
       <PrintedTable rows={shown} />
       <CaseDialog id={openId} onClose={() => setOpenId(null)} />
     </>

@@ -64,13 +64,15 @@ interface RowsTableProps {
   readonly sort: TableView['sort'];
   readonly onSort: (sort: TableView['sort']) => void;
   readonly onOpen: (id: number) => void;
+  /** A banner tells of it: the rows that it left without an answer stay quiet. */
+  readonly isOutage: boolean;
 }
 
 /**
  * The rows as an ARIA grid; only those in sight are drawn. One row can be reached with Tab; arrows, Page Up
  * and Down, Home and End go to others, Enter opens one.
  */
-export function RowsTable({ rows, sort, onSort, onOpen }: RowsTableProps) {
+export function RowsTable({ rows, sort, onSort, onOpen, isOutage }: RowsTableProps) {
   const columns = useMedia('(max-width: 720px)') ? NARROW : WIDE;
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(0);
@@ -121,7 +123,7 @@ export function RowsTable({ rows, sort, onSort, onOpen }: RowsTableProps) {
   );
 
   return (
-    <div className="tablebox">
+    <div className="tablebox" data-outage={isOutage || undefined}>
       <div
         ref={scroller}
         className="rows"

@@ -1,17 +1,12 @@
-import { useMemo } from 'react';
-import { Button } from 'react-aria-components';
-import { rowsInOutage } from '../model/outage.ts';
-import { useDesk, useDeskState, useSettledRows } from './hooks.ts';
+import { useDesk, useDeskState } from './hooks.ts';
 import { OutcomeIcon } from './icons.tsx';
 import { countName, timeName } from './names.ts';
 import { SignedOutBanner } from './SignedOutBanner.tsx';
 
-/** What concerns the whole list is told once, above it. */
-export function RunBanners() {
+/** What concerns the whole list is told once, above it; `away` rows have no answer for an outage. */
+export function RunBanners({ away }: { readonly away: number }) {
   const desk = useDesk();
   const { run, quotas, isSignedOut } = useDeskState();
-  const rows = useSettledRows();
-  const away = useMemo(() => rowsInOutage(rows.map(({ state }) => state)), [rows]);
   if (isSignedOut) return <SignedOutBanner onRenewed={() => desk.resume()} />;
   if (run.kind === 'paused' && run.why === 'quota') {
     const spent = quotas.find(({ left }) => left === 0);
@@ -35,11 +30,6 @@ export function RunBanners() {
         {away === 1 ? 'is' : 'are'} unknown, not safe.
         {isPaused ? ' Nothing more is asked until you go on.' : ''}
       </div>
-      {isPaused ? (
-        <Button className="button button--primary" onPress={() => desk.resume()}>
-          Go on
-        </Button>
-      ) : null}
     </div>
   );
 }

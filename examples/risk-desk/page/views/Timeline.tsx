@@ -16,9 +16,9 @@ interface TimelineProps {
   readonly nowMs: number;
 }
 
-const WIDTH = 640;
-const INSET = 28;
-const TOP = 30;
+const WIDTH = 480;
+const INSET = 12;
+const TOP = 18;
 const HEIGHT = 16;
 const HOUR_MS = 60 * 60_000;
 
@@ -31,7 +31,7 @@ export function Timeline({ windows, lastChange, nowMs }: TimelineProps) {
   const marker = markerAt(lastChange, nowMs);
   return (
     <figure className="timeline">
-      <svg viewBox={`0 0 ${WIDTH} 76`} role="img" aria-label={inWords(parts, lastChange, nowMs)}>
+      <svg viewBox={`0 0 ${WIDTH} 58`} role="img" aria-label={inWords(parts, lastChange, nowMs)}>
         <defs>
           <pattern
             id="not-known"
@@ -55,13 +55,13 @@ export function Timeline({ windows, lastChange, nowMs }: TimelineProps) {
             rx={4}
           />
         ))}
-        {marks.map((mark) => (
+        {marks.map((mark, index) => (
           <text
             key={mark}
             className="timeline__mark"
             x={x(mark)}
             y={TOP + HEIGHT + 20}
-            textAnchor="middle"
+            textAnchor={anchorOf(index)}
           >
             {mark}
           </text>
@@ -81,6 +81,12 @@ export function Timeline({ windows, lastChange, nowMs }: TimelineProps) {
       </figcaption>
     </figure>
   );
+}
+
+/** The outer marks end where the bar does. */
+function anchorOf(index: number): 'start' | 'middle' | 'end' {
+  if (index === 0) return 'start';
+  return index === WINDOWS_HOURS.length ? 'end' : 'middle';
 }
 
 /** Where the operator's date lies, in stretches from now; `undefined` outside of them. */

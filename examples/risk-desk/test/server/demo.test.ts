@@ -2,8 +2,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NpmProcess } from '../../../../test/npmProcess.ts';
+import { PEOPLE } from '../../demo/people.ts';
+import { SignedIn } from './httpBrowser.ts';
 
 const DESK_PORT = 4100;
+
+/** Lookups about one are never answered; the other has a new SIM. */
+const [SILENT, SWAPPED] = ['+447700900016', '+447700900001'];
 
 /** Listens where the demo wants to, or leaves it to the program that does already. */
 async function takePort(port: number): Promise<void> {
@@ -29,12 +34,21 @@ describe('npm run demo', () => {
     const page = await fetch(desk);
     expect(await page.text()).toMatch(/<script type="module"[^>]* src="\/assets\//);
 
+    // A page that cancels is where the gateway would quote what it asked.
+    const lead = await SignedIn.as(desk, PEOPLE.lead);
+    const cancelling = new AbortController();
+    const asked = lead.ask([SILENT], { signal: cancelling.signal });
+    setTimeout(() => cancelling.abort(), 500);
+    await expect(asked).rejects.toThrow('aborted');
+    await lead.ask([SWAPPED]);
+
     signal(npm);
 
     // All of them share npm's output, which ends with the last.
     await npm.ended;
     expect(npm.out).toMatch(/\nStopping …\n$/);
     expect(npm.out + npm.err).not.toMatch(/^\s+at |Error:|WARNING/m);
+    expect(npm.out + npm.err).not.toMatch(/7700 ?900|Bearer|eyJ/);
     for (const url of [desk, gateway]) await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 

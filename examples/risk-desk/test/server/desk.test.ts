@@ -29,6 +29,11 @@ async function operatorCosts(): Promise<{ tokens: number; lookups: number }> {
   return { tokens, lookups: lookups + refusedLookups };
 }
 
+/** How many phones have rung. */
+async function prompts(): Promise<number> {
+  return ((await (await fetch(stack.statsUrl)).json()) as { prompts: number }).prompts;
+}
+
 /** The lines of the audit log since a moment. */
 function auditedSince(lines: number): readonly Readonly<Record<string, unknown>>[] {
   return audited().slice(lines);
@@ -59,6 +64,22 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
   const asked = httpRequest({ host: '127.0.0.1', port, path, method, headers }).end();
   const [response] = (await once(asked, 'response')) as [import('node:http').IncomingMessage];
   return { status: response.statusCode, headers: response.headers, text: await readText(response) };
+}
+
+/** A person who has typed the password, and whom the provider sends back. */
+async function onTheWayBack(): Promise<{ browser: HttpBrowser; callback: string }> {
+  const browser = new HttpBrowser();
+  await browser.signIn(stack.url, stack.people.lead, /\/callback/);
+  return { browser, callback: browser.visited.at(-1) ?? '' };
+}
+
+async function expectRefused(browser: HttpBrowser, callback: string): Promise<void> {
+  const response = await browser.send(callback);
+  expect(response.status).toBe(400);
+  expect(response.headers.getSetCookie().join()).not.toContain('desk-session=');
+  const page = await response.text();
+  expect(page).toContain('You are not signed in');
+  expect(page).not.toContain(new URL(callback).searchParams.get('state') ?? 'no state');
 }
 
 describe('signing in', () => {
@@ -125,30 +146,14 @@ describe('signing in', () => {
 });
 
 describe('coming back from the provider', () => {
-  /** Somebody who has typed their password, and whom the provider sends back. */
-  async function onTheWayBack(): Promise<{ browser: HttpBrowser; callback: string }> {
-    const browser = new HttpBrowser();
-    await browser.signIn(stack.url, stack.people.lead, /\/callback/);
-    return { browser, callback: browser.visited.at(-1) ?? '' };
-  }
-
-  async function refused(browser: HttpBrowser, callback: string): Promise<void> {
-    const response = await browser.send(callback);
-    expect(response.status).toBe(400);
-    expect(response.headers.getSetCookie().join()).not.toContain('desk-session=');
-    const page = await response.text();
-    expect(page).toContain('You are not signed in');
-    expect(page).not.toContain(new URL(callback).searchParams.get('state') ?? 'no state');
-  }
-
-  it('works once: the same address again signs nobody in', async () => {
+  it('works once: the same address again does not sign in', async () => {
     const { browser, callback } = await onTheWayBack();
     const before = new HttpBrowser();
     for (const [name, value] of browser.cookies) before.cookies.set(name, value);
     expect((await browser.send(callback)).headers.get('location')).toBe('/');
-    await refused(browser, callback);
+    await expectRefused(browser, callback);
     // Not with the cookie of the sign-in either, which a thief may have kept.
-    await refused(before, callback);
+    await expectRefused(before, callback);
   });
 
   it.each([
@@ -159,27 +164,27 @@ describe('coming back from the provider', () => {
     ['without a code', changing('code', undefined), { keepsCookies: true }],
     ['from another issuer', changing('iss', 'https://evil.example'), { keepsCookies: true }],
     ['with an error', changing('error', 'access_denied'), { keepsCookies: true }],
-  ])('%s signs nobody in', async (_, change, { keepsCookies }) => {
+  ])('%s does not sign in', async (_, change, { keepsCookies }) => {
     const { browser, callback } = await onTheWayBack();
     const victim = keepsCookies ? browser : new HttpBrowser();
-    await refused(victim, change(new URL(callback)).href);
+    await expectRefused(victim, change(new URL(callback)).href);
   });
 
-  it('with a cookie of one’s own making signs nobody in', async () => {
+  it('with a forged cookie does not sign in', async () => {
     const { browser, callback } = await onTheWayBack();
     const sealed = browser.cookies.get('desk-sign-in') ?? '';
     const flipped = `${sealed.slice(0, 20)}${sealed[20] === 'A' ? 'B' : 'A'}${sealed.slice(21)}`;
     for (const forged of [flipped, sealed.slice(0, 30), 'e30', '%00', '']) {
       browser.cookies.set('desk-sign-in', forged);
-      await refused(browser, callback);
+      await expectRefused(browser, callback);
     }
   });
 
-  it('with one’s own code in another’s browser signs them in as nobody', async () => {
+  it('with the code of another sign-in does not sign in', async () => {
     const attacker = await onTheWayBack();
     const victim = await onTheWayBack();
     const code = new URL(attacker.callback).searchParams.get('code') ?? '';
-    await refused(victim.browser, changing('code', code)(new URL(victim.callback)).href);
+    await expectRefused(victim.browser, changing('code', code)(new URL(victim.callback)).href);
   });
 
   it('starts a session under a new id, and ends the one that was there', async () => {
@@ -288,7 +293,7 @@ describe('what a person may ask', () => {
 });
 
 describe('the purpose', () => {
-  it('is chosen, and goes on record', async () => {
+  it('is chosen, and stands in the audit log', async () => {
     const linesBefore = audited().length;
     await lead.ask(['+447700900007'], { headers: { 'x-purpose': 'account-recovery' } });
     const lines = auditedSince(linesBefore);
@@ -320,10 +325,6 @@ describe('a number whose owner is asked', () => {
   const STANDING = `query ($numbers: [ID!]!) {
     customersByPhone(e164s: $numbers) { phoneNumber { simSwapConsent { state } } }
   }`;
-
-  async function prompts(): Promise<number> {
-    return ((await (await fetch(stack.statsUrl)).json()) as { prompts: number }).prompts;
-  }
 
   it('is told from others without ringing its phone, and comes true when the owner agrees', async () => {
     const variables = { numbers: [ONE, BY_CONSENT, TWO] };
@@ -425,6 +426,22 @@ describe('a request that does not come from the page', () => {
       expect(reply.status).toBe(421);
       expect(reply.text).not.toContain('csrf');
     }
+  });
+});
+
+describe('a page that asks too much at a time', () => {
+  it('is told so, and asks on when something has come to its end', async () => {
+    const person = await SignedIn.as(stack.url, stack.people.analyst);
+    const pages = new AbortController();
+    const pending = Array.from({ length: 16 }, () => person.ask([SILENT], pages));
+    const ended = Promise.allSettled(pending);
+    await vi.waitFor(
+      async () => expect((await person.ask([ONE])).codes).toEqual(['RATE_LIMITED']),
+      { timeout: 5000 },
+    );
+    pages.abort();
+    await ended;
+    await vi.waitFor(async () => expect((await person.ask([ONE])).codes).toEqual([]));
   });
 });
 
@@ -535,7 +552,9 @@ describe('the page', () => {
         'x-content-type-options': 'nosniff',
       });
       expect(headers).not.toHaveProperty('access-control-allow-origin');
-      if (!path.startsWith('/assets/')) expect(headers['cache-control']).toBe('no-store');
+      const forEver = 'public, max-age=31536000, immutable';
+      const expected = path.startsWith('/assets/') ? forEver : 'no-store';
+      expect(headers['cache-control']).toBe(expected);
     },
   );
 });

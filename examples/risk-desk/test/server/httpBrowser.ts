@@ -102,7 +102,7 @@ export class HttpBrowser {
   }
 }
 
-/** Somebody who has signed in, and asks as the page does. */
+/** A person who has signed in, and asks as the page does. */
 export class SignedIn {
   readonly browser: HttpBrowser;
   readonly session: SessionTold;
@@ -137,7 +137,7 @@ export class SignedIn {
       body,
       signal: signal ?? null,
       ...(typeof body === 'string' ? {} : { duplex: 'half' }),
-    } as RequestInit);
+    });
     const text = await response.text();
     const { data, errors = [] } = JSON.parse(text) as {
       data?: unknown;

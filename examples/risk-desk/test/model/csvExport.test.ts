@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import Papa from 'papaparse';
+import { describe, expect, it } from 'vitest';
+import { toCsv } from '../../page/model/csvExport.ts';
+import { likelyColumn, listNumbers, readTable } from '../../page/model/upload.ts';
+import { answered, NO, row, unknown, YES } from './rows.ts';
+
+function cells(csv: string): string[][] {
+  return Papa.parse<string[]>(csv).data;
+}
+
+describe('the export', () => {
+  it('writes numbers as text, and unknown in words', () => {
+    const rows = [
+      row(1, answered([NO, YES, YES, YES], { kind: 'at', atMs: 0 })),
+      row(2, answered([NO, NO, NO, unknown('PERIOD_NOT_SUPPORTED')])),
+      row(3, { kind: 'failed', reason: 'OPERATOR_TIMEOUT' }, { customer: null }),
+    ];
+    expect(cells(toCsv(rows, 'full')).slice(1)).toEqual([
+      [
+        '1',
+        "'+447700900001",
+        'Customer 1',
+        'C1',
+        'SIM changed',
+        '',
+        '1970-01-01T00:00:00.000Z',
+        'no',
+        'yes',
+        'yes',
+        'yes',
+        '2026-11-22T12:00:00.000Z',
+      ],
+      [
+        '2',
+        "'+447700900002",
+        'Customer 2',
+        'C2',
+        'Unknown',
+        'Window too long',
+        'not disclosed',
+        'no',
+        'no',
+        'no',
+        'unknown: Window too long',
+        '2026-11-22T12:00:00.000Z',
+      ],
+      [
+        '3',
+        "'+447700900003",
+        '',
+        '',
+        'Unknown',
+        'Operator too slow',
+        'not known',
+        'not known',
+        'not known',
+        'not known',
+        'not known',
+        '',
+      ],
+    ]);
+  });
+
+  it('masks the numbers unless they are wanted', () => {
+    expect(toCsv([row(1, { kind: 'waiting' })], 'masked')).not.toContain('7700');
+  });
+
+  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'])(
+    'has no cell that acts as a formula: %j',
+    (name) => {
+      const rows = [row(1, { kind: 'waiting' }, { customer: { id: name, name } })];
+      const [, [, , cell, id] = []] = cells(toCsv(rows, 'masked'));
+      expect([cell, id]).toEqual([`'${name}`, `'${name}`]);
+    },
+  );
+
+  it('can be uploaded again: the same numbers come out, whatever the customers are called', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string(), { minLength: 2, maxLength: 20 }), (names) => {
+        const rows = names.map((name, index) =>
+          row(index + 1, { kind: 'waiting' }, { customer: { id: String(index), name } }),
+        );
+        const reading = readTable(toCsv(rows, 'full'));
+        if (reading.kind !== 'table') throw new Error(reading.why);
+        const { table } = reading;
+        expect(table.columns[likelyColumn(table)]).toBe('Number');
+        const { numbers, bad } = listNumbers(table, likelyColumn(table));
+        expect(numbers.map(({ e164 }) => e164)).toEqual(rows.map(({ e164 }) => e164));
+        expect(bad).toEqual([]);
+      }),
+    );
+  });
+});

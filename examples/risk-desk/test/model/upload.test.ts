@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { likelyColumn, listNumbers, readTable, type Table } from '../../page/model/upload.ts';
+
+function tableOf(text: string): Table {
+  const reading = readTable(text);
+  if (reading.kind !== 'table') throw new Error(reading.why);
+  return reading.table;
+}
+
+function listOf(text: string) {
+  const table = tableOf(text);
+  const { numbers, duplicates, bad } = listNumbers(table, likelyColumn(table));
+  return {
+    numbers: numbers.map((one) => [one.line, one.e164]),
+    duplicates: duplicates.map((one) => [one.line, one.firstLine]),
+    bad: bad.map((one) => [one.line, one.why]),
+  };
+}
+
+const NONE = { duplicates: [], bad: [] };
+
+describe('what is read of', () => {
+  it.each([
+    ['one number', '+447700900001', { numbers: [[1, '+447700900001']], ...NONE }],
+    [
+      'numbers in lines, of Windows, with empty ones between',
+      '+447700900001\r\n\r\n+447700900002\r\n',
+      {
+        numbers: [
+          [1, '+447700900001'],
+          [3, '+447700900002'],
+        ],
+        ...NONE,
+      },
+    ],
+    [
+      'numbers in one line',
+      '+447700900001, +447700900002',
+      {
+        numbers: [
+          [1, '+447700900001'],
+          [1, '+447700900002'],
+        ],
+        ...NONE,
+      },
+    ],
+    [
+      'CSV with a heading, quotes and a semicolon',
+      '\ufeffname;phone\n"Grace; Hopper";"+44 7700 900001"\nAda;+447700900002\n',
+      {
+        numbers: [
+          [2, '+447700900001'],
+          [3, '+447700900002'],
+        ],
+        ...NONE,
+      },
+    ],
+    [
+      'a number that is written in two ways',
+      '+447700900001\n+44 7700 900-001',
+      { numbers: [[1, '+447700900001']], duplicates: [[2, 1]], bad: [] },
+    ],
+    [
+      'bad numbers among good ones',
+      'phone\n+447700900001\n07700 900002\n',
+      { numbers: [[2, '+447700900001']], duplicates: [], bad: [[3, 'national']] },
+    ],
+    [
+      'a row without a number',
+      'name,phone\nAda,+447700900001\nGrace,\n',
+      { numbers: [[2, '+447700900001']], duplicates: [], bad: [[3, 'empty']] },
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(listOf(text)).toEqual(expected);
+  });
+});
+
+it('names columns by the heading, and finds the one of the numbers', () => {
+  const table = tableOf('id,,mobile\n1,x,+447700900001\n');
+  expect(table.columns).toEqual(['id', 'Column 2', 'mobile']);
+  expect(likelyColumn(table)).toBe(2);
+});
+
+it.each([
+  ['nothing', ' \n \n'],
+  ['a spreadsheet file', 'PK\u0003\u0004…'],
+  ['bytes that are no text', '\u0000\u0001'],
+  ['a text in another encoding', 'n\ufffdmero'],
+  ['more than 5 MB', '1'.repeat(5 * 1024 * 1024 + 1)],
+])('%s is refused with what to do', (_, text) => {
+  const reading = readTable(text);
+  expect(reading).toMatchObject({ kind: 'refused', why: expect.stringMatching(/^[A-Z].*\.$/) });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { adviceOn } from '../../page/model/advice.ts';
+import { outcomeOf, rankOf, verdictOf } from '../../page/model/verdict.ts';
+import { stretches, withImplied } from '../../page/model/windows.ts';
+import { answer, answered, NO, NOT_ASKED, unknown, YES } from './rows.ts';
+
+const AWAY = unknown('OPERATOR_UNAVAILABLE');
+const TOO_LONG = unknown('PERIOD_NOT_SUPPORTED', { maxAgeHours: 168 });
+const PENDING = unknown('CONSENT_PENDING', { expiresAtMs: 5 });
+
+describe('the verdict on windows of 24 h, 72 h, 7 and 30 days', () => {
+  it.each([
+    ['no in all', [NO, NO, NO, NO], { kind: 'clear' }],
+    ['yes in all', [YES, YES, YES, YES], { kind: 'swapped', withinHours: 24 }],
+    ['yes from 7 days on', [NO, NO, YES, YES], { kind: 'swapped', withinHours: 168 }],
+    ['yes beside unknown ones', [AWAY, AWAY, AWAY, YES], { kind: 'swapped', withinHours: 720 }],
+    [
+      'a yes and a later no, which contradict',
+      [YES, NO, NO, NO],
+      { kind: 'swapped', withinHours: 24 },
+    ],
+    [
+      'unknown in all',
+      [AWAY, AWAY, AWAY, AWAY],
+      { kind: 'unknown', reason: 'OPERATOR_UNAVAILABLE', clearHours: null },
+    ],
+    [
+      'unknown in the longest',
+      [NO, NO, NO, TOO_LONG],
+      { kind: 'unknown', reason: 'PERIOD_NOT_SUPPORTED', clearHours: 168 },
+    ],
+    [
+      'unknown in the shortest alone',
+      [AWAY, NO, NO, NO],
+      { kind: 'unknown', reason: 'OPERATOR_UNAVAILABLE', clearHours: null },
+    ],
+    [
+      'not asked beyond 7 days',
+      [NO, NO, NO, NOT_ASKED],
+      { kind: 'unknown', reason: 'NOT_ASKED', clearHours: 168 },
+    ],
+    [
+      'waiting for consent to the one that was asked',
+      [NOT_ASKED, NOT_ASKED, NOT_ASKED, PENDING],
+      { kind: 'pending', expiresAtMs: 5 },
+    ],
+    [
+      'the one that was asked came to nothing',
+      [NO, NOT_ASKED, NOT_ASKED, AWAY],
+      { kind: 'unknown', reason: 'OPERATOR_UNAVAILABLE', clearHours: 24 },
+    ],
+    [
+      'waiting for consent in all',
+      [PENDING, PENDING, PENDING, PENDING],
+      { kind: 'pending', expiresAtMs: 5 },
+    ],
+  ] as const)('%s', (_, windows, expected) => {
+    expect(verdictOf(answered(windows))).toEqual(expected);
+  });
+
+  it('is clear for nothing but four windows that are no', () => {
+    const kinds = [YES, NO, AWAY, NOT_ASKED, PENDING];
+    for (const a of kinds)
+      for (const b of kinds)
+        for (const c of kinds)
+          for (const d of kinds) {
+            const isClear = verdictOf(answered([a, b, c, d])).kind === 'clear';
+            expect(isClear).toBe([a, b, c, d].every((one) => one === NO));
+          }
+  });
+});
+
+it('ranks what is unknown and what is open between a change and none', () => {
+  const order = [
+    answered([YES, YES, YES, YES]),
+    answered([NO, NO, NO, YES]),
+    { kind: 'failed', reason: 'UNAVAILABLE' },
+    { kind: 'needsConsent' },
+    { kind: 'waiting' },
+    answered([NO, NO, NO, NO]),
+  ] as const;
+  const ranks = order.map((state) => rankOf(verdictOf(state)));
+  expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
+  expect(new Set(ranks).size).toBe(order.length);
+});
+
+it('says what to do about each outcome, and never calls an unknown one safe', () => {
+  const states = [
+    answered([YES, YES, YES, YES]),
+    answered([NO, NO, NO, TOO_LONG]),
+    { kind: 'failed', reason: 'A_REASON_THAT_A_LATER_SERVICE_HAS' },
+    { kind: 'needsConsent' },
+    { kind: 'waiting' },
+  ] as const;
+  for (const state of states) {
+    const { title, says } = adviceOn(verdictOf(state));
+    expect(`${outcomeOf(verdictOf(state))} ${title} ${says}`).not.toMatch(/no reason to distrust/);
+  }
+  expect(adviceOn(verdictOf(states[2])).title).toBe('Unknown: no answer');
+});
+
+describe('what follows from one question', () => {
+  it.each([
+    ['a no for 30 days answers all', [NOT_ASKED, NOT_ASKED, NOT_ASKED, NO], [NO, NO, NO, NO]],
+    ['a yes for 24 h answers all', [YES, NOT_ASKED, NOT_ASKED, NOT_ASKED], [YES, YES, YES, YES]],
+    [
+      'a yes for 30 days answers no other',
+      [NOT_ASKED, NOT_ASKED, NOT_ASKED, YES],
+      [NOT_ASKED, NOT_ASKED, NOT_ASKED, YES],
+    ],
+    ['an answer stays as it was given', [AWAY, NOT_ASKED, NOT_ASKED, NO], [AWAY, NO, NO, NO]],
+  ] as const)('%s', (_, asked, expected) => {
+    expect(withImplied(answer(asked).windows)).toEqual(answer(expected).windows);
+  });
+});
+
+describe('the stretches of the timeline', () => {
+  it.each([
+    [
+      [NO, NO, NO, NO],
+      ['clear', 'clear', 'clear', 'clear'],
+    ],
+    [
+      [NO, YES, YES, YES],
+      ['clear', 'swap', 'notKnown', 'notKnown'],
+    ],
+    [
+      [YES, YES, YES, YES],
+      ['swap', 'notKnown', 'notKnown', 'notKnown'],
+    ],
+    [
+      [AWAY, YES, YES, YES],
+      ['notKnown', 'notKnown', 'notKnown', 'notKnown'],
+    ],
+    [
+      [NO, NO, NO, TOO_LONG],
+      ['clear', 'clear', 'clear', 'notKnown'],
+    ],
+  ] as const)('%#', (windows, expected) => {
+    expect(stretches(answer(windows).windows).map(({ kind }) => kind)).toEqual(expected);
+  });
+});
