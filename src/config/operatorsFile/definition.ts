@@ -444,6 +444,16 @@ const operator = z
       })
       .prefault({})
       .describe('how exchanges are named'),
+    http2: z
+      .enum(['auto', 'never'])
+      .default(DEFAULTS.http2)
+      .describe('`auto` speaks HTTP/2 where the operator offers it'),
+    tokenMismatch: z
+      .enum(['accepted', 'refused'])
+      .default(DEFAULTS.tokenMismatch)
+      .describe(
+        'what a lookup does with a token of another number; `refused`, where the operator is known to answer 4xx, keeps connections to a token endpoint that echoes nothing',
+      ),
     price: z
       .strictObject({
         currency: z
