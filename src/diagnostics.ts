@@ -64,7 +64,7 @@ export interface ExchangeMessage extends Traced<ExchangeResult> {
 export type ExchangeResult =
   | { readonly outcome: 'replied'; readonly status: number }
   | {
-      readonly outcome: 'connection' | 'timeout' | 'cancelled' | 'invalid-reply';
+      readonly outcome: 'connection' | 'timeout' | 'cancelled' | 'rate' | 'invalid-reply';
       /** `false` only when it is proven that no byte left. */
       readonly sent: boolean;
       readonly detail: string;

@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
 import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
+import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import type { Http2Setting } from '../../src/http/connections/httpVersion.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
@@ -68,6 +69,9 @@ export class TestEndpoint implements AsyncDisposable {
       circuit: new Circuit(clock),
       budget: new RetryBudget(clock),
       rules: { canTakeNewToken: true, retriesDoubtfulLookups: false },
+      rate: undefined,
+      errors: COMMON_ERRORS,
+      correlatorForm: 'traceable',
       decideRetry,
       clock,
       log,
