@@ -103,7 +103,12 @@ function simulatedOperator(
 }
 
 function hostsOf(asked: readonly OperatorSettings[]): string {
-  return asked.map(({ lookupAddresses }) => new URL(lookupAddresses.check).hostname).join(', ');
+  return asked
+    .map(({ name, lookupAddresses }) => {
+      const { hostname } = new URL(lookupAddresses.check);
+      return asked.length === 1 ? hostname : `${name} at ${hostname}`;
+    })
+    .join(', ');
 }
 
 async function simulated(): Promise<LaunchedSimulator> {
