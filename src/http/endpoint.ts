@@ -90,7 +90,9 @@ export class Endpoint implements Http2Fallback {
             url,
             connector,
             headers,
+            timeoutMs,
             maxConnections: connections,
+            clock,
             fallback: this,
           });
   }

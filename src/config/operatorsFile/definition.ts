@@ -390,6 +390,16 @@ const operator = z
       .describe(
         'whether a lookup whose outcome is unknown is made once more, at the price of a second bill',
       ),
+    http2: z
+      .enum(['auto', 'never'])
+      .default(DEFAULTS.http2)
+      .describe('auto speaks HTTP/2 where the operator offers it; never speaks HTTP/1.1 alone'),
+    tokenMismatch: z
+      .enum(['accepted', 'refused'])
+      .default(DEFAULTS.tokenMismatch)
+      .describe(
+        'whether the operator refuses a lookup whose token was issued for another number: refused keeps connections to a token endpoint that echoes nothing',
+      ),
     oneCallPerNumber: z
       .boolean()
       .default(DEFAULTS.oneCallPerNumber)

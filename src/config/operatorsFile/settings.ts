@@ -205,6 +205,8 @@ function lookupSettingsOf(entry: OperatorEntry, secretOf: ReadSecret): LookupSet
     },
     retriesLookups: entry.retryLookups,
     oneCallPerNumber: entry.oneCallPerNumber,
+    http2: entry.http2,
+    tokenMismatch: entry.tokenMismatch,
     errors: {
       wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)),
       rules: errors.rules.map(ruleOf),
