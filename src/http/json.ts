@@ -42,9 +42,8 @@ export type MemberPath = readonly string[];
 export function memberAt(body: JsonObject, path: MemberPath): unknown {
   let value: unknown = body;
   for (const name of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name))
-      return undefined;
-    value = (value as JsonObject)[name];
+    if (!isObjectOrList(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
   }
   return value;
 }
@@ -116,6 +115,11 @@ function isNoSuccess(status: unknown): boolean {
   return (
     typeof status === 'string' && (/^[013-9]\d\d\b/.test(status) || /^(?:error|fail)/i.test(status))
   );
+}
+
+/** A list is an object whose members are named by their indexes. */
+function isObjectOrList(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
 }
 
 function isJsonObject(value: unknown): value is JsonObject {

@@ -20,6 +20,7 @@ import { standardOutput } from './disks/standardOutput.ts';
 import { badDocuments } from './documents/badDocuments.ts';
 import { heapOfDocuments } from './documents/heapOfDocuments.ts';
 import { hugeReplies } from './documents/hugeReplies.ts';
+import { batchScope } from './documents/batchScope.ts';
 import { limits } from './documents/limits.ts';
 import { literalCode } from './documents/literalCode.ts';
 import { slowReaders } from './documents/slowReaders.ts';
@@ -44,6 +45,7 @@ export const ATTACKS: readonly Attack[] = [
   contradictions,
   promptTwice,
   limits,
+  batchScope,
   standardOutput,
   promptBombing,
   badDocuments,

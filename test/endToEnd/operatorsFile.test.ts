@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Dialect } from '../../src/simulator/dialect.ts';
+import type { DialectName } from '../../src/simulator/dialects.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
 import { freePort } from '../freePort.ts';
@@ -49,7 +49,7 @@ afterEach(async () => {
   await Promise.all(simulators.splice(0).map((one) => one.close()));
 });
 
-async function simulate(dialect: Dialect = '2.1'): Promise<Simulator> {
+async function simulate(dialect: DialectName = '2.1'): Promise<Simulator> {
   const simulator = await startSimulator({ port: 0, dialect });
   simulators.push(simulator);
   return simulator;

@@ -3,12 +3,6 @@ import { I18nProvider } from 'react-aria-components';
 import { createRoot } from 'react-dom/client';
 import { App } from './views/App.tsx';
 import { ErrorPage } from './views/ErrorPage.tsx';
-import './styles/tokens.css';
-import './styles/page.css';
-import './styles/parts.css';
-import './styles/desk.css';
-import './styles/case.css';
-import './styles/print.css';
 
 /**
  * react-aria adds a <style> of this id to the page unless there is one, which the content security policy

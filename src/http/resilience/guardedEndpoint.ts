@@ -101,9 +101,17 @@ interface ExchangeNames {
   readonly sentAs?: string;
 }
 
-function notBegun(retryAfterSeconds: number): Exchange {
+/** The request ended while it waited for its turn. */
+const HUNG_UP: Exchange = {
+  kind: 'fault',
+  fault: { cause: 'cancelled', sent: false, detail: 'the request ended' },
+};
+
+function notBegun(turn: Extract<Turn, { kind: 'not-in-time' }>): Exchange {
+  const { retryAfterSeconds: seconds } = turn;
   const detail = 'the rate of the contract is reached';
-  return { kind: 'fault', fault: { cause: 'rate', sent: false, detail, retryAfterSeconds } };
+  const fault = { cause: 'rate', sent: false, detail, retryAfterSeconds: seconds } as const;
+  return { kind: 'fault', fault };
 }
 
 const CIRCUIT_OPEN: Exchange = {
@@ -222,21 +230,24 @@ export class GuardedEndpoint {
   #sendInTurn(post: Post, urgency: Urgency): Promise<Exchange> {
     const { rate } = this.#guards;
     const send = () => this.#endpoint.post(post, this.#exchangeTimeMs(urgency), this.#now());
-    if (rate === undefined) return send();
-    return this.#turn(rate, urgency).then((turn) => {
-      switch (turn.kind) {
-        case 'now':
-          return send();
-        case 'not-in-time':
-          return notBegun(turn.retryAfterSeconds);
-      }
-    });
+    return rate === undefined ? send() : this.#inTurn(rate, urgency, send);
   }
 
   /** At most half of what is left is waited for: an exchange that leaves has time for its reply. */
-  #turn(rate: RequestRate, { deadlineMs, signal }: Urgency): Promise<Turn> {
+  async #inTurn(
+    rate: RequestRate,
+    { deadlineMs, signal }: Urgency,
+    send: () => Promise<Exchange>,
+  ): Promise<Exchange> {
     const { kind, clock } = this.#guards;
-    return rate.turn(kind, { deadlineMs: (clock.monotonicMs() + deadlineMs) / 2, signal });
+    const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
+    const turn = await rate.turn(kind, { deadlineMs: halfMs, signal });
+    switch (turn.kind) {
+      case 'now':
+        return send();
+      case 'not-in-time':
+        return signal?.aborted === true ? HUNG_UP : notBegun(turn);
+    }
   }
 
   #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {

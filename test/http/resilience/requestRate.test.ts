@@ -181,9 +181,9 @@ describe('the rate of an operator', () => {
           for (const { kind, afterMs, inMs } of all) {
             await test.clock.advance(afterMs);
             const deadlineMs = test.clock.monotonicMs() + inMs;
-            void test.turn('one', kind, inMs).then(() => {
-              overtime.push(test.clock.monotonicMs() - deadlineMs);
-            });
+            void test
+              .turn('one', kind, inMs)
+              .finally(() => overtime.push(test.clock.monotonicMs() - deadlineMs));
           }
           await test.clock.advance(5000);
           expect(overtime).toHaveLength(all.length);

@@ -31,6 +31,7 @@ export interface Question {
   readonly caller?: string;
   readonly timeLeftMs?: number;
   readonly waitMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** An answer in short: the date's text, the window's word, or the code of why there is neither. */
@@ -104,14 +105,19 @@ export class DeviatingOperator implements AsyncDisposable {
     await this.wire[Symbol.asyncDispose]();
   }
 
-  #loader({ caller = 'caller', timeLeftMs = 60_000, waitMs }: Question): SimSwapLoader {
+  #loader({
+    caller = 'caller',
+    timeLeftMs = 60_000,
+    waitMs,
+    signal = new AbortController().signal,
+  }: Question): SimSwapLoader {
     const cameInAtMs = this.#clock.monotonicMs();
     return this.#simSwaps.forRequest({
       caller: callerNamed(caller),
       purpose: 'fraud-prevention',
       correlator: createCorrelator('asked'),
       cameInAtMs,
-      signal: new AbortController().signal,
+      signal,
       deadlineMs: cameInAtMs + timeLeftMs,
       ...(waitMs === undefined ? {} : { waitMs }),
     });

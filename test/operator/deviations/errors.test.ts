@@ -277,12 +277,9 @@ describe('an error of a consent', () => {
     const question = { maxAgeHours: 240, waitMs: 100 };
     expect(await operator.ask(question)).toBe(first);
     const again = await operator.ask(question);
-    if (second === 'another prompt') {
-      expect(operator.wire.prompts).toHaveLength(2);
-      return;
-    }
-    expect(again).toBe(second);
-    expect(operator.wire.prompts).toHaveLength(1);
+    const [told, prompts] = second === 'another prompt' ? [first, 2] : [second, 1];
+    expect(again).toBe(told);
+    expect(operator.wire.prompts).toHaveLength(prompts);
   });
 
   it('that a lookup mapped to CONSENT_EXPIRED on a doubt does not prompt again at once', async () => {
@@ -337,24 +334,24 @@ describe('an error of a token request', () => {
   });
 });
 
+/** Answers when told to, and counts how many lookups are on the wire. */
+function held() {
+  const answers: (() => void)[] = [];
+  const seen = { atOnce: 0, most: 0 };
+  const lookUp: Answer = (received, response) => {
+    seen.atOnce += 1;
+    seen.most = Math.max(seen.most, seen.atOnce);
+    answers.push(() => {
+      seen.atOnce -= 1;
+      answerJson(received, response, { swapped: false });
+    });
+  };
+  return { answers, seen, script: { lookUp, token: grant } };
+}
+
+const ONE_CALL: Deviation = (settings) => ({ ...settings, oneCallPerNumber: true });
+
 describe('two questions about one number at a time', () => {
-  /** Answers when told to, and counts how many lookups are on the wire. */
-  function held() {
-    const answers: (() => void)[] = [];
-    const seen = { atOnce: 0, most: 0 };
-    const lookUp: Answer = (received, response) => {
-      seen.atOnce += 1;
-      seen.most = Math.max(seen.most, seen.atOnce);
-      answers.push(() => {
-        seen.atOnce -= 1;
-        answerJson(received, response, { swapped: false });
-      });
-    };
-    return { answers, seen, script: { lookUp, token: grant } };
-  }
-
-  const ONE_CALL: Deviation = (settings) => ({ ...settings, oneCallPerNumber: true });
-
   it.each<[string, Deviation, number]>([
     ['go side by side', (settings) => settings, 2],
     ['wait for each other at an operator that wants that', ONE_CALL, 1],

@@ -55,6 +55,22 @@ it('what cannot go out in time is refused, and told when to come again', async (
   expect(operator.logged.filter((text) => text.includes('contract'))).toHaveLength(3);
 });
 
+it('a request that ends while it waits leaves no line, and takes no turn', async () => {
+  const clock = new TestClock();
+  await using operator = await DeviatingOperator.start({ clock, deviation: perSecond(1) });
+  const [first] = askAll(operator, 1, 60_000);
+  await expect.poll(() => operator.wire.lookups.length + clock.sleepers).toBe(1);
+  const request = new AbortController();
+  const gone = operator.ask({ number: line(7), maxAgeHours: 240, signal: request.signal });
+  await settled();
+  request.abort();
+  expect(await gone).toBe('OPERATOR_TIMEOUT');
+  await clock.advance(1000);
+  expect(await first).toMatchObject({ code: false });
+  expect(operator.wire.received).toHaveLength(2);
+  expect(operator.logged).toEqual([]);
+});
+
 it('a prompt that cannot go out in time rings no phone, and one that has rung is not left without its lookup', async () => {
   const clock = new TestClock();
   await using operator = await DeviatingOperator.start({
@@ -66,12 +82,13 @@ it('a prompt that cannot go out in time rings no phone, and one that has rung is
   const asked = numbers.map((number) =>
     operator.failureOf({ number, maxAgeHours: 240, timeLeftMs: 60_000, waitMs: 60_000 }),
   );
-  let isOver = false;
+  const state = { isOver: false };
   const told = Promise.all(asked).finally(() => {
-    isOver = true;
+    state.isOver = true;
   });
-  while (!isOver) {
-    await clock.advance(100);
+  // Both ends of the wire are in this process: an exchange takes some turns of its loop, and no time.
+  while (!state.isOver) {
+    await clock.advance(50);
     await settled();
   }
   const codes = (await told).map(({ code }) => code);

@@ -112,10 +112,13 @@ describe('a token request', () => {
       all(withGrant({ inQuery: ['grant_type'] }), (settings) => {
         if (settings.authorization.from !== 'settings') return settings;
         const { addresses } = settings.authorization;
-        const token = `${addresses.token}?tenant=eu`;
+        const ofTenant = `${addresses.token}?tenant=eu`;
         return {
           ...settings,
-          authorization: { ...settings.authorization, addresses: { ...addresses, token } },
+          authorization: {
+            ...settings.authorization,
+            addresses: { ...addresses, token: ofTenant },
+          },
         };
       }),
     );

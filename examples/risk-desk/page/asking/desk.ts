@@ -1,7 +1,6 @@
 import type { Customer, DeskRow } from '../model/deskRow.ts';
 import { isOutage } from '../model/outage.ts';
 import { pagesOf, PAGES_AT_A_TIME } from '../model/pages.ts';
-import type { E164 } from '../model/phoneNumber.ts';
 import type { Quota } from '../model/quotas.ts';
 import { retryPlan } from '../model/retry.ts';
 import type { ListedNumber } from '../model/upload.ts';
@@ -193,8 +192,10 @@ export class Desk {
   }
 
   async #askPage(page: readonly DeskRow[], signal: AbortSignal): Promise<void> {
-    const idOf = ({ id }: DeskRow): number => id;
-    this.#setStates(page.map(idOf), { kind: 'asking' });
+    this.#setStates(
+      page.map(({ id }) => id),
+      { kind: 'asking' },
+    );
     const consents = await this.#questions.consents(
       page.map(({ e164 }) => e164),
       signal,

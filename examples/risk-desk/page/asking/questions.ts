@@ -90,7 +90,7 @@ export function createQuestions({ csrfToken, purpose, onQuotas }: QuestionSettin
   ): Promise<Reply<T>> {
     if (signal.aborted) return { kind: 'aborted' };
     try {
-      const { data, error } = await client.query<Data, OperationVariables>({
+      const { data, error } = await client.query<Data>({
         query,
         variables,
         fetchPolicy: 'no-cache',
@@ -100,7 +100,7 @@ export function createQuestions({ csrfToken, purpose, onQuotas }: QuestionSettin
       });
       if (signal.aborted) return { kind: 'aborted' };
       const errors = CombinedGraphQLErrors.is(error) ? error.errors : [];
-      const told = data === undefined || data === null ? undefined : read(data as Data, errors);
+      const told = data === undefined || data === null ? undefined : read(data, errors);
       return told === undefined ? failure(error) : { kind: 'answered', told };
     } catch (error) {
       return signal.aborted ? { kind: 'aborted' } : failure(error);

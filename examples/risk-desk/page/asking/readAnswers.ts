@@ -127,11 +127,14 @@ function readDate(lastSimSwap: string | null, code: string | undefined): LastCha
   return Number.isNaN(atMs) ? { kind: 'unknown', reason: 'NO_ANSWER' } : { kind: 'at', atMs };
 }
 
-/** The code of the error about a field of one number, or about the number as a whole. */
+/**
+ * The code of the error about a field of one number, about the number as a whole, or about all of them: a
+ * gateway may tell the last without saying whose.
+ */
 function codeAt(errors: Errors, index: number, field: string): string | undefined {
   const error = errors.find(({ path = [] }) => {
-    const [root, at, , name] = path;
-    return root === 'customersByPhone' && at === index && (name === undefined || name === field);
+    const [, at, , name] = path;
+    return typeof at !== 'number' || (at === index && (name === undefined || name === field));
   });
   return error === undefined ? undefined : codeOf(error);
 }

@@ -46,7 +46,7 @@ export function adviceOn(verdict: Verdict): Advice {
     case 'needsConsent':
       return {
         title: 'Needs the owner’s consent',
-        says: 'This operator answers only when the owner of the line agrees. Nobody has been asked.',
+        says: 'This operator answers only when the owner of the line agrees.',
         advice: 'Ask only if the customer expects it: asking rings their phone.',
       };
     case 'asking':

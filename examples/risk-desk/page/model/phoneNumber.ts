@@ -34,20 +34,25 @@ function isE164(text: string): text is E164 {
   return E164_FORM.test(text);
 }
 
-/** Whose digits may be read by people who pass by: the beginning and the last three. */
+/** Where the country code ends, near enough for reading: of one digit are +1 and +7 alone. */
+function codeLength(e164: E164): number {
+  return /^\+[17]/u.test(e164) ? 2 : 3;
+}
+
+/** Whose digits may be read by people who pass by: the country code and the last three. */
 export function masked(e164: E164): string {
-  return `${e164.slice(0, 3)} ••• ••• ${e164.slice(-3)}`;
+  return `${e164.slice(0, codeLength(e164))} ••• ••• ${e164.slice(-3)}`;
 }
 
 /** In groups, for reading aloud: `+447700900001` is `+44 7700 900 001`. */
 export function grouped(e164: E164): string {
   const groups: string[] = [];
-  let rest: string = e164.slice(3);
+  let rest: string = e164.slice(codeLength(e164));
   while (rest.length > 4) {
     groups.unshift(rest.slice(-3));
     rest = rest.slice(0, -3);
   }
-  return [e164.slice(0, 3), rest, ...groups].join(' ');
+  return [e164.slice(0, codeLength(e164)), rest, ...groups].join(' ');
 }
 
 /** What the list says of a text that is no number, and what to do. */

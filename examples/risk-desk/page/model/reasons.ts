@@ -69,6 +69,9 @@ const REASONS = new Map<string, Reason>([
   ],
   ['STATE_UNAVAILABLE', passing('Service disturbed', 'The service cannot reach its shared state.')],
   ['UNAVAILABLE', passing('Service unavailable', 'The service did not answer.', true)],
+  // By these two a gateway says that a service behind it is away.
+  ['SUBREQUEST_HTTP_ERROR', passing('Service unavailable', 'The service did not answer.', true)],
+  ['GATEWAY_TIMEOUT', passing('Service too slow', 'The service did not answer in time.', true)],
   ['NO_CONNECTION', passing('No connection', 'The desk could not be reached.', true)],
   ['CANCELLED', passing('Cancelled', 'The asking was cancelled before an answer came.')],
   ['INTERNAL_SERVER_ERROR', passing('Service failed', 'The service failed to answer this.')],

@@ -46,10 +46,14 @@ export function verdictOf(state: RowState): Verdict {
 function judge({ windows }: Answer): Verdict {
   const withinHours = WINDOWS_HOURS.find((hours) => windows[hours].kind === 'swapped');
   if (withinHours !== undefined) return { kind: 'swapped', withinHours };
-  const open = WINDOWS_HOURS.find((hours) => windows[hours].kind !== 'notSwapped');
+  // What was asked and came to nothing says more than what was not asked.
+  const open =
+    WINDOWS_HOURS.find((hours) => windows[hours].kind === 'unknown') ??
+    WINDOWS_HOURS.find((hours) => windows[hours].kind !== 'notSwapped');
   if (open === undefined) return { kind: 'clear' };
   const window = windows[open];
-  const clearHours = WINDOWS_HOURS.findLast((hours) => hours < open) ?? null;
+  const clearHours =
+    WINDOWS_HOURS.findLast((hours) => hours < open && windows[hours].kind === 'notSwapped') ?? null;
   if (window.kind !== 'unknown') return { kind: 'unknown', reason: NOT_ASKED, clearHours };
   if (window.reason === 'CONSENT_PENDING') {
     return { kind: 'pending', expiresAtMs: window.expiresAtMs };

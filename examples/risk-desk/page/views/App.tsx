@@ -116,29 +116,35 @@ function SignedIn({ session }: { readonly session: Session }) {
         />
         {session.mayBatch ? (
           <Tabs className="tabs" defaultSelectedKey="list">
-            <TabList className="tabs__list" aria-label="What to ask about">
-              <Tab id="list" className="tabs__tab">
-                A list
-              </Tab>
-              <Tab id="single" className="tabs__tab">
-                One number
-              </Tab>
-            </TabList>
-            <TabPanel id="list" className="tabs__panel" shouldForceMount>
-              <DeskContext value={desks.list}>
-                <ListDesk />
-              </DeskContext>
-            </TabPanel>
-            <TabPanel id="single" className="tabs__panel" shouldForceMount>
-              <DeskContext value={desks.single}>
-                <SingleCase />
-              </DeskContext>
-            </TabPanel>
+            <nav aria-label="Desk">
+              <TabList className="tabs__list" aria-label="What to ask about">
+                <Tab id="list" className="tabs__tab">
+                  A list
+                </Tab>
+                <Tab id="single" className="tabs__tab">
+                  One number
+                </Tab>
+              </TabList>
+            </nav>
+            <main className="desk">
+              <TabPanel id="list" className="tabs__panel" shouldForceMount>
+                <DeskContext value={desks.list}>
+                  <ListDesk />
+                </DeskContext>
+              </TabPanel>
+              <TabPanel id="single" className="tabs__panel" shouldForceMount>
+                <DeskContext value={desks.single}>
+                  <SingleCase />
+                </DeskContext>
+              </TabPanel>
+            </main>
           </Tabs>
         ) : (
-          <DeskContext value={desks.single}>
-            <SingleCase />
-          </DeskContext>
+          <main className="desk">
+            <DeskContext value={desks.single}>
+              <SingleCase />
+            </DeskContext>
+          </main>
         )}
       </AskContext>
     </NowContext>

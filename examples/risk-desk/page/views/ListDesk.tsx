@@ -7,7 +7,7 @@ export function ListDesk() {
   const desk = useDesk();
   const isEmpty = useDeskState().rows.length === 0;
   return (
-    <main className="list">
+    <div className="list">
       {isEmpty ? (
         <Upload
           onAsk={(numbers) => {
@@ -18,6 +18,6 @@ export function ListDesk() {
       ) : (
         <Results />
       )}
-    </main>
+    </div>
   );
 }

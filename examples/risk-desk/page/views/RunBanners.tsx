@@ -1,4 +1,3 @@
-import { Button } from 'react-aria-components';
 import { useDesk, useDeskState } from './hooks.ts';
 import { OutcomeIcon } from './icons.tsx';
 import { countName, timeName } from './names.ts';
@@ -31,11 +30,6 @@ export function RunBanners({ away }: { readonly away: number }) {
         {away === 1 ? 'is' : 'are'} unknown, not safe.
         {isPaused ? ' Nothing more is asked until you go on.' : ''}
       </div>
-      {isPaused ? (
-        <Button className="button button--primary" onPress={() => desk.resume()}>
-          Go on
-        </Button>
-      ) : null}
     </div>
   );
 }

@@ -6,11 +6,10 @@ import { useAsk } from './ask.ts';
 export function SignedOutBanner({ onRenewed }: { readonly onRenewed: () => void }) {
   const ask = useAsk();
   const [isStillOut, setIsStillOut] = useState(false);
-  const goOn = (): void => {
-    void ask.renewSession().then((isIn) => {
-      setIsStillOut(!isIn);
-      if (isIn) onRenewed();
-    });
+  const goOn = async (): Promise<void> => {
+    const isIn = await ask.renewSession();
+    setIsStillOut(!isIn);
+    if (isIn) onRenewed();
   };
   return (
     <div className="banner banner--notice" role="alert">
@@ -23,7 +22,7 @@ export function SignedOutBanner({ onRenewed }: { readonly onRenewed: () => void 
       <a className="button" href="/sign-in" target="_blank" rel="noreferrer">
         Sign in in another tab
       </a>
-      <Button className="button button--primary" onPress={goOn}>
+      <Button className="button button--primary" onPress={() => void goOn()}>
         Go on
       </Button>
     </div>

@@ -30,7 +30,7 @@ export function SingleCase() {
   };
 
   return (
-    <main className="single">
+    <div className="single">
       <h1 className="visually-hidden">One number</h1>
       <form className="single__form" onSubmit={submit} autoComplete="off" noValidate>
         <TextField
@@ -70,6 +70,6 @@ export function SingleCase() {
           <CaseView id={row.id} headingLevel={2} />
         </section>
       )}
-    </main>
+    </div>
   );
 }

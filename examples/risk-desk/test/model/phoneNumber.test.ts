@@ -37,10 +37,10 @@ describe('a number', () => {
   });
 });
 
-it('is masked but for the beginning and the last three digits', () => {
-  expect(masked(e164('+447700900123'))).toBe('+44 ••• ••• 123');
-});
-
-it('is grouped for reading aloud', () => {
-  expect(grouped(e164('+447700900123'))).toBe('+44 7700 900 123');
+it.each([
+  ['+447700900123', '+44 ••• ••• 123', '+44 7700 900 123'],
+  ['+12015550196', '+1 ••• ••• 196', '+1 2015 550 196'],
+])('%s is masked but for its ends, and grouped for reading aloud', (text, mask, groups) => {
+  expect(masked(e164(text))).toBe(mask);
+  expect(grouped(e164(text))).toBe(groups);
 });

@@ -25,6 +25,10 @@ function ids(view: Partial<TableView>): number[] {
   return viewed(ROWS, { ...AS_UPLOADED, ...view }).map(({ id }) => id);
 }
 
+function times(count: number, state: RowState): RowState[] {
+  return Array.from({ length: count }, () => state);
+}
+
 describe('the rows', () => {
   it.each([
     ['as uploaded', {}, [1, 2, 3, 4, 5, 6]],
@@ -100,9 +104,6 @@ describe('a retry', () => {
 });
 
 describe('an outage', () => {
-  const times = (count: number, state: RowState): RowState[] =>
-    Array.from({ length: count }, () => state);
-
   it.each([
     ['two pages without an answer', times(40, AWAY), true],
     ['one page without an answer', times(20, AWAY), false],

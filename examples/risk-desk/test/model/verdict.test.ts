@@ -40,9 +40,14 @@ describe('the verdict on windows of 24 h, 72 h, 7 and 30 days', () => {
       { kind: 'unknown', reason: 'NOT_ASKED', clearHours: 168 },
     ],
     [
-      'waiting for consent',
+      'waiting for consent to the one that was asked',
       [NOT_ASKED, NOT_ASKED, NOT_ASKED, PENDING],
-      { kind: 'unknown', reason: 'NOT_ASKED', clearHours: null },
+      { kind: 'pending', expiresAtMs: 5 },
+    ],
+    [
+      'the one that was asked came to nothing',
+      [NO, NOT_ASKED, NOT_ASKED, AWAY],
+      { kind: 'unknown', reason: 'OPERATOR_UNAVAILABLE', clearHours: 24 },
     ],
     [
       'waiting for consent in all',

@@ -1,0 +1,128 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Stack } from '../../demo/stack.ts';
+
+const BROWSER = '/usr/bin/chromium';
+
+/** Whether there is a browser to test in; where not, that is said once. */
+export function hasBrowser(): boolean {
+  if (existsSync(BROWSER)) return true;
+  process.stderr.write(
+    `The page in a browser is left out, for there is no ${BROWSER}; to have it: apt-get install -y chromium\n`,
+  );
+  return false;
+}
+
+/** It needs no network but the desk's; what it would fetch by itself is switched off. */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: BROWSER,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** A page of the desk, and all that went wrong in it: a breach of the content security policy, say. */
+export interface DeskPage extends AsyncDisposable {
+  readonly page: Page;
+  readonly problems: readonly string[];
+}
+
+export interface DeskPageOptions extends BrowserContextOptions {
+  readonly who?: 'lead' | 'analyst';
+  /** Before the page is opened. */
+  readonly before?: (page: Page) => Promise<void>;
+}
+
+/** Opens the desk in a browser of its own profile. */
+export async function openDesk(
+  browser: Browser,
+  stack: Stack,
+  { before, ...options }: DeskPageOptions = {},
+): Promise<DeskPage> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+    ...options,
+  });
+  context.setDefaultTimeout(20_000);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    // What a browser says of every reply that is no 2xx.
+    if (/Failed to load resource/u.test(message.text())) return;
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
+  });
+  await before?.(page);
+  await page.goto(stack.url);
+  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** Opens the desk and signs in at the OpenID provider. */
+export async function openSignedIn(
+  browser: Browser,
+  stack: Stack,
+  options: DeskPageOptions = {},
+): Promise<DeskPage> {
+  const desk = await openDesk(browser, stack, options);
+  await signIn(desk.page, stack, options.who ?? 'lead');
+  return desk;
+}
+
+export async function signIn(page: Page, stack: Stack, who: 'lead' | 'analyst'): Promise<void> {
+  const { login, password } = stack.people[who];
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await page.fill('input[name=login]', login);
+  await page.fill('input[name=password]', password);
+  await page.click('[type=submit]');
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}
+
+export async function choosePurpose(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /purpose/iu }).click();
+  await page.getByRole('option', { name: 'Preventing fraud' }).click();
+}
+
+/** Hands a text over as a file, and stops at what it would cost. */
+export async function upload(page: Page, text: string, name = 'list.csv'): Promise<void> {
+  const buffer = Buffer.from(text);
+  await page.setInputFiles('input[type=file]', { name, mimeType: 'text/csv', buffer });
+}
+
+/** Uploads numbers with a purpose, and has them asked. */
+export async function askAbout(page: Page, numbers: readonly string[]): Promise<void> {
+  await choosePurpose(page);
+  await upload(page, numbers.join('\n'));
+  await page.getByRole('button', { name: /^Ask about/u }).click();
+}
+
+export async function allAsked(page: Page): Promise<void> {
+  await page.getByText('All asked', { exact: true }).first().waitFor({ timeout: 60_000 });
+  // The table is put in order a little later.
+  await page.waitForFunction(() => document.querySelector('.pill[data-busy]') === null);
+}
+
+/** Numbers of lines that the simulator serves, a hundred for each of the first two digits. */
+export function crowd(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const area = String(Math.floor(index / 100)).padStart(2, '0');
+    return `+12${area}55501${String(index % 100).padStart(2, '0')}`;
+  });
+}
+
+/** What the operator has seen. */
+export async function operatorCounts(
+  stack: Stack,
+): Promise<{ lookups: number; refusedLookups: number; prompts: number; tokens: number }> {
+  const reply = await fetch(stack.statsUrl);
+  return (await reply.json()) as never;
+}
