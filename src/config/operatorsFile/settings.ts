@@ -206,13 +206,13 @@ function lookupSettingsOf(entry: OperatorEntry, secretOf: ReadSecret): LookupSet
     },
     retriesLookups: entry.retryLookups,
     oneCallPerNumber: entry.oneCallPerNumber,
-    http2: entry.http2,
-    tokenMismatch: entry.tokenMismatch,
     errors: {
       wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)),
       rules: errors.rules.map(ruleOf),
     },
     correlator: { ...correlator, header: correlator.header.toLowerCase() },
+    http2: entry.http2,
+    tokenMismatch: entry.tokenMismatch,
     headers: entry.headers.map((header) => headerOf(header, secretOf)),
     limits: requestsPerSecond === undefined ? bounds : { ...bounds, requestsPerSecond },
   };
