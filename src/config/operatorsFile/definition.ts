@@ -390,16 +390,6 @@ const operator = z
       .describe(
         'whether a lookup whose outcome is unknown is made once more, at the price of a second bill',
       ),
-    http2: z
-      .enum(['auto', 'never'])
-      .default(DEFAULTS.http2)
-      .describe('auto speaks HTTP/2 where the operator offers it; never speaks HTTP/1.1 alone'),
-    tokenMismatch: z
-      .enum(['accepted', 'refused'])
-      .default(DEFAULTS.tokenMismatch)
-      .describe(
-        'whether the operator refuses a lookup whose token was issued for another number: refused keeps connections to a token endpoint that echoes nothing',
-      ),
     oneCallPerNumber: z
       .boolean()
       .default(DEFAULTS.oneCallPerNumber)
@@ -454,6 +444,14 @@ const operator = z
       })
       .prefault({})
       .describe('how exchanges are named'),
+    http2: z
+      .enum(['auto', 'never'])
+      .default(DEFAULTS.http2)
+      .describe('`auto` speaks HTTP/2 where the operator takes it'),
+    tokenMismatch: z
+      .enum(['accepted', 'refused'])
+      .default(DEFAULTS.tokenMismatch)
+      .describe('what a lookup does with a token of another number; `refused` if it answers 4xx'),
     price: z
       .strictObject({
         currency: z

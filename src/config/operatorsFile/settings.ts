@@ -45,6 +45,7 @@ export function settingsOf(
     name,
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),
     others,
+    price: entry.price === undefined ? undefined : priceOf(entry.price),
     keepFactsSeconds:
       entry.keepFactsSeconds ?? keepFactsSeconds ?? OPERATOR_DEFAULTS.keepFactsSeconds[entry.flow],
     ...flowOf(entry, secretOf),
@@ -205,13 +206,13 @@ function lookupSettingsOf(entry: OperatorEntry, secretOf: ReadSecret): LookupSet
     },
     retriesLookups: entry.retryLookups,
     oneCallPerNumber: entry.oneCallPerNumber,
-    http2: entry.http2,
-    tokenMismatch: entry.tokenMismatch,
     errors: {
       wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)),
       rules: errors.rules.map(ruleOf),
     },
     correlator: { ...correlator, header: correlator.header.toLowerCase() },
+    http2: entry.http2,
+    tokenMismatch: entry.tokenMismatch,
     headers: entry.headers.map((header) => headerOf(header, secretOf)),
     limits: requestsPerSecond === undefined ? bounds : { ...bounds, requestsPerSecond },
   };
