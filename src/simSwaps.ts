@@ -156,6 +156,7 @@ function createRouting(
   );
   const guarded = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
+    operator: 'none',
     kind: 'directory',
     circuit: new Circuit(clock),
     budget: new RetryBudget(clock),
@@ -272,6 +273,7 @@ function guardedEndpoints(
     );
     return new GuardedEndpoint(endpoint, {
       ...ENDPOINTS[name],
+      operator: settings.name,
       circuit: new Circuit(clock),
       budget,
       rules,
@@ -466,5 +468,6 @@ function consentedLookups(
       clock,
     },
     consent.waitMs,
+    settings.name,
   );
 }

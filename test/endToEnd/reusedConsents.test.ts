@@ -42,15 +42,11 @@ function asking(
   scopes: object = { scopes: ONE_SCOPE },
   lookupsPerHour = 100,
 ) {
-  const append = (text: string): Promise<void> => {
-    for (const one of text.trim().split('\n')) lines.push(JSON.parse(one) as AuditEntry);
-    return Promise.resolve();
-  };
   const admissions = new CallerAdmissions({
     quotas: new Quotas({ ...readConfig({}).quotas, lookupsPerHour }, new MemoryCounts(clock), [
       'one',
     ]),
-    audit: { auditLog: new AuditLog({ append }, clock), key: 'a-key' },
+    audit: { auditLog: new AuditLog({ append: recordLines }, clock), key: 'a-key' },
     clock,
     log: silentLog,
   });
@@ -65,6 +61,11 @@ function asking(
     { OPERATOR_FLOW: '3-legged' },
   );
   return new SeveralOperators([settings], { clock, admissions });
+}
+
+function recordLines(text: string): Promise<void> {
+  for (const one of text.trim().split('\n')) lines.push(JSON.parse(one) as AuditEntry);
+  return Promise.resolve();
 }
 
 /** What reached the operator: prompts, tokens, lookups. */

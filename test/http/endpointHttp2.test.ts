@@ -75,6 +75,22 @@ describe('an exchange over HTTP/2', () => {
     expect(await client.post()).toMatchObject({ reply: { status: 200 } });
   });
 
+  it('has its query and its own headers, whatever their case', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, (received) =>
+      answerByStream(received, { swapped: true }),
+    );
+    await using client = new TestEndpoint(`${server.url}?tenant=eu`);
+    const exchange = await client.post({
+      headers: ['X-Phone-Number', '447700900001'],
+      query: 'grant_type=client_credentials',
+    });
+    expect(exchange.kind).toBe('reply');
+    expect(server.received[0]?.headers).toMatchObject({
+      ':path': '/check?tenant=eu&grant_type=client_credentials',
+      'x-phone-number': '447700900001',
+    });
+  });
+
   it('a hundred at a time take one connection, echo nothing, and get each its own reply', async () => {
     await using server = await Http2Server.start(CERTIFICATE, echoless);
     await using client = new TestEndpoint(server.url);

@@ -65,6 +65,7 @@ export class TestEndpoint implements AsyncDisposable {
   guarded(kind: ExchangeKind, clock: Clock, log: Log = silentLog): GuardedEndpoint {
     return new GuardedEndpoint(this.endpoint, {
       name: 'test endpoint',
+      operator: 'test',
       kind,
       circuit: new Circuit(clock),
       budget: new RetryBudget(clock),

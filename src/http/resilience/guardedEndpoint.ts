@@ -35,6 +35,8 @@ const JITTER_MS = 200;
 export interface Guards {
   /** What the log calls the endpoint. */
   readonly name: string;
+  /** The operator's name, as in the settings. */
+  readonly operator: string;
   readonly kind: ExchangeKind;
   readonly circuit: Circuit;
   /** Shared by all endpoints of an operator. */
@@ -223,7 +225,8 @@ export class GuardedEndpoint {
 
   #send(post: Post, correlator: string, urgency: Urgency): Promise<Exchange> {
     if (!exchangeChannel.hasSubscribers) return this.#sendInTurn(post, urgency);
-    const message = { correlator, endpoint: this.#guards.name };
+    const { operator, name: endpoint } = this.#guards;
+    const message = { operator, correlator, endpoint };
     return traced(exchangeChannel, message, () => this.#sendInTurn(post, urgency), resultOf);
   }
 
@@ -284,16 +287,16 @@ export class GuardedEndpoint {
   }
 
   #reportCircuit(switched: Switched | undefined): void {
-    const { name: endpoint, log } = this.#guards;
+    const { operator, name: endpoint, log } = this.#guards;
     switch (switched) {
       case 'opened':
-        publishCircuit({ endpoint, state: 'open' });
+        publishCircuit({ operator, endpoint, state: 'open' });
         log.warn('The circuit is open: the operator is left alone, but for one try now and then.', {
           endpoint,
         });
         return;
       case 'closed':
-        publishCircuit({ endpoint, state: 'closed' });
+        publishCircuit({ operator, endpoint, state: 'closed' });
         log.info('The circuit is closed: the operator is back.', { endpoint });
         return;
       case undefined:

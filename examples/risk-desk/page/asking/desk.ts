@@ -249,7 +249,8 @@ export class Desk {
     const current = rows.map((row) => this.row(row.id) ?? row);
     switch (reply.kind) {
       case 'failed': {
-        const retryAtMs = nowMs + (reply.retryAfterSeconds ?? 0) * 1000;
+        const { retryAfterSeconds: seconds } = reply;
+        const retryAtMs = seconds === null ? 0 : nowMs + seconds * 1000;
         const state: RowState = { kind: 'failed', reason: reply.reason };
         this.#replace(current.map((row) => ({ ...row, state, retryAtMs })));
         break;
@@ -299,7 +300,8 @@ function answered(row: DeskRow, customer: Customer | null, answer: Answer, nowMs
     const window = answer.windows[hours];
     return window.kind === 'unknown' ? (window.retryAfterSeconds ?? 0) : 0;
   });
-  const retryAtMs = nowMs + Math.max(...waits) * 1000;
+  const longestSeconds = Math.max(...waits);
+  const retryAtMs = longestSeconds === 0 ? 0 : nowMs + longestSeconds * 1000;
   return { ...row, customer, state: { kind: 'answered', answer }, retryAtMs };
 }
 

@@ -17,6 +17,6 @@ export interface DeskRow {
   /** `null` when no customer has the number; `undefined` until that was asked. */
   readonly customer: Customer | null | undefined;
   readonly state: RowState;
-  /** Asking again before this brings nothing new. */
+  /** Asking again before this brings nothing new; 0 where that was not told. */
   readonly retryAtMs: number;
 }

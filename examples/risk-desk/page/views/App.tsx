@@ -7,7 +7,7 @@ import { AskContext, type Ask } from './ask.ts';
 import { DeskContext, NowContext, useTicking } from './hooks.ts';
 import { ListDesk } from './ListDesk.tsx';
 import { SingleCase } from './SingleCase.tsx';
-import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
+import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
 import { TopBar } from './TopBar.tsx';
 
 export function App() {
@@ -48,6 +48,7 @@ export function App() {
 
 function SignedIn({ session }: { readonly session: Session }) {
   const nowMs = useTicking();
+  const [place, setPlace] = useState<Place>(session.mayBatch ? 'list' : 'single');
   const [purpose, setPurpose] = useState<string | null>(null);
   const [isPurposeMissing, setIsPurposeMissing] = useState(false);
   const token = useRef(session.csrfToken);
@@ -114,39 +115,52 @@ function SignedIn({ session }: { readonly session: Session }) {
           isPurposeMissing={isPurposeMissing}
           purposeField={purposeField}
         />
-        {session.mayBatch ? (
-          <Tabs className="tabs" defaultSelectedKey="list">
-            <nav aria-label="Desk">
-              <TabList className="tabs__list" aria-label="What to ask about">
-                <Tab id="list" className="tabs__tab">
-                  A list
-                </Tab>
-                <Tab id="single" className="tabs__tab">
-                  One number
-                </Tab>
-              </TabList>
-            </nav>
-            <main className="desk">
-              <TabPanel id="list" className="tabs__panel" shouldForceMount>
-                <DeskContext value={desks.list}>
-                  <ListDesk />
-                </DeskContext>
-              </TabPanel>
-              <TabPanel id="single" className="tabs__panel" shouldForceMount>
-                <DeskContext value={desks.single}>
-                  <SingleCase />
-                </DeskContext>
-              </TabPanel>
-            </main>
-          </Tabs>
-        ) : (
-          <main className="desk">
+        {session.mayBatch ? <PlaceSwitch place={place} onChange={setPlace} /> : null}
+        <main className="desk">
+          {session.mayBatch ? (
+            <div className="desk__place" hidden={place !== 'list'}>
+              <DeskContext value={desks.list}>
+                <ListDesk />
+              </DeskContext>
+            </div>
+          ) : null}
+          <div className="desk__place" hidden={place !== 'single'}>
             <DeskContext value={desks.single}>
               <SingleCase />
             </DeskContext>
-          </main>
-        )}
+          </div>
+        </main>
       </AskContext>
     </NowContext>
+  );
+}
+
+type Place = 'list' | 'single';
+
+interface PlaceSwitchProps {
+  readonly place: Place;
+  readonly onChange: (place: Place) => void;
+}
+
+/** Both places stay as they are while the other one is looked at. */
+function PlaceSwitch({ place, onChange }: PlaceSwitchProps) {
+  return (
+    <nav>
+      <ToggleButtonGroup
+        className="places"
+        aria-label="What to ask about"
+        selectionMode="single"
+        disallowEmptySelection
+        selectedKeys={[place]}
+        onSelectionChange={([key]) => onChange(key === 'single' ? 'single' : 'list')}
+      >
+        <ToggleButton id="list" className="places__place">
+          A list
+        </ToggleButton>
+        <ToggleButton id="single" className="places__place">
+          One number
+        </ToggleButton>
+      </ToggleButtonGroup>
+    </nav>
   );
 }

@@ -3,7 +3,7 @@ import type { Run } from '../asking/desk.ts';
 import { retryPlan } from '../model/retry.ts';
 import { durationName, timeLeftMs } from '../model/timeLeft.ts';
 import { useAsk } from './ask.ts';
-import { useDesk, useDeskState, useNow, useSettledRows } from './hooks.ts';
+import { useDesk, useDeskState, useSettledRows, useTicking } from './hooks.ts';
 import { CloseIcon, PauseIcon, PlayIcon, RetryIcon } from './icons.tsx';
 import { countName, numberName } from './names.ts';
 
@@ -115,7 +115,8 @@ function Retry() {
   const desk = useDesk();
   const ask = useAsk();
   const rows = useSettledRows();
-  const nowMs = useNow();
+  // Seconds are counted down.
+  const nowMs = useTicking(1000);
   const waiting = rows.filter(({ state }) => state.kind === 'waiting').length;
   const { due, later, nextAtMs } = retryPlan(rows, nowMs);
   return (

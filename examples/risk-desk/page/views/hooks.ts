@@ -52,12 +52,13 @@ export const NowContext = createContext(0);
 
 const TICK_MS = 10_000;
 
-export function useTicking(): number {
+/** The time, told anew so often. */
+export function useTicking(tickMs: number = TICK_MS): number {
   const [nowMs, setNowMs] = useState(() => Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), TICK_MS);
+    const timer = setInterval(() => setNowMs(Date.now()), tickMs);
     return () => clearInterval(timer);
-  }, []);
+  }, [tickMs]);
   return nowMs;
 }
 

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser())('one number in a browser', () => {
   it('is all that an analyst is offered: asked, judged, asked again', async () => {
     await using desk = await openSignedIn(browser, stack, { who: 'analyst' });
     const { page, problems } = desk;
-    expect(await page.getByRole('tab').count()).toBe(0);
+    expect(await page.getByRole('radio', { name: 'A list' }).count()).toBe(0);
     await ask(page, '07700 900004');
     await page.getByText('No + and country code.').waitFor();
     await ask(page, '+44 7700 900004');
