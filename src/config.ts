@@ -12,7 +12,6 @@ import {
   type OperatorPrices,
   type OperatorsConfig,
 } from './config/operators.ts';
-import { readPrice } from './config/price.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
@@ -39,6 +38,10 @@ export interface Config extends OperatorsConfig {
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
   readonly requestTimeoutMs: number;
+  /** Where Prometheus scrapes: a port of its own, or the port of the service on loopback; nothing is counted where absent. */
+  readonly metricsPort: number | undefined;
+  /** Whether there is a line of the log for each request. */
+  readonly logsRequests: boolean;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
@@ -76,6 +79,8 @@ export function readConfig(environment: Environment = process.env): Config {
     trustedDocuments: readTrustedDocuments(read, role),
     ...readOperators(read, production),
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
+    metricsPort: readMetricsPort(read),
+    logsRequests: read.boolean('LOG_REQUESTS', true),
     drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
     consent: {
       waitMs: read.integer('CONSENT_WAIT_MS', 3000, { min: 0, max: 300_000 }),
@@ -98,7 +103,6 @@ export function readConfig(environment: Environment = process.env): Config {
     quotas: readQuotas(read, callers.tokens !== undefined),
     audit: readAudit(read, exposure),
   };
-  readPrice(read);
   read.findTypos();
   read.finish();
   return config;
@@ -132,6 +136,18 @@ export function readUsageConfig(environment: Environment = process.env): UsageCo
   const prices = readPrices(read);
   read.finish();
   return { auditLog, ...prices };
+}
+
+/** On the port of the service everyone who asks it could read how much it is asked: there it is for loopback. */
+function readMetricsPort(read: EnvironmentReader): number | undefined {
+  const name = 'METRICS_PORT';
+  if (read.text(name) === undefined) return undefined;
+  const port = read.integer(name, 0, { min: 0, max: 65_535 });
+  const isMain = port !== 0 && String(port) === read.text('PORT', '4000');
+  if (isMain && !isLoopback(read.text('HOST', '127.0.0.1'))) {
+    read.problem(name, 'must be another port than PORT, unless the service listens on loopback');
+  }
+  return port;
 }
 
 /** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */

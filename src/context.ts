@@ -2,7 +2,8 @@ import type { Caller } from './caller/caller.ts';
 import type { Admitted } from './caller/gate.ts';
 import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
 import type { Quotas, QuotaStanding } from './caller/quotas/quotas.ts';
-import type { Correlator } from './http/correlator.ts';
+import { recordedSimSwaps } from './recordedSimSwaps.ts';
+import type { RequestRecord } from './requestRecord.ts';
 import type { SimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { LookupRequest } from './lookups/lookupRoute.ts';
 import type { SimSwaps } from './simSwaps.ts';
@@ -10,6 +11,7 @@ import type { SimSwaps } from './simSwaps.ts';
 /** What one GraphQL request carries; made anew for each from parts handed in. */
 export interface RequestContext {
   readonly caller: Caller;
+  readonly record: RequestRecord;
   readonly simSwaps: SimSwapLoader;
   /** What the caller has left of its quotas by now; nothing for an anonymous one. Never rejects. */
   quotas(): Promise<readonly QuotaStanding[]>;
@@ -20,7 +22,7 @@ export interface RequestContext {
 /** What one request brings beside who sent it. */
 export interface Asking {
   readonly life: Pick<LookupRequest, 'cameInAtMs' | 'deadlineMs' | 'signal'>;
-  readonly correlator: Correlator;
+  readonly record: RequestRecord;
   /** How long it would wait for the owner of a number (RFC 7240, `wait`), where it says so. */
   readonly preferredWaitMs: number | undefined;
 }
@@ -37,12 +39,12 @@ export interface ContextParts {
 export type CreateContext = (admitted: Admitted, asking: Asking) => RequestContext;
 
 export function contextFactory({ simSwaps, quotas, maxWaitMs }: ContextParts): CreateContext {
-  return ({ caller, purpose }, { life, correlator, preferredWaitMs }) => {
+  return ({ caller, purpose }, { life, record, preferredWaitMs }) => {
     const wait = waitOf(preferredWaitMs, maxWaitMs);
     const loader = simSwaps.forRequest({
       caller: caller.identity,
       purpose,
-      correlator,
+      correlator: record.correlator,
       cameInAtMs: life.cameInAtMs,
       signal: life.signal,
       deadlineMs: life.deadlineMs,
@@ -51,7 +53,8 @@ export function contextFactory({ simSwaps, quotas, maxWaitMs }: ContextParts): C
     return {
       ...wait,
       caller,
-      simSwaps: permittedSimSwaps(caller, loader),
+      record,
+      simSwaps: permittedSimSwaps(caller, recordedSimSwaps(loader, record)),
       quotas: () => quotas.standingOf(caller.identity, QUOTA_READ_TIMEOUT_MS),
     };
   };

@@ -57,6 +57,8 @@ export interface LookupResult {
 
 /** One request and its reply on the wire. */
 export interface ExchangeMessage extends Traced<ExchangeResult> {
+  /** As in the settings. */
+  readonly operator: string;
   /** As in the log. */
   readonly endpoint: string;
 }
@@ -64,7 +66,7 @@ export interface ExchangeMessage extends Traced<ExchangeResult> {
 export type ExchangeResult =
   | { readonly outcome: 'replied'; readonly status: number }
   | {
-      readonly outcome: 'connection' | 'timeout' | 'cancelled' | 'invalid-reply';
+      readonly outcome: 'connection' | 'timeout' | 'cancelled' | 'rate' | 'invalid-reply';
       /** `false` only when it is proven that no byte left. */
       readonly sent: boolean;
       readonly detail: string;
@@ -72,6 +74,7 @@ export type ExchangeResult =
 
 /** A request waits for a lookup that takes the consent of the number's owner. */
 export interface ConsentMessage extends Traced<ConsentResult> {
+  readonly operator: string;
   readonly operation: Operation;
 }
 
@@ -81,6 +84,7 @@ export interface ConsentResult {
 
 /** The circuit of an endpoint opens or closes. */
 export interface CircuitMessage {
+  readonly operator: string;
   /** As in the log. */
   readonly endpoint: string;
   readonly state: 'open' | 'closed';

@@ -17,7 +17,8 @@ import { fail, onTermination, type TerminationSignal } from './termination.ts';
 const LAST_LINES_MS = 1000;
 
 const config = settings();
-const log = sumUpRepeats(createLog(config.logLevel), systemClock);
+const everyLine = createLog(config.logLevel);
+const log = sumUpRepeats(everyLine, systemClock);
 const simulator = config.simulator === undefined ? undefined : await simulated();
 const operators =
   config.simulator === undefined || simulator === undefined
@@ -36,6 +37,7 @@ const server = await startServer({
   operators,
   clock: systemClock,
   log,
+  ...(config.logsRequests ? { requestLog: everyLine } : {}),
   openingDocument: openingDocument(example),
 }).catch(async (error: unknown) => {
   await simulator?.stop();
@@ -103,7 +105,12 @@ function simulatedOperator(
 }
 
 function hostsOf(asked: readonly OperatorSettings[]): string {
-  return asked.map(({ lookupAddresses }) => new URL(lookupAddresses.check).hostname).join(', ');
+  return asked
+    .map(({ name, lookupAddresses }) => {
+      const { hostname } = new URL(lookupAddresses.check);
+      return asked.length === 1 ? hostname : `${name} at ${hostname}`;
+    })
+    .join(', ');
 }
 
 async function simulated(): Promise<LaunchedSimulator> {

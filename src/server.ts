@@ -13,6 +13,8 @@ import { frontPage } from './graphql/frontPage.ts';
 import { HttpServer } from './graphql/httpServer.ts';
 import type { Log } from './log.ts';
 import { AUDIT_BUDGET_MS } from './lookups/admission.ts';
+import { observedAdmissions } from './lookups/observedAdmissions.ts';
+import { openObservation } from './observation.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { Readiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
@@ -39,6 +41,8 @@ export interface ServerParts {
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
+  /** Where a line for each request goes; there are none where absent. */
+  readonly requestLog?: Log;
   /** What GraphiQL opens with, where there is to be one: not in production, not beside trusted documents. */
   readonly openingDocument?: string;
   /** Overridden only by the chaos tests, which disable one check at a time. */
@@ -50,6 +54,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock, log } = parts;
   const stores = await openStores(parts);
   const { admissions, auditLog } = createAdmissions(config.audit, stores.quotas, parts);
+  const observation = await openObservation(parts);
   const operators = await Promise.all(
     parts.operators.map(async (settings) => ({
       settings,
@@ -57,7 +62,13 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     })),
   );
   const { consent, directory } = config;
-  const simSwaps = createSimSwaps({ ...parts, operators, directory, consent, admissions });
+  const simSwaps = createSimSwaps({
+    ...parts,
+    operators,
+    directory,
+    consent,
+    admissions: observedAdmissions(admissions, observation.observers),
+  });
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
@@ -69,6 +80,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     ...config.listen,
     frontPage: frontPage({ role: config.role, hasExplorer: explorer !== undefined }),
     waitingFor: () => readiness.waitingFor,
+    ...(observation.metrics === undefined ? {} : { metrics: observation.metrics }),
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
@@ -84,6 +96,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
         quotas: stores.quotas,
         maxWaitMs: maxWaitMs(parts),
       }),
+      onAnswered: observation.onAnswered,
     }),
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
@@ -107,6 +120,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       await simSwaps.close();
       await closeGate();
       await admissions.close();
+      await observation.close();
       stores.close();
     },
   };

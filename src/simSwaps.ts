@@ -1,12 +1,15 @@
 import type { Clock } from './clock.ts';
 import { AbortListeners } from './http/abortListeners.ts';
-import { EchoPolicy, type EchoSetting, type ReplyCheck, type SilentReplies } from './http/echo.ts';
+import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
-import type { EndpointName, OperatorHeader } from './http/wireSettings.ts';
+import { COMMON_ERRORS } from './http/errorMap.ts';
+import { headersAt } from './http/operatorHeaders.ts';
+import type { CorrelatorSettings, EndpointName } from './http/wireSettings.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { PublishedJson } from './http/publishedJson.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
+import { RequestRate } from './http/resilience/requestRate.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
 import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
@@ -19,15 +22,18 @@ import {
 } from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
-import { DirectLookups } from './lookups/directLookups.ts';
+import { ConsentTokens } from './lookups/consentTokens.ts';
+import { DirectLookups, type DirectParts } from './lookups/directLookups.ts';
 import { Executor } from './lookups/executor.ts';
 import { KeptAnswers } from './lookups/keptAnswers.ts';
 import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
+import { NumberTurns } from './lookups/numberTurns.ts';
 import type { Operators } from './lookups/operators.ts';
 import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
 import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
+import { ReusedConsents } from './lookups/reusedConsents.ts';
 import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { operatorLog } from './operator/operatorLog.ts';
@@ -48,6 +54,8 @@ import {
 import { silentReplies } from './operator/silentReplies.ts';
 import { createClientAuthentication } from './tokens/clientAuthentication.ts';
 import type { ConsentStore } from './tokens/consents/consentStore.ts';
+import { KeptTokens } from './tokens/keptTokens.ts';
+import { tokenReach } from './tokens/tokenReach.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
 import { Discovery } from './tokens/discovery/discovery.ts';
@@ -92,12 +100,16 @@ export interface SimSwapParts {
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
-  echo(setting: EchoSetting, silent: SilentReplies, clock: Clock): ReplyCheck;
+  echo(
+    settings: Pick<CorrelatorSettings, 'echo' | 'header'>,
+    silent: SilentReplies,
+    clock: Clock,
+  ): ReplyCheck;
   readonly retry: typeof decideRetry;
 }
 
 const JUDGES: Judges = {
-  echo: (setting, silent, clock) => new EchoPolicy(setting, silent, clock),
+  echo: ({ echo, header }, silent, clock) => new EchoPolicy(echo, silent, clock, header),
   retry: decideRetry,
   retrieveDate: judgeRetrieveDate,
   check: judgeCheck,
@@ -137,17 +149,21 @@ function createRouting(
       timeoutMs,
       connections: DIRECTORY_CONNECTIONS,
       http2: 'auto',
-      replyCheck: judges.echo('auto', 'fresh', clock),
+      replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
       headers,
     },
     { abortListeners, clock, log },
   );
   const guarded = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
+    operator: 'none',
     kind: 'directory',
     circuit: new Circuit(clock),
     budget: new RetryBudget(clock),
     rules: { canTakeNewToken: false, retriesDoubtfulLookups: false },
+    rate: undefined,
+    errors: COMMON_ERRORS,
+    correlatorForm: 'traceable',
     decideRetry: judges.retry,
     clock,
     log,
@@ -229,13 +245,18 @@ function guardedEndpoints(
   { judges = JUDGES, clock, log }: SharedParts,
   shared: SharedByEndpoints,
 ): CreateEndpoint {
+  const { requestsPerSecond } = settings.limits;
   const budget = new RetryBudget(clock);
+  const rate =
+    requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock);
   const rules = {
     canTakeNewToken: !asksOwner(settings.flow),
     retriesDoubtfulLookups: settings.retriesLookups,
   };
   return (name, url) => {
     const { timeoutMs, connections } = settings.limits;
+    const { correlator } = settings;
+    const { fixed, generated } = headersAt(settings.headers, name);
     const endpoint = new Endpoint(
       {
         name: ENDPOINTS[name].name,
@@ -243,33 +264,28 @@ function guardedEndpoints(
         timeoutMs,
         connections,
         http2: settings.http2,
-        replyCheck: judges.echo(settings.correlator.echo, silentReplies(settings, name), clock),
-        headers: fixedHeaders(settings.headers, name),
+        replyCheck: judges.echo(correlator, silentReplies(settings, name), clock),
+        headers: fixed,
+        correlatorHeader: correlator.header,
+        generatedHeaders: generated,
       },
       shared,
     );
     return new GuardedEndpoint(endpoint, {
       ...ENDPOINTS[name],
+      operator: settings.name,
       circuit: new Circuit(clock),
       budget,
       rules,
+      rate,
+      errors: settings.errors,
+      correlatorForm: correlator.form,
       decideRetry: judges.retry,
       clock,
       log,
       random: Math.random,
     });
   };
-}
-
-function fixedHeaders(
-  headers: readonly OperatorHeader[],
-  endpoint: EndpointName,
-): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    headers.flatMap(({ name, value, endpoints }) =>
-      endpoints.has(endpoint) && value.kind === 'fixed' ? [[name, value.text]] : [],
-    ),
-  );
 }
 
 /** Where tokens come from (service, "Endpoints" 1 to 3). */
@@ -360,13 +376,16 @@ function createRoute(parts: RouteParts): LookupRoute {
   const { keptFacts } = stores;
   switch (settings.flow) {
     case '2-legged': {
-      const route = new SharedLookups(directLookups(parts), { keptFacts, admission });
+      const acquire: DirectParts['acquire'] = (subject, context) =>
+        parts.tokens.acquire(subject, context);
+      const direct = directLookups(parts, { acquire });
+      const route = new SharedLookups(direct, { keptFacts, admission });
       // There is nothing to recall unless facts are kept.
       if (keptFacts.keepMs === 0) return route;
       return new KeptAnswers(route, { keptFacts, admission, offer: settings });
     }
     case '3-legged':
-      return new KeptAnswers(consentedLookups(parts, settings.grant), {
+      return new KeptAnswers(consentRoute(parts, settings.grant), {
         keptFacts,
         admission,
         offer: settings,
@@ -381,19 +400,56 @@ function bulkhead({ settings, clock }: RouteParts): Bulkhead {
   return new Bulkhead({ permits: settings.limits.permits, queue: QUEUE }, clock);
 }
 
-function directLookups(parts: RouteParts): DirectLookups {
-  const { tokens, operator, admission, clock } = parts;
+function directLookups(
+  parts: RouteParts,
+  tokens: Pick<DirectParts, 'acquire' | 'consentIdOf'>,
+): DirectLookups {
+  const { settings, operator, admission, clock } = parts;
+  const turns = settings.oneCallPerNumber ? new NumberTurns(clock) : undefined;
   const bulkheads = { 'retrieve-date': bulkhead(parts), check: bulkhead(parts) };
-  return new DirectLookups({ tokens, operator, admission, bulkheads, clock });
+  return new DirectLookups({ ...tokens, operator, admission, bulkheads, turns, clock });
 }
 
-function consentedLookups(parts: RouteParts, { firstPoll }: CibaGrant): ConsentedLookups {
+function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
+  const { settings, consent, stores, admission, clock } = parts;
+  switch (settings.tokens.use) {
+    case 'once':
+      return consentedLookups(parts, grant);
+    case 'per-number':
+    case 'any-number': {
+      const tokens = new ConsentTokens({
+        kept: new KeptTokens(clock, settings.tokens.marginSeconds * 1000),
+        reachOf: (subject) => tokenReach(settings, subject),
+        failureMs: consent.failureSeconds * 1000,
+        clock,
+      });
+      const further = directLookups(parts, {
+        acquire: (subject, _context, asker) => tokens.acquire(asker, subject),
+        consentIdOf: (subject, asker) => tokens.consentIdOf(asker, subject),
+      });
+      const { keptFacts } = stores;
+      const direct = new SharedLookups(further, { keptFacts, admission });
+      return new ReusedConsents({
+        consented: consentedLookups(parts, grant, tokens),
+        direct,
+        tokens,
+      });
+    }
+  }
+}
+
+function consentedLookups(
+  parts: RouteParts,
+  { firstPoll }: CibaGrant,
+  consentTokens?: ConsentTokens,
+): ConsentedLookups {
   const { settings, consent, stores, admission, tokens, operator, clock } = parts;
   // An exchange and its one retry.
   const exchangeMs = 2 * settings.limits.timeoutMs;
   return new ConsentedLookups(
     {
       tokens,
+      consentTokens,
       operator,
       admission,
       store: stores.consents,
@@ -412,5 +468,6 @@ function consentedLookups(parts: RouteParts, { firstPoll }: CibaGrant): Consente
       clock,
     },
     consent.waitMs,
+    settings.name,
   );
 }

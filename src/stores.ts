@@ -16,6 +16,8 @@ import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
 /** What stores take. */
 export interface StoreParts {
   readonly config: Pick<Config, 'sharedState' | 'consent' | 'quotas'>;
+  /** All of them. */
+  readonly operators: readonly Pick<OperatorSettings, 'name'>[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -39,9 +41,9 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
   return sharedStores(parts, redis, sharedState.stateKey);
 }
 
-function storesOfOneProcess({ config, clock }: StoreParts): Stores {
+function storesOfOneProcess({ config, operators, clock }: StoreParts): Stores {
   return {
-    quotas: new Quotas(config.quotas, new MemoryCounts(clock)),
+    quotas: new Quotas(config.quotas, new MemoryCounts(clock), namesOf(operators)),
     forOperator: (operator) =>
       Promise.resolve({
         consents: new MemoryConsentStore(clock),
@@ -53,12 +55,13 @@ function storesOfOneProcess({ config, clock }: StoreParts): Stores {
 }
 
 function sharedStores(
-  { config, clock }: StoreParts,
+  { config, operators, clock }: StoreParts,
   redis: RedisConnection,
   stateKey: Uint8Array,
 ): Stores {
+  const counts = new SharedCounts(redis, stateKey, clock);
   return {
-    quotas: new Quotas(config.quotas, new SharedCounts(redis, stateKey, clock)),
+    quotas: new Quotas(config.quotas, counts, namesOf(operators)),
     async forOperator(settings) {
       const operator = nameOf(settings);
       const kept = { ...keptFactsSettings(config, settings), stateKey, operator };
@@ -87,6 +90,10 @@ function keptFactsSettings(
     keepMs: keepFactsSeconds * 1000,
     resultMs: asksOwner(flow) ? consent.resultSeconds * 1000 : 0,
   };
+}
+
+function namesOf(operators: StoreParts['operators']): readonly string[] {
+  return operators.map(({ name }) => name);
 }
 
 /** What tells one operator from another in a shared store. */

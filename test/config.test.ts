@@ -61,6 +61,8 @@ describe('without settings', () => {
       allowedHosts: [],
       allowedOrigins: [],
       logLevel: 'info',
+      logsRequests: true,
+      metricsPort: undefined,
       operators: [],
       simulator: {
         name: 'operator',

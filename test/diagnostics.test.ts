@@ -183,6 +183,7 @@ describe('a lookup is published', () => {
       },
     ]);
     const replied = {
+      operator: 'operator',
       correlator: EXCHANGE_CORRELATOR,
       result: { outcome: 'replied', status: 200 },
     };
@@ -199,7 +200,12 @@ describe('a lookup is published', () => {
     await service.ask(CHECK, { number: NEVER_SWAPPED }, TRACE);
 
     expect(subscriber.ended('consent')).toEqual([
-      { correlator: CORRELATOR, operation: 'check', result: { outcome: 'answered' } },
+      {
+        operator: 'operator',
+        correlator: CORRELATOR,
+        operation: 'check',
+        result: { outcome: 'answered' },
+      },
     ]);
     expect(subscriber.ended('token')).toMatchObject([
       { grant: 'ciba', operation: 'check', result: { outcome: 'issued' } },
@@ -259,7 +265,7 @@ it('the circuit of an endpoint is published when it opens', async () => {
   await service.ask(ASK, { numbers });
   expect(
     subscriber.published.filter(({ name }) => name === 'circuit').map(({ message }) => message),
-  ).toEqual([{ endpoint: 'token', state: 'open' }]);
+  ).toEqual([{ operator: 'operator', endpoint: 'token', state: 'open' }]);
 });
 
 const ANSWERED: LookupResult = { outcome: 'answered', attempts: 1 };

@@ -11,10 +11,13 @@ const LAYERS = [
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
   ['server.ts'],
-  ['readiness.ts', 'callers.ts', 'stores.ts'],
+  ['readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
+  ['metrics'],
   ['config.ts', 'config'],
   ['graphql'],
   ['context.ts'],
+  ['recordedSimSwaps.ts'],
+  ['requestRecord.ts'],
   ['simSwaps.ts'],
   ['caller'],
   ['loaders'],
@@ -160,7 +163,8 @@ describe('the core', () => {
   });
 
   it('imports no GraphQL server, no Redis client, no HTTP server, no file and no log', () => {
-    const allowed = /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|tls|http2))$/;
+    const allowed =
+      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|tls|http2))$/;
     expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
   });
 

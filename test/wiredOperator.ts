@@ -106,9 +106,14 @@ export class WiredOperator implements AsyncDisposable {
   }
 }
 
-function askedBy(path: string): Asked {
+function askedBy(address: string): Asked {
+  const path = withoutQuery(address);
   if (path.endsWith('/bc-authorize')) return 'prompts';
   return path.endsWith('/token') ? 'tokens' : 'lookups';
+}
+
+function withoutQuery(address: string): string {
+  return address.split('?')[0] ?? address;
 }
 
 export function acknowledge(received: Received, response: ServerResponse): void {
@@ -129,7 +134,7 @@ export function pend(received: Received, response: ServerResponse): void {
 
 /** The SIM was never swapped. */
 export function answerNever(received: Received, response: ServerResponse): void {
-  const isCheck = received.path.endsWith('/check');
+  const isCheck = withoutQuery(received.path).endsWith('/check');
   answerJson(received, response, isCheck ? { swapped: false } : { latestSimChange: LONG_AGO });
 }
 

@@ -10,7 +10,7 @@ interface Answer {
 
 const UNKNOWN_NUMBER = 'NUMBER_NOT_SERVED';
 
-/** A server that is fast because it does something else is measured by nobody. */
+/** Refuses the answers of a server that is fast because it does something else. */
 export function refuseUnlike(
   expected: Expected,
   name: string,

@@ -12,7 +12,7 @@ export function renamed<F>(entrant: Entrant<F>, name: string): Entrant<F> {
 
 /**
  * Measures all entrants in turn, round after round: whatever else the machine does hits all alike. Each
- * round starts with another of them, since whoever follows a pause runs colder.
+ * round starts with another of them, since what follows a pause runs colder.
  *
  * @returns each entrant's figures, round by round; the first round is left out, it warms up
  */

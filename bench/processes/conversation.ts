@@ -93,13 +93,13 @@ export class Program {
   }
 }
 
-/** Nothing of the shell's environment changes what is measured; production is what everybody runs. */
+/** Nothing of the shell's environment changes what is measured; every contestant runs in production. */
 const BARE_ENVIRONMENT = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production' };
 
 /** What a program answers, by the name of the question. */
 export type Answers = Readonly<Record<string, (details: never) => unknown>>;
 
-/** Answers the questions of whoever started this program, and ends with it. */
+/** Answers the questions of the process that started this one, and ends with it. */
 export function answer(answers: Answers): void {
   process.on('disconnect', () => process.exit(0));
   process.on('message', (message) => {
@@ -110,7 +110,7 @@ export function answer(answers: Answers): void {
 async function tell({ id, name, details }: Asked, answers: Answers): Promise<void> {
   try {
     const find = name === 'ready' ? () => true : answers[name];
-    if (find === undefined) throw new Error(`nobody answers '${name}'`);
+    if (find === undefined) throw new Error(`'${name}' has no answer`);
     process.send?.({ id, answer: await find(details as never) } satisfies Told);
   } catch (error) {
     process.send?.({ id, error: error instanceof Error ? error.message : String(error) });

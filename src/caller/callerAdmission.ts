@@ -7,6 +7,7 @@ import type {
   Admissions,
   Admitted,
   Asked,
+  AskedLookup,
   Denied,
   Ending,
   Heard,
@@ -166,7 +167,7 @@ export class CallerAdmission implements Admission {
     const { quotas } = this.#parts;
     switch (counting) {
       case 'lookup':
-        return quotas.countLookup(caller, number, timeLimitMs);
+        return quotas.countLookup(caller, number, this.#operator, timeLimitMs);
       case 'number':
         return quotas.countNumber(caller, number, timeLimitMs);
       case 'prompt':
@@ -241,7 +242,7 @@ function quotasOf(asked: Asked): readonly Counting[] {
   const isAnonymous = asked.request.caller.kind === 'anonymous';
   switch (asked.event) {
     case 'lookup':
-      return isAnonymous || asked.consentId !== undefined ? [] : ['lookup'];
+      return isAnonymous || isBoughtByConsent(asked) ? [] : ['lookup'];
     case 'consent-request':
       return isAnonymous ? ['prompt'] : ['lookup', 'prompt'];
     case 'consent-status':
@@ -249,10 +250,15 @@ function quotasOf(asked: Asked): readonly Counting[] {
   }
 }
 
+/** Whether it was counted when the consent was requested. */
+function isBoughtByConsent({ consentId, isFurther }: AskedLookup): boolean {
+  return consentId !== undefined && isFurther !== true;
+}
+
 function isOfConsent(asked: Asked): boolean {
   switch (asked.event) {
     case 'lookup':
-      return asked.consentId !== undefined;
+      return isBoughtByConsent(asked);
     case 'consent-request':
       return true;
     case 'consent-status':

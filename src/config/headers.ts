@@ -5,6 +5,10 @@ export const OWN_HEADERS: ReadonlySet<string> = new Set([
   'content-length',
   'content-type',
   'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
   'transfer-encoding',
+  'upgrade',
   'x-correlator',
 ]);

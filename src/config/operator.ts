@@ -15,6 +15,7 @@ import {
   type ClientAuthenticationSettings,
   type FlowSettings,
 } from '../tokens/authorizationSettings.ts';
+import { readPrice } from './price.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { OWN_HEADERS } from './headers.ts';
 import { isPrivateKeyFor } from './privateKey.ts';
@@ -41,6 +42,7 @@ export function readProfile(read: EnvironmentReader): OperatorProfile {
     name: ONLY_OPERATOR,
     prefixes: ['default'],
     others: [],
+    price: readPrice(read),
     keepFactsSeconds: readKeepFacts(read) ?? defaults.keepFactsSeconds[flow.flow],
     operations: readOperations(read),
     scopes: {

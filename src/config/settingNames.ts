@@ -1,5 +1,5 @@
 /** An unknown variable that starts with one of these is a typo. */
-const OWN_PREFIXES = /^(?:OPERATORS?|CONSENT|JWT|ROUTER|QUOTA|BATCH|AUDIT|KEEP)_/;
+const OWN_PREFIXES = /^(?:OPERATORS?|CONSENT|JWT|ROUTER|QUOTA|BATCH|AUDIT|KEEP|METRICS)_/;
 
 /**
  * What Kubernetes sets in each pod for a Service that may be called `router` or `operator`

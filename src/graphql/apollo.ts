@@ -99,7 +99,11 @@ function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestCon
           asksAboutNumbers = cost.numbers > 0;
         },
         async willSendResponse({ response, contextValue }) {
-          if (!asksAboutNumbers || response.body.kind !== 'single') return;
+          if (response.body.kind !== 'single') return;
+          for (const { extensions } of response.body.singleResult.errors ?? []) {
+            contextValue.record.code(String(extensions?.['code']));
+          }
+          if (!asksAboutNumbers) return;
           const quotas = await contextValue.quotas();
           if (quotas.length === 0) return;
           response.body.singleResult.extensions = { quotas };

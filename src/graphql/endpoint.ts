@@ -13,8 +13,9 @@ import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
 import { readBody } from './readBody.ts';
 import { replyOf, type Refusal, type Reply, type RequestReading } from './reply.ts';
+import { RequestRecord, type RequestReport } from '../requestRecord.ts';
 import { RequestLife } from './requestLife.ts';
-import { resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
+import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 
 /** A document and its variables for the most that one operation may ask; far more than either needs. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -38,6 +39,8 @@ export interface EndpointParts {
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | HttpRefusal>;
   readonly createContext: CreateContext;
+  /** Told of each request when its answer is ready. */
+  onAnswered?(report: RequestReport): void;
 }
 
 /**
@@ -47,56 +50,82 @@ export interface EndpointParts {
 export function createEndpoint(
   parts: EndpointParts,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<Reply> {
+  const names = documentNames(parts.trustedDocuments ?? new Map());
   return async (request, response) => {
-    const { accept, host } = request.headers;
-    const refuse = (refusal: Refusal): Reply => replyOf(refusal, accept);
-    const correlator = createCorrelator(singleValue(request.headers['x-correlator']));
-    response.setHeader('x-correlator', correlator.returned);
-    if (!parts.allowsHost(host)) return refuse(OTHER_HOST);
-    response.setHeaders(new Map(parts.crossOrigin.headersFor(request)));
-    const preflight = parts.crossOrigin.preflight(request);
-    if (preflight !== undefined) return { status: 204, headers: preflight, body: '' };
-    if (parts.explorer !== undefined && wantsPage(request)) return parts.explorer.page();
-
-    const life = new RequestLife(response, parts.requestTimeoutMs, parts.clock);
-    const admitted = await life.within(parts.admit(request.headers));
-    if (admitted === undefined) {
-      tellOverdue(parts.log, life, 'who asks');
-      return refuse({ ...NOT_IN_TIME, headers: CLOSE });
-    }
-    switch (admitted.kind) {
-      case 'refused':
-        return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } });
-      case 'admitted':
-    }
-    const asked = await life.within(readOperation(request, parts.trustedDocuments));
-    if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE });
-    switch (asked.kind) {
-      case 'refused':
-        return refuse({ ...asked.refusal, headers: { ...asked.refusal.headers, ...CLOSE } });
-      case 'read':
-    }
-    const executed = await life.within(
-      parts.apollo.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: asked.request,
-        context: () => {
-          const context = parts.createContext(admitted, {
-            life,
-            correlator,
-            preferredWaitMs: preferredWaitMs(singleValue(request.headers['prefer'])),
-          });
-          response.setHeaders(preferenceApplied(context));
-          return Promise.resolve(context);
-        },
-      }),
-      LAST_WORDS_MS,
+    const cameInAtMs = parts.clock.monotonicMs();
+    const record = new RequestRecord(
+      createCorrelator(singleValue(request.headers['x-correlator'])),
     );
-    if (executed === undefined) {
-      tellOverdue(parts.log, life, 'its answers');
-      return refuse({ ...NOT_IN_TIME, status: statusOfRefusal(accept, NOT_IN_TIME.status) });
-    }
-    return replyFrom(executed);
+    const reply = await answer(parts, names, { request, response, record });
+    parts.onAnswered?.(record.report(reply.status, parts.clock.monotonicMs() - cameInAtMs));
+    return reply;
   };
+}
+
+/** A request, and what it comes to. */
+interface Incoming {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly record: RequestRecord;
+}
+
+async function answer(
+  parts: EndpointParts,
+  names: ReadonlyMap<string, string>,
+  { request, response, record }: Incoming,
+): Promise<Reply> {
+  const { accept, host } = request.headers;
+  const refuse = (refusal: Refusal): Reply => {
+    record.code(refusal.code);
+    return replyOf(refusal, accept);
+  };
+  response.setHeader('x-correlator', record.correlator.returned);
+  if (!parts.allowsHost(host)) return refuse(OTHER_HOST);
+  response.setHeaders(new Map(parts.crossOrigin.headersFor(request)));
+  const preflight = parts.crossOrigin.preflight(request);
+  if (preflight !== undefined) return { status: 204, headers: preflight, body: '' };
+  if (parts.explorer !== undefined && wantsPage(request)) return parts.explorer.page();
+
+  const life = new RequestLife(response, parts.requestTimeoutMs, parts.clock);
+  const admitted = await life.within(parts.admit(request.headers));
+  if (admitted === undefined) {
+    tellOverdue(parts.log, life, 'who asks');
+    return refuse({ ...NOT_IN_TIME, headers: CLOSE });
+  }
+  switch (admitted.kind) {
+    case 'refused':
+      return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } });
+    case 'admitted':
+      record.caller = admitted.caller.identity;
+  }
+  const asked = await life.within(readOperation(request, parts.trustedDocuments));
+  if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE });
+  switch (asked.kind) {
+    case 'refused':
+      return refuse({ ...asked.refusal, headers: { ...asked.refusal.headers, ...CLOSE } });
+    case 'read':
+      record.document = names.get(asked.documentId ?? '');
+  }
+  const executed = await life.within(
+    parts.apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: asked.request,
+      context: () => {
+        const context = parts.createContext(admitted, {
+          life,
+          record,
+          preferredWaitMs: preferredWaitMs(singleValue(request.headers['prefer'])),
+        });
+        response.setHeaders(preferenceApplied(context));
+        return Promise.resolve(context);
+      },
+    }),
+    LAST_WORDS_MS,
+  );
+  if (executed === undefined) {
+    tellOverdue(parts.log, life, 'its answers');
+    return refuse({ ...NOT_IN_TIME, status: statusOfRefusal(accept, NOT_IN_TIME.status) });
+  }
+  return replyFrom(executed);
 }
 
 /** RFC 7240 §3: so long the request waits, be it less than it preferred. */

@@ -23,6 +23,8 @@ export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
   readonly graphql: Handler;
+  /** What is at /metrics; nothing where absent. */
+  readonly metrics?: () => Promise<Reply>;
   /** What a browser sees at `/`. */
   readonly frontPage: Reply;
   /** What answering still needs; /readyz fails while there is any. */
@@ -120,7 +122,7 @@ export class HttpServer {
     if (this.#isDraining) endConnectionAfter(response);
     switch (path) {
       case '/graphql':
-        void this.#graphql(request, response);
+        void this.#answer(request, response, this.#parts.graphql);
         return;
       case '/livez':
         this.#send(response, json(200, { status: 'alive' }));
@@ -130,6 +132,13 @@ export class HttpServer {
         this.#send(response, json(readiness.status === 'ready' ? 200 : 503, readiness));
         return;
       }
+      case '/metrics':
+        if (this.#parts.metrics !== undefined) {
+          void this.#answer(request, response, this.#parts.metrics);
+          return;
+        }
+        this.#send(response, replyOf(ELSEWHERE, request.headers.accept));
+        return;
       default:
         this.#send(
           response,
@@ -146,9 +155,13 @@ export class HttpServer {
     return waitingFor.length === 0 ? { status: 'ready' } : { status: 'starting', waitingFor };
   }
 
-  async #graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    handle: Handler,
+  ): Promise<void> {
     try {
-      this.#send(response, await this.#parts.graphql(request, response));
+      this.#send(response, await handle(request, response));
     } catch (defect) {
       this.#parts.onDefect(defect);
       if (response.headersSent) response.destroy();

@@ -11,7 +11,12 @@ export interface Reply {
 
 /** The operation that a request asks for, or why it is not executed. */
 export type RequestReading =
-  | { readonly kind: 'read'; readonly request: HTTPGraphQLRequest }
+  | {
+      readonly kind: 'read';
+      readonly request: HTTPGraphQLRequest;
+      /** The id of the trusted document, where it is one. */
+      readonly documentId?: string;
+    }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /** Why a request is not executed: a code, and what to do, for people. */

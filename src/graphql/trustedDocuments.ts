@@ -1,5 +1,5 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
-import { GraphQLError, parse, validate, type GraphQLSchema } from 'graphql';
+import { GraphQLError, Kind, parse, validate, type GraphQLSchema } from 'graphql';
 import type { Refusal, RequestReading } from './reply.ts';
 
 /** The documents that are served, by the id under which a client asks for one. */
@@ -37,6 +37,20 @@ export function invalidDocuments(
   });
 }
 
+/** The names of the documents' operations by their ids, for the log and the metrics; an id names what has no name. */
+export function documentNames(documents: TrustedDocuments): ReadonlyMap<string, string> {
+  return new Map(
+    Array.from(documents, ([id, text]) => {
+      const operation = parse(text).definitions.find(
+        ({ kind }) => kind === Kind.OPERATION_DEFINITION,
+      );
+      const name =
+        operation?.kind === Kind.OPERATION_DEFINITION ? operation.name?.value : undefined;
+      return [id, name ?? id];
+    }),
+  );
+}
+
 /**
  * The request with the document that it names in place of the name: `documentId`, as GraphQL over HTTP
  * has it, or `extensions.persistedQuery.sha256Hash`, as Apollo's clients send it. A request that brings a
@@ -56,7 +70,11 @@ function resolveBody(request: HTTPGraphQLRequest, documents: TrustedDocuments): 
   const found = find({ query, documentId, extensions }, documents);
   switch (found.kind) {
     case 'found':
-      return { kind: 'read', request: { ...request, body: { ...rest, query: found.document } } };
+      return {
+        kind: 'read',
+        request: { ...request, body: { ...rest, query: found.document } },
+        documentId: found.id,
+      };
     case 'refused':
       return found;
   }
@@ -75,7 +93,11 @@ function resolveSearch(request: HTTPGraphQLRequest, documents: TrustedDocuments)
       search.delete('documentId');
       search.delete('extensions');
       search.set('query', found.document);
-      return { kind: 'read', request: { ...request, search: `?${search.toString()}` } };
+      return {
+        kind: 'read',
+        request: { ...request, search: `?${search.toString()}` },
+        documentId: found.id,
+      };
     case 'refused':
       return found;
   }
@@ -89,7 +111,7 @@ interface Named {
 }
 
 type Found =
-  | { readonly kind: 'found'; readonly document: string }
+  | { readonly kind: 'found'; readonly id: string; readonly document: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 function find({ query, documentId, extensions }: Named, documents: TrustedDocuments): Found {
@@ -99,7 +121,7 @@ function find({ query, documentId, extensions }: Named, documents: TrustedDocume
   const document = documents.get(id);
   return document === undefined
     ? { kind: 'refused', refusal: NOT_IN_LIST }
-    : { kind: 'found', document };
+    : { kind: 'found', id, document };
 }
 
 /** The codes are those that Apollo's router gives. */

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { HttpReply } from './exchange.ts';
 import type { UnprovenOrigin } from './replyFlaw.ts';
 
-/** `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's `x-correlator` (design §4). */
+/** `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's correlator header (design §4). */
 export type EchoSetting = 'auto' | 'always' | 'never';
 
 /**
@@ -56,15 +56,23 @@ export interface ReplyCheck {
  */
 export class EchoPolicy implements ReplyCheck {
   readonly #setting: EchoSetting;
+  readonly #header: string;
   readonly #silent: SilentReplies;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #hasEchoed = false;
   #distrustedUntilMs = -Infinity;
 
-  constructor(setting: EchoSetting, silent: SilentReplies, clock: Pick<Clock, 'monotonicMs'>) {
+  /** @param header in lower case */
+  constructor(
+    setting: EchoSetting,
+    silent: SilentReplies,
+    clock: Pick<Clock, 'monotonicMs'>,
+    header = 'x-correlator',
+  ) {
     this.#setting = setting;
     this.#silent = silent;
     this.#clock = clock;
+    this.#header = header;
   }
 
   get needsFreshConnection(): boolean {
@@ -78,7 +86,7 @@ export class EchoPolicy implements ReplyCheck {
    */
   originOf({ status, headers, correlator, way }: ReplyHead): Origin {
     if (this.#setting === 'never') return this.#originOfSilent(way);
-    const echoed = headers['x-correlator'];
+    const echoed = headers[this.#header];
     if (echoed === correlator) {
       this.#hasEchoed = true;
       this.#distrustedUntilMs = -Infinity;

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck } from './echo.ts';
-import type { Departure, Exchange, Post } from './exchange.ts';
+import type { AddressedPost, Departure, Exchange, Post } from './exchange.ts';
 import { Http1Connections } from './connections/http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './connections/http2Connections.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
@@ -28,6 +28,10 @@ export interface EndpointSettings {
   readonly http2: Http2Setting;
   readonly replyCheck: ReplyCheck;
   readonly headers: Readonly<Record<string, string>>;
+  /** In lower case; `x-correlator` where absent. */
+  readonly correlatorHeader?: string;
+  /** Names and values in turn of headers that are made anew for each exchange. */
+  readonly generatedHeaders?: (departure: Departure) => readonly string[];
 }
 
 /** What all endpoints share. */
@@ -45,6 +49,10 @@ export interface SharedByEndpoints {
  */
 export class Endpoint implements Http2Fallback {
   readonly #name: string;
+  readonly #path: string;
+  readonly #search: string;
+  readonly #correlatorHeader: string;
+  readonly #generatedHeaders: (departure: Departure) => readonly string[];
   readonly #timeoutMs: number;
   readonly #parts: ReaderParts;
   readonly #log: Log;
@@ -59,6 +67,10 @@ export class Endpoint implements Http2Fallback {
     const isSecure = url.protocol === 'https:';
     const connector = isSecure ? new TlsConnector(url, timeoutMs) : undefined;
     this.#name = name;
+    this.#path = url.pathname;
+    this.#search = url.search;
+    this.#correlatorHeader = settings.correlatorHeader ?? 'x-correlator';
+    this.#generatedHeaders = settings.generatedHeaders ?? (() => []);
     this.#timeoutMs = timeoutMs;
     this.#parts = { abortListeners, replyCheck };
     this.#log = log;
@@ -78,7 +90,9 @@ export class Endpoint implements Http2Fallback {
             url,
             connector,
             headers,
+            timeoutMs,
             maxConnections: connections,
+            clock,
             fallback: this,
           });
   }
@@ -88,9 +102,27 @@ export class Endpoint implements Http2Fallback {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
     return new Promise((settle) => {
       const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
-      const reader = new ReplyReader(post, departure, this.#parts, timeoutMs, settle);
+      const sent = this.#addressed(post, departure);
+      const reader = new ReplyReader(sent, departure, this.#parts, timeoutMs, settle);
       if (!reader.isSettled) this.#carry(reader);
     });
+  }
+
+  /** With all that this endpoint adds to it. */
+  #addressed(post: Post, departure: Departure): AddressedPost {
+    const correlatorHeader = this.#correlatorHeader;
+    const headers = [correlatorHeader, post.correlator, ...this.#generatedHeaders(departure)];
+    return {
+      ...post,
+      path: this.#pathWith(post.query),
+      correlatorHeader,
+      headers: headers.concat(post.headers),
+    };
+  }
+
+  #pathWith(query = ''): string {
+    const search = [this.#search.slice(1), query].filter((one) => one !== '').join('&');
+    return search === '' ? this.#path : `${this.#path}?${search}`;
   }
 
   /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */

@@ -1,4 +1,6 @@
 import type { FailureReach, LookupFailureCode } from '../errors.ts';
+import { memberAt, type JsonObject, type MemberPath } from './json.ts';
+import { knownWord } from './operatorWords.ts';
 
 /** What an error of an operator's can be mapped to: what the operator itself may say of a lookup. */
 export const MAPPED_CODES = [
@@ -18,21 +20,110 @@ export type MappedCode = (typeof MAPPED_CODES)[number];
 
 /** What one refusal of an operator means, where it departs from CAMARA's and OAuth's words. */
 export interface ErrorRule {
+  /** Of a reply that is no success. */
   readonly status: number;
-  /** The error that the body names; every one where absent. */
+  /** The error that the body names; every one where absent. A number is compared as its digits. */
   readonly word?: string;
   readonly code: MappedCode;
+  /** Of a code that does not always speak for the number, see {@link reachOf}. */
   readonly reach: FailureReach;
   /** When asking again can help, unless the reply says so itself. */
   readonly retryAfterSeconds?: number;
 }
 
-/** How an operator words its errors. The first rule that fits counts; without one, the common rules do. */
+/**
+ * How an operator words its errors. The first rule that fits counts; without one, the common rules do.
+ *
+ * It says what a refusal is called, and never what is sent again: a lookup is retried by its status; a prompt
+ * is in doubt by its status as well; and a poll ends neither by a status of doubt nor by an error that passes.
+ */
 export interface ErrorMap {
   /**
    * Where the body names its error, each as a path of members, such as `['error', 'errorCode']`; tried in
-   * turn, before `code` and `error` themselves.
+   * turn, before `code` and `error` themselves. A word that is known here goes before one that is not.
    */
-  readonly wordAt: readonly (readonly string[])[];
+  readonly wordAt: readonly MemberPath[];
   readonly rules: readonly ErrorRule[];
+}
+
+/** Of an operator with the words of CAMARA and OAuth, where they belong. */
+export const COMMON_ERRORS: ErrorMap = { wordAt: [], rules: [] };
+
+/** Where the body of a refusal names its error, and by which words. */
+export interface ErrorWording {
+  /**
+   * Which member names the error where both are there: CAMARA's `code` at lookups, OAuth's `error` at
+   * the authorization server, where some operators put a `code` of their own beside it.
+   */
+  readonly wordIn: 'code' | 'error';
+  readonly errors: ErrorMap;
+}
+
+/** All words by which a body may name its error, the one that goes first in front. Pure. */
+export function wordsOf(body: JsonObject, { wordIn, errors }: ErrorWording): readonly string[] {
+  const { code, error } = body;
+  const common = (wordIn === 'code' ? [code, error] : [error, code]).find(isText);
+  return [...errors.wordAt.map((path) => textAt(body, path)), common].filter(isText);
+}
+
+/** The word that counts: the first that is known, or else the first. Pure. */
+export function wordOf(body: JsonObject, wording: ErrorWording): string | undefined {
+  const words = wordsOf(body, wording);
+  return words.find((word) => knownTo(wording.errors, word) !== undefined) ?? words[0];
+}
+
+/** Whether one of these words stands at one of these paths. Pure. */
+export function isNamed(
+  body: JsonObject,
+  paths: readonly MemberPath[],
+  words: ReadonlySet<string>,
+): boolean {
+  return paths.some((path) => words.has(textAt(body, path) ?? ''));
+}
+
+/**
+ * The word where it is one of CAMARA's, of OAuth's or of the map's own rules: those alone may be logged.
+ * Pure.
+ */
+export function knownTo({ rules }: ErrorMap, word: string | undefined): string | undefined {
+  return knownWord(word) ?? rules.find((rule) => rule.word === word)?.word;
+}
+
+/** The rule that fits. Pure. */
+export function ruleFor(
+  { rules }: ErrorMap,
+  status: number,
+  word: string | undefined,
+): ErrorRule | undefined {
+  return rules.find(
+    (rule) => rule.status === status && (rule.word === undefined || rule.word === word),
+  );
+}
+
+/** How far a mapped failure speaks. What is said of the number, its owner or the operator holds for all questions. Pure. */
+export function reachOf({ code, reach }: Pick<ErrorRule, 'code' | 'reach'>): FailureReach {
+  switch (code) {
+    case 'NUMBER_NOT_SERVED':
+    case 'CONSENT_DENIED':
+    case 'CONSENT_EXPIRED':
+    case 'OPERATOR_RATE_LIMITED':
+    case 'OPERATOR_UNAVAILABLE':
+    case 'OPERATOR_TIMEOUT':
+      return 'number';
+    case 'PERIOD_NOT_SUPPORTED':
+    case 'OPERATION_NOT_OFFERED':
+    case 'OPERATOR_REFUSED':
+    case 'OPERATOR_INVALID_REPLY':
+      return reach;
+  }
+}
+
+function textAt(body: JsonObject, path: MemberPath): string | undefined {
+  const value = memberAt(body, path);
+  if (typeof value === 'number' && Number.isInteger(value)) return String(value);
+  return isText(value) ? value : undefined;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }

@@ -15,9 +15,10 @@ export interface HttpReply {
  * - `connection`: it could not be made, or broke.
  * - `timeout`: the exchange's own limit passed.
  * - `cancelled`: the signal handed in was aborted.
+ * - `rate`: the operator's contract allowed no exchange in time; none was begun.
  * - `invalid-reply`: too large, not HTTP, or another request's.
  */
-export type FaultCause = 'connection' | 'timeout' | 'cancelled' | 'invalid-reply';
+export type FaultCause = 'connection' | 'timeout' | 'cancelled' | 'rate' | 'invalid-reply';
 
 /** An exchange without a reply. */
 export interface TransportFault {
@@ -28,6 +29,8 @@ export interface TransportFault {
   readonly detail: string;
   /** Which check the reply failed, where one came. */
   readonly flaw?: ReplyFlaw;
+  /** When one may be begun, where none could be in time. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** When a request left, by both clocks; told just before its first byte. */
@@ -56,9 +59,19 @@ export interface Replied extends Departure {
 export interface Post {
   /** Names and values in turn, beside those that the endpoint itself sends. */
   readonly headers: readonly string[];
+  /** Members of the URL's query, encoded, beside those of the endpoint's own address. */
+  readonly query?: string;
   readonly contentType: 'application/json' | 'application/x-www-form-urlencoded';
   readonly body: string;
-  /** Sent as `x-correlator`; no two exchanges share one. */
+  /** Sent in the operator's correlator header; no two exchanges share one. */
   readonly correlator: string;
   readonly signal?: AnyAbortSignal | undefined;
+}
+
+/** A POST with all that its endpoint adds. */
+export interface AddressedPost extends Post {
+  /** With its query. */
+  readonly path: string;
+  /** The name of the header, which stands among the headers, in lower case. */
+  readonly correlatorHeader: string;
 }

@@ -35,11 +35,25 @@ export function readJsonObject(reply: HttpReply): ReadBody {
   return hasDuplicateMember(reply.body) ? flawed('a member twice') : { kind: 'read', body: value };
 }
 
+/** The names of members, from the outermost inwards; an item of a list by its index. */
+export type MemberPath = readonly string[];
+
+/** What stands at a path; `undefined` where nothing does. Pure. */
+export function memberAt(body: JsonObject, path: MemberPath): unknown {
+  let value: unknown = body;
+  for (const name of path) {
+    if (!isObjectOrList(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
 /**
  * The body of a success. One that tells of an error as well contradicts itself: a `code`, an `error` or a
- * `fault`, a `status` that is no success, or a problem document. Pure.
+ * `fault`, a `status` that is no success, an error where this operator names its errors, or a problem
+ * document. Pure.
  */
-export function readAnswer(reply: HttpReply): ReadBody {
+export function readAnswer(reply: HttpReply, errorsAt: readonly MemberPath[] = []): ReadBody {
   if (reply.status !== 200) return flawed('unexpected status');
   if (PROBLEM_MEDIA_TYPE.test(singleValue(reply.headers['content-type']) ?? '')) {
     return flawed('a problem document with a status of success');
@@ -47,7 +61,7 @@ export function readAnswer(reply: HttpReply): ReadBody {
   const read = readJsonObject(reply);
   switch (read.kind) {
     case 'read':
-      return tellsOfError(read.body) ? flawed('an error beside the answer') : read;
+      return tellsOfError(read.body, errorsAt) ? flawed('an error beside the answer') : read;
     case 'flawed':
       return read;
   }
@@ -57,7 +71,7 @@ function flawed(flaw: ReplyFlaw): ReadBody {
   return { kind: 'flawed', flaw };
 }
 
-function tellsOfError(body: JsonObject): boolean {
+function tellsOfError(body: JsonObject, errorsAt: readonly MemberPath[]): boolean {
   const { code, status, statusCode, success } = body;
   return (
     ERROR_MEMBERS.some((name) => isTold(body[name])) ||
@@ -65,8 +79,16 @@ function tellsOfError(body: JsonObject): boolean {
     isErrorCode(code) ||
     isNoSuccess(status) ||
     isNoSuccess(statusCode) ||
-    success === false
+    success === false ||
+    errorsAt.some((path) => isErrorWord(memberAt(body, path)))
   );
+}
+
+/** A word that is no number, or a number that is neither 0 nor a status of success. */
+function isErrorWord(value: unknown): boolean {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  if (typeof number === 'number') return number !== 0 && isNoSuccess(number);
+  return isTextOrObject(number);
 }
 
 /** Where gateways and frameworks put what went wrong. */
@@ -93,6 +115,11 @@ function isNoSuccess(status: unknown): boolean {
   return (
     typeof status === 'string' && (/^[013-9]\d\d\b/.test(status) || /^(?:error|fail)/i.test(status))
   );
+}
+
+/** A list is an object whose members are named by their indexes. */
+function isObjectOrList(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null;
 }
 
 function isJsonObject(value: unknown): value is JsonObject {

@@ -1,4 +1,5 @@
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../errors.ts';
+import { isNamed, reachOf, ruleFor, wordOf, wordsOf, type ErrorWording } from './errorMap.ts';
 import type { HttpReply, TransportFault } from './exchange.ts';
 import { readJsonObject, type JsonObject } from './json.ts';
 import {
@@ -9,19 +10,19 @@ import {
 import { retryAfterSeconds } from './retryAfter.ts';
 
 /** What bears on how a refusal reads. */
-export interface RefusalContext {
-  /**
-   * Which member names the error where both are there: CAMARA's `code` at lookups, OAuth's `error` at
-   * the authorization server, where some operators put a `code` of their own beside it.
-   */
-  readonly wordIn: 'code' | 'error';
+export interface RefusalContext extends ErrorWording {
   /** Whether the owner of the number is asked for consent: otherwise a denial is not theirs. */
   readonly asksOwner: boolean;
 }
 
 /** The error that the body of a refusal names, in the operator's own words: never for a message or a log. */
-export function errorWord(reply: HttpReply, wordIn: 'code' | 'error'): string | undefined {
-  return wordOf(bodyOf(reply), wordIn);
+export function errorWord(reply: HttpReply, wording: ErrorWording): string | undefined {
+  return wordOf(bodyOf(reply), wording);
+}
+
+/** All words by which the body may name its error. */
+export function errorWords(reply: HttpReply, wording: ErrorWording): readonly string[] {
+  return wordsOf(bodyOf(reply), wording);
 }
 
 /** What a reply that is no success comes to, at any endpoint of the operator (design §5). Pure. */
@@ -30,8 +31,35 @@ export function judgeRefusal(
   nowMs: number,
   context: RefusalContext,
 ): LookupFailure {
-  const { code, reach } = classify(reply.status, bodyOf(reply), context);
-  const seconds = MAY_PASS.has(code) ? retryAfterSeconds(reply, nowMs) : undefined;
+  return (
+    judgeByMap(reply, nowMs, context) ??
+    failureOf(classify(reply.status, bodyOf(reply), context), reply, nowMs)
+  );
+}
+
+/** What the operator's own map makes of a reply that is no success; `undefined` where it says nothing. Pure. */
+export function judgeByMap(
+  reply: HttpReply,
+  nowMs: number,
+  context: RefusalContext,
+): LookupFailure | undefined {
+  const rule = ruleFor(context.errors, reply.status, wordOf(bodyOf(reply), context));
+  if (rule === undefined) return undefined;
+  // The next ask would prompt the owner anew, for what may have been done.
+  if (rule.code === 'CONSENT_EXPIRED' && leavesInDoubt(reply.status)) return undefined;
+  const saysConsent = rule.code === 'CONSENT_DENIED' || rule.code === 'CONSENT_EXPIRED';
+  const code = saysConsent && !context.asksOwner ? 'OPERATOR_REFUSED' : rule.code;
+  return failureOf({ code, reach: reachOf(rule) }, reply, nowMs, rule.retryAfterSeconds);
+}
+
+function failureOf(
+  { code, reach }: Verdict,
+  reply: HttpReply,
+  nowMs: number,
+  otherwiseSeconds?: number,
+): LookupFailure {
+  const said = MAY_PASS.has(code) ? retryAfterSeconds(reply, nowMs) : undefined;
+  const seconds = said ?? otherwiseSeconds;
   return seconds === undefined ? { code, reach } : { code, reach, retryAfterSeconds: seconds };
 }
 
@@ -50,10 +78,11 @@ function bodyOf(reply: HttpReply): JsonObject {
 export function markUnknownNumber(
   failure: LookupFailure,
   reply: HttpReply,
-  wordIn: 'code' | 'error',
+  wording: ErrorWording,
 ): LookupFailure {
-  if (failure.code !== 'NUMBER_NOT_SERVED') return failure;
-  const word = errorWord(reply, wordIn) ?? '';
+  // A map may say so of a status of doubt; another operator is not asked after one.
+  if (failure.code !== 'NUMBER_NOT_SERVED' || leavesInDoubt(reply.status)) return failure;
+  const word = errorWord(reply, wording) ?? '';
   return MOVED_NUMBER_WORDS.has(word) ? { ...failure, isUnknownNumber: true } : failure;
 }
 
@@ -89,12 +118,13 @@ function classify(status: number, body: JsonObject, context: RefusalContext): Ve
 function classifyWord(
   status: number,
   body: JsonObject,
-  { wordIn, asksOwner }: RefusalContext,
+  context: RefusalContext,
 ): LookupFailureCode | undefined {
-  const word = wordOf(body, wordIn) ?? '';
+  const { asksOwner } = context;
+  const word = wordOf(body, context) ?? '';
   switch (status) {
     case 404:
-      if (isUnknownNumber(body)) return 'NUMBER_NOT_SERVED';
+      if (isUnknownNumber(body, context)) return 'NUMBER_NOT_SERVED';
       break;
     case 422:
       if (LINE_NOT_SERVED_CODES.has(word)) return 'NUMBER_NOT_SERVED';
@@ -112,17 +142,13 @@ function classifyWord(
 }
 
 /**
- * CAMARA's own form with one of its own codes. Any other 404 is a wrong address, such as Spring's
- * `{"status":404,"error":"Not Found"}`.
+ * CAMARA's own form, or where this operator names its errors, with one of CAMARA's own codes. Any other 404
+ * is a wrong address, such as Spring's `{"status":404,"error":"Not Found"}`.
  */
-function isUnknownNumber({ code, status }: JsonObject): boolean {
+function isUnknownNumber(body: JsonObject, { errors }: RefusalContext): boolean {
+  const { status } = body;
   const isCamaraStatus = status === undefined || status === 404;
-  return typeof code === 'string' && UNKNOWN_NUMBER_CODES.has(code) && isCamaraStatus;
-}
-
-function wordOf({ code, error }: JsonObject, wordIn: 'code' | 'error'): string | undefined {
-  const candidates = wordIn === 'code' ? [code, error] : [error, code];
-  return candidates.find((word) => typeof word === 'string');
+  return isCamaraStatus && isNamed(body, [['code'], ...errors.wordAt], UNKNOWN_NUMBER_CODES);
 }
 
 /** What an exchange without a reply comes to (design §5). Pure. */
@@ -133,6 +159,10 @@ export function judgeFault(fault: TransportFault): LookupFailure {
     case 'timeout':
     case 'cancelled':
       return { code: 'OPERATOR_TIMEOUT', reach: 'number' };
+    case 'rate': {
+      const { retryAfterSeconds: seconds = 1 } = fault;
+      return { code: 'OPERATOR_RATE_LIMITED', reach: 'number', retryAfterSeconds: seconds };
+    }
     case 'invalid-reply':
       return { code: 'OPERATOR_INVALID_REPLY', reach: 'question' };
   }

@@ -2,7 +2,7 @@ import { errors, type Dispatcher } from 'undici';
 import { errorName } from '../errors.ts';
 import type { Abortable, AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
-import type { Departure, Exchange, HttpReply, Post, TransportFault } from './exchange.ts';
+import type { AddressedPost, Departure, Exchange, HttpReply, TransportFault } from './exchange.ts';
 
 /** A reply with a longer body is refused (design §5). */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -21,7 +21,7 @@ export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
  * connections of HTTP/2 speak to it in the same calls.
  */
 export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
-  readonly post: Post;
+  readonly post: AddressedPost;
   /** How its reply comes; set by what carries it. */
   way: ReplyWay = 'fresh connection';
   readonly #departure: Departure;
@@ -39,7 +39,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   #bodyBytes = 0;
 
   constructor(
-    post: Post,
+    post: AddressedPost,
     departure: Departure,
     parts: ReaderParts,
     timeoutMs: number,

@@ -19,6 +19,8 @@ export interface AskedLookup extends AboutNumber {
   readonly event: 'lookup';
   readonly lookup: Lookup;
   readonly consentId?: string;
+  /** A further one with the token of that consent: it counts by itself, where the first was counted with it. */
+  readonly isFurther?: true;
 }
 
 /** A prompt to the owner of a number, for the lookup that is to follow. */

@@ -9,7 +9,7 @@ import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Judgement } from '../operator/responses.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
-import type { AccessToken, TokenSubject } from '../tokens/accessToken.ts';
+import type { TokenSubject } from '../tokens/accessToken.ts';
 import {
   acknowledged,
   answered,
@@ -31,9 +31,11 @@ import type {
   RequestedConsent,
   TokenManager,
 } from '../tokens/tokenManager.ts';
+import type { ReusableToken } from '../tokens/reusableToken.ts';
 import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 import { ifAdmitted, type AuditOutcome } from './admission.ts';
 import type { Claim, ConsentLedger, LedgerParts, Page } from './consentLedger.ts';
+import type { ConsentTokens } from './consentTokens.ts';
 import type { ConsentTelling, TellingParts } from './consentTelling.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
 import type { TimedFact } from './lookupRoute.ts';
@@ -44,6 +46,8 @@ import { failureOf } from './bulkheadFailure.ts';
 export interface ExchangeParts extends LedgerParts, TellingParts {
   readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
   readonly operator: Pick<Operator, 'lookUp'>;
+  /** Where the operator lets the tokens of consents be used again. */
+  readonly consentTokens?: Pick<ConsentTokens, 'keep'> | undefined;
   /** Prompts and polls have permits of their own, so that a thousand pending consents hold up nothing. */
   readonly bulkheads: { readonly requests: Bulkhead; readonly polls: Bulkhead };
   readonly clock: Clock;
@@ -61,6 +65,8 @@ interface Shared {
   readonly waiters: Waiters;
   readonly telling: ConsentTelling;
 }
+
+type Redeemable = Extract<Polled, { kind: 'acquired' }>;
 
 type GoOn = Extract<Polled, { kind: 'go-on' }>;
 
@@ -238,7 +244,7 @@ export class ConsentExchanges {
     const outcome = await tokens.poll(pending.authReqId, subject, this.#context(cause));
     switch (outcome.kind) {
       case 'acquired':
-        await this.#redeem(cause, outcome.token, claim, page);
+        await this.#redeem(cause, outcome, claim, page);
         return;
       case 'go-on': {
         const nowMs = time.now();
@@ -267,7 +273,7 @@ export class ConsentExchanges {
   /** The token goes out at once with the lookup that now helps most, even if no request waits any more. */
   async #redeem(
     cause: Waiter,
-    token: AccessToken,
+    { token, reusable }: Redeemable,
     claim: Claim<ConsentIdentity & Pending>,
     page: Page,
   ): Promise<void> {
@@ -295,11 +301,23 @@ export class ConsentExchanges {
     });
     switch (judged.kind) {
       case 'answered':
+        // Before it is told: a request that wants more finds it.
+        if (reusable !== undefined) this.#keepToken(reusable, lookup, cause, id);
         await this.#succeed({ ...judged.fact, leftAtMs }, cause, spent);
         return;
       case 'failed':
         await this.#lookupFailed({ lookup, failure: judged.failure }, cause, spent);
     }
+  }
+
+  #keepToken(
+    token: ReusableToken,
+    { operation }: Lookup,
+    { inquiry: { request } }: Waiter,
+    consentId: string,
+  ): void {
+    const subject = { number: this.#number, operation };
+    this.#parts.consentTokens?.keep(request, subject, token, consentId);
   }
 
   async #lookupFailed(

@@ -27,12 +27,17 @@ export class ConsentedLookups implements LookupRoute {
   readonly #waitMs: number;
   readonly #pursuits = new Map<string, ConsentPursuit>();
   readonly #running = new Set<Promise<void>>();
+  readonly #operatorName: string;
   /** A request's patience counts once for a number, over all the consents that it takes. */
   readonly #patienceEndsAtMs = new WeakMap<Inquiry, number>();
 
-  /** @param waitMs how long a request waits that does not say */
-  constructor(parts: PursuitParts, waitMs: number) {
+  /**
+   * @param waitMs how long a request waits that does not say
+   * @param operatorName as in the settings
+   */
+  constructor(parts: PursuitParts, waitMs: number, operatorName: string) {
     this.#parts = parts;
+    this.#operatorName = operatorName;
     this.#waitMs = waitMs;
   }
 
@@ -72,7 +77,7 @@ export class ConsentedLookups implements LookupRoute {
     const { correlator } = inquiry.request;
     return traced(
       consentChannel,
-      { correlator: correlator.name, operation: lookup.operation },
+      { operator: this.#operatorName, correlator: correlator.name, operation: lookup.operation },
       () => this.#wait(lookup, inquiry),
       resultOf,
     );

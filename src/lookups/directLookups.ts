@@ -1,9 +1,11 @@
 import type { Clock } from '../clock.ts';
+import type { Asker } from '../domain/asker.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
-import type { ExchangeContext, TokenManager } from '../tokens/tokenManager.ts';
+import type { TokenSubject } from '../tokens/accessToken.ts';
+import type { Acquired, ExchangeContext } from '../tokens/tokenManager.ts';
 import {
   lookupFailed,
   OUT_OF_TIME,
@@ -13,20 +15,30 @@ import {
   type LookupRequest,
   type LookupRoute,
 } from './lookupRoute.ts';
-import { ifAdmitted, type Admission, type AuditOutcome } from './admission.ts';
+import { ifAdmitted, type Admission, type AskedLookup, type AuditOutcome } from './admission.ts';
 import { failureOf } from './bulkheadFailure.ts';
+import type { NumberTurns } from './numberTurns.ts';
 
 /** What direct lookups take. */
 export interface DirectParts {
-  readonly tokens: TokenManager;
+  /** The right to a lookup of an asker's. */
+  readonly acquire: (
+    subject: TokenSubject,
+    context: ExchangeContext,
+    asker: Asker,
+  ) => Promise<Acquired> | Acquired;
+  /** The consent under which it is made, in the 3-legged flow. */
+  readonly consentIdOf?: (subject: TokenSubject, asker: Asker) => string | undefined;
   readonly operator: Operator;
   readonly admission: Admission;
   /** A token and its lookup share one permit; with separate queues tokens would expire while waiting. */
   readonly bulkheads: Readonly<Record<Operation, Bulkhead>>;
+  /** Where the operator takes one call about a number at a time. */
+  readonly turns: NumberTurns | undefined;
   readonly clock: Clock;
 }
 
-/** 2-legged: every lookup takes a token of its own and goes out. */
+/** Lookups that ask no owner: each takes its token and goes out. */
 export class DirectLookups implements LookupRoute {
   readonly #parts: DirectParts;
 
@@ -35,11 +47,14 @@ export class DirectLookups implements LookupRoute {
   }
 
   lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const { request } = inquiry;
+    const { number, request } = inquiry;
     if (request.signal.aborted) return Promise.resolve(lookupFailed(lookup, OUT_OF_TIME));
-    return this.#parts.bulkheads[lookup.operation].run(
+    const { turns } = this.#parts;
+    if (turns === undefined) return this.#lookUpWithPermit(lookup, inquiry);
+    return turns.run(
+      number,
       request,
-      () => this.#lookUpIfAdmitted(lookup, inquiry),
+      () => this.#lookUpWithPermit(lookup, inquiry),
       (rejection) => lookupFailed(lookup, failureOf(rejection)),
     );
   }
@@ -54,10 +69,18 @@ export class DirectLookups implements LookupRoute {
     return Promise.resolve();
   }
 
+  #lookUpWithPermit(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    return this.#parts.bulkheads[lookup.operation].run(
+      inquiry.request,
+      () => this.#lookUpIfAdmitted(lookup, inquiry),
+      (rejection) => lookupFailed(lookup, failureOf(rejection)),
+    );
+  }
+
   #lookUpIfAdmitted(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const { number, request } = inquiry;
     return ifAdmitted(this.#parts.admission, {
-      asked: { event: 'lookup', lookup, number, request },
+      asked: { event: 'lookup', lookup, number, request, ...this.#consentOf(lookup, inquiry) },
       run: () => this.#acquireAndLookUp(lookup, inquiry),
       endingOf: ({ outcome, attempts }) => ({
         outcome: auditOutcomeOf(outcome),
@@ -67,13 +90,21 @@ export class DirectLookups implements LookupRoute {
     }).then(({ outcome }) => outcome);
   }
 
+  #consentOf(
+    { operation }: Lookup,
+    { number, request }: Inquiry,
+  ): Pick<AskedLookup, 'consentId' | 'isFurther'> {
+    const consentId = this.#parts.consentIdOf?.({ number, operation }, request);
+    return consentId === undefined ? {} : { consentId, isFurther: true };
+  }
+
   /** @param earlierAttempts of the same lookup; after one, there is no further one */
   async #acquireAndLookUp(
     lookup: Lookup,
     inquiry: Inquiry,
     earlierAttempts?: number,
   ): Promise<CountedOutcome> {
-    const { tokens, operator, clock } = this.#parts;
+    const { acquire, operator, clock } = this.#parts;
     const { number, request } = inquiry;
     const isRetry = earlierAttempts !== undefined;
     const subject = { number, operation: lookup.operation };
@@ -81,7 +112,7 @@ export class DirectLookups implements LookupRoute {
       outcome,
       attempts: (earlierAttempts ?? 0) + attempts,
     });
-    const acquired = await tokens.acquire(subject, contextOf(request, isRetry));
+    const acquired = await acquire(subject, contextOf(request, isRetry), request);
     switch (acquired.kind) {
       case 'failed':
         return counted(lookupFailed(lookup, acquired.failure));

@@ -7,8 +7,8 @@ import type { HttpReply } from '../http/exchange.ts';
 import { judgeFault } from '../http/refusal.ts';
 import type { GuardedEndpoint, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
-import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
+import { lookupRequest, type LookupWriting } from './lookupRequest.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import type { Judgement, LookupExchange, LookupJudges } from './responses.ts';
 
@@ -18,24 +18,25 @@ export interface LookupEndpoints {
   readonly check: GuardedEndpoint;
 }
 
+/** What decides how lookups are written and their replies are read. */
+export type LookupManner = LookupWriting & Pick<OperatorSettings, 'flow' | 'errors'>;
+
 /** The operator's SIM swap API: one billed call each time. */
 export class Operator {
+  readonly #settings: LookupManner;
   readonly #endpoints: LookupEndpoints;
   readonly #judges: LookupJudges;
-  readonly #sendsPhoneNumber: boolean;
-  readonly #flow: Flow;
   readonly #clock: Clock;
 
   constructor(
-    settings: Pick<OperatorSettings, 'flow' | 'phoneNumber'>,
+    settings: LookupManner,
     endpoints: LookupEndpoints,
     judges: LookupJudges,
     clock: Clock,
   ) {
+    this.#settings = settings;
     this.#endpoints = endpoints;
     this.#judges = judges;
-    this.#sendsPhoneNumber = sendsPhoneNumber(settings);
-    this.#flow = settings.flow;
     this.#clock = clock;
   }
 
@@ -60,9 +61,8 @@ export class Operator {
   ): Promise<Outcome<Judgement<Fact>>> {
     // Spent for good before a byte leaves; a new connection may be tried while none has.
     const authorization = token.spend({ number, operation: lookup.operation });
-    const phoneNumber = this.#sendsPhoneNumber ? { phoneNumber: number } : {};
+    const { headers, body } = lookupRequest(this.#settings, lookup, number);
     const call = this.#callOf(lookup);
-    const body = JSON.stringify({ ...phoneNumber, ...call.attributes });
 
     return call.endpoint.post({
       about: number,
@@ -70,7 +70,7 @@ export class Operator {
       isRetry,
       isTokenUnproven: token.isUnproven,
       make: () => ({
-        headers: ['authorization', authorization],
+        headers: ['authorization', authorization, ...headers],
         contentType: 'application/json',
         body,
         correlator: context.correlator.next(),
@@ -83,8 +83,9 @@ export class Operator {
           case 'reply': {
             const { reply, sentAtMs, isUnproven = false } = exchange;
             if (isRefusal(reply.status, token) && !isUnproven) token.refused();
-            const made = { sentAtMs, nowMs: this.#clock.nowMs(), flow: this.#flow, isUnproven };
-            return call.judge(reply, made);
+            const { flow, reading, errors } = this.#settings;
+            const nowMs = this.#clock.nowMs();
+            return call.judge(reply, { sentAtMs, nowMs, flow, reading, errors, isUnproven });
           }
         }
       },
@@ -97,14 +98,12 @@ export class Operator {
       case 'retrieve-date':
         return {
           endpoint: retrieveDate,
-          attributes: {},
           judge: (reply, made) => this.#judges.retrieveDate(reply, made),
         };
       case 'check': {
         const { maxAgeHours } = lookup;
         return {
           endpoint: check,
-          attributes: { maxAge: maxAgeHours },
           judge: (reply, made) => this.#judges.check(reply, made, maxAgeHours),
         };
       }
@@ -115,30 +114,12 @@ export class Operator {
 /** All in which the call of one operation differs from that of another. */
 interface LookupCall {
   readonly endpoint: GuardedEndpoint;
-  /** Members of the request's body, beside the number. */
-  readonly attributes: Readonly<Record<string, unknown>>;
   readonly judge: (reply: HttpReply, made: LookupExchange) => Judgement<Fact>;
 }
 
 /** Whether a lookup's status refuses its token: one of another number is refused with 403 as well. */
 function isRefusal(status: number, { isUnproven }: AccessToken): boolean {
   return status === 401 || (status === 403 && isUnproven);
-}
-
-/** Whether the lookups of an operator name the number beside the token. Pure. */
-export function sendsPhoneNumber({
-  flow,
-  phoneNumber,
-}: Pick<OperatorSettings, 'flow' | 'phoneNumber'>): boolean {
-  switch (phoneNumber.send) {
-    case 'always':
-      return true;
-    case 'never':
-      return false;
-    // A 3-legged token holds the number, and CAMARA 2 answers 422 to one that is named beside it.
-    case 'auto':
-      return !asksOwner(flow);
-  }
 }
 
 function messageOf({ lookup }: LookupOrder, { correlator }: ExchangeContext): LookupMessage {

@@ -1,5 +1,6 @@
 import type { NumberPrefix } from '../domain/numberPrefix.ts';
 import type { NumberForm } from '../domain/numberTemplate.ts';
+import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
 import type { Http2Setting } from '../http/connections/httpVersion.ts';
@@ -77,6 +78,8 @@ export interface ServingSettings {
   readonly prefixes: readonly NumberPrefix[];
   /** Names of the operators to ask in turn about a number that this one does not know; each try is billed. */
   readonly others: readonly string[];
+  /** What it bills; `undefined` where that is not set. */
+  readonly price: Price | undefined;
   /** How long after its lookup left a fact answers further requests of its caller and purpose. */
   readonly keepFactsSeconds: number;
 }

@@ -2,11 +2,19 @@ import type { CheckFact, DateFact } from '../domain/fact.ts';
 import { parseInstant, type Instant } from '../domain/instant.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { LookupFailure } from '../errors.ts';
+import type { ErrorMap } from '../http/errorMap.ts';
 import type { HttpReply } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
-import { errorWord, judgeRefusal, markUnknownNumber } from '../http/refusal.ts';
+import {
+  errorWord,
+  judgeByMap,
+  judgeRefusal,
+  markUnknownNumber,
+  type RefusalContext,
+} from '../http/refusal.ts';
 import type { ReplyFlaw } from '../http/replyFlaw.ts';
 import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
+import type { ReadingSettings } from './operatorSettings.ts';
 
 /** What a reply to a lookup comes to. */
 export type Judgement<F> =
@@ -26,6 +34,8 @@ export interface LookupExchange {
   /** When the reply was read. */
   readonly nowMs: number;
   readonly flow: Flow;
+  readonly reading: ReadingSettings;
+  readonly errors: ErrorMap;
   /** Whether the reply may be that of another request: then it ends no consent. */
   readonly isUnproven?: boolean;
 }
@@ -48,7 +58,7 @@ const MAX_MONITORED_PERIOD_DAYS = 36_500;
 /** Judges a reply to `retrieve-date`: `{latestSimChange: RFC 3339 | null, monitoredPeriod?}`. Pure. */
 export function judgeRetrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<DateFact> {
   if (!isSuccess(reply)) return refused(reply, exchange);
-  const read = readAnswer(reply);
+  const read = readAnswer(reply, exchange.errors.wordAt);
   switch (read.kind) {
     case 'read':
       return judgeDateBody(read.body, exchange);
@@ -57,21 +67,34 @@ export function judgeRetrieveDate(reply: HttpReply, exchange: LookupExchange): J
   }
 }
 
-function judgeDateBody(body: JsonObject, exchange: LookupExchange): Judgement<DateFact> {
-  const { monitoredPeriod } = body;
-  const saysPeriod = monitoredPeriod !== undefined && monitoredPeriod !== null;
-  if (saysPeriod && !isDays(monitoredPeriod)) return invalid('wrong type of monitoredPeriod');
-  const latestSimChange = readDate(body, exchange.nowMs);
+function judgeDateBody(
+  body: JsonObject,
+  { sentAtMs, nowMs, reading }: LookupExchange,
+): Judgement<DateFact> {
+  const { members } = reading;
+  const saidPeriod = body[members.monitoredPeriod] ?? undefined;
+  if (saidPeriod !== undefined && !isDays(saidPeriod)) {
+    return invalid('wrong type of monitoredPeriod');
+  }
+  const latestSimChange = readDate(body[members.latestSimChange], nowMs, reading.sentinelDates);
   if (typeof latestSimChange === 'string') return invalid(latestSimChange);
-  const fact = {
-    operation: 'retrieve-date',
-    latestSimChange,
-    sentAtMs: exchange.sentAtMs,
-  } as const;
+  const fact = { operation: 'retrieve-date', latestSimChange, sentAtMs } as const;
+  const monitoredPeriodDays =
+    saidPeriod ?? (latestSimChange === null ? periodOfNull(reading) : undefined);
   return {
     kind: 'answered',
-    fact: saysPeriod ? { ...fact, monitoredPeriodDays: monitoredPeriod } : fact,
+    fact: monitoredPeriodDays === undefined ? fact : { ...fact, monitoredPeriodDays },
   };
+}
+
+/** For how many days a null date without a period of its own says that there was no swap. */
+function periodOfNull({ nullMeans }: ReadingSettings): number | undefined {
+  switch (nullMeans.kind) {
+    case 'not-disclosed':
+      return undefined;
+    case 'no-swap-within':
+      return nullMeans.days;
+  }
 }
 
 /** Judges a reply to `check`: `{swapped: boolean}`; `"false"` is not false. Pure. */
@@ -81,10 +104,10 @@ export function judgeCheck(
   maxAgeHours: MaxAgeHours,
 ): Judgement<CheckFact> {
   if (!isSuccess(reply)) return refused(reply, exchange);
-  const read = readAnswer(reply);
+  const read = readAnswer(reply, exchange.errors.wordAt);
   switch (read.kind) {
     case 'read': {
-      const { swapped } = read.body;
+      const swapped = read.body[exchange.reading.members.swapped];
       if (typeof swapped !== 'boolean') return invalid('wrong type of swapped');
       const { sentAtMs } = exchange;
       return { kind: 'answered', fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
@@ -94,9 +117,14 @@ export function judgeCheck(
   }
 }
 
-function readDate({ latestSimChange }: JsonObject, nowMs: number): Instant | null | ReplyFlaw {
+function readDate(
+  latestSimChange: unknown,
+  nowMs: number,
+  sentinels: readonly string[],
+): Instant | null | ReplyFlaw {
   if (latestSimChange === null) return null;
   if (typeof latestSimChange !== 'string') return 'wrong type of latestSimChange';
+  if (sentinels.some((sentinel) => isSentinel(latestSimChange, sentinel))) return null;
   const instant = parseInstant(latestSimChange);
   if (instant === undefined) {
     const needsZone = parseInstant(`${latestSimChange}Z`) !== undefined;
@@ -104,6 +132,12 @@ function readDate({ latestSimChange }: JsonObject, nowMs: number): Instant | nul
   }
   if (instant.epochMs < FIRST_SIM_MS) return 'date before 1991';
   return instant.epochMs > nowMs + MAX_LEAD_MS ? 'date ahead' : instant;
+}
+
+/** The sentinel itself, or a time of the day that it is. */
+function isSentinel(text: string, sentinel: string): boolean {
+  if (text === sentinel) return true;
+  return sentinel !== '' && text.startsWith(sentinel) && /^[Tt ]/.test(text.slice(sentinel.length));
 }
 
 function isSuccess({ status }: HttpReply): boolean {
@@ -118,19 +152,25 @@ function invalid(flaw: ReplyFlaw): Failed {
   };
 }
 
-function refused(reply: HttpReply, { nowMs, flow, isUnproven }: LookupExchange): Failed {
-  if (reply.status === 400 && errorWord(reply, 'code') === 'OUT_OF_RANGE') {
-    return { kind: 'failed', failure: { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } };
-  }
-  const failure = judgeRefusal(reply, nowMs, { wordIn: 'code', asksOwner: asksOwner(flow) });
+function refused(reply: HttpReply, { nowMs, flow, errors, isUnproven }: LookupExchange): Failed {
+  const context = { wordIn: 'code', asksOwner: asksOwner(flow), errors } as const;
+  const failure =
+    judgeByMap(reply, nowMs, context) ??
+    judgeRange(reply, context) ??
+    judgeRefusal(reply, nowMs, context);
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
   if (endsConsent && isUnproven === true) return invalid('no correlator');
   // Once an owner has answered a prompt, no other operator is asked: it would prompt them again.
   const mayBeElsewhere = !asksOwner(flow) && isUnproven !== true;
   return {
     kind: 'failed',
-    failure: mayBeElsewhere ? markUnknownNumber(failure, reply, 'code') : failure,
+    failure: mayBeElsewhere ? markUnknownNumber(failure, reply, context) : failure,
   };
+}
+
+function judgeRange(reply: HttpReply, context: RefusalContext): LookupFailure | undefined {
+  const isOutOfRange = reply.status === 400 && errorWord(reply, context) === 'OUT_OF_RANGE';
+  return isOutOfRange ? { code: 'PERIOD_NOT_SUPPORTED', reach: 'question' } : undefined;
 }
 
 function isDays(value: unknown): value is number {

@@ -1,7 +1,7 @@
 import type { SilentReplies } from '../http/echo.ts';
 import type { EndpointName } from '../http/wireSettings.ts';
 import { namesNumber } from '../tokens/tokenReach.ts';
-import { sendsPhoneNumber } from './operator.ts';
+import { sendsPhoneNumber } from './lookupRequest.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 
 /**

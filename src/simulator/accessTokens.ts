@@ -1,18 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import type { Operation } from '../domain/question.ts';
+import type { TokenRule } from './dialect.ts';
 import type { Reply } from './reply.ts';
 import type { Counts } from './stats.ts';
 
 /** What a token was issued for. */
 export interface TokenGrant {
-  readonly number: string;
-  readonly operation: Operation;
-  readonly flow: '2-legged' | '3-legged';
+  /** Absent in a token for any number. */
+  readonly number?: string;
+  readonly operations: readonly Operation[];
+  /** Whether the token says whom a lookup is about: then the lookup does not. */
+  readonly identifies: boolean;
 }
 
+/** What a token about one number was issued for. */
+export type NumberGrant = TokenGrant & { readonly number: string };
+
 /** What a token is issued for, or what is replied in its place. */
-export type Grant =
-  | { readonly kind: 'granted'; readonly grant: TokenGrant }
+export type Grant<Granted = TokenGrant> =
+  | { readonly kind: 'granted'; readonly grant: Granted }
   | { readonly kind: 'refused'; readonly reply: Reply };
 
 /** What presenting a token comes to. */
@@ -26,21 +32,15 @@ interface IssuedToken {
   isUsed: boolean;
 }
 
-const LIFE_SECONDS = 60;
-
-/** The scopes, and the operation that each is for. */
-export const OPERATION_OF_SCOPE: Readonly<Record<string, Operation>> = {
-  'retrieve-sim-swap-date': 'retrieve-date',
-  'check-sim-swap': 'check',
-};
-
-/** Issues access tokens, and takes each once (service, "Authentication" 5). */
+/** Issues access tokens, and takes each by the dialect's rule: once (service, "Authentication" 5), or until its end. */
 export class AccessTokens {
+  readonly #rule: TokenRule;
   readonly #counts: Counts;
   readonly #nowMs: () => number;
   readonly #issued = new Map<string, IssuedToken>();
 
-  constructor(counts: Counts, nowMs: () => number) {
+  constructor(rule: TokenRule, counts: Counts, nowMs: () => number) {
+    this.#rule = rule;
     this.#counts = counts;
     this.#nowMs = nowMs;
   }
@@ -49,8 +49,9 @@ export class AccessTokens {
   issue(grant: TokenGrant): Reply {
     this.#dropExpired();
     this.#counts.tokens += 1;
+    const { lifetimeSeconds, expiresInAsText = false } = this.#rule;
     const value = randomBytes(24).toString('base64url');
-    const expiresAtMs = this.#nowMs() + LIFE_SECONDS * 1000;
+    const expiresAtMs = this.#nowMs() + lifetimeSeconds * 1000;
     this.#issued.set(value, { grant, expiresAtMs, isUsed: false });
     return {
       status: 200,
@@ -58,7 +59,7 @@ export class AccessTokens {
       body: {
         access_token: value,
         token_type: 'Bearer',
-        expires_in: LIFE_SECONDS,
+        expires_in: expiresInAsText ? String(lifetimeSeconds) : lifetimeSeconds,
         refresh_token: randomBytes(24).toString('base64url'),
         id_token: randomBytes(24).toString('base64url'),
       },
@@ -69,7 +70,7 @@ export class AccessTokens {
     const value = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '';
     const token = this.#issued.get(value);
     if (token === undefined) return { kind: 'refused', reason: 'unknown' };
-    if (token.isUsed) {
+    if (token.isUsed && this.#rule.use === 'once') {
       this.#counts.reusedTokens += 1;
       return { kind: 'refused', reason: 'used' };
     }
@@ -82,7 +83,7 @@ export class AccessTokens {
   /** Tokens are kept for a while after their end, to tell a second use from an unknown one. */
   #dropExpired(): void {
     for (const [value, { expiresAtMs }] of this.#issued) {
-      if (expiresAtMs + LIFE_SECONDS * 1000 > this.#nowMs()) return;
+      if (expiresAtMs + this.#rule.lifetimeSeconds * 1000 > this.#nowMs()) return;
       this.#issued.delete(value);
     }
   }

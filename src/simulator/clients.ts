@@ -1,4 +1,4 @@
-import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose';
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose';
 
 /** The one client that the simulator knows. */
 export interface ClientAccount {
@@ -49,27 +49,32 @@ export class Clients {
   }
 
   async #acceptsAssertion(form: URLSearchParams, audience: string): Promise<boolean> {
-    const { jwks, clientId } = this.#account;
     const assertion = form.get('client_assertion');
-    if (jwks === undefined || assertion === null) return false;
-    if (form.get('client_assertion_type') !== ASSERTION_TYPE) return false;
+    if (assertion === null || form.get('client_assertion_type') !== ASSERTION_TYPE) return false;
+    const payload = await this.read(assertion, audience);
+    return payload?.sub === this.#account.clientId;
+  }
+
+  /** What a JWT of the client says; `undefined` where it is not one, or came before. */
+  async read(assertion: string, audience: string): Promise<JWTPayload | undefined> {
+    const { jwks, clientId } = this.#account;
+    if (jwks === undefined) return undefined;
     try {
       const { payload } = await jwtVerify(assertion, createLocalJWKSet(jwks), {
         issuer: clientId,
-        subject: clientId,
         audience,
         algorithms: ['ES256', 'PS256', 'RS256'],
-        requiredClaims: ['exp', 'jti'],
+        requiredClaims: ['exp', 'jti', 'sub'],
         currentDate: new Date(this.#nowMs()),
       });
       const { jti = '', exp = 0 } = payload;
       const livesTooLong = exp > this.#nowMs() / 1000 + MAX_ASSERTION_SECONDS;
-      if (livesTooLong || this.#seenIds.has(jti)) return false;
+      if (livesTooLong || this.#seenIds.has(jti)) return undefined;
       this.#forgetExpired();
       this.#seenIds.set(jti, exp);
-      return true;
+      return payload;
     } catch {
-      return false;
+      return undefined;
     }
   }
 

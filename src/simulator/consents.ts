@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { AccessTokens, TokenGrant } from './accessTokens.ts';
+import type { AccessTokens, NumberGrant } from './accessTokens.ts';
+import type { Dialect } from './dialect.ts';
 import { oauthError, type Reply } from './reply.ts';
 import type { Counts } from './stats.ts';
 import type { ConsentManner } from './testNumbers.ts';
 
 interface Request {
-  readonly grant: TokenGrant;
+  readonly grant: NumberGrant;
   readonly manner: ConsentManner;
   readonly askedAtMs: number;
   readonly expiresAtMs: number;
@@ -13,11 +14,6 @@ interface Request {
   lastPollAtMs: number | undefined;
   hasSlowedDown: boolean;
 }
-
-const EXPIRES_IN_SECONDS = 120;
-
-/** Short, so that trying things out does not drag; operators say 0 to 5. */
-const INTERVAL_SECONDS = 2;
 
 /** What a client polls at that was told no interval (OpenID CIBA Core §7.3). */
 const UNTOLD_INTERVAL_SECONDS = 5;
@@ -31,6 +27,7 @@ const REMEMBERED_MS = 600_000;
 
 /** The requests for consent: who was asked, and what they said (OpenID CIBA Core §7 and §11). */
 export class Consents {
+  readonly #standard: Dialect['consent'];
   readonly #tokens: AccessTokens;
   readonly #counts: Counts;
   readonly #nowMs: () => number;
@@ -38,20 +35,26 @@ export class Consents {
   /** How many polls of an id await their answer. */
   readonly #pollsUnderWay = new Map<string, number>();
 
-  constructor(tokens: AccessTokens, counts: Counts, nowMs: () => number) {
+  constructor(
+    standard: Dialect['consent'],
+    tokens: AccessTokens,
+    counts: Counts,
+    nowMs: () => number,
+  ) {
+    this.#standard = standard;
     this.#tokens = tokens;
     this.#counts = counts;
     this.#nowMs = nowMs;
   }
 
   /** Prompts the owner of the number, and acknowledges. */
-  request(grant: TokenGrant, manner: ConsentManner): Reply {
+  request(grant: NumberGrant, manner: ConsentManner): Reply {
     const nowMs = this.#nowMs();
     this.#forgetOld(nowMs);
     this.#counts.prompts += 1;
     if (this.#isPrompted(grant.number, nowMs)) this.#counts.doublePrompts += 1;
 
-    const { expiresInSeconds = EXPIRES_IN_SECONDS, intervalSeconds = INTERVAL_SECONDS } = manner;
+    const { expiresInSeconds, intervalSeconds } = { ...this.#standard, ...manner };
     const authReqId = randomBytes(24).toString('base64url');
     this.#requests.set(authReqId, {
       grant,

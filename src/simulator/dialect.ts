@@ -1,145 +1,111 @@
-import type { Reply } from './reply.ts';
+import type { Operation } from '../domain/question.ts';
+import { oauthError, type Reply } from './reply.ts';
+import { wordingOf, type CamaraVersion, type Refusal } from './refusals.ts';
 
-/** The versions of CAMARA SIM Swap that the simulator speaks, one at a time. */
-export const DIALECTS = ['1.0', '2.1'] as const;
-
-export type Dialect = (typeof DIALECTS)[number];
-
-/** What keeps a lookup from its answer. Each dialect has its own word for it. */
-export type Refusal =
-  | 'invalid argument'
-  | 'period out of range'
-  | 'not authenticated'
-  | 'no permission'
-  | 'token of another number'
-  | 'unknown number'
-  | 'line not served'
-  | 'number not derivable'
-  | 'number not needed'
-  | 'too many requests'
-  | 'broken'
-  | 'not implemented'
-  | 'unavailable';
-
-interface Wording {
-  readonly status: number;
-  readonly code: string;
-  /** For people; CAMARA leaves it to the operator. */
-  readonly message: string;
+/** Below the authorization server's address, and below that of the SIM swap API. Absent: not offered. */
+export interface DialectPaths {
+  readonly token?: string;
+  readonly backchannelAuthentication?: string;
+  readonly cibaToken?: string;
+  readonly simSwap: string;
+  readonly retrieveDate?: string;
+  readonly check?: string;
 }
 
-const COMMON = {
-  'invalid argument': {
-    status: 400,
-    code: 'INVALID_ARGUMENT',
-    message: 'Client specified an invalid argument, request body or query param.',
-  },
-  'not authenticated': {
-    status: 401,
-    code: 'UNAUTHENTICATED',
-    message: 'Request not authenticated due to missing, invalid, or expired credentials.',
-  },
-  'no permission': {
-    status: 403,
-    code: 'PERMISSION_DENIED',
-    message: 'Client does not have sufficient permissions to perform this action.',
-  },
-  'too many requests': {
-    status: 429,
-    code: 'TOO_MANY_REQUESTS',
-    message: 'Rejected due to request rate limit overpassed.',
-  },
-  broken: {
-    status: 500,
-    code: 'INTERNAL',
-    message: 'Unknown server error. Typically a server bug.',
-  },
-  'not implemented': {
-    status: 501,
-    code: 'NOT_IMPLEMENTED',
-    message: 'This functionality is not implemented yet.',
-  },
-  unavailable: { status: 503, code: 'UNAVAILABLE', message: 'Service Unavailable.' },
-} as const satisfies Partial<Record<Refusal, Wording>>;
+/** What a 2-legged token request must look like. */
+export type TokenRequestForm =
+  | {
+      readonly grant: 'client_credentials';
+      /** Whether `username` must name the number, or must not be there. */
+      readonly namesNumber: boolean;
+      /** Whether `grant_type` must stand in the query, and not in the body. */
+      readonly inQuery: boolean;
+    }
+  /** The assertion names the number and the scope, and shows who asks (CAMARA, "JWT Bearer Flow"). */
+  | { readonly grant: 'jwt-bearer' };
 
-const WORDINGS: Readonly<Record<Dialect, Readonly<Record<Refusal, Wording>>>> = {
-  '1.0': {
-    ...COMMON,
-    // 1.0 has no word of its own for it.
-    'period out of range': COMMON['invalid argument'],
-    'token of another number': {
-      status: 403,
-      code: 'INVALID_TOKEN_CONTEXT',
-      message: 'phoneNumber is not consistent with access token.',
-    },
-    'unknown number': {
-      status: 404,
-      code: 'NOT_FOUND',
-      message: 'The specified resource is not found.',
-    },
-    'line not served': {
-      status: 422,
-      code: 'NOT_SUPPORTED',
-      message: 'Service not supported for this phoneNumber.',
-    },
-    'number not derivable': {
-      status: 422,
-      code: 'UNIDENTIFIABLE_PHONE_NUMBER',
-      message: 'The phone number cannot be identified.',
-    },
-    // In 1.0 a number that fits the token may be named beside it.
-    'number not needed': COMMON['invalid argument'],
-  },
-  '2.1': {
-    ...COMMON,
-    'period out of range': {
-      status: 400,
-      code: 'OUT_OF_RANGE',
-      message: 'Client specified an invalid range.',
-    },
-    'token of another number': COMMON['no permission'],
-    'unknown number': {
-      status: 404,
-      code: 'IDENTIFIER_NOT_FOUND',
-      message: 'Device identifier not found.',
-    },
-    'line not served': {
-      status: 422,
-      code: 'SERVICE_NOT_APPLICABLE',
-      message: 'The service is not available for the provided identifier.',
-    },
-    'number not derivable': {
-      status: 422,
-      code: 'MISSING_IDENTIFIER',
-      message: 'The device cannot be identified.',
-    },
-    'number not needed': {
-      status: 422,
-      code: 'UNNECESSARY_IDENTIFIER',
-      message: 'The device is already identified by the access token.',
-    },
-  },
-};
+/** What the operator takes its tokens for. */
+export interface TokenRule {
+  readonly use: 'once' | 'until it expires';
+  readonly lifetimeSeconds: number;
+  /** Whether `expires_in` is a text, as some write it. */
+  readonly expiresInAsText?: boolean;
+}
 
-/** Where each version of the API lies. */
-export const SIM_SWAP_PATHS: Readonly<Record<Dialect, string>> = {
-  '1.0': '/sim-swap/v1',
-  '2.1': '/sim-swap/v2',
-};
+/** How an operator departs from another: all that a client must know beside its credentials. */
+export interface Dialect {
+  readonly paths: DialectPaths;
+  /** Whose words refuse lookups, and whose rules they follow. */
+  readonly version: CamaraVersion;
+  /** How lookups are refused: as CAMARA does, or inside an envelope of the operator's own. */
+  readonly lookupErrors: 'camara' | 'envelope';
+  /** How the authorization server refuses: by RFC 6749 §5.2, or as `{ code, message }`. Polls use the first. */
+  readonly authorizationErrors: 'oauth' | 'code-and-message';
+  readonly clientAuthentication: 'basic' | 'private_key_jwt' | 'both';
+  /** What assertions must be for: the authorization server, or the very endpoint. */
+  readonly audience: 'server' | 'endpoint';
+  readonly tokenRequest: TokenRequestForm;
+  readonly cibaGrantType: string;
+  /** `scope` as a whole, and what it is for; empty for requests without one. */
+  readonly scopes: Readonly<Record<string, readonly Operation[]>>;
+  readonly tokens: TokenRule;
+  readonly consent: { readonly intervalSeconds: number; readonly expiresInSeconds: number };
+  /** How lookups name the number: in the body with its plus, or in a header without. */
+  readonly phoneNumber: { readonly in: 'body' } | { readonly in: 'header'; readonly name: string };
+  readonly maxAgeUnit: 'hours' | 'seconds';
+  /** The largest window that `check` takes. */
+  readonly maxAgeHours: number;
+  readonly swappedMember: 'swapped' | 'simSwapped';
+  readonly correlatorHeader: string;
+  /** Must be there on bc-authorize and on lookups. */
+  readonly partnerHeader?: string;
+  /** Whether a second lookup about a number is refused while the first is under way. */
+  readonly oneCallPerNumber: boolean;
+  /** A refusal that the operator words otherwise than its version does. */
+  readonly ownWords?: Readonly<Partial<Record<Refusal, { status: number; code: string }>>>;
+}
 
-/** What an `x-correlator` may be; 1.0 takes any text. */
-const CORRELATORS: Readonly<Record<Dialect, RegExp>> = {
+/** What an `x-correlator` may be; before 2.0 it is any text. */
+const CORRELATORS: Readonly<Record<CamaraVersion, RegExp>> = {
+  '0.4': /^/,
   '1.0': /^/,
   '2.1': /^[a-zA-Z0-9-_:;./<>{}]{0,256}$/,
 };
 
-/** Whether the dialect takes this `x-correlator`. */
-export function takesCorrelator(dialect: Dialect, correlator: string): boolean {
-  return CORRELATORS[dialect].test(correlator);
+/** Whether the dialect takes this correlator. */
+export function takesCorrelator({ version }: Dialect, correlator: string): boolean {
+  return CORRELATORS[version].test(correlator);
 }
 
-/** The error as the dialect words it. It never quotes what was sent. */
+/** A refused lookup as the dialect words it. It never quotes what was sent. */
 export function refuse(dialect: Dialect, refusal: Refusal): Reply {
-  const { status, code, message } = WORDINGS[dialect][refusal];
-  return { status, body: { status, code, message } };
+  const wording = { ...wordingOf(dialect.version, refusal), ...dialect.ownWords?.[refusal] };
+  const { status, code, message } = wording;
+  switch (dialect.lookupErrors) {
+    case 'camara':
+      return { status, body: { status, code, message } };
+    case 'envelope':
+      return {
+        status,
+        body: {
+          apiVersion: 'v1',
+          transactionId: 'simulated',
+          error: { httpCode: status, errorCode: code, message },
+        },
+      };
+  }
+}
+
+/** A refusal of the authorization server, polls aside. */
+export function refuseAuthorization(
+  { authorizationErrors }: Dialect,
+  status: number,
+  error: string,
+): Reply {
+  switch (authorizationErrors) {
+    case 'oauth':
+      return oauthError(status, error);
+    case 'code-and-message':
+      return { status, body: { code: status, message: error } };
+  }
 }

@@ -1,4 +1,4 @@
-import type { Refusal } from './dialect.ts';
+import type { Refusal } from './refusals.ts';
 
 /** What becomes of an exchange instead of the answer. */
 export type Fault =

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { DialectName } from './dialects.ts';
 import { DEMO_CLIENT } from './simulator.ts';
 
 /** A simulator in a process of its own, and how to be its client. */
@@ -12,9 +13,24 @@ export interface LaunchedSimulator {
   stop(): Promise<void>;
 }
 
+/** How a launched simulator speaks. */
+export interface LaunchOptions {
+  /** As CAMARA SIM Swap 2.1 if left out. */
+  readonly dialect?: DialectName;
+  /** The file with the client's key, where it signs assertions. */
+  readonly clientKey?: string;
+}
+
 /** Starts the simulator on a free port; rejects when it ends before it listens. */
-export async function launchSimulator(): Promise<LaunchedSimulator> {
-  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), ['--port', '0'], {
+export async function launchSimulator(options: LaunchOptions = {}): Promise<LaunchedSimulator> {
+  const { dialect, clientKey } = options;
+  const program = fileURLToPath(new URL('main.ts', import.meta.url));
+  const given = [
+    ['--port', '0'],
+    dialect === undefined ? [] : ['--dialect', dialect],
+    clientKey === undefined ? [] : ['--client-key', clientKey],
+  ];
+  const child = fork(program, given.flat(), {
     // Ctrl-C in a terminal goes to the whole group; the simulator is to outlive the server's drain.
     detached: true,
     // What a .env holds is in our environment already.

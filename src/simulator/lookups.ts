@@ -1,17 +1,27 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Operation } from '../domain/question.ts';
-import type { AccessTokens, Grant, TokenGrant } from './accessTokens.ts';
-import { retrieveDate, swappedWithin, type Line } from './line.ts';
+import type { AccessTokens, Grant, NumberGrant, TokenGrant } from './accessTokens.ts';
 import { refuse, type Dialect } from './dialect.ts';
+import { retrieveDate, swappedWithin, type Line } from './line.ts';
 import type { Reply } from './reply.ts';
 import type { Counts } from './stats.ts';
 import { findTestNumber } from './testNumbers.ts';
 
-const MAX_MAX_AGE_HOURS = 2400;
 const DEFAULT_MAX_AGE_HOURS = 240;
 
 const E164 = /^\+[1-9][0-9]{4,14}$/;
 
-/** The SIM swap API: `retrieve-date` and `check`, with the checks of CAMARA SIM Swap 1.0 or 2.1. */
+/** A lookup as it arrives. */
+export interface LookupRequest {
+  readonly operation: Operation;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** The number that a request names; `undefined` where it is none. */
+type Named = { readonly number: string | undefined } | 'malformed';
+
+/** The SIM swap API: `retrieve-date` and `check`, with the checks of its dialect. */
 export class Lookups {
   readonly #dialect: Dialect;
   readonly #tokens: AccessTokens;
@@ -26,12 +36,8 @@ export class Lookups {
   }
 
   /** Whom the token lets ask about; a refusal where it does not let this lookup be made. */
-  authorize(
-    operation: Operation,
-    authorization: string | undefined,
-    body: Readonly<Record<string, unknown>>,
-  ): Grant {
-    const presented = this.#tokens.present(authorization);
+  authorize(request: LookupRequest): Grant<NumberGrant> {
+    const presented = this.#tokens.present(request.headers.authorization);
     switch (presented.kind) {
       case 'refused':
         return {
@@ -41,31 +47,50 @@ export class Lookups {
             headers: { 'www-authenticate': 'Bearer' },
           },
         };
-      case 'granted': {
-        const { grant } = presented;
-        const reply = this.#misuseOf(grant, operation, body);
-        return reply === undefined ? { kind: 'granted', grant } : { kind: 'refused', reply };
-      }
+      case 'granted':
+        return this.#permit(presented.grant, request);
     }
   }
 
-  /** What is replied to a token that does not let this lookup be made. */
-  #misuseOf(
-    grant: TokenGrant,
-    operation: Operation,
-    { phoneNumber }: Readonly<Record<string, unknown>>,
-  ): Reply | undefined {
-    if (grant.operation !== operation) return this.#misused('no permission');
-    if (phoneNumber === undefined) {
-      return grant.flow === '3-legged' ? undefined : refuse(this.#dialect, 'number not derivable');
+  /** Whether the token lets this lookup be made. */
+  #permit(grant: TokenGrant, request: LookupRequest): Grant<NumberGrant> {
+    const refused = (reply: Reply): Grant<NumberGrant> => ({ kind: 'refused', reply });
+    if (!grant.operations.includes(request.operation)) {
+      return refused(this.#misused('no permission'));
     }
-    if (typeof phoneNumber !== 'string' || !E164.test(phoneNumber)) {
-      return refuse(this.#dialect, 'invalid argument');
+    const named = this.#numberIn(request);
+    if (named === 'malformed') return refused(refuse(this.#dialect, 'invalid argument'));
+    if (named.number === undefined) {
+      const { number } = grant;
+      return grant.identifies && number !== undefined
+        ? { kind: 'granted', grant: { ...grant, number } }
+        : refused(refuse(this.#dialect, 'number not derivable'));
     }
-    if (grant.flow === '3-legged' && this.#dialect === '2.1') {
-      return refuse(this.#dialect, 'number not needed');
+    if (grant.identifies && this.#dialect.version === '2.1') {
+      return refused(refuse(this.#dialect, 'number not needed'));
     }
-    return phoneNumber === grant.number ? undefined : this.#misused('token of another number');
+    const { number = named.number } = grant;
+    return number === named.number
+      ? { kind: 'granted', grant: { ...grant, number } }
+      : refused(this.#misused('token of another number'));
+  }
+
+  /** The number where this dialect has it; it must be nowhere else. */
+  #numberIn({ headers, body }: LookupRequest): Named {
+    const { phoneNumber: place } = this.#dialect;
+    const inBody = body['phoneNumber'];
+    switch (place.in) {
+      case 'body':
+        if (inBody === undefined) return { number: undefined };
+        return typeof inBody === 'string' && E164.test(inBody) ? { number: inBody } : 'malformed';
+      case 'header': {
+        const digits = headers[place.name];
+        if (inBody !== undefined) return 'malformed';
+        if (digits === undefined) return { number: undefined };
+        const number = `+${String(digits)}`;
+        return E164.test(number) ? { number } : 'malformed';
+      }
+    }
   }
 
   /** The true answer about a number, billed. */
@@ -83,20 +108,25 @@ export class Lookups {
   #retrieveDate(line: Line): Reply {
     this.#bill('retrieveDate');
     const { latestSimChange, ...more } = retrieveDate(line, this.#nowMs());
-    // 1.0 knows of no monitored period.
-    const body = this.#dialect === '2.1' ? { latestSimChange, ...more } : { latestSimChange };
+    // Before 2.1 there is no monitored period.
+    const body =
+      this.#dialect.version === '2.1' ? { latestSimChange, ...more } : { latestSimChange };
     return { status: 200, body };
   }
 
-  #check(line: Line, { maxAge = DEFAULT_MAX_AGE_HOURS }: Readonly<Record<string, unknown>>): Reply {
+  #check(line: Line, body: Readonly<Record<string, unknown>>): Reply {
+    const { maxAgeUnit, maxAgeHours, swappedMember } = this.#dialect;
+    const hour = maxAgeUnit === 'seconds' ? 3600 : 1;
+    const { maxAge = DEFAULT_MAX_AGE_HOURS * hour } = body;
     if (typeof maxAge !== 'number' || !Number.isInteger(maxAge) || maxAge < 1) {
       return refuse(this.#dialect, 'invalid argument');
     }
-    if (maxAge > (line.checksBackHours ?? MAX_MAX_AGE_HOURS)) {
+    const askedHours = maxAge / hour;
+    if (askedHours > Math.min(maxAgeHours, line.checksBackHours ?? maxAgeHours)) {
       return refuse(this.#dialect, 'period out of range');
     }
     this.#bill('check');
-    return { status: 200, body: { swapped: swappedWithin(line, maxAge) } };
+    return { status: 200, body: { [swappedMember]: swappedWithin(line, askedHours) } };
   }
 
   #misused(refusal: 'no permission' | 'token of another number'): Reply {

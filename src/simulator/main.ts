@@ -1,16 +1,24 @@
+import { createPublicKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { parseArgs } from 'node:util';
+import { exportJWK, type JWK } from 'jose';
 import { fail, onTermination } from '../termination.ts';
-import { DIALECTS, type Dialect } from './dialect.ts';
-import { DEMO_CLIENT, startSimulator } from './simulator.ts';
+import { DIALECTS, dialectNamed, type DialectName } from './dialects.ts';
+import { DEMO_CLIENT, LOOPBACK, startSimulator } from './simulator.ts';
 
-const USAGE = `npm run simulator -- [--port N] [--dialect D]
-  N from 0 (any that is free) to 65535; 4010 if left out
-  D the version of CAMARA SIM Swap that it speaks, ${DIALECTS.join(' or ')}; 2.1 if left out
+const USAGE = `npm run simulator -- [--port N] [--dialect D] [--client-key FILE] [--host ADDRESS]
+  N        from 0 (any that is free) to 65535; 4010 if left out
+  D        how it speaks: ${Object.keys(DIALECTS).join(', ')}; 2.1 if left out
+  FILE     the client's key in PEM, public or private; needed where the client signs assertions
+  ADDRESS  where it listens; ${LOOPBACK}, this machine alone, if left out
 `;
 
 interface Arguments {
   readonly port: number;
-  readonly dialect: Dialect;
+  readonly host: string;
+  readonly dialect: DialectName;
+  readonly clientKey: string | undefined;
 }
 
 function readArguments(): Arguments {
@@ -19,23 +27,47 @@ function readArguments(): Arguments {
       options: {
         port: { type: 'string', default: '4010' },
         dialect: { type: 'string', default: '2.1' },
+        host: { type: 'string', default: LOOPBACK },
+        'client-key': { type: 'string' },
       },
     });
+    const { host, 'client-key': clientKey } = values;
     const port = /^\d{1,5}$/.test(values.port) ? Number(values.port) : Number.NaN;
-    const dialect = DIALECTS.find((one) => one === values.dialect);
-    return port <= 65_535 && dialect !== undefined ? { port, dialect } : fail(USAGE);
+    const dialect = dialectNamed(values.dialect);
+    return port <= 65_535 && dialect !== undefined && isIP(host) !== 0
+      ? { port, host, dialect, clientKey }
+      : fail(USAGE);
   } catch {
     return fail(USAGE);
   }
 }
 
-const { port, dialect } = readArguments();
-const simulator = await startSimulator({ port, dialect }).catch((error: unknown) => {
+/** The public half of the client's key. */
+async function readKey(file: string): Promise<JWK> {
+  try {
+    return await exportJWK(createPublicKey(readFileSync(file)));
+  } catch {
+    return fail(`${file} cannot be read, or is no key in PEM.`);
+  }
+}
+
+const { port, host, dialect, clientKey } = readArguments();
+const { clientAuthentication } = DIALECTS[dialect];
+if (clientAuthentication === 'private_key_jwt' && clientKey === undefined) {
+  fail(`Clients of ${dialect} sign assertions: name the client's key with --client-key FILE.`);
+}
+const keys = clientKey === undefined ? undefined : { keys: [await readKey(clientKey)] };
+const simulator = await startSimulator({
+  port,
+  host,
+  dialect,
+  ...(keys === undefined ? {} : { jwks: keys }),
+}).catch((error: unknown) => {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   return fail(
     isTaken
       ? `Port ${port} is in use. Choose another with --port, or 0 for any that is free.`
-      : `The simulator cannot listen on port ${port}.`,
+      : `The simulator cannot listen on ${host}, port ${port}.`,
   );
 });
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { refuse, type Dialect } from './dialect.ts';
+import { refuse, refuseAuthorization, type Dialect } from './dialect.ts';
 import type { Fault } from './fault.ts';
 import type { Reply } from './reply.ts';
 
@@ -16,23 +16,24 @@ export interface Destination {
 
 /** Writes a reply, after the fault has had its way with it. */
 export async function respond(
-  { response, correlator, dialect, sleep }: Destination,
+  destination: Destination,
   reply: Reply,
   fault: Fault | undefined,
 ): Promise<void> {
+  const { response, dialect, sleep } = destination;
   switch (fault?.kind) {
     case undefined:
-      write(response, correlator, reply);
+      write(destination, reply);
       return;
     case 'refuse a lookup':
-      write(response, correlator, retryAfter(refuse(dialect, fault.refusal), fault));
+      write(destination, retryAfter(refuse(dialect, fault.refusal), fault));
       return;
     case 'refuse':
-      write(response, correlator, refusal(fault));
+      write(destination, refusal(dialect, fault));
       return;
     case 'delay':
       await sleep(fault.ms);
-      write(response, correlator, reply);
+      write(destination, reply);
       return;
     case 'never answer':
       return;
@@ -40,29 +41,28 @@ export async function respond(
       response.socket?.resetAndDestroy();
       return;
     case 'cut the body':
-      response.writeHead(reply.status, headersOf(correlator, reply));
+      response.writeHead(reply.status, headersOf(destination, reply));
       response.write(JSON.stringify(reply.body).slice(0, -5), () => response.destroy());
       return;
     case 'talk nonsense':
-      response.writeHead(200, headersOf(correlator, { status: 200, body: {} }));
+      response.writeHead(200, headersOf(destination, { status: 200, body: {} }));
       response.end(fault.body);
       return;
     case 'send too much':
-      response.writeHead(reply.status, headersOf(correlator, reply));
+      response.writeHead(reply.status, headersOf(destination, reply));
       response.end(JSON.stringify(reply.body) + ' '.repeat(OVERSIZE_BYTES));
       return;
     case 'mix up correlators':
-      write(response, 'another-request-1', reply);
+      write({ ...destination, correlator: 'another-request-1' }, reply);
   }
 }
 
-function refusal(fault: Extract<Fault, { kind: 'refuse' }>): Reply {
+function refusal(dialect: Dialect, fault: Extract<Fault, { kind: 'refuse' }>): Reply {
   const { status, error, location } = fault;
   return retryAfter(
     {
-      status,
+      ...(error === undefined ? { status } : refuseAuthorization(dialect, status, error)),
       ...(location === undefined ? {} : { headers: { location } }),
-      ...(error === undefined ? {} : { body: { error } }),
     },
     fault,
   );
@@ -76,15 +76,16 @@ function retryAfter(
   return { ...reply, headers: { ...reply.headers, 'retry-after': String(retryAfterSeconds) } };
 }
 
-function write(response: ServerResponse, correlator: string | undefined, reply: Reply): void {
-  response.writeHead(reply.status, headersOf(correlator, reply));
+function write(destination: Destination, reply: Reply): void {
+  const { response } = destination;
+  response.writeHead(reply.status, headersOf(destination, reply));
   response.end(reply.body === undefined ? undefined : JSON.stringify(reply.body));
 }
 
-function headersOf(correlator: string | undefined, reply: Reply): Record<string, string> {
+function headersOf({ correlator, dialect }: Destination, reply: Reply): Record<string, string> {
   return {
     ...(reply.body === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(correlator === undefined ? {} : { 'x-correlator': correlator }),
+    ...(correlator === undefined ? {} : { [dialect.correlatorHeader]: correlator }),
     ...reply.headers,
   };
 }

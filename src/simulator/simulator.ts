@@ -2,15 +2,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JSONWebKeySet } from 'jose';
-import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
-import { AccessTokens, OPERATION_OF_SCOPE, type Grant, type TokenGrant } from './accessTokens.ts';
+import { AccessTokens, type NumberGrant } from './accessTokens.ts';
+import { AuthorizationServer, type AuthorizationRequest } from './authorizationServer.ts';
 import { Clients, type ClientAccount } from './clients.ts';
 import { Consents } from './consents.ts';
-import { refuse, SIM_SWAP_PATHS, takesCorrelator, type Dialect } from './dialect.ts';
+import { refuse, takesCorrelator, type Dialect } from './dialect.ts';
+import { DIALECTS, type DialectName } from './dialects.ts';
 import type { Fault } from './fault.ts';
-import { Lookups } from './lookups.ts';
-import { oauthError, type Reply } from './reply.ts';
+import { Lookups, type LookupRequest } from './lookups.ts';
+import type { Outcome } from './outcome.ts';
+import type { Reply } from './reply.ts';
 import { respond } from './respond.ts';
 import { noCounts, type Counts } from './stats.ts';
 import { findTestNumber } from './testNumbers.ts';
@@ -19,13 +21,17 @@ import { findTestNumber } from './testNumbers.ts';
 export interface SimulatorSettings {
   /** 0 for any that is free. */
   readonly port: number;
+  /** 127.0.0.1 if left out. */
+  readonly host?: string;
+  /** The dialect's, if left out. */
   readonly clientAuthentication?: ClientAccount['authentication'];
   /** The client's public keys, for assertions; their audience is the simulator's own address. */
   readonly jwks?: JSONWebKeySet;
+  /** The dialect's, if left out. */
   readonly cibaGrantType?: string;
-  /** The version of CAMARA SIM Swap that lookups are answered in; 2.1 if left out. */
-  readonly dialect?: Dialect;
-  /** Whether replies carry the `x-correlator` of their request. */
+  /** How the operator speaks; as CAMARA SIM Swap 2.1 if left out. */
+  readonly dialect?: DialectName;
+  /** Whether replies carry the correlator of their request. */
   readonly echoesCorrelator?: boolean;
   /** How long the reply to a poll takes, so that a second poll at the same time can be seen. */
   readonly pollDelayMs?: number;
@@ -47,27 +53,28 @@ export interface Simulator {
 /** The client that the simulator knows: no secrets, for they open nothing. */
 export const DEMO_CLIENT = { clientId: 'demo-client', clientSecret: 'demo-secret' };
 
-const DEFAULT_DIALECT: Dialect = '2.1';
-const CIBA_GRANT_TYPE = 'urn:openid:params:mc:grant-type:ciba';
-const MAX_BODY_BYTES = 64 * 1024;
+/** Where the simulator listens unless it is told otherwise: on this machine alone. */
+export const LOOPBACK = '127.0.0.1';
 
-/** What a request comes to: the reply, and what becomes of it. */
-interface Outcome {
-  readonly reply: Reply;
-  readonly fault?: Fault | undefined;
-  /** Called once the reply has left, or the client. */
-  readonly afterwards?: () => void;
-}
+const DEFAULT_DIALECT: DialectName = '2.1';
+const MAX_BODY_BYTES = 64 * 1024;
 
 /** Starts an operator to try and test against (design §7). */
 export async function startSimulator(settings: SimulatorSettings): Promise<Simulator> {
-  const simulated = new SimulatedOperator(settings);
+  const dialect: Dialect = {
+    ...DIALECTS[settings.dialect ?? DEFAULT_DIALECT],
+    ...(settings.clientAuthentication === undefined
+      ? {}
+      : { clientAuthentication: settings.clientAuthentication }),
+    ...(settings.cibaGrantType === undefined ? {} : { cibaGrantType: settings.cibaGrantType }),
+  };
+  const simulated = new SimulatedOperator(dialect, settings);
   const server = createServer((request, response) => {
     simulated.serve(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(settings.port, '127.0.0.1', () => {
+    server.listen(settings.port, settings.host ?? LOOPBACK, () => {
       resolve();
     });
   });
@@ -75,7 +82,7 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Simul
   simulated.url = url;
   return {
     authUrl: url,
-    simSwapUrl: `${url}${SIM_SWAP_PATHS[settings.dialect ?? DEFAULT_DIALECT]}`,
+    simSwapUrl: url + dialect.paths.simSwap,
     stats: () => ({ ...simulated.counts }),
     resetStats: () => {
       Object.assign(simulated.counts, noCounts());
@@ -91,38 +98,51 @@ export async function startSimulator(settings: SimulatorSettings): Promise<Simul
   };
 }
 
+/** Of a server that listens everywhere: its address on this machine. */
 function addressOf(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('It listens on no port.');
-  return `http://127.0.0.1:${address.port}`;
+  const { address: ip, family, port } = address;
+  if (ip === '0.0.0.0' || ip === '::') return `http://${LOOPBACK}:${port}`;
+  return `http://${family === 'IPv6' ? `[${ip}]` : ip}:${port}`;
 }
+
+type Handler = (request: IncomingMessage, body: string) => Outcome | Promise<Outcome>;
 
 class SimulatedOperator {
   readonly counts = noCounts();
   url = '';
   readonly #settings: SimulatorSettings;
   readonly #dialect: Dialect;
-  readonly #clients: Clients;
-  readonly #tokens: AccessTokens;
-  readonly #consents: Consents;
+  readonly #authorizationServer: AuthorizationServer;
   readonly #lookups: Lookups;
+  /** The numbers that a lookup is under way about, where there may be but one. */
+  readonly #asked = new Set<string>();
 
-  constructor(settings: SimulatorSettings) {
+  constructor(dialect: Dialect, settings: SimulatorSettings) {
     const nowMs = settings.nowMs ?? Date.now;
-    const { jwks, clientAuthentication: authentication = 'basic' } = settings;
+    const { jwks, pollDelayMs } = settings;
+    const { counts } = this;
     this.#settings = settings;
-    this.#dialect = settings.dialect ?? DEFAULT_DIALECT;
-    this.#clients = new Clients(
-      { ...DEMO_CLIENT, authentication, ...(jwks === undefined ? {} : { jwks }) },
-      nowMs,
-    );
-    this.#tokens = new AccessTokens(this.counts, nowMs);
-    this.#consents = new Consents(this.#tokens, this.counts, nowMs);
-    this.#lookups = new Lookups(this.#dialect, this.#tokens, this.counts, nowMs);
+    this.#dialect = dialect;
+    const authentication = dialect.clientAuthentication;
+    const account = { ...DEMO_CLIENT, authentication, ...(jwks === undefined ? {} : { jwks }) };
+    const clients = new Clients(account, nowMs);
+    const tokens = new AccessTokens(dialect.tokens, counts, nowMs);
+    const consents = new Consents(dialect.consent, tokens, counts, nowMs);
+    this.#authorizationServer = new AuthorizationServer({
+      dialect,
+      clients,
+      tokens,
+      consents,
+      counts,
+      pollDelayMs,
+    });
+    this.#lookups = new Lookups(dialect, tokens, counts, nowMs);
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const sent = request.headers['x-correlator'];
+    const sent = request.headers[this.#dialect.correlatorHeader];
     const correlator =
       typeof sent === 'string' && this.#settings.echoesCorrelator !== false ? sent : undefined;
     const { reply, fault, afterwards } = await this.#route(request);
@@ -140,9 +160,10 @@ class SimulatedOperator {
   }
 
   async #route(request: IncomingMessage): Promise<Outcome> {
-    const { method, url: path } = request;
-    if (path === '/stats') return { reply: this.#stats(method) };
-    const handle = this.#handlerOf(path);
+    const { method, url: target = '' } = request;
+    if (target === '/stats') return { reply: this.#stats(method) };
+    this.counts.requests += 1;
+    const handle = this.#handlerOf(target);
     if (handle === undefined) return { reply: { status: 404 } };
     if (method !== 'POST') return { reply: { status: 405, headers: { allow: 'POST' } } };
     const length = Number(request.headers['content-length'] ?? 0);
@@ -150,21 +171,29 @@ class SimulatedOperator {
     return handle(request, await readText(request));
   }
 
-  #handlerOf(
-    path: string | undefined,
-  ): ((request: IncomingMessage, body: string) => Promise<Outcome>) | undefined {
-    const simSwapPath = SIM_SWAP_PATHS[this.#dialect];
+  #handlerOf(target: string): Handler | undefined {
+    const { paths, tokenRequest } = this.#dialect;
+    const [path = '', query = ''] = target.split('?', 2);
+    const takesQuery = tokenRequest.grant === 'client_credentials' && tokenRequest.inQuery;
+    if (target !== path && !(takesQuery && path === paths.token)) return undefined;
+    const authorizationRequest = (
+      { headers }: IncomingMessage,
+      body: string,
+    ): AuthorizationRequest => ({ headers, query, body, url: this.url + path });
+    const server = this.#authorizationServer;
     switch (path) {
-      case '/oauth/v1/token':
-        return (request, body) => this.#form(request, body, (form) => this.#token(form));
-      case '/openIDConnectCIBA/v1/bc-authorize':
-        return (request, body) => this.#form(request, body, (form) => this.#authorize(form));
-      case '/openIDConnectCIBA/v1/token':
-        return (request, body) => this.#form(request, body, (form) => this.#poll(form));
-      case `${simSwapPath}/retrieve-date`:
-        return (request, body) => Promise.resolve(this.#lookUp('retrieve-date', request, body));
-      case `${simSwapPath}/check`:
-        return (request, body) => Promise.resolve(this.#lookUp('check', request, body));
+      case '':
+        return undefined;
+      case paths.token:
+        return (request, body) => server.token(authorizationRequest(request, body));
+      case paths.backchannelAuthentication:
+        return (request, body) => server.authorize(authorizationRequest(request, body));
+      case paths.cibaToken:
+        return (request, body) => server.poll(authorizationRequest(request, body));
+      case lookupPath(paths.simSwap, paths.retrieveDate):
+        return (request, body) => this.#lookUp('retrieve-date', request, body);
+      case lookupPath(paths.simSwap, paths.check):
+        return (request, body) => this.#lookUp('check', request, body);
       default:
         return undefined;
     }
@@ -178,105 +207,40 @@ class SimulatedOperator {
     return { status: 200, body: { ...this.counts } };
   }
 
-  /** A form from a client that shows who it is. */
-  async #form(
-    request: IncomingMessage,
-    body: string,
-    handle: (form: URLSearchParams) => Outcome,
-  ): Promise<Outcome> {
-    const isForm = /^application\/x-www-form-urlencoded\b/i.test(
-      request.headers['content-type'] ?? '',
-    );
-    if (!isForm) return { reply: oauthError(400, 'invalid_request') };
-    const form = new URLSearchParams(body);
-    // RFC 6749 §3.2: no parameter more than once.
-    if (new Set(form.keys()).size < form.size) return { reply: oauthError(400, 'invalid_request') };
-    if (await this.#clients.accepts(request.headers.authorization, form, this.url)) {
-      return handle(form);
-    }
-    this.counts.refusedClients += 1;
-    return {
-      reply: {
-        ...oauthError(401, 'invalid_client'),
-        headers: { 'www-authenticate': 'Basic realm="simulator"' },
-      },
-    };
-  }
-
-  /** Service, "Endpoints" 3. */
-  #token(form: URLSearchParams): Outcome {
-    if (form.get('grant_type') !== 'client_credentials') {
-      return { reply: oauthError(400, 'unsupported_grant_type') };
-    }
-    const granted = this.#grant(form.get('username'), form.get('scope'), '2-legged');
-    switch (granted.kind) {
-      case 'refused':
-        return { reply: granted.reply };
-      case 'granted':
-        return this.#issue(granted.grant);
-    }
-  }
-
-  #issue(grant: TokenGrant): Outcome {
-    const fault = findTestNumber(grant.number)?.token;
-    return fault?.kind === 'refuse'
-      ? { reply: { status: 200 }, fault }
-      : { reply: this.#tokens.issue(grant), fault };
-  }
-
-  /** Service, "Endpoints" 1. */
-  #authorize(form: URLSearchParams): Outcome {
-    const granted = this.#grant(form.get('login_hint'), form.get('scope'), '3-legged');
-    switch (granted.kind) {
-      case 'refused':
-        return { reply: granted.reply };
-      case 'granted':
-        return this.#prompt(granted.grant);
-    }
-  }
-
-  #prompt(grant: TokenGrant): Outcome {
-    const { consent = { grantedAfterMs: 0 } } = findTestNumber(grant.number) ?? {};
-    if (consent.insteadOfPrompt !== undefined) {
-      return { reply: { status: 200 }, fault: consent.insteadOfPrompt };
-    }
-    return { reply: this.#consents.request(grant, consent), fault: consent.afterPrompt };
-  }
-
-  /** Service, "Endpoints" 2. */
-  #poll(form: URLSearchParams): Outcome {
-    if (form.get('grant_type') !== (this.#settings.cibaGrantType ?? CIBA_GRANT_TYPE)) {
-      return { reply: oauthError(400, 'unsupported_grant_type') };
-    }
-    const authReqId = form.get('auth_req_id');
-    if (authReqId === null) return { reply: oauthError(400, 'invalid_request') };
-    const { pollDelayMs } = this.#settings;
-    return {
-      reply: this.#consents.poll(authReqId),
-      fault: pollDelayMs === undefined ? undefined : { kind: 'delay', ms: pollDelayMs },
-      afterwards: () => {
-        this.#consents.pollAnswered(authReqId);
-      },
-    };
-  }
-
   /** Service, "Endpoints" 4 and 5. */
-  #lookUp(operation: Operation, request: IncomingMessage, text: string): Outcome {
-    const body = readJsonObject(request.headers['content-type'], text);
-    const { 'x-correlator': correlator = '', authorization } = request.headers;
-    if (body === undefined || !takesCorrelator(this.#dialect, String(correlator))) {
+  #lookUp(operation: Operation, { headers }: IncomingMessage, text: string): Outcome {
+    const { correlatorHeader, partnerHeader } = this.#dialect;
+    const body = readJsonObject(headers['content-type'], text);
+    const correlator = String(headers[correlatorHeader] ?? '');
+    const lacksHeader = partnerHeader !== undefined && headers[partnerHeader] === undefined;
+    if (body === undefined || lacksHeader || !takesCorrelator(this.#dialect, correlator)) {
       return this.#refused(refuse(this.#dialect, 'invalid argument'));
     }
-    const authorized = this.#lookups.authorize(operation, authorization, body);
+    const request: LookupRequest = { operation, headers, body };
+    const authorized = this.#lookups.authorize(request);
     switch (authorized.kind) {
       case 'refused':
         return this.#refused(authorized.reply);
       case 'granted':
-        return this.#answer(operation, authorized.grant.number, body);
+        return this.#inTurn(authorized.grant, request);
     }
   }
 
-  #answer(operation: Operation, number: string, body: Readonly<Record<string, unknown>>): Outcome {
+  /** Two lookups about a number at a time are a conflict, where the dialect has it so. */
+  #inTurn({ number }: NumberGrant, request: LookupRequest): Outcome {
+    if (!this.#dialect.oneCallPerNumber) return this.#answer(number, request);
+    if (this.#asked.has(number)) {
+      this.counts.conflicts += 1;
+      return this.#refused(refuse(this.#dialect, 'another request under way'));
+    }
+    this.#asked.add(number);
+    return {
+      ...this.#answer(number, request),
+      afterwards: () => this.#asked.delete(number),
+    };
+  }
+
+  #answer(number: string, { operation, body }: LookupRequest): Outcome {
     const { lookup } = findTestNumber(number) ?? {};
     const fault =
       lookup?.operation === undefined || lookup.operation === operation ? lookup?.fault : undefined;
@@ -291,26 +255,10 @@ class SimulatedOperator {
     this.counts.refusedLookups += 1;
     return { reply, fault };
   }
-
-  #grant(telUri: string | null, scope: string | null, flow: TokenGrant['flow']): Grant {
-    // The service takes the number with and without its plus, and nothing between the digits.
-    const digits = /^tel:\+?([0-9]+)$/.exec(telUri ?? '')?.[1] ?? '';
-    const parsed = parsePhoneNumber(`+${digits}`);
-    switch (parsed.kind) {
-      case 'refused':
-        return refusedGrant(flow === '3-legged' ? 'unknown_user_id' : 'invalid_request');
-      case 'parsed': {
-        const operation = OPERATION_OF_SCOPE[scope ?? ''];
-        return operation === undefined
-          ? refusedGrant('invalid_scope')
-          : { kind: 'granted', grant: { number: parsed.value, operation, flow } };
-      }
-    }
-  }
 }
 
-function refusedGrant(error: string): Grant {
-  return { kind: 'refused', reply: oauthError(400, error) };
+function lookupPath(simSwap: string, path: string | undefined): string | undefined {
+  return path === undefined ? undefined : simSwap + path;
 }
 
 function readJsonObject(

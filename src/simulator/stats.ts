@@ -1,11 +1,15 @@
 /** What the simulator has seen since it started, or since the counts were last zeroed. */
 export interface Counts {
+  /** All that reached it, whatever came of it; questions about these counts aside. */
+  requests: number;
   /** Lookups answered: what an operator would bill. */
   lookups: number;
   retrieveDate: number;
   check: number;
   /** Lookups refused, whatever the reason. */
   refusedLookups: number;
+  /** Lookups refused because another about the same number was under way. */
+  conflicts: number;
   /** Access tokens issued. */
   tokens: number;
   /** Uses of a token that was used before. */
@@ -28,10 +32,12 @@ export interface Counts {
 /** All at zero. */
 export function noCounts(): Counts {
   return {
+    requests: 0,
     lookups: 0,
     retrieveDate: 0,
     check: 0,
     refusedLookups: 0,
+    conflicts: 0,
     tokens: 0,
     reusedTokens: 0,
     misusedTokens: 0,

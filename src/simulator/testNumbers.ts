@@ -1,6 +1,6 @@
 import type { Operation } from '../domain/question.ts';
 import { findInCrowd } from './crowd.ts';
-import type { Refusal } from './dialect.ts';
+import type { Refusal } from './refusals.ts';
 import type { Fault } from './fault.ts';
 import type { Line } from './line.ts';
 

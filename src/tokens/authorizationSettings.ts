@@ -86,7 +86,10 @@ export interface ScopeSettings {
   readonly joinedBy: ' ' | '#';
 }
 
-/** A member of a token request that some operators want in the query of its URL. */
+/**
+ * A member of a token request that some operators want in the query of its URL. Never `username`: URLs stand
+ * in the logs of every server on the way, and a phone number must not.
+ */
 export type TokenRequestMember = 'grant_type' | 'scope';
 
 /** RFC 6749 §4.4. */

@@ -5,7 +5,8 @@ import { createJwtSigner } from './signedJwt.ts';
 /** The parameters of an authentication request, as the form of bc-authorize carries them. */
 export interface AuthenticationRequest {
   readonly login_hint: string;
-  readonly scope: string;
+  /** Absent where the operator knows no scopes. */
+  readonly scope?: string;
 }
 
 /** Makes the form of one exchange; a signed one has a `jti` of its own. */
@@ -28,6 +29,9 @@ export function createRequestForm(
       ...request,
       nbf: Math.floor(clock.nowMs() / 1000),
     });
-    return signedRequest.isStrict ? { request: signed } : { request: signed, scope: request.scope };
+    const { scope } = request;
+    return signedRequest.isStrict || scope === undefined
+      ? { request: signed }
+      : { request: signed, scope };
   };
 }

@@ -1,10 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../diagnostics.ts';
 import { fillTemplate } from '../domain/numberTemplate.ts';
-import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Correlator } from '../http/correlator.ts';
+import type { ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, Post } from '../http/exchange.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
@@ -15,13 +14,19 @@ import type {
   CibaGrant,
 } from './authorizationSettings.ts';
 import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
-import { createJwtBearerForm, grantProvesClient, type JwtBearerForm } from './jwtBearer.ts';
+import { createJwtBearerForm, grantProvesClient } from './jwtBearer.ts';
 import { KeptTokens } from './keptTokens.ts';
 import { ReusableToken } from './reusableToken.ts';
 import { scopeOf } from './scope.ts';
 import { SharedTokens } from './sharedTokens.ts';
 import type { SeenTokens } from './seenTokens.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
+import {
+  clientCredentialsRequest,
+  encodeForm,
+  joinForms,
+  type AuthorizationRequest,
+} from './tokenRequest.ts';
 import {
   judgeAcknowledgement,
   judgePoll,
@@ -60,6 +65,9 @@ export type Polled =
       readonly isUnproven?: true;
     };
 
+/** What the authorization server wants to hear, and how it words its errors. */
+export type TokenSettings = AuthorizationSettings & { readonly errors: ErrorMap };
+
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
@@ -75,13 +83,11 @@ export type AuthorizationEndpoints = Readonly<
  * No method rejects; what goes wrong is a failure in the result.
  */
 export class TokenManager {
-  readonly #settings: AuthorizationSettings;
+  readonly #settings: TokenSettings;
   readonly #endpoints: AuthorizationEndpoints;
   readonly #authenticate: ClientAuthentication;
   readonly #requestForm: RequestForm;
-  /** All but the number, encoded once. */
-  readonly #clientCredentialsForms: Readonly<Record<Operation, string>>;
-  readonly #jwtBearerForm: JwtBearerForm | undefined;
+  readonly #tokenRequest: TokenRequest;
   readonly #clock: Clock;
   /** Where the reply to a token request may be another request's. */
   readonly #seenTokens: SeenTokens | undefined;
@@ -89,7 +95,7 @@ export class TokenManager {
   readonly #sharedTokens: SharedTokens | undefined;
 
   constructor(
-    settings: AuthorizationSettings,
+    settings: TokenSettings,
     endpoints: AuthorizationEndpoints,
     authenticate: ClientAuthentication,
     clock: Clock,
@@ -101,15 +107,8 @@ export class TokenManager {
     this.#authenticate = grantProvesClient(settings) ? () => NO_PROOF : authenticate;
     this.#requestForm = createRequestForm(settings, clock);
     this.#clock = clock;
-    this.#jwtBearerForm =
-      settings.grant.type === 'jwt-bearer'
-        ? createJwtBearerForm(settings, settings.grant, clock)
-        : undefined;
+    this.#tokenRequest = createTokenRequest(settings, clock);
     this.#sharedTokens = this.#createSharedTokens();
-    this.#clientCredentialsForms = {
-      'retrieve-date': clientCredentialsForm(scopeOf(settings.scopes, 'retrieve-date')),
-      check: clientCredentialsForm(scopeOf(settings.scopes, 'check')),
-    };
   }
 
   /** 2-legged: by client_credentials (service, "Endpoints" 3), or with a JWT as the grant (RFC 7523 §2.1). */
@@ -175,9 +174,10 @@ export class TokenManager {
     context: ExchangeContext,
     isSecond = false,
   ): Promise<TokenJudgement> {
-    const form = this.#tokenForm(subject);
-    const { judged } = await this.#post('token', subject, context, form, (exchange) =>
-      this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs()), exchange, isSecond),
+    const request = () => this.#tokenRequest(subject);
+    const { errors } = this.#settings;
+    const { judged } = await this.#post('token', subject, context, request, (exchange) =>
+      this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs(), errors), exchange, isSecond),
     );
     return judged;
   }
@@ -189,15 +189,6 @@ export class TokenManager {
     if (isSeen && !isSecond) return SEEN_TOKEN;
     if (exchange.isUnproven !== true) return judged;
     return { kind: 'issued', issued: { ...judged.issued, isUnproven: true } };
-  }
-
-  /** The grant of a token request, in whichever way the operator issues tokens without asking an owner. */
-  #tokenForm(subject: TokenSubject): string | (() => Promise<string>) {
-    const jwtBearerForm = this.#jwtBearerForm;
-    if (jwtBearerForm !== undefined) return async () => encodeForm(await jwtBearerForm(subject));
-    const username = usernameIn(this.#settings.grant, subject.number);
-    const form = this.#clientCredentialsForms[subject.operation];
-    return username === undefined ? form : `${form}&username=${encodeURIComponent(username)}`;
   }
 
   #reusable(subject: TokenSubject, { value, leftAtMs, expiresAtMs }: IssuedToken): ReusableToken {
@@ -212,13 +203,16 @@ export class TokenManager {
 
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
   requestConsent(subject: TokenSubject, context: ExchangeContext): Promise<RequestedConsent> {
-    const request = {
-      login_hint: telUri(subject.number),
-      scope: scopeOf(this.#settings.scopes, subject.operation),
-    };
-    const form = async (): Promise<string> => encodeForm(await this.#requestForm(request));
+    const { scopes, errors } = this.#settings;
+    const { loginHint, minIntervalSeconds } = cibaOf(this.#settings);
+    const login_hint = fillTemplate(loginHint, subject.number);
+    const scope = scopeOf(scopes, subject.operation);
+    const request = scope === '' ? { login_hint } : { login_hint, scope };
+    const form = async (): Promise<AuthorizationRequest> => ({
+      form: encodeForm(await this.#requestForm(request)),
+    });
     return this.#post('backchannelAuthentication', subject, context, form, (exchange) =>
-      judgeAcknowledgement(exchange, this.#clock.nowMs()),
+      judgeAcknowledgement(exchange, this.#clock.nowMs(), { errors, minIntervalSeconds }),
     );
   }
 
@@ -230,12 +224,11 @@ export class TokenManager {
   }
 
   #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
-    const form = encodeForm({
-      grant_type: cibaOf(this.#settings).grantType,
-      auth_req_id: authReqId,
-    });
-    return this.#post('cibaToken', subject, context, form, (exchange) => {
-      const judged = judgePoll(exchange, this.#clock.nowMs());
+    const { grantType } = cibaOf(this.#settings);
+    const form = encodeForm({ grant_type: grantType, auth_req_id: authReqId });
+    const request = () => ({ form });
+    return this.#post('cibaToken', subject, context, request, (exchange) => {
+      const judged = judgePoll(exchange, this.#clock.nowMs(), this.#settings.errors);
       switch (judged.kind) {
         case 'issued':
           return this.#consented(subject, judged.issued);
@@ -253,27 +246,28 @@ export class TokenManager {
     return { ...acquired, reusable: this.#reusable(subject, issued) };
   }
 
-  /** @param form encoded; made anew for each attempt, where it is made */
+  /** @param request makes what is sent, anew for each attempt */
   #post<J extends Judged>(
     endpoint: AuthorizationEndpointName,
     { number }: TokenSubject,
     context: ExchangeContext,
-    form: string | (() => Promise<string>),
+    request: () => AuthorizationRequest | Promise<AuthorizationRequest>,
     judge: (exchange: Exchange) => J,
   ): Promise<Outcome<J>> {
-    const fill = (members: string, proof: ClientProof): Post => ({
+    const fill = ({ form, query = '' }: AuthorizationRequest, proof: ClientProof): Post => ({
       headers: proof.headers,
+      query,
       contentType: 'application/x-www-form-urlencoded',
-      body: isEmpty(proof.form) ? members : `${members}&${encodeForm(proof.form)}`,
+      body: joinForms(form, encodeForm(proof.form)),
       correlator: context.correlator.next(),
       signal: context.signal,
     });
     const make = (): Post | Promise<Post> => {
-      const members = typeof form === 'function' ? form() : form;
+      const written = request();
       const proof = this.#authenticate(endpoint);
-      return members instanceof Promise || proof instanceof Promise
-        ? Promise.all([members, proof]).then((signed) => fill(...signed))
-        : fill(members, proof);
+      return written instanceof Promise || proof instanceof Promise
+        ? Promise.all([written, proof]).then((signed) => fill(...signed))
+        : fill(written, proof);
     };
     return this.#endpoints[endpoint].post({
       about: number,
@@ -306,8 +300,28 @@ function resultOf(polled: Polled | TokenJudgement): TokenResult {
   }
 }
 
-function clientCredentialsForm(scope: string): string {
-  return encodeForm({ grant_type: 'client_credentials', scope });
+/** Makes one token request, in whichever way the operator issues tokens without asking an owner. */
+type TokenRequest = (subject: TokenSubject) => AuthorizationRequest | Promise<AuthorizationRequest>;
+
+function createTokenRequest(settings: AuthorizationSettings, clock: Clock): TokenRequest {
+  const { grant, scopes } = settings;
+  switch (grant.type) {
+    case 'client_credentials': {
+      const byOperation = {
+        'retrieve-date': clientCredentialsRequest(grant, scopeOf(scopes, 'retrieve-date')),
+        check: clientCredentialsRequest(grant, scopeOf(scopes, 'check')),
+      };
+      return ({ operation, number }) => byOperation[operation](number);
+    }
+    case 'jwt-bearer': {
+      const formOf = createJwtBearerForm(settings, grant, clock);
+      return async (subject) => ({ form: encodeForm(await formOf(subject)) });
+    }
+    case 'ciba':
+      return () => {
+        throw new Error('A token was requested without consent in the 3-legged flow.');
+      };
+  }
 }
 
 /** @throws {Error} in a flow without consents: a defect of ours */
@@ -318,32 +332,6 @@ function cibaOf({ grant }: AuthorizationSettings): CibaGrant {
 
 const NO_PROOF: ClientProof = { headers: [], form: {} };
 
-/** What binds a token of client_credentials to a number, where the operator wants it. */
-function usernameIn(
-  grant: AuthorizationSettings['grant'],
-  number: PhoneNumber,
-): string | undefined {
-  return grant.type === 'client_credentials' && grant.username !== undefined
-    ? fillTemplate(grant.username, number)
-    : undefined;
-}
-
-type Form = Readonly<Record<string, string>>;
-
-/** RFC 6749 appendix B. */
-function encodeForm(members: Form): string {
-  return new URLSearchParams(members).toString();
-}
-
-function isEmpty(members: Form): boolean {
-  return Object.keys(members).length === 0;
-}
-
 function issue(subject: TokenSubject, { value, expiresAtMs }: IssuedToken): Acquired {
   return { kind: 'acquired', token: new AccessToken(subject, value, expiresAtMs) };
-}
-
-/** `tel:` URI (RFC 3966); the service would take it without the `+` as well. */
-function telUri(number: PhoneNumber): string {
-  return `tel:${number}`;
 }

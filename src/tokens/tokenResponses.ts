@@ -1,12 +1,16 @@
 import type { LookupFailure } from '../errors.ts';
+import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, HttpReply, Replied, TransportFault } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
 import {
   errorWord,
+  errorWords,
+  judgeByMap,
   judgeFault,
   judgeRefusal,
   leavesInDoubt,
   markUnknownNumber,
+  type RefusalContext,
 } from '../http/refusal.ts';
 import { isUnprovenOrigin, type ReplyFlaw } from '../http/replyFlaw.ts';
 import { retryAfterSeconds } from '../http/retryAfter.ts';
@@ -88,30 +92,48 @@ const MAX_INTERVAL_SECONDS = 3600;
 const MIN_HOLD_SECONDS = 30;
 
 /** Judges what the token endpoint answered to client_credentials (RFC 6749 §5). Pure. */
-export function judgeToken(exchange: Exchange, nowMs: number): TokenJudgement {
+export function judgeToken(
+  exchange: Exchange,
+  nowMs: number,
+  errors: ErrorMap = COMMON_ERRORS,
+): TokenJudgement {
   switch (exchange.kind) {
     case 'fault':
       return { kind: 'failed', failure: { ...judgeFault(exchange.fault), reach: 'number' } };
     case 'reply': {
       const { reply } = exchange;
-      if (isSuccess(reply)) return readToken(exchange);
-      const failure = judgeTokenRefusal(reply, nowMs, false);
+      if (isSuccess(reply)) return readToken(exchange, errors);
+      const context = { wordIn: 'error', asksOwner: false, errors } as const;
+      const failure = judgeTokenRefusal(reply, nowMs, context);
       return {
         kind: 'failed',
         failure:
-          exchange.isUnproven === true ? failure : markUnknownNumber(failure, reply, 'error'),
+          exchange.isUnproven === true ? failure : markUnknownNumber(failure, reply, context),
       };
     }
   }
 }
 
+/** How the replies of `bc-authorize` are read. */
+export interface AcknowledgementReading {
+  readonly errors: ErrorMap;
+  /** The least interval between polls, whatever the reply says. */
+  readonly minIntervalSeconds: number;
+}
+
+const COMMON_READING: AcknowledgementReading = { errors: COMMON_ERRORS, minIntervalSeconds: 1 };
+
 /** Judges what `bc-authorize` answered (OpenID CIBA Core §7.3 and §13). Pure. */
-export function judgeAcknowledgement(exchange: Exchange, nowMs: number): AcknowledgementJudgement {
+export function judgeAcknowledgement(
+  exchange: Exchange,
+  nowMs: number,
+  reading: AcknowledgementReading = COMMON_READING,
+): AcknowledgementJudgement {
   switch (exchange.kind) {
     case 'fault':
       return judgeUnacknowledged(exchange.fault);
     case 'reply':
-      return judgeAcknowledgementReply(exchange, nowMs);
+      return judgeAcknowledgementReply(exchange, nowMs, reading);
   }
 }
 
@@ -125,10 +147,14 @@ function judgeUnacknowledged(fault: TransportFault): AcknowledgementJudgement {
   return { kind: 'failed', failure, mayHavePrompted: false };
 }
 
-function judgeAcknowledgementReply(exchange: Replied, nowMs: number): AcknowledgementJudgement {
+function judgeAcknowledgementReply(
+  exchange: Replied,
+  nowMs: number,
+  reading: AcknowledgementReading,
+): AcknowledgementJudgement {
   const { reply } = exchange;
   if (isSuccess(reply)) {
-    const read = readAcknowledgement(reply);
+    const read = readAcknowledgement(reply, reading);
     switch (read.kind) {
       case 'acknowledged':
         return read;
@@ -136,26 +162,47 @@ function judgeAcknowledgementReply(exchange: Replied, nowMs: number): Acknowledg
         return { ...read, mayHavePrompted: true };
     }
   }
-  if (exchange.isUnproven === true) return judgeUnprovenAcknowledgement(exchange, nowMs);
+  const context = consentContext(reading.errors);
+  const failure = judgeTokenRefusal(reply, nowMs, context);
+  if (exchange.isUnproven === true) return judgeUnprovenAcknowledgement(failure);
   if (reply.status === 429 || reply.status === 409) {
-    const holdSeconds = Math.max(MIN_HOLD_SECONDS, retryAfterSeconds(reply, nowMs) ?? 0);
-    const failure = {
-      code: 'OPERATOR_RATE_LIMITED',
-      reach: 'number',
-      retryAfterSeconds: holdSeconds,
-    } as const;
-    return { kind: 'failed', failure, mayHavePrompted: false, holdSeconds };
+    return hold(Math.max(MIN_HOLD_SECONDS, retryAfterSeconds(reply, nowMs) ?? 0));
+  }
+  const { code, retryAfterSeconds: seconds = 0 } = failure;
+  const isDoubtful = leavesInDoubt(reply.status);
+  if (code === 'OPERATOR_RATE_LIMITED' && !isDoubtful) {
+    return hold(Math.max(MIN_HOLD_SECONDS, seconds));
   }
   return {
     kind: 'failed',
-    failure: markUnknownNumber(judgeTokenRefusal(reply, nowMs, true), reply, 'error'),
-    mayHavePrompted: leavesInDoubt(reply.status),
+    failure: markUnknownNumber(failure, reply, context),
+    mayHavePrompted: isDoubtful || PASSES.has(code),
   };
 }
 
+/** The operator is left alone about this number. */
+function hold(holdSeconds: number): AcknowledgementJudgement {
+  const failure = {
+    code: 'OPERATOR_RATE_LIMITED',
+    reach: 'number',
+    retryAfterSeconds: holdSeconds,
+  } as const;
+  return { kind: 'failed', failure, mayHavePrompted: false, holdSeconds };
+}
+
+/** What is no refusal: what was asked for may have been done, or may be done the next time. */
+const PASSES: ReadonlySet<LookupFailure['code']> = new Set([
+  'OPERATOR_UNAVAILABLE',
+  'OPERATOR_TIMEOUT',
+  'OPERATOR_INVALID_REPLY',
+]);
+
+function consentContext(errors: ErrorMap): RefusalContext {
+  return { wordIn: 'error', asksOwner: true, errors };
+}
+
 /** A prompt may be on its way, and what looks like the owner's own word may be about another person. */
-function judgeUnprovenAcknowledgement({ reply }: Replied, nowMs: number): AcknowledgementJudgement {
-  const failure = judgeTokenRefusal(reply, nowMs, true);
+function judgeUnprovenAcknowledgement(failure: LookupFailure): AcknowledgementJudgement {
   switch (failure.code) {
     case 'CONSENT_DENIED':
     case 'CONSENT_EXPIRED':
@@ -167,7 +214,11 @@ function judgeUnprovenAcknowledgement({ reply }: Replied, nowMs: number): Acknow
 }
 
 /** Judges what the token endpoint answered to a poll (OpenID CIBA Core §11; design §5). Pure. */
-export function judgePoll(exchange: Exchange, nowMs: number): PollJudgement {
+export function judgePoll(
+  exchange: Exchange,
+  nowMs: number,
+  errors: ErrorMap = COMMON_ERRORS,
+): PollJudgement {
   switch (exchange.kind) {
     case 'fault': {
       const { cause, flaw } = exchange.fault;
@@ -176,36 +227,47 @@ export function judgePoll(exchange: Exchange, nowMs: number): PollJudgement {
       return cause === 'invalid-reply' ? invalid() : { kind: 'go-on', goOn: 'no_reply' };
     }
     case 'reply':
-      return judgePollReply(exchange, nowMs);
+      return judgePollReply(exchange, nowMs, errors);
   }
 }
 
-function judgePollReply(exchange: Replied, nowMs: number): PollJudgement {
+function judgePollReply(exchange: Replied, nowMs: number, errors: ErrorMap): PollJudgement {
   const { reply } = exchange;
-  if (isSuccess(reply)) return readToken(exchange);
+  if (isSuccess(reply)) return readToken(exchange, errors);
   if (reply.status === 429 || leavesInDoubt(reply.status)) {
-    const goOn = reply.status === 429 ? 'slow_down' : 'no_reply';
-    const seconds = retryAfterSeconds(reply, nowMs);
-    return seconds === undefined
-      ? { kind: 'go-on', goOn }
-      : { kind: 'go-on', goOn, retryAfterSeconds: seconds };
+    return goOn(reply.status === 429 ? 'slow_down' : 'no_reply', retryAfterSeconds(reply, nowMs));
   }
-  const error = reply.status >= 400 ? errorWord(reply, 'error') : undefined;
-  if (error === 'authorization_pending' || error === 'slow_down') {
-    return { kind: 'go-on', goOn: error };
+  const context = consentContext(errors);
+  const words = reply.status >= 400 ? errorWords(reply, context) : [];
+  if (words.includes('authorization_pending')) return goOn('authorization_pending');
+  if (words.includes('slow_down')) return goOn('slow_down');
+  const mapped = judgeByMap(reply, nowMs, context);
+  if (mapped?.code === 'OPERATOR_RATE_LIMITED') return goOn('slow_down', mapped.retryAfterSeconds);
+  if (mapped !== undefined && PASSES.has(mapped.code)) {
+    return goOn('no_reply', mapped.retryAfterSeconds);
   }
   // From here on it would end the consent.
   if (exchange.isUnproven === true) return UNPROVEN_POLL;
-  if (error === 'expired_token' || error === 'invalid_grant') {
+  const error = errorWord(reply, context);
+  const isOver = error === 'expired_token' || error === 'invalid_grant';
+  if (isOver && mapped === undefined && reply.status >= 400) {
     return { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
   }
-  return { kind: 'failed', failure: judgeTokenRefusal(reply, nowMs, true) };
+  return { kind: 'failed', failure: judgeTokenRefusal(reply, nowMs, context) };
 }
+
+function goOn(why: GoOn['goOn'], seconds?: number): PollJudgement {
+  return seconds === undefined
+    ? { kind: 'go-on', goOn: why }
+    : { kind: 'go-on', goOn: why, retryAfterSeconds: seconds };
+}
+
+type GoOn = Extract<PollJudgement, { kind: 'go-on' }>;
 
 const UNPROVEN_POLL: PollJudgement = { kind: 'go-on', goOn: 'no_reply', isUnproven: true };
 
-function readToken({ reply, leftAtMs }: Replied): TokenJudgement {
-  const read = readAnswer(reply);
+function readToken({ reply, leftAtMs }: Replied, { wordAt }: ErrorMap): TokenJudgement {
+  const read = readAnswer(reply, wordAt);
   switch (read.kind) {
     case 'read':
       return readTokenBody(read.body, leftAtMs);
@@ -227,17 +289,23 @@ function readTokenBody(body: JsonObject, leftAtMs: number): TokenJudgement {
   return { kind: 'issued', issued: { value, leftAtMs, expiresAtMs } };
 }
 
-function readAcknowledgement(reply: HttpReply): Acknowledged | Failed {
-  const read = readAnswer(reply);
+function readAcknowledgement(
+  reply: HttpReply,
+  { errors, minIntervalSeconds }: AcknowledgementReading,
+): Acknowledged | Failed {
+  const read = readAnswer(reply, errors.wordAt);
   switch (read.kind) {
     case 'read':
-      return readAcknowledgementBody(read.body);
+      return readAcknowledgementBody(read.body, minIntervalSeconds);
     case 'flawed':
       return invalid(read.flaw);
   }
 }
 
-function readAcknowledgementBody(body: JsonObject): Acknowledged | Failed {
+function readAcknowledgementBody(
+  body: JsonObject,
+  minIntervalSeconds: number,
+): Acknowledged | Failed {
   const authReqId = body['auth_req_id'];
   const expiresInSeconds = readSeconds(body, 'expires_in');
   const interval = readSeconds(body, 'interval');
@@ -248,10 +316,8 @@ function readAcknowledgementBody(body: JsonObject): Acknowledged | Failed {
     return invalid('wrong expires_in');
   }
   if (interval === 'unreadable') return invalid('wrong interval');
-  const intervalSeconds =
-    interval === 'absent'
-      ? DEFAULT_INTERVAL_SECONDS
-      : Math.min(Math.max(1, interval), MAX_INTERVAL_SECONDS);
+  const saidSeconds = interval === 'absent' ? DEFAULT_INTERVAL_SECONDS : interval;
+  const intervalSeconds = Math.max(minIntervalSeconds, Math.min(saidSeconds, MAX_INTERVAL_SECONDS));
   return { kind: 'acknowledged', acknowledged: { authReqId, expiresInSeconds, intervalSeconds } };
 }
 
@@ -265,10 +331,14 @@ function invalid(flaw?: ReplyFlaw): Failed {
   return flaw === undefined ? { kind: 'failed', failure } : { kind: 'failed', failure, flaw };
 }
 
-function judgeTokenRefusal(reply: HttpReply, nowMs: number, asksOwner: boolean): LookupFailure {
-  const failure = judgeRefusal(reply, nowMs, { wordIn: 'error', asksOwner });
+function judgeTokenRefusal(
+  reply: HttpReply,
+  nowMs: number,
+  context: RefusalContext,
+): LookupFailure {
+  const failure = judgeRefusal(reply, nowMs, context);
   // invalid_scope is about the operation alone; all else a token endpoint refuses, it refuses us.
-  const reach = errorWord(reply, 'error') === 'invalid_scope' ? 'operation' : 'number';
+  const reach = errorWord(reply, context) === 'invalid_scope' ? 'operation' : 'number';
   // A token endpoint that is not implemented is a wrong address.
   const code = failure.code === 'OPERATION_NOT_OFFERED' ? 'OPERATOR_REFUSED' : failure.code;
   return { ...failure, code, reach };

@@ -37,7 +37,7 @@ class Admitting {
       await Promise.resolve();
     };
     this.admission = new CallerAdmission('first-operator', {
-      quotas: new Quotas(quotas, new MemoryCounts(this.clock)),
+      quotas: new Quotas(quotas, new MemoryCounts(this.clock), ['first-operator']),
       audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
       clock: this.clock,
       log: silentLog,

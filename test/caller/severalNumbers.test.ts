@@ -81,7 +81,7 @@ const SEVERAL: Readonly<
     query: BY_ARGUMENT,
     variables: { e164s: [ONE, 'none'] },
   },
-  'more than the limit allows anybody': {
+  'more than the limit allows any caller': {
     role: 'bff',
     query: BY_ARGUMENT,
     variables: { e164s: Array.from({ length: 400 }, (_, n) => `+4477009005${n}`) },
@@ -168,7 +168,7 @@ describe('several numbers in an operation are answered', () => {
     expect([reply.codes, costs(open).lookups]).toEqual([[], 2]);
   });
 
-  it('to one who may ask about several, but about nobody: each number by itself', async () => {
+  it('to a caller that may ask about several, but about no number: each is refused by itself', async () => {
     const reply = await ask(bff, SCOPE, BY_ARGUMENT, { e164s: [ONE, TWO] });
     expect(reply.codes).toEqual(['FORBIDDEN', 'FORBIDDEN']);
     expect(reply.data.phoneNumbers).toHaveLength(2);

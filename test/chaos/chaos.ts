@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
 import { createCertificate, type Certificate } from '../tls/certificate.ts';
 import { ChaosOperator, type ChaosSettings } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
 import { Random } from '../random.ts';
+import type { ServerFigures } from './serverUnderTest.ts';
 import { Truth } from './truth.ts';
 
 /** One stretch of chaos. */
@@ -41,6 +43,8 @@ export interface Findings {
   readonly strayTokensRefused: number;
   /** How far past the deadline the latest answer came. */
   readonly latestMs: number;
+  /** What the serving process tells of itself. */
+  readonly server: ServerFigures;
   readonly wrong: Wrongness;
 }
 
@@ -64,6 +68,8 @@ const GIVEN_UP_AFTER_MS = 30_000;
 /** Without a time limit answers never come, which is to be found out soon. */
 const GIVEN_UP_WITHOUT_LIMIT_AFTER_MS = 3000;
 const CLIENTS = 64;
+/** All at once would meet a server whose code is cold: it takes up to 0.7 s for the first answers to 64. */
+const JOINS_EVERY_MS = 20;
 /** What is kept answers for so long; what no request has heard, in the 3-legged flow, for longer. */
 const KEEP_FACTS_SECONDS = 1;
 const CONSENT_RESULT_SECONDS = 10;
@@ -115,13 +121,16 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     withoutAnEnd: tally.withoutAnEnd,
   });
   const isSeen = (): boolean => run.until !== undefined && wrong()[run.until] > 0;
-  const client = async (): Promise<void> => {
+  const client = async (_: unknown, index: number): Promise<void> => {
+    await sleep(index * JOINS_EVERY_MS);
     while (operator.history.exchanges < run.exchanges && !isSeen()) {
       await ask(pool, random, truth, { tally, giveUpAfterMs });
     }
   };
+  let figures: ServerFigures;
   try {
     await Promise.all(Array.from({ length: CLIENTS }, client));
+    figures = await server.ask<ServerFigures>('figures');
   } finally {
     await pool.destroy();
     await operator.close();
@@ -137,6 +146,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     faults: history.faults,
     strayTokensRefused: handsOutStrays ? history.tokensOnAnotherSubject : 0,
     latestMs: tally.latestMs,
+    server: figures,
     wrong: wrong(),
   };
 }

@@ -20,7 +20,7 @@ export type Guard = (typeof GUARDS)[number];
 /** The judges that serve, with one of them asleep. */
 export function judgesWithout(guard: Guard | undefined): Judges {
   return {
-    echo: (setting, silent, clock) => {
+    echo: ({ echo, header }, silent, clock) => {
       if (guard === 'correlator-check') {
         return {
           needsFreshConnection: false,
@@ -28,7 +28,7 @@ export function judgesWithout(guard: Guard | undefined): Judges {
           distrust: () => undefined,
         };
       }
-      const policy = new EchoPolicy(setting, silent, clock);
+      const policy = new EchoPolicy(echo, silent, clock, header);
       return guard === 'fresh-connections'
         ? {
             needsFreshConnection: false,

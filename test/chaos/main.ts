@@ -98,6 +98,8 @@ function report(title: string, findings: Findings, seconds: number): string {
     row('answers', findings.answers),
     row('stray tokens refused', findings.strayTokensRefused),
     row('latest answer past its deadline, ms', Math.max(0, findings.latestMs).toFixed(0)),
+    row("  server's longest turn, ms", findings.server.eventLoopDelayMs.toFixed(0)),
+    row('  the same by its own work, ms', findings.server.ownDelayMs.toFixed(0)),
     '  faults\n',
     list(faults),
     '  refusals\n',

@@ -94,8 +94,8 @@ describe('a file of operators', () => {
     });
   });
 
-  test('replaces the simulator, and may have comments and a byte order mark', () => {
-    const text = `\uFEFF// two\n{ "$schema": "x", /* here */ "operators": [${JSON.stringify(ALPHA)}, ${JSON.stringify(BETA)}] }`;
+  test('replaces the simulator, and may have comments, last commas and a byte order mark', () => {
+    const text = `\uFEFF// two\n{ "$schema": "x", /* here */ "operators": [${JSON.stringify(ALPHA)}, ${JSON.stringify(BETA)},], }`;
     const { operators, simulator, directory } = read(text, { NODE_ENV: '' });
 
     expect(operators.map(({ name, prefixes }) => [name, prefixes])).toEqual([
@@ -286,7 +286,7 @@ describe('a problem with the file', () => {
   test.each([
     ['', 'is not JSON: value expected in line 1.'],
     ['{', 'is not JSON: close brace expected in line 1.'],
-    ['{\n"operators": [1,]}', 'is not JSON: value expected in line 2.'],
+    ['{\n"operators": [1,,]}', 'is not JSON: value expected in line 2.'],
     ['{ operators: [] }', 'is not JSON: invalid symbol in line 1.'],
     ['[]', 'must be an object, in { }.'],
     ['{}', '(line 1): operators is missing.'],

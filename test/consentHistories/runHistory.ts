@@ -77,6 +77,7 @@ export async function runHistory(history: History, place: Place): Promise<Wrongn
         clock,
       },
       0,
+      'test',
     );
     return new KeptAnswers(route, { ...stores, admission: audit, offer: OFFER });
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Dialect } from '../../src/simulator/dialect.ts';
+import type { DialectName } from '../../src/simulator/dialects.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
 import { freePort } from '../freePort.ts';
@@ -23,7 +23,11 @@ function alphaOf({ authUrl, simSwapUrl }: Simulator): object {
 /** The line …002 of those, asked with the consent of its owner, who gives it at once. */
 function betaOf({ authUrl, simSwapUrl }: Simulator): object {
   return {
-    ...{ name: 'beta', prefixes: ['+447700900002'], flow: '3-legged', authUrl, simSwapUrl },
+    name: 'beta',
+    prefixes: ['+447700900002'],
+    flow: '3-legged',
+    authUrl,
+    simSwapUrl,
     client: DEMO_ENTRY,
     grant: { type: 'ciba', grantType: 'urn:openid:params:mc:grant-type:ciba' },
   };
@@ -45,7 +49,7 @@ afterEach(async () => {
   await Promise.all(simulators.splice(0).map((one) => one.close()));
 });
 
-async function simulate(dialect: Dialect = '2.1'): Promise<Simulator> {
+async function simulate(dialect: DialectName = '2.1'): Promise<Simulator> {
   const simulator = await startSimulator({ port: 0, dialect });
   simulators.push(simulator);
   return simulator;

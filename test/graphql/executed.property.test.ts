@@ -10,6 +10,8 @@ import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
 import { inForm } from '../forms.ts';
 import { ALICE, BOB, callerNamed } from '../values.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { RequestRecord } from '../../src/requestRecord.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
 const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -46,6 +48,7 @@ function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
     }
   };
   return {
+    record: new RequestRecord(createCorrelator(undefined)),
     caller: { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE },
     quotas: () => Promise.resolve([]),
     simSwaps: { answer: tell },

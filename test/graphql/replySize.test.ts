@@ -11,6 +11,8 @@ import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
 import { ALICE, callerNamed } from '../values.ts';
 import { costs, startSimulated, type SimulatedService } from '../service.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { RequestRecord } from '../../src/requestRecord.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
 const FREE = { tokens: 0, lookups: 0 };
@@ -201,6 +203,7 @@ function longWindedContext(): RequestContext {
     }
   };
   return {
+    record: new RequestRecord(createCorrelator(undefined)),
     caller: { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE },
     quotas: () => Promise.resolve([]),
     simSwaps: { answer: (_number, ask) => Promise.resolve(answerTo(ask)) },

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { constants } from 'node:http2';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerByStream, Http2Server, type ReceivedByStream } from './http2Server.ts';
@@ -52,6 +52,43 @@ describe('an exchange over HTTP/2', () => {
       },
     });
     expect(server.received[0]?.headers).not.toHaveProperty('connection');
+  });
+
+  it.each([204, 302, 404, 500])(
+    'hands a reply of status %d without a body on as it is',
+    async (status) => {
+      await using server = await Http2Server.start(CERTIFICATE, ({ stream }) =>
+        stream.respond({ ':status': status }, { endStream: true }),
+      );
+      await using client = new TestEndpoint(server.url);
+      expect(await client.post()).toMatchObject({ reply: { status, body: '' } });
+      expect(server.received).toHaveLength(1);
+    },
+  );
+
+  it('passes over interim replies', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, (received) => {
+      received.stream.additionalHeaders({ ':status': 103 });
+      echoless(received);
+    });
+    await using client = new TestEndpoint(server.url);
+    expect(await client.post()).toMatchObject({ reply: { status: 200 } });
+  });
+
+  it('has its query and its own headers, whatever their case', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, (received) =>
+      answerByStream(received, { swapped: true }),
+    );
+    await using client = new TestEndpoint(`${server.url}?tenant=eu`);
+    const exchange = await client.post({
+      headers: ['X-Phone-Number', '447700900001'],
+      query: 'grant_type=client_credentials',
+    });
+    expect(exchange.kind).toBe('reply');
+    expect(server.received[0]?.headers).toMatchObject({
+      ':path': '/check?tenant=eu&grant_type=client_credentials',
+      'x-phone-number': '447700900001',
+    });
   });
 
   it('a hundred at a time take one connection, echo nothing, and get each its own reply', async () => {
@@ -287,12 +324,42 @@ describe('a connection', () => {
     await using server = await Http2Server.start(CERTIFICATE, (received) => {
       if (!isSilent || received.session !== server.sessions[0]) echoless(received);
     });
-    await using client = new TestEndpoint(server.url);
+    await using client = new TestEndpoint(server.url, { timeoutMs: 400 });
     await client.post();
     isSilent = true;
-    expect(outcome(await client.post({}, 50))).toBe('timeout, sent');
+    expect(outcome(await client.post())).toBe('timeout, sent');
     expect(outcome(await client.post())).toBe('200');
     expect(server.sessions).toHaveLength(2);
+  });
+
+  it('is kept when a caller hangs up before anything can have come', async () => {
+    await using server = await Http2Server.start(
+      CERTIFICATE,
+      afterOne((received) => {
+        if (received.correlator !== 'hung up') echoless(received);
+      }),
+    );
+    await using client = new TestEndpoint(server.url);
+    await client.post();
+    const caller = new AbortController();
+    const hungUp = client.post({ correlator: 'hung up', signal: caller.signal });
+    caller.abort();
+    expect(outcome(await hungUp)).toBe('cancelled, sent');
+    expect(outcome(await client.post())).toBe('200');
+    expect(server.sessions).toHaveLength(1);
+  });
+
+  it('that takes no further streams is closed with its endpoint', async () => {
+    await using server = await Http2Server.start(
+      CERTIFICATE,
+      afterOne(({ session, stream }) => session.goaway(constants.NGHTTP2_NO_ERROR, stream.id)),
+    );
+    const client = new TestEndpoint(server.url);
+    await client.post();
+    const underWay = client.post();
+    await vi.waitFor(() => expect(server.received).toHaveLength(2));
+    await client.endpoint.close();
+    expect(outcome(await underWay)).toBe('connection, sent');
   });
 });
 

@@ -41,7 +41,6 @@ describe('a server that offers HTTP/2 and breaks it', () => {
     ['speaks HTTP/1.1', (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
     ['closes the connection', (socket) => socket.end()],
     ['resets the connection', (socket) => socket.destroy()],
-    ['says nothing', () => undefined],
     [
       'sends settings and then nonsense',
       (socket) => socket.write(Buffer.concat([SETTINGS, Buffer.alloc(100, 'nonsense')])),
@@ -59,7 +58,7 @@ describe('a server that offers HTTP/2 and breaks it', () => {
     async (_, misbehave) => {
       await using server = await RawHttp2Server.start(CERTIFICATE, misbehave);
       const log = new Warnings();
-      await using client = new TestEndpoint(server.url, { timeoutMs: 100, log });
+      await using client = new TestEndpoint(server.url, { log });
       expect(isReply(await client.post())).toBe(false);
       await client.post();
       expect(isReply(await client.post())).toBe(true);
@@ -70,6 +69,15 @@ describe('a server that offers HTTP/2 and breaks it', () => {
       ]);
     },
   );
+
+  it('says nothing: after two connections it is asked over HTTP/1.1', async () => {
+    await using server = await RawHttp2Server.start(CERTIFICATE, () => undefined);
+    await using client = new TestEndpoint(server.url, { timeoutMs: 800 });
+    expect(isReply(await client.post())).toBe(false);
+    expect(isReply(await client.post())).toBe(false);
+    expect(isReply(await client.post())).toBe(true);
+    expect(server.protocols).toEqual(['h2', 'h2', 'http/1.1']);
+  });
 
   it('wants HTTP/1.1: it is asked so at once', async () => {
     await using server = await RawHttp2Server.start(CERTIFICATE, (socket) => {

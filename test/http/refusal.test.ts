@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FailureReach, LookupFailureCode } from '../../src/errors.ts';
+import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import type { FaultCause } from '../../src/http/exchange.ts';
 import {
   errorWord,
@@ -10,10 +11,11 @@ import {
 import { START_MS } from '../testClock.ts';
 import { jsonReply } from './replies.ts';
 
-const LOOKUP: RefusalContext = { wordIn: 'code', asksOwner: false };
-const CONSENTED_LOOKUP: RefusalContext = { wordIn: 'code', asksOwner: true };
-const TOKEN: RefusalContext = { wordIn: 'error', asksOwner: false };
-const CONSENT: RefusalContext = { wordIn: 'error', asksOwner: true };
+const errors = COMMON_ERRORS;
+const LOOKUP: RefusalContext = { wordIn: 'code', asksOwner: false, errors };
+const CONSENTED_LOOKUP: RefusalContext = { wordIn: 'code', asksOwner: true, errors };
+const TOKEN: RefusalContext = { wordIn: 'error', asksOwner: false, errors };
+const CONSENT: RefusalContext = { wordIn: 'error', asksOwner: true, errors };
 const ALL = [LOOKUP, CONSENTED_LOOKUP, TOKEN, CONSENT];
 
 describe('judgeRefusal', () => {
@@ -185,8 +187,8 @@ describe('errorWord', () => {
     ['text', 'NOT_FOUND', undefined, undefined],
     ['an error twice', '{"error":"slow_down","error":"access_denied"}', undefined, undefined],
   ])('of %s', (_, body, atLookups, atTokens) => {
-    expect(errorWord(jsonReply(400, body), 'code')).toBe(atLookups);
-    expect(errorWord(jsonReply(400, body), 'error')).toBe(atTokens);
+    expect(errorWord(jsonReply(400, body), { wordIn: 'code', errors })).toBe(atLookups);
+    expect(errorWord(jsonReply(400, body), { wordIn: 'error', errors })).toBe(atTokens);
   });
 });
 

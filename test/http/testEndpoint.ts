@@ -1,6 +1,7 @@
 import type { Clock } from '../../src/clock.ts';
 import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
+import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import type { Http2Setting } from '../../src/http/connections/httpVersion.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
@@ -64,10 +65,14 @@ export class TestEndpoint implements AsyncDisposable {
   guarded(kind: ExchangeKind, clock: Clock, log: Log = silentLog): GuardedEndpoint {
     return new GuardedEndpoint(this.endpoint, {
       name: 'test endpoint',
+      operator: 'test',
       kind,
       circuit: new Circuit(clock),
       budget: new RetryBudget(clock),
       rules: { canTakeNewToken: true, retriesDoubtfulLookups: false },
+      rate: undefined,
+      errors: COMMON_ERRORS,
+      correlatorForm: 'traceable',
       decideRetry,
       clock,
       log,

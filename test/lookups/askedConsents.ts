@@ -74,6 +74,7 @@ export class AskedConsents {
           clock,
         },
         3000,
+        'test',
       );
       return new KeptAnswers(route, { keptFacts, admission, offer: OFFER });
     });

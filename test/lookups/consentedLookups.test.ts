@@ -95,6 +95,7 @@ describe.each([
         clock,
       },
       waitMs,
+      'test',
     );
   }
 

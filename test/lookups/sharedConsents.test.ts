@@ -130,6 +130,7 @@ describe('lookups with consent in several replicas', () => {
         clock,
       },
       waitMs,
+      'test',
     );
   }
 

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { OPERATOR_DEFAULTS } from '../../src/operator/operatorDefaults.ts';
 import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
 
-const EXCHANGE = { sentAtMs: START_MS - 200, nowMs: START_MS, flow: '2-legged' } as const;
+const { reading, errors } = OPERATOR_DEFAULTS;
+const EXCHANGE = {
+  sentAtMs: START_MS - 200,
+  nowMs: START_MS,
+  flow: '2-legged',
+  reading,
+  errors,
+} as const;
 const INVALID = { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
 const DATE = '"latestSimChange":"2020-01-01T00:00:00Z"';
 

@@ -2,6 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Operator, type LookupOrder } from '../../src/operator/operator.ts';
+import {
+  CIBA,
+  CLIENT_CREDENTIALS,
+  OPERATOR_DEFAULTS,
+} from '../../src/operator/operatorDefaults.ts';
 import type { LookupNumberSettings } from '../../src/operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
 import { AccessToken, TokenMisused } from '../../src/tokens/accessToken.ts';
@@ -32,7 +37,13 @@ class TestOperator implements AsyncDisposable {
     const check = new TestEndpoint(`${url}/check`);
     this.#endpoints = [retrieveDate, check];
     this.operator = new Operator(
-      { flow, phoneNumber: { send, place: { in: 'body' }, form: 'with-plus' } },
+      {
+        flow,
+        grant: flow === '2-legged' ? CLIENT_CREDENTIALS : CIBA,
+        phoneNumber: { ...OPERATOR_DEFAULTS.phoneNumber, send },
+        reading: OPERATOR_DEFAULTS.reading,
+        errors: OPERATOR_DEFAULTS.errors,
+      },
       {
         retrieveDate: retrieveDate.guarded('lookup', this.clock),
         check: check.guarded('lookup', this.clock),

@@ -2,13 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../src/errors.ts';
 import type { HttpReply } from '../../src/http/exchange.ts';
+import { OPERATOR_DEFAULTS } from '../../src/operator/operatorDefaults.ts';
 import type { ReplyFlaw } from '../../src/http/replyFlaw.ts';
 import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
 
-const EXCHANGE = { sentAtMs: START_MS - 200, nowMs: START_MS, flow: '2-legged' } as const;
+const { reading, errors } = OPERATOR_DEFAULTS;
+const EXCHANGE = {
+  sentAtMs: START_MS - 200,
+  nowMs: START_MS,
+  flow: '2-legged',
+  reading,
+  errors,
+} as const;
 const WINDOW = hours(240);
 const INVALID = { kind: 'failed', failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
 

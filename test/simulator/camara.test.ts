@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Dialect } from '../../src/simulator/dialect.ts';
 import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { CHECK_SCOPE, DATE_SCOPE, poll, read, requestConsent, requestToken } from './client.ts';
 
@@ -188,7 +187,7 @@ const BAD_MAX_AGES = [0, -1, 0.5, '24', true].map((maxAge): Scenario => ({
 }));
 
 const SCENARIOS: Readonly<
-  Record<Dialect, Readonly<Record<'check' | 'retrieve-date', readonly Scenario[]>>>
+  Record<'2.1' | '1.0', Readonly<Record<'check' | 'retrieve-date', readonly Scenario[]>>>
 > = {
   '2.1': {
     check: [

@@ -20,6 +20,7 @@ import {
   TokenManager,
   type Acquired,
   type ExchangeContext,
+  type TokenSettings,
 } from '../../src/tokens/tokenManager.ts';
 import { tokenReach } from '../../src/tokens/tokenReach.ts';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
@@ -45,7 +46,7 @@ type Changes = Partial<
   }
 >;
 
-function settingsFor(url: string, { tokens, ...changes }: Changes): AuthorizationSettings {
+function settingsFor(url: string, { tokens, ...changes }: Changes): TokenSettings {
   const [settings] = readConfig({
     OPERATOR_AUTH_URL: url,
     OPERATOR_SIM_SWAP_URL: url,
@@ -55,7 +56,7 @@ function settingsFor(url: string, { tokens, ...changes }: Changes): Authorizatio
   if (settings === undefined) throw new Error('no operator');
   const changed = { ...settings, ...changes, tokens: { ...settings.tokens, ...tokens } };
   // The grants of these tests are those of the 2-legged flow.
-  return changed as AuthorizationSettings;
+  return changed as TokenSettings;
 }
 
 class TestTokens implements AsyncDisposable {

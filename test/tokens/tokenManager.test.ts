@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type { AccessToken } from '../../src/tokens/accessToken.ts';
-import type { AuthorizationSettings, Flow } from '../../src/tokens/authorizationSettings.ts';
+import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
+import type { Flow } from '../../src/tokens/authorizationSettings.ts';
 import {
   createClientAuthentication,
   type ClientAuthentication,
@@ -18,7 +19,7 @@ const CHECK = { number: ALICE, operation: 'check' } as const;
 
 const BASIC = `Basic ${Buffer.from('client:secret').toString('base64')}`;
 
-function settingsFor(url: string, flow: Flow): AuthorizationSettings {
+function settingsFor(url: string, flow: Flow): OperatorSettings {
   const [settings] = readConfig({
     OPERATOR_FLOW: flow,
     OPERATOR_AUTH_URL: url,

@@ -152,7 +152,7 @@ function accountOf(login: string): object | undefined {
 }
 
 /**
- * What the desk may do for a person is settled by the person's role: nobody is asked. A scope that is
+ * What the desk may do for a person is settled by the person's role, without a question. A scope that is
  * not theirs is refused once and for all, and left out of the token.
  */
 function grantFor(resource: string) {

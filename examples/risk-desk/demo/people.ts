@@ -1,6 +1,6 @@
 import type { Role } from '../server/sessions.ts';
 
-/** Somebody who works at the desk of the demo. */
+/** A person who works at the desk of the demo. */
 export interface DemoPerson {
   readonly login: string;
   readonly password: string;

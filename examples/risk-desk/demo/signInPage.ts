@@ -12,10 +12,10 @@ const STYLE = `
 /** What the pages of the provider may load: this style, and the script that sends the sign-out on. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; script-src 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
-/** @param wasRefused whether name and password, as they were sent before, are nobody's */
+/** @param wasRefused whether name and password, as they were sent before, are wrong */
 export function signInPage(uid: string, wasRefused: boolean): string {
   const alert = wasRefused
-    ? '<p role="alert">This name and password are nobody’s. Try again.</p>'
+    ? '<p role="alert">The name or the password is wrong. Try again.</p>'
     : '';
   return page(
     'Sign in to the risk desk',

@@ -193,7 +193,7 @@ export class Desk {
   #tokensOf(session: Session): Promise<Tokens | undefined> | Tokens {
     const leftMs = session.tokens.expiresAtMs - this.#settings.monotonicMs();
     if (leftMs > RENEW_BEFORE_MS) return session.tokens;
-    // A refresh token may work once: whoever needs new tokens waits for the same ones.
+    // A refresh token may work once: all requests that need new tokens wait for the same ones.
     session.refreshing ??= this.#renew(session).finally(() => {
       session.refreshing = undefined;
     });

@@ -16,13 +16,13 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Keeps pending sign-ins in the browser's own cookie, encrypted: whoever asks for a thousand of them costs
- * us no memory. Each ends one sign-in at most.
+ * Keeps pending sign-ins in the browser's own cookie, encrypted: a client that
+ * begins a thousand of them costs no memory. Each signs a person in once at most.
  */
 export class PendingSignIns {
   readonly #key = randomBytes(32);
   readonly #monotonicMs: () => number;
-  /** The states that have signed somebody in, with their times, the oldest first. */
+  /** The states of sign-ins that are complete, with their times, the oldest first. */
   readonly #used = new Map<string, number>();
 
   constructor(monotonicMs: () => number) {
@@ -37,7 +37,7 @@ export class PendingSignIns {
     return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
   }
 
-  /** What was sealed, unless it is not ours, too old, or has signed somebody in already. */
+  /** What was sealed, unless it is not ours, too old, or was used before. */
   open(sealed: string | undefined): PendingSignIn | undefined {
     const bytes = Buffer.from(sealed ?? '', 'base64url');
     if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
@@ -58,7 +58,7 @@ export class PendingSignIns {
     }
   }
 
-  /** Nobody signs in by it again. Only those who have a password make this grow. */
+  /** It signs in no more. Only sign-ins with a password make this grow. */
   use({ state }: PendingSignIn): void {
     const nowMs = this.#monotonicMs();
     for (const [oldest, usedAtMs] of this.#used) {

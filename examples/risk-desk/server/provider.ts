@@ -116,7 +116,7 @@ export class Provider {
     }).href;
   }
 
-  /** Takes the right to new tokens back. A provider that does not answer keeps nobody from signing out. */
+  /** Takes the right to new tokens back. A provider that does not answer does not keep a person signed in. */
   async revoke({ refreshToken }: Tokens): Promise<void> {
     if (refreshToken === undefined) return;
     try {

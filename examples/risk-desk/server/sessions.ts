@@ -33,12 +33,12 @@ export interface Session {
   running: number;
 }
 
-/** 256 bits: nobody guesses it. */
+/** 256 bits: too many to guess. */
 const ID_BYTES = 32;
 
 /**
  * The sessions of this process, the longest idle first. They are bounded in number and in time, and their
- * ids are kept as hashes: a dump of memory signs nobody in.
+ * ids are kept as hashes: a dump of memory holds none that signs in.
  */
 export class Sessions {
   readonly #limits: SessionLimits;

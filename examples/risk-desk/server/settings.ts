@@ -1,4 +1,4 @@
-/** Why somebody may ask, as the service's audit log has it, and as the page shows it. */
+/** What a person asks for, as the service's audit log has it, and as the page shows it. */
 export interface Purpose {
   /** One of the service's PURPOSES. */
   readonly id: string;

@@ -72,7 +72,7 @@ export const gatewayConfig: GatewayConfigSupergraph = {
         : undefined,
     deduplicateHeaders: true,
   },
-  // A client that hangs up ends what is asked for it: a lookup that nobody waits for would be billed.
+  // A client that hangs up ends what is asked for it: a lookup whose caller is gone would be billed.
   executionCancellation: true,
   upstreamCancellation: true,
   // Two who ask the same at once are asked for apart: one that hangs up ends its own request alone.

@@ -6,6 +6,7 @@ import type { Claim, HourlyCounts } from './hourlyCounts.ts';
 export interface CallerQuotas {
   /** Distinct numbers. */
   readonly numbersPerHour: number;
+  /** At each operator. */
   readonly lookupsPerHour: number;
   /** Prompts to the owner of one number. */
   readonly promptsPerHour: number;
@@ -46,7 +47,7 @@ export interface QuotaStanding {
 }
 
 /**
- * Counts distinct numbers and lookups per caller, and prompts per number, each in an hour that starts with
+ * Counts distinct numbers per caller, lookups per caller and operator, and prompts per number, each in an hour that starts with
  * the first of them. A caller that scans comes to an end, however many processes it asks.
  */
 export class Quotas {
@@ -54,24 +55,28 @@ export class Quotas {
   /** The whole quotas of each client that has some of its own. */
   readonly #clients: ReadonlyMap<string, CallerQuotas>;
   readonly #counts: HourlyCounts;
+  readonly #operators: readonly string[];
 
-  constructor(settings: QuotaSettings, counts: HourlyCounts) {
+  /** @param operators the names of all of them */
+  constructor(settings: QuotaSettings, counts: HourlyCounts, operators: readonly string[]) {
     this.#settings = settings;
     this.#clients = new Map(
       [...settings.clients].map(([client, quotas]) => [client, { ...settings, ...quotas }]),
     );
     this.#counts = counts;
+    this.#operators = operators;
   }
 
-  /** Counts one lookup. */
+  /** Counts one lookup at an operator. */
   countLookup(
     caller: Identity,
     number: PhoneNumber,
+    operator: string,
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
     const claims = [
       this.#numberClaim(caller, number),
-      { count: 'lookups', limit: this.#quotasOf(caller).lookupsPerHour },
+      { count: lookupsAt(operator), limit: this.#quotasOf(caller).lookupsPerHour },
     ];
     return this.#claim(this.#callerWindow(caller), claims, ['numbers', 'lookups'], timeLimitMs);
   }
@@ -106,8 +111,9 @@ export class Quotas {
   async standingOf(caller: Identity, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
     if (caller.kind === 'anonymous') return [];
     const window = this.#callerWindow(caller);
-    const found = await this.#counts.read(window, ['numbers', 'lookups'], timeLimitMs);
-    const [numbers = 0, lookups = 0] = found.counts;
+    const names = ['numbers', ...this.#operators.map(lookupsAt)];
+    const found = await this.#counts.read(window, names, timeLimitMs);
+    const [numbers = 0, ...lookups] = found.counts;
     const { numbersPerHour, lookupsPerHour } = this.#quotasOf(caller);
     const standing = (quota: 'numbers' | 'lookups', limit: number, used: number) => ({
       quota,
@@ -117,7 +123,8 @@ export class Quotas {
     });
     return [
       standing('numbers', numbersPerHour, numbers),
-      standing('lookups', lookupsPerHour, lookups),
+      // The operator of which the caller may ask least is told, and not which one it is.
+      standing('lookups', lookupsPerHour, Math.max(0, ...lookups)),
     ];
   }
 
@@ -153,6 +160,11 @@ export class Quotas {
       ? { kind: 'within', giveBack }
       : { kind: 'over', over: quota, retryAfterSeconds: secondsOf(resetMs) };
   }
+}
+
+/** The operator's name comes from the settings, so that there are few of these. */
+function lookupsAt(operator: string): string {
+  return `lookups ${operator}`;
 }
 
 function secondsOf(ms: number): number {

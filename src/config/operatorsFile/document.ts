@@ -23,13 +23,15 @@ export interface JsonDocument {
   lineOf(path: Path): number;
 }
 
-/** The document, and what keeps it from being read; without problems it is JSON but for its comments. Pure. */
+/** The document, and what keeps it from being read; without problems it is JSON but for its comments and
+ * commas at the end of lists and objects. Pure. */
 export function readDocument(text: string): {
   readonly document: JsonDocument;
   readonly problems: readonly FileProblem[];
 } {
   const errors: ParseError[] = [];
-  const root = parseTree(text, errors);
+  // Formatters write a comma after the last member.
+  const root = parseTree(text, errors, { allowTrailingComma: true });
   const value: unknown = root === undefined ? undefined : getNodeValue(root);
   const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;
   const document: JsonDocument = {

@@ -45,6 +45,7 @@ export function settingsOf(
     name,
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),
     others,
+    price: entry.price === undefined ? undefined : priceOf(entry.price),
     keepFactsSeconds:
       entry.keepFactsSeconds ?? keepFactsSeconds ?? OPERATOR_DEFAULTS.keepFactsSeconds[entry.flow],
     ...flowOf(entry, secretOf),

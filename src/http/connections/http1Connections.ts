@@ -28,11 +28,9 @@ export class Http1Connections {
   /** Carry one exchange and are closed. */
   readonly #fresh: Pool;
   readonly #spares: SpareConnections | undefined;
-  readonly #path: string;
   readonly #headers: readonly string[];
 
   constructor(parts: Http1Parts) {
-    this.#path = parts.url.pathname;
     this.#headers = parts.headers;
     const { connector, clock, connections } = parts;
     if (connector === undefined) {
@@ -49,19 +47,13 @@ export class Http1Connections {
   }
 
   carry(reader: ReplyReader, needsFreshConnection: boolean): void {
-    const { contentType, correlator, headers, body } = reader.post;
+    const { path, contentType, headers, body } = reader.post;
     reader.way = needsFreshConnection ? 'fresh connection' : 'kept connection';
     (needsFreshConnection ? this.#fresh : this.#kept).dispatch(
       {
-        path: this.#path,
+        path,
         method: 'POST',
-        headers: this.#headers.concat(
-          'content-type',
-          contentType,
-          'x-correlator',
-          correlator,
-          headers,
-        ),
+        headers: this.#headers.concat('content-type', contentType, headers),
         body,
         reset: needsFreshConnection,
       },

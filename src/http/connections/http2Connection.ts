@@ -9,8 +9,9 @@ import {
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
-import type { Carrier, ReplyReader } from '../replyReader.ts';
+import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
+import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { singleValue } from '../singleValue.ts';
 
 /** More at a time are not sent on one connection, whatever the server allows. */
@@ -25,13 +26,21 @@ const IDLE_MS = 55_000;
 /** More in the head of a reply is refused, as over HTTP/1.1. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-const NEVER_INDEXED = ['authorization', 'x-correlator'];
-
 /** By these a server says that it does not speak HTTP/2 with us (RFC 9113 §7). */
 const WANTS_NO_HTTP2: ReadonlySet<number> = new Set([
   constants.NGHTTP2_HTTP_1_1_REQUIRED,
   constants.NGHTTP2_INADEQUATE_SECURITY,
 ]);
+
+/** What the connections of one endpoint share. */
+export interface ConnectionParts {
+  readonly origin: string;
+  /** The names and values, in turn, that begin each request. */
+  readonly head: readonly string[];
+  /** After so long without a word of any kind, a connection may be dead. */
+  readonly silentAfterMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+}
 
 /** Of a connection, to those who give it exchanges to carry. */
 export interface ConnectionEvents {
@@ -39,6 +48,8 @@ export interface ConnectionEvents {
   hasRoom(): void;
   /** It takes no further streams. */
   retired(connection: Http2Connection): void;
+  /** It is closed. */
+  ended(connection: Http2Connection): void;
   /** It is proven that the server has not acted on this exchange: GOAWAY as it shuts down. */
   returned(reader: ReplyReader): void;
   replied(): void;
@@ -53,11 +64,12 @@ export interface ConnectionEvents {
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
   readonly #socket: TLSSocket;
-  readonly #head: readonly string[];
+  readonly #parts: ConnectionParts;
   readonly #events: ConnectionEvents;
   readonly #streams = new Set<Http2Stream>();
   #limit = 1;
   #isConnected = false;
+  #hasSettings = false;
   #isRetired = false;
   #hasReplied = false;
   #hasBroken = false;
@@ -65,17 +77,11 @@ export class Http2Connection {
   /** Counts what came on any stream: a connection that stays silent may be dead. */
   #heard = 0;
 
-  /** `head` holds the names and values, in turn, that begin each request. */
-  constructor(
-    origin: string,
-    socket: TLSSocket,
-    head: readonly string[],
-    events: ConnectionEvents,
-  ) {
+  constructor(socket: TLSSocket, parts: ConnectionParts, events: ConnectionEvents) {
     this.#socket = socket;
-    this.#head = head;
+    this.#parts = parts;
     this.#events = events;
-    this.#session = connect(origin, {
+    this.#session = connect(parts.origin, {
       createConnection: () => socket,
       settings: { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES },
     });
@@ -86,6 +92,7 @@ export class Http2Connection {
         this.#events.hasRoom();
       })
       .on('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => {
+        this.#hasSettings = true;
         this.#limit = Math.min(maxConcurrentStreams, MAX_STREAMS);
         this.#events.hasRoom();
       })
@@ -96,30 +103,32 @@ export class Http2Connection {
   }
 
   get hasRoom(): boolean {
-    return this.#isConnected && !this.#isRetired && this.#streams.size < this.#limit;
+    // The session knows of its end before it tells.
+    const isOpen = this.#isConnected && !this.#isRetired && !this.#session.closed;
+    return isOpen && !this.#session.destroyed && this.#streams.size < this.#limit;
   }
 
-  /** Whether it waits for nothing and has no room all the same: another connection would help. */
+  /** Whether it has taken what the server's settings allow: another connection would help. */
   get isFull(): boolean {
-    return this.#limit > 0 && this.#streams.size >= this.#limit && this.#hasReplied;
+    return this.#hasSettings && this.#limit > 0 && this.#streams.size >= this.#limit;
   }
 
   carry(reader: ReplyReader): void {
-    if (this.#streams.size === 0) this.#session.ref();
-    const { contentType, correlator, headers, body } = reader.post;
-    const head = this.#head.concat(
+    if (reader.isSettled) return;
+    const { path, contentType, correlatorHeader, headers, body } = reader.post;
+    const head = [':path', path].concat(
+      this.#parts.head,
       'content-type',
       contentType,
       'content-length',
       String(Buffer.byteLength(body)),
-      'x-correlator',
-      correlator,
       headers,
     );
     // Different each time: in the table of HPACK they would only push out what is alike.
-    Object.assign(head, { [sensitiveHeaders]: NEVER_INDEXED });
+    Object.assign(head, { [sensitiveHeaders]: ['authorization', correlatorHeader] });
     const stream = this.#session.request(head, { endStream: false });
-    this.#streams.add(new Http2Stream(this, stream, reader, this.#heard));
+    const before = { heard: this.#heard, atMs: this.#parts.clock.monotonicMs() };
+    this.#streams.add(new Http2Stream(this, stream, reader, before));
     stream.end(body);
   }
 
@@ -139,14 +148,8 @@ export class Http2Connection {
 
   ended(stream: Http2Stream): void {
     if (!this.#streams.delete(stream)) return;
-    if (this.#streams.size > 0) {
-      if (!this.#isRetired) this.#events.hasRoom();
-    } else if (this.#isRetired) {
-      this.destroy();
-    } else {
-      this.#session.unref();
-      this.#events.hasRoom();
-    }
+    if (!this.#isRetired) this.#events.hasRoom();
+    else if (this.#streams.size === 0) this.destroy();
   }
 
   /** A stream was closed: with the whole connection, perhaps, of which the session tells later. */
@@ -154,10 +157,12 @@ export class Http2Connection {
     if (this.#session.destroyed) this.#closed();
   }
 
-  /** A stream ended early by our doing; `heardBefore` is what had come when it began. */
-  cancelled(stream: Http2Stream, heardBefore: number): void {
+  /** A stream ended early by our doing. */
+  cancelled(stream: Http2Stream, before: Beginning): void {
     this.#cancelled += 1;
-    const isSilent = this.#heard === heardBefore;
+    const { clock, silentAfterMs } = this.#parts;
+    const isLong = clock.monotonicMs() - before.atMs >= silentAfterMs;
+    const isSilent = isLong && this.#heard === before.heard;
     if (isSilent) this.#broke(false, 'nothing came');
     if (isSilent || this.#cancelled >= MAX_CANCELLED) this.retire();
     this.ended(stream);
@@ -194,6 +199,7 @@ export class Http2Connection {
     this.#broke(false, 'closed');
     this.retire();
     for (const stream of this.#streams) stream.lose();
+    this.#events.ended(this);
   }
 
   #broke(isFinal: boolean, detail: string): void {
@@ -208,12 +214,18 @@ export class Http2Connection {
   }
 }
 
+/** When a stream began, and what had come on its connection by then. */
+interface Beginning {
+  readonly heard: number;
+  readonly atMs: number;
+}
+
 /** One exchange on its stream. */
 class Http2Stream implements Carrier {
   readonly #connection: Http2Connection;
   readonly #stream: ClientHttp2Stream;
   readonly #reader: ReplyReader;
-  readonly #heardBefore: number;
+  readonly #before: Beginning;
   #hasReply = false;
   #error: Error | undefined;
   #contentLength: string | undefined;
@@ -223,12 +235,12 @@ class Http2Stream implements Carrier {
     connection: Http2Connection,
     stream: ClientHttp2Stream,
     reader: ReplyReader,
-    heardBefore: number,
+    before: Beginning,
   ) {
     this.#connection = connection;
     this.#stream = stream;
     this.#reader = reader;
-    this.#heardBefore = heardBefore;
+    this.#before = before;
     reader.way = 'stream';
     reader.onRequestStart(this);
     stream
@@ -246,7 +258,7 @@ class Http2Stream implements Carrier {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stream.close(constants.NGHTTP2_CANCEL);
-    this.#connection.cancelled(this, this.#heardBefore);
+    this.#connection.cancelled(this, this.#before);
   }
 
   /** A reply that has begun shows that the request was acted on, whatever GOAWAY says. */

@@ -1,7 +1,8 @@
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
+import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
-import { Http2Connection, type ConnectionEvents } from './http2Connection.ts';
+import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';
 
 /** What becomes of an endpoint's exchanges where HTTP/2 cannot carry them. */
@@ -21,9 +22,15 @@ export interface Http2Parts {
   readonly connector: TlsConnector;
   /** Names and values, in turn, of the headers of each request. */
   readonly headers: readonly string[];
+  /** For one exchange, from connecting to the last byte of the reply. */
+  readonly timeoutMs: number;
   readonly maxConnections: number;
+  readonly clock: Clock;
   readonly fallback: Http2Fallback;
 }
+
+/** A connection that is silent for longer, while an exchange waits, takes no more. */
+const MAX_SILENCE_MS = 1000;
 
 /** Headers that belong to one connection of HTTP/1.1 (RFC 9113 §8.2.2). */
 const OF_HTTP1 = new Set([
@@ -42,9 +49,10 @@ const OF_HTTP1 = new Set([
  */
 export class Http2Connections implements ConnectionEvents {
   readonly #parts: Http2Parts;
-  readonly #head: readonly string[];
+  readonly #connectionParts: ConnectionParts;
   readonly #connections = new Set<Http2Connection>();
   /** Those that take no further streams, until they end. */
+  readonly #retired = new Set<Http2Connection>();
   readonly #waiting = new Set<ReplyReader>();
   /** Those that a server which shut down has returned once. */
   readonly #returned = new WeakSet<ReplyReader>();
@@ -53,18 +61,18 @@ export class Http2Connections implements ConnectionEvents {
 
   constructor(parts: Http2Parts) {
     this.#parts = parts;
-    const { url, headers } = parts;
-    this.#head = [
+    const { url, headers, timeoutMs, clock } = parts;
+    const head = [
       ':method',
       'POST',
       ':scheme',
       'https',
       ':authority',
       url.host,
-      ':path',
-      url.pathname,
       ...overHttp2(headers),
     ];
+    const silentAfterMs = Math.min(MAX_SILENCE_MS, timeoutMs / 2);
+    this.#connectionParts = { origin: url.origin, head, silentAfterMs, clock };
   }
 
   carry(reader: ReplyReader): void {
@@ -76,7 +84,7 @@ export class Http2Connections implements ConnectionEvents {
   close(): void {
     this.#isClosed = true;
     this.#failWaiting(new errors.ClientDestroyedError());
-    for (const connection of this.#connections) connection.destroy();
+    for (const connection of [...this.#connections, ...this.#retired]) connection.destroy();
   }
 
   hasRoom(): void {
@@ -91,7 +99,12 @@ export class Http2Connections implements ConnectionEvents {
 
   retired(connection: Http2Connection): void {
     this.#connections.delete(connection);
+    this.#retired.add(connection);
     this.#connectIfNeeded();
+  }
+
+  ended(connection: Http2Connection): void {
+    this.#retired.delete(connection);
   }
 
   returned(reader: ReplyReader): void {
@@ -138,7 +151,7 @@ export class Http2Connections implements ConnectionEvents {
     if (this.#isClosed) {
       socket.destroy();
     } else if (socket.alpnProtocol === 'h2') {
-      this.#connections.add(new Http2Connection(this.#parts.url.origin, socket, this.#head, this));
+      this.#connections.add(new Http2Connection(socket, this.#connectionParts, this));
     } else {
       this.#parts.fallback.choseHttp1(this.#takeWaiting(), socket);
       for (const connection of this.#connections) connection.retire();

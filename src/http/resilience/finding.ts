@@ -1,6 +1,7 @@
 import type { LogDetails } from '../../log.ts';
 import type { LookupFailure } from '../../errors.ts';
 import type { Exchange, HttpReply, TransportFault } from '../exchange.ts';
+import { knownTo, type ErrorMap } from '../errorMap.ts';
 import { knownWord, type OperatorWord } from '../operatorWords.ts';
 import { errorWord } from '../refusal.ts';
 import type { ReplyFlaw } from '../replyFlaw.ts';
@@ -19,6 +20,7 @@ export interface JudgedExchange {
   readonly endpoint: string;
   readonly kind: ExchangeKind;
   readonly exchange: Exchange;
+  readonly errors: ErrorMap;
   readonly failure?: LookupFailure | undefined;
   readonly flaw?: ReplyFlaw | undefined;
   /** Whether the reply was left out, as it may be that of another request. */
@@ -62,18 +64,28 @@ function findingOfDirectory({ endpoint, kind, exchange, failure, flaw }: JudgedE
 const NO_DIRECTORY = 'The number directory gave no answer that can be used.';
 
 function findingOfReply(judged: JudgedExchange, reply: HttpReply): Finding | undefined {
-  const { endpoint } = judged;
+  const { endpoint, errors } = judged;
   const { status } = reply;
   if (status < 300 && judged.failure === undefined) return undefined;
-  const word = knownWord(errorWord(reply, errorMemberAt(judged.kind)));
+  const word = knownTo(errors, errorWord(reply, { wordIn: errorMemberAt(judged.kind), errors }));
   const told = { endpoint, status, word };
   if (judged.isUnproven === true) return untrusted(endpoint, 'no correlator', status);
-  if (status === 429) return warn('The operator asks us to slow down.', told);
+  if (status === 429 || judged.failure?.code === 'OPERATOR_RATE_LIMITED') {
+    return warn('The operator asks us to slow down.', told);
+  }
   return findingOfFailure(judged, reply, word);
 }
 
 function findingOfFault(endpoint: string, { cause, detail, flaw }: TransportFault) {
-  if (cause === 'cancelled') return undefined;
+  switch (cause) {
+    case 'cancelled':
+      return undefined;
+    case 'rate':
+      return warn('The operator’s contract allowed no exchange in time.', { endpoint });
+    case 'connection':
+    case 'timeout':
+    case 'invalid-reply':
+  }
   return flaw === undefined
     ? warn('An exchange with the operator failed.', { endpoint, detail })
     : untrusted(endpoint, flaw);
@@ -82,15 +94,16 @@ function findingOfFault(endpoint: string, { cause, detail, flaw }: TransportFaul
 function findingOfFailure(
   { endpoint, kind, failure, flaw }: JudgedExchange,
   { status }: HttpReply,
-  word: OperatorWord | undefined,
+  word: string | undefined,
 ): Finding | undefined {
   const told = { endpoint, status, word };
-  const setting = settingFor(kind, status, word);
+  const setting = settingFor(kind, status, knownWord(word));
   switch (failure?.code) {
     case undefined:
       // A poll that is to be repeated has no failure, whatever kept it from its reply.
       return status >= 500 || status === 408 ? unavailable(told) : undefined;
     case 'OPERATOR_UNAVAILABLE':
+    case 'OPERATOR_TIMEOUT':
       return unavailable(told);
     case 'OPERATOR_REFUSED':
       return {
@@ -120,7 +133,6 @@ function findingOfFailure(
     // What an operator may well say, or none of its doing.
     case 'NUMBER_NOT_SERVED':
     case 'OPERATOR_RATE_LIMITED':
-    case 'OPERATOR_TIMEOUT':
     case 'CONSENT_PENDING':
     case 'RATE_LIMITED':
     case 'AUDIT_UNAVAILABLE':

@@ -11,15 +11,19 @@ import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { asAbortSignal } from '../abortListeners.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
+import { nameOnWire } from '../correlator.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
+import type { ErrorMap } from '../errorMap.ts';
 import type { Departure, Exchange, HttpReply, Post } from '../exchange.ts';
 import { knownWord } from '../operatorWords.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ReplyFlaw } from '../replyFlaw.ts';
 import { retryAfterSeconds } from '../retryAfter.ts';
+import type { CorrelatorSettings } from '../wireSettings.ts';
 import { AddressWatch } from './addressWatch.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
 import { addressSetting, findingOf } from './finding.ts';
+import type { RequestRate, Turn } from './requestRate.ts';
 import type { RetryBudget } from './retryBudget.ts';
 import type { decideRetry, ExchangeKind, RetryDecision, RetryRules } from './retryDecision.ts';
 import type { Urgency } from './bulkhead.ts';
@@ -31,11 +35,18 @@ const JITTER_MS = 200;
 export interface Guards {
   /** What the log calls the endpoint. */
   readonly name: string;
+  /** The operator's name, as in the settings. */
+  readonly operator: string;
   readonly kind: ExchangeKind;
   readonly circuit: Circuit;
   /** Shared by all endpoints of an operator. */
   readonly budget: RetryBudget;
   readonly rules: RetryRules;
+  /** Shared by all endpoints of an operator; it may be asked as often as need be where absent. */
+  readonly rate: RequestRate | undefined;
+  /** How the operator words its errors. */
+  readonly errors: ErrorMap;
+  readonly correlatorForm: CorrelatorSettings['form'];
   readonly decideRetry: typeof decideRetry;
   readonly clock: Clock;
   readonly log: Log;
@@ -85,6 +96,25 @@ interface Attempt<J> {
 
 const NOTHING_BUT_NOT_FOUND =
   'The operator has answered nothing but NOT_FOUND, over ten numbers: its address may be wrong.';
+
+/** How an exchange is found: in our log, and in the operator's where it has another name there. */
+interface ExchangeNames {
+  readonly correlator: string;
+  readonly sentAs?: string;
+}
+
+/** The request ended while it waited for its turn. */
+const HUNG_UP: Exchange = {
+  kind: 'fault',
+  fault: { cause: 'cancelled', sent: false, detail: 'the request ended' },
+};
+
+function notBegun(turn: Extract<Turn, { kind: 'not-in-time' }>): Exchange {
+  const { retryAfterSeconds: seconds } = turn;
+  const detail = 'the rate of the contract is reached';
+  const fault = { cause: 'rate', sent: false, detail, retryAfterSeconds: seconds } as const;
+  return { kind: 'fault', fault };
+}
 
 const CIRCUIT_OPEN: Exchange = {
   kind: 'fault',
@@ -181,35 +211,58 @@ export class GuardedEndpoint {
     const { about, urgency, make, judge } = request;
     const making = make();
     const post = making instanceof Promise ? await making : making;
-    const exchange = await this.#send(post, urgency);
+    const { correlator } = post;
+    const sentAs = nameOnWire(this.#guards.correlatorForm, correlator);
+    const exchange = await this.#send({ ...post, correlator: sentAs }, correlator, urgency);
     const judged = judge(exchange);
     if (judged.isUnproven === true) this.#endpoint.distrust();
-    this.#report(about, post, exchange, judged);
+    const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
+    this.#report(about, names, exchange, judged);
     const health = healthOf(exchange, judged, urgency);
     this.#reportCircuit(this.#guards.circuit.count(health, about));
     return { exchange, judged, health };
   }
 
-  #send(post: Post, urgency: Urgency): Promise<Exchange> {
-    const timeLeftMs = this.#exchangeTimeMs(urgency);
-    if (!exchangeChannel.hasSubscribers) {
-      return this.#endpoint.post(post, timeLeftMs, this.#now());
-    }
-    const message = { correlator: post.correlator, endpoint: this.#guards.name };
-    const send = () => this.#endpoint.post(post, timeLeftMs, this.#now());
-    return traced(exchangeChannel, message, send, resultOf);
+  #send(post: Post, correlator: string, urgency: Urgency): Promise<Exchange> {
+    if (!exchangeChannel.hasSubscribers) return this.#sendInTurn(post, urgency);
+    const { operator, name: endpoint } = this.#guards;
+    const message = { operator, correlator, endpoint };
+    return traced(exchangeChannel, message, () => this.#sendInTurn(post, urgency), resultOf);
   }
 
-  #report(about: PhoneNumber, { correlator }: Post, exchange: Exchange, judged: Judged): void {
-    const { name: endpoint, kind, log } = this.#guards;
+  #sendInTurn(post: Post, urgency: Urgency): Promise<Exchange> {
+    const { rate } = this.#guards;
+    const send = () => this.#endpoint.post(post, this.#exchangeTimeMs(urgency), this.#now());
+    return rate === undefined ? send() : this.#inTurn(rate, urgency, send);
+  }
+
+  /** At most half of what is left is waited for: an exchange that leaves has time for its reply. */
+  async #inTurn(
+    rate: RequestRate,
+    { deadlineMs, signal }: Urgency,
+    send: () => Promise<Exchange>,
+  ): Promise<Exchange> {
+    const { kind, clock } = this.#guards;
+    const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
+    const turn = await rate.turn(kind, { deadlineMs: halfMs, signal });
+    switch (turn.kind) {
+      case 'now':
+        return send();
+      case 'not-in-time':
+        return signal?.aborted === true ? HUNG_UP : notBegun(turn);
+    }
+  }
+
+  #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {
+    const { name: endpoint, kind, errors, log } = this.#guards;
     const { failure, flaw, isUnproven } = judged;
-    const finding = findingOf({ endpoint, kind, exchange, failure, flaw, isUnproven });
+    const finding = findingOf({ endpoint, kind, exchange, errors, failure, flaw, isUnproven });
     if (finding !== undefined) {
-      log[finding.level](finding.message, { ...finding.details, correlator });
+      log[finding.level](finding.message, { ...finding.details, ...names });
     }
     switch (exchange.kind) {
       case 'reply':
-        this.#watchAddress(about, exchange.reply, judged, correlator);
+        this.#watchAddress(about, exchange.reply, judged, names);
         return;
       case 'fault':
     }
@@ -219,30 +272,31 @@ export class GuardedEndpoint {
     about: PhoneNumber,
     reply: HttpReply,
     { failure, isUnproven }: Judged,
-    correlator: string,
+    names: ExchangeNames,
   ): void {
     if (leavesInDoubt(reply.status) || isUnproven === true) return;
-    const { name: endpoint, kind, log } = this.#guards;
-    const word = failure === undefined ? undefined : knownWord(errorWord(reply, 'code'));
+    const { name: endpoint, kind, errors, log } = this.#guards;
+    const wording = { wordIn: 'code', errors } as const;
+    const word = failure === undefined ? undefined : knownWord(errorWord(reply, wording));
     if (failure === undefined || (word !== undefined && word !== 'NOT_FOUND')) {
       this.#address.isRight();
     } else if (failure.code === 'NUMBER_NOT_SERVED' && this.#address.notFound(about)) {
       const setting = addressSetting(kind);
-      log.error(NOTHING_BUT_NOT_FOUND, { endpoint, status: reply.status, setting, correlator });
+      log.error(NOTHING_BUT_NOT_FOUND, { endpoint, status: reply.status, setting, ...names });
     }
   }
 
   #reportCircuit(switched: Switched | undefined): void {
-    const { name: endpoint, log } = this.#guards;
+    const { operator, name: endpoint, log } = this.#guards;
     switch (switched) {
       case 'opened':
-        publishCircuit({ endpoint, state: 'open' });
+        publishCircuit({ operator, endpoint, state: 'open' });
         log.warn('The circuit is open: the operator is left alone, but for one try now and then.', {
           endpoint,
         });
         return;
       case 'closed':
-        publishCircuit({ endpoint, state: 'closed' });
+        publishCircuit({ operator, endpoint, state: 'closed' });
         log.info('The circuit is closed: the operator is back.', { endpoint });
         return;
       case undefined:
@@ -325,6 +379,7 @@ function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Heal
   if (exchange === NO_TIME) return 'neither';
   switch (exchange.kind) {
     case 'fault':
+      if (exchange.fault.cause === 'rate') return 'neither';
       if (exchange.fault.cause !== 'cancelled') return 'bad';
       // Silent until the request's own deadline is silence too; a caller who hung up proves nothing.
       return signal?.reason instanceof DeadlineExceeded && exchange.fault.sent ? 'bad' : 'neither';

@@ -58,7 +58,7 @@ function byFault(
   { kind }: FinishedExchange,
   rules: RetryRules,
 ): RetryDecision {
-  if (cause === 'cancelled' || cause === 'invalid-reply') return NONE;
+  if (cause === 'cancelled' || cause === 'rate' || cause === 'invalid-reply') return NONE;
   switch (kind) {
     case 'client-credentials':
     case 'directory':

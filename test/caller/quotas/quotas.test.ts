@@ -44,11 +44,16 @@ class Counting {
     this.quotas = new Quotas(
       { ...limits, promptsPerHourAllCallers: 100, clients: new Map(), ...settings },
       counts,
+      ['first', 'second'],
     );
   }
 
-  async lookup(caller: string | Identity, number: PhoneNumber): Promise<string> {
-    return wordFor(await this.quotas.countLookup(identityOf(caller), number, Infinity));
+  async lookup(
+    caller: string | Identity,
+    number: PhoneNumber,
+    operator = 'first',
+  ): Promise<string> {
+    return wordFor(await this.quotas.countLookup(identityOf(caller), number, operator, Infinity));
   }
 
   async number(caller: string | Identity, number: PhoneNumber): Promise<string> {
@@ -61,7 +66,7 @@ class Counting {
 
   /** Counts a lookup that is not made; the returned function gives it back. */
   async unsent(caller: string, number: PhoneNumber): Promise<() => Promise<void> | void> {
-    const counted = await this.quotas.countLookup(callerNamed(caller), number, Infinity);
+    const counted = await this.quotas.countLookup(callerNamed(caller), number, 'first', Infinity);
     if (counted.kind === 'over') throw new Error(counted.over);
     return () => counted.giveBack();
   }
@@ -234,6 +239,22 @@ describe('what is left', () => {
       { quota: 'lookups', limit: 7, left: 5, resetSeconds },
     ]);
     expect(await counting.quotas.standingOf(ANONYMOUS.identity, Infinity)).toEqual([]);
+  });
+});
+
+describe('several operators', () => {
+  it('have lookups of their own, and share what counts numbers', async () => {
+    const counting = new Counting({ numbersPerHour: 1, lookupsPerHour: 2 });
+    for (const told of ['counted', 'counted']) {
+      expect(await counting.lookup('a', ALICE, 'first')).toBe(told);
+    }
+    expect(await counting.lookup('a', ALICE, 'first')).toContain('lookups');
+    expect(await counting.lookup('a', ALICE, 'second')).toBe('counted');
+    expect(await counting.lookup('a', BOB, 'second')).toContain('numbers');
+    expect(await counting.quotas.standingOf(callerNamed('a'), Infinity)).toMatchObject([
+      { quota: 'numbers', left: 0 },
+      { quota: 'lookups', left: 0 },
+    ]);
   });
 });
 

@@ -3,6 +3,7 @@ import type { LookupFailure } from '../../../src/errors.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { findingOf } from '../../../src/http/resilience/finding.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
+import { OPERATOR_DEFAULTS } from '../../../src/operator/operatorDefaults.ts';
 import { judgeDirectoryReply } from '../../../src/operator/directoryReply.ts';
 import { judgeCheck } from '../../../src/operator/responses.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../../src/tokens/tokenResponses.ts';
@@ -10,7 +11,14 @@ import { START_MS } from '../../testClock.ts';
 import { hours } from '../../values.ts';
 import { jsonReply } from '../replies.ts';
 
-const LOOKUP = { sentAtMs: START_MS, nowMs: START_MS, flow: '3-legged' } as const;
+const { reading, errors } = OPERATOR_DEFAULTS;
+const LOOKUP = {
+  sentAtMs: START_MS,
+  nowMs: START_MS,
+  flow: '3-legged',
+  reading,
+  errors,
+} as const;
 
 interface Judged {
   readonly failure?: LookupFailure;
@@ -20,7 +28,7 @@ interface Judged {
 /** Judges an exchange as its endpoint does, and finds what the log says of it, in short. */
 function told(kind: ExchangeKind, exchange: Exchange): string {
   const judged: Judged = judge(kind, exchange);
-  const finding = findingOf({ ...judged, endpoint: 'here', kind, exchange });
+  const finding = findingOf({ ...judged, endpoint: 'here', kind, exchange, errors });
   if (finding === undefined) return 'nothing';
   const { endpoint: _, ...details } = finding.details;
   const said = Object.entries(details).filter(([, value]) => value !== undefined);

@@ -66,7 +66,7 @@ async function get(path: string, headers: Record<string, string> = {}, method = 
   return { status: response.statusCode, headers: response.headers, text: await readText(response) };
 }
 
-/** Somebody who has typed their password, and whom the provider sends back. */
+/** A person who has typed the password, and whom the provider sends back. */
 async function onTheWayBack(): Promise<{ browser: HttpBrowser; callback: string }> {
   const browser = new HttpBrowser();
   await browser.signIn(stack.url, stack.people.lead, /\/callback/);
@@ -146,7 +146,7 @@ describe('signing in', () => {
 });
 
 describe('coming back from the provider', () => {
-  it('works once: the same address again signs nobody in', async () => {
+  it('works once: the same address again does not sign in', async () => {
     const { browser, callback } = await onTheWayBack();
     const before = new HttpBrowser();
     for (const [name, value] of browser.cookies) before.cookies.set(name, value);
@@ -164,13 +164,13 @@ describe('coming back from the provider', () => {
     ['without a code', changing('code', undefined), { keepsCookies: true }],
     ['from another issuer', changing('iss', 'https://evil.example'), { keepsCookies: true }],
     ['with an error', changing('error', 'access_denied'), { keepsCookies: true }],
-  ])('%s signs nobody in', async (_, change, { keepsCookies }) => {
+  ])('%s does not sign in', async (_, change, { keepsCookies }) => {
     const { browser, callback } = await onTheWayBack();
     const victim = keepsCookies ? browser : new HttpBrowser();
     await expectRefused(victim, change(new URL(callback)).href);
   });
 
-  it('with a cookie of one’s own making signs nobody in', async () => {
+  it('with a forged cookie does not sign in', async () => {
     const { browser, callback } = await onTheWayBack();
     const sealed = browser.cookies.get('desk-sign-in') ?? '';
     const flipped = `${sealed.slice(0, 20)}${sealed[20] === 'A' ? 'B' : 'A'}${sealed.slice(21)}`;
@@ -180,7 +180,7 @@ describe('coming back from the provider', () => {
     }
   });
 
-  it('with one’s own code in another’s browser signs them in as nobody', async () => {
+  it('with the code of another sign-in does not sign in', async () => {
     const attacker = await onTheWayBack();
     const victim = await onTheWayBack();
     const code = new URL(attacker.callback).searchParams.get('code') ?? '';
@@ -293,7 +293,7 @@ describe('what a person may ask', () => {
 });
 
 describe('the purpose', () => {
-  it('is chosen, and goes on record', async () => {
+  it('is chosen, and stands in the audit log', async () => {
     const linesBefore = audited().length;
     await lead.ask(['+447700900007'], { headers: { 'x-purpose': 'account-recovery' } });
     const lines = auditedSince(linesBefore);

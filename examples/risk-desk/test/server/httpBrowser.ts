@@ -102,7 +102,7 @@ export class HttpBrowser {
   }
 }
 
-/** Somebody who has signed in, and asks as the page does. */
+/** A person who has signed in, and asks as the page does. */
 export class SignedIn {
   readonly browser: HttpBrowser;
   readonly session: SessionTold;

@@ -66,7 +66,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('has an id and a token that are nobody else’s', () => {
+  it('has an id and a token of its own', () => {
     const { sessions, ids } = started(new Clock(), 2);
     expect(new Set(ids).size).toBe(2);
     const [one, other] = ids.map((id) => sessions.find(id));

@@ -1,0 +1,102 @@
+/** A metric: what Prometheus knows of it, and what dashboards and rules are made from. */
+export interface MetricDefinition {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** One sentence, for people. */
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds, in seconds. */
+  readonly buckets?: readonly number[];
+}
+
+const OPERATOR_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+const REQUEST_SECONDS = [0.005, ...OPERATOR_SECONDS, 30] as const;
+const CONSENT_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
+
+/**
+ * All metrics of the service. A label is the name of an operator or of a trusted document (both from the
+ * settings), or one of a list in this program: never what a caller or an operator wrote.
+ */
+export const METRICS = {
+  requests: {
+    name: 'sim_swap_requests_total',
+    type: 'counter',
+    help: 'Requests to /graphql by trusted document (other for the rest) and code: ok, or the first error code of the reply.',
+    labels: ['document', 'code'],
+  },
+  requestSeconds: {
+    name: 'sim_swap_request_duration_seconds',
+    type: 'histogram',
+    help: 'How long requests to /graphql take until their answer is ready.',
+    labels: ['document'],
+    buckets: REQUEST_SECONDS,
+  },
+  answers: {
+    name: 'sim_swap_answers_total',
+    type: 'counter',
+    help: 'Fields about a number by what they came to: answered, or a code.',
+    labels: ['outcome'],
+  },
+  repeatedQuestions: {
+    name: 'sim_swap_repeated_questions_total',
+    type: 'counter',
+    help: 'Fields that asked what another field of the same operation had asked.',
+    labels: [],
+  },
+  answersWithoutLookup: {
+    name: 'sim_swap_answers_without_lookup_total',
+    type: 'counter',
+    help: 'Facts told without a lookup: shared with a request at the same time, or kept from an earlier one.',
+    labels: ['operator', 'how'],
+  },
+  lookups: {
+    name: 'sim_swap_lookups_total',
+    type: 'counter',
+    help: 'Lookups by operator, operation and what they came to.',
+    labels: ['operator', 'operation', 'outcome'],
+  },
+  lookupAttempts: {
+    name: 'sim_swap_lookup_attempts_total',
+    type: 'counter',
+    help: 'Exchanges of lookups that may have reached the operator: what its invoice is held against.',
+    labels: ['operator', 'operation'],
+  },
+  lookupPrice: {
+    name: 'sim_swap_lookup_price_total',
+    type: 'counter',
+    help: 'What the attempts cost by the prices of the settings, in the currency of the label.',
+    labels: ['operator', 'operation', 'currency'],
+  },
+  prompts: {
+    name: 'sim_swap_prompts_total',
+    type: 'counter',
+    help: 'Prompts to owners of numbers by operator and what they came to.',
+    labels: ['operator', 'outcome'],
+  },
+  denied: {
+    name: 'sim_swap_denied_total',
+    type: 'counter',
+    help: 'Lookups and prompts that were not made: a quota is used up, or the audit log cannot be written.',
+    labels: ['operator', 'event', 'code'],
+  },
+  consentWaitSeconds: {
+    name: 'sim_swap_consent_wait_seconds',
+    type: 'histogram',
+    help: 'How long requests wait for the consent of an owner, by what came of it.',
+    labels: ['operator', 'outcome'],
+    buckets: CONSENT_SECONDS,
+  },
+  exchangeSeconds: {
+    name: 'sim_swap_operator_exchange_duration_seconds',
+    type: 'histogram',
+    help: 'How long exchanges with operators take, by endpoint and outcome: a class of status, or what broke.',
+    labels: ['operator', 'endpoint', 'outcome'],
+    buckets: OPERATOR_SECONDS,
+  },
+  circuitOpen: {
+    name: 'sim_swap_circuit_open',
+    type: 'gauge',
+    help: '1 while the circuit of an endpoint is open: the operator is left alone.',
+    labels: ['operator', 'endpoint'],
+  },
+} as const satisfies Readonly<Record<string, MetricDefinition>>;

@@ -1,0 +1,209 @@
+import type { TracingChannelSubscribers } from 'node:diagnostics_channel';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import {
+  circuitChannel,
+  consentChannel,
+  exchangeChannel,
+  type Broken,
+  type CircuitMessage,
+  type ConsentMessage,
+  type ExchangeMessage,
+  type ExchangeResult,
+} from '../diagnostics.ts';
+import type { Operation } from '../domain/question.ts';
+import type { Price } from '../domain/price.ts';
+import type { Asked, Ending } from '../lookups/admission.ts';
+import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
+import type { RequestReport } from '../requestRecord.ts';
+import { METRICS, type MetricDefinition } from './definitions.ts';
+
+const MICROS = 1_000_000;
+
+/** What the metrics are made of. */
+export interface MetricsParts {
+  /** What an operator bills; `undefined` where it is not set. */
+  priceOf(operator: string): Price | undefined;
+  monotonicMs(): number;
+}
+
+type Subscribers<Message extends object> = TracingChannelSubscribers<Message>;
+
+const NOTHING = {
+  start: ignore,
+  end: ignore,
+  asyncStart: ignore,
+  asyncEnd: ignore,
+  error: ignore,
+};
+
+function ignore(): void {}
+
+/** Counts what the service does, for Prometheus. It listens from its making until it is closed. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #parts: MetricsParts;
+  readonly #requests = this.#counter(METRICS.requests);
+  readonly #requestSeconds = this.#histogram(METRICS.requestSeconds);
+  readonly #answers = this.#counter(METRICS.answers);
+  readonly #repeatedQuestions = this.#counter(METRICS.repeatedQuestions);
+  readonly #answersWithoutLookup = this.#counter(METRICS.answersWithoutLookup);
+  readonly #lookups = this.#counter(METRICS.lookups);
+  readonly #lookupAttempts = this.#counter(METRICS.lookupAttempts);
+  readonly #lookupPrice = this.#counter(METRICS.lookupPrice);
+  readonly #prompts = this.#counter(METRICS.prompts);
+  readonly #denied = this.#counter(METRICS.denied);
+  readonly #consentWaitSeconds = this.#histogram(METRICS.consentWaitSeconds);
+  readonly #exchangeSeconds = this.#histogram(METRICS.exchangeSeconds);
+  readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
+  readonly #startedAtMs = new WeakMap<object, number>();
+  readonly #exchanges: Subscribers<ExchangeMessage> = {
+    ...NOTHING,
+    start: (message) => this.#start(message),
+    asyncEnd: (message) => this.#exchanged(message),
+  };
+  readonly #consents: Subscribers<ConsentMessage> = {
+    ...NOTHING,
+    start: (message) => this.#start(message),
+    asyncEnd: (message) => this.#waited(message),
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
+  readonly #circuits = (message: unknown): void => this.#switched(message as CircuitMessage);
+
+  constructor(parts: MetricsParts) {
+    this.#parts = parts;
+    collectDefaultMetrics({ register: this.#registry });
+    exchangeChannel.subscribe(this.#exchanges);
+    consentChannel.subscribe(this.#consents);
+    circuitChannel.subscribe(this.#circuits);
+  }
+
+  /** Everything, in Prometheus' text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  close(): void {
+    exchangeChannel.unsubscribe(this.#exchanges);
+    consentChannel.unsubscribe(this.#consents);
+    circuitChannel.unsubscribe(this.#circuits);
+    this.#registry.clear();
+  }
+
+  requestAnswered({
+    document = 'other',
+    codes,
+    answers,
+    repeatedQuestions,
+    tookMs,
+  }: RequestReport): void {
+    const [code = 'ok'] = codes.keys();
+    this.#requests.inc({ document, code });
+    this.#requestSeconds.observe({ document }, tookMs / 1000);
+    for (const [outcome, count] of answers) this.#answers.inc({ outcome }, count);
+    if (repeatedQuestions > 0) this.#repeatedQuestions.inc(repeatedQuestions);
+  }
+
+  /** Told of what is asked of operators: the bill, and what was saved of it. */
+  get observer(): AdmissionObserver {
+    return {
+      ended: (operator, asked, ending) => this.#ended(operator, asked, ending),
+      denied: (operator, { event }, { code }) => this.#denied.inc({ operator, event, code }),
+      heard: (operator, { how }) => this.#answersWithoutLookup.inc({ operator, how }),
+    };
+  }
+
+  #ended(operator: string, asked: Asked, { outcome, attempts }: Ending): void {
+    switch (asked.event) {
+      case 'lookup':
+        this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);
+        return;
+      case 'consent-request':
+        this.#prompts.inc({ operator, outcome });
+        return;
+      case 'consent-status':
+        return;
+    }
+  }
+
+  #lookedUp(operator: string, operation: Operation, outcome: string, attempts: number): void {
+    this.#lookups.inc({ operator, operation, outcome });
+    if (attempts === 0) return;
+    this.#lookupAttempts.inc({ operator, operation }, attempts);
+    const price = this.#parts.priceOf(operator);
+    if (price === undefined) return;
+    const { currency, microsPerLookup } = price;
+    const amount = (attempts * microsPerLookup[operation]) / MICROS;
+    this.#lookupPrice.inc({ operator, operation, currency }, amount);
+  }
+
+  #start(message: object): void {
+    this.#startedAtMs.set(message, this.#parts.monotonicMs());
+  }
+
+  #secondsSince(message: object): number {
+    const startedAtMs = this.#startedAtMs.get(message) ?? this.#parts.monotonicMs();
+    return (this.#parts.monotonicMs() - startedAtMs) / 1000;
+  }
+
+  #exchanged(message: ExchangeMessage): void {
+    const { operator, endpoint, result } = message;
+    const outcome = result === undefined ? 'broken' : outcomeOf(result);
+    this.#exchangeSeconds.observe({ operator, endpoint, outcome }, this.#secondsSince(message));
+  }
+
+  #waited(message: ConsentMessage): void {
+    const { operator, result } = message;
+    const outcome = result?.outcome ?? 'broken';
+    this.#consentWaitSeconds.observe({ operator, outcome }, this.#secondsSince(message));
+  }
+
+  #switched({ operator, endpoint, state }: CircuitMessage): void {
+    this.#circuitOpen.set({ operator, endpoint }, state === 'open' ? 1 : 0);
+  }
+
+  #counter<Label extends string>(
+    definition: MetricDefinition & { readonly labels: readonly Label[] },
+  ) {
+    return new Counter<Label>(this.#configuration(definition));
+  }
+
+  #gauge<Label extends string>(
+    definition: MetricDefinition & { readonly labels: readonly Label[] },
+  ) {
+    return new Gauge<Label>(this.#configuration(definition));
+  }
+
+  #histogram<Label extends string>(
+    definition: MetricDefinition & { readonly labels: readonly Label[] },
+  ) {
+    const { buckets = [] } = definition;
+    return new Histogram<Label>({ ...this.#configuration(definition), buckets: [...buckets] });
+  }
+
+  #configuration<Label extends string>({
+    name,
+    help,
+    labels,
+  }: MetricDefinition & { readonly labels: readonly Label[] }) {
+    return { name, help, labelNames: [...labels], registers: [this.#registry] };
+  }
+}
+
+/** A class of status, or what broke. Pure. */
+function outcomeOf(result: ExchangeResult | Broken): string {
+  switch (result.outcome) {
+    case 'replied':
+      return `${Math.floor(result.status / 100)}xx`;
+    case 'connection':
+    case 'timeout':
+    case 'cancelled':
+    case 'rate':
+    case 'invalid-reply':
+    case 'broken':
+      return result.outcome;
+  }
+}

@@ -1,0 +1,138 @@
+import { auditHash } from './caller/audit/auditHash.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Identity } from './domain/asker.ts';
+import type { Reply } from './graphql/reply.ts';
+import type { Correlator } from './http/correlator.ts';
+import type { Log, LogDetails } from './log.ts';
+import type { AdmissionObserver } from './lookups/observedAdmissions.ts';
+import { Metrics } from './metrics/metrics.ts';
+import { MetricsServer } from './metrics/metricsServer.ts';
+import type { OperatorSettings } from './operator/operatorSettings.ts';
+import type { RequestReport } from './requestRecord.ts';
+
+/** What is looked in with. */
+export interface ObservationParts {
+  readonly config: Pick<Config, 'metricsPort' | 'listen' | 'audit'>;
+  readonly operators: readonly OperatorSettings[];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where a line for each request goes; there are none where absent. */
+  readonly requestLog?: Log;
+}
+
+/** Everything that tells those who run the service what it does. */
+export interface Observation {
+  readonly observers: readonly AdmissionObserver[];
+  readonly onAnswered: (report: RequestReport) => void;
+  /** On the port of the service itself. */
+  readonly metrics: (() => Promise<Reply>) | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** Counts, where Prometheus is to scrape, and writes a line for each request. Rejects when the port is taken. */
+export async function openObservation(parts: ObservationParts): Promise<Observation> {
+  const { config, operators, clock } = parts;
+  const requestLines = parts.requestLog === undefined ? undefined : requestLinesOf(parts);
+  const { metricsPort, listen } = config;
+  if (metricsPort === undefined) {
+    return {
+      observers: requestLines === undefined ? [] : [requestLines.observer],
+      onAnswered: (report) => requestLines?.write(report),
+      metrics: undefined,
+      close: () => Promise.resolve(),
+    };
+  }
+  const prices = new Map(operators.map(({ name, price }) => [name, price]));
+  const metrics = new Metrics({
+    priceOf: (operator) => prices.get(operator),
+    monotonicMs: () => clock.monotonicMs(),
+  });
+  const isMain = metricsPort !== 0 && metricsPort === listen.port;
+  const server = isMain ? undefined : await serve(metrics, parts, metricsPort);
+  return {
+    observers: [metrics.observer, ...(requestLines === undefined ? [] : [requestLines.observer])],
+    onAnswered(report) {
+      metrics.requestAnswered(report);
+      requestLines?.write(report);
+    },
+    metrics: isMain ? () => scraped(metrics) : undefined,
+    async close() {
+      await server?.close();
+      metrics.close();
+    },
+  };
+}
+
+async function serve(
+  metrics: Metrics,
+  { config, log }: ObservationParts,
+  port: number,
+): Promise<MetricsServer> {
+  const server = new MetricsServer(metrics);
+  const listening = await server.listen(config.listen.host, port);
+  log.info('metrics', { host: config.listen.host, port: listening });
+  return server;
+}
+
+async function scraped(metrics: Metrics): Promise<Reply> {
+  return {
+    status: 200,
+    headers: { 'content-type': metrics.contentType },
+    body: await metrics.text(),
+  };
+}
+
+/** Writes the lines of requests. */
+interface RequestLines {
+  readonly observer: AdmissionObserver;
+  write(report: RequestReport): void;
+}
+
+function requestLinesOf({ config, requestLog }: ObservationParts): RequestLines {
+  const lookups = new WeakMap<Correlator, number>();
+  return {
+    observer: {
+      ended(_operator, { event, request }) {
+        if (event !== 'lookup') return;
+        lookups.set(request.correlator, (lookups.get(request.correlator) ?? 0) + 1);
+      },
+    },
+    write(report) {
+      const details = detailsOf(report, lookups.get(report.correlator) ?? 0, config.audit?.keys[0]);
+      requestLog?.info('request', details);
+    },
+  };
+}
+
+function detailsOf(
+  { correlator, caller, document, status, tookMs, codes }: RequestReport,
+  lookups: number,
+  auditKey: string | undefined,
+): LogDetails {
+  return {
+    status,
+    document: document ?? 'other',
+    codes: codes.size === 0 ? undefined : textOf(codes),
+    lookups,
+    ms: Math.round(tookMs * 10) / 10,
+    caller: callerOf(caller, auditKey),
+    correlator: correlator.name,
+  };
+}
+
+function textOf(codes: ReadonlyMap<string, number>): string {
+  return Array.from(codes, ([code, count]) => (count === 1 ? code : `${code}×${count}`)).join(' ');
+}
+
+/** As in the audit log, so that a caller's lines can be found there; cut short, since a line is for people. */
+function callerOf(caller: Identity | undefined, auditKey: string | undefined): string | undefined {
+  switch (caller?.kind) {
+    case undefined:
+      return undefined;
+    case 'anonymous':
+      return 'anonymous';
+    case 'token':
+      return auditKey === undefined ? undefined : auditHash(auditKey, caller.subject).slice(0, 16);
+  }
+}

@@ -1,0 +1,50 @@
+import { fillTemplate } from '../domain/numberTemplate.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { ClientCredentialsGrant, TokenRequestMember } from './authorizationSettings.ts';
+
+/** What a request to the authorization server carries, encoded, beside the proof of who sends it. */
+export interface AuthorizationRequest {
+  readonly form: string;
+  /** Of the URL. */
+  readonly query?: string;
+}
+
+/**
+ * Writes requests of the client_credentials grant (RFC 6749 §4.4.2) for one scope; all but the number is
+ * encoded once. An empty scope is left out. Pure.
+ */
+export function clientCredentialsRequest(
+  { username, inQuery }: ClientCredentialsGrant,
+  scope: string,
+): (number: PhoneNumber) => AuthorizationRequest {
+  const members: Readonly<Partial<Record<TokenRequestMember, string>>> = {
+    grant_type: 'client_credentials',
+    ...(scope === '' ? {} : { scope }),
+  };
+  const isInQuery = (name: string): boolean => inQuery.some((one) => one === name);
+  const query = encodeForm(only(members, isInQuery));
+  const form = encodeForm(only(members, (name) => !isInQuery(name)));
+  return (number) => ({
+    form:
+      username === undefined
+        ? form
+        : joinForms(form, `username=${encodeURIComponent(fillTemplate(username, number))}`),
+    query,
+  });
+}
+
+type Form = Readonly<Record<string, string>>;
+
+function only(members: Form, isWanted: (name: string) => boolean): Form {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => isWanted(name)));
+}
+
+/** RFC 6749 appendix B. Pure. */
+export function encodeForm(members: Form): string {
+  return new URLSearchParams(members).toString();
+}
+
+/** Encoded forms as one; those that are empty leave nothing behind. Pure. */
+export function joinForms(...forms: readonly string[]): string {
+  return forms.filter((form) => form !== '').join('&');
+}

@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AuditLog } from '../../src/caller/audit/auditLog.ts';
+import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import { CallerAdmissions } from '../../src/caller/callerAdmission.ts';
+import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
+import { Quotas } from '../../src/caller/quotas/quotas.ts';
+import { readConfig } from '../../src/config.ts';
+import type { TokenUse } from '../../src/tokens/authorizationSettings.ts';
+import { answerJson } from '../http/recordingServer.ts';
+import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
+import { silentLog } from '../silentLog.ts';
+import { TestClock } from '../testClock.ts';
+import { WiredOperator } from '../wiredOperator.ts';
+import { line } from './askedSimSwaps.ts';
+
+const ONE_SCOPE = {
+  operations: { 'retrieve-date': 'sim-swap', check: 'sim-swap' },
+  openid: false,
+  joinedBy: ' ',
+} as const;
+
+let clock: TestClock;
+let operator: WiredOperator;
+let lines: AuditEntry[];
+beforeEach(async () => {
+  clock = new TestClock();
+  lines = [];
+  operator = await WiredOperator.start({
+    lookUp: (received, response) => {
+      const { maxAge } = JSON.parse(received.body) as { maxAge?: number };
+      const told = maxAge === undefined ? { latestSimChange: null } : { swapped: maxAge >= 100 };
+      answerJson(received, response, told);
+    },
+  });
+});
+afterEach(async () => {
+  await operator[Symbol.asyncDispose]();
+});
+
+function asking(
+  use: TokenUse = 'per-number',
+  scopes: object = { scopes: ONE_SCOPE },
+  lookupsPerHour = 100,
+) {
+  const admissions = new CallerAdmissions({
+    quotas: new Quotas({ ...readConfig({}).quotas, lookupsPerHour }, new MemoryCounts(clock), [
+      'one',
+    ]),
+    audit: { auditLog: new AuditLog({ append: recordLines }, clock), key: 'a-key' },
+    clock,
+    log: silentLog,
+  });
+  const settings = operatorNamed(
+    'one',
+    operator.url,
+    {
+      prefixes: ['default'],
+      tokens: { use, marginSeconds: 5, defaultLifetimeSeconds: 60 },
+      ...scopes,
+    },
+    { OPERATOR_FLOW: '3-legged' },
+  );
+  return new SeveralOperators([settings], { clock, admissions });
+}
+
+function recordLines(text: string): Promise<void> {
+  for (const one of text.trim().split('\n')) lines.push(JSON.parse(one) as AuditEntry);
+  return Promise.resolve();
+}
+
+/** What reached the operator: prompts, tokens, lookups. */
+function reached(): readonly number[] {
+  return [operator.count('prompts'), operator.count('tokens'), operator.count('lookups')];
+}
+
+describe('the token of a consent', () => {
+  it.each<[TokenUse, readonly number[]]>([
+    ['once', [3, 3, 3]],
+    ['per-number', [1, 1, 3]],
+    // A consent is about one number, whatever the settings say.
+    ['any-number', [1, 1, 3]],
+  ])('%s: the date and three windows', async (use, prompts) => {
+    await using several = asking(use);
+    const loader = several.request();
+    const answers = await Promise.all([
+      date(loader, line(1)),
+      window(loader, line(1), 24),
+      window(loader, line(1), 72),
+      window(loader, line(1), 240),
+    ]);
+    expect(answers).toEqual([null, false, false, true]);
+    expect(reached()).toEqual(prompts);
+  });
+
+  it('serves one number', async () => {
+    await using several = asking('any-number');
+    await window(several.request(), line(1));
+    await window(several.request(), line(2));
+    expect(reached()).toEqual([2, 2, 2]);
+  });
+
+  it('serves one operation where each has a scope of its own', async () => {
+    await using several = asking('per-number', {});
+    const loader = several.request();
+    await Promise.all([
+      date(loader, line(1)),
+      window(loader, line(1), 72),
+      window(loader, line(1)),
+    ]);
+    expect(reached()).toEqual([2, 2, 3]);
+  });
+
+  it('serves its caller alone: for another one the owner is asked', async () => {
+    await using several = asking();
+    await window(several.request('one'), line(1));
+    await window(several.request('two'), line(1));
+    expect(reached()).toEqual([2, 2, 2]);
+  });
+
+  it('serves further requests until its margin, and no longer', async () => {
+    await using several = asking();
+    await window(several.request(), line(1), 240);
+    await clock.advance(54_000);
+    expect(await window(several.request(), line(1), 24)).toBe(false);
+    expect(reached()).toEqual([1, 1, 2]);
+    await clock.advance(1_000);
+    expect(await window(several.request(), line(1), 12)).toBe(false);
+    expect(reached()).toEqual([2, 2, 3]);
+  });
+
+  it('is counted and audited: further lookups count by themselves, under the consent they have', async () => {
+    await using several = asking('per-number', { scopes: ONE_SCOPE }, 2);
+    const loader = several.request();
+    await Promise.all([
+      window(loader, line(1), 24),
+      window(loader, line(1), 72),
+      window(loader, line(1)),
+    ]);
+    expect(await window(several.request(), line(1), 48)).toBe('RATE_LIMITED');
+    const asked = lines.filter(({ audit }) => audit === 'before');
+    expect(asked.map(({ event }) => event)).toEqual(['consent-request', 'lookup', 'lookup']);
+    expect(new Set(asked.map(({ consentId }) => consentId)).size).toBe(1);
+  });
+});
+
+describe('a token of a consent that is refused with 401', () => {
+  it('prompts nobody: it is told until the operator may be asked anew', async () => {
+    await using several = asking();
+    await window(several.request(), line(1), 240);
+    operator.script = {
+      lookUp: (received, response) =>
+        answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
+    };
+    expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_REFUSED');
+    expect(reached()).toEqual([1, 1, 2]);
+    expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_REFUSED');
+    expect(reached()).toEqual([1, 1, 2]);
+
+    operator.script = {};
+    await clock.advance(60_000);
+    expect(await window(several.request(), line(1), 24)).toBe(false);
+    expect(reached()).toEqual([2, 2, 3]);
+  });
+
+  it('at its first lookup is not kept', async () => {
+    operator.script = {
+      lookUp: (received, response) =>
+        answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),
+    };
+    await using several = asking();
+    expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_REFUSED');
+    expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_REFUSED');
+    expect(reached()).toEqual([1, 1, 1]);
+  });
+});
+
+it('a lookup that fails does not end the consent', async () => {
+  await using several = asking();
+  await window(several.request(), line(1), 240);
+  operator.script = {
+    lookUp: (received, response) => answerJson(received, response, {}, 503),
+  };
+  expect(await window(several.request(), line(1), 24)).toBe('OPERATOR_UNAVAILABLE');
+  operator.script = {};
+  expect(await window(several.request(), line(1), 24)).toBe(false);
+  expect(reached()).toEqual([1, 1, 3]);
+});

@@ -1,0 +1,239 @@
+import { setMaxListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { AuditLog } from '../../src/caller/audit/auditLog.ts';
+import type { AuditEntry } from '../../src/caller/audit/entry.ts';
+import { CallerAdmissions } from '../../src/caller/callerAdmission.ts';
+import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
+import { Quotas } from '../../src/caller/quotas/quotas.ts';
+import { readConfig } from '../../src/config.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { startServer } from '../../src/server.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { answerJson, deadUrl, type Answer } from '../http/recordingServer.ts';
+import { logInto, type GraphqlReply } from '../service.ts';
+import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
+import { TestClock } from '../testClock.ts';
+import { WiredOperator } from '../wiredOperator.ts';
+
+/** Numbers of the three operators; those of the bad one begin with +447700901. */
+const BAD = '+447700901';
+const WELL = '+447700902';
+const OTHER = '+447700903';
+
+function numbersOf(prefix: string, count: number): PhoneNumber[] {
+  return Array.from(
+    { length: count },
+    (_, index) => `${prefix}${String(index).padStart(2, '0')}` as PhoneNumber,
+  );
+}
+
+let bad: WiredOperator;
+let well: WiredOperator;
+let other: WiredOperator;
+beforeEach(async () => {
+  [bad, well, other] = await Promise.all([
+    WiredOperator.start(),
+    WiredOperator.start(),
+    WiredOperator.start({
+      lookUp: (received, response) => {
+        const isCheck = received.path.endsWith('/check');
+        answerJson(received, response, isCheck ? { swapped: true } : { latestSimChange: null });
+      },
+    }),
+  ]);
+});
+afterEach(async () => {
+  await Promise.all([bad, well, other].map((one) => one[Symbol.asyncDispose]()));
+});
+
+/** Three operators, in two flows and three rules for their tokens. */
+function settings(badUrl = bad.url) {
+  const kept = { marginSeconds: 5, defaultLifetimeSeconds: 60 };
+  return [
+    operatorNamed('bad', badUrl, { prefixes: [BAD] }),
+    operatorNamed('well', well.url, {
+      prefixes: [WELL],
+      flow: '2-legged',
+      grant: { type: 'client_credentials', inQuery: [] },
+      tokens: { use: 'any-number', ...kept },
+    }),
+    operatorNamed(
+      'other',
+      other.url,
+      { prefixes: [OTHER], tokens: { use: 'per-number', ...kept } },
+      { OPERATOR_FLOW: '3-legged' },
+    ),
+  ];
+}
+
+const hang: Answer = () => undefined;
+const limit: Answer = (received, response) =>
+  answerJson(received, response, { code: 'TOO_MANY_REQUESTS' }, 429);
+const fail: Answer = (received, response) => answerJson(received, response, {}, 503);
+
+describe('with one operator of three that', () => {
+  it.each<[string, Answer]>([
+    ['hangs', hang],
+    ['is at its limit', limit],
+    ['fails', fail],
+  ])('%s, the others answer a batch as if they were alone', async (_, script) => {
+    bad.script = { token: script };
+    // It stands still: what waits for the bad one waits for ever.
+    const clock = new TestClock();
+    await using several = new SeveralOperators(settings(), { clock });
+    const hangingUp = new AbortController();
+    const loader = several.request('caller', hangingUp.signal);
+    const waiting = numbersOf(BAD, 30).map((number) => window(loader, number));
+    const answers = await Promise.all([
+      ...numbersOf(WELL, 30).map((number) => window(loader, number)),
+      ...numbersOf(OTHER, 30).map((number) => window(loader, number)),
+    ]);
+    expect(answers).toEqual([...Array<boolean>(30).fill(false), ...Array<boolean>(30).fill(true)]);
+    expect([well.lookups.length, other.lookups.length]).toEqual([30, 30]);
+    expect([well.count('tokens'), other.count('prompts')]).toEqual([1, 30]);
+
+    hangingUp.abort();
+    const failures = await Promise.all(waiting);
+    expect(failures.every((code) => String(code).startsWith('OPERATOR_'))).toBe(true);
+  });
+
+  it('is dead, its circuit opens and theirs do not; nobody else’s retries are used up', async () => {
+    const clock = new TestClock();
+    const logged: string[] = [];
+    await using several = new SeveralOperators(settings(await deadUrl()), {
+      clock,
+      log: logInto(logged),
+    });
+    for (const number of numbersOf(BAD, 30)) {
+      const asked = window(several.request(), number);
+      await clock.advance(1_000);
+      expect(await asked).toBe('OPERATOR_UNAVAILABLE');
+    }
+    const circuits = logged.filter((one) => one.includes('circuit is open'));
+    expect(circuits).toHaveLength(1);
+    expect(circuits[0]).toContain('"operator":"bad"');
+
+    // One 503 each, which the retry budget of each operator of its own smooths over.
+    let isFirst = true;
+    well.script = {
+      token: (received, response) => {
+        if (isFirst) answerJson(received, response, {}, 503);
+        else {
+          const access_token = 'token-of-well';
+          answerJson(received, response, { access_token, token_type: 'Bearer', expires_in: 60 });
+        }
+        isFirst = false;
+      },
+    };
+    const asked = window(several.request(), numbersOf(WELL, 1)[0] ?? (WELL as PhoneNumber));
+    while (well.count('tokens') < 2) await clock.advance(10);
+    expect(await asked).toBe(false);
+  });
+
+  it('has all its permits taken, the others’ lookups find theirs', async () => {
+    bad.script = { token: hang };
+    const limits = { timeoutMs: 60_000, connections: 2, permits: 2 };
+    const narrow = settings().map((one) => ({ ...one, limits }));
+    await using several = new SeveralOperators(narrow, { clock: new TestClock() });
+    const hangingUp = new AbortController();
+    const loader = several.request('caller', hangingUp.signal);
+    const waiting = numbersOf(BAD, 20).map((number) => window(loader, number));
+    const answers = await Promise.all(numbersOf(WELL, 20).map((number) => window(loader, number)));
+    expect(answers).toEqual(Array<boolean>(20).fill(false));
+    hangingUp.abort();
+    await Promise.all(waiting);
+  });
+});
+
+it('a request over ten operators listens to its signal without a warning', async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', onWarning);
+  const operators = Array.from({ length: 10 }, (_, index) =>
+    operatorNamed(`operator-${index}`, well.url, { prefixes: [`+44770090${index}`] }),
+  );
+  await using several = new SeveralOperators(operators);
+  const { signal } = new AbortController();
+  setMaxListeners(10, signal);
+  const loader = several.request('caller', signal);
+  const numbers = operators.map(({ prefixes }) => `${prefixes[0] ?? ''}01` as PhoneNumber);
+  await Promise.all(numbers.map((number) => window(loader, number)));
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
+});
+
+describe('the name of the operator that fails', () => {
+  it('stands in the log and in the audit line, and not in what clients read', async () => {
+    bad.script = { token: fail };
+    const logged: string[] = [];
+    const config = readConfig({ PORT: '0', ROLE: 'bff' });
+    const server = await startServer({
+      config: { ...config, drainGraceMs: 0 },
+      operators: settings().map((one) =>
+        one.name === 'bad' ? { ...one, name: 'doomed-net' } : one,
+      ),
+      clock: systemClock,
+      log: logInto(logged),
+    });
+    const response = await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: `{ phoneNumbers(e164s: ["${BAD}00", "${WELL}00", "${OTHER}00", "+10000000"]) { e164 simSwappedWithin } }`,
+      }),
+    });
+    const text = await response.text();
+    await server.stop();
+
+    const { data, errors } = JSON.parse(text) as GraphqlReply;
+    expect(data).toEqual({
+      phoneNumbers: [
+        { e164: `${BAD}00`, simSwappedWithin: null },
+        { e164: `${WELL}00`, simSwappedWithin: false },
+        { e164: `${OTHER}00`, simSwappedWithin: true },
+        { e164: '+10000000', simSwappedWithin: null },
+      ],
+    });
+    const codes = errors?.map(({ path, extensions }) => `${path?.[1]} ${extensions?.code}`);
+    expect(codes?.toSorted()).toEqual(['0 OPERATOR_UNAVAILABLE', '3 NUMBER_NOT_SERVED']);
+    expect(text).not.toContain('doomed');
+    expect(JSON.stringify([...response.headers])).not.toContain('doomed');
+    expect(logged.filter((one) => one.includes('"operator":"doomed-net"'))).not.toEqual([]);
+  });
+
+  it('stands in its audit lines alone', async () => {
+    bad.script = { token: limit };
+    const lines: AuditEntry[] = [];
+    const append = (text: string): Promise<void> => {
+      for (const one of text.trim().split('\n')) lines.push(JSON.parse(one) as AuditEntry);
+      return Promise.resolve();
+    };
+    const admissions = new CallerAdmissions({
+      quotas: new Quotas(readConfig({}).quotas, new MemoryCounts(systemClock), []),
+      audit: { auditLog: new AuditLog({ append }, systemClock), key: 'a-key' },
+      clock: systemClock,
+      log: logInto([]),
+    });
+    await using several = new SeveralOperators(settings(), { admissions });
+    const loader = several.request();
+    await Promise.all([
+      window(loader, `${BAD}00` as PhoneNumber),
+      window(loader, `${WELL}00` as PhoneNumber),
+      date(loader, `${OTHER}00` as PhoneNumber),
+    ]);
+    const after = lines.filter(({ audit }) => audit === 'after');
+    expect(after.map(({ operator, outcome }) => `${operator}: ${outcome}`).toSorted()).toEqual([
+      'bad: OPERATOR_RATE_LIMITED',
+      'other: answered',
+      'other: asked',
+      'well: answered',
+    ]);
+  });
+});
+
+it('a number that no operator serves reaches none of them', async () => {
+  await using several = new SeveralOperators(settings());
+  expect(await window(several.request(), '+10000000' as PhoneNumber)).toBe('NUMBER_NOT_SERVED');
+  expect([...bad.received, ...well.received, ...other.received]).toEqual([]);
+});

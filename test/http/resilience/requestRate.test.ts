@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  mayBeginAtMs,
+  rateLimitOf,
+  RequestRate,
+  type RateLimit,
+  type Turn,
+} from '../../../src/http/resilience/requestRate.ts';
+import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
+import { settled, TestClock } from '../../testClock.ts';
+
+describe('the limit of a contract', () => {
+  it.each<[number, RateLimit]>([
+    [5, { exchanges: 5, spanMs: 1000 }],
+    [1, { exchanges: 1, spanMs: 1000 }],
+    [0.5, { exchanges: 1, spanMs: 2000 }],
+    [2.5, { exchanges: 2, spanMs: 800 }],
+  ])('%d a second is %j', (requestsPerSecond, limit) => {
+    expect(rateLimitOf(requestsPerSecond)).toEqual(limit);
+  });
+});
+
+/** One exchange after the other, each as early as the limit allows. */
+function beginAll(limit: RateLimit, begunAtMs: readonly number[], count: number, nowMs: number) {
+  const begun = [...begunAtMs];
+  for (let index = 0; index < count; index += 1) {
+    const before = begun.at(-limit.exchanges);
+    const isFull = begun.length >= limit.exchanges && before !== undefined;
+    begun.push(Math.max(nowMs, isFull ? before + limit.spanMs : nowMs));
+  }
+  return begun;
+}
+
+describe('when an exchange may begin', () => {
+  const limits = fc.record({
+    exchanges: fc.integer({ min: 1, max: 6 }),
+    spanMs: fc.integer({ min: 1, max: 2000 }),
+  });
+
+  it('is when it would, were those before it to begin as early as they may', () => {
+    fc.assert(
+      fc.property(
+        limits,
+        fc.array(fc.integer({ min: 0, max: 3000 }), { maxLength: 12 }),
+        fc.nat(20),
+        fc.nat(3000),
+        (limit, times, ahead, laterMs) => {
+          // Begun within the limit, at the earliest at the times drawn.
+          const begun = times
+            .toSorted((a, b) => a - b)
+            .reduce<number[]>((before, atMs) => beginAll(limit, before, 1, atMs), [])
+            .slice(-limit.exchanges);
+          const nowMs = (begun.at(-1) ?? 0) + laterMs;
+          const expected = beginAll(limit, begun, ahead + 1, nowMs).at(-1);
+          expect(mayBeginAtMs(limit, begun, ahead, nowMs)).toBe(expected);
+        },
+      ),
+    );
+  });
+});
+
+const NOW: Turn = { kind: 'now' };
+
+function later(retryAfterSeconds: number): Turn {
+  return { kind: 'not-in-time', retryAfterSeconds };
+}
+
+/** A rate on a clock of the test's, and in which order its turns came to an end. */
+class TestRate {
+  readonly clock = new TestClock();
+  readonly ended: string[] = [];
+  readonly begunAtMs: number[] = [];
+  readonly rate: RequestRate;
+
+  constructor(requestsPerSecond: number) {
+    this.rate = new RequestRate(requestsPerSecond, this.clock);
+  }
+
+  async turn(
+    name: string,
+    kind: ExchangeKind = 'lookup',
+    inMs = 10_000,
+    signal?: AbortSignal,
+  ): Promise<Turn> {
+    const deadlineMs = this.clock.monotonicMs() + inMs;
+    const turn = await this.rate.turn(kind, { deadlineMs, signal });
+    if (turn.kind === 'now') this.begunAtMs.push(this.clock.monotonicMs());
+    this.ended.push(`${name}: ${turn.kind}`);
+    return turn;
+  }
+}
+
+describe('the rate of an operator', () => {
+  it('lets as many begin at once as the contract says, and the others a second later', async () => {
+    const test = new TestRate(2);
+    const turns = ['a', 'b', 'c', 'd', 'e'].map((name) => test.turn(name));
+    await settled();
+    expect(test.ended).toEqual(['a: now', 'b: now']);
+    await test.clock.advance(999);
+    expect(test.ended).toHaveLength(2);
+    await test.clock.advance(1);
+    expect(test.ended).toEqual(['a: now', 'b: now', 'c: now', 'd: now']);
+    await test.clock.advance(1000);
+    expect(await Promise.all(turns)).toEqual([NOW, NOW, NOW, NOW, NOW]);
+    expect(test.clock.sleepers).toBe(0);
+  });
+
+  it('refuses at once what cannot begin before its deadline, and says when it can', async () => {
+    const test = new TestRate(1);
+    expect(await test.turn('first')).toEqual(NOW);
+    const waiting = test.turn('second', 'lookup', 1001);
+    expect(await test.turn('third', 'lookup', 1500)).toEqual(later(2));
+    expect(await test.turn('fourth', 'lookup', 1000)).toEqual(later(2));
+    await test.clock.advance(1000);
+    expect(await waiting).toEqual(NOW);
+    await test.clock.advance(1000);
+    expect(await test.turn('fifth')).toEqual(NOW);
+  });
+
+  it('lets lookups go first, and new consents last', async () => {
+    const test = new TestRate(1);
+    await test.turn('begun');
+    const kinds: ExchangeKind[] = [
+      'backchannel-authentication',
+      'client-credentials',
+      'token-poll',
+      'lookup',
+    ];
+    const turns = kinds.map((kind) => test.turn(kind, kind));
+    await test.clock.advance(4000);
+    await Promise.all(turns);
+    expect(test.ended).toEqual([
+      'begun: now',
+      'lookup: now',
+      'token-poll: now',
+      'client-credentials: now',
+      'backchannel-authentication: now',
+    ]);
+  });
+
+  it('refuses at its deadline what has to let others pass', async () => {
+    const test = new TestRate(1);
+    await test.turn('begun');
+    const prompt = test.turn('prompt', 'backchannel-authentication', 1500);
+    const lookups = [test.turn('lookup'), test.turn('lookup')];
+    await test.clock.advance(1500);
+    expect(await prompt).toEqual(later(2));
+    await test.clock.advance(1000);
+    expect(await Promise.all(lookups)).toEqual([NOW, NOW]);
+  });
+
+  it('forgets a request that ends while it waits', async () => {
+    const test = new TestRate(1);
+    await test.turn('begun');
+    const request = new AbortController();
+    const gone = test.turn('gone', 'lookup', 10_000, request.signal);
+    const waiting = test.turn('waiting');
+    await settled();
+    request.abort();
+    expect(await gone).toEqual(later(2));
+    await test.clock.advance(1000);
+    expect(await waiting).toEqual(NOW);
+    expect(await test.turn('aborted', 'lookup', 10_000, request.signal)).toEqual(later(1));
+  });
+
+  it('is never exceeded, and all that asks has its end by its deadline', async () => {
+    const asks = fc.record({
+      kind: fc.constantFrom<ExchangeKind>('lookup', 'token-poll', 'backchannel-authentication'),
+      afterMs: fc.nat(900),
+      inMs: fc.integer({ min: 1, max: 4000 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(0.5, 1, 2, 3.5, 7),
+        fc.array(asks, { minLength: 1, maxLength: 25 }),
+        async (requestsPerSecond, all) => {
+          const test = new TestRate(requestsPerSecond);
+          const { exchanges, spanMs } = rateLimitOf(requestsPerSecond);
+          const overtime: number[] = [];
+          for (const { kind, afterMs, inMs } of all) {
+            await test.clock.advance(afterMs);
+            const deadlineMs = test.clock.monotonicMs() + inMs;
+            void test
+              .turn('one', kind, inMs)
+              .finally(() => overtime.push(test.clock.monotonicMs() - deadlineMs));
+          }
+          await test.clock.advance(5000);
+          expect(overtime).toHaveLength(all.length);
+          expect(overtime.filter((ms) => ms > 0)).toEqual([]);
+          const tooSoon = test.begunAtMs.filter((atMs, index) => {
+            const before = test.begunAtMs[index - exchanges];
+            return before !== undefined && atMs - before < spanMs - 1e-6;
+          });
+          expect(tooSoon).toEqual([]);
+          expect(test.clock.sleepers).toBe(0);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import type { Clock } from '../../../src/clock.ts';
+import { readConfig } from '../../../src/config.ts';
+import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
+import { createCorrelator } from '../../../src/http/correlator.ts';
+import type { FieldAnswer, SimSwapLoader } from '../../../src/loaders/simSwapLoader.ts';
+import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
+import { createSimSwaps, type SimSwaps } from '../../../src/simSwaps.ts';
+import { systemClock } from '../../../src/systemClock.ts';
+import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
+import { askField } from '../../askedFields.ts';
+import { logInto } from '../../service.ts';
+import { ALICE, callerNamed } from '../../values.ts';
+import { WiredOperator, type OperatorScript } from '../../wiredOperator.ts';
+
+/** Makes the settings of an operator that departs somewhere from the service's document. */
+export type Deviation = (settings: OperatorSettings) => OperatorSettings;
+
+/** What a test says of an operator. */
+export interface DeviatingSettings {
+  readonly flow?: Flow;
+  readonly script?: OperatorScript;
+  readonly deviation?: Deviation;
+  readonly clock?: Clock;
+}
+
+/** Who asks, what, and for how long. */
+export interface Question {
+  readonly number?: PhoneNumber;
+  /** Of `simSwappedWithin`; `lastSimSwap` is asked where absent. */
+  readonly maxAgeHours?: number;
+  readonly caller?: string;
+  readonly timeLeftMs?: number;
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** An answer in short: the date's text, the window's word, or the code of why there is neither. */
+export type Short = string | boolean | null;
+
+/** An operator with ways of its own, everything that asks it, and a wire in between. */
+export class DeviatingOperator implements AsyncDisposable {
+  readonly wire: WiredOperator;
+  /** Each line of the log as one text. */
+  readonly logged: readonly string[];
+  readonly #simSwaps: SimSwaps;
+  readonly #clock: Clock;
+
+  private constructor(
+    wire: WiredOperator,
+    simSwaps: SimSwaps,
+    logged: readonly string[],
+    clock: Clock,
+  ) {
+    this.wire = wire;
+    this.#simSwaps = simSwaps;
+    this.logged = logged;
+    this.#clock = clock;
+  }
+
+  static async start({
+    flow = '2-legged',
+    script = {},
+    deviation = (settings) => settings,
+    clock = systemClock,
+  }: DeviatingSettings): Promise<DeviatingOperator> {
+    const wire = await WiredOperator.start(script);
+    const { operators, consent } = readConfig({ ...wire.settings, OPERATOR_FLOW: flow });
+    const logged: string[] = [];
+    const simSwaps = createSimSwaps({
+      operators: operators.map((settings) => ({ settings: deviation(settings) })),
+      consent,
+      clock,
+      log: logInto(logged),
+    });
+    return new DeviatingOperator(wire, simSwaps, logged, clock);
+  }
+
+  /** Asks in a request of its own. */
+  async ask(question: Question = {}): Promise<Short> {
+    const { code } = await this.failureOf(question);
+    return code;
+  }
+
+  /** Asks in a request of its own; an answer has no seconds. */
+  async failureOf({ number = ALICE, maxAgeHours, ...asking }: Question = {}): Promise<Told> {
+    const loader = this.#loader(asking);
+    return shortOf(
+      maxAgeHours === undefined
+        ? await askField(loader, number, 'lastSimSwap')
+        : await askField(loader, number, 'simSwappedWithin', { maxAgeHours }),
+    );
+  }
+
+  /** Asks for the date and a window in one request. */
+  askBoth(): Promise<readonly Short[]> {
+    const loader = this.#loader({});
+    return Promise.all([
+      askField(loader, ALICE, 'lastSimSwap').then(shortOf),
+      askField(loader, ALICE, 'simSwappedWithin', { maxAgeHours: 240 }).then(shortOf),
+    ]).then((told) => told.map(({ code }) => code));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#simSwaps.close();
+    await this.wire[Symbol.asyncDispose]();
+  }
+
+  #loader({
+    caller = 'caller',
+    timeLeftMs = 60_000,
+    waitMs,
+    signal = new AbortController().signal,
+  }: Question): SimSwapLoader {
+    const cameInAtMs = this.#clock.monotonicMs();
+    return this.#simSwaps.forRequest({
+      caller: callerNamed(caller),
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator('asked'),
+      cameInAtMs,
+      signal,
+      deadlineMs: cameInAtMs + timeLeftMs,
+      ...(waitMs === undefined ? {} : { waitMs }),
+    });
+  }
+}
+
+/** An answer in short, and the seconds of a failure. */
+interface Told {
+  readonly code: Short;
+  readonly retryAfterSeconds?: number;
+}
+
+function shortOf(answer: FieldAnswer): Told {
+  switch (answer.kind) {
+    case 'date':
+      return { code: answer.latestSimChange?.text ?? null };
+    case 'window':
+      return { code: answer.swapped };
+    case 'failure':
+      return answer.failure;
+    default:
+      throw new Error('Another answer than that of the field.');
+  }
+}
