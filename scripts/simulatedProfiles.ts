@@ -35,6 +35,8 @@ export function profileText(name: ProfileName): string {
 
 /** The one operator of a profile, as it stands there. */
 export function profileEntry(name: ProfileName): ProfileEntry {
+  // A test starts the service with each of these files.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const file = parse(profileText(name)) as { readonly operators: readonly ProfileEntry[] };
   const [entry] = file.operators;
   if (entry === undefined) throw new Error(`The profile ${name} has no operator.`);

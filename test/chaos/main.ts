@@ -5,10 +5,11 @@ import { OPERATOR_GUARDS } from './threeOperators.ts';
 
 const ALL_GUARDS = [...GUARDS, ...OPERATOR_GUARDS];
 
-const USAGE = `npm run chaos -- [--exchanges N] [--seed N] [--without GUARD]
+const USAGE = `npm run chaos -- [--exchanges N] [--seed N] [--without GUARD] [--operators 3]
   --exchanges  how many exchanges the operator is to see (20000)
   --seed       the same seed makes the same faults (a new one each time)
   --without    one of ${ALL_GUARDS.join(', ')}
+  --operators  3: the stretch with three operators alone
 `;
 
 const { values } = parseArgs({
@@ -16,6 +17,7 @@ const { values } = parseArgs({
     exchanges: { type: 'string', default: '20000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     without: { type: 'string' },
+    operators: { type: 'string' },
   },
 });
 const exchanges = Number(values.exchanges);
@@ -25,7 +27,8 @@ if (
   !Number.isInteger(exchanges) ||
   exchanges < 1 ||
   !Number.isInteger(seed) ||
-  (values.without !== undefined && without === undefined)
+  (values.without !== undefined && without === undefined) ||
+  (values.operators !== undefined && values.operators !== '3')
 ) {
   process.stderr.write(USAGE);
   process.exit(1);
@@ -66,7 +69,11 @@ const STRETCHES: readonly Stretch[] = [
 ];
 
 let isWrong = false;
-for (const { title, share, ...stretch } of STRETCHES) {
+const stretches =
+  values.operators === undefined
+    ? STRETCHES
+    : STRETCHES.filter(({ operators }) => operators === 3).map((one) => ({ ...one, share: 1 }));
+for (const { title, share, ...stretch } of stretches) {
   const startedAtMs = performance.now();
   const findings = await runChaos({
     exchanges: Math.ceil(exchanges * share),
