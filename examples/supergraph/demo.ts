@@ -7,6 +7,8 @@ import { startGateway, startSubgraphsWith } from './stack.ts';
 /** Of the gateway, unless another program has it: `npm start` listens there as well. */
 const PORT = 4000;
 
+const PREFIXES = { vodafone: ['+44'], claro: ['+120'], aggregator: ['+129'] };
+
 /** Customers of each operator: one whose SIM was swapped lately, and one who has had it for years. */
 const NUMBERS = [
   ['+447700900002', '+447700900004'],
@@ -28,7 +30,7 @@ try {
 
 async function run(): Promise<void> {
   say('Starting: three operator simulators, two subgraphs, the gateway …');
-  await using operators = await startThreeOperators();
+  await using operators = await startThreeOperators(PREFIXES);
   await using subgraphs = await startSubgraphsWith({ accounts: 0, simSwap: 0 }, operators.settings);
   const { accounts, simSwap } = subgraphs;
   const port = await portOrFree(PORT);
@@ -57,8 +59,8 @@ Ctrl-C ends all.
   say('Stopping …');
 }
 
-function operatorLine({ name, prefix, statsUrl }: SimulatedOperator): string {
-  return `${name.padEnd(19)} ${statsUrl}   (the simulator of ${prefix}…, and what it has seen)`;
+function operatorLine({ name, prefixes, statsUrl }: SimulatedOperator): string {
+  return `${name.padEnd(19)} ${statsUrl}   (the simulator of ${prefixes.join(', ')}…, and what it has seen)`;
 }
 
 function say(text: string): void {

@@ -6,9 +6,9 @@ import { launchSimulator } from '../../src/simulator/launch.ts';
 
 /** An operator that is played by a simulator of its own, in its own dialect. */
 export interface SimulatedOperator {
-  readonly name: ProfileName;
+  readonly name: string;
   /** How its numbers begin. */
-  readonly prefix: string;
+  readonly prefixes: readonly string[];
   /** Where the simulator tells what it has seen. */
   readonly statsUrl: string;
 }
@@ -20,25 +20,23 @@ export interface SimulatedOperators extends AsyncDisposable {
 }
 
 /** Two flows, and three rules for tokens. */
-const PREFIXES = {
-  vodafone: '+44',
-  claro: '+120',
-  aggregator: '+129',
-} as const satisfies Partial<Record<ProfileName, string>>;
+const THREE = ['vodafone', 'claro', 'aggregator'] as const satisfies readonly ProfileName[];
+
+/** Which numbers belong to each of them. */
+export type ThreePrefixes = Readonly<Record<(typeof THREE)[number], readonly string[]>>;
 
 /** Starts three operators that have little in common, as profiles/ has them. */
-export async function startThreeOperators(): Promise<SimulatedOperators> {
+export async function startThreeOperators(prefixes: ThreePrefixes): Promise<SimulatedOperators> {
   await using started = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'operators-'));
   started.defer(() => rm(folder, { recursive: true }));
   const list: SimulatedOperator[] = [];
   const entries: object[] = [];
-  for (const name of ['vodafone', 'claro', 'aggregator'] as const) {
+  for (const name of THREE) {
     const simulator = await launchSimulator({ dialect: name });
     started.defer(() => simulator.stop());
-    const prefix = PREFIXES[name];
-    list.push({ name, prefix, statsUrl: `${simulator.authUrl}/stats` });
-    entries.push({ ...filledIn(name, simulator), prefixes: [prefix] });
+    list.push({ name, prefixes: prefixes[name], statsUrl: `${simulator.authUrl}/stats` });
+    entries.push({ ...filledIn(name, simulator), prefixes: prefixes[name] });
   }
   const file = join(folder, 'operators.json');
   await writeFile(file, JSON.stringify({ operators: entries }, undefined, 2));

@@ -31,7 +31,7 @@ interface Ports {
 type Settings = Readonly<Record<string, string>>;
 
 /** The settings that lead the SIM swap subgraph to an operator. */
-export function askingSimulator(simulator: LaunchedSimulator): Settings {
+function askingSimulator(simulator: LaunchedSimulator): Settings {
   return {
     OPERATOR_AUTH_URL: simulator.authUrl,
     OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
@@ -40,19 +40,12 @@ export function askingSimulator(simulator: LaunchedSimulator): Settings {
   };
 }
 
-/**
- * Starts both subgraphs, and the operator.
- *
- * @param settings of the SIM swap subgraph, for the operator that runs by then
- */
-export async function startSubgraphs(
-  ports: Ports,
-  settings: (simulator: LaunchedSimulator) => Settings | Promise<Settings> = askingSimulator,
-): Promise<Subgraphs> {
+/** Starts both subgraphs, and the operator. */
+export async function startSubgraphs(ports: Ports): Promise<Subgraphs> {
   await using started = new AsyncDisposableStack();
   const simulator = await launchSimulator();
   started.defer(() => simulator.stop());
-  const subgraphs = started.use(await startSubgraphsWith(ports, await settings(simulator)));
+  const subgraphs = started.use(await startSubgraphsWith(ports, askingSimulator(simulator)));
   const running = started.move();
   return {
     accounts: subgraphs.accounts,
