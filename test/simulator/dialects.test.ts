@@ -100,21 +100,22 @@ describe('a token request in another manner', () => {
   });
 });
 
-describe('vodafone', () => {
-  async function consented(simulator: Simulator): Promise<string> {
-    const url = `${simulator.authUrl}/openIDConnectCIBA/v1`;
-    const basic = Buffer.from('demo-client:demo-secret').toString('base64');
-    const form = new URLSearchParams({ login_hint: TEL, scope: 'openid check-sim-swap' });
-    const type = 'application/x-www-form-urlencoded';
-    const sent = { authorization: `Basic ${basic}`, vf_ext_bp_id: 'Acme' };
-    const asked = await post(`${url}/bc-authorize`, type, form.toString(), sent);
-    const authReqId = await read(asked, 'auth_req_id');
-    // The URN of the service's document is not Vodafone's.
-    expect(await summary(poll(simulator, authReqId))).toContain('unsupported_grant_type');
-    const polled = await postForm(`${url}/token`, { grant_type: CIBA, auth_req_id: authReqId });
-    return read(polled, 'access_token');
-  }
+/** A token by the consent of a number's owner. */
+async function consented(simulator: Simulator): Promise<string> {
+  const url = `${simulator.authUrl}/openIDConnectCIBA/v1`;
+  const basic = Buffer.from('demo-client:demo-secret').toString('base64');
+  const form = new URLSearchParams({ login_hint: TEL, scope: 'openid check-sim-swap' });
+  const type = 'application/x-www-form-urlencoded';
+  const sent = { authorization: `Basic ${basic}`, vf_ext_bp_id: 'Acme' };
+  const asked = await post(`${url}/bc-authorize`, type, form.toString(), sent);
+  const authReqId = await read(asked, 'auth_req_id');
+  // The URN of the service's document is not Vodafone's.
+  expect(await summary(poll(simulator, authReqId))).toContain('unsupported_grant_type');
+  const polled = await postForm(`${url}/token`, { grant_type: CIBA, auth_req_id: authReqId });
+  return read(polled, 'access_token');
+}
 
+describe('vodafone', () => {
   test('wants its partner header, and takes a token for its scope until the token expires', async () => {
     const simulator = await start('vodafone');
     const token = await consented(simulator);
