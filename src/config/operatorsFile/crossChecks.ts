@@ -239,7 +239,7 @@ function* headers({ at }: Entry): Generator<FileProblem> {
     if (what !== undefined) yield { path: ['headers', index, 'name'], what };
     if (isText(name) && what === undefined) {
       const endpoints = at('headers', index, 'endpoints') ?? ENDPOINT_NAMES;
-      const places = listOf(endpoints).map((endpoint) => `${name.toLowerCase()} ${endpoint}`);
+      const places = listOf(endpoints).map((place) => `${name.toLowerCase()} ${String(place)}`);
       if (places.some((place) => sent.has(place))) {
         yield { path: ['headers', index, 'name'], what: 'stands twice for one endpoint' };
       }
