@@ -105,13 +105,6 @@ describe('a file of operators', () => {
     expect([simulator, directory]).toEqual([undefined, undefined]);
   });
 
-  test.each([100_000, 400_000])('is refused in words where it is %i deep', (depth) => {
-    const what = ['OPERATORS_FILE must not be nested more than 100 deep.'];
-    expect(problemsWith('['.repeat(depth))).toEqual(what);
-    expect(problemsWith(`${'['.repeat(depth)}${']'.repeat(depth)}`)).toEqual(what);
-    expect(problemsWith('{"a":'.repeat(depth / 5))).toEqual(what);
-  });
-
   test('may send one header to two endpoints, each with a value of its own', () => {
     const headers = [
       { name: 'x-partner', value: 'abc', endpoints: ['check'] },

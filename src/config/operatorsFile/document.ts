@@ -44,13 +44,6 @@ interface ReadDocument {
 
 function parseDocument(text: string): ReadDocument {
   const errors: ParseError[] = [];
-  if (isTooDeep(text)) {
-    const document = { value: undefined, lineOf: () => 1 };
-    return {
-      document,
-      problems: [{ path: [], what: `must not be nested more than ${MAX_DEPTH} deep` }],
-    };
-  }
   // Formatters write a comma after the last member.
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const value: unknown = root === undefined ? undefined : getNodeValue(root);
@@ -66,19 +59,6 @@ function parseDocument(text: string): ReadDocument {
     return { document, problems: [{ path: [], what }] };
   }
   return { document, problems: root === undefined ? [] : [...duplicates(root, [])] };
-}
-
-/** No list of operators is as deep; what reads a document goes down into it, and would run out of stack. */
-const MAX_DEPTH = 100;
-
-/** Brackets in texts and comments count as well: they are no more there than a few. Pure. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
-    depth += bracket === '[' || bracket === '{' ? 1 : -1;
-    if (depth > MAX_DEPTH) return true;
-  }
-  return false;
 }
 
 /** What stands at the path; `undefined` where nothing does. Pure. */
