@@ -10,6 +10,8 @@ import { Metrics } from './metrics/metrics.ts';
 import { MetricsServer } from './metrics/metricsServer.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import type { RequestReport } from './requestRecord.ts';
+import { endpointNames } from './simSwaps.ts';
+import { asksOwner } from './tokens/authorizationSettings.ts';
 
 /** What is looked in with. */
 export interface ObservationParts {
@@ -45,6 +47,11 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
   }
   const prices = new Map(operators.map(({ name, price }) => [name, price]));
   const metrics = new Metrics({
+    operators: operators.map((settings) => ({
+      name: settings.name,
+      endpoints: endpointNames(settings),
+      isPrompting: asksOwner(settings.flow),
+    })),
     priceOf: (operator) => prices.get(operator),
     monotonicMs: () => clock.monotonicMs(),
   });

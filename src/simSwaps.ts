@@ -239,6 +239,14 @@ const ENDPOINTS: Readonly<
   check: { name: 'check', kind: 'lookup' },
 };
 
+/** What the log, metrics and diagnostics call the endpoints that an operator of this flow has. */
+export function endpointNames({ flow }: Pick<OperatorSettings, 'flow'>): readonly string[] {
+  const authorization: readonly EndpointName[] = asksOwner(flow)
+    ? ['backchannelAuthentication', 'cibaToken']
+    : ['token'];
+  return [...authorization, ...LOOKUP_ENDPOINTS].map((name) => ENDPOINTS[name].name);
+}
+
 /** Makes the endpoints of one operator, which share its retry budget. */
 function guardedEndpoints(
   settings: OperatorSettings,

@@ -12,6 +12,7 @@ import {
 } from '../diagnostics.ts';
 import type { Operation } from '../domain/question.ts';
 import type { Price } from '../domain/price.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { Asked, Ending } from '../lookups/admission.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
 import type { RequestReport } from '../requestRecord.ts';
@@ -19,8 +20,20 @@ import { METRICS, type MetricDefinition } from './definitions.ts';
 
 const MICROS = 1_000_000;
 
+const REFUSED: ErrorCode = 'OPERATOR_REFUSED';
+
+/** An operator whose series are there from the start. */
+export interface MeteredOperator {
+  readonly name: string;
+  /** As messages of the circuits name them. */
+  readonly endpoints: readonly string[];
+  /** Whether it prompts owners of numbers. */
+  readonly isPrompting: boolean;
+}
+
 /** What the metrics are made of. */
 export interface MetricsParts {
+  readonly operators: readonly MeteredOperator[];
   /** What an operator bills; `undefined` where it is not set. */
   priceOf(operator: string): Price | undefined;
   monotonicMs(): number;
@@ -72,6 +85,7 @@ export class Metrics {
   constructor(parts: MetricsParts) {
     this.#parts = parts;
     collectDefaultMetrics({ register: this.#registry });
+    this.#startAtZero();
     exchangeChannel.subscribe(this.#exchanges);
     consentChannel.subscribe(this.#consents);
     circuitChannel.subscribe(this.#circuits);
@@ -114,6 +128,19 @@ export class Metrics {
       denied: (operator, { event }, { code }) => this.#denied.inc({ operator, event, code }),
       heard: (operator, { how }) => this.#answersWithoutLookup.inc({ operator, how }),
     };
+  }
+
+  /** Prometheus sees no increase in a counter whose first sample is not 0; alerts wait for these. */
+  #startAtZero(): void {
+    for (const outcome of ['answered', ...Object.keys(ERRORS)]) this.#answers.inc({ outcome }, 0);
+    for (const { name: operator, endpoints, isPrompting } of this.#parts.operators) {
+      for (const endpoint of endpoints) this.#circuitOpen.set({ operator, endpoint }, 0);
+      for (const operation of ['retrieve-date', 'check'] satisfies Operation[]) {
+        this.#lookupAttempts.inc({ operator, operation }, 0);
+        this.#lookups.inc({ operator, operation, outcome: REFUSED }, 0);
+      }
+      if (isPrompting) this.#prompts.inc({ operator, outcome: REFUSED }, 0);
+    }
   }
 
   #ended(operator: string, asked: Asked, { outcome, attempts }: Ending): void {
