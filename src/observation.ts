@@ -1,4 +1,5 @@
 import { auditHash } from './caller/audit/auditHash.ts';
+import type { RefusalReason } from './caller/gate.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Identity } from './domain/asker.ts';
@@ -27,6 +28,7 @@ export interface ObservationParts {
 export interface Observation {
   readonly observers: readonly AdmissionObserver[];
   readonly onAnswered: (report: RequestReport) => void;
+  readonly onRefused: (reason: RefusalReason) => void;
   /** On the port of the service itself. */
   readonly metrics: (() => Promise<Reply>) | undefined;
   readonly close: () => Promise<void>;
@@ -41,6 +43,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     return {
       observers: requestLines === undefined ? [] : [requestLines.observer],
       onAnswered: (report) => requestLines?.write(report),
+      onRefused: () => undefined,
       metrics: undefined,
       close: () => Promise.resolve(),
     };
@@ -63,6 +66,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
       metrics.requestAnswered(report);
       requestLines?.write(report);
     },
+    onRefused: (reason) => metrics.callerRefused(reason),
     metrics: isMain ? () => scraped(metrics) : undefined,
     async close() {
       await server?.close();

@@ -84,6 +84,7 @@ const ROWS: readonly Row[] = [
       ]),
       panel('Told without a lookup', 'ops', '{{how}}', METRICS.answersWithoutLookup, ['how']),
       panel('Asked twice in an operation', 'ops', 'fields', METRICS.repeatedQuestions, []),
+      panel('Callers refused', 'reqps', '{{reason}}', METRICS.refusedCallers, ['reason']),
       panel('Not asked', 'ops', '{{operator}} {{event}} {{code}}', METRICS.denied, [
         'operator',
         'event',
@@ -123,13 +124,14 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
-    title: 'Consents',
+    title: 'Tokens and consents',
     panels: [
       panel('Prompts', 'ops', '{{operator}} {{outcome}}', METRICS.prompts, ['operator', 'outcome']),
       panel('Ends of consents', 'ops', '{{operator}} {{outcome}}', METRICS.consentWaitSeconds, [
         'operator',
         'outcome',
       ]),
+      panel('Tokens', 'ops', '{{grant}} {{outcome}}', METRICS.tokens, ['grant', 'outcome']),
       latency('Time of waiting', METRICS.consentWaitSeconds, ['outcome'], '{{outcome}}'),
     ],
   },

@@ -31,6 +31,12 @@ export const METRICS = {
     labels: ['document'],
     buckets: REQUEST_SECONDS,
   },
+  refusedCallers: {
+    name: 'sim_swap_refused_callers_total',
+    type: 'counter',
+    help: 'Requests that were refused by their headers alone, by the reason.',
+    labels: ['reason'],
+  },
   answers: {
     name: 'sim_swap_answers_total',
     type: 'counter',
@@ -66,6 +72,12 @@ export const METRICS = {
     type: 'counter',
     help: 'What the attempts cost by the prices of the settings, in the currency of the label.',
     labels: ['operator', 'operation', 'currency'],
+  },
+  tokens: {
+    name: 'sim_swap_tokens_total',
+    type: 'counter',
+    help: 'Access tokens that operators were asked for, by grant and outcome; of ciba each poll.',
+    labels: ['grant', 'outcome'],
   },
   prompts: {
     name: 'sim_swap_prompts_total',

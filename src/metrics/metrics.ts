@@ -1,14 +1,17 @@
 import type { TracingChannelSubscribers } from 'node:diagnostics_channel';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import { REFUSAL_REASONS, type RefusalReason } from '../caller/gate.ts';
 import {
   circuitChannel,
   consentChannel,
   exchangeChannel,
+  tokenChannel,
   type Broken,
   type CircuitMessage,
   type ConsentMessage,
   type ExchangeMessage,
   type ExchangeResult,
+  type TokenMessage,
 } from '../diagnostics.ts';
 import type { Operation } from '../domain/question.ts';
 import type { Price } from '../domain/price.ts';
@@ -57,12 +60,14 @@ export class Metrics {
   readonly #parts: MetricsParts;
   readonly #requests = this.#counter(METRICS.requests);
   readonly #requestSeconds = this.#histogram(METRICS.requestSeconds);
+  readonly #refusedCallers = this.#counter(METRICS.refusedCallers);
   readonly #answers = this.#counter(METRICS.answers);
   readonly #repeatedQuestions = this.#counter(METRICS.repeatedQuestions);
   readonly #answersWithoutLookup = this.#counter(METRICS.answersWithoutLookup);
   readonly #lookups = this.#counter(METRICS.lookups);
   readonly #lookupAttempts = this.#counter(METRICS.lookupAttempts);
   readonly #lookupPrice = this.#counter(METRICS.lookupPrice);
+  readonly #tokens = this.#counter(METRICS.tokens);
   readonly #prompts = this.#counter(METRICS.prompts);
   readonly #denied = this.#counter(METRICS.denied);
   readonly #consentWaitSeconds = this.#histogram(METRICS.consentWaitSeconds);
@@ -73,6 +78,12 @@ export class Metrics {
     ...NOTHING,
     start: (message) => this.#start(message),
     asyncEnd: (message) => this.#exchanged(message),
+  };
+  readonly #tokenRequests: Subscribers<TokenMessage> = {
+    ...NOTHING,
+    asyncEnd: ({ grant, result }) => {
+      this.#tokens.inc({ grant, outcome: result?.outcome ?? 'broken' });
+    },
   };
   readonly #consents: Subscribers<ConsentMessage> = {
     ...NOTHING,
@@ -87,6 +98,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
     this.#startAtZero();
     exchangeChannel.subscribe(this.#exchanges);
+    tokenChannel.subscribe(this.#tokenRequests);
     consentChannel.subscribe(this.#consents);
     circuitChannel.subscribe(this.#circuits);
   }
@@ -102,9 +114,14 @@ export class Metrics {
 
   close(): void {
     exchangeChannel.unsubscribe(this.#exchanges);
+    tokenChannel.unsubscribe(this.#tokenRequests);
     consentChannel.unsubscribe(this.#consents);
     circuitChannel.unsubscribe(this.#circuits);
     this.#registry.clear();
+  }
+
+  callerRefused(reason: RefusalReason): void {
+    this.#refusedCallers.inc({ reason });
   }
 
   requestAnswered({
@@ -132,6 +149,7 @@ export class Metrics {
 
   /** Prometheus sees no increase in a counter whose first sample is not 0; alerts wait for these. */
   #startAtZero(): void {
+    for (const reason of REFUSAL_REASONS) this.#refusedCallers.inc({ reason }, 0);
     for (const outcome of ['answered', ...Object.keys(ERRORS)]) this.#answers.inc({ outcome }, 0);
     for (const { name: operator, endpoints, isPrompting } of this.#parts.operators) {
       for (const endpoint of endpoints) this.#circuitOpen.set({ operator, endpoint }, 0);
