@@ -11,7 +11,7 @@ import { Metrics } from './metrics/metrics.ts';
 import { MetricsServer } from './metrics/metricsServer.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import type { RequestReport } from './requestRecord.ts';
-import { endpointNames } from './simSwaps.ts';
+import { endpointNames, type SimSwaps } from './simSwaps.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 
 /** What is looked in with. */
@@ -29,6 +29,8 @@ export interface Observation {
   readonly observers: readonly AdmissionObserver[];
   readonly onAnswered: (report: RequestReport) => void;
   readonly onRefused: (reason: RefusalReason) => void;
+  /** What is asked for the load at each scrape. */
+  readonly watch: (simSwaps: Pick<SimSwaps, 'load'>) => void;
   /** On the port of the service itself. */
   readonly metrics: (() => Promise<Reply>) | undefined;
   readonly close: () => Promise<void>;
@@ -44,6 +46,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
       observers: requestLines === undefined ? [] : [requestLines.observer],
       onAnswered: (report) => requestLines?.write(report),
       onRefused: () => undefined,
+      watch: () => undefined,
       metrics: undefined,
       close: () => Promise.resolve(),
     };
@@ -67,6 +70,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
       requestLines?.write(report);
     },
     onRefused: (reason) => metrics.callerRefused(reason),
+    watch: (simSwaps) => metrics.watch(() => simSwaps.load()),
     metrics: isMain ? () => scraped(metrics) : undefined,
     async close() {
       await server?.close();

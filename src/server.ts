@@ -69,6 +69,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     consent,
     admissions: observedAdmissions(admissions, observation.observers),
   });
+  observation.watch(simSwaps);
   const apollo = createApolloServer(config, log);
   await apollo.start();
 

@@ -111,6 +111,20 @@ const ROWS: readonly Row[] = [
         redAbove: 0.5,
         queries: [{ expr: RECORDED.operatorFailures, legend: '{{operator}}' }],
       },
+      {
+        title: 'Under way and waiting',
+        unit: 'short',
+        queries: [
+          {
+            expr: maxOf(METRICS.workUnderWay, ['operator', 'work']),
+            legend: '{{operator}} {{work}}',
+          },
+          {
+            expr: maxOf(METRICS.workWaiting, ['operator', 'work']),
+            legend: '{{operator}} {{work}} waiting',
+          },
+        ],
+      },
       latency(
         'Time of exchanges',
         METRICS.exchangeSeconds,

@@ -105,6 +105,18 @@ export const METRICS = {
     labels: ['operator', 'endpoint', 'outcome'],
     buckets: OPERATOR_SECONDS,
   },
+  workUnderWay: {
+    name: 'sim_swap_operator_work_under_way',
+    type: 'gauge',
+    help: 'Permits in use, by operator and by work: lookups of an operation, requests for consent, polls.',
+    labels: ['operator', 'work'],
+  },
+  workWaiting: {
+    name: 'sim_swap_operator_work_waiting',
+    type: 'gauge',
+    help: 'What waits for a permit.',
+    labels: ['operator', 'work'],
+  },
   circuitOpen: {
     name: 'sim_swap_circuit_open',
     type: 'gauge',

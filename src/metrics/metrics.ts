@@ -19,6 +19,7 @@ import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { Asked, Ending } from '../lookups/admission.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
 import type { RequestReport } from '../requestRecord.ts';
+import type { OperatorLoad } from '../simSwaps.ts';
 import { METRICS, type MetricDefinition } from './definitions.ts';
 
 const MICROS = 1_000_000;
@@ -72,7 +73,10 @@ export class Metrics {
   readonly #denied = this.#counter(METRICS.denied);
   readonly #consentWaitSeconds = this.#histogram(METRICS.consentWaitSeconds);
   readonly #exchangeSeconds = this.#histogram(METRICS.exchangeSeconds);
+  readonly #workUnderWay = this.#gauge(METRICS.workUnderWay);
+  readonly #workWaiting = this.#gauge(METRICS.workWaiting);
   readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
+  #load: () => readonly OperatorLoad[] = () => [];
   readonly #startedAtMs = new WeakMap<object, number>();
   readonly #exchanges: Subscribers<ExchangeMessage> = {
     ...NOTHING,
@@ -103,8 +107,17 @@ export class Metrics {
     circuitChannel.subscribe(this.#circuits);
   }
 
+  /** Asks for the load at each scrape. */
+  watch(load: () => readonly OperatorLoad[]): void {
+    this.#load = load;
+  }
+
   /** Everything, in Prometheus' text format. */
   text(): Promise<string> {
+    for (const { operator, work, underWay, waiting } of this.#load()) {
+      this.#workUnderWay.set({ operator, work }, underWay);
+      this.#workWaiting.set({ operator, work }, waiting);
+    }
     return this.#registry.metrics();
   }
 

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { METRICS } from '../../src/metrics/definitions.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { freePort } from '../freePort.ts';
+import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
 import { startService, startSimulated, type Service } from '../service.ts';
 import { answerNever, WiredOperator } from '../wiredOperator.ts';
 
@@ -52,7 +53,7 @@ describe('the bill', () => {
     await service.ask(ASK, { n: numbers });
 
     const values = await scrape(service);
-    const { check, retrieveDate, prompts } = await service.stats();
+    const { check, retrieveDate, prompts } = service.stats();
     const attempts = METRICS.lookupAttempts.name;
     expect(check + retrieveDate).toBeGreaterThan(0);
     expect(sumOf(values, attempts, /operation="check"/)).toBe(check);
@@ -119,7 +120,7 @@ describe('tokens', () => {
     await using service = await startSimulated({ ...(await metricsPort()), OPERATOR_FLOW: flow });
     await service.ask(ASK, { n: ['+447700900001', '+447700900500'] });
     const values = await scrape(service);
-    const { tokens } = await service.stats();
+    const { tokens } = service.stats();
     expect(tokens).toBeGreaterThan(0);
     const issued = new RegExp(`grant="${grant}",outcome="issued"`);
     expect(sumOf(values, METRICS.tokens.name, issued)).toBe(tokens);
@@ -150,6 +151,37 @@ test('circuits are closed from the start', async () => {
   const values = await scrape(service);
   const circuits = [...values].filter(([key]) => key.startsWith(METRICS.circuitOpen.name));
   expect(circuits.map(([, value]) => value)).toEqual([0, 0, 0]);
+});
+
+test('what is under way and what waits is read at each scrape', async () => {
+  const held: (() => void)[] = [];
+  await using operator = await WiredOperator.start({
+    lookUp: (_received, response) => held.push(() => response.destroy()),
+  });
+  const entry = {
+    name: 'alpha',
+    prefixes: ['default'],
+    flow: '2-legged',
+    authUrl: operator.url,
+    simSwapUrl: operator.url,
+    client: DEMO_ENTRY,
+    limits: { permits: 2 },
+  };
+  await using service = await startServiceOf([entry], await metricsPort());
+  const n = ['+447700900001', '+447700900002', '+447700900003'];
+  const asked = service.ask('query ($n: [ID!]!) { phoneNumbers(e164s: $n) { lastSimSwap } }', {
+    n,
+  });
+  await expect.poll(() => held.length).toBe(2);
+  const values = await scrape(service);
+  expect(sumOf(values, METRICS.workUnderWay.name, /work="retrieve-date"/)).toBe(2);
+  expect(sumOf(values, METRICS.workWaiting.name, /work="retrieve-date"/)).toBe(1);
+  expect(sumOf(values, METRICS.workUnderWay.name, /work="check"/)).toBe(0);
+  for (const end of held) end();
+  await expect.poll(() => held.length).toBe(3);
+  for (const end of held) end();
+  await asked;
+  expect(sumOf(await scrape(service), METRICS.workUnderWay.name)).toBe(0);
 });
 
 describe('/metrics', () => {
