@@ -84,8 +84,7 @@ export class SpareConnections {
       return;
     }
     const spare = this.#forget(socket);
-    // What has arrived by now, its end too, is read before the next turn of the event loop.
-    setImmediate(() => {
+    afterReading(() => {
       const isUsable = !socket.destroyed && socket.readable && socket.readableLength === 0;
       socket.off('readable', spare?.closed ?? ignore).off('close', spare?.closed ?? ignore);
       if (isUsable) {
@@ -167,6 +166,14 @@ interface Spare {
   readonly closed: () => void;
   /** Ends it when its life is over. */
   readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * Once what has arrived by now is read, a socket's end too. The event loop reads between two of these calls;
+ * after the first alone it may not have: what came while it was busy would be taken for the reply.
+ */
+function afterReading(handle: () => void): void {
+  setImmediate(() => setImmediate(handle));
 }
 
 function ignore(): void {
