@@ -4,7 +4,16 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerByStream, Http2Server, type ReceivedByStream } from './http2Server.ts';
-import { data, okHead, onStream, RawHttp2Server, reset, SETTINGS } from './rawHttp2Server.ts';
+import {
+  data,
+  goAway as goAwayFrame,
+  interimHead,
+  okHead,
+  onStream,
+  RawHttp2Server,
+  reset,
+  SETTINGS,
+} from './rawHttp2Server.ts';
 import { DEPARTURE, TestEndpoint } from './testEndpoint.ts';
 
 const CERTIFICATE = trustedCertificate();
@@ -184,6 +193,18 @@ describe('a reply that is cut', () => {
         data(stream, '{"swap'),
         reset(stream, constants.NGHTTP2_REFUSED_STREAM),
       ],
+    ],
+    [
+      'by a refusal after an interim reply',
+      (stream) => [interimHead(stream), reset(stream, constants.NGHTTP2_REFUSED_STREAM)],
+    ],
+    [
+      'by GOAWAY with no last stream after an interim reply',
+      (stream) => [interimHead(stream), goAwayFrame(constants.NGHTTP2_INTERNAL_ERROR)],
+    ],
+    [
+      'by a shutdown with no last stream after an interim reply',
+      (stream) => [interimHead(stream), goAwayFrame(constants.NGHTTP2_NO_ERROR)],
     ],
     [
       'by a reset',
