@@ -97,6 +97,26 @@ describe('spare connections', () => {
     expect(server.unused).toHaveLength(8);
   });
 
+  it('leave room for those in use: together no more than the connections that are allowed', async () => {
+    const held: (() => void)[] = [];
+    let isHeld = false;
+    await using server = await HttpsServer.start(CERTIFICATE, (request, response) => {
+      if (isHeld) held.push(() => answerWithout(request, response));
+      else answerWithout(request, response);
+    });
+    await using client = new TestEndpoint(server.url, { http2: 'never', connections: 8 });
+    await warmUp(client, 8);
+    await sparesOf(server, 8);
+    isHeld = true;
+    const exchanges = burst(client, 8);
+    await vi.waitFor(() => expect(held).toHaveLength(8));
+    await pause(AFTER_BURST_MS);
+    expect(server.unused).toHaveLength(0);
+    for (const answer of held) answer();
+    expect((await exchanges).every(isReply)).toBe(true);
+    await sparesOf(server, 8);
+  });
+
   it('are not made for a burst that none came before', async () => {
     await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
     await using client = new TestEndpoint(server.url, { http2: 'never' });
