@@ -61,7 +61,8 @@ export class SpareConnections {
 
   /** Keeps a connection that has carried nothing. */
   add(socket: TLSSocket): void {
-    if (this.#isClosed || this.#spares.size >= this.#maxSpares) {
+    const isRoom = this.#spares.size + this.#inUse < this.#maxConnections;
+    if (this.#isClosed || !isRoom || this.#spares.size >= this.#maxSpares) {
       socket.destroy();
       return;
     }
