@@ -384,6 +384,26 @@ describe('a connection', () => {
   });
 });
 
+describe('what cannot be sent', () => {
+  it('with a header that HTTP/2 forbids: unsent, at once, and harms no other', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, echoless);
+    await using client = new TestEndpoint(server.url);
+    const forbidden = { headers: ['http2-settings', 'x'] };
+    const exchanges = [client.post(), client.post(forbidden), client.post()];
+    const outcomes = (await Promise.all(exchanges)).map(outcome);
+    expect(outcomes).toEqual(['200', 'connection, unsent', '200']);
+    expect(outcome(await client.post(forbidden))).toBe('connection, unsent');
+  });
+
+  it('by an endpoint that is closed: unsent, at once', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, echoless);
+    const client = new TestEndpoint(server.url);
+    await client.post();
+    await client.endpoint.close();
+    expect(outcome(await client.post())).toBe('connection, unsent');
+  });
+});
+
 describe('limits', () => {
   it('of one stream are kept: the others wait their turn, unsent, or take connections of their own', async () => {
     let atATime = 0;

@@ -126,7 +126,14 @@ export class Http2Connection {
     );
     // Different each time: in the table of HPACK they would only push out what is alike.
     Object.assign(head, { [sensitiveHeaders]: ['authorization', correlatorHeader] });
-    const stream = this.#session.request(head, { endStream: false });
+    let stream: ClientHttp2Stream;
+    try {
+      stream = this.#session.request(head, { endStream: false });
+    } catch (error) {
+      // Of a header that HTTP/2 forbids, perhaps. Thrown on, it would end the process.
+      reader.onRefusedUnprocessed(error instanceof Error ? error : new Error('not a request'));
+      return;
+    }
     const before = { heard: this.#heard, atMs: this.#parts.clock.monotonicMs() };
     this.#streams.add(new Http2Stream(this, stream, reader, before));
     stream.end(body);

@@ -130,6 +130,10 @@ export class Http2Connections implements ConnectionEvents {
   }
 
   #wait(reader: ReplyReader): void {
+    if (this.#isClosed) {
+      reader.onRefusedUnprocessed(new errors.ClientDestroyedError());
+      return;
+    }
     this.#waiting.add(reader);
     reader.waitIn({ abort: () => this.#waiting.delete(reader) });
     this.#connectIfNeeded();
