@@ -28,7 +28,7 @@ describe('an exchange over HTTP/2', () => {
       answerByStream(received, { swapped: true }),
     );
     await using client = new TestEndpoint(server.url, {
-      headers: { 'X-Partner': 'ours', Connection: 'close' },
+      headers: { 'X-Partner': 'ours', Connection: 'close', 'HTTP2-Settings': 'x' },
     });
     const exchange = await client.post({
       headers: ['authorization', 'Bearer abc'],

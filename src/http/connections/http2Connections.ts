@@ -36,6 +36,7 @@ const MAX_SILENCE_MS = 1000;
 const OF_HTTP1 = new Set([
   'connection',
   'host',
+  'http2-settings',
   'keep-alive',
   'proxy-connection',
   'te',
