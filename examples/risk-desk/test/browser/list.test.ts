@@ -167,6 +167,15 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
     expect((await operatorCounts(stack)).prompts).toBe(before.prompts);
     expect(await rowsOf(page).first().innerText()).toContain('+44 ••• ••• 001');
 
+    // Each heading stands above its cells.
+    const lefts = (selector: string) =>
+      page
+        .locator(selector)
+        .evaluateAll((boxes) => boxes.map((box) => Math.round(box.getBoundingClientRect().left)));
+    expect(await lefts('.rows__column')).toEqual(
+      (await lefts('.rows__row .rows__cell')).slice(0, 10),
+    );
+
     await page.getByRole('button', { name: 'Verdict', exact: true }).click();
     const order = ['SIM changed', 'Unknown', 'Needs consent', 'No change'];
     const ranks = async () =>
