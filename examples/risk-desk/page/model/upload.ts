@@ -4,12 +4,14 @@ import { readNumber, type BadNumber, type E164 } from './phoneNumber.ts';
 export const MAX_NUMBERS = 10_000;
 /** Ten thousand numbers with names and addresses beside them. */
 export const MAX_UPLOAD_BYTES = 5 * 1024 * 1024;
+/** More than a person would look through for the one with the numbers. */
+const MAX_COLUMNS = 200;
 
 /** A text read as a table. */
 export interface Table {
   /** Of the first row where that is a heading, or `Column 1` and so on. */
   readonly columns: readonly string[];
-  /** Each as long as `columns`. */
+  /** Each at most as long as `columns`: one wide row does not make all the others wide. */
   readonly rows: readonly TableRow[];
 }
 
@@ -42,17 +44,16 @@ export function readTable(text: string): Reading {
   const [first] = rows;
   if (first === undefined) return { kind: 'refused', why: 'There is nothing in it.' };
   const width = rows.reduce((widest, { cells }) => Math.max(widest, cells.length), 0);
+  if (width > MAX_COLUMNS) return { kind: 'refused', why: TOO_MANY_COLUMNS };
   const hasHeading = rows.length > 1 && !first.cells.some(looksLikeANumber);
   const columns = Array.from({ length: width }, (_, index) => {
     const name = hasHeading ? first.cells[index] : undefined;
     return name === undefined || name === '' ? `Column ${index + 1}` : name.slice(0, 60);
   });
-  const listed = (hasHeading ? rows.slice(1) : rows).map(({ line, cells }) => ({
-    line,
-    cells: columns.map((_, index) => cells[index] ?? ''),
-  }));
-  return { kind: 'table', table: { columns, rows: listed } };
+  return { kind: 'table', table: { columns, rows: hasHeading ? rows.slice(1) : rows } };
 }
+
+const TOO_MANY_COLUMNS = `There are more than ${MAX_COLUMNS} columns in it. Keep the column of numbers and upload it again.`;
 
 /** Why a file is not even read; `undefined` where it may be. */
 export function refusalBySize(bytes: number): string | undefined {

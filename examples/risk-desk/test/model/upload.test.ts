@@ -91,3 +91,18 @@ it.each([
   const reading = readTable(text);
   expect(reading).toMatchObject({ kind: 'refused', why: expect.stringMatching(/^[A-Z].*\.$/) });
 });
+
+describe('a file that is made to hurt', () => {
+  it('of one line with millions of cells is refused', () => {
+    expect(readTable(`a${','.repeat(5_000_000)}`)).toEqual({
+      kind: 'refused',
+      why: expect.stringContaining('columns'),
+    });
+  });
+
+  it('with one wide line among many costs no more than its cells', () => {
+    const table = tableOf(`${'a,'.repeat(150)}\n${'a\n'.repeat(20_000)}`);
+    const cells = table.rows.reduce((sum, row) => sum + row.cells.length, 0);
+    expect(cells).toBeLessThanOrEqual(20_200);
+  });
+});
