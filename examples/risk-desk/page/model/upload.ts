@@ -36,7 +36,10 @@ export function readTable(text: string): Reading {
   const body = text.replace(/^\ufeff/u, '');
   // Empty lines count as rows, so that lines keep their numbers; they would mislead the guess.
   const { meta } = Papa.parse(body, { preview: 50, skipEmptyLines: 'greedy' });
-  const { data } = Papa.parse<string[]>(body, { delimiter: meta.delimiter });
+  const { data, errors } = Papa.parse<string[]>(body, { delimiter: meta.delimiter });
+  // All that follows such a quote is one cell: the numbers in it would be missing without a word.
+  const open = errors.find(({ code }) => code === 'MissingQuotes');
+  if (open !== undefined) return { kind: 'refused', why: openQuote((open.row ?? 0) + 1) };
   const filled: TableRow[] = data
     .map((cells, index) => ({ line: index + 1, cells: cells.map((cell) => cell.trim()) }))
     .filter(({ cells }) => cells.some((cell) => cell !== ''));
@@ -51,6 +54,10 @@ export function readTable(text: string): Reading {
     return name === undefined || name === '' ? `Column ${index + 1}` : name.slice(0, 60);
   });
   return { kind: 'table', table: { columns, rows: hasHeading ? rows.slice(1) : rows } };
+}
+
+function openQuote(line: number): string {
+  return `The quotation mark in line ${line} has no end. Close it, or leave it out, and upload the file again.`;
 }
 
 const TOO_MANY_COLUMNS = `There are more than ${MAX_COLUMNS} columns in it. Keep the column of numbers and upload it again.`;

@@ -100,6 +100,19 @@ describe('a file that is made to hurt', () => {
     });
   });
 
+  it.each([
+    ['first', '"+447700900001\n+447700900002', 1],
+    ['middle', '+447700900001\n"+447700900002\n+447700900003\n', 2],
+  ])(
+    'with a quotation mark that never ends, in the %s line, is refused: no number is lost',
+    (_, text, line) => {
+      expect(readTable(text)).toEqual({
+        kind: 'refused',
+        why: expect.stringContaining(`in line ${line} has no end`),
+      });
+    },
+  );
+
   it('with one wide line among many costs no more than its cells', () => {
     const table = tableOf(`${'a,'.repeat(150)}\n${'a\n'.repeat(20_000)}`);
     const cells = table.rows.reduce((sum, row) => sum + row.cells.length, 0);
