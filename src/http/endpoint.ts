@@ -65,7 +65,7 @@ export class Endpoint implements Http2Fallback {
     const url = new URL(settings.url);
     const headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
     const isSecure = url.protocol === 'https:';
-    const connector = isSecure ? new TlsConnector(url, timeoutMs) : undefined;
+    const connector = isSecure ? new TlsConnector(url, timeoutMs, clock) : undefined;
     this.#name = name;
     this.#path = url.pathname;
     this.#search = url.search;

@@ -298,6 +298,11 @@ describe('a problem with the file', () => {
     expect(problemsWith(text)).toContain(`OPERATORS_FILE ${problem}`);
   });
 
+  test('is that it goes too deep', () => {
+    const deep = `{ "operators": ${'['.repeat(200_000)}${']'.repeat(200_000)} }`;
+    expect(problemsWith(deep)).toEqual(['OPERATORS_FILE has too many brackets in each other.']);
+  });
+
   test('is that it cannot be read', () => {
     const missing = { OPERATORS_FILE: join(folder, 'missing.jsonc') };
     expect(() => readConfig(missing)).toThrow('OPERATORS_FILE names a file that cannot be read.');

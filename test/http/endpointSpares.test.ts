@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { Random } from '../random.ts';
+import { TestClock } from '../testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerWithout, HttpsServer } from './httpsServer.ts';
 import { TestEndpoint } from './testEndpoint.ts';
@@ -45,6 +46,20 @@ describe('TLS', () => {
     expect(first?.isResumed).toBe(false);
     expect(others.length).toBeGreaterThanOrEqual(19);
     expect(others.every(({ isResumed }) => isResumed)).toBe(true);
+  });
+});
+
+describe('a certificate', () => {
+  it('is looked at again after an hour, whatever could be resumed', async () => {
+    const clock = new TestClock();
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never', clock });
+    await client.post();
+    await client.post();
+    await clock.advance(3_600_000);
+    await client.post();
+    const resumed = server.connections.slice(0, 3).map(({ isResumed }) => isResumed);
+    expect(resumed).toEqual([false, true, false]);
   });
 });
 
@@ -93,10 +108,10 @@ describe('spare connections', () => {
     await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
     await using client = new TestEndpoint(server.url, { http2: 'never' });
     await warmUp(client, 5);
-    await sparesOf(server, 5);
-    const spares = server.unused;
-    await Promise.all(spares.map(({ closed }) => closed));
-    expect(server.unused).toHaveLength(0);
+    await vi.waitFor(() => expect(server.connections).toHaveLength(15), { timeout: 5000 });
+    await Promise.all(server.connections.map(({ closed }) => closed));
+    expect(server.connections.filter(({ requests }) => requests === 0)).toHaveLength(5);
+    expect(server.connections).toHaveLength(15);
   });
 
   it('that the server has closed are not handed over', async () => {

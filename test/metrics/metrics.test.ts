@@ -61,7 +61,7 @@ describe('the bill', () => {
     await service.ask(ASK, { n: numbers });
 
     const values = await scrape(service);
-    const { check, retrieveDate, prompts } = await service.stats();
+    const { check, retrieveDate, prompts } = service.stats();
     const attempts = METRICS.lookupAttempts.name;
     expect(check + retrieveDate).toBeGreaterThan(0);
     expect(sumOf(values, attempts, /operation="check"/)).toBe(check);

@@ -25,10 +25,24 @@ export interface JsonDocument {
 
 /** The document, and what keeps it from being read; without problems it is JSON but for its comments and
  * commas at the end of lists and objects. Pure. */
-export function readDocument(text: string): {
+export function readDocument(text: string): ReadDocument {
+  try {
+    return parseDocument(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // The parser goes as deep as the text does.
+    const document = { value: undefined, lineOf: () => 1 };
+    return { document, problems: [{ path: [], what: 'has too many brackets in each other' }] };
+  }
+}
+
+/** A document, and what keeps it from being read. */
+interface ReadDocument {
   readonly document: JsonDocument;
   readonly problems: readonly FileProblem[];
-} {
+}
+
+function parseDocument(text: string): ReadDocument {
   const errors: ParseError[] = [];
   // Formatters write a comma after the last member.
   const root = parseTree(text, errors, { allowTrailingComma: true });

@@ -112,7 +112,12 @@ export class SpareConnections {
     } else {
       this.#quiet.refresh();
     }
-    if (this.#takenAtMs.length <= FEW) setImmediate(() => this.#fill(this.#takenAtMs.length));
+    if (this.#takenAtMs.length <= FEW) setImmediate(() => this.#replaceFew());
+  }
+
+  /** Unless more are being taken: then it waits until they are through. */
+  #replaceFew(): void {
+    if (this.#takenAtMs.length <= FEW) this.#fill(this.#takenAtMs.length);
   }
 
   #endBurst(): void {

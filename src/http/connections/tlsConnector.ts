@@ -1,12 +1,16 @@
 import { isIP } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { errors } from 'undici';
+import type { Clock } from '../../clock.ts';
 
 /** A version of HTTP by its name in ALPN (RFC 7301). */
 export type Protocol = 'h2' | 'http/1.1';
 
 /** Takes the connection, or why there is none. Called once. */
 export type OnConnected = (connected: TLSSocket | Error) => void;
+
+/** A resumed handshake does not look at the certificate again: so often, at the least, one is looked at. */
+const MAX_RESUMED_MS = 3_600_000;
 
 /** Dead peers are noticed between exchanges too. */
 const KEEP_ALIVE_AFTER_MS = 60_000;
@@ -20,18 +24,24 @@ export class TlsConnector {
   readonly #host: string;
   readonly #port: number;
   readonly #timeoutMs: number;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   #context: SecureContext | undefined;
   #session: Buffer | undefined;
+  /** When a certificate was last looked at. */
+  #verifiedAtMs = -Infinity;
 
-  constructor(url: URL, timeoutMs: number) {
+  constructor(url: URL, timeoutMs: number, clock: Pick<Clock, 'monotonicMs'>) {
     this.#host = url.hostname.replace(/^\[|\]$/g, '');
     this.#port = url.port === '' ? 443 : Number(url.port);
     this.#timeoutMs = timeoutMs;
+    this.#clock = clock;
   }
 
   /** Connects, and agrees with the server on one of the protocols, within the time of one exchange. */
   connect(protocols: readonly Protocol[], onConnected: OnConnected): void {
     this.#context ??= createSecureContext();
+    const beganAtMs = this.#clock.monotonicMs();
+    if (beganAtMs - this.#verifiedAtMs >= MAX_RESUMED_MS) this.#session = undefined;
     const socket = connect({
       host: this.#host,
       port: this.#port,
@@ -54,6 +64,7 @@ export class TlsConnector {
     socket.once('secureConnect', () => {
       clearTimeout(timer);
       socket.off('error', fail);
+      if (!socket.isSessionReused()) this.#verifiedAtMs = beganAtMs;
       socket.on('error', ignore);
       onConnected(socket);
     });

@@ -14,6 +14,9 @@ const REREAD_MS = 3_600_000;
 /** The least between two readings that bring something: failures may ask for one each. */
 const MIN_PAUSE_MS = 30_000;
 
+/** How long the first exchanges wait for the first reading: no lease of a consent allows for more. */
+const FIRST_WAIT_MS = 1000;
+
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
@@ -48,11 +51,12 @@ export class Discovery {
   constructor(parts: DiscoveryParts) {
     this.#parts = parts;
     const first = this.#read();
-    this.#firstReading = first.then(() => undefined);
+    const patience = parts.clock.sleep(FIRST_WAIT_MS, this.#closing.signal).catch(() => undefined);
+    this.#firstReading = Promise.race([first, patience]).then(() => undefined);
     void first.then((isRead) => this.#readAgain(isRead));
   }
 
-  /** The addresses as they are known once the first reading is over; `undefined` where it came to nothing. */
+  /** The addresses as they are known; at the start, once the first reading is over or takes too long. */
   async addresses(): Promise<DiscoveredAddresses | undefined> {
     if (this.#addresses === undefined) await this.#firstReading;
     return this.#addresses;

@@ -93,6 +93,16 @@ describe('discovery', () => {
     expect(await published.token()).toBe('https://auth.example/one');
   });
 
+  it('lets exchanges wait for the first reading, but not for one that hangs', async () => {
+    await using published = new Published(() => new Promise(() => undefined));
+    const heard: unknown[] = [];
+    void published.token().then((token) => heard.push(token));
+    await published.clock.advance(999);
+    expect(heard).toEqual([]);
+    await published.clock.advance(1);
+    expect(heard).toEqual([undefined]);
+  });
+
   it('does not believe the document of another issuer', async () => {
     await using published = new Published(() =>
       Promise.resolve(documentAt('/x', 'https://evil.example')),

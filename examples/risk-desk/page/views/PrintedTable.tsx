@@ -4,7 +4,13 @@ import type { DeskRow } from '../model/deskRow.ts';
 import { masked } from '../model/phoneNumber.ts';
 import { reasonOf } from '../model/reasons.ts';
 import { verdictName, verdictOf } from '../model/verdict.ts';
-import { asOfMs, WINDOWS_HOURS, windowName, type WindowAnswer } from '../model/windows.ts';
+import {
+  asOfMs,
+  WINDOWS_HOURS,
+  windowName,
+  type LastChange,
+  type WindowAnswer,
+} from '../model/windows.ts';
 import { dateTimeName } from './names.ts';
 
 /** All rows on paper: made when the browser is about to print, for the table draws only those in sight. */
@@ -61,13 +67,27 @@ function PrintedRow({ row: { line, e164, customer, state } }: { readonly row: De
         {verdictName(verdict)}
         {verdict.kind === 'unknown' ? `: ${reasonOf(verdict.reason).name}` : ''}
       </td>
-      <td>{answer?.lastChange.kind === 'at' ? dateTimeName(answer.lastChange.atMs) : 'no date'}</td>
+      <td>{printedDate(answer?.lastChange)}</td>
       {WINDOWS_HOURS.map((hours) => (
         <td key={hours}>{answer === undefined ? '?' : printedWindow(answer.windows[hours])}</td>
       ))}
       <td>{askedAtMs === null ? '' : dateTimeName(askedAtMs)}</td>
     </tr>
   );
+}
+
+function printedDate(lastChange: LastChange | undefined): string {
+  switch (lastChange?.kind) {
+    case 'at':
+      return dateTimeName(lastChange.atMs);
+    case 'withheld':
+      return 'Not disclosed';
+    case 'notAsked':
+      return 'Not asked';
+    case 'unknown':
+    case undefined:
+      return 'Unknown';
+  }
 }
 
 function printedWindow(window: WindowAnswer): string {
