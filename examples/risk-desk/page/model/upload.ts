@@ -48,7 +48,7 @@ export function readTable(text: string): Reading {
   if (first === undefined) return { kind: 'refused', why: 'There is nothing in it.' };
   const width = rows.reduce((widest, { cells }) => Math.max(widest, cells.length), 0);
   if (width > MAX_COLUMNS) return { kind: 'refused', why: TOO_MANY_COLUMNS };
-  const hasHeading = rows.length > 1 && !first.cells.some(looksLikeANumber);
+  const hasHeading = rows.length > 1 && !first.cells.some(mayBeANumber);
   const columns = Array.from({ length: width }, (_, index) => {
     const name = hasHeading ? first.cells[index] : undefined;
     return name === undefined || name === '' ? `Column ${index + 1}` : name.slice(0, 60);
@@ -90,6 +90,11 @@ function inOneColumn(row: TableRow): readonly TableRow[] {
 
 function looksLikeANumber(text: string): boolean {
   return /^'?(?:tel:)?\+?[0-9(][0-9\s()-]{5,}$/iu.test(text);
+}
+
+/** A number in no form that is read must be told of as bad, and not be taken for a heading. */
+function mayBeANumber(text: string): boolean {
+  return /\p{Nd}(?:\P{Nd}*\p{Nd}){4}/u.test(text);
 }
 
 /** The column that holds the most numbers; the first where none holds any. */

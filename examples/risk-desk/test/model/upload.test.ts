@@ -92,6 +92,25 @@ it.each([
   expect(reading).toMatchObject({ kind: 'refused', why: expect.stringMatching(/^[A-Z].*\.$/) });
 });
 
+describe('a first line', () => {
+  it.each(['+44.7700.900001', '+44/7700/900001', '4.47701E+11', '+٤٤٧٧٠٠٩٠٠٠٠١'])(
+    'with a bad number is no heading: %s',
+    (bad) => {
+      expect(listOf(`${bad}\n+447700900002`)).toEqual({
+        numbers: [[2, '+447700900002']],
+        duplicates: [],
+        bad: [[1, expect.any(String)]],
+      });
+    },
+  );
+
+  it.each(['phone', 'Mobile 2', 'MSISDN (E.164)'])('is a heading all the same: %s', (heading) => {
+    const table = tableOf(`${heading}\n+447700900002`);
+    expect(table.columns).toEqual([heading]);
+    expect(table.rows).toHaveLength(1);
+  });
+});
+
 describe('a file that is made to hurt', () => {
   it('of one line with millions of cells is refused', () => {
     expect(readTable(`a${','.repeat(5_000_000)}`)).toEqual({
