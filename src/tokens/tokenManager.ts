@@ -38,6 +38,9 @@ import {
 } from './tokenResponses.ts';
 import { tokenReach } from './tokenReach.ts';
 
+/** Where tokens keep coming that came before: the operator hands one out to many, or is out of step for good. */
+const MAX_TOKEN_REQUESTS = 3;
+
 /** Whose exchange it is: how it is named on the wire, and until when it is of use. */
 export interface ExchangeContext extends Urgency {
   readonly correlator: Correlator;
@@ -164,29 +167,28 @@ export class TokenManager {
   }
 
   async #request(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
-    const first = await this.#requestOnce(subject, context);
-    // The connections may be out of step: the next one is fresh, and so is what comes on it.
-    return first === SEEN_TOKEN ? this.#requestOnce(subject, context, true) : first;
+    let judged = await this.#requestOnce(subject, context);
+    // The connections may be out of step: the next one is fresh. What comes on it is the reply to this
+    // request, and yet its token may have come to another request that was still on an older connection.
+    for (let requests = 1; judged === SEEN_TOKEN && requests < MAX_TOKEN_REQUESTS; requests += 1) {
+      judged = await this.#requestOnce(subject, context);
+    }
+    return judged;
   }
 
-  async #requestOnce(
-    subject: TokenSubject,
-    context: ExchangeContext,
-    isSecond = false,
-  ): Promise<TokenJudgement> {
+  async #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
     const request = () => this.#tokenRequest(subject);
     const { errors } = this.#settings;
     const { judged } = await this.#post('token', subject, context, request, (exchange) =>
-      this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs(), errors), exchange, isSecond),
+      this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs(), errors), exchange),
     );
     return judged;
   }
 
-  /** A token that came before, perhaps to another request of ours, is dropped the first time. */
-  #unlessSeen(judged: TokenJudgement, exchange: Exchange, isSecond: boolean): TokenJudgement {
+  /** A token that came before, perhaps to another request of ours, is dropped. */
+  #unlessSeen(judged: TokenJudgement, exchange: Exchange): TokenJudgement {
     if (judged.kind === 'failed' || exchange.kind === 'fault') return judged;
-    const isSeen = this.#seenTokens?.see(judged.issued.value) === true;
-    if (isSeen && !isSecond) return SEEN_TOKEN;
+    if (this.#seenTokens?.see(judged.issued.value) === true) return SEEN_TOKEN;
     if (exchange.isUnproven !== true) return judged;
     return { kind: 'issued', issued: { ...judged.issued, isUnproven: true } };
   }

@@ -100,6 +100,24 @@ describe('a token endpoint that echoes nothing, over HTTP/1.1', () => {
     expect(seen.tokenConnections.size).toBe(2);
   });
 
+  it.each([
+    ['twice', 2, false],
+    ['for ever', Infinity, 'OPERATOR_INVALID_REPLY'],
+  ])('no token is presented that came before, be it handed out %s', async (_times, times, last) => {
+    const { operator, seen } = await silentOperator(
+      (asked, count) =>
+        count >= 1 && count <= times ? (seen.tokens[0] ?? '') : ownToken(asked, count),
+      'refuses',
+    );
+    await using _ = operator;
+    const answers = await askInTurn(operator, REFUSED, [1, 1]);
+    expect(answers).toEqual([false, last]);
+    const presented = operator.lookups.map(({ headers }) => headers.authorization);
+    expect(new Set(presented).size).toBe(presented.length);
+    // The one of the first request, and at most three of the second.
+    expect(seen.tokens).toHaveLength(4);
+  });
+
   it('a token of another number is refused, and the number is asked about with one of a fresh connection', async () => {
     const { operator, seen } = await silentOperator(
       (asked, count) => ownToken(count === 1 ? line(2) : asked, count),
