@@ -143,7 +143,8 @@ function readMetricsPort(read: EnvironmentReader): number | undefined {
   const name = 'METRICS_PORT';
   if (read.text(name) === undefined) return undefined;
   const port = read.integer(name, 0, { min: 0, max: 65_535 });
-  const isMain = port !== 0 && String(port) === read.text('PORT', '4000');
+  // As numbers: `04000` is the port 4000.
+  const isMain = port !== 0 && port === Number(read.text('PORT', '4000'));
   if (isMain && !isLoopback(read.text('HOST', '127.0.0.1'))) {
     read.problem(name, 'must be another port than PORT, unless the service listens on loopback');
   }

@@ -1,10 +1,13 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { auditHash } from './caller/audit/auditHash.ts';
 import type { RefusalReason } from './caller/gate.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { allowsHost } from './config/allowedHosts.ts';
 import type { Identity } from './domain/asker.ts';
 import type { Reply } from './graphql/reply.ts';
 import type { Correlator } from './http/correlator.ts';
+import { isLoopback } from './http/loopback.ts';
 import type { Log, LogDetails } from './log.ts';
 import type { AdmissionObserver } from './lookups/observedAdmissions.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -16,7 +19,7 @@ import { asksOwner } from './tokens/authorizationSettings.ts';
 
 /** What is looked in with. */
 export interface ObservationParts {
-  readonly config: Pick<Config, 'metricsPort' | 'listen' | 'audit'>;
+  readonly config: Pick<Config, 'metricsPort' | 'listen' | 'allowedHosts' | 'audit'>;
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
@@ -32,7 +35,7 @@ export interface Observation {
   /** What is asked for the load at each scrape. */
   readonly watch: (simSwaps: Pick<SimSwaps, 'load'>) => void;
   /** On the port of the service itself. */
-  readonly metrics: (() => Promise<Reply>) | undefined;
+  readonly metrics: ((request: IncomingMessage) => Promise<Reply>) | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -71,7 +74,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     },
     onRefused: (reason) => metrics.callerRefused(reason),
     watch: (simSwaps) => metrics.watch(() => simSwaps.load()),
-    metrics: isMain ? () => scraped(metrics) : undefined,
+    metrics: isMain ? ({ headers }) => scraped(metrics, mayScrape(config, headers)) : undefined,
     async close() {
       await server?.close();
       metrics.close();
@@ -84,13 +87,25 @@ async function serve(
   { config, log }: ObservationParts,
   port: number,
 ): Promise<MetricsServer> {
-  const server = new MetricsServer(metrics);
+  const server = new MetricsServer(metrics, ({ headers }) => mayScrape(config, headers));
   const listening = await server.listen(config.listen.host, port);
   log.info('metrics', { host: config.listen.host, port: listening });
   return server;
 }
 
-async function scraped(metrics: Metrics): Promise<Reply> {
+/**
+ * Whether a scrape is answered. A page of another site whose name leads to this machine asks under that name; where
+ * others reach the port anyway, what may scrape is the network's to say.
+ */
+function mayScrape(
+  { listen, allowedHosts }: ObservationParts['config'],
+  { host }: IncomingHttpHeaders,
+): boolean {
+  return !isLoopback(listen.host) || allowsHost(host, allowedHosts);
+}
+
+async function scraped(metrics: Metrics, isAllowed: boolean): Promise<Reply> {
+  if (!isAllowed) return { status: 421, headers: {}, body: '' };
   return {
     status: 200,
     headers: { 'content-type': metrics.contentType },

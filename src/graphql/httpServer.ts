@@ -24,7 +24,7 @@ export interface HttpServerParts {
   readonly port: number;
   readonly graphql: Handler;
   /** What is at /metrics; nothing where absent. */
-  readonly metrics?: () => Promise<Reply>;
+  readonly metrics?: Handler;
   /** What a browser sees at `/`. */
   readonly frontPage: Reply;
   /** What answering still needs; /readyz fails while there is any. */

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { Metrics } from './metrics.ts';
 
@@ -9,7 +9,11 @@ const REQUEST_TIMEOUT_MS = 10_000;
 export class MetricsServer {
   readonly #server: Server;
 
-  constructor(metrics: Pick<Metrics, 'text' | 'contentType'>) {
+  /** @param isAllowed refuses a request by its headers */
+  constructor(
+    metrics: Pick<Metrics, 'text' | 'contentType'>,
+    isAllowed: (request: IncomingMessage) => boolean,
+  ) {
     this.#server = createServer(
       { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
       (request, response) => {
@@ -19,12 +23,18 @@ export class MetricsServer {
           response.writeHead(404).end();
           return;
         }
+        if (!isAllowed(request)) {
+          response.writeHead(421).end();
+          return;
+        }
         metrics.text().then(
           (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
           () => response.writeHead(500).end(),
         );
       },
     );
+    // A client that does not read its answer, or sends nothing more, holds a connection so long and no longer.
+    this.#server.setTimeout(REQUEST_TIMEOUT_MS);
   }
 
   /** Rejects when the port is taken. */

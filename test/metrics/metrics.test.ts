@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import { METRICS } from '../../src/metrics/definitions.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
@@ -35,6 +37,14 @@ function sumOf(values: ReadonlyMap<string, number>, name: string, labels: RegExp
 async function metricsPort(): Promise<Readonly<Record<string, string>>> {
   const port = String(await freePort());
   return { PORT: port, METRICS_PORT: port };
+}
+
+/** What is said to a request under the name of this host. */
+async function statusUnder(host: string, port: number): Promise<number | undefined> {
+  const asked = request({ host: '127.0.0.1', port, path: '/metrics', headers: { host } }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
 }
 
 const ASK = 'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { lastSimSwap simSwappedWithin } }';
@@ -185,6 +195,30 @@ test('what is under way and what waits is read at each scrape', async () => {
 });
 
 describe('/metrics', () => {
+  it.each(['the port of the service', 'a port of its own'])(
+    'on %s is not for a page of another site whose name leads to this machine',
+    async (where) => {
+      const metrics = await freePort();
+      const port = where === 'a port of its own' ? '0' : String(metrics);
+      await using service = await startSimulated({
+        PORT: port,
+        METRICS_PORT: String(metrics),
+        ALLOWED_HOSTS: 'prometheus.example',
+      });
+      expect(service.url).toContain('127.0.0.1');
+      const statuses = await Promise.all(
+        [
+          '127.0.0.1',
+          'localhost:9090',
+          'prometheus.example',
+          'rebound.example',
+          '127.0.0.1.evil.example',
+        ].map((host) => statusUnder(host, metrics)),
+      );
+      expect(statuses).toEqual([200, 200, 200, 421, 421]);
+    },
+  );
+
   it('is not there unless it is asked for', async () => {
     await using service = await startSimulated();
     expect((await service.send('/metrics')).status).toBe(404);

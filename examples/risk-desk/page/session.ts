@@ -1,5 +1,7 @@
 /** Who is signed in, as the desk's server tells. */
 export interface Session {
+  /** Of the person, and not of the session. */
+  readonly id: string;
   readonly name: string;
   readonly roles: readonly string[];
   /** Whether a list may be asked about. The service enforces it; the page only does not offer it. */

@@ -123,6 +123,7 @@ export class Desk {
     if (session === undefined) return SIGNED_OUT;
     const { person, csrfToken, tokens } = session;
     return jsonReply({
+      id: person.id,
       name: person.name,
       roles: person.roles,
       // What the service will say, not what a role is called.

@@ -89,7 +89,7 @@ export class Provider {
     );
     const { sub = '', name, roles }: Partial<client.IDToken> = response.claims() ?? {};
     return {
-      person: { name: typeof name === 'string' ? name : sub, roles: rolesIn(roles) },
+      person: { id: sub, name: typeof name === 'string' ? name : sub, roles: rolesIn(roles) },
       tokens: this.#tokensIn(response),
     };
   }

@@ -15,6 +15,8 @@ export type Role = 'analyst' | 'lead';
 
 /** Who signed in. */
 export interface Person {
+  /** As the provider knows them: another person may have the same name. */
+  readonly id: string;
   readonly name: string;
   readonly roles: readonly Role[];
 }

@@ -26,6 +26,12 @@ const COLUMNS = [
 /** How the numbers of an export are written. */
 export type NumbersInExport = 'masked' | 'full';
 
+/** What a spreadsheet takes for a formula, full-width signs too; blanks before it do not protect. */
+const FORMULA = /^\s*[=+\-@\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/u;
+
+/** The same behind what another spreadsheet takes for the end of a cell: not all split at commas alone. */
+const FORMULA_WITHIN = /([;,|\t\r\n]\s{0,9})(?=[=+\-@\uff0b\uff0d\uff1d\uff20])/gu;
+
 /**
  * The rows as CSV (RFC 4180). Cells that a spreadsheet would take for a formula (`=`, `+`, `-`, `@`, tab)
  * begin with an apostrophe, which makes them text; numbers are text for the same reason. Unknown is
@@ -37,14 +43,19 @@ export function toCsv(rows: readonly DeskRow[], numbers: NumbersInExport): strin
     return [
       line,
       numbers === 'full' ? e164 : masked(e164),
-      customer?.name ?? '',
-      customer?.id ?? '',
+      withoutFormulas(customer?.name ?? ''),
+      withoutFormulas(customer?.id ?? ''),
       verdictName(verdict),
       verdict.kind === 'unknown' ? reasonOf(verdict.reason).name : '',
       ...answerCells(state),
     ];
   });
-  return Papa.unparse({ fields: COLUMNS, data }, { escapeFormulae: true, newline: '\r\n' });
+  return Papa.unparse({ fields: COLUMNS, data }, { escapeFormulae: FORMULA, newline: '\r\n' });
+}
+
+/** What begins a cell is left to the writer. */
+function withoutFormulas(text: string): string {
+  return text.replaceAll(FORMULA_WITHIN, "$1'");
 }
 
 function answerCells(state: RowState): readonly string[] {

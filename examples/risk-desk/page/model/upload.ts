@@ -4,12 +4,14 @@ import { readNumber, type BadNumber, type E164 } from './phoneNumber.ts';
 export const MAX_NUMBERS = 10_000;
 /** Ten thousand numbers with names and addresses beside them. */
 export const MAX_UPLOAD_BYTES = 5 * 1024 * 1024;
+/** More than a person would look through for the one with the numbers. */
+const MAX_COLUMNS = 200;
 
 /** A text read as a table. */
 export interface Table {
   /** Of the first row where that is a heading, or `Column 1` and so on. */
   readonly columns: readonly string[];
-  /** Each as long as `columns`. */
+  /** Each at most as long as `columns`: one wide row does not make all the others wide. */
   readonly rows: readonly TableRow[];
 }
 
@@ -34,7 +36,10 @@ export function readTable(text: string): Reading {
   const body = text.replace(/^\ufeff/u, '');
   // Empty lines count as rows, so that lines keep their numbers; they would mislead the guess.
   const { meta } = Papa.parse(body, { preview: 50, skipEmptyLines: 'greedy' });
-  const { data } = Papa.parse<string[]>(body, { delimiter: meta.delimiter });
+  const { data, errors } = Papa.parse<string[]>(body, { delimiter: meta.delimiter });
+  // All that follows such a quote is one cell: the numbers in it would be missing without a word.
+  const open = errors.find(({ code }) => code === 'MissingQuotes');
+  if (open !== undefined) return { kind: 'refused', why: openQuote((open.row ?? 0) + 1) };
   const filled: TableRow[] = data
     .map((cells, index) => ({ line: index + 1, cells: cells.map((cell) => cell.trim()) }))
     .filter(({ cells }) => cells.some((cell) => cell !== ''));
@@ -42,17 +47,20 @@ export function readTable(text: string): Reading {
   const [first] = rows;
   if (first === undefined) return { kind: 'refused', why: 'There is nothing in it.' };
   const width = rows.reduce((widest, { cells }) => Math.max(widest, cells.length), 0);
-  const hasHeading = rows.length > 1 && !first.cells.some(looksLikeANumber);
+  if (width > MAX_COLUMNS) return { kind: 'refused', why: TOO_MANY_COLUMNS };
+  const hasHeading = rows.length > 1 && !first.cells.some(mayBeANumber);
   const columns = Array.from({ length: width }, (_, index) => {
     const name = hasHeading ? first.cells[index] : undefined;
     return name === undefined || name === '' ? `Column ${index + 1}` : name.slice(0, 60);
   });
-  const listed = (hasHeading ? rows.slice(1) : rows).map(({ line, cells }) => ({
-    line,
-    cells: columns.map((_, index) => cells[index] ?? ''),
-  }));
-  return { kind: 'table', table: { columns, rows: listed } };
+  return { kind: 'table', table: { columns, rows: hasHeading ? rows.slice(1) : rows } };
 }
+
+function openQuote(line: number): string {
+  return `The quotation mark in line ${line} has no end. Close it, or leave it out, and upload the file again.`;
+}
+
+const TOO_MANY_COLUMNS = `There are more than ${MAX_COLUMNS} columns in it. Keep the column of numbers and upload it again.`;
 
 /** Why a file is not even read; `undefined` where it may be. */
 export function refusalBySize(bytes: number): string | undefined {
@@ -82,6 +90,11 @@ function inOneColumn(row: TableRow): readonly TableRow[] {
 
 function looksLikeANumber(text: string): boolean {
   return /^'?(?:tel:)?\+?[0-9(][0-9\s()-]{5,}$/iu.test(text);
+}
+
+/** A number in no form that is read must be told of as bad, and not be taken for a heading. */
+function mayBeANumber(text: string): boolean {
+  return /\p{Nd}(?:\P{Nd}*\p{Nd}){4}/u.test(text);
 }
 
 /** The column that holds the most numbers; the first where none holds any. */

@@ -18,7 +18,14 @@ export function App() {
     case undefined:
       return <main className="notice" aria-busy="true" />;
     case 'signedIn':
-      return <SignedIn session={reply.session} />;
+      // Another person starts with an empty desk.
+      return (
+        <SignedIn
+          key={reply.session.id}
+          session={reply.session}
+          onSession={(session) => setReply({ kind: 'signedIn', session })}
+        />
+      );
     case 'signedOut':
       return (
         <main className="notice">
@@ -46,7 +53,13 @@ export function App() {
   }
 }
 
-function SignedIn({ session }: { readonly session: Session }) {
+interface SignedInProps {
+  readonly session: Session;
+  /** The session that a sign-in in another tab began, of this person or of another. */
+  readonly onSession: (session: Session) => void;
+}
+
+function SignedIn({ session, onSession }: SignedInProps) {
   const nowMs = useTicking();
   const [place, setPlace] = useState<Place>(session.mayBatch ? 'list' : 'single');
   const [purpose, setPurpose] = useState<string | null>(null);
@@ -91,11 +104,15 @@ function SignedIn({ session }: { readonly session: Session }) {
       async renewSession() {
         const reply = await readSession();
         if (reply.kind !== 'signedIn') return false;
-        token.current = reply.session.csrfToken;
-        return true;
+        // Signing out needs the token as well. Under another's name nothing of this desk is shown or asked.
+        const isSamePerson = reply.session.id === session.id;
+        if (isSamePerson) token.current = reply.session.csrfToken;
+        else for (const desk of Object.values(desks)) desk.clear();
+        onSession(reply.session);
+        return isSamePerson;
       },
     }),
-    [],
+    [desks, onSession, session.id],
   );
 
   const choose = (id: string): void => {

@@ -411,6 +411,30 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
     await page.getByText('Your session has ended.').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Retry 1 number' }).click();
     await expect.poll(() => verdicts(page)).toEqual(['No change in 30 days']);
+    // The new session is the one that ends.
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+  });
+
+  it('is not gone on with under the name of another person, who sees nothing of it', async () => {
+    await using desk = await openSignedIn(browser, stack);
+    const { page } = desk;
+    await askAbout(page, ['+447700900004']);
+    await allAsked(page);
+    await page.context().clearCookies();
+    await rowsOf(page).first().click();
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByRole('dialog').getByText('Unknown: signed out').waitFor();
+    await page.keyboard.press('Escape');
+    const other = await page.context().newPage();
+    await other.goto(stack.url);
+    await signIn(other, stack, 'analyst');
+    const before = await operatorCounts(stack);
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('Ana Lyst').waitFor();
+    expect(await page.locator('.rows__row').count()).toBe(0);
+    expect(await page.locator('body').innerText()).not.toMatch(/Lea Der|Grace/u);
+    expect(await operatorCounts(stack)).toEqual(before);
   });
 
   it('of 10,000 is asked with pauses, scrolls smoothly, and ends at once when it is cancelled', async () => {

@@ -66,14 +66,37 @@ describe('the export', () => {
     expect(toCsv([row(1, { kind: 'waiting' })], 'masked')).not.toContain('7700');
   });
 
-  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'])(
-    'has no cell that acts as a formula: %j',
-    (name) => {
-      const rows = [row(1, { kind: 'waiting' }, { customer: { id: name, name } })];
-      const [, [, , cell, id] = []] = cells(toCsv(rows, 'masked'));
-      expect([cell, id]).toEqual([`'${name}`, `'${name}`]);
-    },
-  );
+  it.each([
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t'=1"],
+    ['\r=1', "'\r'=1"],
+    ['\n=1', "'\n'=1"],
+    ['=1+1\nof two lines', "'=1+1\nof two lines"],
+    [' =1', "' =1"],
+    ['\u00a0=1', "'\u00a0=1"],
+    ['\uff1d1+1', "'\uff1d1+1"],
+  ])('has no cell that acts as a formula: %j', (name, written) => {
+    const rows = [row(1, { kind: 'waiting' }, { customer: { id: name, name } })];
+    const [, [, , cell, id] = []] = cells(toCsv(rows, 'masked'));
+    expect([cell, id]).toEqual([written, written]);
+  });
+
+  // Where the comma is the sign in 0,5, a spreadsheet splits at semicolons, and knows of no quotes within a cell.
+  it.each([
+    ['Grace;=1+1', "Grace;'=1+1"],
+    ['Grace; @SUM(A1)', "Grace; '@SUM(A1)"],
+    ['Grace\n=1+1', "Grace\n'=1+1"],
+    ['Grace\t-1', "Grace\t'-1"],
+    ['Grace,+1', "Grace,'+1"],
+    ['Anne-Marie; née O’Hara', 'Anne-Marie; née O’Hara'],
+  ])('has none either where a spreadsheet splits a cell: %j', (name, written) => {
+    const rows = [row(1, { kind: 'waiting' }, { customer: { id: name, name } })];
+    const [, [, , cell, id] = []] = cells(toCsv(rows, 'masked'));
+    expect([cell, id]).toEqual([written, written]);
+  });
 
   it('can be uploaded again: the same numbers come out, whatever the customers are called', () => {
     fc.assert(

@@ -91,3 +91,50 @@ it.each([
   const reading = readTable(text);
   expect(reading).toMatchObject({ kind: 'refused', why: expect.stringMatching(/^[A-Z].*\.$/) });
 });
+
+describe('a first line', () => {
+  it.each(['+44.7700.900001', '+44/7700/900001', '4.47701E+11', '+٤٤٧٧٠٠٩٠٠٠٠١'])(
+    'with a bad number is no heading: %s',
+    (bad) => {
+      expect(listOf(`${bad}\n+447700900002`)).toEqual({
+        numbers: [[2, '+447700900002']],
+        duplicates: [],
+        bad: [[1, expect.any(String)]],
+      });
+    },
+  );
+
+  it.each(['phone', 'Mobile 2', 'MSISDN (E.164)'])('is a heading all the same: %s', (heading) => {
+    const table = tableOf(`${heading}\n+447700900002`);
+    expect(table.columns).toEqual([heading]);
+    expect(table.rows).toHaveLength(1);
+  });
+});
+
+describe('a file that is made to hurt', () => {
+  it('of one line with millions of cells is refused', () => {
+    expect(readTable(`a${','.repeat(5_000_000)}`)).toEqual({
+      kind: 'refused',
+      why: expect.stringContaining('columns'),
+    });
+  });
+
+  it.each([
+    ['first', '"+447700900001\n+447700900002', 1],
+    ['middle', '+447700900001\n"+447700900002\n+447700900003\n', 2],
+  ])(
+    'with a quotation mark that never ends, in the %s line, is refused: no number is lost',
+    (_, text, line) => {
+      expect(readTable(text)).toEqual({
+        kind: 'refused',
+        why: expect.stringContaining(`in line ${line} has no end`),
+      });
+    },
+  );
+
+  it('with one wide line among many costs no more than its cells', () => {
+    const table = tableOf(`${'a,'.repeat(150)}\n${'a\n'.repeat(20_000)}`);
+    const cells = table.rows.reduce((sum, row) => sum + row.cells.length, 0);
+    expect(cells).toBeLessThanOrEqual(20_200);
+  });
+});

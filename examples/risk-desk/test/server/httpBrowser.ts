@@ -14,6 +14,7 @@ export function emptyPage(): string {
 
 /** What the desk tells of a session. */
 export interface SessionTold {
+  readonly id: string;
   readonly name: string;
   readonly roles: readonly string[];
   readonly mayBatch: boolean;

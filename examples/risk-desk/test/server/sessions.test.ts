@@ -5,7 +5,7 @@ import { carriesCsrfToken, Sessions, type Tokens } from '../../server/sessions.t
 
 const MINUTE_MS = 60_000;
 const LIMITS = { idleMs: 30 * MINUTE_MS, absoluteMs: 8 * 60 * MINUTE_MS, maxSessions: 3 };
-const PERSON = { name: 'Ana', roles: [] };
+const PERSON = { id: 'ana', name: 'Ana', roles: [] };
 const TOKENS: Tokens = {
   accessToken: 'a',
   expiresAtMs: 0,

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { ConfigError, type Environment } from '../../src/config/environment.ts';
+
+const EXPOSED = {
+  HOST: '0.0.0.0',
+  JWT_JWKS_URL: 'https://issuer.example/jwks',
+  JWT_ISSUER: 'https://issuer.example',
+  JWT_AUDIENCE: 'sim-swap',
+};
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems;
+  }
+}
+
+describe('METRICS_PORT', () => {
+  it.each([
+    ['4100', '4100'],
+    ['04100', '4100'],
+    ['4100', '0004100'],
+  ])('is not the port of a service that others reach: PORT=%s METRICS_PORT=%s', (port, metrics) => {
+    const problems = problemsOf({ ...EXPOSED, PORT: port, METRICS_PORT: metrics });
+    expect(problems).toContainEqual(
+      expect.stringContaining('METRICS_PORT must be another port than PORT'),
+    );
+  });
+
+  it.each([
+    ['another port', { PORT: '4100', METRICS_PORT: '4101' }],
+    ['any that is free, twice', { PORT: '0', METRICS_PORT: '0' }],
+    ['the same on loopback', { HOST: '127.0.0.1', PORT: '4100', METRICS_PORT: '4100' }],
+  ])('may be %s', (_, settings) => {
+    const problems = problemsOf({ ...EXPOSED, ...settings });
+    expect(problems.filter((problem) => problem.includes('METRICS_PORT'))).toEqual([]);
+  });
+});
