@@ -1,20 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
 import {
   jsonSchema,
   membersOf,
   variantsOf,
   type JsonSchema,
 } from '../src/config/operatorsFile/jsonSchema.ts';
-
-/** What is made of the definition of OPERATORS_FILE, each with the text that it should have. */
-export interface MadeFile {
-  readonly path: string;
-  /** As prettier writes it. */
-  readonly text: string;
-}
+import { pretty, type MadeFile } from './madeFile.ts';
 
 const SCHEMA = fileURLToPath(new URL('../schema/operators.schema.json', import.meta.url));
 const DOCS = fileURLToPath(new URL('../docs/operators.md', import.meta.url));
@@ -30,10 +23,6 @@ export async function makeFiles(): Promise<readonly MadeFile[]> {
     { path: SCHEMA, text: await pretty(JSON.stringify(schema), SCHEMA) },
     { path: DOCS, text: await pretty(docs, DOCS) },
   ];
-}
-
-async function pretty(text: string, filepath: string): Promise<string> {
-  return format(text, { ...(await resolveConfig(filepath)), filepath });
 }
 
 /** One row for each member, in the order of the definition. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { auditHash } from './caller/audit/auditHash.ts';
+import type { RefusalReason } from './caller/gate.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { allowsHost } from './config/allowedHosts.ts';
@@ -13,6 +14,8 @@ import { Metrics } from './metrics/metrics.ts';
 import { MetricsServer } from './metrics/metricsServer.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import type { RequestReport } from './requestRecord.ts';
+import { endpointNames, type SimSwaps } from './simSwaps.ts';
+import { asksOwner } from './tokens/authorizationSettings.ts';
 
 /** What is looked in with. */
 export interface ObservationParts {
@@ -28,6 +31,9 @@ export interface ObservationParts {
 export interface Observation {
   readonly observers: readonly AdmissionObserver[];
   readonly onAnswered: (report: RequestReport) => void;
+  readonly onRefused: (reason: RefusalReason) => void;
+  /** What is asked for the load at each scrape. */
+  readonly watch: (simSwaps: Pick<SimSwaps, 'load'>) => void;
   /** On the port of the service itself. */
   readonly metrics: ((request: IncomingMessage) => Promise<Reply>) | undefined;
   readonly close: () => Promise<void>;
@@ -42,12 +48,19 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     return {
       observers: requestLines === undefined ? [] : [requestLines.observer],
       onAnswered: (report) => requestLines?.write(report),
+      onRefused: () => undefined,
+      watch: () => undefined,
       metrics: undefined,
       close: () => Promise.resolve(),
     };
   }
   const prices = new Map(operators.map(({ name, price }) => [name, price]));
   const metrics = new Metrics({
+    operators: operators.map((settings) => ({
+      name: settings.name,
+      endpoints: endpointNames(settings),
+      isPrompting: asksOwner(settings.flow),
+    })),
     priceOf: (operator) => prices.get(operator),
     monotonicMs: () => clock.monotonicMs(),
   });
@@ -59,6 +72,8 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
       metrics.requestAnswered(report);
       requestLines?.write(report);
     },
+    onRefused: (reason) => metrics.callerRefused(reason),
+    watch: (simSwaps) => metrics.watch(() => simSwaps.load()),
     metrics: isMain ? ({ headers }) => scraped(metrics, mayScrape(config, headers)) : undefined,
     async close() {
       await server?.close();

@@ -69,6 +69,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     consent,
     admissions: observedAdmissions(admissions, observation.observers),
   });
+  observation.watch(simSwaps);
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
@@ -88,7 +89,16 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       log,
       crossOrigin: new CrossOrigin(config.allowedOrigins),
       allowsHost: hostCheck(config),
-      admit: (headers) => gate.admit(headers),
+      async admit(headers) {
+        const admitted = await gate.admit(headers);
+        switch (admitted.kind) {
+          case 'refused':
+            observation.onRefused(admitted.reason);
+            return admitted;
+          case 'admitted':
+            return admitted;
+        }
+      },
       trustedDocuments: config.trustedDocuments,
       explorer,
       createContext: contextFactory({

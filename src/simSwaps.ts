@@ -5,7 +5,7 @@ import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
 import { headersAt } from './http/operatorHeaders.ts';
 import type { CorrelatorSettings, EndpointName } from './http/wireSettings.ts';
-import { Bulkhead } from './http/resilience/bulkhead.ts';
+import { Bulkhead, type BulkheadLoad } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { PublishedJson } from './http/publishedJson.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
@@ -66,9 +66,20 @@ import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager
 export interface SimSwaps {
   /** The loader of one request. */
   forRequest(request: LookupRequest): SimSwapLoader;
+  /** How busy every bulkhead is at this moment. */
+  load(): readonly OperatorLoad[];
   /** Waits for what must not be cut, then closes the connections. */
   close(): Promise<void>;
 }
+
+/** How busy one bulkhead of an operator is. */
+export interface OperatorLoad extends BulkheadLoad {
+  readonly operator: string;
+  /** What it does: lookups of an operation, or requests for consent and their polls. */
+  readonly work: BulkheadName;
+}
+
+type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
 
 /** What one operator's numbers leave behind for further requests. */
 export interface OperatorStores {
@@ -122,6 +133,7 @@ export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps 
   const { routing, close } = createRouting(new OperatorsByPrefix(served), parts, abortListeners);
   return {
     forRequest: (request) => createSimSwapLoader(new Executor(routing, request)),
+    load: () => served.flatMap((operator) => operator.load()),
     async close() {
       await Promise.all(served.map((operator) => operator.close()));
       await close();
@@ -179,6 +191,7 @@ const NUMBER_DIRECTORY = 'number directory';
 const DIRECTORY_CONNECTIONS = 256;
 
 interface ServedOperator extends ServingOperator {
+  readonly load: () => readonly OperatorLoad[];
   readonly close: () => Promise<void>;
 }
 
@@ -196,9 +209,11 @@ function createServedOperator(
   const create = guardedEndpoints(settings, parts, { ...parts, abortListeners });
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
+  const bulkheads = new Map<BulkheadName, Bulkhead>();
   const route = createRoute({
     ...parts,
     settings,
+    bulkheads,
     stores: stores ?? storesInMemory(parts),
     admission: (parts.admissions ?? OPEN_ADMISSIONS).of(name),
     tokens: createTokenManager(settings, authorization.endpoints, parts.clock),
@@ -208,6 +223,7 @@ function createServedOperator(
     name,
     prefixes,
     others,
+    load: () => Array.from(bulkheads, ([work, { load }]) => ({ operator: name, work, ...load })),
     offer: settings,
     route,
     async close() {
@@ -238,6 +254,14 @@ const ENDPOINTS: Readonly<
   retrieveDate: { name: 'retrieve-date', kind: 'lookup' },
   check: { name: 'check', kind: 'lookup' },
 };
+
+/** What the log, metrics and diagnostics call the endpoints that an operator of this flow has. */
+export function endpointNames({ flow }: Pick<OperatorSettings, 'flow'>): readonly string[] {
+  const authorization: readonly EndpointName[] = asksOwner(flow)
+    ? ['backchannelAuthentication', 'cibaToken']
+    : ['token'];
+  return [...authorization, ...LOOKUP_ENDPOINTS].map((name) => ENDPOINTS[name].name);
+}
 
 /** Makes the endpoints of one operator, which share its retry budget. */
 function guardedEndpoints(
@@ -368,6 +392,8 @@ interface RouteParts {
   readonly admission: Admission;
   readonly tokens: TokenManager;
   readonly operator: Operator;
+  /** Filled as they are made. */
+  readonly bulkheads: Map<BulkheadName, Bulkhead>;
   readonly clock: Clock;
 }
 
@@ -396,8 +422,10 @@ function createRoute(parts: RouteParts): LookupRoute {
 /** Beyond it a batch waits longer than its callers do. */
 const QUEUE = 10_000;
 
-function bulkhead({ settings, clock }: RouteParts): Bulkhead {
-  return new Bulkhead({ permits: settings.limits.permits, queue: QUEUE }, clock);
+function bulkhead({ settings, bulkheads, clock }: RouteParts, name: BulkheadName): Bulkhead {
+  const made = new Bulkhead({ permits: settings.limits.permits, queue: QUEUE }, clock);
+  bulkheads.set(name, made);
+  return made;
 }
 
 function directLookups(
@@ -406,7 +434,10 @@ function directLookups(
 ): DirectLookups {
   const { settings, operator, admission, clock } = parts;
   const turns = settings.oneCallPerNumber ? new NumberTurns(clock) : undefined;
-  const bulkheads = { 'retrieve-date': bulkhead(parts), check: bulkhead(parts) };
+  const bulkheads = {
+    'retrieve-date': bulkhead(parts, 'retrieve-date'),
+    check: bulkhead(parts, 'check'),
+  };
   return new DirectLookups({ ...tokens, operator, admission, bulkheads, turns, clock });
 }
 
@@ -463,7 +494,7 @@ function consentedLookups(
         leaseMs: exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS,
         firstPoll,
       },
-      bulkheads: { requests: bulkhead(parts), polls: bulkhead(parts) },
+      bulkheads: { requests: bulkhead(parts, 'requests'), polls: bulkhead(parts, 'polls') },
       exchangeMs,
       clock,
     },

@@ -256,6 +256,7 @@ describe('a bad setting is named', () => {
     ['OPERATOR_HEADERS', '{"x a":"b"}', 'must be a JSON object'],
     ['OPERATOR_HEADERS', '{"Authorization":"b"}', 'sets authorization'],
     ['OPERATOR_HEADERS', '{"X-Correlator":"b"}', 'sets x-correlator'],
+    ['OPERATOR_HEADERS', '{"HTTP2-Settings":"b"}', 'sets http2-settings'],
     ['OPERATOR_TIMEOUT_MS', '120001', 'must be a whole number from 10 to 120000'],
     [
       'OPERATOR_AUTH_URL',

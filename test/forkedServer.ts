@@ -75,6 +75,12 @@ async function nextMessage<Told>(child: ChildProcess, ended: Promise<never>): Pr
   return told as Told;
 }
 
+/** As many prompts as a long run makes. */
+export const UNLIMITED_PROMPTS: Readonly<Record<string, string>> = {
+  QUOTA_PROMPTS_PER_HOUR: '999999999',
+  QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
+};
+
 /** The settings of a server that asks the operator of a long run, whose prompts have no quota. */
 export function askingOperator(
   operatorUrl: string,
@@ -86,8 +92,7 @@ export function askingOperator(
     OPERATOR_CLIENT_ID: 'long-run',
     OPERATOR_CLIENT_SECRET: 'long-run',
     OPERATOR_FLOW: flow,
-    QUOTA_PROMPTS_PER_HOUR: '999999999',
-    QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '999999999',
+    ...UNLIMITED_PROMPTS,
   };
 }
 

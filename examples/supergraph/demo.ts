@@ -1,12 +1,21 @@
 import { onTermination } from '../../src/termination.ts';
 import { portOrFree } from '../processes.ts';
 import { composeRunning } from './composition.ts';
-import { startGateway, startSubgraphs } from './stack.ts';
+import { startThreeOperators, type SimulatedOperator } from './operators.ts';
+import { startGateway, startSubgraphsWith } from './stack.ts';
 
 /** Of the gateway, unless another program has it: `npm start` listens there as well. */
 const PORT = 4000;
-const QUERY =
-  '{ customers { name phoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }';
+
+const PREFIXES = { vodafone: ['+44'], claro: ['+120'], aggregator: ['+129'] };
+
+/** Customers of each operator: one whose SIM was swapped lately, and one who has had it for years. */
+const NUMBERS = [
+  ['+447700900002', '+447700900004'],
+  ['+12005550195', '+12005550100'],
+  ['+12995550197', '+12995550100'],
+].flat();
+const QUERY = `{ customersByPhone(e164s: ${JSON.stringify(NUMBERS)}) { customer { name } phoneNumber { e164 lastSimSwap simSwappedWithin(maxAgeHours: 240) } } }`;
 
 const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<unknown>();
 onTermination(interrupt);
@@ -20,9 +29,10 @@ try {
 }
 
 async function run(): Promise<void> {
-  say('Starting: the operator simulator, two subgraphs, the gateway …');
-  await using subgraphs = await startSubgraphs({ accounts: 0, simSwap: 0 });
-  const { accounts, simSwap, statsUrl } = subgraphs;
+  say('Starting: three operator simulators, two subgraphs, the gateway …');
+  await using operators = await startThreeOperators(PREFIXES);
+  await using subgraphs = await startSubgraphsWith({ accounts: 0, simSwap: 0 }, operators.settings);
+  const { accounts, simSwap } = subgraphs;
   const port = await portOrFree(PORT);
   await using gateway = await startGateway(await composeRunning([accounts, simSwap]), { port });
   if (port !== PORT) {
@@ -34,9 +44,11 @@ async function run(): Promise<void> {
 gateway             ${gateway.url}   (open it in a browser to explore)
 accounts subgraph   ${accounts.url}
 SIM swap subgraph   ${simSwap.url}
-operator simulator  ${statsUrl}   (what it has seen)
+${operators.list.map(operatorLine).join('\n')}
 
-One query joins the customers of one with the SIM swaps of the other:
+One query joins the customers of one with the SIM swaps of the other, asked of three operators, each in
+its own way: Vodafone's owners are asked for their consent, Claro's tokens count once, and one token of
+the aggregator serves all its numbers.
 
   curl -s ${gateway.url} -H 'content-type: application/json' \\
     -d '${JSON.stringify({ query: QUERY })}'
@@ -45,6 +57,10 @@ Ctrl-C ends all.
 `);
   await interrupted;
   say('Stopping …');
+}
+
+function operatorLine({ name, prefixes, statsUrl }: SimulatedOperator): string {
+  return `${name.padEnd(19)} ${statsUrl}   (the simulator of ${prefixes.join(', ')}…, and what it has seen)`;
 }
 
 function say(text: string): void {

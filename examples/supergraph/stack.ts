@@ -10,10 +10,14 @@ interface Started extends AsyncDisposable {
   readonly url: string;
 }
 
-/** The two subgraphs, and the operator that one of them asks. */
-export interface Subgraphs extends AsyncDisposable {
+/** The two subgraphs. */
+interface BareSubgraphs extends AsyncDisposable {
   readonly accounts: Subgraph;
   readonly simSwap: Subgraph;
+}
+
+/** The two subgraphs, and the operator that one of them asks. */
+export interface Subgraphs extends BareSubgraphs {
   /** Where the operator simulator tells what it has seen. */
   readonly statsUrl: string;
 }
@@ -27,7 +31,7 @@ interface Ports {
 type Settings = Readonly<Record<string, string>>;
 
 /** The settings that lead the SIM swap subgraph to an operator. */
-export function askingSimulator(simulator: LaunchedSimulator): Settings {
+function askingSimulator(simulator: LaunchedSimulator): Settings {
   return {
     OPERATOR_AUTH_URL: simulator.authUrl,
     OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
@@ -36,23 +40,33 @@ export function askingSimulator(simulator: LaunchedSimulator): Settings {
   };
 }
 
-/**
- * Starts both subgraphs, and the operator.
- *
- * @param settings of the SIM swap subgraph, for the operator that runs by then
- */
-export async function startSubgraphs(
-  ports: Ports,
-  settings: (simulator: LaunchedSimulator) => Settings | Promise<Settings> = askingSimulator,
-): Promise<Subgraphs> {
+/** Starts both subgraphs, and the operator. */
+export async function startSubgraphs(ports: Ports): Promise<Subgraphs> {
   await using started = new AsyncDisposableStack();
   const simulator = await launchSimulator();
   started.defer(() => simulator.stop());
+  const subgraphs = started.use(await startSubgraphsWith(ports, askingSimulator(simulator)));
+  const running = started.move();
+  return {
+    accounts: subgraphs.accounts,
+    simSwap: subgraphs.simSwap,
+    statsUrl: `${simulator.authUrl}/stats`,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/**
+ * Starts both subgraphs, in front of operators that run.
+ *
+ * @param settings of the SIM swap subgraph
+ */
+export async function startSubgraphsWith(ports: Ports, settings: Settings): Promise<BareSubgraphs> {
+  await using started = new AsyncDisposableStack();
   const simSwap = await startProgram(new URL('../../src/main.ts', import.meta.url), {
     ...process.env,
     ROLE: 'subgraph',
     PORT: String(ports.simSwap),
-    ...(await settings(simulator)),
+    ...settings,
   });
   started.defer(() => simSwap.stop());
   const accounts = await startProgram(new URL('accounts/main.ts', import.meta.url), {
@@ -63,7 +77,6 @@ export async function startSubgraphs(
   return {
     accounts: { name: 'accounts', url: accounts.url },
     simSwap: { name: 'sim-swap', url: `${simSwap.url}/graphql` },
-    statsUrl: `${simulator.authUrl}/stats`,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

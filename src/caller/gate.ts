@@ -17,9 +17,22 @@ interface Authenticated {
   readonly caller: Caller;
 }
 
+/** What was wrong with a request at the gate. */
+export const REFUSAL_REASONS = [
+  'not-the-router',
+  'no-token',
+  'invalid-token',
+  'no-keys',
+  'no-such-purpose',
+] as const;
+
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
 /** Why a request is refused before its body is read: the status, headers and message of the reply. */
 export interface HttpRefusal {
   readonly kind: 'refused';
+  /** For those who run the service. */
+  readonly reason: RefusalReason;
   readonly status: number;
   readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN' | 'BAD_USER_INPUT' | 'UNAVAILABLE';
   readonly message: string;
@@ -74,6 +87,7 @@ export class Gate {
 
 const NOT_THE_ROUTER: HttpRefusal = {
   kind: 'refused',
+  reason: 'not-the-router',
   status: 403,
   code: 'FORBIDDEN',
   message: 'This subgraph answers its router alone.',
@@ -83,6 +97,7 @@ const NOT_THE_ROUTER: HttpRefusal = {
 /** RFC 6750 §3.1: a request without credentials gets a challenge without an error code. */
 const NO_TOKEN: HttpRefusal = {
   kind: 'refused',
+  reason: 'no-token',
   status: 401,
   code: 'UNAUTHENTICATED',
   message: 'Send an access token, with the header authorization: Bearer.',
@@ -92,6 +107,7 @@ const NO_TOKEN: HttpRefusal = {
 /** One word for every flaw: a forger learns nothing from it. */
 const INVALID_TOKEN: HttpRefusal = {
   kind: 'refused',
+  reason: 'invalid-token',
   status: 401,
   code: 'UNAUTHENTICATED',
   message: 'The access token is not valid. Get another one.',
@@ -100,6 +116,7 @@ const INVALID_TOKEN: HttpRefusal = {
 
 const NO_KEYS: HttpRefusal = {
   kind: 'refused',
+  reason: 'no-keys',
   status: 503,
   code: 'UNAVAILABLE',
   message: 'Access tokens cannot be verified for the moment. Ask again later.',
@@ -108,6 +125,7 @@ const NO_KEYS: HttpRefusal = {
 
 const NO_SUCH_PURPOSE: HttpRefusal = {
   kind: 'refused',
+  reason: 'no-such-purpose',
   status: 400,
   code: 'BAD_USER_INPUT',
   message: `The purpose, in the token's claim or in the header ${PURPOSE_HEADER}, is not one of those allowed.`,

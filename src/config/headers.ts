@@ -5,6 +5,7 @@ export const OWN_HEADERS: ReadonlySet<string> = new Set([
   'content-length',
   'content-type',
   'host',
+  'http2-settings',
   'keep-alive',
   'proxy-connection',
   'te',

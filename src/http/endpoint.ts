@@ -57,6 +57,7 @@ export class Endpoint implements Http2Fallback {
   readonly #parts: ReaderParts;
   readonly #log: Log;
   readonly #version: HttpVersion;
+  readonly #connector: TlsConnector | undefined;
   readonly #http1: Http1Connections;
   readonly #http2: Http2Connections | undefined;
 
@@ -74,6 +75,7 @@ export class Endpoint implements Http2Fallback {
     this.#timeoutMs = timeoutMs;
     this.#parts = { abortListeners, replyCheck };
     this.#log = log;
+    this.#connector = connector;
     this.#version = new HttpVersion(url, http2, clock);
     this.#http1 = new Http1Connections({
       url,
@@ -133,7 +135,9 @@ export class Endpoint implements Http2Fallback {
   /** Breaks what is still under way and closes the connections. */
   async close(): Promise<void> {
     this.#http2?.close();
-    await this.#http1.close();
+    const closing = this.#http1.close();
+    this.#connector?.close();
+    await closing;
   }
 
   choseHttp1(readers: readonly ReplyReader[], socket: TLSSocket): void {

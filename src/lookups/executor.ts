@@ -78,7 +78,12 @@ export class Executor {
   async #run(inquiry: NumberInquiry): Promise<void> {
     inquiry.isRunning = true;
     try {
-      await this.#askInTurn(inquiry);
+      // A question may come once nothing is open, and before this run is over.
+      let heard: number;
+      do {
+        heard = inquiry.questions.length;
+        await this.#askInTurn(inquiry);
+      } while (inquiry.questions.length > heard);
     } catch (defect) {
       inquiry.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
     } finally {

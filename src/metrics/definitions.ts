@@ -31,6 +31,12 @@ export const METRICS = {
     labels: ['document'],
     buckets: REQUEST_SECONDS,
   },
+  refusedCallers: {
+    name: 'sim_swap_refused_callers_total',
+    type: 'counter',
+    help: 'Requests that were refused by their headers alone, by the reason.',
+    labels: ['reason'],
+  },
   answers: {
     name: 'sim_swap_answers_total',
     type: 'counter',
@@ -67,6 +73,12 @@ export const METRICS = {
     help: 'What the attempts cost by the prices of the settings, in the currency of the label.',
     labels: ['operator', 'operation', 'currency'],
   },
+  tokens: {
+    name: 'sim_swap_tokens_total',
+    type: 'counter',
+    help: 'Access tokens that operators were asked for, by grant and outcome; of ciba each poll.',
+    labels: ['grant', 'outcome'],
+  },
   prompts: {
     name: 'sim_swap_prompts_total',
     type: 'counter',
@@ -92,6 +104,18 @@ export const METRICS = {
     help: 'How long exchanges with operators take, by endpoint and outcome: a class of status, or what broke.',
     labels: ['operator', 'endpoint', 'outcome'],
     buckets: OPERATOR_SECONDS,
+  },
+  workUnderWay: {
+    name: 'sim_swap_operator_work_under_way',
+    type: 'gauge',
+    help: 'Permits in use, by operator and by work: lookups of an operation, requests for consent, polls.',
+    labels: ['operator', 'work'],
+  },
+  workWaiting: {
+    name: 'sim_swap_operator_work_waiting',
+    type: 'gauge',
+    help: 'What waits for a permit.',
+    labels: ['operator', 'work'],
   },
   circuitOpen: {
     name: 'sim_swap_circuit_open',

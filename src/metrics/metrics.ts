@@ -1,26 +1,43 @@
 import type { TracingChannelSubscribers } from 'node:diagnostics_channel';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import { REFUSAL_REASONS, type RefusalReason } from '../caller/gate.ts';
 import {
   circuitChannel,
   consentChannel,
   exchangeChannel,
+  tokenChannel,
   type Broken,
   type CircuitMessage,
   type ConsentMessage,
   type ExchangeMessage,
   type ExchangeResult,
+  type TokenMessage,
 } from '../diagnostics.ts';
 import type { Operation } from '../domain/question.ts';
 import type { Price } from '../domain/price.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { Asked, Ending } from '../lookups/admission.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
 import type { RequestReport } from '../requestRecord.ts';
+import type { OperatorLoad } from '../simSwaps.ts';
 import { METRICS, type MetricDefinition } from './definitions.ts';
 
 const MICROS = 1_000_000;
 
+const REFUSED: ErrorCode = 'OPERATOR_REFUSED';
+
+/** An operator whose series are there from the start. */
+export interface MeteredOperator {
+  readonly name: string;
+  /** As messages of the circuits name them. */
+  readonly endpoints: readonly string[];
+  /** Whether it prompts owners of numbers. */
+  readonly isPrompting: boolean;
+}
+
 /** What the metrics are made of. */
 export interface MetricsParts {
+  readonly operators: readonly MeteredOperator[];
   /** What an operator bills; `undefined` where it is not set. */
   priceOf(operator: string): Price | undefined;
   monotonicMs(): number;
@@ -44,22 +61,33 @@ export class Metrics {
   readonly #parts: MetricsParts;
   readonly #requests = this.#counter(METRICS.requests);
   readonly #requestSeconds = this.#histogram(METRICS.requestSeconds);
+  readonly #refusedCallers = this.#counter(METRICS.refusedCallers);
   readonly #answers = this.#counter(METRICS.answers);
   readonly #repeatedQuestions = this.#counter(METRICS.repeatedQuestions);
   readonly #answersWithoutLookup = this.#counter(METRICS.answersWithoutLookup);
   readonly #lookups = this.#counter(METRICS.lookups);
   readonly #lookupAttempts = this.#counter(METRICS.lookupAttempts);
   readonly #lookupPrice = this.#counter(METRICS.lookupPrice);
+  readonly #tokens = this.#counter(METRICS.tokens);
   readonly #prompts = this.#counter(METRICS.prompts);
   readonly #denied = this.#counter(METRICS.denied);
   readonly #consentWaitSeconds = this.#histogram(METRICS.consentWaitSeconds);
   readonly #exchangeSeconds = this.#histogram(METRICS.exchangeSeconds);
+  readonly #workUnderWay = this.#gauge(METRICS.workUnderWay);
+  readonly #workWaiting = this.#gauge(METRICS.workWaiting);
   readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
+  #load: () => readonly OperatorLoad[] = () => [];
   readonly #startedAtMs = new WeakMap<object, number>();
   readonly #exchanges: Subscribers<ExchangeMessage> = {
     ...NOTHING,
     start: (message) => this.#start(message),
     asyncEnd: (message) => this.#exchanged(message),
+  };
+  readonly #tokenRequests: Subscribers<TokenMessage> = {
+    ...NOTHING,
+    asyncEnd: ({ grant, result }) => {
+      this.#tokens.inc({ grant, outcome: result?.outcome ?? 'broken' });
+    },
   };
   readonly #consents: Subscribers<ConsentMessage> = {
     ...NOTHING,
@@ -72,13 +100,24 @@ export class Metrics {
   constructor(parts: MetricsParts) {
     this.#parts = parts;
     collectDefaultMetrics({ register: this.#registry });
+    this.#startAtZero();
     exchangeChannel.subscribe(this.#exchanges);
+    tokenChannel.subscribe(this.#tokenRequests);
     consentChannel.subscribe(this.#consents);
     circuitChannel.subscribe(this.#circuits);
   }
 
+  /** Asks for the load at each scrape. */
+  watch(load: () => readonly OperatorLoad[]): void {
+    this.#load = load;
+  }
+
   /** Everything, in Prometheus' text format. */
   text(): Promise<string> {
+    for (const { operator, work, underWay, waiting } of this.#load()) {
+      this.#workUnderWay.set({ operator, work }, underWay);
+      this.#workWaiting.set({ operator, work }, waiting);
+    }
     return this.#registry.metrics();
   }
 
@@ -88,9 +127,14 @@ export class Metrics {
 
   close(): void {
     exchangeChannel.unsubscribe(this.#exchanges);
+    tokenChannel.unsubscribe(this.#tokenRequests);
     consentChannel.unsubscribe(this.#consents);
     circuitChannel.unsubscribe(this.#circuits);
     this.#registry.clear();
+  }
+
+  callerRefused(reason: RefusalReason): void {
+    this.#refusedCallers.inc({ reason });
   }
 
   requestAnswered({
@@ -114,6 +158,20 @@ export class Metrics {
       denied: (operator, { event }, { code }) => this.#denied.inc({ operator, event, code }),
       heard: (operator, { how }) => this.#answersWithoutLookup.inc({ operator, how }),
     };
+  }
+
+  /** Prometheus sees no increase in a counter whose first sample is not 0; alerts wait for these. */
+  #startAtZero(): void {
+    for (const reason of REFUSAL_REASONS) this.#refusedCallers.inc({ reason }, 0);
+    for (const outcome of ['answered', ...Object.keys(ERRORS)]) this.#answers.inc({ outcome }, 0);
+    for (const { name: operator, endpoints, isPrompting } of this.#parts.operators) {
+      for (const endpoint of endpoints) this.#circuitOpen.set({ operator, endpoint }, 0);
+      for (const operation of ['retrieve-date', 'check'] satisfies Operation[]) {
+        this.#lookupAttempts.inc({ operator, operation }, 0);
+        this.#lookups.inc({ operator, operation, outcome: REFUSED }, 0);
+      }
+      if (isPrompting) this.#prompts.inc({ operator, outcome: REFUSED }, 0);
+    }
   }
 
   #ended(operator: string, asked: Asked, { outcome, attempts }: Ending): void {

@@ -63,7 +63,7 @@ export interface LookupSettings {
   readonly errors: ErrorMap;
   readonly correlator: CorrelatorSettings;
   readonly http2: Http2Setting;
-  /** What the API does with a token that was issued for another number than the body names. */
+  /** What the API does with a token that was issued for another number than the body names; `refused`: 401 or 403. */
   readonly tokenMismatch: 'accepted' | 'refused';
   /** Headers that this operator wants, beside those that every operator is sent. */
   readonly headers: readonly OperatorHeader[];

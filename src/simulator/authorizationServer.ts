@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import type { AccessTokens, Grant, NumberGrant, TokenGrant } from './accessTokens.ts';
+import type { AccessTokens, Grant, NumberGrant } from './accessTokens.ts';
 import type { Clients } from './clients.ts';
 import type { Consents } from './consents.ts';
 import { refuseAuthorization, type Dialect } from './dialect.ts';

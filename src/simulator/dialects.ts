@@ -147,7 +147,20 @@ export type DialectName = keyof typeof BY_NAME;
  */
 export const DIALECTS: Readonly<Record<DialectName, Dialect>> = BY_NAME;
 
+/** In the order in which they are told. */
+export const DIALECT_NAMES: readonly DialectName[] = [
+  '2.1',
+  '1.0',
+  'vodafone',
+  'orange',
+  'telefonica',
+  'kpn',
+  'claro',
+  'aggregator',
+  'jwt-bearer',
+];
+
 /** The dialect of this name; `undefined` for any other text. */
 export function dialectNamed(name: string): DialectName | undefined {
-  return Object.hasOwn(DIALECTS, name) ? (name as DialectName) : undefined;
+  return DIALECT_NAMES.find((one) => one === name);
 }

@@ -54,7 +54,6 @@ export class Lookups {
 
   /** Whether the token lets this lookup be made. */
   #permit(grant: TokenGrant, request: LookupRequest): Grant<NumberGrant> {
-    const refused = (reply: Reply): Grant<NumberGrant> => ({ kind: 'refused', reply });
     if (!grant.operations.includes(request.operation)) {
       return refused(this.#misused('no permission'));
     }
@@ -138,4 +137,8 @@ export class Lookups {
     this.#counts.lookups += 1;
     this.#counts[operation] += 1;
   }
+}
+
+function refused(reply: Reply): Grant<NumberGrant> {
+  return { kind: 'refused', reply };
 }

@@ -25,7 +25,7 @@ export interface SimulatorSettings {
   readonly host?: string;
   /** The dialect's, if left out. */
   readonly clientAuthentication?: ClientAccount['authentication'];
-  /** The client's public keys, for assertions; their audience is the simulator's own address. */
+  /** The client's public keys, for assertions; the dialect says what their audience is. */
   readonly jwks?: JSONWebKeySet;
   /** The dialect's, if left out. */
   readonly cibaGrantType?: string;

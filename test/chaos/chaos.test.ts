@@ -16,6 +16,8 @@ const NOTHING_WRONG: Wrongness = {
   falseForUnknown: 0,
   tokensSeenTwice: 0,
   tokensOnAnotherSubject: 0,
+  tokensPastTheirEnd: 0,
+  numbersOfOthers: 0,
   billedTwice: 0,
   promptsWhileOneLived: 0,
   withoutAnEnd: 0,

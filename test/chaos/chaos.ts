@@ -4,11 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { askingOperator, ForkedServer, SHORT_CONSENTS } from '../forkedServer.ts';
+import {
+  askingOperator,
+  ForkedServer,
+  SHORT_CONSENTS,
+  UNLIMITED_PROMPTS,
+} from '../forkedServer.ts';
 import { createCertificate, type Certificate } from '../tls/certificate.ts';
 import { ChaosOperator, type ChaosSettings } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
+import type { History } from './history.ts';
 import { Random } from '../random.ts';
+import { MEMBERS, operatorsFile, ownerOf, type OperatorGuard } from './threeOperators.ts';
 import type { ServerFigures } from './serverUnderTest.ts';
 import { Truth } from './truth.ts';
 
@@ -27,7 +34,9 @@ export interface ChaosRun {
    * an operator that hands out such tokens.
    */
   readonly onMismatch?: ChaosSettings['onMismatch'];
-  readonly without: Guard | undefined;
+  /** One operator where absent, which `flow` is of; or three, in both flows. */
+  readonly operators?: 3;
+  readonly without: Guard | OperatorGuard | undefined;
   /** It ends before that once this was seen. */
   readonly until?: keyof Wrongness;
 }
@@ -41,6 +50,8 @@ export interface Findings {
   readonly faults: ReadonlyMap<string, number>;
   /** Tokens of other numbers that the operator handed out and then refused, as it said it would. */
   readonly strayTokensRefused: number;
+  /** What share of its questions each operator's numbers were answered, of 1. */
+  readonly answeredOf: ReadonlyMap<string, number>;
   /** How far past the deadline the latest answer came. */
   readonly latestMs: number;
   /** What the serving process tells of itself. */
@@ -54,6 +65,9 @@ export interface Wrongness {
   readonly falseForUnknown: number;
   readonly tokensSeenTwice: number;
   readonly tokensOnAnotherSubject: number;
+  readonly tokensPastTheirEnd: number;
+  /** Numbers that reached an operator whose they are not. */
+  readonly numbersOfOthers: number;
   readonly billedTwice: number;
   readonly promptsWhileOneLived: number;
   readonly withoutAnEnd: number;
@@ -89,21 +103,17 @@ interface GraphqlReply {
   }[];
 }
 
-/** Lets clients ask through the real server, over HTTP, while the operator fails in every way. */
+/** Lets clients ask through the real server, over HTTP, while its operators fail in every way. */
 export async function runChaos(run: ChaosRun): Promise<Findings> {
   const truth = new Truth(run.seed, Date.now());
   const certificate = run.http2 === true ? createCertificate() : undefined;
-  const operator = new ChaosOperator(truth, new Random(run.seed), {
-    ...(certificate === undefined ? {} : { http2: certificate }),
-    ...(run.onMismatch === undefined ? {} : { onMismatch: run.onMismatch }),
-    echoes: run.echoes,
-    lateMs: OPERATOR_TIMEOUT_MS + 50,
-    refusesOperations: run.flow === '2-legged',
-  });
-  const operatorUrl = await operator.listen();
-  const trusted = certificate === undefined ? undefined : await trustedFile(certificate);
-  const server = await startServerUnderTest(run, operatorUrl, trusted);
-  const oldestSeconds = run.flow === '3-legged' ? CONSENT_RESULT_SECONDS : KEEP_FACTS_SECONDS;
+  const operators = operatorsOf(run, truth, certificate);
+  const urls = new Map<string, string>();
+  for (const [name, operator] of operators) urls.set(name, await operator.listen());
+  const files = await writeFiles(run, urls, certificate);
+  const server = await startServerUnderTest(run, urls, files);
+  const asksOwners = run.flow === '3-legged' || run.operators !== undefined;
+  const oldestSeconds = asksOwners ? CONSENT_RESULT_SECONDS : KEEP_FACTS_SECONDS;
   const tally = new Tally(truth, oldestSeconds * 1000);
   const pool = new Pool(server.url, { connections: CLIENTS, headersTimeout: 0 });
   const random = new Random(run.seed + 1);
@@ -111,19 +121,26 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     REQUEST_TIMEOUT_MS +
     (run.without === 'time-limit' ? GIVEN_UP_WITHOUT_LIMIT_AFTER_MS : GIVEN_UP_AFTER_MS);
   const handsOutStrays = run.onMismatch === 'refuses';
+  const histories = [...operators.values()].map(({ history }) => history);
+  const sum = (count: (history: History) => number): number =>
+    histories.reduce((total, history) => total + count(history), 0);
+  const strays = (): number => sum((one) => one.tokensOnAnotherSubject);
   const wrong = (): Wrongness => ({
     wrongAnswers: tally.wrongAnswers,
     falseForUnknown: tally.falseForUnknown,
-    tokensSeenTwice: operator.history.tokensSeenTwice,
-    tokensOnAnotherSubject: handsOutStrays ? 0 : operator.history.tokensOnAnotherSubject,
-    billedTwice: operator.history.billedTwice,
-    promptsWhileOneLived: operator.history.promptsWhileOneLived,
+    tokensSeenTwice: sum((one) => one.tokensSeenTwice),
+    tokensOnAnotherSubject: handsOutStrays ? 0 : strays(),
+    tokensPastTheirEnd: sum((one) => one.tokensPastTheirEnd),
+    numbersOfOthers: sum((one) => one.numbersOfOthers),
+    billedTwice: sum((one) => one.billedTwice),
+    promptsWhileOneLived: sum((one) => one.promptsWhileOneLived),
     withoutAnEnd: tally.withoutAnEnd,
   });
+  const exchanges = (): number => sum((one) => one.exchanges);
   const isSeen = (): boolean => run.until !== undefined && wrong()[run.until] > 0;
   const client = async (_: unknown, index: number): Promise<void> => {
     await sleep(index * JOINS_EVERY_MS);
-    while (operator.history.exchanges < run.exchanges && !isSeen()) {
+    while (exchanges() < run.exchanges && !isSeen()) {
       await ask(pool, random, truth, { tally, giveUpAfterMs });
     }
   };
@@ -133,40 +150,102 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     figures = await server.ask<ServerFigures>('figures');
   } finally {
     await pool.destroy();
-    await operator.close();
+    for (const operator of operators.values()) await operator.close();
     await server.stop();
-    if (trusted !== undefined) await rm(trusted);
+    await Promise.all(Object.values(files).map((file) => rm(file)));
   }
-  const { history } = operator;
+  const faults = new Map<string, number>();
+  for (const [name, count] of histories.flatMap((one) => [...one.faults])) {
+    faults.set(name, (faults.get(name) ?? 0) + count);
+  }
   return {
-    exchanges: history.exchanges,
-    lookups: history.lookups,
+    exchanges: exchanges(),
+    lookups: sum((one) => one.lookups),
     answers: tally.answers,
+    answeredOf: tally.answeredOf(),
     refusals: tally.refusals,
-    faults: history.faults,
-    strayTokensRefused: handsOutStrays ? history.tokensOnAnotherSubject : 0,
+    faults,
+    strayTokensRefused: handsOutStrays ? strays() : 0,
     latestMs: tally.latestMs,
     server: figures,
     wrong: wrong(),
   };
 }
 
+/** One that stands alone, or three; by name. */
+function operatorsOf(
+  run: ChaosRun,
+  truth: Truth,
+  certificate: Certificate | undefined,
+): ReadonlyMap<string, ChaosOperator> {
+  const common = { echoes: run.echoes, lateMs: OPERATOR_TIMEOUT_MS + 50 };
+  if (run.operators === undefined) {
+    const settings: ChaosSettings = {
+      ...common,
+      ...(certificate === undefined ? {} : { http2: certificate }),
+      ...(run.onMismatch === undefined ? {} : { onMismatch: run.onMismatch }),
+      refusesOperations: run.flow === '2-legged',
+    };
+    return new Map([[ALONE, new ChaosOperator(truth, new Random(run.seed), settings)]]);
+  }
+  return new Map(
+    MEMBERS.map(({ name, contract, faultShare, entry }, index) => {
+      const settings: ChaosSettings = {
+        ...common,
+        refusesOperations: entry['flow'] === '2-legged',
+        contract: { ...contract, serves: (number) => ownerOf(number) === name },
+        ...(faultShare === undefined ? {} : { faultShare }),
+      };
+      return [name, new ChaosOperator(truth, new Random(run.seed + index), settings)];
+    }),
+  );
+}
+
+const ALONE = 'operator';
+
+/** The files that the settings of a run name, by the names of the settings. */
+type Files = Readonly<Partial<Record<'NODE_EXTRA_CA_CERTS' | 'OPERATORS_FILE', string>>>;
+
+async function writeFiles(
+  { operators, echoes, without }: ChaosRun,
+  urls: ReadonlyMap<string, string>,
+  certificate: Certificate | undefined,
+): Promise<Files> {
+  const files: Partial<Record<keyof Files, string>> = {};
+  if (certificate !== undefined) {
+    files.NODE_EXTRA_CA_CERTS = await writeTemporary('pem', certificate.cert);
+  }
+  if (operators !== undefined) {
+    const common = {
+      correlator: { echo: echoes ? 'auto' : 'never' },
+      dateMarginHours: dateMarginHours(without),
+      limits: { timeoutMs: operatorTimeoutMs(without) },
+    };
+    const text = JSON.stringify(operatorsFile(urls, common, without));
+    files.OPERATORS_FILE = await writeTemporary('json', text);
+  }
+  return files;
+}
+
+async function writeTemporary(extension: string, text: string): Promise<string> {
+  const file = join(tmpdir(), `chaos-${randomUUID()}.${extension}`);
+  await writeFile(file, text);
+  return file;
+}
+
 /** The limits of the run, small enough for faults to cost little time. */
 function startServerUnderTest(
-  { flow, echoes, http2, onMismatch, without }: ChaosRun,
-  operatorUrl: string,
-  trusted: string | undefined,
+  run: ChaosRun,
+  urls: ReadonlyMap<string, string>,
+  files: Files,
 ): Promise<ForkedServer> {
-  const hasLimits = without !== 'time-limit';
+  const { without } = run;
+  const requestTimeoutMs = without === 'time-limit' ? UNLIMITED_MS : REQUEST_TIMEOUT_MS;
   const settings = {
-    ...askingOperator(operatorUrl, flow),
+    ...(run.operators === undefined ? askingOne(run, urls.get(ALONE) ?? '') : ASKING_SEVERAL),
     ...SHORT_CONSENTS,
-    ...(trusted === undefined ? {} : { NODE_EXTRA_CA_CERTS: trusted }),
-    OPERATOR_CORRELATOR_ECHO: echoes || http2 === true ? 'auto' : 'never',
-    OPERATOR_TOKEN_MISMATCH: onMismatch === 'refuses' ? 'refused' : 'accepted',
-    OPERATOR_DATE_MARGIN_HOURS: without === 'date-margin' ? '0' : '48',
-    OPERATOR_TIMEOUT_MS: String(hasLimits ? OPERATOR_TIMEOUT_MS : UNLIMITED_MS),
-    REQUEST_TIMEOUT_MS: String(hasLimits ? REQUEST_TIMEOUT_MS : UNLIMITED_MS),
+    ...files,
+    REQUEST_TIMEOUT_MS: String(requestTimeoutMs),
     CONSENT_WAIT_MS: '500',
     // What is in doubt longer than a prompt lives is never prompted beside it.
     CONSENT_DOUBT_SECONDS: '30',
@@ -178,11 +257,27 @@ function startServerUnderTest(
   });
 }
 
-/** Where a process finds a certificate that it is to trust. */
-async function trustedFile({ cert }: Certificate): Promise<string> {
-  const file = join(tmpdir(), `chaos-${randomUUID()}.pem`);
-  await writeFile(file, cert);
-  return file;
+const ASKING_SEVERAL = { CHAOS_SECRET: 'long-run', ...UNLIMITED_PROMPTS };
+
+function askingOne(
+  { flow, echoes, http2, onMismatch, without }: ChaosRun,
+  operatorUrl: string,
+): Readonly<Record<string, string>> {
+  return {
+    ...askingOperator(operatorUrl, flow),
+    OPERATOR_CORRELATOR_ECHO: echoes || http2 === true ? 'auto' : 'never',
+    OPERATOR_TOKEN_MISMATCH: onMismatch === 'refuses' ? 'refused' : 'accepted',
+    OPERATOR_DATE_MARGIN_HOURS: String(dateMarginHours(without)),
+    OPERATOR_TIMEOUT_MS: String(operatorTimeoutMs(without)),
+  };
+}
+
+function dateMarginHours(without: ChaosRun['without']): number {
+  return without === 'date-margin' ? 0 : 48;
+}
+
+function operatorTimeoutMs(without: ChaosRun['without']): number {
+  return without === 'time-limit' ? UNLIMITED_MS : OPERATOR_TIMEOUT_MS;
 }
 
 async function ask(
@@ -233,12 +328,26 @@ class Tally {
   withoutAnEnd = 0;
   latestMs = 0;
   readonly refusals = new Map<string, number>();
+  readonly #asked = new Map<string, number>();
+  readonly #answered = new Map<string, number>();
   readonly #truth: Truth;
   readonly #oldestMs: number;
 
   constructor(truth: Truth, oldestMs: number) {
     this.#truth = truth;
     this.#oldestMs = oldestMs;
+  }
+
+  /** By operator. */
+  answeredOf(): ReadonlyMap<string, number> {
+    return new Map(
+      [...this.#asked].map(([name, asked]) => [name, (this.#answered.get(name) ?? 0) / asked]),
+    );
+  }
+
+  #countFor(counts: Map<string, number>, e164: string): void {
+    const name = ownerOf(e164);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
   }
 
   late(ms: number): void {
@@ -263,7 +372,9 @@ class Tally {
   }
 
   #date({ e164, lastSimSwap = null }: Answered, asked: Asked, hasFailed: boolean): void {
+    this.#countFor(this.#asked, e164);
     if (hasFailed && lastSimSwap === null) return;
+    this.#countFor(this.#answered, e164);
     this.answers += 1;
     const dates = this.#times(asked).map((atMs) => this.#truth.latestSimChange(e164, atMs));
     if (hasFailed || !dates.includes(lastSimSwap)) this.wrongAnswers += 1;
@@ -271,12 +382,14 @@ class Tally {
 
   #window(answered: Answered, hours: number, asked: Asked, hasFailed: boolean): void {
     const value = answered[`within${hours}`] ?? null;
+    this.#countFor(this.#asked, answered.e164);
     if (value === null) {
       if (!hasFailed) this.wrongAnswers += 1;
       return;
     }
-    this.answers += 1;
     const { e164 } = answered;
+    this.#countFor(this.#answered, e164);
+    this.answers += 1;
     const truths = this.#times(asked).map((atMs) => this.#truth.swappedWithin(e164, hours, atMs));
     const isRight = truths.includes(value);
     if (!isRight) this.wrongAnswers += 1;

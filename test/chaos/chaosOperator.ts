@@ -37,13 +37,35 @@ const FAULTS = {
 type Fault = keyof typeof FAULTS;
 
 interface Token {
-  readonly number: string;
+  /** Absent in a token for any number. */
+  readonly number?: string;
   readonly scope: string;
 }
 
+interface IssuedToken extends Token {
+  readonly expiresAtMs: number;
+}
+
 interface Consent extends Token {
+  readonly number: string;
   polls: number;
 }
+
+/** Which numbers an operator has, and what it takes its tokens for. */
+export interface ChaosContract {
+  readonly serves: (number: string) => boolean;
+  readonly tokenUse: 'once' | 'per-number' | 'any-number';
+  readonly tokenSeconds: number;
+  /** Whether token replies have `expires_in`. */
+  readonly tellsExpiry: boolean;
+}
+
+const ALONE: ChaosContract = {
+  serves: () => true,
+  tokenUse: 'once',
+  tokenSeconds: 60,
+  tellsExpiry: true,
+};
 
 /** How the operator is to behave. */
 export interface ChaosSettings {
@@ -64,6 +86,8 @@ export interface ChaosSettings {
   readonly onMismatch?: 'refuses' | 'answers by the token';
   /** How many of its exchanges fail in one way or another, of 1; as its weights say where absent. */
   readonly faultShare?: number;
+  /** Where it is one of several; all numbers are its own, and a token works once, where absent. */
+  readonly contract?: ChaosContract;
 }
 
 const EXPIRES_IN_SECONDS = 20;
@@ -79,7 +103,8 @@ export class ChaosOperator {
   readonly #faults: Readonly<Record<Fault, number>>;
   readonly #server: Pick<WireServer, 'listen' | 'close'>;
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #tokens = new Map<string, Token>();
+  readonly #tokens = new Map<string, IssuedToken>();
+  readonly #contract: ChaosContract;
   readonly #consents = new Map<string, Consent>();
   /** The last good reply of each path, for delivering to the wrong request. */
   readonly #lastReplies = new Map<string, WireReply>();
@@ -89,6 +114,7 @@ export class ChaosOperator {
     this.#truth = truth;
     this.#random = random;
     this.#settings = settings;
+    this.#contract = settings.contract ?? ALONE;
     this.#faults = weightsOf(settings.faultShare);
     const later = (ms: number, action: () => void): void => this.#later(ms, action);
     const { http2 } = settings;
@@ -207,11 +233,12 @@ export class ChaosOperator {
   #process(request: WireRequest): WireReply {
     const form = new URLSearchParams(request.body);
     switch (request.path) {
-      case TOKEN_PATH:
-        return this.#issue(request, {
-          number: numberOf(form.get('username')),
-          scope: form.get('scope') ?? '',
-        });
+      case TOKEN_PATH: {
+        const scope = form.get('scope') ?? '';
+        if (this.#contract.tokenUse === 'any-number') return this.#issue(request, { scope });
+        const number = this.#own(numberOf(form.get('username')));
+        return this.#issue(request, { number, scope });
+      }
       case '/openIDConnectCIBA/v1/bc-authorize':
         return this.#prompt(request, form);
       case '/openIDConnectCIBA/v1/token':
@@ -221,8 +248,14 @@ export class ChaosOperator {
     }
   }
 
+  /** The number, which is another operator's only by a mistake of ours. */
+  #own(number: string): string {
+    if (!this.#contract.serves(number)) this.history.numbersOfOthers += 1;
+    return number;
+  }
+
   #prompt(request: WireRequest, form: URLSearchParams): WireReply {
-    const number = numberOf(form.get('login_hint'));
+    const number = this.#own(numberOf(form.get('login_hint')));
     const nowMs = Date.now();
     this.history.prompt(number, nowMs, nowMs + EXPIRES_IN_SECONDS * 1000);
     this.#issued += 1;
@@ -252,39 +285,49 @@ export class ChaosOperator {
   #issue(request: WireRequest, token: Token): WireReply {
     this.#issued += 1;
     const value = `token-${this.#issued}`;
-    this.#tokens.set(value, token);
+    const { tokenSeconds, tellsExpiry } = this.#contract;
+    const { scope, ...named } = token;
+    const subject = named.number === undefined ? {} : { number: named.number };
+    this.#tokens.set(value, { ...subject, scope, expiresAtMs: Date.now() + tokenSeconds * 1000 });
     return this.#reply(request, 200, {
       access_token: value,
       token_type: 'Bearer',
-      expires_in: 60,
+      ...(tellsExpiry ? { expires_in: tokenSeconds } : {}),
     });
   }
 
   #lookUp(request: WireRequest): WireReply {
     const value = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
     const token = this.#tokens.get(value);
-    this.history.token(value);
-    this.#tokens.delete(value);
+    if (this.#contract.tokenUse === 'once') {
+      this.history.token(value);
+      this.#tokens.delete(value);
+    }
     if (token === undefined) return this.#reply(request, 401, { code: 'UNAUTHENTICATED' });
+    const nowMs = Date.now();
+    if (nowMs >= token.expiresAtMs) {
+      this.history.tokensPastTheirEnd += 1;
+      return this.#reply(request, 401, { code: 'UNAUTHENTICATED' });
+    }
 
     const isCheck = request.path.endsWith('/check');
     const body = JSON.parse(request.body) as { phoneNumber?: string; maxAge?: number };
     const fits = token.scope === (isCheck ? 'check-sim-swap' : 'retrieve-sim-swap-date');
-    const isOwn = (body.phoneNumber ?? token.number) === token.number;
+    const number = this.#own(token.number ?? body.phoneNumber ?? '');
+    const isOwn = (body.phoneNumber ?? number) === number;
     if (!fits || (!isOwn && this.#settings.onMismatch !== 'answers by the token')) {
       this.history.tokensOnAnotherSubject += 1;
       return this.#reply(request, 403, { code: 'INVALID_TOKEN_CONTEXT' });
     }
     const correlator = request.headers.get('x-correlator') ?? '';
     const maxAge = body.maxAge ?? 0;
-    const nowMs = Date.now();
-    this.history.lookup(correlator, `${request.path} ${token.number} ${maxAge}`);
+    this.history.lookup(correlator, `${request.path} ${number} ${maxAge}`);
     return this.#reply(
       request,
       200,
       isCheck
-        ? { swapped: this.#truth.swappedWithin(token.number, maxAge, nowMs) }
-        : { latestSimChange: this.#truth.latestSimChange(token.number, nowMs) },
+        ? { swapped: this.#truth.swappedWithin(number, maxAge, nowMs) }
+        : { latestSimChange: this.#truth.latestSimChange(number, nowMs) },
     );
   }
 

@@ -3,6 +3,8 @@ export class History {
   exchanges = 0;
   lookups = 0;
   tokensSeenTwice = 0;
+  tokensPastTheirEnd = 0;
+  numbersOfOthers = 0;
   tokensOnAnotherSubject = 0;
   promptsWhileOneLived = 0;
   readonly faults = new Map<string, number>();

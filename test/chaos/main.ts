@@ -1,11 +1,15 @@
 import { parseArgs } from 'node:util';
 import { runChaos, type ChaosRun, type Findings, type Wrongness } from './chaos.ts';
 import { GUARDS } from './guards.ts';
+import { OPERATOR_GUARDS } from './threeOperators.ts';
 
-const USAGE = `npm run chaos -- [--exchanges N] [--seed N] [--without GUARD]
+const ALL_GUARDS = [...GUARDS, ...OPERATOR_GUARDS];
+
+const USAGE = `npm run chaos -- [--exchanges N] [--seed N] [--without GUARD] [--operators 3]
   --exchanges  how many exchanges the operator is to see (20000)
   --seed       the same seed makes the same faults (a new one each time)
-  --without    one of ${GUARDS.join(', ')}
+  --without    one of ${ALL_GUARDS.join(', ')}
+  --operators  3: the stretch with three operators alone
 `;
 
 const { values } = parseArgs({
@@ -13,16 +17,18 @@ const { values } = parseArgs({
     exchanges: { type: 'string', default: '20000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     without: { type: 'string' },
+    operators: { type: 'string' },
   },
 });
 const exchanges = Number(values.exchanges);
 const seed = Number(values.seed);
-const without = GUARDS.find((guard) => guard === values.without);
+const without = ALL_GUARDS.find((guard) => guard === values.without);
 if (
   !Number.isInteger(exchanges) ||
   exchanges < 1 ||
   !Number.isInteger(seed) ||
-  (values.without !== undefined && without === undefined)
+  (values.without !== undefined && without === undefined) ||
+  (values.operators !== undefined && values.operators !== '3')
 ) {
   process.stderr.write(USAGE);
   process.exit(1);
@@ -33,10 +39,10 @@ type Stretch = Omit<ChaosRun, 'exchanges' | 'seed' | 'without' | 'until'> & {
   readonly share: number;
 };
 
-/** Both flows, and operators that never echo a correlator. */
+/** Both flows, operators that never echo a correlator, and three operators at a time. */
 const STRETCHES: readonly Stretch[] = [
-  { title: '2-legged, echoing', flow: '2-legged', echoes: true, share: 0.4 },
-  { title: '3-legged, echoing', flow: '3-legged', echoes: true, share: 0.2 },
+  { title: '2-legged, echoing', flow: '2-legged', echoes: true, share: 0.3 },
+  { title: '3-legged, echoing', flow: '3-legged', echoes: true, share: 0.1 },
   {
     title: '2-legged, not echoing, answers by the token',
     flow: '2-legged',
@@ -58,10 +64,16 @@ const STRETCHES: readonly Stretch[] = [
     onMismatch: 'refuses',
     share: 0.1,
   },
+  // Of either flow; `flow` is of an operator that stands alone.
+  { title: 'three operators', flow: '2-legged', echoes: true, operators: 3, share: 0.2 },
 ];
 
 let isWrong = false;
-for (const { title, share, ...stretch } of STRETCHES) {
+const stretches =
+  values.operators === undefined
+    ? STRETCHES
+    : STRETCHES.filter(({ operators }) => operators === 3).map((one) => ({ ...one, share: 1 }));
+for (const { title, share, ...stretch } of stretches) {
   const startedAtMs = performance.now();
   const findings = await runChaos({
     exchanges: Math.ceil(exchanges * share),
@@ -85,7 +97,7 @@ function row(name: string, value: number | string): string {
 }
 
 function report(title: string, findings: Findings, seconds: number): string {
-  const { wrong, refusals, faults } = findings;
+  const { wrong, refusals, faults, answeredOf } = findings;
   const list = (counts: ReadonlyMap<string, number>): string =>
     [...counts]
       .toSorted(([one], [other]) => one.localeCompare(other))
@@ -100,6 +112,9 @@ function report(title: string, findings: Findings, seconds: number): string {
     row('latest answer past its deadline, ms', Math.max(0, findings.latestMs).toFixed(0)),
     row("  server's longest turn, ms", findings.server.eventLoopDelayMs.toFixed(0)),
     row('  the same by its own work, ms', findings.server.ownDelayMs.toFixed(0)),
+    ...(answeredOf.size > 1
+      ? [...answeredOf].map(([name, share]) => row(`answered of ${name}`, share.toFixed(2)))
+      : []),
     '  faults\n',
     list(faults),
     '  refusals\n',
@@ -109,6 +124,8 @@ function report(title: string, findings: Findings, seconds: number): string {
     row('  false for unknown', wrong.falseForUnknown),
     row('  tokens seen twice', wrong.tokensSeenTwice),
     row('  tokens on another number or scope', wrong.tokensOnAnotherSubject),
+    row('  tokens past their end', wrong.tokensPastTheirEnd),
+    row("  numbers at another's operator", wrong.numbersOfOthers),
     row('  lookups billed twice on a doubt', wrong.billedTwice),
     row('  prompts while an earlier one lived', wrong.promptsWhileOneLived),
     row('  requests without an end', wrong.withoutAnEnd),

@@ -105,6 +105,15 @@ describe('a file of operators', () => {
     expect([simulator, directory]).toEqual([undefined, undefined]);
   });
 
+  test('may send one header to two endpoints, each with a value of its own', () => {
+    const headers = [
+      { name: 'x-partner', value: 'abc', endpoints: ['check'] },
+      { name: 'X-Partner', value: 'def', endpoints: ['token', 'retrieveDate'] },
+    ];
+    const correlator = { header: 'X-Correlator' };
+    expect(problemsOf({ ...ALPHA, headers, correlator })).toEqual([]);
+  });
+
   test('says everything in which operators differ', () => {
     const operator = operatorOf(
       {
@@ -556,6 +565,86 @@ describe('a problem with the file', () => {
       'a header of ours',
       [{ ...ALPHA, headers: [{ name: 'Authorization', value: { file: 'secret' } }] }],
       'operators[0].headers[0].name is a header that this service sets itself.',
+    ],
+    [
+      'the token’s header for the correlator',
+      [{ ...ALPHA, correlator: { header: 'Authorization' } }],
+      'operators[0].correlator.header is a header that this service sets itself.',
+    ],
+    [
+      'the host for the number',
+      [{ ...ALPHA, phoneNumber: { header: 'Host' } }],
+      'operators[0].phoneNumber.header is a header that this service sets itself.',
+    ],
+    [
+      'one header for the correlator and the number',
+      [{ ...ALPHA, correlator: { header: 'x-id' }, phoneNumber: { header: 'X-ID' } }],
+      'operators[0].phoneNumber.header is the header that names the exchange already.',
+    ],
+    [
+      'the usual correlator’s header for the number',
+      [{ ...ALPHA, phoneNumber: { header: 'x-correlator' } }],
+      'operators[0].phoneNumber.header is a header that this service sets itself.',
+    ],
+    [
+      'a fixed number beside the one that is asked about',
+      [
+        {
+          ...ALPHA,
+          phoneNumber: { header: 'x-phone-number' },
+          headers: [{ name: 'X-Phone-Number', value: '+447700900001' }],
+        },
+      ],
+      'operators[0].headers[0].name is the header that holds the number already.',
+    ],
+    [
+      'a fixed correlator, in other letters',
+      [
+        {
+          ...ALPHA,
+          correlator: { header: 'X-Id' },
+          headers: [{ name: 'x-id', value: 'abc' }],
+        },
+      ],
+      'operators[0].headers[0].name is the header that names the exchange already.',
+    ],
+    [
+      'one header with two values',
+      [
+        {
+          ...ALPHA,
+          headers: [
+            { name: 'x-partner', value: 'abc', endpoints: ['check'] },
+            { name: 'X-Partner', value: 'def' },
+          ],
+        },
+      ],
+      'operators[0].headers[1].name stands twice for one endpoint.',
+    ],
+    [
+      'a header of ours among those of the client',
+      [
+        {
+          ...ALPHA,
+          client: { method: 'headers', id: 'c', headers: { 'Content-Length': '3' } },
+        },
+      ],
+      'operators[0].client.headers["Content-Length"] is a header that this service sets itself.',
+    ],
+    [
+      'one name for the number and the window',
+      [{ ...ALPHA, reading: { members: { phoneNumber: 'maxAge' } } }],
+      'operators[0].reading.members.phoneNumber is the name of phoneNumber and of maxAge: each needs one of its own.',
+    ],
+    [
+      'one name for the date and the period',
+      [{ ...ALPHA, reading: { members: { latestSimChange: 'x', monitoredPeriod: 'x' } } }],
+      'operators[0].reading.members.monitoredPeriod is the name of latestSimChange and of monitoredPeriod: each needs one of its own.',
+    ],
+    [
+      'a member that every object of JavaScript has',
+      [{ ...ALPHA, client: { ...BASIC, constructor: 'abc' } }],
+      'operators[0].client.constructor is not a known member.',
     ],
     [
       'a secret in a header',

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Client, Pool, type Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
@@ -114,6 +114,31 @@ test('a client that never ends its request holds the drain up no longer than its
   await http.close();
   await cutOff;
   expect(socket.destroyed).toBe(true);
+});
+
+test('SIGTERM while TLS handshakes with the operator hang: ends with 0', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  try {
+    await using server = await ServerProcess.start(`https://127.0.0.1:${port}`, {
+      DRAIN_GRACE_MS: '0',
+      OPERATOR_TIMEOUT_MS: '60000',
+      REQUEST_TIMEOUT_MS: '500',
+    });
+    const client = new Client(server.url);
+    await ask(client, '+447700900500');
+    await client.close();
+    expect(sockets.size).toBeGreaterThan(0);
+    server.terminate();
+    expect(await server.exit).toMatchObject({ code: 0 });
+    expect(server.logged('the drain did not end in time')).toEqual([]);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  }
 });
 
 async function ask(client: Dispatcher, number: string): Promise<Answered> {

@@ -4,7 +4,16 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerByStream, Http2Server, type ReceivedByStream } from './http2Server.ts';
-import { data, okHead, onStream, RawHttp2Server, reset, SETTINGS } from './rawHttp2Server.ts';
+import {
+  data,
+  goAway as goAwayFrame,
+  interimHead,
+  okHead,
+  onStream,
+  RawHttp2Server,
+  reset,
+  SETTINGS,
+} from './rawHttp2Server.ts';
 import { DEPARTURE, TestEndpoint } from './testEndpoint.ts';
 
 const CERTIFICATE = trustedCertificate();
@@ -19,7 +28,7 @@ describe('an exchange over HTTP/2', () => {
       answerByStream(received, { swapped: true }),
     );
     await using client = new TestEndpoint(server.url, {
-      headers: { 'X-Partner': 'ours', Connection: 'close' },
+      headers: { 'X-Partner': 'ours', Connection: 'close', 'HTTP2-Settings': 'x' },
     });
     const exchange = await client.post({
       headers: ['authorization', 'Bearer abc'],
@@ -184,6 +193,18 @@ describe('a reply that is cut', () => {
         data(stream, '{"swap'),
         reset(stream, constants.NGHTTP2_REFUSED_STREAM),
       ],
+    ],
+    [
+      'by a refusal after an interim reply',
+      (stream) => [interimHead(stream), reset(stream, constants.NGHTTP2_REFUSED_STREAM)],
+    ],
+    [
+      'by GOAWAY with no last stream after an interim reply',
+      (stream) => [interimHead(stream), goAwayFrame(constants.NGHTTP2_INTERNAL_ERROR)],
+    ],
+    [
+      'by a shutdown with no last stream after an interim reply',
+      (stream) => [interimHead(stream), goAwayFrame(constants.NGHTTP2_NO_ERROR)],
     ],
     [
       'by a reset',
@@ -360,6 +381,26 @@ describe('a connection', () => {
     await vi.waitFor(() => expect(server.received).toHaveLength(2));
     await client.endpoint.close();
     expect(outcome(await underWay)).toBe('connection, sent');
+  });
+});
+
+describe('what cannot be sent', () => {
+  it('with a header that HTTP/2 forbids: unsent, at once, and harms no other', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, echoless);
+    await using client = new TestEndpoint(server.url);
+    const forbidden = { headers: ['http2-settings', 'x'] };
+    const exchanges = [client.post(), client.post(forbidden), client.post()];
+    const outcomes = (await Promise.all(exchanges)).map(outcome);
+    expect(outcomes).toEqual(['200', 'connection, unsent', '200']);
+    expect(outcome(await client.post(forbidden))).toBe('connection, unsent');
+  });
+
+  it('by an endpoint that is closed: unsent, at once', async () => {
+    await using server = await Http2Server.start(CERTIFICATE, echoless);
+    const client = new TestEndpoint(server.url);
+    await client.post();
+    await client.endpoint.close();
+    expect(outcome(await client.post())).toBe('connection, unsent');
   });
 });
 

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { Random } from '../random.ts';
@@ -96,6 +97,26 @@ describe('spare connections', () => {
     expect(server.unused).toHaveLength(8);
   });
 
+  it('leave room for those in use: together no more than the connections that are allowed', async () => {
+    const held: (() => void)[] = [];
+    let isHeld = false;
+    await using server = await HttpsServer.start(CERTIFICATE, (request, response) => {
+      if (isHeld) held.push(() => answerWithout(request, response));
+      else answerWithout(request, response);
+    });
+    await using client = new TestEndpoint(server.url, { http2: 'never', connections: 8 });
+    await warmUp(client, 8);
+    await sparesOf(server, 8);
+    isHeld = true;
+    const exchanges = burst(client, 8);
+    await vi.waitFor(() => expect(held).toHaveLength(8));
+    await pause(AFTER_BURST_MS);
+    expect(server.unused).toHaveLength(0);
+    for (const answer of held) answer();
+    expect((await exchanges).every(isReply)).toBe(true);
+    await sparesOf(server, 8);
+  });
+
   it('are not made for a burst that none came before', async () => {
     await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
     await using client = new TestEndpoint(server.url, { http2: 'never' });
@@ -134,6 +155,23 @@ describe('spare connections', () => {
     }
     await sparesOf(server, 0);
     expect((await burst(client, 10)).every(isReply)).toBe(true);
+  });
+
+  it('that the server has spoken on just now, while this process was busy, are not handed over', async () => {
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never' });
+    await warmUp(client, 10);
+    await sparesOf(server, 10);
+    // In a callback of the poll phase: the sockets are read again only after it, and after its immediates.
+    const exchange = await new Promise<Exchange>((resolve) => {
+      stat('.', () => {
+        for (const { socket } of server.unused) {
+          socket.write('HTTP/1.1 200 OK\r\ncontent-length: 17\r\n\r\n{"swapped":false}');
+        }
+        resolve(client.post());
+      });
+    });
+    expect(exchange).toMatchObject({ kind: 'reply', reply: { status: 200, body: '{}' } });
   });
 
   it('closed at random by the server cost no exchange: soon there are none', async () => {

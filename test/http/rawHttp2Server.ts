@@ -66,6 +66,7 @@ export function frame(type: number, flags: number, stream: number, payload: Buff
 /** The server's own, all of them at their defaults. */
 export const SETTINGS = frame(4, 0, 0, Buffer.alloc(0));
 
+/** No stream was acted on, it says. */
 export function goAway(code: number): Buffer {
   const payload = Buffer.alloc(8);
   payload.writeUInt32BE(code, 4);
@@ -91,6 +92,12 @@ export function onStream(socket: TLSSocket, handle: (stream: number) => void): v
 /** `:status: 200`, as HPACK has it (RFC 7541 appendix A), with more of the reply to come. */
 export function okHead(stream: number): Buffer {
   return frame(1, 0x4, stream, Buffer.of(0x88));
+}
+
+/** `:status: 102`, written out: an interim reply. */
+export function interimHead(stream: number): Buffer {
+  const INDEXED_NAME_OF_STATUS = 0x08;
+  return frame(1, 0x4, stream, Buffer.of(INDEXED_NAME_OF_STATUS, 3, ...Buffer.from('102')));
 }
 
 /** Some of a body, with more to come. */

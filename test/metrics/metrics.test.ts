@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import { METRICS } from '../../src/metrics/definitions.ts';
+import { TestIssuer } from '../caller/testIssuer.ts';
 import { freePort } from '../freePort.ts';
+import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
 import { startService, startSimulated, type Service } from '../service.ts';
 import { answerNever, WiredOperator } from '../wiredOperator.ts';
 
@@ -118,6 +120,78 @@ describe('answers and requests', () => {
     const own = text.split('\n').filter((line) => line.startsWith('sim_swap_'));
     expect(own.length).toBeLessThan(200);
   });
+});
+
+describe('tokens', () => {
+  it.each([
+    ['2-legged', 'client_credentials'],
+    ['3-legged', 'ciba'],
+  ] as const)('are counted as the operator counted them: %s', async (flow, grant) => {
+    await using service = await startSimulated({ ...(await metricsPort()), OPERATOR_FLOW: flow });
+    await service.ask(ASK, { n: ['+447700900001', '+447700900500'] });
+    const values = await scrape(service);
+    const { tokens } = service.stats();
+    expect(tokens).toBeGreaterThan(0);
+    const issued = new RegExp(`grant="${grant}",outcome="issued"`);
+    expect(sumOf(values, METRICS.tokens.name, issued)).toBe(tokens);
+  });
+});
+
+describe('callers that are refused', () => {
+  it('are counted by the reason', async () => {
+    const issuer = await TestIssuer.start();
+    await using service = await startSimulated({ ...(await metricsPort()), ...issuer.settings });
+    await service.ask(ASK, { n: [] });
+    await service.ask(ASK, { n: [] }, { authorization: 'Bearer forged' });
+    const good = { authorization: `Bearer ${await issuer.token()}` };
+    await service.ask(ASK, { n: [] }, { ...good, 'x-purpose': 'none of these' });
+    const values = await scrape(service);
+    await issuer.close();
+    const refused = (reason: string): number =>
+      sumOf(values, METRICS.refusedCallers.name, new RegExp(`"${reason}"`));
+    expect(refused('no-token')).toBe(1);
+    expect(refused('invalid-token')).toBe(1);
+    expect(refused('no-such-purpose')).toBe(1);
+    expect(refused('no-keys')).toBe(0);
+  });
+});
+
+test('circuits are closed from the start', async () => {
+  await using service = await startSimulated(await metricsPort());
+  const values = await scrape(service);
+  const circuits = [...values].filter(([key]) => key.startsWith(METRICS.circuitOpen.name));
+  expect(circuits.map(([, value]) => value)).toEqual([0, 0, 0]);
+});
+
+test('what is under way and what waits is read at each scrape', async () => {
+  const held: (() => void)[] = [];
+  await using operator = await WiredOperator.start({
+    lookUp: (_received, response) => held.push(() => response.destroy()),
+  });
+  const entry = {
+    name: 'alpha',
+    prefixes: ['default'],
+    flow: '2-legged',
+    authUrl: operator.url,
+    simSwapUrl: operator.url,
+    client: DEMO_ENTRY,
+    limits: { permits: 2 },
+  };
+  await using service = await startServiceOf([entry], await metricsPort());
+  const n = ['+447700900001', '+447700900002', '+447700900003'];
+  const asked = service.ask('query ($n: [ID!]!) { phoneNumbers(e164s: $n) { lastSimSwap } }', {
+    n,
+  });
+  await expect.poll(() => held.length).toBe(2);
+  const values = await scrape(service);
+  expect(sumOf(values, METRICS.workUnderWay.name, /work="retrieve-date"/)).toBe(2);
+  expect(sumOf(values, METRICS.workWaiting.name, /work="retrieve-date"/)).toBe(1);
+  expect(sumOf(values, METRICS.workUnderWay.name, /work="check"/)).toBe(0);
+  for (const end of held) end();
+  await expect.poll(() => held.length).toBe(3);
+  for (const end of held) end();
+  await asked;
+  expect(sumOf(await scrape(service), METRICS.workUnderWay.name)).toBe(0);
 });
 
 describe('/metrics', () => {

@@ -29,6 +29,8 @@ describe('the simulator as a program', () => {
     [['4010']],
     [['--dialect', '3.0']],
     [['--dialect']],
+    [['--dialect', 'toString']],
+    [['--host', 'example.com']],
   ])('%j ends it with a word on its use', async (options) => {
     const { code, message } = await complaint(...options);
 
@@ -40,11 +42,31 @@ describe('the simulator as a program', () => {
     [[], '/sim-swap/v2'],
     [['--dialect', '2.1'], '/sim-swap/v2'],
     [['--dialect', '1.0'], '/sim-swap/v1'],
+    [['--dialect', 'claro'], '/mobile/v1/gsma/gateway/simswap'],
   ])('%j: the API lies at %s', async (options, path) => {
     const simulator = run('--port', '0', ...options);
     await simulator.written(LAST_SETTING);
 
     expect(simulator.out).toMatch(new RegExp(`OPERATOR_SIM_SWAP_URL=http://[^/]+${path}\n`));
+  });
+
+  test.each([
+    [['--dialect', 'orange'], /^Clients of orange sign assertions: .*--client-key FILE/],
+    [['--dialect', 'orange', '--client-key', 'package.json'], /^package\.json cannot be read/],
+    [['--client-key', 'no-such-file'], /^no-such-file cannot be read/],
+    [['--host', '192.0.2.1', '--port', '0'], /^The simulator cannot listen on 192\.0\.2\.1/],
+  ])('%j ends it with the reason', async (options, reason) => {
+    const { code, message } = await complaint(...options);
+
+    expect(code).toBe(1);
+    expect(message).toMatch(reason);
+  });
+
+  test('listens where it is told, and prints the address of this machine', async () => {
+    const simulator = run('--port', '0', '--host', '0.0.0.0');
+    await simulator.written(LAST_SETTING);
+
+    expect(simulator.out).toMatch(/OPERATOR_AUTH_URL=http:\/\/127\.0\.0\.1:\d+\n/);
   });
 
   test('a port in use ends it with the reason', async () => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTermination } from '../../../src/termination.ts';
+import type { SimulatedOperator } from '../../supergraph/operators.ts';
 import { PortInUse, refusePortsInUse, startStack } from './stack.ts';
 
 /** Where the desk and its OpenID provider answer. Fixed: a bookmark and a browser's session last. */
@@ -28,9 +29,9 @@ async function run(): Promise<void> {
   await refusePortsInUse(PORTS);
   if (!(await buildPage())) return;
   say(
-    'Starting: the operator simulator, the SIM swap service, accounts, gateway, sign-in, risk desk …',
+    'Starting: three operator simulators, the SIM swap service, accounts, gateway, sign-in, risk desk …',
   );
-  await using stack = await startStack({ ports: PORTS });
+  await using stack = await startStack({ ports: PORTS, operators: 'three' });
   const { analyst, lead } = stack.people;
   say(`
 The risk desk       ${stack.url}   (open it in a browser)
@@ -41,7 +42,7 @@ Sign in as
 
 OpenID provider     ${stack.issuer}
 gateway             ${stack.gatewayUrl}
-operator simulator  ${stack.statsUrl}   (what it has seen)
+${stack.operators.map(operatorLine).join('\n')}
 audit log           ${stack.auditLog}   (gone when the demo ends)
 
 Ctrl-C ends all.
@@ -73,6 +74,10 @@ async function buildPage(): Promise<boolean> {
   }
   if (outcome !== 0) throw new Error('The page could not be built.');
   return true;
+}
+
+function operatorLine({ name, statsUrl }: SimulatedOperator): string {
+  return `${name.padEnd(19)} ${statsUrl}   (what the simulator of this operator has seen)`;
 }
 
 function say(text: string): void {

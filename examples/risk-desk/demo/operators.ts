@@ -1,22 +1,42 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LaunchedSimulator } from '../../../src/simulator/launch.ts';
+import { launchSimulator } from '../../../src/simulator/launch.ts';
+import { startThreeOperators, type SimulatedOperators } from '../../supergraph/operators.ts';
 
-/** Which operators the service asks. Both are played by one simulator. */
-export type Operators = 'both' | '2-legged' | '3-legged';
+/**
+ * Which operators the service asks: three, each played by a simulator in its own dialect; or one or two
+ * that follow the standard, both played by one simulator.
+ */
+export type Operators = 'three' | 'both' | '2-legged' | '3-legged';
 
 /** The numbers whose owners the operator asks for their consent; the simulator's for the 3-legged flow. */
 export const CONSENT_PREFIXES = ['+44770090005', '+44770090006'];
 
-/**
- * Writes the service's file of operators, and returns the settings that name it. With `both`, the owners
- * of some numbers are asked on their phones, and those of all others are not.
- */
-export async function operatorSettings(
+/** Starts the operators, and writes the service's file of them into a directory. */
+export function startOperators(
   operators: Operators,
-  simulator: LaunchedSimulator,
   directory: string,
-): Promise<Readonly<Record<string, string>>> {
+): Promise<SimulatedOperators> {
+  switch (operators) {
+    case 'three':
+      return startThreeOperators({
+        vodafone: CONSENT_PREFIXES,
+        claro: ['default'],
+        aggregator: ['+1'],
+      });
+    case 'both':
+    case '2-legged':
+    case '3-legged':
+      return startStandardOperators(operators, directory);
+  }
+}
+
+/** With `both`, the owners of some numbers are asked on their phones, and those of all others are not. */
+async function startStandardOperators(
+  operators: Exclude<Operators, 'three'>,
+  directory: string,
+): Promise<SimulatedOperators> {
+  const simulator = await launchSimulator();
   const operator = (name: string, flow: string, prefixes: readonly string[]): object => ({
     name,
     prefixes,
@@ -35,7 +55,12 @@ export async function operatorSettings(
   };
   const file = join(directory, 'operators.json');
   await writeFile(file, JSON.stringify({ operators: list[operators] }, undefined, 2));
-  return { OPERATORS_FILE: file, [SECRET_VARIABLE]: simulator.clientSecret };
+  const statsUrl = `${simulator.authUrl}/stats`;
+  return {
+    list: [{ name: 'operator', prefixes: ['default'], statsUrl }],
+    settings: { OPERATORS_FILE: file, [SECRET_VARIABLE]: simulator.clientSecret },
+    [Symbol.asyncDispose]: () => simulator.stop(),
+  };
 }
 
 const SECRET_VARIABLE = 'DEMO_CLIENT_SECRET';

@@ -9,10 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { publishedSdl } from '../../../scripts/publishedSdl.ts';
 import { portOrFree, startProgram } from '../../processes.ts';
 import { compose, fetchSdl } from '../../supergraph/composition.ts';
-import { startGateway, startSubgraphs } from '../../supergraph/stack.ts';
+import type { SimulatedOperator } from '../../supergraph/operators.ts';
+import { startGateway, startSubgraphsWith } from '../../supergraph/stack.ts';
 import { Desk } from '../server/desk.ts';
 import { SESSION_LIMITS, type DeskSettings, type Purpose } from '../server/settings.ts';
-import { operatorSettings, type Operators } from './operators.ts';
+import { startOperators, type Operators } from './operators.ts';
 import { BATCH_SCOPE, CLIENT_ID, PEOPLE, READ_SCOPE } from './people.ts';
 
 /** What may differ from the demo. */
@@ -52,8 +53,9 @@ export interface Stack extends AsyncDisposable {
   readonly url: string;
   readonly issuer: string;
   readonly gatewayUrl: string;
-  /** Where the operator simulator tells what it has seen. */
+  /** Where the operator simulator tells what it has seen, the first where there are several. */
   readonly statsUrl: string;
+  readonly operators: readonly SimulatedOperator[];
   /** The file with the audit log. */
   readonly auditLog: string;
   readonly people: typeof PEOPLE;
@@ -72,7 +74,7 @@ export const PURPOSES: readonly Purpose[] = [
 const PAGE = fileURLToPath(new URL('../dist', import.meta.url));
 
 /**
- * Starts the operator simulator, the SIM swap service with its audit log, the accounts subgraph, the gateway,
+ * Starts the operator simulators, the SIM swap service with its audit log, the accounts subgraph, the gateway,
  * an OpenID provider with two people, and the desk.
  *
  * @throws {PortInUse} before anything is started
@@ -111,26 +113,30 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const issuer = provider.url;
 
   const routerSecret = randomBytes(32).toString('base64url');
+  const operators = started.use(await startOperators(options.operators ?? 'both', directory));
   const subgraphs = started.use(
-    await startSubgraphs({ accounts: 0, simSwap: 0 }, async (simulator) => ({
-      ...(await operatorSettings(options.operators ?? 'both', simulator, directory)),
-      // The page shows that it waits for the owner of a number, rather than a request that hangs.
-      CONSENT_WAIT_MS: '300',
-      JWT_JWKS_URL: `${issuer}/jwks`,
-      JWT_ISSUER: issuer,
-      JWT_AUDIENCE: RESOURCE,
-      BATCH_SCOPE,
-      PURPOSES: PURPOSES.map(({ id }) => id).join(','),
-      ROUTER_SECRET: routerSecret,
-      AUDIT_LOG: auditLog,
-      AUDIT_KEY: randomBytes(32).toString('base64url'),
-      QUOTA_CLIENTS: JSON.stringify({
-        [CLIENT_ID]: { numbersPerHour: 25_000, lookupsPerHour: 100_000 },
-      }),
-      ...options.service,
-    })),
+    await startSubgraphsWith(
+      { accounts: 0, simSwap: 0 },
+      {
+        ...operators.settings,
+        // The page shows that it waits for the owner of a number, rather than a request that hangs.
+        CONSENT_WAIT_MS: '300',
+        JWT_JWKS_URL: `${issuer}/jwks`,
+        JWT_ISSUER: issuer,
+        JWT_AUDIENCE: RESOURCE,
+        BATCH_SCOPE,
+        PURPOSES: PURPOSES.map(({ id }) => id).join(','),
+        ROUTER_SECRET: routerSecret,
+        AUDIT_LOG: auditLog,
+        AUDIT_KEY: randomBytes(32).toString('base64url'),
+        QUOTA_CLIENTS: JSON.stringify({
+          [CLIENT_ID]: { numbersPerHour: 25_000, lookupsPerHour: 100_000 },
+        }),
+        ...options.service,
+      },
+    ),
   );
-  const { accounts, simSwap, statsUrl } = subgraphs;
+  const { accounts, simSwap } = subgraphs;
   // The service tells its schema to its router alone; it is in the repository.
   const supergraph = compose([
     await fetchSdl(accounts),
@@ -162,7 +168,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     url: origin,
     issuer,
     gatewayUrl: gateway.url,
-    statsUrl,
+    statsUrl: operators.list[0]?.statsUrl ?? '',
+    operators: operators.list,
     auditLog,
     people: PEOPLE,
     stop,

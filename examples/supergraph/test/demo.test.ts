@@ -79,6 +79,42 @@ describe('npm run supergraph beside npm start', () => {
     });
   });
 
+  it('prints one query that three operators answer, each in its own way', async () => {
+    const [, query = ''] = /-d '(\{.*\})'$/m.exec(demo.printed) ?? [];
+
+    const reply = await fetch(demo.url('gateway'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: query,
+    });
+
+    const { data, errors } = (await reply.json()) as {
+      data: { customersByPhone: { phoneNumber: { simSwappedWithin: boolean } }[] };
+      errors?: unknown;
+    };
+    expect(errors).toBeUndefined();
+    expect(data.customersByPhone.map((one) => one.phoneNumber.simSwappedWithin)).toEqual([
+      true,
+      false,
+      true,
+      false,
+      true,
+      false,
+    ]);
+    const seen = async (operator: string): Promise<object> =>
+      (await fetch(demo.url(operator))).json() as Promise<object>;
+    const refused = { refusedLookups: 0, misusedTokens: 0, reusedTokens: 0 };
+    // The first test has asked Vodafone about one of its two already.
+    expect(await seen('vodafone')).toMatchObject({ lookups: 4, prompts: 4, ...refused });
+    expect(await seen('claro')).toMatchObject({ lookups: 3, tokens: 3, prompts: 0, ...refused });
+    expect(await seen('aggregator')).toMatchObject({
+      lookups: 3,
+      tokens: 1,
+      prompts: 0,
+      ...refused,
+    });
+  });
+
   it('prints no stack', () => {
     expect(demo.printed).not.toMatch(/^ +at /m);
   });

@@ -1,5 +1,6 @@
 import { nearestName } from '../settingNames.ts';
 import { valueAt, type FileProblem, type Path } from './document.ts';
+import { ENDPOINT_NAMES } from '../../http/wireSettings.ts';
 import { OWN_HEADERS } from '../headers.ts';
 
 /*
@@ -26,7 +27,7 @@ export function crossProblems(file: unknown): readonly FileProblem[] {
     ...badOthers(entries),
     ...otherCurrencies(entries),
     ...entries.flatMap(ownProblems),
-    ...headersWithSecrets(['directory', 'headers'], valueAt(file, ['directory', 'headers'])),
+    ...badHeaders(['directory', 'headers'], valueAt(file, ['directory', 'headers'])),
   ];
 }
 
@@ -115,12 +116,13 @@ function ownProblems(entry: Entry): readonly FileProblem[] {
     ...assertionNeeded(entry),
     ...tokenUse(entry),
     ...reading(entry),
+    ...memberNames(entry),
     ...errorRules(entry),
     ...headers(entry),
   ];
   return [
     ...checks.map(({ path, what }) => ({ path: [...entry.path, ...path], what })),
-    ...headersWithSecrets([...entry.path, 'client', 'headers'], entry.at('client', 'headers')),
+    ...badHeaders([...entry.path, 'client', 'headers'], entry.at('client', 'headers')),
   ];
 }
 
@@ -218,25 +220,51 @@ function* errorRules({ at }: Entry): Generator<FileProblem> {
 }
 
 function* headers({ at }: Entry): Generator<FileProblem> {
-  const correlator = at('correlator', 'header') ?? 'x-correlator';
-  const own = (name: unknown): boolean =>
-    isText(name) && (OWN_HEADERS.has(name.toLowerCase()) || name === correlator);
+  // Each name has one value: which of two counts is up to whoever reads them.
+  const taken = new Map(Array.from(OWN_HEADERS, (name) => [name, OWN]));
+  for (const [path, standard, use] of [
+    [['correlator', 'header'], 'x-correlator', 'names the exchange'],
+    [['phoneNumber', 'header'], undefined, 'holds the number'],
+  ] as const) {
+    const name = at(...path);
+    if (!isText(name)) continue;
+    const what = name.toLowerCase() === standard ? undefined : taken.get(name.toLowerCase());
+    if (what !== undefined) yield { path, what };
+    taken.set(name.toLowerCase(), `is the header that ${use} already`);
+  }
+  const sent = new Set<string>();
   for (const index of listOf(at('headers')).keys()) {
     const [name, value] = [at('headers', index, 'name'), at('headers', index, 'value')];
-    if (own(name)) {
-      yield { path: ['headers', index, 'name'], what: 'is a header that this service sets itself' };
+    const what = isText(name) ? taken.get(name.toLowerCase()) : undefined;
+    if (what !== undefined) yield { path: ['headers', index, 'name'], what };
+    if (isText(name) && what === undefined) {
+      const endpoints = at('headers', index, 'endpoints') ?? ENDPOINT_NAMES;
+      const places = listOf(endpoints).map((place) => `${name.toLowerCase()} ${String(place)}`);
+      if (places.some((place) => sent.has(place))) {
+        yield { path: ['headers', index, 'name'], what: 'stands twice for one endpoint' };
+      }
+      for (const place of places) sent.add(place);
     }
     if (isText(name) && isText(value) && SECRET_HEADER.test(name)) {
       yield { path: ['headers', index, 'value'], what: NO_SECRET };
     }
   }
-  for (const path of [
-    ['phoneNumber', 'header'],
-    ['correlator', 'header'],
-  ] as const) {
-    if (own(at(...path)) && at(...path) !== correlator) {
-      yield { path, what: 'is a header that this service sets itself' };
-    }
+}
+
+const OWN = 'is a header that this service sets itself';
+
+/** Of two members with one name, one would stand in the place of the other. */
+function* memberNames({ at }: Entry): Generator<FileProblem> {
+  for (const names of [
+    ['phoneNumber', 'maxAge'],
+    ['latestSimChange', 'monitoredPeriod'],
+  ]) {
+    const [one, other] = names.map((name) => at('reading', 'members', name) ?? name);
+    if (one !== other) continue;
+    const what = `is the name of ${names.join(' and of ')}: each needs one of its own`;
+    // The one that is written down, where one of them has the other's standard name.
+    const written = names.findLast((name) => at('reading', 'members', name) !== undefined);
+    yield { path: ['reading', 'members', written ?? ''], what };
   }
 }
 
@@ -245,11 +273,17 @@ const SECRET_HEADER = /auth|secret|key|token|password|cookie|credential/i;
 const NO_SECRET =
   'looks like a secret: put it into a file and write { "file": … }, or { "variable": … }';
 
-function headersWithSecrets(path: Path, named: unknown): readonly FileProblem[] {
+function badHeaders(path: Path, named: unknown): readonly FileProblem[] {
   if (typeof named !== 'object' || named === null) return [];
-  return Object.entries(named).flatMap(([name, value]) =>
-    isText(value) && SECRET_HEADER.test(name) ? [{ path: [...path, name], what: NO_SECRET }] : [],
-  );
+  return Object.entries(named).flatMap(([name, value]) => {
+    // These are what proves who we are, by a header that is otherwise of our own making.
+    if (name.toLowerCase() !== 'authorization' && OWN_HEADERS.has(name.toLowerCase())) {
+      return [{ path: [...path, name], what: OWN }];
+    }
+    return isText(value) && SECRET_HEADER.test(name)
+      ? [{ path: [...path, name], what: NO_SECRET }]
+      : [];
+  });
 }
 
 function nameOf(at: Entry['at']): string {

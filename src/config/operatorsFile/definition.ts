@@ -451,7 +451,9 @@ const operator = z
     tokenMismatch: z
       .enum(['accepted', 'refused'])
       .default(DEFAULTS.tokenMismatch)
-      .describe('what a lookup does with a token of another number; `refused` if it answers 4xx'),
+      .describe(
+        'what a lookup does with a token of another number; `refused` if it answers 401 or 403',
+      ),
     price: z
       .strictObject({
         currency: z

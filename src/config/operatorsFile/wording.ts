@@ -66,7 +66,9 @@ function oneOf(allowed: readonly string[], value: unknown): string {
 
 function unknownMember(key: string, path: Path): string {
   const objects = objectsAt(jsonSchema(), path);
-  const owners = objects.flatMap((one) => (key in membersOf(one) ? variantOf(one) : []));
+  const owners = objects.flatMap((one) =>
+    Object.hasOwn(membersOf(one), key) ? variantOf(one) : [],
+  );
   if (owners.length > 0) return `is for ${owners.join(' or ')}`;
   const meant = nearestName(
     key,

@@ -126,7 +126,14 @@ export class Http2Connection {
     );
     // Different each time: in the table of HPACK they would only push out what is alike.
     Object.assign(head, { [sensitiveHeaders]: ['authorization', correlatorHeader] });
-    const stream = this.#session.request(head, { endStream: false });
+    let stream: ClientHttp2Stream;
+    try {
+      stream = this.#session.request(head, { endStream: false });
+    } catch (error) {
+      // Of a header that HTTP/2 forbids, perhaps. Thrown on, it would end the process.
+      reader.onRefusedUnprocessed(error instanceof Error ? error : new Error('not a request'));
+      return;
+    }
     const before = { heard: this.#heard, atMs: this.#parts.clock.monotonicMs() };
     this.#streams.add(new Http2Stream(this, stream, reader, before));
     stream.end(body);
@@ -226,6 +233,8 @@ class Http2Stream implements Carrier {
   readonly #stream: ClientHttp2Stream;
   readonly #reader: ReplyReader;
   readonly #before: Beginning;
+  /** Something of its reply came, an interim one perhaps: then it was acted on, whatever is said later. */
+  #isActedOn = false;
   #hasReply = false;
   #error: Error | undefined;
   #contentLength: string | undefined;
@@ -244,6 +253,7 @@ class Http2Stream implements Carrier {
     reader.way = 'stream';
     reader.onRequestStart(this);
     stream
+      .on('headers', () => this.#onInterim())
       .on('response', (headers) => this.#onResponse(headers))
       .on('data', (chunk: Buffer) => this.#onData(chunk))
       .on('end', () => this.#onEnd())
@@ -261,9 +271,8 @@ class Http2Stream implements Carrier {
     this.#connection.cancelled(this, this.#before);
   }
 
-  /** A reply that has begun shows that the request was acted on, whatever GOAWAY says. */
   goAway(lastStreamId: number, isShutdown: boolean, error: Error): void {
-    const isRefused = (this.#stream.id ?? 0) > lastStreamId && !this.#hasReply;
+    const isRefused = (this.#stream.id ?? 0) > lastStreamId && !this.#isActedOn;
     if (!isRefused) {
       // Node ends the whole session on any code but that of a shutdown.
       if (!isShutdown) this.lose(error);
@@ -279,9 +288,16 @@ class Http2Stream implements Carrier {
     if (this.#finish()) this.#reader.onResponseError(null, error);
   }
 
+  #onInterim(): void {
+    if (this.#isOver) return;
+    this.#connection.hear();
+    this.#isActedOn = true;
+  }
+
   #onResponse(headers: IncomingHttpHeaders & IncomingHttpStatusHeader): void {
     if (this.#isOver) return;
     this.#connection.hear();
+    this.#isActedOn = true;
     this.#hasReply = true;
     this.#contentLength = singleValue(headers['content-length']);
     this.#reader.onResponseStart(this, headers[':status'] ?? 0, headers);
@@ -313,7 +329,7 @@ class Http2Stream implements Carrier {
     if (this.#isOver) return;
     this.#connection.look();
     const { rstCode } = this.#stream;
-    if (rstCode !== constants.NGHTTP2_REFUSED_STREAM || this.#hasReply) {
+    if (rstCode !== constants.NGHTTP2_REFUSED_STREAM || this.#isActedOn) {
       this.lose();
     } else if (this.#finish()) {
       this.#reader.onRefusedUnprocessed(this.#ended());

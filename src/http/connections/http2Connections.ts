@@ -36,6 +36,7 @@ const MAX_SILENCE_MS = 1000;
 const OF_HTTP1 = new Set([
   'connection',
   'host',
+  'http2-settings',
   'keep-alive',
   'proxy-connection',
   'te',
@@ -130,6 +131,10 @@ export class Http2Connections implements ConnectionEvents {
   }
 
   #wait(reader: ReplyReader): void {
+    if (this.#isClosed) {
+      reader.onRefusedUnprocessed(new errors.ClientDestroyedError());
+      return;
+    }
     this.#waiting.add(reader);
     reader.waitIn({ abort: () => this.#waiting.delete(reader) });
     this.#connectIfNeeded();

@@ -25,7 +25,8 @@ const FEW = 4;
 export class SpareConnections {
   readonly #connector: TlsConnector;
   readonly #clock: Clock;
-  readonly #max: number;
+  readonly #maxConnections: number;
+  readonly #maxSpares: number;
   /** From the oldest to the newest. */
   readonly #spares = new Map<TLSSocket, Spare>();
   #quiet: NodeJS.Timeout | undefined;
@@ -37,6 +38,10 @@ export class SpareConnections {
   #burstEndedAtMs = -Infinity;
   #isWanted = false;
   #connecting = 0;
+  /** Handed over, or being made for an exchange, and not closed yet. */
+  #inUse = 0;
+  /** How many spares are to be there once those in use leave room. */
+  #owed = 0;
   #lifeMs = LIFE_MS;
   #withoutUntilMs = -Infinity;
   #isClosed = false;
@@ -44,7 +49,8 @@ export class SpareConnections {
   constructor(connector: TlsConnector, clock: Clock, maxConnections: number) {
     this.#connector = connector;
     this.#clock = clock;
-    this.#max = Math.min(MAX_SPARES, maxConnections);
+    this.#maxConnections = maxConnections;
+    this.#maxSpares = Math.min(MAX_SPARES, maxConnections);
   }
 
   /** Hands over a connection that has carried nothing: a spare, or a new one. */
@@ -55,7 +61,8 @@ export class SpareConnections {
 
   /** Keeps a connection that has carried nothing. */
   add(socket: TLSSocket): void {
-    if (this.#isClosed || this.#spares.size >= this.#max) {
+    const isRoom = this.#spares.size + this.#inUse < this.#maxConnections;
+    if (this.#isClosed || !isRoom || this.#spares.size >= this.#maxSpares) {
       socket.destroy();
       return;
     }
@@ -79,13 +86,18 @@ export class SpareConnections {
   /** The newest goes first: it is the least likely to be closed just now. */
   #handOver(onConnected: OnConnected): void {
     const socket = [...this.#spares.keys()].at(-1);
+    this.#inUse += 1;
     if (socket === undefined) {
-      this.#connector.connect(['http/1.1'], onConnected);
+      this.#connector.connect(['http/1.1'], (connected) => {
+        if (connected instanceof Error) this.#released();
+        else connected.once('close', () => this.#released());
+        onConnected(connected);
+      });
       return;
     }
     const spare = this.#forget(socket);
-    // What has arrived by now, its end too, is read before the next turn of the event loop.
-    setImmediate(() => {
+    socket.once('close', () => this.#released());
+    afterReading(() => {
       const isUsable = !socket.destroyed && socket.readable && socket.readableLength === 0;
       socket.off('readable', spare?.closed ?? ignore).off('close', spare?.closed ?? ignore);
       if (isUsable) {
@@ -105,7 +117,7 @@ export class SpareConnections {
     const isLong = nowMs - this.#burstBeganAtMs > QUIET_MS;
     this.#isWanted = (isFollowed || isLong) && nowMs >= this.#withoutUntilMs;
     this.#takenAtMs = this.#takenAtMs.filter((atMs) => nowMs - atMs < QUIET_MS);
-    if (this.#takenAtMs.length < this.#max) this.#takenAtMs.push(nowMs);
+    if (this.#takenAtMs.length < this.#maxSpares) this.#takenAtMs.push(nowMs);
     this.#peak = Math.max(this.#peak, this.#takenAtMs.length);
     if (this.#quiet === undefined) {
       this.#quiet = setTimeout(() => this.#endBurst(), QUIET_MS).unref();
@@ -128,9 +140,19 @@ export class SpareConnections {
   }
 
   #fill(wanted: number): void {
+    this.#owed = 0;
     if (!this.#isWanted || this.#isClosed) return;
-    const missing = Math.min(wanted, this.#max) - this.#spares.size - this.#connecting;
-    for (let made = 0; made < missing; made += 1) this.#make();
+    const unused = this.#spares.size + this.#connecting;
+    const missing = Math.min(wanted, this.#maxSpares) - unused;
+    const room = this.#maxConnections - this.#inUse - unused;
+    if (missing > room) this.#owed = wanted;
+    for (let made = 0; made < Math.min(missing, room); made += 1) this.#make();
+  }
+
+  /** An exchange that waited for room goes first: it takes its connection in this turn of the event loop. */
+  #released(): void {
+    this.#inUse -= 1;
+    if (this.#owed > 0) setImmediate(() => this.#fill(this.#owed));
   }
 
   #make(): void {
@@ -172,6 +194,14 @@ interface Spare {
   readonly closed: () => void;
   /** Ends it when its life is over. */
   readonly timer: NodeJS.Timeout;
+}
+
+/**
+ * Once what has arrived by now is read, a socket's end too. The event loop reads between two of these calls;
+ * after the first alone it may not have: what came while it was busy would be taken for the reply.
+ */
+function afterReading(handle: () => void): void {
+  setImmediate(() => setImmediate(handle));
 }
 
 function ignore(): void {

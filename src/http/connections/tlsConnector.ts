@@ -29,6 +29,8 @@ export class TlsConnector {
   #session: Buffer | undefined;
   /** When a certificate was last looked at. */
   #verifiedAtMs = -Infinity;
+  readonly #underWay = new Set<TLSSocket>();
+  #isClosed = false;
 
   constructor(url: URL, timeoutMs: number, clock: Pick<Clock, 'monotonicMs'>) {
     this.#host = url.hostname.replace(/^\[|\]$/g, '');
@@ -56,6 +58,7 @@ export class TlsConnector {
     }, this.#timeoutMs);
     const fail = (error: Error): void => {
       clearTimeout(timer);
+      this.#underWay.delete(socket);
       // A session that the server chokes on is not offered again.
       this.#session = undefined;
       onConnected(error);
@@ -63,6 +66,7 @@ export class TlsConnector {
     socket.once('error', fail);
     socket.once('secureConnect', () => {
       clearTimeout(timer);
+      this.#underWay.delete(socket);
       socket.off('error', fail);
       if (!socket.isSessionReused()) this.#verifiedAtMs = beganAtMs;
       socket.on('error', ignore);
@@ -71,6 +75,14 @@ export class TlsConnector {
     socket.on('session', (session) => {
       this.#session = session;
     });
+    this.#underWay.add(socket);
+    if (this.#isClosed) this.close();
+  }
+
+  /** Breaks what is being made: a handshake that hangs would keep the process. */
+  close(): void {
+    this.#isClosed = true;
+    for (const socket of this.#underWay) socket.destroy(new errors.ClientDestroyedError());
   }
 }
 

@@ -16,6 +16,12 @@ export interface Urgency {
   readonly isShared?: boolean | undefined;
 }
 
+/** How much is under way, and how much waits. */
+export interface BulkheadLoad {
+  readonly underWay: number;
+  readonly waiting: number;
+}
+
 /** Why work was not done: the queue was full, or the deadline passed before a permit was free. */
 export type BulkheadRejection = 'full' | 'late';
 
@@ -43,6 +49,10 @@ export class Bulkhead {
   constructor(size: BulkheadSize, clock: Clock) {
     this.#size = size;
     this.#clock = clock;
+  }
+
+  get load(): BulkheadLoad {
+    return { underWay: this.#underWay, waiting: this.#waiting.size };
   }
 
   /** Does the work once it has a permit; if it gets none, `onRejected` is told why. */

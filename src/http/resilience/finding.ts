@@ -86,10 +86,20 @@ function findingOfFault(endpoint: string, { cause, detail, flaw }: TransportFaul
     case 'timeout':
     case 'invalid-reply':
   }
-  return flaw === undefined
-    ? warn('An exchange with the operator failed.', { endpoint, detail })
-    : untrusted(endpoint, flaw);
+  if (flaw !== undefined) return untrusted(endpoint, flaw);
+  return NOT_TRUSTED.test(detail)
+    ? ({
+        level: 'error',
+        message:
+          'The operator’s certificate is not trusted, so nothing is sent. Where an authority of its own signs it, start with NODE_EXTRA_CA_CERTS.',
+        details: { endpoint, detail },
+      } as const)
+    : warn('An exchange with the operator failed.', { endpoint, detail });
 }
+
+/** Codes of OpenSSL and Node: expired, not yet valid, revoked, of another host, or of an unknown authority. */
+const NOT_TRUSTED =
+  /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_VERIFY_LEAF|ERR_TLS_CERT_ALTNAME|INVALID_CA|HOSTNAME_MISMATCH)/;
 
 function findingOfFailure(
   { endpoint, kind, failure, flaw }: JudgedExchange,

@@ -218,6 +218,28 @@ describe("the log names the operator's word, from a list, and the setting that h
   });
 });
 
+describe('a connection that could not be made', () => {
+  it.each([
+    ['CERT_HAS_EXPIRED', 'error'],
+    ['CERT_NOT_YET_VALID', 'error'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'error'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'error'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'error'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'error'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'error'],
+    ['ECONNREFUSED', 'warn'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'warn'],
+  ])('%s is told at level %s: a certificate does not mend itself', (detail, level) => {
+    const exchange = {
+      kind: 'fault',
+      fault: { cause: 'connection', sent: false, detail },
+    } as const;
+    expect(told('client-credentials', exchange)).toBe(`${level}, detail: ${detail}`);
+    const finding = findingOf({ endpoint: 'here', kind: 'lookup', exchange, errors });
+    expect(finding?.message.includes('certificate')).toBe(level === 'error');
+  });
+});
+
 describe('of the number directory', () => {
   it.each<[string, Exchange, string]>([
     ['an answer', replied(200, { operator: 'first' }), 'nothing'],

@@ -1,0 +1,13 @@
+import { format, resolveConfig } from 'prettier';
+
+/** A file that is made from a definition, with the text that it should have. */
+export interface MadeFile {
+  readonly path: string;
+  /** As prettier writes it. */
+  readonly text: string;
+}
+
+/** As `npm run format` leaves it. */
+export async function pretty(text: string, filepath: string): Promise<string> {
+  return format(text, { ...(await resolveConfig(filepath)), filepath });
+}

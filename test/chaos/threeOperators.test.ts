@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { inForm } from '../forms.ts';
+import { runChaos, type ChaosRun, type Wrongness } from './chaos.ts';
+
+const RUN: ChaosRun = {
+  exchanges: inForm({ short: 1500, long: 10_000 }),
+  seed: 1,
+  flow: '2-legged',
+  echoes: true,
+  operators: 3,
+  without: undefined,
+};
+
+describe('chaos over three operators', { timeout: 300_000 }, () => {
+  it('finds nothing wrong, and the worse one takes nothing from the others', async () => {
+    const { wrong, answeredOf } = await runChaos(RUN);
+
+    expect(Object.entries(wrong).filter(([, count]) => count > 0)).toEqual([]);
+    const { once = 0, 'any-number': worse = 0 } = Object.fromEntries(answeredOf);
+    expect(once).toBeGreaterThan(worse);
+  });
+
+  it.each<{ without: ChaosRun['without']; finds: keyof Wrongness }>([
+    { without: 'longest-prefix', finds: 'numbersOfOthers' },
+    { without: 'token-rule', finds: 'tokensSeenTwice' },
+    { without: 'token-end', finds: 'tokensPastTheirEnd' },
+    { without: 'correlator-check', finds: 'wrongAnswers' },
+  ])('without $without finds $finds', async ({ without, finds }) => {
+    const { wrong } = await runChaos({ ...RUN, exchanges: 40_000, without, until: finds });
+
+    expect(wrong[finds]).toBeGreaterThan(0);
+  });
+});

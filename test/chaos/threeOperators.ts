@@ -1,0 +1,104 @@
+import type { ChaosContract } from './chaosOperator.ts';
+
+/** What the settings of several operators can leave out, to see what it is good for. */
+export const OPERATOR_GUARDS = ['longest-prefix', 'token-rule', 'token-end'] as const;
+
+export type OperatorGuard = (typeof OPERATOR_GUARDS)[number];
+
+/** One of three operators: its flow and its token rule, as it keeps them and as its settings have them. */
+interface ChaosMember {
+  readonly name: string;
+  readonly contract: Pick<ChaosContract, 'tokenUse' | 'tokenSeconds' | 'tellsExpiry'>;
+  /** Of its exchanges that fail; as the weights of the faults say where absent. */
+  readonly faultShare?: number;
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** Long enough for a lookup that was chosen for a token to arrive while the token counts. */
+const MARGIN_SECONDS = 2;
+const TOKEN_SECONDS = 4;
+
+const TWO_LEGGED = { flow: '2-legged' };
+const NAMELESS = { ...TWO_LEGGED, grant: { type: 'client_credentials', username: null } };
+
+/** Two flows and three token rules. The last is worse than the others. */
+export const MEMBERS: readonly ChaosMember[] = [
+  {
+    name: 'once',
+    contract: { tokenUse: 'once', tokenSeconds: 60, tellsExpiry: true },
+    entry: TWO_LEGGED,
+  },
+  {
+    name: 'per-number',
+    contract: { tokenUse: 'per-number', tokenSeconds: TOKEN_SECONDS, tellsExpiry: true },
+    entry: {
+      flow: '3-legged',
+      tokens: { use: 'per-number', marginSeconds: MARGIN_SECONDS },
+    },
+  },
+  {
+    name: 'any-number',
+    contract: { tokenUse: 'any-number', tokenSeconds: TOKEN_SECONDS, tellsExpiry: false },
+    faultShare: 0.45,
+    entry: {
+      ...NAMELESS,
+      tokens: {
+        use: 'any-number',
+        marginSeconds: MARGIN_SECONDS,
+        defaultLifetimeSeconds: TOKEN_SECONDS,
+      },
+    },
+  },
+];
+
+/** The areas whose lines swap during a run are divided among the operators by a longer prefix. */
+const DIVIDED_AREA = /^\+1(99\d)55501(\d)/;
+
+/** Whose number it is, by the plan of this run and not by any prefix. */
+export function ownerOf(number: string): string {
+  const [, , tens] = DIVIDED_AREA.exec(number) ?? [];
+  return memberAt(Number(tens ?? number.charAt(2))).name;
+}
+
+function memberAt(digit: number): ChaosMember {
+  const member = MEMBERS[digit % MEMBERS.length];
+  if (member === undefined) throw new Error('A number begins with +1 and a digit.');
+  return member;
+}
+
+function prefixesOf(name: string, without: unknown): readonly string[] {
+  const digits = Array.from({ length: 10 }, (_, digit) => digit);
+  const short = digits.filter((digit) => digit >= 2).map((digit) => `+1${digit}`);
+  const long = digits.flatMap((area) => digits.map((tens) => `+199${area}55501${tens}`));
+  const own = (prefix: string): boolean => memberAt(Number(prefix.at(-1))).name === name;
+  return [...short.filter(own), ...(without === 'longest-prefix' ? [] : long.filter(own))];
+}
+
+/** The file of operators, by the addresses of its members. */
+export function operatorsFile(
+  urls: ReadonlyMap<string, string>,
+  common: object,
+  without: unknown,
+): object {
+  return {
+    operators: MEMBERS.map(({ name, entry }) => ({
+      name,
+      prefixes: prefixesOf(name, without),
+      authUrl: urls.get(name),
+      simSwapUrl: urls.get(name),
+      client: { method: 'basic', id: 'long-run', secret: { variable: 'CHAOS_SECRET' } },
+      ...common,
+      ...entry,
+      ...weakened(name, without),
+    })),
+  };
+}
+
+/** What a member's settings say without a guard. */
+function weakened(name: string, without: unknown): object {
+  if (without === 'token-rule' && name === 'once') return { tokens: { use: 'per-number' } };
+  if (without === 'token-end' && name === 'any-number') {
+    return { tokens: { use: 'any-number', defaultLifetimeSeconds: 3600 } };
+  }
+  return {};
+}

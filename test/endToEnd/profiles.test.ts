@@ -1,0 +1,125 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { inForm } from '../forms.ts';
+import { startServiceOf } from '../operatorsFile.ts';
+import {
+  filledIn,
+  profileEntry,
+  profileKeys,
+  PROFILES,
+  PROFILE_SECRETS,
+  type ProfileName,
+} from '../../scripts/simulatedProfiles.ts';
+import { startServiceWith } from '../service.ts';
+import { tellAbout, type Told } from './answers.ts';
+import { ROWS } from './testNumberRows.ts';
+
+/** What `lastSimSwap` tells of a number, and what `simSwappedWithin` does. */
+type Difference = readonly [date: Told, window: Told];
+
+/** A token that is asked for without a number fails for none of them. */
+const NAMELESS_TOKENS = Object.fromEntries(
+  ['040', '041', '042', '043', '044'].map((lastDigits) => [lastDigits, ['87600 h ago', false]]),
+) as Readonly<Record<string, Difference>>;
+
+/** Before CAMARA 2 a period out of range has no word of its own: 400 INVALID_ARGUMENT is our fault. */
+const NO_WORD_FOR_PERIODS = { '009': ['72 h ago', 'OPERATOR_REFUSED'] } as const;
+
+/** Where an operator departs from what the README says of a test number. */
+const DIFFERENCES: Readonly<Record<ProfileName, Readonly<Record<string, Difference>>>> = {
+  vodafone: NO_WORD_FOR_PERIODS,
+  // Its law allows no longer windows than that line's.
+  orange: { '009': ['72 h ago', true] },
+  telefonica: {
+    ...NO_WORD_FOR_PERIODS,
+    // Its authorization server answers with a number where OAuth has a word.
+    '053': ['OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
+    '054': ['OPERATOR_REFUSED', 'OPERATOR_REFUSED'],
+  },
+  // There is no check: windows are answered by the date, `true` where it proves nothing.
+  kpn: {
+    ...NAMELESS_TOKENS,
+    '005': ['24 h ago', true],
+    '006': [null, 'PERIOD_NOT_SUPPORTED'],
+    '007': [null, 'PERIOD_NOT_SUPPORTED'],
+    '009': ['72 h ago', true],
+    '022': ['OPERATION_NOT_OFFERED', 'OPERATION_NOT_OFFERED'],
+    '032': ['OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY'],
+    '033': ['OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY'],
+    '034': ['OPERATOR_INVALID_REPLY', 'OPERATOR_INVALID_REPLY'],
+  },
+  claro: { ...NAMELESS_TOKENS, ...NO_WORD_FOR_PERIODS },
+  aggregator: NAMELESS_TOKENS,
+  'jwt-bearer': {},
+};
+
+/** The window that is asked about: ten days, or the longest that the operator takes. */
+const WINDOW_HOURS: Readonly<Partial<Record<ProfileName, number>>> = { orange: 168 };
+
+/** Who takes time, to consent or to answer, is waited for with one operator, unless there is time for all. */
+const WAITING = new Set(PROFILES.slice(0, inForm({ short: 1, long: PROFILES.length })));
+
+describe.concurrent.each(PROFILES)('the profile %s against its simulator', (profile) => {
+  const { flow } = profileEntry(profile);
+  const rows = ROWS.filter(
+    ([ofRow, lastDigits, , , settings]) =>
+      ofRow === flow &&
+      (WAITING.has(profile) || !('CONSENT_WAIT_MS' in settings || lastDigits === '015')),
+  );
+
+  test.each(rows)('%s: …%s', async (_flow, lastDigits, date, tenDays, settings) => {
+    const simulator = await startSimulator({
+      port: 0,
+      dialect: profile,
+      jwks: await profileKeys(),
+    });
+    const { OPERATOR_TIMEOUT_MS: timeoutMs = '10000', ...others } = settings;
+    const entry = { ...filledIn(profile, simulator), limits: { timeoutMs: Number(timeoutMs) } };
+    const service = await startServiceOf([entry], {
+      ...PROFILE_SECRETS,
+      REQUEST_TIMEOUT_MS: '15000',
+      ...others,
+    });
+    try {
+      const number = `+447700900${lastDigits}`;
+      const heard = await tellAbout(
+        service,
+        number,
+        'lastSimSwap',
+        `window: simSwappedWithin(maxAgeHours: ${WINDOW_HOURS[profile] ?? 240})`,
+      );
+
+      const [itsDate, itsWindow] = DIFFERENCES[profile][lastDigits] ?? [date, tenDays];
+      expect(heard).toEqual({ lastSimSwap: itsDate, window: itsWindow });
+      expect(simulator.stats()).toMatchObject({
+        reusedTokens: 0,
+        misusedTokens: 0,
+        earlyPolls: 0,
+        refusedClients: 0,
+        conflicts: 0,
+      });
+    } finally {
+      await service.stop();
+      await simulator.close();
+    }
+  });
+});
+
+test('each profile has its dialect, and its rows', () => {
+  const files = readdirSync(new URL('../../profiles', import.meta.url));
+
+  expect(files.map((file) => file.replace(/\.jsonc$/, '')).toSorted()).toEqual(PROFILES.toSorted());
+});
+
+test.each(PROFILES)('%s: all that is left to fill in has a word at the start', async (profile) => {
+  const file = fileURLToPath(new URL(`../../profiles/${profile}.jsonc`, import.meta.url));
+
+  const start = startServiceWith({ PORT: '0', OPERATORS_FILE: file });
+
+  // No other problem: every member is known and fits the others.
+  await expect(start).rejects.toThrow(
+    /^The settings have 1 problem.*operators\[0\]\.client\.\S+\.file names a file that cannot be read/s,
+  );
+});

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import type { MaxAgeHours } from '../../src/domain/maxAge.ts';
+import type { Lookup, Question } from '../../src/domain/question.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import type { LookupOutcome, LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import { line } from '../endToEnd/askedSimSwaps.ts';
+import { callerNamed } from '../values.ts';
+import { servedBy } from './servedBy.ts';
+
+const OFFER = {
+  operations: new Set(['retrieve-date', 'check'] as const),
+  maxAgeHours: 2400,
+  dateMarginHours: 48,
+  trustMonitoredPeriod: true,
+};
+
+const NUMBER = line(1);
+const WINDOW: Question = { asks: 'window', maxAgeHours: 240 as MaxAgeHours };
+const DATE: Question = { asks: 'date' };
+
+function neverSwapped(lookup: Lookup): LookupOutcome {
+  const seen = { sentAtMs: 0, leftAtMs: 0 };
+  return lookup.operation === 'check'
+    ? { kind: 'facts', facts: [{ ...lookup, swapped: false, ...seen }] }
+    : { kind: 'facts', facts: [{ ...lookup, latestSimChange: null, ...seen }] };
+}
+
+// As many as it takes from an answer to the end of its run, and more.
+it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
+  'a question that comes %i microtasks after an answer has one as well',
+  async (microtasks) => {
+    const first = Promise.withResolvers<void>();
+    const route: LookupRoute = {
+      lookUp: async (lookup) => {
+        if (lookup.operation === 'check') await first.promise;
+        return neverSwapped(lookup);
+      },
+      consent: () => Promise.resolve({ kind: 'read', status: undefined }),
+      close: () => Promise.resolve(),
+    };
+    const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {
+      caller: callerNamed('caller'),
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator(undefined),
+      cameInAtMs: 0,
+      signal: new AbortController().signal,
+      deadlineMs: 60_000,
+    });
+
+    const asked = executor.ask(NUMBER, [WINDOW]);
+    first.resolve();
+    for (let passed = 0; passed < microtasks; passed += 1) await Promise.resolve();
+    await Promise.all([asked, executor.ask(NUMBER, [DATE])]);
+
+    expect(executor.answerTo(NUMBER, WINDOW)).toMatchObject({ kind: 'window', swapped: false });
+    expect(executor.answerTo(NUMBER, DATE)).toMatchObject({ kind: 'date', latestSimChange: null });
+  },
+);

@@ -1,0 +1,227 @@
+import { SignJWT } from 'jose';
+import { createPrivateKey, randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { PROFILE_SECRETS, profileKeys } from '../../scripts/simulatedProfiles.ts';
+import type { DialectName } from '../../src/simulator/dialects.ts';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { poll, postForm, read } from './client.ts';
+
+const NUMBER = '+447700900004';
+const TEL = `tel:${NUMBER}`;
+const KEYCLOAK = '/realms/simulated/protocol/openid-connect/token';
+const CIBA = 'urn:openid:params:grant-type:ciba';
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+async function start(dialect: DialectName): Promise<Simulator> {
+  const simulator = await startSimulator({ port: 0, dialect, jwks: await profileKeys() });
+  onTestFinished(() => simulator.close());
+  return simulator;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+async function post(url: string, type: string, body: string, headers: Headers): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: { 'content-type': type, ...headers }, body });
+}
+
+/** A lookup with a token, with these headers beside it. */
+async function lookUp(
+  { simSwapUrl }: Simulator,
+  operation: string,
+  token: string,
+  body: object,
+  headers: Headers = {},
+): Promise<Response> {
+  const url = `${simSwapUrl}/${operation}`;
+  const sent = { authorization: `Bearer ${token}`, ...headers };
+  return post(url, 'application/json', JSON.stringify(body), sent);
+}
+
+async function summary(reply: Promise<Response>): Promise<string> {
+  const { status, text } = await reply.then(async (one) => ({
+    status: one.status,
+    text: await one.text(),
+  }));
+  return `${status} ${text}`;
+}
+
+async function assertion(
+  simulator: Simulator,
+  claims: object = {},
+  audience = `${simulator.authUrl}/oauth/v1/token`,
+): Promise<string> {
+  const scope = 'dpv:FraudPreventionAndDetection sim-swap:check';
+  return new SignJWT({ scope, sub: TEL, ...claims })
+    .setProtectedHeader({ alg: 'ES256' })
+    .setIssuer(DEMO_CLIENT.clientId)
+    .setAudience(audience)
+    .setJti(randomUUID())
+    .setExpirationTime('60 s')
+    .sign(createPrivateKey(PROFILE_SECRETS.PROFILE_KEY));
+}
+
+const CREDENTIALS = { grant_type: 'client_credentials' };
+
+describe('a token request in another manner', () => {
+  test.each<[DialectName, string, Record<string, string>, string]>([
+    ['kpn', '/oauth/v1/token', CREDENTIALS, '400 {"error":"unsupported_grant_type"}'],
+    ['kpn', '/oauth/v1/token?grant_type=client_credentials', { scope: 'x' }, 'invalid_scope'],
+    ['kpn', '/oauth/v1/token?grant_type=client_credentials', { username: TEL }, 'invalid_request'],
+    ['claro', '/oauth/v1/token?grant_type=client_credentials', {}, '404'],
+    ['claro', '/oauth/v1/token', { ...CREDENTIALS, username: TEL }, 'invalid_request'],
+    ['claro', '/oauth/v1/token', CREDENTIALS, 'invalid_scope'],
+    ['aggregator', '/oauth/v1/token', CREDENTIALS, '404'],
+    ['aggregator', KEYCLOAK, { ...CREDENTIALS, scope: 'check-sim-swap' }, 'invalid_scope'],
+    ['vodafone', '/oauth/v1/token', CREDENTIALS, '404'],
+    [
+      'vodafone',
+      '/openIDConnectCIBA/v1/bc-authorize',
+      { login_hint: TEL, scope: 'openid check-sim-swap' },
+      '400 {"error":"invalid_request"}',
+    ],
+    [
+      'orange',
+      '/openIDConnectCIBA/v1/bc-authorize',
+      { login_hint: TEL, scope: 'openid dpv:FraudPreventionAndDetection sim-swap:check' },
+      '401 {"error":"invalid_client"}',
+    ],
+    [
+      'telefonica',
+      '/apigateway/bc-authorize',
+      { login_hint: TEL, scope: 'sim-swap' },
+      '400 {"code":400,"message":"invalid_scope"}',
+    ],
+    ['jwt-bearer', '/oauth/v1/token', CREDENTIALS, '400 {"error":"unsupported_grant_type"}'],
+  ])('%s: %s with %j comes to %s', async (dialect, path, form, expected) => {
+    const simulator = await start(dialect);
+
+    expect(await summary(postForm(simulator.authUrl + path, form))).toContain(expected);
+    expect(simulator.stats()).toMatchObject({ tokens: 0, prompts: 0 });
+  });
+});
+
+/** A token by the consent of a number's owner. */
+async function consented(simulator: Simulator): Promise<string> {
+  const url = `${simulator.authUrl}/openIDConnectCIBA/v1`;
+  const basic = Buffer.from('demo-client:demo-secret').toString('base64');
+  const form = new URLSearchParams({ login_hint: TEL, scope: 'openid check-sim-swap' });
+  const type = 'application/x-www-form-urlencoded';
+  const sent = { authorization: `Basic ${basic}`, vf_ext_bp_id: 'Acme' };
+  const asked = await post(`${url}/bc-authorize`, type, form.toString(), sent);
+  const authReqId = await read(asked, 'auth_req_id');
+  // The URN of the service's document is not Vodafone's.
+  expect(await summary(poll(simulator, authReqId))).toContain('unsupported_grant_type');
+  const polled = await postForm(`${url}/token`, { grant_type: CIBA, auth_req_id: authReqId });
+  return read(polled, 'access_token');
+}
+
+describe('vodafone', () => {
+  test('wants its partner header, and takes a token for its scope until the token expires', async () => {
+    const simulator = await start('vodafone');
+    const token = await consented(simulator);
+    const partner = { vf_ext_bp_id: 'Acme' };
+
+    expect(await summary(lookUp(simulator, 'check', token, {}))).toContain('INVALID_ARGUMENT');
+    for (const expected of ['200 {"swapped":false}', '200 {"swapped":false}']) {
+      expect(await summary(lookUp(simulator, 'check', token, {}, partner))).toBe(expected);
+    }
+    expect(await summary(lookUp(simulator, 'retrieve-date', token, {}, partner))).toContain('403');
+    expect(simulator.stats()).toMatchObject({ lookups: 2, reusedTokens: 0, misusedTokens: 1 });
+  });
+});
+
+test('aggregator: the number stands in a header, as digits, and maxAge counts seconds', async () => {
+  const simulator = await start('aggregator');
+  const issued = await postForm(simulator.authUrl + KEYCLOAK, {
+    ...CREDENTIALS,
+    scope: 'sim-swap.read',
+  });
+  const token = await read(issued, 'access_token');
+  const ask = (body: object, headers: Headers): Promise<string> =>
+    summary(lookUp(simulator, 'check', token, body, headers));
+
+  expect(await ask({ phoneNumber: NUMBER }, {})).toContain('INVALID_ARGUMENT');
+  expect(await ask({}, {})).toContain('MISSING_IDENTIFIER');
+  expect(await ask({}, { 'x-phone-number': NUMBER })).toContain('INVALID_ARGUMENT');
+  // Swapped two hours ago.
+  const swapped = { 'x-phone-number': '447700900001' };
+  expect(await ask({ maxAge: 7200 }, swapped)).toBe('200 {"simSwapped":true}');
+  expect(await ask({ maxAge: 7199 }, swapped)).toBe('200 {"simSwapped":false}');
+  expect(await ask({ maxAge: 2400 * 3600 + 1 }, swapped)).toContain('OUT_OF_RANGE');
+});
+
+test('claro: an error stands in an envelope, and a line that is not served is 451', async () => {
+  const simulator = await start('claro');
+  const form = { ...CREDENTIALS, scope: 'check-sim-swap' };
+  const ask = async (phoneNumber: string): Promise<string> => {
+    const issued = await postForm(`${simulator.authUrl}/oauth/v1/token`, form);
+    const token = await read(issued, 'access_token');
+    return summary(lookUp(simulator, 'check', token, { phoneNumber }));
+  };
+
+  expect(await ask('+447700900010')).toMatch(
+    /^404 \{"apiVersion":"v1",.*"error":\{"httpCode":404,"errorCode":"SIM_SWAP.UNKNOWN_PHONE_NUMBER"/,
+  );
+  expect(await ask('+447700900011')).toMatch(/^451 \{"apiVersion"/);
+});
+
+test('telefonica: a second lookup about a number is a conflict while the first is under way', async () => {
+  const simulator = await start('telefonica');
+  const slow = '+447700900015';
+  const scope = 'dpv:FraudPreventionAndDetection sim-swap';
+  const tokenFor = async (number: string): Promise<string> => {
+    const { authUrl } = simulator;
+    const hint = { login_hint: `tel:${number}`, scope };
+    const asked = await postForm(`${authUrl}/apigateway/bc-authorize`, hint);
+    const authReqId = await read(asked, 'auth_req_id');
+    const form = { grant_type: CIBA, auth_req_id: authReqId };
+    return read(await postForm(`${authUrl}/apigateway/token`, form), 'access_token');
+  };
+  const [one, other, another] = [
+    await tokenFor(slow),
+    await tokenFor(slow),
+    await tokenFor(NUMBER),
+  ];
+  const replies = await Promise.all([
+    summary(lookUp(simulator, 'check', one, {})),
+    summary(lookUp(simulator, 'check', other, {})),
+    summary(lookUp(simulator, 'check', another, {})),
+  ]);
+
+  expect(replies.map((reply) => reply.slice(0, 3)).toSorted()).toEqual(['200', '200', '409']);
+  expect(simulator.stats()).toMatchObject({ lookups: 2, conflicts: 1 });
+});
+
+describe('jwt-bearer', () => {
+  test('the assertion says all, once, and the lookup leaves the number out', async () => {
+    const simulator = await start('jwt-bearer');
+    const url = `${simulator.authUrl}/oauth/v1/token`;
+    const jwt = await assertion(simulator);
+    const ask = (form: Record<string, string>): Promise<Response> =>
+      postForm(url, { grant_type: JWT_BEARER, ...form });
+
+    expect(await summary(ask({ assertion: jwt, scope: 'x' }))).toContain('invalid_request');
+    const token = await read(await ask({ assertion: jwt }), 'access_token');
+    expect(await summary(ask({ assertion: jwt }))).toBe('400 {"error":"invalid_grant"}');
+
+    expect(await summary(lookUp(simulator, 'check', token, { phoneNumber: NUMBER }))).toContain(
+      'UNNECESSARY_IDENTIFIER',
+    );
+    expect(await summary(lookUp(simulator, 'check', token, {}))).toBe('200 {"swapped":false}');
+  });
+
+  test.each<[string, object, string | undefined, string]>([
+    ['a number without tel:', { sub: NUMBER }, undefined, 'unknown_user_id'],
+    ['another scope', { scope: 'check-sim-swap' }, undefined, 'invalid_scope'],
+    ['another audience', {}, 'https://stranger.example', 'invalid_grant'],
+  ])('%s is refused', async (_name, claims, audience, expected) => {
+    const simulator = await start('jwt-bearer');
+
+    const reply = postForm(`${simulator.authUrl}/oauth/v1/token`, {
+      grant_type: JWT_BEARER,
+      assertion: await assertion(simulator, claims, audience),
+    });
+
+    expect(await summary(reply)).toContain(expected);
+  });
+});
