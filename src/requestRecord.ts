@@ -1,7 +1,10 @@
 import type { Identity } from './domain/asker.ts';
 import type { Correlator } from './http/correlator.ts';
 
-/** What one request came to, for those who run the service: no number, no answer, and nothing that a caller wrote. */
+/**
+ * What one request came to, for those who run the service: no number and no answer. Of what a caller
+ * wrote it has the correlator alone, sanitised, and without numbers.
+ */
 export interface RequestReport {
   readonly correlator: Correlator;
   /** Absent where the request was refused before that was known. */
