@@ -13,8 +13,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    // Left to itself vitest keeps a core free, which of two cores is half.
-    maxWorkers: '100%',
+    // One more than CI has cores: many files wait, for an operator's interval or a process that ends.
+    maxWorkers: 3,
     // Most of those that run at once wait for an operator.
     maxConcurrency: 20,
     // Wide, for a machine that has other things to do: these limits find what hangs, not what is slow.
