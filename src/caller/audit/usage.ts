@@ -140,19 +140,24 @@ export class UsageReport {
   }
 
   #newGroup(key: string, group: readonly string[]): Usage {
-    const usage: Usage = {
-      group,
-      lookups: 0,
-      attempts: 0,
-      consents: 0,
-      saved: 0,
-      unfinished: 0,
-      outcomes: new Map(),
-      price: 0,
-    };
+    const usage = noUsage(group);
     this.#groups.set(key, usage);
     return usage;
   }
+}
+
+/** Nothing that was used, yet. */
+export function noUsage(group: readonly string[]): Usage {
+  return {
+    group,
+    lookups: 0,
+    attempts: 0,
+    consents: 0,
+    saved: 0,
+    unfinished: 0,
+    outcomes: new Map(),
+    price: 0,
+  };
 }
 
 /** No group's key: those are JSON. */

@@ -1,5 +1,5 @@
 import { formatAmount } from '../../domain/price.ts';
-import type { Dimension, Usage } from './usage.ts';
+import { noUsage, type Dimension, type Usage } from './usage.ts';
 
 /** Rows of a report, the first of which names the columns. */
 type Rows = readonly (readonly string[])[];
@@ -67,16 +67,7 @@ function figuresOf(usage: Usage): readonly string[] {
 }
 
 function totalOf(dimensions: readonly Dimension[], usages: readonly Usage[]): readonly string[] {
-  const total: Usage = {
-    group: dimensions.map((_, column) => (column === 0 ? 'total' : '')),
-    lookups: 0,
-    attempts: 0,
-    consents: 0,
-    saved: 0,
-    unfinished: 0,
-    outcomes: new Map(),
-    price: 0,
-  };
+  const total = noUsage(dimensions.map((_, column) => (column === 0 ? 'total' : '')));
   for (const usage of usages) {
     total.lookups += usage.lookups;
     total.attempts += usage.attempts;
@@ -96,7 +87,11 @@ function plain(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '�').slice(0, 64);
 }
 
+/** As spreadsheets begin one, also behind blanks, and with full-width signs. */
+const FORMULA = /^[\t\r]|^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]/u;
+
 function csvCell(text: string): string {
-  const harmless = /^[=+\-@\t\r]/.test(text) && text !== '-' ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const line = text.replaceAll(/[\r\n]+/g, ' ');
+  const harmless = FORMULA.test(line) && line !== '-' ? `'${line}` : line;
+  return /[",;]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -171,7 +171,20 @@ describe('usage', () => {
 });
 
 describe('the report', () => {
-  const NASTY = ['=1+1', '+1', '-1', '@x', '\tx', 'a,b', 'a"b', 'a\nb', '\u001b[2J'];
+  const NASTY = [
+    '=1+1',
+    '+1',
+    '-1',
+    '@x',
+    '\tx',
+    'a,b',
+    'a"b',
+    'a\nb',
+    '\u001b[2J',
+    ' =1',
+    '\n=1',
+    '\uff1d1',
+  ];
 
   it('is CSV in which no name of a client is a formula or a cell more', () => {
     const { usages } = reportOf(
@@ -180,6 +193,7 @@ describe('the report', () => {
     );
     const csv = usageCsv(['client'], usages, 'EUR');
     expect(csv).not.toMatch(/(?:^|\n)[=+@\t]/);
+    expect(csv).not.toMatch(/(?:^|[\n"])\s*[=+@\uff1d]/);
     expect(csv.split('\r\n')).toHaveLength(NASTY.length + 2);
     expect(csv).toContain(`"a,b",1,1,0,0,0,0.0155,answered 1`);
   });
