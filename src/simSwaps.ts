@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import { AbortListeners } from './http/abortListeners.ts';
 import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts';
+import { Lull } from './http/connections/lull.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
 import { headersAt } from './http/operatorHeaders.ts';
@@ -164,7 +165,7 @@ function createRouting(
       replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
       headers,
     },
-    { abortListeners, clock, log },
+    { abortListeners, lull: new Lull(), clock, log },
   );
   const guarded = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
@@ -206,7 +207,11 @@ function createServedOperator(
 ): ServedOperator {
   const { name, prefixes, others } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
-  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners });
+  const create = guardedEndpoints(settings, parts, {
+    ...parts,
+    abortListeners,
+    lull: new Lull(),
+  });
   const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();

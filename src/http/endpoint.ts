@@ -6,6 +6,7 @@ import type { ReplyCheck } from './echo.ts';
 import type { AddressedPost, Departure, Exchange, Post } from './exchange.ts';
 import { Http1Connections } from './connections/http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './connections/http2Connections.ts';
+import type { Lull } from './connections/lull.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
 import { TlsConnector } from './connections/tlsConnector.ts';
 import { ReplyReader, type ReaderParts } from './replyReader.ts';
@@ -34,9 +35,10 @@ export interface EndpointSettings {
   readonly generatedHeaders?: (departure: Departure) => readonly string[];
 }
 
-/** What all endpoints share. */
+/** What the endpoints of an operator share. */
 export interface SharedByEndpoints {
   readonly abortListeners: AbortListeners;
+  readonly lull: Lull;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -61,7 +63,8 @@ export class Endpoint implements Http2Fallback {
   readonly #http1: Http1Connections;
   readonly #http2: Http2Connections | undefined;
 
-  constructor(settings: EndpointSettings, { abortListeners, clock, log }: SharedByEndpoints) {
+  constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
+    const { abortListeners, lull, clock, log } = shared;
     const { name, timeoutMs, connections, http2, replyCheck } = settings;
     const url = new URL(settings.url);
     const headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
@@ -81,6 +84,7 @@ export class Endpoint implements Http2Fallback {
       url,
       connector,
       clock,
+      lull,
       headers,
       timeoutMs,
       connections,

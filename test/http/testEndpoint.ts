@@ -2,6 +2,7 @@ import type { Clock } from '../../src/clock.ts';
 import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
+import { Lull } from '../../src/http/connections/lull.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import type { Http2Setting } from '../../src/http/connections/httpVersion.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
@@ -27,6 +28,7 @@ interface Options {
   readonly connections?: number;
   readonly silent?: SilentReplies;
   readonly clock?: Clock;
+  readonly lull?: Lull;
   readonly log?: Log;
 }
 
@@ -38,10 +40,11 @@ export class TestEndpoint implements AsyncDisposable {
   constructor(url: string, options: Options = {}) {
     const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
     const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
+    const { lull = new Lull() } = options;
     const replyCheck = new EchoPolicy(echo, silent, clock);
     this.endpoint = new Endpoint(
       { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck, headers },
-      { abortListeners: new AbortListeners(), clock, log },
+      { abortListeners: new AbortListeners(), lull, clock, log },
     );
   }
 

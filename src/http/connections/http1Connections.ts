@@ -2,6 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { Pool, type buildConnector } from 'undici';
 import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
+import type { Lull } from './lull.ts';
 import { SpareConnections } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
@@ -14,6 +15,8 @@ export interface Http1Parts {
   /** `undefined` in plain text. */
   readonly connector: TlsConnector | undefined;
   readonly clock: Clock;
+  /** Of all endpoints of the operator. */
+  readonly lull: Lull;
   /** Names and values, in turn, of the headers of each request. */
   readonly headers: readonly string[];
   readonly timeoutMs: number;
@@ -32,12 +35,12 @@ export class Http1Connections {
 
   constructor(parts: Http1Parts) {
     this.#headers = parts.headers;
-    const { connector, clock, connections } = parts;
+    const { connector, clock, lull, connections } = parts;
     if (connector === undefined) {
       this.#kept = createPool(parts, { timeout: parts.timeoutMs });
       this.#fresh = createPool(parts, { timeout: parts.timeoutMs });
     } else {
-      const spares = new SpareConnections(connector, clock, connections);
+      const spares = new SpareConnections({ connector, clock, lull, maxConnections: connections });
       this.#spares = spares;
       this.#kept = createPool(parts, (_, callback) =>
         connector.connect(['http/1.1'], handTo(callback)),
