@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { ApolloClient, InMemoryCache } from '@apollo/client';
 import { ApolloProvider } from '@apollo/client/react';
 import { act, cleanup, renderHook, waitFor } from '@testing-library/react';
