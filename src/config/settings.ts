@@ -42,6 +42,12 @@ export const SETTINGS = {
     description: '`production`: no built-in simulator and no introspection.',
     detail: 'With `production` callers must be known on loopback as well.',
   },
+  SETTINGS_FILE: {
+    audience: 'try',
+    kind: 'file',
+    description: 'A file that holds settings, and operators: what is set here wins.',
+    detail: 'See [One file for everything](#one-file-for-everything).',
+  },
 
   OPERATORS_FILE: {
     audience: 'operator',
