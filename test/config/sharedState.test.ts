@@ -21,14 +21,23 @@ describe('REDIS_URL and STATE_KEY', () => {
     ['hex', BYTES.toString('hex')],
   ])('takes a key in %s', (_name, STATE_KEY) => {
     const { sharedState } = readConfig({ REDIS_URL, STATE_KEY });
-    expect(sharedState?.redisUrl).toBe(REDIS_URL);
+    expect(sharedState?.redis).toEqual({
+      topology: { kind: 'single', server: { host: '127.0.0.1', port: 6379 }, database: 0 },
+      credentials: { username: 'user', password: 'hidden' },
+      tls: undefined,
+    });
     expect(Buffer.from(sharedState?.stateKey ?? [])).toEqual(BYTES);
   });
 
-  it.each(['', '/', '/0', '/15'])('takes a database in its path: %j', (path) => {
+  it.each([
+    ['', 0],
+    ['/', 0],
+    ['/0', 0],
+    ['/15', 15],
+  ])('takes a database in its path: %j', (path, database) => {
     const redisUrl = `${REDIS_URL}${path}`;
     const { sharedState } = readConfig({ REDIS_URL: redisUrl, STATE_KEY: BYTES.toString('hex') });
-    expect(sharedState?.redisUrl).toBe(redisUrl);
+    expect(sharedState?.redis.topology).toMatchObject({ kind: 'single', database });
   });
 
   it('keeps consents in the process where there is no Redis', () => {
