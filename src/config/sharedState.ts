@@ -23,8 +23,8 @@ const SENTINEL_PORT = 26_379;
 /** Reads REDIS_… and STATE_KEY; `undefined` where there is no Redis. */
 export function readSharedState(read: EnvironmentReader): SharedState | undefined {
   // A password may hold a comma.
-  const urls = read.text('REDIS_URL')?.split(/,\s*(?=rediss?:\/\/)/) ?? [];
-  const key = read.text('STATE_KEY');
+  const urls = read.secret('REDIS_URL')?.split(/,\s*(?=rediss?:\/\/)/) ?? [];
+  const key = read.secret('STATE_KEY');
   const stateKey = key === undefined ? undefined : bytesOf(key);
   if (key !== undefined && stateKey?.length !== STATE_KEY_BYTES) {
     read.problem(
@@ -34,14 +34,12 @@ export function readSharedState(read: EnvironmentReader): SharedState | undefine
   }
   const redis = readRedis(read, urls);
   if (redis === undefined) return undefined;
-  read.required('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
+  read.requiredSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
   return { redis, stateKey: stateKey ?? new Uint8Array(STATE_KEY_BYTES) };
 }
 
-const TOPOLOGIES = ['single', 'cluster', 'sentinel'] as const;
-
 function readRedis(read: EnvironmentReader, texts: readonly string[]): RedisSettings | undefined {
-  const kind = read.oneOf('REDIS_TOPOLOGY', TOPOLOGIES);
+  const kind = read.oneOf('REDIS_TOPOLOGY');
   const masterName = read.text('REDIS_SENTINEL_MASTER');
   const given = readCredentials(read, 'REDIS');
   const sentinelCredentials = readCredentials(read, 'REDIS_SENTINEL');
@@ -80,7 +78,7 @@ function readRedis(read: EnvironmentReader, texts: readonly string[]): RedisSett
 const NO_TLS_SETTINGS: RedisTls = { ca: undefined, client: undefined, serverName: undefined };
 
 interface ReadTopology {
-  readonly kind: (typeof TOPOLOGIES)[number];
+  readonly kind: RedisTopology['kind'];
   readonly servers: readonly RedisAddress[];
   readonly masterName: string | undefined;
   readonly sentinelCredentials: RedisCredentials | undefined;
