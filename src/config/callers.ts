@@ -44,6 +44,7 @@ function readTokens(
   for (const name of TOKEN_NAMES) read.required(name, why);
   return {
     jwksUrl: read.url('JWT_JWKS_URL') ?? '',
+    jwksConnection: {},
     issuer: read.text('JWT_ISSUER', ''),
     audience: read.text('JWT_AUDIENCE', ''),
     algorithms,
