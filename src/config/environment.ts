@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { TextSource } from '../http/connections/connectionSettings.ts';
 import { addressProblem, withoutLastSlash } from '../http/address.ts';
 import { defaultOf, type SettingOf } from './setting.ts';
 import { findTypos } from './settingNames.ts';
@@ -149,6 +150,14 @@ export class EnvironmentReader {
       this.problem(name, `is missing: ${why}, here or in the file that ${name}_FILE names`);
     }
     return value ?? '';
+  }
+
+  /** Where a secret is, for those who read it again when it changes; it has been looked at. */
+  secretSource(name: NamesOf<'secret'>): TextSource | undefined {
+    const text = this.secret(name);
+    const path = this.#valueOf(`${name}_FILE`);
+    if (path !== undefined) return { kind: 'file', path };
+    return text === undefined ? undefined : { kind: 'text', text };
   }
 
   /** The text of the file that the setting names. */

@@ -120,6 +120,55 @@ export const SETTINGS = {
     detail:
       'OpenID CIBA Core, section 7.1.1. With `on`, `scope` stands outside the JWT as well; with `strict` nothing does.',
   },
+  OPERATOR_TLS_CERTIFICATE_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    description: 'Our client certificate for the operator, in PEM, with the chain that it needs.',
+    detail:
+      'This file, the key, its passphrase, the authorities and the credentials of the proxy are read again every five seconds: new connections use what changed. Files that cannot be used leave the old ones in force, and the log says so.',
+  },
+  OPERATOR_TLS_KEY_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    description: 'The private key of that certificate, in PEM.',
+  },
+  OPERATOR_TLS_KEY_PASSPHRASE: {
+    audience: 'operator',
+    kind: 'secret',
+    description: 'What opens the key, where it is encrypted.',
+  },
+  OPERATOR_TLS_CA_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    whenUnset: 'those that Node trusts',
+    description:
+      'The authorities that may sign the certificate of the operator, in PEM, and no others.',
+  },
+  OPERATOR_TLS_SERVER_NAME: {
+    audience: 'operator',
+    kind: 'text',
+    whenUnset: 'the host of the address',
+    description: 'The name that the certificate of the operator must be for.',
+  },
+  OPERATOR_PROXY_URL: {
+    audience: 'operator',
+    kind: 'text',
+    whenUnset: 'no proxy',
+    description: 'The egress proxy (HTTP CONNECT): `http://` or `https://`, host and port.',
+    detail:
+      'No proxy of the environment (`HTTPS_PROXY`) is used. Where the proxy is `http://`, its credentials cross the network as they are.',
+  },
+  OPERATOR_PROXY_CREDENTIALS: {
+    audience: 'operator',
+    kind: 'secret',
+    description: '`user:password` for the proxy, which alone is sent them.',
+  },
+  OPERATOR_PROXY_CA_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    whenUnset: 'those that Node trusts',
+    description: 'The authorities that may sign the certificate of a proxy with `https://`.',
+  },
   OPERATOR_OPERATIONS: {
     audience: 'operator',
     kind: 'list',
@@ -248,6 +297,51 @@ export const SETTINGS = {
     whenUnset: 'callers are anonymous',
     description: 'Where the issuer of access tokens publishes its keys.',
     detail: 'What a token may ask is in [security.md](security.md).',
+  },
+  JWT_JWKS_TLS_CERTIFICATE_FILE: {
+    audience: 'callers',
+    kind: 'file',
+    description: 'Our client certificate for the issuer, in PEM, with the chain that it needs.',
+  },
+  JWT_JWKS_TLS_KEY_FILE: {
+    audience: 'callers',
+    kind: 'file',
+    description: 'The private key of that certificate, in PEM.',
+  },
+  JWT_JWKS_TLS_KEY_PASSPHRASE: {
+    audience: 'callers',
+    kind: 'secret',
+    description: 'What opens the key, where it is encrypted.',
+  },
+  JWT_JWKS_TLS_CA_FILE: {
+    audience: 'callers',
+    kind: 'file',
+    whenUnset: 'those that Node trusts',
+    description:
+      'The authorities that may sign the certificate of the issuer, in PEM, and no others.',
+  },
+  JWT_JWKS_TLS_SERVER_NAME: {
+    audience: 'callers',
+    kind: 'text',
+    whenUnset: 'the host of the address',
+    description: 'The name that the certificate of the issuer must be for.',
+  },
+  JWT_JWKS_PROXY_URL: {
+    audience: 'callers',
+    kind: 'text',
+    whenUnset: 'no proxy',
+    description: 'The egress proxy (HTTP CONNECT): `http://` or `https://`, host and port.',
+  },
+  JWT_JWKS_PROXY_CREDENTIALS: {
+    audience: 'callers',
+    kind: 'secret',
+    description: '`user:password` for the proxy, which alone is sent them.',
+  },
+  JWT_JWKS_PROXY_CA_FILE: {
+    audience: 'callers',
+    kind: 'file',
+    whenUnset: 'those that Node trusts',
+    description: 'The authorities that may sign the certificate of a proxy with `https://`.',
   },
   JWT_ISSUER: {
     audience: 'callers',
