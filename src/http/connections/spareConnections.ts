@@ -56,6 +56,8 @@ export class SpareConnections {
   #withoutUntilMs = -Infinity;
   /** Few that were taken and are about to be replaced. */
   #toReplace = 0;
+  /** One more with each renewal: what was being made before it is not kept. */
+  #generation = 0;
   #isClosed = false;
 
   constructor({ connector, clock, lull, maxConnections }: SpareParts) {
@@ -90,6 +92,12 @@ export class SpareConnections {
     // A server that speaks before it is asked says goodbye: 408, or the end.
     socket.on('readable', closed).on('close', closed).unref();
     this.#spares.set(socket, spare);
+  }
+
+  /** Keeps none that was made until now. */
+  renew(): void {
+    this.#generation += 1;
+    for (const socket of this.#spares.keys()) this.#drop(socket);
   }
 
   close(): void {
@@ -186,10 +194,13 @@ export class SpareConnections {
   }
 
   #make(): void {
+    const generation = this.#generation;
     this.#connecting += 1;
     this.#connector.connect(['http/1.1'], (connected) => {
       this.#connecting -= 1;
-      if (!(connected instanceof Error)) this.add(connected);
+      if (connected instanceof Error) return;
+      if (generation === this.#generation) this.add(connected);
+      else connected.destroy();
     });
   }
 
