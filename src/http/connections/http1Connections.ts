@@ -2,6 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { Pool, type buildConnector } from 'undici';
 import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
+import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 import type { Lull } from './lull.ts';
 import { SpareConnections } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
@@ -102,6 +103,8 @@ function createPool({ url, connections }: Http1Parts, connect: Connect): Pool {
     allowH2: false,
     connect,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // A connection that is older carries no further exchange, and is closed after the one that it carries.
+    clientTtl: MAX_CONNECTION_AGE_MS,
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     headersTimeout: 0,
     bodyTimeout: 0,
