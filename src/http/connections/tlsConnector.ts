@@ -190,7 +190,7 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** What uses the connection hears of its end by `close`; an error that nobody listens to would end the process. */
+/** What uses the connection hears of its end by `close`; an error without a listener would end the process. */
 function ignore(): void {
   // Nothing to do.
 }
