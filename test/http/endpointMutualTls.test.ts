@@ -83,37 +83,40 @@ describe.each(PROTOCOLS)(
 const STRANGER = STRANGERS.issue({ name: 'sim-swap' });
 const EXPIRED = CLIENTS.issue({ name: 'sim-swap', validDays: [-30, -1] });
 
-describe.skipIf(NO_OPENSSL !== undefined)('an operator that refuses ours', () => {
-  describe.each(PROTOCOLS)('over %s', (protocol) => {
-    describe.each(['tls1_2', 'tls1_3'] as const)('by %s', (version) => {
-      it.each<[string, TlsSettings]>([
-        ['none', { ca: text(SERVERS.pem) }],
-        [
-          'one of another authority',
-          { ...OURS, certificate: text(STRANGER.cert), key: text(STRANGER.key) },
-        ],
-        [
-          'one that has expired',
-          { ...OURS, certificate: text(EXPIRED.cert), key: text(EXPIRED.key) },
-        ],
-      ])('says so where we show %s, and has read nothing', async (_, tls) => {
-        await using server = await OpensslServer.start(SERVER, CLIENTS, { version, protocol });
-        const log = new RecordedLog();
-        await using client = new TestEndpoint(server.url, { connection: { tls }, log });
-        // Before TLS 1.3 there is no alert of its own for it.
-        const isMissing = tls.certificate === undefined && version === 'tls1_2';
-        const stage = isMissing ? 'tls' : 'client-certificate';
-        for (let exchange = 1; exchange <= 3; exchange += 1) {
-          expect(await client.post()).toMatchObject({
-            fault: { cause: 'connection', sent: false, stage },
-          });
-        }
-        expect(server.output).not.toContain('exchange-');
-        expect(log.troubles.filter(({ message }) => message.includes('HTTP/2'))).toEqual([]);
+describe.skipIf(NO_OPENSSL !== undefined)(
+  `an operator that refuses ours ${NO_OPENSSL ?? ''}`,
+  () => {
+    describe.each(PROTOCOLS)('over %s', (protocol) => {
+      describe.each(['tls1_2', 'tls1_3'] as const)('by %s', (version) => {
+        it.each<[string, TlsSettings]>([
+          ['none', { ca: text(SERVERS.pem) }],
+          [
+            'one of another authority',
+            { ...OURS, certificate: text(STRANGER.cert), key: text(STRANGER.key) },
+          ],
+          [
+            'one that has expired',
+            { ...OURS, certificate: text(EXPIRED.cert), key: text(EXPIRED.key) },
+          ],
+        ])('says so where we show %s, and has read nothing', async (_, tls) => {
+          await using server = await OpensslServer.start(SERVER, CLIENTS, { version, protocol });
+          const log = new RecordedLog();
+          await using client = new TestEndpoint(server.url, { connection: { tls }, log });
+          // Before TLS 1.3 there is no alert of its own for it.
+          const isMissing = tls.certificate === undefined && version === 'tls1_2';
+          const stage = isMissing ? 'tls' : 'client-certificate';
+          for (let exchange = 1; exchange <= 3; exchange += 1) {
+            expect(await client.post()).toMatchObject({
+              fault: { cause: 'connection', sent: false, stage },
+            });
+          }
+          expect(server.output).not.toContain('exchange-');
+          expect(log.troubles.filter(({ message }) => message.includes('HTTP/2'))).toEqual([]);
+        });
       });
     });
-  });
-});
+  },
+);
 
 describe('the certificate of an operator', () => {
   it.each<[string, Certificate, TlsSettings, string]>([

@@ -32,6 +32,8 @@ interface Options {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly connection?: ConnectionSettings;
+  /** By which its files are read again; that of the endpoint where absent. */
+  readonly fileClock?: Clock;
 }
 
 /** An endpoint with its own connections, closed with the test that made it. */
@@ -42,13 +44,13 @@ export class TestEndpoint implements AsyncDisposable {
 
   constructor(url: string, options: Options = {}) {
     const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
-    const { connection = {} } = options;
     const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
+    const { connection = {}, fileClock = clock } = options;
     const replyCheck = new EchoPolicy(echo, silent, clock);
     this.#files = new ConnectionFiles(connection, {
       clock,
       log,
-      watchFiles: (paths, onChange) => new WatchedFiles(paths, clock, onChange),
+      watchFiles: (paths, onChange) => new WatchedFiles(paths, fileClock, onChange),
     });
     this.endpoint = new Endpoint(
       { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck, headers },
