@@ -159,7 +159,7 @@ function needsOf(
   const needs: Need[] = [];
   if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
   if (redis !== undefined && operators.some(({ flow }) => asksOwner(flow))) {
-    const ping = async (): Promise<void> => void (await redis.run('return 1', []));
+    const ping = async (): Promise<void> => void (await redis.run('return 1', ['sim-swap:ready']));
     needs.push({ name: 'REDIS_URL', probe: ping });
   }
   if (auditLog !== undefined) {

@@ -42,6 +42,12 @@ export const SETTINGS = {
     description: '`production`: no built-in simulator and no introspection.',
     detail: 'With `production` callers must be known on loopback as well.',
   },
+  SETTINGS_FILE: {
+    audience: 'try',
+    kind: 'file',
+    description: 'A file that holds settings, and operators: what is set here wins.',
+    detail: 'See [One file for everything](#one-file-for-everything).',
+  },
 
   OPERATORS_FILE: {
     audience: 'operator',
@@ -573,7 +579,63 @@ export const SETTINGS = {
     kind: 'secret',
     whenUnset: 'each process has its own consents',
     description: 'A Redis that all replicas share, `redis://` or `rediss://`.',
-    detail: 'Consents outlive a restart there, and every replica sees them.',
+    detail:
+      'Consents outlive a restart there, and every replica sees them. With a cluster or sentinels, several of their addresses with commas between. A Valkey serves as well. See [reliability.md](reliability.md).',
+  },
+  REDIS_TOPOLOGY: {
+    audience: 'share',
+    kind: 'oneOf',
+    values: ['single', 'cluster', 'sentinel'],
+    description: 'How that Redis is run: as one server, as Redis Cluster, or behind Sentinels.',
+    detail:
+      'With `cluster`, `REDIS_URL` names some of its servers; with `sentinel`, the sentinels, all of them.',
+  },
+  REDIS_SENTINEL_MASTER: {
+    audience: 'share',
+    kind: 'text',
+    description: 'The name under which the sentinels know the master, such as `mymaster`.',
+  },
+  REDIS_USERNAME: {
+    audience: 'share',
+    kind: 'text',
+    description: "The user of Redis's access control lists; `default` where it is left empty.",
+  },
+  REDIS_PASSWORD: {
+    audience: 'share',
+    kind: 'secret',
+    description: 'The password of that user, in place of one in `REDIS_URL`.',
+  },
+  REDIS_SENTINEL_USERNAME: {
+    audience: 'share',
+    kind: 'text',
+    description: 'The user of the sentinels themselves.',
+  },
+  REDIS_SENTINEL_PASSWORD: {
+    audience: 'share',
+    kind: 'secret',
+    description: 'The password of the sentinels themselves, where they want one.',
+  },
+  REDIS_TLS_CA: {
+    audience: 'share',
+    kind: 'secret',
+    whenUnset: 'the well-known authorities',
+    description: 'The certificates, in PEM, of the authorities that vouch for `rediss://` servers.',
+  },
+  REDIS_TLS_CERT: {
+    audience: 'share',
+    kind: 'secret',
+    description: 'Our client certificate in PEM, where the servers want one.',
+  },
+  REDIS_TLS_KEY: {
+    audience: 'share',
+    kind: 'secret',
+    description: 'The private key of that certificate, in PEM.',
+  },
+  REDIS_TLS_SERVER_NAME: {
+    audience: 'share',
+    kind: 'text',
+    whenUnset: "each server's host",
+    description: "The name that the servers' certificates bear, where it is not their host.",
   },
   STATE_KEY: {
     audience: 'share',

@@ -125,6 +125,7 @@ describe('files of connections that cannot be used', () => {
   it.each(FLAWS)('%s are told of without what they hold', (_, texts) => {
     using held = new Held({ ...GOOD, ...texts });
     const told = JSON.stringify(held.log.lines);
+    expect(told).not.toContain('BEGIN');
     for (const text of Object.values({ ...GOOD, ...texts })) {
       for (const word of (text ?? '').split(/\s+/).filter((one) => one.length > 8)) {
         if (!word.startsWith('-----')) expect(told).not.toContain(word);
