@@ -330,7 +330,7 @@ function guardedEndpoints(
   };
 }
 
-/** Where tokens come from (service, "Endpoints" 1 to 3). */
+/** Where tokens come from (docs/operator-api.md, "Endpoints"). */
 interface AuthorizationServer {
   readonly endpoints: AuthorizationEndpoints;
   close(): Promise<void>;
