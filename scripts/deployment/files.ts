@@ -1,13 +1,14 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { argv } from 'node:process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
+import project from '../../package.json' with { type: 'json' };
 import { pretty, type MadeFile } from '../madeFile.ts';
 import { manifestsOf } from './manifests.ts';
 import { SECRETS_PATH, SETTINGS_PATH, VARIANTS, type Variant } from './variants.ts';
 
 const TOP = new URL('../../', import.meta.url);
+
+const IMAGE = `sim-swap-subgraph:${project.version}`;
 
 /** What has to be changed before the first `kubectl apply`: an operator and its addresses. */
 const OPERATORS = `{
@@ -36,7 +37,7 @@ export async function makeDeploymentFiles(): Promise<readonly MadeFile[]> {
 
 async function manifestFile(variant: Variant): Promise<MadeFile> {
   const path = fileURLToPath(new URL(`deploy/kubernetes/${variant.file}.yaml`, TOP));
-  const documents = manifestsOf(variant, image(), settingsFiles(variant)).map((manifest) =>
+  const documents = manifestsOf(variant, IMAGE, settingsFiles(variant)).map((manifest) =>
     // No anchors: kubectl reads them, and people do not.
     stringify(manifest, { aliasDuplicateObjects: false, lineWidth: 0 }),
   );
@@ -61,18 +62,6 @@ function exampleDocuments(): string {
   return read('examples/mobile-bff/generated/persisted-documents.json');
 }
 
-function image(): string {
-  const { version } = JSON.parse(read('package.json')) as { version: string };
-  return `sim-swap-subgraph:${version}`;
-}
-
 function read(path: string): string {
   return readFileSync(new URL(path, TOP), 'utf8');
-}
-
-if (argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { path, text } of await makeDeploymentFiles()) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
 }

@@ -182,7 +182,6 @@ function probe(path: string, rhythm: { periodSeconds: number; failureThreshold: 
 
 /** Lets in who asks and Prometheus, and out to names, the shared state, operators and the issuer. */
 function networkPolicy({ name, callers, redis }: Variant, metadata: Metadata): INetworkPolicy {
-  const tcp = (port: number) => ({ protocol: 'TCP', port }) as const;
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
@@ -223,4 +222,8 @@ function peer({ namespace, name }: Peer): INetworkPolicyPeer {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
     podSelector: { matchLabels: { 'app.kubernetes.io/name': name } },
   };
+}
+
+function tcp(port: number) {
+  return { protocol: 'TCP', port } as const;
 }

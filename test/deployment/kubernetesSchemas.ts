@@ -53,7 +53,7 @@ class Reading {
       get: (target, name, receiver) => {
         const inner = `${path}/${String(name)}`;
         this.#read.add(inner);
-        return this.follow(Reflect.get(target, name, receiver) as unknown, inner);
+        return this.follow(Reflect.get(target, name, receiver), inner);
       },
       ownKeys: (target) => {
         this.#enumerated.add(path);
