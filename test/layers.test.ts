@@ -20,6 +20,7 @@ const LAYERS = [
   ['requestRecord.ts'],
   ['simSwaps.ts'],
   ['caller'],
+  ['generations.ts'],
   ['loaders'],
   ['lookups'],
   ['operator'],
@@ -29,12 +30,14 @@ const LAYERS = [
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
-  ['errors.ts', 'clock.ts', 'termination.ts'],
+  ['errors.ts', 'clock.ts', 'leases.ts', 'termination.ts'],
 ];
 
 /** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
 const CORE = new Set([
   'simSwaps.ts',
+  'generations.ts',
+  'leases.ts',
   'loaders',
   'lookups',
   'operator',
