@@ -7,9 +7,11 @@ import { Gate } from './caller/gate.ts';
 import type { Quotas } from './caller/quotas/quotas.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
+import type { TokenSettings } from './caller/tokenSettings.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
 import { PublishedJson } from './http/publishedJson.ts';
+import { Leases, type Closable } from './leases.ts';
 import type { Log } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 
@@ -27,25 +29,43 @@ export interface OpenedGate {
   readonly close: () => Promise<void>;
 }
 
-export function createGate(
-  { tokens, routerSecrets, purposes }: CallerSettings,
-  { clock, log }: Parts,
-): OpenedGate {
-  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
-  if (tokens === undefined) {
-    const gate = new Gate({ router, tokens, purposes });
-    return { gate, keys: undefined, close: () => Promise.resolve() };
+/** Gates whose settings change: the issuer's keys are kept as long as it stays the same. */
+export class Gates {
+  readonly #parts: Parts;
+  readonly #verifiers = new Leases<TokenSettings, OpenedVerifier>();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
   }
+
+  open({ tokens, routerSecrets, purposes }: CallerSettings): OpenedGate {
+    const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
+    if (tokens === undefined) {
+      const gate = new Gate({ router, tokens, purposes });
+      return { gate, keys: undefined, close: () => Promise.resolve() };
+    }
+    const lease = this.#verifiers.take('issuer', tokens, () => openVerifier(tokens, this.#parts));
+    const { verifier, keys } = lease.part;
+    return {
+      gate: new Gate({ router, tokens: verifier, purposes }),
+      keys,
+      close: () => lease.release(),
+    };
+  }
+}
+
+interface OpenedVerifier extends Closable {
+  readonly verifier: TokenVerifier;
+  readonly keys: SigningKeys;
+}
+
+function openVerifier(tokens: TokenSettings, { clock, log }: Parts): OpenedVerifier {
   const jwks = new PublishedJson(tokens.jwksUrl);
   const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
   const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
     log.warn("a caller's access token was refused", { reason });
   });
-  return {
-    gate: new Gate({ router, tokens: verifier, purposes }),
-    keys,
-    close: () => jwks.close(),
-  };
+  return { verifier, keys, close: () => jwks.close() };
 }
 
 /** Everything that decides whether a lookup may be made, and records it. */

@@ -11,6 +11,7 @@ const LAYERS = [
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
   ['server.ts'],
+  ['serving.ts'],
   ['readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
   ['metrics'],
   ['config.ts', 'config'],
