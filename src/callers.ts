@@ -10,15 +10,21 @@ import { SigningKeys } from './caller/signingKeys.ts';
 import type { TokenSettings } from './caller/tokenSettings.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
+import type { WatchFiles } from './fileWatch.ts';
+import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { PublishedJson } from './http/publishedJson.ts';
 import { Leases, type Closable } from './leases.ts';
-import type { Log } from './log.ts';
+import type { Log, LogDetails } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 
 /** What both take. */
 interface Parts {
   readonly clock: Clock;
   readonly log: Log;
+}
+
+interface GateParts extends Parts {
+  readonly watchFiles: WatchFiles;
 }
 
 /** Everything that decides who is let in. */
@@ -31,10 +37,10 @@ export interface OpenedGate {
 
 /** Gates whose settings change: the issuer's keys are kept as long as it stays the same. */
 export class Gates {
-  readonly #parts: Parts;
+  readonly #parts: GateParts;
   readonly #verifiers = new Leases<TokenSettings, OpenedVerifier>();
 
-  constructor(parts: Parts) {
+  constructor(parts: GateParts) {
     this.#parts = parts;
   }
 
@@ -59,13 +65,37 @@ interface OpenedVerifier extends Closable {
   readonly keys: SigningKeys;
 }
 
-function openVerifier(tokens: TokenSettings, { clock, log }: Parts): OpenedVerifier {
-  const jwks = new PublishedJson(tokens.jwksUrl);
+function openVerifier(
+  tokens: TokenSettings,
+  { clock, log, watchFiles }: GateParts,
+): OpenedVerifier {
+  const files = new ConnectionFiles(tokens.jwksConnection, {
+    clock,
+    log: keysLog(log),
+    watchFiles,
+  });
+  const jwks = new PublishedJson(tokens.jwksUrl, files, clock);
   const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
   const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
     log.warn("a caller's access token was refused", { reason });
   });
-  return { verifier, keys, close: () => jwks.close() };
+  return {
+    verifier,
+    keys,
+    close() {
+      files.close();
+      return jwks.close();
+    },
+  };
+}
+
+/** The same log; each of its lines names the setting that it is about. */
+function keysLog(log: Log): Log {
+  const write =
+    (level: keyof Log) =>
+    (message: string, details?: LogDetails): void =>
+      log[level](message, { setting: 'JWT_JWKS_URL', ...details });
+  return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
 /** Everything that decides whether a lookup may be made, and records it. */

@@ -3,7 +3,8 @@ import type { CallerSettings } from './caller/callerSettings.ts';
 import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
-import { EnvironmentReader, type Environment } from './config/environment.ts';
+import type { Environment, EnvironmentReader } from './config/environment.ts';
+import { openSettings } from './config/openSettings.ts';
 import { isLoopback } from './http/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import {
@@ -60,44 +61,38 @@ export interface Config extends OperatorsConfig {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readConfig(environment: Environment = process.env): Config {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const production = read.text('NODE_ENV') === 'production';
-  const host = read.text('HOST', '127.0.0.1');
-  const role = read.oneOf('ROLE', ['bff', 'subgraph']);
+  const host = read.text('HOST');
+  const role = read.oneOf('ROLE');
   const exposure = exposureOf(host, production);
   const callers = readCallers(read, role, exposure);
   const config: Config = {
-    listen: {
-      host,
-      port: read.integer('PORT', 4000, { min: 0, max: 65_535 }),
-    },
+    listen: { host, port: read.integer('PORT') },
     role,
     production,
     allowedHosts: readAllowedHosts(read),
     allowedOrigins: readAllowedOrigins(read),
-    logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
+    logLevel: read.oneOf('LOG_LEVEL'),
     trustedDocuments: readTrustedDocuments(read, role),
     ...readOperators(read, production),
-    requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
+    requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     metricsPort: readMetricsPort(read),
-    logsRequests: read.boolean('LOG_REQUESTS', true),
-    drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
+    logsRequests: read.boolean('LOG_REQUESTS'),
+    drainGraceMs: read.integer('DRAIN_GRACE_MS'),
     consent: {
-      waitMs: read.integer('CONSENT_WAIT_MS', 3000, { min: 0, max: 300_000 }),
-      maxWaitMs: read.integer('CONSENT_MAX_WAIT_MS', 30_000, { min: 0, max: 300_000 }),
-      doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS', 300, { min: 1, max: 86_400 }),
-      deniedSeconds: read.integer('CONSENT_DENIED_SECONDS', 600, { min: 0, max: 86_400 }),
-      failureSeconds: read.integer('CONSENT_FAILURE_SECONDS', 60, { min: 1, max: 3600 }),
-      resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 10, max: 3600 }),
+      waitMs: read.integer('CONSENT_WAIT_MS'),
+      maxWaitMs: read.integer('CONSENT_MAX_WAIT_MS'),
+      doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS'),
+      deniedSeconds: read.integer('CONSENT_DENIED_SECONDS'),
+      failureSeconds: read.integer('CONSENT_FAILURE_SECONDS'),
+      resultSeconds: read.integer('CONSENT_RESULT_SECONDS'),
     },
     sharedState: readSharedState(read),
     limits: {
-      maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION', 100, {
-        min: 1,
-        max: 10_000,
-      }),
-      maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
-      maxReplyBytes: read.integer('MAX_REPLY_BYTES', 2_000_000, { min: 100_000, max: 100_000_000 }),
+      maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION'),
+      maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER'),
+      maxReplyBytes: read.integer('MAX_REPLY_BYTES'),
     },
     callers,
     quotas: readQuotas(read, callers.tokens !== undefined),
@@ -114,7 +109,7 @@ export function readConfig(environment: Environment = process.env): Config {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
@@ -131,7 +126,7 @@ export interface UsageConfig extends OperatorPrices {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readUsageConfig(environment: Environment = process.env): UsageConfig {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const auditLog = read.text('AUDIT_LOG');
   const prices = readPrices(read);
   read.finish();
@@ -140,13 +135,13 @@ export function readUsageConfig(environment: Environment = process.env): UsageCo
 
 /** On the port of the service everyone who asks it could read how much it is asked: there it is for loopback. */
 function readMetricsPort(read: EnvironmentReader): number | undefined {
-  const name = 'METRICS_PORT';
-  if (read.text(name) === undefined) return undefined;
-  const port = read.integer(name, 0, { min: 0, max: 65_535 });
-  // As numbers: `04000` is the port 4000.
-  const isMain = port !== 0 && port === Number(read.text('PORT', '4000'));
-  if (isMain && !isLoopback(read.text('HOST', '127.0.0.1'))) {
-    read.problem(name, 'must be another port than PORT, unless the service listens on loopback');
+  const port = read.integer('METRICS_PORT');
+  const isMain = port !== undefined && port !== 0 && port === read.integer('PORT');
+  if (isMain && !isLoopback(read.text('HOST'))) {
+    read.problem(
+      'METRICS_PORT',
+      'must be another port than PORT, unless the service listens on loopback',
+    );
   }
   return port;
 }
@@ -159,7 +154,7 @@ function exposureOf(host: string, production: boolean): string | undefined {
 
 function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocuments | undefined {
   const name = 'TRUSTED_DOCUMENTS';
-  if (read.text(name) === undefined) return undefined;
+  if (!read.isSet(name)) return undefined;
   if (role === 'subgraph') {
     read.problem(name, 'is for ROLE=bff: a router writes documents of its own');
     return undefined;

@@ -6,6 +6,7 @@ import { isLoopback } from './http/loopback.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { frontPage } from './graphql/frontPage.ts';
 import { HttpServer } from './graphql/httpServer.ts';
+import type { WatchFiles } from './fileWatch.ts';
 import type { Log } from './log.ts';
 import { AUDIT_BUDGET_MS } from './lookups/admission.ts';
 import { observedAdmissions } from './lookups/observedAdmissions.ts';
@@ -15,6 +16,7 @@ import { Apollos, Serving, type ServedSettings } from './serving.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import { createGenerations, type Judges } from './simSwaps.ts';
+import { WatchedFiles } from './watchedFiles.ts';
 import { openStores, type Stores } from './stores.ts';
 
 /** A process that serves. */
@@ -60,6 +62,7 @@ export interface ServerParts extends ServedSettings {
 /** Puts all parts together and serves. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock, log } = parts;
+  const watchFiles: WatchFiles = (paths, onChange) => new WatchedFiles(paths, clock, onChange);
   const stores = await openStores(parts);
   const names = parts.operators.map(({ name }) => name);
   const quotas = new Quotas(config.quotas, stores.counts, names);
@@ -67,6 +70,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const observation = await openObservation(parts);
   const generations = createGenerations({
     ...parts,
+    watchFiles,
     admissions: observedAdmissions(admissions, observation.observers),
   });
   observation.watch(generations);
@@ -74,7 +78,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const servingParts = {
     stores,
     generations,
-    gates: new Gates(parts),
+    gates: new Gates({ ...parts, watchFiles }),
     apollos: new Apollos(log),
     observation,
     explorer,
@@ -165,7 +169,7 @@ function needsOf(
     needs.push({ name: 'JWT_JWKS_URL', probe: async () => serving().keys?.probe() });
   }
   if (redis !== undefined && operators.some(({ flow }) => asksOwner(flow))) {
-    const ping = async (): Promise<void> => void (await redis.run('return 1', []));
+    const ping = async (): Promise<void> => void (await redis.run('return 1', ['sim-swap:ready']));
     needs.push({ name: 'REDIS_URL', probe: ping });
   }
   if (auditLog !== undefined) {

@@ -1,5 +1,7 @@
 import type { Clock } from './clock.ts';
+import { noFiles, type WatchFiles } from './fileWatch.ts';
 import { AbortListeners } from './http/abortListeners.ts';
+import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
@@ -76,6 +78,8 @@ export type { OperatorLoad, OperatorParts, OperatorStores, SimSwaps } from './ge
 export interface SharedParts {
   readonly clock: Clock;
   readonly log: Log;
+  /** Reads certificates, keys and proxy credentials; none can be read where absent. */
+  readonly watchFiles?: WatchFiles;
   /** Stands before every lookup; everything is admitted where absent. */
   readonly admissions?: Admissions;
   /** Overridden only by the chaos tests, which disable one check at a time. */
@@ -141,10 +145,15 @@ export function createGenerations(shared: SharedParts): Generations {
 /** The company's number directory. */
 function openDirectory(
   settings: NumberDirectorySettings,
-  { judges = JUDGES, clock, log }: SharedParts,
+  { judges = JUDGES, clock, log, watchFiles = noFiles }: SharedParts,
   abortListeners: AbortListeners,
 ): OpenedDirectory {
   const { url, timeoutMs, headers } = settings;
+  const files = new ConnectionFiles(settings, {
+    clock,
+    log: operatorLog(NUMBER_DIRECTORY, log),
+    watchFiles,
+  });
   const endpoint = new Endpoint(
     {
       name: NUMBER_DIRECTORY,
@@ -155,7 +164,7 @@ function openDirectory(
       replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
       headers,
     },
-    { abortListeners, clock, log },
+    { abortListeners, clock, log, files },
   );
   const guarded = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
@@ -175,7 +184,10 @@ function openDirectory(
   const directory = new NumberDirectory(guarded);
   return {
     answers: new DirectoryAnswers({ directory, settings, clock }),
-    close: () => endpoint.close(),
+    close() {
+      files.close();
+      return endpoint.close();
+    },
   };
 }
 
@@ -204,8 +216,10 @@ function createServedOperator(
 ): ServedOperator {
   const { name } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
-  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners });
-  const authorization = authorizationEndpoints(settings, create, parts);
+  const { watchFiles = noFiles } = shared;
+  const files = new ConnectionFiles(settings, { ...parts, watchFiles });
+  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners, files });
+  const authorization = authorizationEndpoints(settings, create, { ...parts, files });
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();
   const tokens = createTokenManager(settings, authorization.endpoints, parts.clock);
@@ -226,6 +240,7 @@ function createServedOperator(
     renew: (renewed) => tokens.renew(renewed, authenticationOf(renewed, parts.clock)),
     async close() {
       await route.close();
+      files.close();
       await closeAll([authorization, ...Object.values(lookups)]);
     },
   };
@@ -324,7 +339,7 @@ interface AuthorizationServer {
 function authorizationEndpoints(
   settings: OperatorSettings,
   create: CreateEndpoint,
-  parts: SharedParts,
+  parts: DiscoveryShares,
 ): AuthorizationServer {
   const { authorization } = settings;
   switch (authorization.from) {
@@ -338,13 +353,15 @@ function authorizationEndpoints(
   }
 }
 
+type DiscoveryShares = Pick<SharedByEndpoints, 'files' | 'clock' | 'log'>;
+
 function discoveredEndpoints(
   { flow }: OperatorSettings,
   source: DiscoverySource,
   create: CreateEndpoint,
-  { clock, log }: SharedParts,
+  { files, clock, log }: DiscoveryShares,
 ): AuthorizationServer {
-  const published = new PublishedJson(source.documentUrl);
+  const published = new PublishedJson(source.documentUrl, files, clock);
   const discovery = new Discovery({
     source,
     needed: asksOwner(flow) ? ['backchannelAuthentication', 'cibaToken'] : ['token'],

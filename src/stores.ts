@@ -10,7 +10,8 @@ import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from './lookups/redisKeptFacts.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { storeNameOf } from './operator/storeName.ts';
-import { RedisConnection } from './sharedState/redisConnection.ts';
+import { createRedis } from './sharedState/createRedis.ts';
+import type { Redis } from './sharedState/redis.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperatorStores } from './simSwaps.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
@@ -31,7 +32,7 @@ export interface Stores {
   /** Forgets in this process what is known of all other operators, which are asked no more. */
   keepOnly(operators: readonly OperatorSettings[], consent: ConsentSettings): void;
   /** Absent where this process keeps everything to itself. */
-  readonly redis: Pick<RedisConnection, 'run'> | undefined;
+  readonly redis: Pick<Redis, 'run'> | undefined;
   close(): void;
 }
 
@@ -39,7 +40,7 @@ export interface Stores {
 export async function openStores(parts: StoreParts): Promise<Stores> {
   const { sharedState } = parts.config;
   if (sharedState === undefined) return storesOfOneProcess(parts);
-  const redis = new RedisConnection(sharedState.redisUrl, parts.clock, parts.log);
+  const redis = createRedis(sharedState.redis, parts.clock, parts.log);
   await redis.open();
   return sharedStores(parts, redis, sharedState.stateKey);
 }
@@ -64,7 +65,7 @@ function storesOfOneProcess({ clock }: StoreParts): Stores {
   };
 }
 
-function sharedStores({ clock }: StoreParts, redis: RedisConnection, stateKey: Uint8Array): Stores {
+function sharedStores({ clock }: StoreParts, redis: Redis, stateKey: Uint8Array): Stores {
   return {
     counts: new SharedCounts(redis, stateKey, clock),
     ...storesByOperator(nameOfSharedStores, async (settings, consent) => {
@@ -76,7 +77,7 @@ function sharedStores({ clock }: StoreParts, redis: RedisConnection, stateKey: U
           return { consents: new MemoryConsentStore(clock), keptFacts };
         case '3-legged': {
           const doubtMs = consent.doubtSeconds * 1000;
-          const consents = new RedisConsentStore(redis, { stateKey, operator, doubtMs });
+          const consents = new RedisConsentStore(redis, clock, { stateKey, operator, doubtMs });
           await consents.open();
           return { consents, keptFacts };
         }

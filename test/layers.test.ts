@@ -12,7 +12,7 @@ const LAYERS = [
   ['openingDocument.ts'],
   ['server.ts'],
   ['serving.ts'],
-  ['readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
+  ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
   ['metrics'],
   ['config.ts', 'config'],
   ['graphql'],
@@ -31,7 +31,7 @@ const LAYERS = [
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
-  ['errors.ts', 'clock.ts', 'leases.ts', 'termination.ts'],
+  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'leases.ts', 'termination.ts'],
 ];
 
 /** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
@@ -49,6 +49,7 @@ const CORE = new Set([
   'domain',
   'errors.ts',
   'clock.ts',
+  'fileWatch.ts',
 ]);
 
 /** Decide and return data: no package, no socket, no file and no timer within their reach. */
@@ -168,7 +169,7 @@ describe('the core', () => {
 
   it('imports no GraphQL server, no Redis client, no HTTP server, no file and no log', () => {
     const allowed =
-      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|tls|http2))$/;
+      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|stream|tls|http2))$/;
     expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
   });
 
