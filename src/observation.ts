@@ -40,6 +40,8 @@ export interface Observation {
   readonly watch: (simSwaps: Pick<SimSwaps, 'load'>) => void;
   /** Takes the settings that are in force from now on; `made` are the operators whose circuits are new. */
   readonly renew: (settings: ObservedSettings, made: readonly string[]) => void;
+  /** Told whether the settings that were read last are in force. */
+  readonly reloaded: (isInForce: boolean) => void;
   /** On the port of the service itself. */
   readonly metrics: ((request: IncomingMessage) => Promise<Reply>) | undefined;
   readonly close: () => Promise<void>;
@@ -59,6 +61,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
       onAnswered: (report) => requestLines?.write(report),
       onRefused: () => undefined,
       watch: () => undefined,
+      reloaded: () => undefined,
       renew(settings) {
         inForce = settings;
       },
@@ -80,6 +83,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     },
     onRefused: (reason) => metrics.callerRefused(reason),
     watch: (simSwaps) => metrics.watch(() => simSwaps.load()),
+    reloaded: (isInForce) => metrics.reloaded(isInForce),
     renew(settings, made) {
       inForce = settings;
       metrics.renew(settings.operators.map(meteredOperator), made);

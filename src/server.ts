@@ -31,6 +31,8 @@ export interface RunningServer {
    * One at a time. Rejects when it cannot serve by them; then the old ones stay in force.
    */
   reload(settings: ServedSettings): Promise<Reloaded>;
+  /** Counts that other settings were to be put in force, and were not fit. */
+  noteRefusedReload(): void;
   /** Says that it is not ready, goes on for the grace, then drains and ends. */
   stop(): Promise<void>;
   /** How long that takes at most, unless something hangs. */
@@ -129,6 +131,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
       const next = await Serving.begin(settings, servingParts);
       admissions.renew({ quotas: next.quotas, auditKey: settings.config.audit?.keys[0] });
       observation.renew(settings, next.made);
+      observation.reloaded(true);
       serving = next;
       const left = new Set(settings.operators.map(({ name }) => name));
       return {
@@ -137,6 +140,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
         drained: drain(before),
       };
     },
+    noteRefusedReload: () => observation.reloaded(false),
     async stop() {
       readiness.stop();
       http.startDraining();

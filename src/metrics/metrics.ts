@@ -76,6 +76,7 @@ export class Metrics {
   readonly #workUnderWay = this.#gauge(METRICS.workUnderWay);
   readonly #workWaiting = this.#gauge(METRICS.workWaiting);
   readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
+  readonly #reloadRefused = this.#gauge(METRICS.reloadRefused);
   #load: () => readonly OperatorLoad[] = () => [];
   #operators: readonly MeteredOperator[];
   /** By name, those of operators included that are gone: what is under way there is billed. */
@@ -105,6 +106,7 @@ export class Metrics {
     this.#operators = parts.operators;
     collectDefaultMetrics({ register: this.#registry });
     this.#startAtZero();
+    this.reloaded(true);
     this.#startOperatorsAtZero();
     for (const operator of parts.operators) this.#closeCircuits(operator);
     exchangeChannel.subscribe(this.#exchanges);
@@ -134,6 +136,10 @@ export class Metrics {
     this.#operators = operators;
     this.#startOperatorsAtZero();
     for (const one of operators) if (made.includes(one.name)) this.#closeCircuits(one);
+  }
+
+  reloaded(isInForce: boolean): void {
+    this.#reloadRefused.set(isInForce ? 0 : 1);
   }
 
   /** Everything, in Prometheus' text format. */
