@@ -27,7 +27,7 @@ import {
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 
-/** All settings of a process (design §6), read once. */
+/** All settings of a process (docs/design.md, "Settings"), read once. */
 export interface Config extends OperatorsConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;

@@ -12,11 +12,11 @@ export interface ReloadsParts {
   /** As they were read at the start. */
   readonly settings: ReadSettings;
   /** Puts settings in force; rejects when it cannot, and the ones before stay. */
-  apply(settings: ReadSettings): Promise<Reloaded>;
+  readonly apply: (settings: ReadSettings) => Promise<Reloaded>;
   /** Told of the files that the settings in force stand in. */
-  onRead(settings: ReadSettings): void;
+  readonly onRead: (settings: ReadSettings) => void;
   /** Told that the settings were not fit, or could not be served by. */
-  onRefused(): void;
+  readonly onRefused: () => void;
   readonly log: Log;
 }
 

@@ -3,6 +3,7 @@ import { noFiles, type WatchFiles } from './fileWatch.ts';
 import { AbortListeners } from './http/abortListeners.ts';
 import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts';
+import { Lull } from './http/connections/lull.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
 import { headersAt } from './http/operatorHeaders.ts';
@@ -164,7 +165,7 @@ function openDirectory(
       replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
       headers,
     },
-    { abortListeners, clock, log, files },
+    { abortListeners, lull: new Lull(), clock, log, files },
   );
   const guarded = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
@@ -218,7 +219,12 @@ function createServedOperator(
   const parts = { ...shared, log: operatorLog(name, shared.log) };
   const { watchFiles = noFiles } = shared;
   const files = new ConnectionFiles(settings, { ...parts, watchFiles });
-  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners, files });
+  const create = guardedEndpoints(settings, parts, {
+    ...parts,
+    abortListeners,
+    lull: new Lull(),
+    files,
+  });
   const authorization = authorizationEndpoints(settings, create, { ...parts, files });
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();
@@ -329,7 +335,7 @@ function guardedEndpoints(
   };
 }
 
-/** Where tokens come from (service, "Endpoints" 1 to 3). */
+/** Where tokens come from (docs/operator-api.md, "Endpoints"). */
 interface AuthorizationServer {
   readonly endpoints: AuthorizationEndpoints;
   close(): Promise<void>;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
-/** Design §2: a request walks down this list, and so do the imports. Names in one row are peers. */
+/** A request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
   ['main.ts', 'auditSearch.ts', 'usageReport.ts', 'requireNode24.js', 'endWithParent.js'],
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],

@@ -47,7 +47,7 @@ function environmentFiles(nodeArguments: readonly string[]): readonly string[] {
 function variablesIn(files: readonly string[]): Environment {
   const missing = files.filter((path) => textOf(path) === undefined);
   if (missing.length > 0) throw new ConfigError(['The file of --env-file cannot be read.']);
-  return Object.assign({}, ...files.map((path) => parseEnv(textOf(path) ?? ''))) as Environment;
+  return Object.fromEntries(files.flatMap((path) => Object.entries(parseEnv(textOf(path) ?? ''))));
 }
 
 function textOf(path: string): string | undefined {

@@ -20,7 +20,7 @@ import {
 
 /**
  * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
- * of one asker (design §4, "Consent").
+ * of one asker (docs/design.md, "Consent").
  */
 export class ConsentedLookups implements LookupRoute {
   readonly #parts: PursuitParts;

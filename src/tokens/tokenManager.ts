@@ -74,14 +74,14 @@ export type TokenSettings = AuthorizationSettings & { readonly errors: ErrorMap 
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
-/** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
+/** Where the authorization server takes requests (docs/operator-api.md, "Endpoints"). */
 export type AuthorizationEndpoints = Readonly<
   Record<AuthorizationEndpointName, Pick<GuardedEndpoint, 'post' | 'distrust'>>
 >;
 
 /**
- * Acquires the right to each lookup (design §4): an access token that works once, or one that is lent by a
- * token that the operator lets us use again (`tokens.use`).
+ * Acquires the right to each lookup (docs/design.md, "Where tokens come from"): an access token that works
+ * once, or one that is lent by a token that the operator lets us use again (`tokens.use`).
  *
  * No method rejects; what goes wrong is a failure in the result.
  */
@@ -115,7 +115,10 @@ export class TokenManager {
     this.#credentials = credentialsOf(settings, authenticate, this.#clock);
   }
 
-  /** 2-legged: by client_credentials (service, "Endpoints" 3), or with a JWT as the grant (RFC 7523 §2.1). */
+  /**
+   * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the
+   * grant (RFC 7523 §2.1).
+   */
   async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
     if (this.#sharedTokens !== undefined) return this.#sharedTokens.acquire(subject, context);
     const judged = await this.#publishedRequest(subject, context);

@@ -13,6 +13,7 @@ import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
 import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { singleValue } from '../singleValue.ts';
+import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 
 /** More at a time are not sent on one connection, whatever the server allows. */
 const MAX_STREAMS = 100;
@@ -46,6 +47,8 @@ export interface ConnectionParts {
 export interface ConnectionEvents {
   /** It may take a stream more than before. */
   hasRoom(): void;
+  /** The server's settings are here: it takes as many streams as they allow. */
+  settled(): void;
   /** It takes no further streams. */
   retired(connection: Http2Connection): void;
   /** It is closed. */
@@ -67,6 +70,7 @@ export class Http2Connection {
   readonly #parts: ConnectionParts;
   readonly #events: ConnectionEvents;
   readonly #streams = new Set<Http2Stream>();
+  readonly #openedAtMs: number;
   #limit = 1;
   #isConnected = false;
   #hasSettings = false;
@@ -81,6 +85,7 @@ export class Http2Connection {
     this.#socket = socket;
     this.#parts = parts;
     this.#events = events;
+    this.#openedAtMs = parts.clock.monotonicMs();
     this.#session = connect(parts.origin, {
       createConnection: () => socket,
       settings: { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES },
@@ -94,6 +99,7 @@ export class Http2Connection {
       .on('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => {
         this.#hasSettings = true;
         this.#limit = Math.min(maxConcurrentStreams, MAX_STREAMS);
+        if (this.#limit > 0) this.#events.settled();
         this.#events.hasRoom();
       })
       .on('goaway', (code, lastStreamId) => this.#goAway(code, lastStreamId))
@@ -106,6 +112,11 @@ export class Http2Connection {
     // The session knows of its end before it tells.
     const isOpen = this.#isConnected && !this.#isRetired && !this.#session.closed;
     return isOpen && !this.#session.destroyed && this.#streams.size < this.#limit;
+  }
+
+  /** Whether another is to take its place. */
+  get isOld(): boolean {
+    return this.#parts.clock.monotonicMs() - this.#openedAtMs >= MAX_CONNECTION_AGE_MS;
   }
 
   /** Whether it has taken what the server's settings allow: another connection would help. */

@@ -4,7 +4,7 @@ import type { LookupFailure } from '../../errors.ts';
 import type { Acknowledgement, PollJudgement } from '../tokenResponses.ts';
 
 /**
- * What is known of asking the owner of one number (design §4, "Consent").
+ * What is known of asking the owner of one number (docs/design.md, "Consent").
  *
  * All times are milliseconds of the store's own clock. The record is the truth: a process that moves a
  * consent on first writes what it is about to do. How a request stands to it is told by `standingOf`.
