@@ -10,7 +10,9 @@ const LAYERS = [
   ['main.ts', 'auditSearch.ts', 'usageReport.ts', 'requireNode24.js', 'endWithParent.js'],
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
+  ['reloads.ts'],
   ['server.ts'],
+  ['serving.ts'],
   ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
   ['metrics'],
   ['config.ts', 'config'],
@@ -20,6 +22,7 @@ const LAYERS = [
   ['requestRecord.ts'],
   ['simSwaps.ts'],
   ['caller'],
+  ['generations.ts'],
   ['loaders'],
   ['lookups'],
   ['operator'],
@@ -29,12 +32,14 @@ const LAYERS = [
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
-  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'termination.ts'],
+  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'leases.ts', 'termination.ts'],
 ];
 
 /** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
 const CORE = new Set([
   'simSwaps.ts',
+  'generations.ts',
+  'leases.ts',
   'loaders',
   'lookups',
   'operator',

@@ -13,6 +13,7 @@ import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
 import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { singleValue } from '../singleValue.ts';
+import { refusesCertificate } from './connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 
 /** More at a time are not sent on one connection, whatever the server allows. */
@@ -106,6 +107,10 @@ export class Http2Connection {
       // Streams hear of it too.
       .on('error', (error) => this.#broke(false, errorName(error)))
       .on('close', () => this.#closed());
+    socket.on('error', (error) => {
+      // It is not HTTP/2 that the server refuses.
+      if (refusesCertificate(error)) this.retire();
+    });
   }
 
   get hasRoom(): boolean {
