@@ -12,6 +12,7 @@ import {
   type OperatorPrices,
   type OperatorsConfig,
 } from './config/operators.ts';
+import { OPERATORS_FILE } from './config/operatorsFile/readOperatorsFile.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
@@ -118,6 +119,26 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
+}
+
+/** What a check of the operators needs. */
+export type OperatorsCheckConfig = Pick<OperatorsConfig, 'operators' | 'directory'>;
+
+/**
+ * Reads the operators alone, so that they can be tried before the rest of the settings is there.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readOperatorsConfig(environment: Environment = process.env): OperatorsCheckConfig {
+  const read = new EnvironmentReader(environment);
+  const { operators, directory } = readOperators(read, false);
+  read.finish();
+  return { operators, directory };
+}
+
+/** The file of operators, where one is named. */
+export function readOperatorsFileName(environment: Environment = process.env): string | undefined {
+  return new EnvironmentReader(environment).text(OPERATORS_FILE);
 }
 
 /** What a report of usage needs. */

@@ -1,0 +1,50 @@
+import type { Protocol } from '../../http/connections/tlsConnector.ts';
+
+/** What a connection is made of, in turn. */
+export const STAGES = ['name', 'tcp', 'proxy', 'tls'] as const;
+
+export type Stage = (typeof STAGES)[number];
+
+/** Where a connection leads: the host and port of an address. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+}
+
+/** What the handshake showed of a server whose certificate is trusted. */
+export interface TlsFacts {
+  /** Such as `TLSv1.3`. */
+  readonly version: string;
+  /** Agreed on by ALPN; `undefined` where the server does not speak of it, which is HTTP/1.1. */
+  readonly protocol: Protocol | undefined;
+  /** When the certificate ends, milliseconds since 1970. */
+  readonly validToMs: number;
+}
+
+/** How far a connection came. */
+export interface ConnectionTrace {
+  readonly place: Place;
+  /** How many addresses the name has. */
+  readonly addresses: number;
+  readonly tls?: TlsFacts;
+  /** Where it broke, by the code of Node or OpenSSL, or `timeout`; absent where it stood. */
+  readonly broke?: { readonly stage: Stage; readonly code: string };
+}
+
+/** `api.operator.example:443`. Pure. */
+export function placeText({ host, port }: Place): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Where requests to an address go. Pure. */
+export function placeOf(address: string): Place {
+  const { hostname, port, protocol } = new URL(address);
+  const isSecure = protocol === 'https:';
+  const usual = isSecure ? 443 : 80;
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? usual : Number(port),
+    isSecure,
+  };
+}
