@@ -63,42 +63,36 @@ export interface Config extends OperatorsConfig {
 export function readConfig(environment: Environment = process.env): Config {
   const read = new EnvironmentReader(environment);
   const production = read.text('NODE_ENV') === 'production';
-  const host = read.text('HOST', '127.0.0.1');
-  const role = read.oneOf('ROLE', ['bff', 'subgraph']);
+  const host = read.text('HOST');
+  const role = read.oneOf('ROLE');
   const exposure = exposureOf(host, production);
   const callers = readCallers(read, role, exposure);
   const config: Config = {
-    listen: {
-      host,
-      port: read.integer('PORT', 4000, { min: 0, max: 65_535 }),
-    },
+    listen: { host, port: read.integer('PORT') },
     role,
     production,
     allowedHosts: readAllowedHosts(read),
     allowedOrigins: readAllowedOrigins(read),
-    logLevel: read.oneOf('LOG_LEVEL', ['info', 'warn', 'error']),
+    logLevel: read.oneOf('LOG_LEVEL'),
     trustedDocuments: readTrustedDocuments(read, role),
     ...readOperators(read, production),
-    requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS', 10_000, { min: 10, max: 300_000 }),
+    requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     metricsPort: readMetricsPort(read),
-    logsRequests: read.boolean('LOG_REQUESTS', true),
-    drainGraceMs: read.integer('DRAIN_GRACE_MS', 0, { min: 0, max: 300_000 }),
+    logsRequests: read.boolean('LOG_REQUESTS'),
+    drainGraceMs: read.integer('DRAIN_GRACE_MS'),
     consent: {
-      waitMs: read.integer('CONSENT_WAIT_MS', 3000, { min: 0, max: 300_000 }),
-      maxWaitMs: read.integer('CONSENT_MAX_WAIT_MS', 30_000, { min: 0, max: 300_000 }),
-      doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS', 300, { min: 1, max: 86_400 }),
-      deniedSeconds: read.integer('CONSENT_DENIED_SECONDS', 600, { min: 0, max: 86_400 }),
-      failureSeconds: read.integer('CONSENT_FAILURE_SECONDS', 60, { min: 1, max: 3600 }),
-      resultSeconds: read.integer('CONSENT_RESULT_SECONDS', 60, { min: 10, max: 3600 }),
+      waitMs: read.integer('CONSENT_WAIT_MS'),
+      maxWaitMs: read.integer('CONSENT_MAX_WAIT_MS'),
+      doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS'),
+      deniedSeconds: read.integer('CONSENT_DENIED_SECONDS'),
+      failureSeconds: read.integer('CONSENT_FAILURE_SECONDS'),
+      resultSeconds: read.integer('CONSENT_RESULT_SECONDS'),
     },
     sharedState: readSharedState(read),
     limits: {
-      maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION', 100, {
-        min: 1,
-        max: 10_000,
-      }),
-      maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER', 10, { min: 1, max: 1000 }),
-      maxReplyBytes: read.integer('MAX_REPLY_BYTES', 2_000_000, { min: 100_000, max: 100_000_000 }),
+      maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION'),
+      maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER'),
+      maxReplyBytes: read.integer('MAX_REPLY_BYTES'),
     },
     callers,
     quotas: readQuotas(read, callers.tokens !== undefined),
@@ -161,13 +155,13 @@ export function readUsageConfig(environment: Environment = process.env): UsageCo
 
 /** On the port of the service everyone who asks it could read how much it is asked: there it is for loopback. */
 function readMetricsPort(read: EnvironmentReader): number | undefined {
-  const name = 'METRICS_PORT';
-  if (read.text(name) === undefined) return undefined;
-  const port = read.integer(name, 0, { min: 0, max: 65_535 });
-  // As numbers: `04000` is the port 4000.
-  const isMain = port !== 0 && port === Number(read.text('PORT', '4000'));
-  if (isMain && !isLoopback(read.text('HOST', '127.0.0.1'))) {
-    read.problem(name, 'must be another port than PORT, unless the service listens on loopback');
+  const port = read.integer('METRICS_PORT');
+  const isMain = port !== undefined && port !== 0 && port === read.integer('PORT');
+  if (isMain && !isLoopback(read.text('HOST'))) {
+    read.problem(
+      'METRICS_PORT',
+      'must be another port than PORT, unless the service listens on loopback',
+    );
   }
   return port;
 }
@@ -180,7 +174,7 @@ function exposureOf(host: string, production: boolean): string | undefined {
 
 function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocuments | undefined {
   const name = 'TRUSTED_DOCUMENTS';
-  if (read.text(name) === undefined) return undefined;
+  if (!read.isSet(name)) return undefined;
   if (role === 'subgraph') {
     read.problem(name, 'is for ROLE=bff: a router writes documents of its own');
     return undefined;

@@ -34,7 +34,7 @@ function readTokens(
 ): TokenSettings | undefined {
   const algorithms = readAlgorithms(read);
   const batchScope = readBatchScope(read);
-  const isAnySet = TOKEN_NAMES.map((name) => read.text(name)).some((text) => text !== undefined);
+  const isAnySet = TOKEN_NAMES.map((name) => read.isSet(name)).some(Boolean);
   if (!isAnySet && exposure === undefined) {
     if (batchScope !== undefined) read.problem('BATCH_SCOPE', FOR_KNOWN_CALLERS);
     return undefined;
@@ -44,8 +44,8 @@ function readTokens(
   for (const name of TOKEN_NAMES) read.required(name, why);
   return {
     jwksUrl: read.url('JWT_JWKS_URL') ?? '',
-    issuer: read.text('JWT_ISSUER', ''),
-    audience: read.text('JWT_AUDIENCE', ''),
+    issuer: read.text('JWT_ISSUER') ?? '',
+    audience: read.text('JWT_AUDIENCE') ?? '',
     algorithms,
     ...(batchScope === undefined ? {} : { batchScope }),
   };
@@ -63,7 +63,7 @@ function readBatchScope(read: EnvironmentReader): string | undefined {
 
 function readAlgorithms(read: EnvironmentReader): readonly SigningAlgorithm[] {
   const name = 'JWT_ALGORITHMS';
-  const named = read.list(name, SIGNING_ALGORITHMS.join());
+  const named = read.list(name);
   const known = SIGNING_ALGORITHMS.filter((algorithm) => named.includes(algorithm));
   if (known.length === 0 || known.length !== new Set(named).size) {
     read.unfit(
@@ -82,7 +82,7 @@ function readRouterSecrets(
 ): readonly string[] {
   const name = 'ROUTER_SECRET';
   const secret = read.secret(name);
-  const previous = read.secret(`${name}_PREVIOUS`);
+  const previous = read.secret('ROUTER_SECRET_PREVIOUS');
   const secrets = `${secret ?? ''},${previous ?? ''}`.split(',').flatMap((one) => one.trim() || []);
   if (role !== 'subgraph') {
     if (secrets.length > 0)
@@ -106,7 +106,7 @@ function readRouterSecrets(
 
 function readPurposes(read: EnvironmentReader): readonly [string, ...string[]] {
   const name = 'PURPOSES';
-  const [first, ...others] = read.list(name, 'fraud-prevention');
+  const [first, ...others] = read.list(name);
   const purposes = [first ?? '', ...others] as const;
   if (purposes.some((purpose) => !/^[A-Za-z][A-Za-z0-9:_-]{0,63}$/.test(purpose))) {
     read.unfit(name, 'must be names of letters, digits, colons and hyphens, with commas between');

@@ -1,12 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { addressProblem, withoutLastSlash } from '../http/address.ts';
+import { defaultOf } from './setting.ts';
 import { findTypos } from './settingNames.ts';
+import {
+  ALL_SETTINGS,
+  SETTINGS,
+  VARIABLE_NAMES,
+  type NamesOf,
+  type SettingName,
+  type ValuesOf,
+  type VariableName,
+  type Yields,
+} from './settings.ts';
 
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables whose values are secrets, or may hold one. */
-const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS|REDIS_URL/;
+/** Variables, whether settings or not, whose values are secrets or may hold one. */
+const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS/;
 
 /** Of a secret that we choose ourselves: as many characters as 24 random bytes make in base64. */
 export const MIN_SECRET_CHARACTERS = 32;
@@ -29,54 +40,59 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads variables one by one and collects what is wrong with them, so that all of it is told at once.
- * A reader of a bad variable returns its fallback: the value is never used. A message quotes what was read
- * where that is no secret.
+ * Reads settings one by one, each as the table of settings has it, and collects what is wrong with them, so that all
+ * of it is told at once. A reader of a bad setting returns what holds where none is set: the value is never used.
+ * A message quotes what was read where that is no secret.
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
   readonly #problems: string[] = [];
-  readonly #names = new Set<string>();
+  /** Variables that a setting names. */
+  readonly #named = new Set<string>();
 
   constructor(environment: Environment) {
     this.#environment = environment;
   }
 
-  /** Of every variable that was read. */
-  get names(): ReadonlySet<string> {
-    return this.#names;
+  /** Whether a setting has a value of its own. */
+  isSet(name: VariableName): boolean {
+    return this.#valueOf(name) !== undefined;
   }
 
-  text(name: string): string | undefined;
-  text(name: string, fallback: string): string;
-  text(name: string, fallback?: string): string | undefined {
-    this.#names.add(name);
-    const value = this.#environment[name];
-    return value === undefined || value === '' ? fallback : value;
+  /** As it stands there, or the default. */
+  text<Name extends NamesOf<'text' | 'file' | 'json'>>(name: Name): Yields<Name, string>;
+  text(name: SettingName): string | undefined {
+    return this.#valueOf(name) ?? defaultText(name);
   }
 
-  required(name: string, why: string): string {
-    const value = this.text(name);
+  required(name: NamesOf<'text' | 'file' | 'url'>, why: string): string {
+    const value = this.#valueOf(name);
     if (value === undefined) this.problem(name, `is missing: ${why}`);
     return value ?? '';
   }
 
-  oneOf<T extends string>(name: string, allowed: readonly [T, ...T[]]): T {
-    const value = this.text(name, allowed[0]);
-    const found = allowed.find((one) => one === value);
-    if (found === undefined) this.unfit(name, `must be one of ${allowed.join(', ')}`);
-    return found ?? allowed[0];
+  oneOf<Name extends NamesOf<'oneOf'>>(name: Name): ValuesOf<Name> {
+    const { values }: { readonly values: readonly ValuesOf<Name>[] } = SETTINGS[name];
+    const value = this.#valueOf(name) ?? values[0];
+    const found = values.find((one) => one === value);
+    if (found === undefined) this.unfit(name, `must be one of ${values.join(', ')}`);
+    return found ?? SETTINGS[name].values[0];
   }
 
-  boolean(name: string, fallback: boolean): boolean {
-    const value = this.text(name, String(fallback));
+  boolean(name: NamesOf<'boolean'>): boolean {
+    const value = this.#valueOf(name) ?? String(SETTINGS[name].default);
     if (value !== 'true' && value !== 'false') this.unfit(name, 'must be true or false');
     return value === 'true';
   }
 
   /** A whole number in decimal digits. */
-  integer(name: string, fallback: number, { min, max }: { min: number; max: number }): number {
-    const text = this.text(name, String(fallback));
+  integer<Name extends NamesOf<'integer'>>(name: Name): Yields<Name, number>;
+  integer(name: NamesOf<'integer'>): number | undefined {
+    const setting = SETTINGS[name];
+    const { min, max } = setting;
+    const fallback = 'default' in setting ? setting.default : undefined;
+    const text = this.#valueOf(name);
+    if (text === undefined) return fallback;
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
     this.unfit(name, `must be a whole number from ${min} to ${max}`);
@@ -87,8 +103,8 @@ export class EnvironmentReader {
    * An https address without credentials, query and fragment; a slash at its end is dropped. On loopback
    * it may be http, since the traffic does not leave the machine.
    */
-  url(name: string): string | undefined {
-    const text = this.text(name);
+  url(name: NamesOf<'url'>): string | undefined {
+    const text = this.#valueOf(name);
     if (text === undefined) return undefined;
     const problem = addressProblem(text);
     if (problem === undefined) return withoutLastSlash(text);
@@ -98,47 +114,52 @@ export class EnvironmentReader {
   }
 
   /** Texts with commas between; none of them is empty. */
-  list(name: string, fallback = ''): readonly string[] {
-    return this.text(name, fallback)
+  list(name: NamesOf<'list'>): readonly string[] {
+    const value = this.#valueOf(name);
+    if (value === undefined) return SETTINGS[name].default;
+    return value
       .split(',')
       .map((one) => one.trim())
       .filter((one) => one !== '');
   }
 
   /** What the variable holds, or the file that `<name>_FILE` names, without the line break at its end. */
-  secret(name: string): string | undefined {
-    const fileName = `${name}_FILE`;
-    const value = this.text(name);
-    if (this.text(fileName) === undefined) return value;
+  secret<Name extends NamesOf<'secret'>>(name: Name): Yields<Name, string>;
+  secret(name: NamesOf<'secret'>): string | undefined {
+    const fileName = `${name}_FILE` as const;
+    const value = this.#valueOf(name);
+    const path = this.#valueOf(fileName);
+    if (path === undefined) return value ?? defaultText(name);
     if (value !== undefined) this.problem(fileName, `is set as well as ${name}: set one of them`);
-    const text = this.file(fileName, '')?.replace(/\r?\n$/, '');
+    const text = this.#readFile(fileName, path)?.replace(/\r?\n$/, '');
     if (text === '') this.problem(fileName, 'names a file that is empty');
     return text;
   }
 
-  requiredSecret(name: string, why: string): string {
+  requiredSecret(name: NamesOf<'secret'>, why: string): string {
     const value = this.secret(name);
-    if (value === undefined && this.text(`${name}_FILE`) === undefined) {
+    if (value === undefined && !this.isSet(`${name}_FILE`)) {
       this.problem(name, `is missing: ${why}, here or in the file that ${name}_FILE names`);
     }
     return value ?? '';
   }
 
-  /** The text of the file that the variable names. */
-  file(name: string, why: string): string | undefined {
+  /** The text of the file that the setting names. */
+  file(name: NamesOf<'file'>, why: string): string | undefined {
     const path = this.required(name, why);
-    if (path === '') return undefined;
-    try {
-      return readFileSync(path, 'utf8');
-    } catch {
-      this.problem(name, 'names a file that cannot be read');
-      return undefined;
-    }
+    return path === '' ? undefined : this.#readFile(name, path);
+  }
+
+  /** A variable that is no setting, but whose name a setting gives. */
+  namedVariable(name: string): string | undefined {
+    this.#named.add(name);
+    return this.#valueOf(name);
   }
 
   /** Finds variables that look like a setting but are not. Call it when every setting has been read. */
   findTypos(): void {
-    for (const { name, meant } of findTypos(Object.keys(this.#environment), this.#names)) {
+    const variables = Object.keys(this.#environment).filter((name) => !this.#named.has(name));
+    for (const { name, meant } of findTypos(variables, VARIABLE_NAMES)) {
       const hint = meant === undefined ? '' : `. Did you mean ${meant}?`;
       this.problem(name, `is not a known setting${hint}`);
     }
@@ -160,12 +181,35 @@ export class EnvironmentReader {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems);
   }
 
+  #valueOf(name: string): string | undefined {
+    const value = this.#environment[name];
+    return value === '' ? undefined : value;
+  }
+
+  #readFile(name: VariableName, path: string): string | undefined {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      this.problem(name, 'names a file that cannot be read');
+      return undefined;
+    }
+  }
+
   #isQuotable(value: string): boolean {
     if (value === '' || value.length > MAX_QUOTED_CHARACTERS) return false;
     // User and password, or a key in a query.
     if (/[@?]/.test(value) || LOOKS_RANDOM.test(value)) return false;
     return Object.entries(this.#environment).every(
-      ([name, other]) => other !== value || !SECRET_NAMES.test(name),
+      ([name, other]) => other !== value || !isSecret(name),
     );
   }
+}
+
+function isSecret(name: string): boolean {
+  return SECRET_NAMES.test(name) || ALL_SETTINGS.get(name)?.kind === 'secret';
+}
+
+/** As a variable would have it. */
+function defaultText(name: SettingName): string | undefined {
+  return defaultOf(SETTINGS[name]);
 }

@@ -1,4 +1,3 @@
-import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { OPERATIONS, type Operation } from '../domain/question.ts';
 import { ENDPOINT_NAMES, type OperatorHeader } from '../http/wireSettings.ts';
 import {
@@ -43,70 +42,48 @@ export function readProfile(read: EnvironmentReader): OperatorProfile {
     prefixes: ['default'],
     others: [],
     price: readPrice(read),
-    keepFactsSeconds: readKeepFacts(read) ?? defaults.keepFactsSeconds[flow.flow],
+    keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS') ?? defaults.keepFactsSeconds[flow.flow],
     operations: readOperations(read),
     scopes: {
       ...scopes,
       operations: {
-        'retrieve-date': read.text(
-          'OPERATOR_SCOPE_RETRIEVE_DATE',
-          scopes.operations['retrieve-date'],
-        ),
-        check: read.text('OPERATOR_SCOPE_CHECK', scopes.operations.check),
+        'retrieve-date': read.text('OPERATOR_SCOPE_RETRIEVE_DATE'),
+        check: read.text('OPERATOR_SCOPE_CHECK'),
       },
     },
     tokens: defaults.tokens,
     phoneNumber: {
       ...phoneNumber,
-      send: read.oneOf('OPERATOR_SEND_PHONE_NUMBER', ['auto', 'always', 'never']),
+      send: read.oneOf('OPERATOR_SEND_PHONE_NUMBER'),
     },
-    maxAgeHours: read.integer('OPERATOR_MAX_AGE_HOURS', defaults.maxAgeHours, {
-      min: 1,
-      max: MAX_MAX_AGE_HOURS,
-    }),
-    dateMarginHours: read.integer('OPERATOR_DATE_MARGIN_HOURS', defaults.dateMarginHours, {
-      min: 0,
-      max: 2400,
-    }),
-    trustMonitoredPeriod: read.boolean(
-      'OPERATOR_TRUST_MONITORED_PERIOD',
-      defaults.trustMonitoredPeriod,
-    ),
+    maxAgeHours: read.integer('OPERATOR_MAX_AGE_HOURS'),
+    dateMarginHours: read.integer('OPERATOR_DATE_MARGIN_HOURS'),
+    trustMonitoredPeriod: read.boolean('OPERATOR_TRUST_MONITORED_PERIOD'),
     reading: defaults.reading,
-    retriesLookups: read.boolean('OPERATOR_RETRY_LOOKUPS', defaults.retriesLookups),
+    retriesLookups: read.boolean('OPERATOR_RETRY_LOOKUPS'),
     oneCallPerNumber: defaults.oneCallPerNumber,
     errors: defaults.errors,
     correlator: {
       ...correlator,
-      echo: read.oneOf('OPERATOR_CORRELATOR_ECHO', ['auto', 'always', 'never']),
+      echo: read.oneOf('OPERATOR_CORRELATOR_ECHO'),
     },
-    http2: read.oneOf('OPERATOR_HTTP2', ['auto', 'never']),
-    tokenMismatch: read.oneOf('OPERATOR_TOKEN_MISMATCH', ['accepted', 'refused']),
+    http2: read.oneOf('OPERATOR_HTTP2'),
+    tokenMismatch: read.oneOf('OPERATOR_TOKEN_MISMATCH'),
     headers: readHeaders(read),
     limits: {
       ...limits,
-      timeoutMs: read.integer('OPERATOR_TIMEOUT_MS', limits.timeoutMs, { min: 10, max: 120_000 }),
+      timeoutMs: read.integer('OPERATOR_TIMEOUT_MS'),
     },
   };
-}
-
-/** The one setting beside OPERATOR_… that is each operator's. */
-export const KEEP_FACTS = 'KEEP_FACTS_SECONDS';
-
-/** How long facts are kept, where that is set. */
-export function readKeepFacts(read: EnvironmentReader): number | undefined {
-  return read.text(KEEP_FACTS) === undefined
-    ? undefined
-    : read.integer(KEEP_FACTS, 0, { min: 0, max: 300 });
 }
 
 /** What the operator of the short form is called. */
 const ONLY_OPERATOR = 'operator';
 
 function readFlow(read: EnvironmentReader): FlowSettings {
-  const flow = read.oneOf('OPERATOR_FLOW', ['2-legged', '3-legged']);
-  const grantType = read.text('OPERATOR_CIBA_GRANT_TYPE', CIBA.grantType);
-  const firstPoll = read.oneOf('OPERATOR_CIBA_FIRST_POLL', ['at-once', 'after-interval']);
+  const flow = read.oneOf('OPERATOR_FLOW');
+  const grantType = read.text('OPERATOR_CIBA_GRANT_TYPE');
+  const firstPoll = read.oneOf('OPERATOR_CIBA_FIRST_POLL');
   return asksOwner(flow)
     ? { flow: '3-legged', grant: { ...CIBA, grantType, firstPoll } }
     : { flow: '2-legged', grant: CLIENT_CREDENTIALS };
@@ -122,22 +99,24 @@ const ACCESS_NAMES = [
   'OPERATOR_ASSERTION_ALG',
   'OPERATOR_ASSERTION_KID',
   'OPERATOR_ASSERTION_AUDIENCE',
-];
+] as const;
 
 /**
  * Reads where the operator is; `undefined` where nothing is set. A part of it set means that
  * an operator is intended: the simulator's inventions in its place would be wrong answers.
  */
 export function readAccess(read: EnvironmentReader, isNeeded: boolean): OperatorAccess | undefined {
-  const method = read.oneOf('OPERATOR_CLIENT_AUTH', ['basic', 'private_key_jwt', 'both']);
-  const signing = read.oneOf('OPERATOR_SIGNED_REQUEST', ['off', 'on', 'strict']);
-  const isSet = ACCESS_NAMES.filter((name) => read.text(name) !== undefined).length > 0;
+  const method = read.oneOf('OPERATOR_CLIENT_AUTH');
+  const signing = read.oneOf('OPERATOR_SIGNED_REQUEST');
+  const isSet = ACCESS_NAMES.some((name) => read.isSet(name));
   if (!isSet && !isNeeded) return undefined;
 
   const why = isSet
     ? 'an operator has two addresses'
     : 'with NODE_ENV=production there is no built-in simulator';
-  for (const name of ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']) read.required(name, why);
+  for (const name of ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL'] as const) {
+    read.required(name, why);
+  }
   return {
     ...addressesBelow(read.url('OPERATOR_AUTH_URL') ?? '', read.url('OPERATOR_SIM_SWAP_URL') ?? ''),
     clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
@@ -178,7 +157,7 @@ function readClientAuthentication(
 }
 
 function readAssertion(read: EnvironmentReader, why: string): AssertionSettings {
-  const alg = read.oneOf('OPERATOR_ASSERTION_ALG', ['ES256', 'PS256', 'RS256']);
+  const alg = read.oneOf('OPERATOR_ASSERTION_ALG');
   const kid = read.text('OPERATOR_ASSERTION_KID');
   const privateKeyPem = read.file('OPERATOR_ASSERTION_KEY_FILE', why) ?? '';
   if (privateKeyPem !== '' && !isPrivateKeyFor(alg, privateKeyPem)) {
@@ -198,10 +177,7 @@ function readAssertion(read: EnvironmentReader, why: string): AssertionSettings 
 }
 
 function readOperations(read: EnvironmentReader): ReadonlySet<Operation> {
-  const named = read
-    .text('OPERATOR_OPERATIONS', OPERATIONS.join())
-    .split(',')
-    .map((name) => name.trim());
+  const named = read.list('OPERATOR_OPERATIONS');
   const operations = OPERATIONS.filter((operation) => named.includes(operation));
   const areAllKnown = named.every((name) => OPERATIONS.some((operation) => operation === name));
   if (!areAllKnown || operations.length === 0) {
@@ -212,7 +188,7 @@ function readOperations(read: EnvironmentReader): ReadonlySet<Operation> {
 
 function readHeaders(read: EnvironmentReader): readonly OperatorHeader[] {
   const name = 'OPERATOR_HEADERS';
-  const headers = parseJson(read.text(name, '{}'));
+  const headers = parseJson(read.secret(name));
   if (!isHeaders(headers)) {
     read.problem(name, 'must be a JSON object whose members are header names and text values');
     return [];

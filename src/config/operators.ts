@@ -1,14 +1,9 @@
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Price } from '../domain/price.ts';
-import { EnvironmentReader } from './environment.ts';
-import {
-  KEEP_FACTS,
-  readAccess,
-  readKeepFacts,
-  readProfile,
-  type OperatorProfile,
-} from './operator.ts';
+import type { EnvironmentReader } from './environment.ts';
+import { readAccess, readProfile, type OperatorProfile } from './operator.ts';
 import { readPrice } from './price.ts';
+import { VARIABLE_NAMES } from './settings.ts';
 import {
   OPERATORS_FILE,
   readOperatorPrices,
@@ -26,9 +21,9 @@ export interface OperatorsConfig {
 
 /** Reads OPERATORS_FILE, or else the one operator of OPERATOR_…. */
 export function readOperators(read: EnvironmentReader, production: boolean): OperatorsConfig {
-  if (read.text(OPERATORS_FILE) !== undefined) {
+  if (read.isSet(OPERATORS_FILE)) {
     refuseShortForm(read);
-    return { ...readOperatorsFile(read, readKeepFacts(read)), simulator: undefined };
+    return { ...readOperatorsFile(read, read.integer('KEEP_FACTS_SECONDS')), simulator: undefined };
   }
   const access = readAccess(read, production);
   const profile = readProfile(read);
@@ -49,7 +44,7 @@ export interface OperatorPrices {
 
 /** Reads the prices of OPERATORS_FILE, or else the one of OPERATOR_PRICE_…. */
 export function readPrices(read: EnvironmentReader): OperatorPrices {
-  if (read.text(OPERATORS_FILE) === undefined) {
+  if (!read.isSet(OPERATORS_FILE)) {
     const price = readPrice(read);
     return { priceOf: () => price, currency: price?.currency };
   }
@@ -60,12 +55,8 @@ export function readPrices(read: EnvironmentReader): OperatorPrices {
 
 /** Beside the file it would be read by nothing. */
 function refuseShortForm(read: EnvironmentReader): void {
-  const shortForm = new EnvironmentReader({ OPERATOR_CLIENT_AUTH: 'both' });
-  readProfile(shortForm);
-  readAccess(shortForm, true);
-  readPrice(shortForm);
-  for (const name of shortForm.names) {
-    if (name !== KEEP_FACTS && read.text(name) !== undefined) {
+  for (const name of VARIABLE_NAMES) {
+    if (name.startsWith('OPERATOR_') && read.isSet(name)) {
       read.problem(name, `is for one operator, and ${OPERATORS_FILE} is set: say it in that file`);
     }
   }

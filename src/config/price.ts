@@ -1,6 +1,8 @@
 import { parseAmount, type Micros, type Price } from '../domain/price.ts';
 import type { EnvironmentReader } from './environment.ts';
 
+type PriceName = 'OPERATOR_PRICE_RETRIEVE_DATE' | 'OPERATOR_PRICE_CHECK';
+
 /** Reads what the operator bills for its lookups; `undefined` where no price is set. */
 export function readPrice(read: EnvironmentReader): Price | undefined {
   const retrieveDate = readAmount(read, 'OPERATOR_PRICE_RETRIEVE_DATE');
@@ -21,7 +23,7 @@ export function readPrice(read: EnvironmentReader): Price | undefined {
   };
 }
 
-function readAmount(read: EnvironmentReader, name: string): Micros | undefined {
+function readAmount(read: EnvironmentReader, name: PriceName): Micros | undefined {
   const text = read.text(name);
   if (text === undefined) return undefined;
   const amount = parseAmount(text);

@@ -2,9 +2,11 @@ import type { CallerQuotas, QuotaSettings } from '../caller/quotas/quotas.ts';
 import { hasDuplicateMember } from '../http/duplicateMembers.ts';
 import { FOR_KNOWN_CALLERS } from './callers.ts';
 import type { EnvironmentReader } from './environment.ts';
+import { SETTINGS } from './settings.ts';
 
 const CLIENTS_NAME = 'QUOTA_CLIENTS';
-const BOUNDS = { min: 1, max: 999_999_999 };
+/** Of all clients' quotas. */
+const BOUNDS = SETTINGS.QUOTA_NUMBERS_PER_HOUR;
 
 /** What may be set for a client, in the order in which messages name it. */
 const CALLER_QUOTAS = ['numbersPerHour', 'lookupsPerHour', 'promptsPerHour'] as const;
@@ -14,16 +16,16 @@ export function readQuotas(read: EnvironmentReader, areCallersKnown: boolean): Q
   const clients = readClients(read);
   if (clients.size > 0 && !areCallersKnown) read.problem(CLIENTS_NAME, FOR_KNOWN_CALLERS);
   return {
-    numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR', 10_000, BOUNDS),
-    lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR', 50_000, BOUNDS),
-    promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR', 10, BOUNDS),
-    promptsPerHourAllCallers: read.integer('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS', 20, BOUNDS),
+    numbersPerHour: read.integer('QUOTA_NUMBERS_PER_HOUR'),
+    lookupsPerHour: read.integer('QUOTA_LOOKUPS_PER_HOUR'),
+    promptsPerHour: read.integer('QUOTA_PROMPTS_PER_HOUR'),
+    promptsPerHourAllCallers: read.integer('QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS'),
     clients,
   };
 }
 
 function readClients(read: EnvironmentReader): ReadonlyMap<string, Partial<CallerQuotas>> {
-  const text = read.text(CLIENTS_NAME, '{}');
+  const text = read.text(CLIENTS_NAME);
   const clients = membersOf(parseJson(text));
   const members = clients?.map(([client, quotas]) => [client, membersOf(quotas)] as const) ?? [];
   if (clients === undefined || members.some(([, quotas]) => quotas === undefined)) {

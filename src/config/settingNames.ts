@@ -1,5 +1,7 @@
-/** An unknown variable that starts with one of these is a typo. */
-const OWN_PREFIXES = /^(?:OPERATORS?|CONSENT|JWT|ROUTER|QUOTA|BATCH|AUDIT|KEEP|METRICS)_/;
+/** First words of settings with which variables of other programs begin as well: REDIS_HOST, LOG_FORMAT. */
+const SHARED_WORDS: ReadonlySet<string> = new Set(
+  'ALLOWED DRAIN HOST LOG MAX NODE PORT PURPOSES REDIS REQUEST ROLE STATE TRUSTED'.split(' '),
+);
 
 /**
  * What Kubernetes sets in each pod for a Service that may be called `router` or `operator`
@@ -8,7 +10,7 @@ const OWN_PREFIXES = /^(?:OPERATORS?|CONSENT|JWT|ROUTER|QUOTA|BATCH|AUDIT|KEEP|M
 const SERVICE_LINK =
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
-/** A suggestion inside a prefix of ours differs by no more letters. */
+/** A suggestion behind a word of ours differs by no more letters. */
 const MAX_LETTERS = 3;
 
 /** A variable that was not read although it looks like a setting. */
@@ -19,19 +21,24 @@ export interface UnknownName {
 }
 
 /**
- * Finds typos among the names of variables: unknown ones with a prefix of ours, and those that are one letter
- * away from a setting. Pure.
+ * Finds typos among the names of variables: unknown ones that begin with a word of ours, and those that are
+ * one letter away from a setting. Pure.
  */
 export function findTypos(names: Iterable<string>, settings: ReadonlySet<string>): UnknownName[] {
+  const ownWords = new Set([...settings].map(firstWord).filter((word) => !SHARED_WORDS.has(word)));
   return [...names]
     .filter((name) => !settings.has(name) && !SERVICE_LINK.test(name))
     .flatMap((name) => {
       const nearest = nearestName(name, settings);
       if (nearest !== undefined && nearest.letters <= 1) return [{ name, meant: nearest.name }];
-      if (!OWN_PREFIXES.test(name)) return [];
+      if (!name.includes('_') || !ownWords.has(firstWord(name))) return [];
       const longer = [...settings].find((setting) => setting.startsWith(`${name}_`));
       return [{ name, meant: nearest?.name ?? longer }];
     });
+}
+
+function firstWord(name: string): string {
+  return name.split('_', 1).join('');
 }
 
 /** The one of some names that is the fewest letters away, three at most. Pure. */

@@ -12,8 +12,8 @@ const STATE_KEY_BYTES = 32;
 
 /** Reads REDIS_URL and STATE_KEY; `undefined` where there is no Redis. */
 export function readSharedState(read: EnvironmentReader): SharedState | undefined {
-  const redisUrl = read.text('REDIS_URL');
-  const key = read.text('STATE_KEY');
+  const redisUrl = read.secret('REDIS_URL');
+  const key = read.secret('STATE_KEY');
   const stateKey = key === undefined ? undefined : bytesOf(key);
   if (key !== undefined && stateKey?.length !== STATE_KEY_BYTES) {
     read.problem(
@@ -22,7 +22,7 @@ export function readSharedState(read: EnvironmentReader): SharedState | undefine
     );
   }
   if (redisUrl === undefined) return undefined;
-  read.required('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
+  read.requiredSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
   const problem = problemOf(URL.parse(redisUrl));
   if (problem !== undefined) read.problem('REDIS_URL', problem);
   return { redisUrl, stateKey: stateKey ?? new Uint8Array(STATE_KEY_BYTES) };

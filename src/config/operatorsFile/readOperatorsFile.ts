@@ -32,7 +32,7 @@ export function readOperatorsFile(
   read: EnvironmentReader,
   keepFactsSeconds: number | undefined,
 ): ReadOperators {
-  const secrets = new Secrets(read.text(OPERATORS_FILE, ''), read);
+  const secrets = new Secrets(read.text(OPERATORS_FILE) ?? '', read);
   const file = parseFile(read, (value) => secrets.problems(value));
   if (file === undefined) return NOTHING;
   const secretOf = (entry: SecretEntry): string => secrets.read(entry);

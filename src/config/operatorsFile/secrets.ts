@@ -23,7 +23,7 @@ export class Secrets {
       case 'file':
         return this.#fromFile(name);
       case 'variable':
-        return this.#environment.text(name, '');
+        return this.#environment.namedVariable(name) ?? '';
     }
   }
 

@@ -1,0 +1,197 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { defaultOf, type Audience, type Setting } from '../src/config/setting.ts';
+import { ALL_SETTINGS, variablesOf } from '../src/config/settings.ts';
+import { pretty, type MadeFile } from './madeFile.ts';
+
+const DOCS = fileURLToPath(new URL('../docs/settings.md', import.meta.url));
+const EXAMPLE = fileURLToPath(new URL('../.env.example', import.meta.url));
+
+/** Between these two stand the tables. */
+const TABLES = /(?<=<!-- settings -->\n)[^]*?(?=<!-- \/settings -->)/;
+
+/** How long a line of .env.example is. */
+const MAX_LINE_CHARACTERS = 110;
+
+interface Section {
+  readonly heading: string;
+  readonly introduction: string;
+}
+
+/** In the order in which people meet them. */
+const SECTIONS: Readonly<Record<Audience, Section>> = {
+  try: { heading: 'To try it', introduction: 'Where it listens, and what it is.' },
+  operator: {
+    heading: 'The operator',
+    introduction: 'Whom to ask, and how this operator departs from the others.',
+  },
+  callers: { heading: 'Callers', introduction: 'Who may ask, and for what.' },
+  consent: {
+    heading: 'Consent',
+    introduction:
+      'The 3-legged flow: how long to wait for the owner of a number, and how often to prompt.',
+  },
+  limits: { heading: 'Limits', introduction: 'How much may be asked, and how long it may take.' },
+  observe: { heading: 'Logs, metrics and audit', introduction: 'What can be read of its work.' },
+  share: { heading: 'Several replicas', introduction: 'What replicas know of each other.' },
+  web: {
+    heading: 'Browsers',
+    introduction: 'From which pages, and under which names, it is asked.',
+  },
+};
+
+/** Makes docs/settings.md, and .env.example with every default. */
+export async function makeSettingsFiles(): Promise<readonly MadeFile[]> {
+  const docs = readFileSync(DOCS, 'utf8').replace(TABLES, () => `\n${sectionsText()}\n`);
+  return [
+    { path: DOCS, text: await pretty(docs, DOCS) },
+    { path: EXAMPLE, text: exampleText() },
+  ];
+}
+
+type Named = readonly [name: string, setting: Setting];
+
+function eachSection<T>(make: (section: Section, settings: readonly Named[]) => T): readonly T[] {
+  return Object.entries(SECTIONS).map(([audience, section]) =>
+    make(
+      section,
+      [...ALL_SETTINGS].filter(([, setting]) => setting.audience === audience),
+    ),
+  );
+}
+
+function sectionsText(): string {
+  return eachSection(({ heading, introduction }, settings) =>
+    [`## ${heading}`, introduction, tableOf(settings), ...detailsOf(settings)].join('\n\n'),
+  ).join('\n\n');
+}
+
+function tableOf(settings: readonly Named[]): string {
+  const rows = settings.map(([name, setting]) => {
+    const names = variablesOf(name, setting).map(code).join(' or ');
+    const cells = [names, takes(setting), defaultCell(setting), setting.description];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return ['| name | takes | where not set | what it sets |', '| - | - | - | - |', ...rows].join(
+    '\n',
+  );
+}
+
+function detailsOf(settings: readonly Named[]): readonly string[] {
+  const details = settings.flatMap(([name, { detail }]) =>
+    detail === undefined ? [] : [`- ${code(name)}: ${detail}`],
+  );
+  return details.length === 0 ? [] : [details.join('\n')];
+}
+
+function defaultCell(setting: Setting): string {
+  const value = defaultOf(setting);
+  if (setting.whenUnset !== undefined) return setting.whenUnset;
+  return value === undefined || value === '' ? '' : code(value);
+}
+
+/** What may stand there, for a cell. */
+function takes(setting: Setting): string {
+  switch (setting.kind) {
+    case 'integer':
+      return [setting.min, 'to', setting.max, setting.unit ?? ''].join(' ').trim();
+    case 'boolean':
+      return '`true`, `false`';
+    case 'oneOf':
+      return setting.values.map(code).join(', ');
+    case 'list':
+      return 'a list';
+    case 'text':
+      return 'a text';
+    case 'url':
+      return 'an address';
+    case 'file':
+      return 'a file';
+    case 'json':
+      return 'JSON';
+    case 'secret':
+      return 'a secret';
+  }
+}
+
+function exampleText(): string {
+  const sections = eachSection(({ heading, introduction }, settings) =>
+    [
+      `## ${heading}: ${uncapitalised(introduction)}`,
+      ...settings.flatMap((named) => exampleLines(named)),
+    ].join('\n'),
+  );
+  const head =
+    '# Every setting with its default, as docs/settings.md explains them. Copy this to .env and change what you need;\n' +
+    '# left empty is not set. Made by npm run generate from src/config/settings.ts.';
+  return `${[head, ...sections].join('\n\n')}\n`;
+}
+
+function exampleLines([name, setting]: Named): readonly string[] {
+  const [variable = '', ...others] = variablesOf(name, setting);
+  return [
+    ...commentLines(commentOf(setting)),
+    `${variable}=${exampleValue(setting)}`,
+    ...others.flatMap((other) => ['# Or a file that holds it.', `${other}=`]),
+  ];
+}
+
+function commentOf(setting: Setting): string {
+  const { description, detail, whenUnset } = setting;
+  const fallback = whenUnset === undefined ? '' : `Where not set: ${whenUnset}.`;
+  return [description, detail, boundsOf(setting), fallback]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' ')
+    .replaceAll(/\[([^\]]*\.md)\]\([^)]*\)/g, 'docs/$1')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll('`', '');
+}
+
+function boundsOf(setting: Setting): string {
+  switch (setting.kind) {
+    case 'integer':
+      return `From ${takes(setting)}.`;
+    case 'boolean':
+    case 'oneOf':
+      return `One of ${takes(setting)}.`;
+    case 'list':
+    case 'text':
+    case 'url':
+    case 'file':
+    case 'json':
+    case 'secret':
+      return '';
+  }
+}
+
+function exampleValue(setting: Setting): string {
+  const isLeftEmpty = setting.kind === 'oneOf' && setting.isLeftEmpty === true;
+  return isLeftEmpty ? '' : (defaultOf(setting) ?? '');
+}
+
+/** A comment, broken between words. */
+function commentLines(text: string): readonly string[] {
+  const lines: string[] = [];
+  let line = '#';
+  for (const word of text.split(' ')) {
+    if (line.length + 1 + word.length > MAX_LINE_CHARACTERS) {
+      lines.push(line);
+      line = '#';
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line];
+}
+
+function uncapitalised(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  for (const { path, text } of await makeSettingsFiles()) writeFileSync(path, text);
+}

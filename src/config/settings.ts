@@ -1,0 +1,541 @@
+import { SIGNING_ALGORITHMS } from '../caller/tokenSettings.ts';
+import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
+import { OPERATIONS } from '../domain/question.ts';
+import { CIBA, OPERATOR_DEFAULTS } from '../operator/operatorDefaults.ts';
+import type { Setting } from './setting.ts';
+
+/*
+ * Every setting there is, in the order in which people read them. The reader of the environment, docs/settings.md,
+ * .env.example and what is said about a typo are all made of this one table; `npm run generate` writes the files.
+ * Rules between settings are code, beside the part that reads them.
+ */
+
+const PER_HOUR = { kind: 'integer', min: 1, max: 999_999_999 } as const;
+const DEFAULTS = OPERATOR_DEFAULTS;
+
+export const SETTINGS = {
+  HOST: {
+    audience: 'try',
+    kind: 'text',
+    default: '127.0.0.1',
+    description: 'The address to listen at.',
+    detail:
+      'Elsewhere than on loopback callers must be known: `JWT_JWKS_URL`, `JWT_ISSUER`, `JWT_AUDIENCE`, `AUDIT_KEY` and, for a subgraph, `ROUTER_SECRET` are needed.',
+  },
+  PORT: {
+    audience: 'try',
+    kind: 'integer',
+    min: 0,
+    max: 65_535,
+    default: 4000,
+    description: 'The port to listen at; 0 is any port that is free.',
+  },
+  ROLE: {
+    audience: 'try',
+    kind: 'oneOf',
+    values: ['bff', 'subgraph'],
+    description: 'The root fields phoneNumber and phoneNumbers, or the entity for a router.',
+  },
+  NODE_ENV: {
+    audience: 'try',
+    kind: 'text',
+    description: '`production`: no built-in simulator and no introspection.',
+    detail: 'With `production` callers must be known on loopback as well.',
+  },
+
+  OPERATORS_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    description: 'A file that names several operators, each with all of its settings.',
+    detail:
+      'Its members are in [operators.md](operators.md). All of `OPERATOR_…` must be left empty beside it.',
+  },
+  OPERATOR_AUTH_URL: {
+    audience: 'operator',
+    kind: 'url',
+    whenUnset: 'the built-in simulator',
+    description: "The root of the operator's authorization server.",
+  },
+  OPERATOR_SIM_SWAP_URL: {
+    audience: 'operator',
+    kind: 'url',
+    whenUnset: 'the built-in simulator',
+    description: 'The root of its SIM swap API: `/retrieve-date` and `/check` lie below.',
+  },
+  OPERATOR_FLOW: {
+    audience: 'operator',
+    kind: 'oneOf',
+    values: ['2-legged', '3-legged'],
+    description: "3-legged is with the owner's consent; the operator says which at onboarding.",
+  },
+  OPERATOR_CLIENT_ID: {
+    audience: 'operator',
+    kind: 'text',
+    description: 'As whom the operator knows us.',
+  },
+  OPERATOR_CLIENT_SECRET: {
+    audience: 'operator',
+    kind: 'secret',
+    description: 'The client secret; `private_key_jwt` needs none.',
+  },
+  OPERATOR_CLIENT_AUTH: {
+    audience: 'operator',
+    kind: 'oneOf',
+    values: ['basic', 'private_key_jwt', 'both'],
+    description: 'How we show who we are to the authorization server.',
+  },
+  OPERATOR_ASSERTION_KEY_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    description: 'The private key in PEM, for `private_key_jwt`, `both` and signed requests.',
+  },
+  OPERATOR_ASSERTION_ALG: {
+    audience: 'operator',
+    kind: 'oneOf',
+    values: ['ES256', 'PS256', 'RS256'],
+    isLeftEmpty: true,
+    description: 'The algorithm to sign with.',
+  },
+  OPERATOR_ASSERTION_KID: {
+    audience: 'operator',
+    kind: 'text',
+    description: "The key's id, if the operator wants one.",
+  },
+  OPERATOR_ASSERTION_AUDIENCE: {
+    audience: 'operator',
+    kind: 'text',
+    description: 'For whom our assertions are: what the operator calls itself.',
+  },
+  OPERATOR_SIGNED_REQUEST: {
+    audience: 'operator',
+    kind: 'oneOf',
+    values: ['off', 'on', 'strict'],
+    description: 'The parameters of bc-authorize in a JWT signed with that key.',
+    detail:
+      'OpenID CIBA Core, section 7.1.1. With `on`, `scope` stands outside the JWT as well; with `strict` nothing does.',
+  },
+  OPERATOR_OPERATIONS: {
+    audience: 'operator',
+    kind: 'list',
+    default: OPERATIONS,
+    description: 'What the operator offers: `retrieve-date`, `check`, or both.',
+  },
+  OPERATOR_SCOPE_RETRIEVE_DATE: {
+    audience: 'operator',
+    kind: 'text',
+    default: DEFAULTS.scopes.operations['retrieve-date'],
+    description: 'The scope of `retrieve-date`.',
+  },
+  OPERATOR_SCOPE_CHECK: {
+    audience: 'operator',
+    kind: 'text',
+    default: DEFAULTS.scopes.operations.check,
+    description: 'The scope of `check`.',
+  },
+  OPERATOR_CIBA_GRANT_TYPE: {
+    audience: 'operator',
+    kind: 'text',
+    default: CIBA.grantType,
+    description: 'The grant type of a 3-legged token request.',
+    detail: 'Other operators take `urn:openid:params:grant-type:ciba`.',
+  },
+  OPERATOR_CIBA_FIRST_POLL: {
+    audience: 'operator',
+    kind: 'oneOf',
+    values: ['at-once', 'after-interval'],
+    description: 'When to poll first for a consent.',
+  },
+  OPERATOR_SEND_PHONE_NUMBER: {
+    audience: 'operator',
+    kind: 'oneOf',
+    values: ['auto', 'always', 'never'],
+    description: 'Whether a lookup names the number; `auto` does so in the 2-legged flow alone.',
+  },
+  OPERATOR_MAX_AGE_HOURS: {
+    audience: 'operator',
+    kind: 'integer',
+    min: 1,
+    max: MAX_MAX_AGE_HOURS,
+    unit: 'hours',
+    default: DEFAULTS.maxAgeHours,
+    description: "The largest window that the operator's `check` takes.",
+  },
+  OPERATOR_DATE_MARGIN_HOURS: {
+    audience: 'operator',
+    kind: 'integer',
+    min: 0,
+    max: 2400,
+    unit: 'hours',
+    default: DEFAULTS.dateMarginHours,
+    description: "How far the operator's dates may be off.",
+  },
+  OPERATOR_TRUST_MONITORED_PERIOD: {
+    audience: 'operator',
+    kind: 'boolean',
+    default: DEFAULTS.trustMonitoredPeriod,
+    description: 'Whether `monitoredPeriod` beside a withheld date says that no swap fell in it.',
+  },
+  OPERATOR_CORRELATOR_ECHO: {
+    audience: 'operator',
+    kind: 'oneOf',
+    values: ['auto', 'always', 'never'],
+    description: 'Whether the operator echoes `x-correlator`.',
+    detail:
+      '`auto` learns it, and `always` demands it. `never` is for a gateway that writes a correlator of its own: none is read, and each exchange takes a fresh connection.',
+  },
+  OPERATOR_HTTP2: {
+    audience: 'operator',
+    kind: 'oneOf',
+    values: ['auto', 'never'],
+    description: 'HTTP/2 where the operator takes it, or HTTP/1.1 always.',
+    detail:
+      'Over HTTP/2 a reply is known by its stream, without an echo ([decision 11](decisions/0011-http2-by-node-itself.md)).',
+  },
+  OPERATOR_TOKEN_MISMATCH: {
+    audience: 'operator',
+    kind: 'oneOf',
+    values: ['accepted', 'refused'],
+    description: 'What a lookup does with a token that was issued for another number.',
+    detail:
+      'Say `refused` where the operator is known to answer 401 or 403, and nothing else: connections to a token endpoint that echoes nothing are kept then.',
+  },
+  OPERATOR_RETRY_LOOKUPS: {
+    audience: 'operator',
+    kind: 'boolean',
+    default: DEFAULTS.retriesLookups,
+    description: 'Repeats a lookup whose outcome is unknown: it may be billed twice.',
+  },
+  OPERATOR_HEADERS: {
+    audience: 'operator',
+    kind: 'secret',
+    default: '{}',
+    description: 'Further headers for every request to the operator, as a JSON object.',
+  },
+  OPERATOR_PRICE_CHECK: {
+    audience: 'operator',
+    kind: 'text',
+    description: 'What the operator bills for a `check`, such as 0.0215, for `npm run usage`.',
+  },
+  OPERATOR_PRICE_RETRIEVE_DATE: {
+    audience: 'operator',
+    kind: 'text',
+    description: 'What it bills for a `retrieve-date`.',
+  },
+  OPERATOR_PRICE_CURRENCY: {
+    audience: 'operator',
+    kind: 'text',
+    description: 'The currency of both, such as EUR.',
+  },
+  OPERATOR_TIMEOUT_MS: {
+    audience: 'operator',
+    kind: 'integer',
+    min: 10,
+    max: 120_000,
+    unit: 'ms',
+    default: DEFAULTS.limits.timeoutMs,
+    description: 'The longest that one exchange with the operator takes.',
+  },
+
+  JWT_JWKS_URL: {
+    audience: 'callers',
+    kind: 'url',
+    whenUnset: 'callers are anonymous',
+    description: 'Where the issuer of access tokens publishes its keys.',
+    detail: 'What a token may ask is in [security.md](security.md).',
+  },
+  JWT_ISSUER: {
+    audience: 'callers',
+    kind: 'text',
+    description: 'The issuer whose access tokens are believed.',
+  },
+  JWT_AUDIENCE: {
+    audience: 'callers',
+    kind: 'text',
+    description: 'What the issuer calls this service.',
+  },
+  JWT_ALGORITHMS: {
+    audience: 'callers',
+    kind: 'list',
+    default: SIGNING_ALGORITHMS,
+    description: 'What the issuer signs with.',
+  },
+  BATCH_SCOPE: {
+    audience: 'callers',
+    kind: 'text',
+    whenUnset: 'no scope is asked',
+    description: 'The scope that an operation about several numbers takes: `sim-swap:batch`.',
+  },
+  ROUTER_SECRET: {
+    audience: 'callers',
+    kind: 'secret',
+    whenUnset: 'no proof is asked',
+    description: '`ROLE=subgraph`: what the router sends in `x-router-secret`.',
+    detail: 'It has 32 characters at least.',
+  },
+  ROUTER_SECRET_PREVIOUS: {
+    audience: 'callers',
+    kind: 'secret',
+    description: 'Counts as well, while the other takes its place.',
+    detail: 'A comma in `ROUTER_SECRET` does the same.',
+  },
+  PURPOSES: {
+    audience: 'callers',
+    kind: 'list',
+    default: ['fraud-prevention'],
+    description: 'What may be asked for, in the claim `purpose` or the header `x-purpose`.',
+    detail: 'The first is taken where neither says it.',
+  },
+  TRUSTED_DOCUMENTS: {
+    audience: 'callers',
+    kind: 'file',
+    whenUnset: 'any document is served',
+    description: '`ROLE=bff`: a manifest of the documents that are served, by id, and no others.',
+    detail: "A manifest of Apollo's, or of GraphQL Codegen's client preset.",
+  },
+
+  CONSENT_WAIT_MS: {
+    audience: 'consent',
+    kind: 'integer',
+    min: 0,
+    max: 300_000,
+    unit: 'ms',
+    default: 3000,
+    description: "How long a request waits for the owner's consent.",
+  },
+  CONSENT_MAX_WAIT_MS: {
+    audience: 'consent',
+    kind: 'integer',
+    min: 0,
+    max: 300_000,
+    unit: 'ms',
+    default: 30_000,
+    description: 'The longest that a request waits that asks for it, with `Prefer: wait=25`.',
+    detail: 'It never waits beyond `REQUEST_TIMEOUT_MS`.',
+  },
+  CONSENT_DOUBT_SECONDS: {
+    audience: 'consent',
+    kind: 'integer',
+    min: 1,
+    max: 86_400,
+    unit: 's',
+    default: 300,
+    description: 'How long no owner is prompted again after a prompt whose fate is unknown.',
+  },
+  CONSENT_DENIED_SECONDS: {
+    audience: 'consent',
+    kind: 'integer',
+    min: 0,
+    max: 86_400,
+    unit: 's',
+    default: 600,
+    description: 'How long a denial is remembered.',
+  },
+  CONSENT_FAILURE_SECONDS: {
+    audience: 'consent',
+    kind: 'integer',
+    min: 1,
+    max: 3600,
+    unit: 's',
+    default: 60,
+    description: 'How long a lookup that failed after consent is told, without a prompt.',
+    detail: "The operator's own time counts where it names one.",
+  },
+  CONSENT_RESULT_SECONDS: {
+    audience: 'consent',
+    kind: 'integer',
+    min: 10,
+    max: 3600,
+    unit: 's',
+    default: 60,
+    description: 'How long an answer that no request has heard is kept for its caller.',
+  },
+  KEEP_FACTS_SECONDS: {
+    audience: 'consent',
+    kind: 'integer',
+    min: 0,
+    max: 300,
+    unit: 's',
+    whenUnset: '60 in the 3-legged flow, else 0',
+    description: 'How long the same caller and purpose hear an answer again, without a lookup.',
+    detail: 'No `false` is older than that.',
+  },
+  QUOTA_PROMPTS_PER_HOUR: {
+    audience: 'consent',
+    ...PER_HOUR,
+    default: 10,
+    description: 'How often the owner of one number may be prompted in an hour, by one caller.',
+  },
+  QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: {
+    audience: 'consent',
+    ...PER_HOUR,
+    default: 20,
+    description: 'How often by all callers together.',
+  },
+
+  REQUEST_TIMEOUT_MS: {
+    audience: 'limits',
+    kind: 'integer',
+    min: 10,
+    max: 300_000,
+    unit: 'ms',
+    default: 10_000,
+    description: 'The longest that one GraphQL request takes, and its client to read the answer.',
+  },
+  DRAIN_GRACE_MS: {
+    audience: 'limits',
+    kind: 'integer',
+    min: 0,
+    max: 300_000,
+    unit: 'ms',
+    default: 0,
+    description: 'How long to go on serving after SIGTERM, while `/readyz` answers 503.',
+  },
+  MAX_NUMBERS_PER_OPERATION: {
+    audience: 'limits',
+    kind: 'integer',
+    min: 1,
+    max: 10_000,
+    default: 100,
+    description: 'How many numbers one operation may ask about; more is LOOKUP_LIMIT_EXCEEDED.',
+  },
+  MAX_QUESTIONS_PER_NUMBER: {
+    audience: 'limits',
+    kind: 'integer',
+    min: 1,
+    max: 1000,
+    default: 10,
+    description: 'How many questions about one number.',
+  },
+  MAX_REPLY_BYTES: {
+    audience: 'limits',
+    kind: 'integer',
+    min: 100_000,
+    max: 100_000_000,
+    unit: 'bytes',
+    default: 2_000_000,
+    description: 'How long the reply to one operation could be, errors included.',
+    detail:
+      'An operation whose reply could be longer is LOOKUP_LIMIT_EXCEEDED before anything is looked up.',
+  },
+  QUOTA_NUMBERS_PER_HOUR: {
+    audience: 'limits',
+    ...PER_HOUR,
+    default: 10_000,
+    description: 'How many numbers one caller may ask about in an hour; more is RATE_LIMITED.',
+  },
+  QUOTA_LOOKUPS_PER_HOUR: {
+    audience: 'limits',
+    ...PER_HOUR,
+    default: 50_000,
+    description: 'How many lookups one caller may cause in an hour, at each operator.',
+  },
+  QUOTA_CLIENTS: {
+    audience: 'limits',
+    kind: 'json',
+    default: '{}',
+    description: 'Quotas of clients by their ids, as a JSON object.',
+    detail:
+      'Such as `{"risk-desk":{"numbersPerHour":20000,"lookupsPerHour":100000}}`; `promptsPerHour` too.',
+  },
+
+  LOG_LEVEL: {
+    audience: 'observe',
+    kind: 'oneOf',
+    values: ['info', 'warn', 'error'],
+    description: 'The least that is logged; the audit log is written whatever this says.',
+  },
+  LOG_REQUESTS: {
+    audience: 'observe',
+    kind: 'boolean',
+    default: true,
+    description: 'Whether the log has a line for each request.',
+    detail:
+      'The line has its trusted document, codes, lookups and milliseconds, and its caller by a hash.',
+  },
+  METRICS_PORT: {
+    audience: 'observe',
+    kind: 'integer',
+    min: 0,
+    max: 65_535,
+    whenUnset: 'nothing is counted',
+    description: 'Where Prometheus scrapes `/metrics`: a port of its own, or `PORT` on loopback.',
+  },
+  AUDIT_KEY: {
+    audience: 'observe',
+    kind: 'secret',
+    whenUnset: 'nothing is audited',
+    description: 'The key under which the audit log names numbers.',
+    detail: 'It has 32 characters at least; earlier keys stand behind commas.',
+  },
+  AUDIT_LOG: {
+    audience: 'observe',
+    kind: 'file',
+    whenUnset: 'standard output',
+    description: 'The file that the audit log is appended to.',
+  },
+
+  REDIS_URL: {
+    audience: 'share',
+    kind: 'secret',
+    whenUnset: 'each process has its own consents',
+    description: 'A Redis that all replicas share, `redis://` or `rediss://`.',
+    detail: 'Consents outlive a restart there, and every replica sees them.',
+  },
+  STATE_KEY: {
+    audience: 'share',
+    kind: 'secret',
+    description: 'What lies in Redis is encrypted with these 32 bytes, in base64 or hex.',
+    detail: 'It is the same for all replicas; `openssl rand -base64 32` makes one.',
+  },
+
+  ALLOWED_HOSTS: {
+    audience: 'web',
+    kind: 'list',
+    default: [],
+    description: 'Host names under which requests may come where no token is needed.',
+    detail:
+      '`localhost` and loopback addresses always count. Where any name is listed, it is checked with a token too.',
+  },
+  ALLOWED_ORIGINS: {
+    audience: 'web',
+    kind: 'list',
+    default: [],
+    description: 'Origins whose pages may ask this service from a browser: `https://app.example`.',
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+type Settings = typeof SETTINGS;
+
+export type SettingName = keyof Settings;
+
+/** The names of the settings of some kinds. */
+export type NamesOf<Kind extends Setting['kind']> = {
+  [Name in SettingName]: Settings[Name]['kind'] extends Kind ? Name : never;
+}[SettingName];
+
+/** What a setting yields: `T`, and `undefined` only where it has no default. */
+export type Yields<Name extends SettingName, T> = Settings[Name] extends {
+  readonly default: unknown;
+}
+  ? T
+  : T | undefined;
+
+/** The values of a setting that is one of several. */
+export type ValuesOf<Name extends NamesOf<'oneOf'>> = Settings[Name]['values'][number];
+
+/** A variable that the program reads: the setting itself, or NAME_FILE for a secret. */
+export type VariableName = SettingName | `${NamesOf<'secret'>}_FILE`;
+
+/** The table for those that go through all of it. */
+export const ALL_SETTINGS: ReadonlyMap<string, Setting> = new Map(Object.entries(SETTINGS));
+
+/** The variables by which a setting may come: its own name, and NAME_FILE for a secret. Pure. */
+export function variablesOf(name: string, { kind }: Setting): readonly string[] {
+  return kind === 'secret' ? [name, `${name}_FILE`] : [name];
+}
+
+/** The name of every variable that the program reads. */
+export const VARIABLE_NAMES: ReadonlySet<VariableName> = new Set(
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries forgets the names
+  [...ALL_SETTINGS].flatMap(([name, setting]) => variablesOf(name, setting)) as VariableName[],
+);

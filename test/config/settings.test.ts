@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { makeSettingsFiles } from '../../scripts/settings.ts';
+import { readConfig } from '../../src/config.ts';
+import { ConfigError } from '../../src/config/environment.ts';
+import { MAX_DESCRIPTION_CHARACTERS } from '../../src/config/setting.ts';
+import { ALL_SETTINGS, VARIABLE_NAMES } from '../../src/config/settings.ts';
+
+/** The names of the variables that the program asks for. */
+function namesRead(): ReadonlySet<string> {
+  const names = new Set<string>();
+  const environment = new Proxy<Record<string, string>>(
+    {},
+    {
+      get: (_values, name) => {
+        names.add(String(name));
+        return name === 'OPERATOR_CLIENT_AUTH' ? 'both' : '';
+      },
+    },
+  );
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+  }
+  return names;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'settings-'));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function fileWith(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+describe('the table of settings', () => {
+  test('has every setting that is read, and no other', () => {
+    expect([...namesRead()].toSorted()).toEqual([...VARIABLE_NAMES].toSorted());
+  });
+
+  test.each([...ALL_SETTINGS])(
+    'says what %s sets, in one sentence that a cell holds',
+    (_, setting) => {
+      expect(setting.description).toMatch(/^[^.]*(?:\.[^ ][^.]*)*\.$/);
+      expect(setting.description.length).toBeLessThanOrEqual(MAX_DESCRIPTION_CHARACTERS);
+    },
+  );
+
+  test('has no setting of which one variable could be the file of another', () => {
+    const names = [...ALL_SETTINGS.keys()];
+    const doubles = [...VARIABLE_NAMES].filter((name) => !names.includes(name));
+
+    expect(doubles.every((name) => name.endsWith('_FILE'))).toBe(true);
+    expect(VARIABLE_NAMES.size).toBe(names.length + doubles.length);
+  });
+});
+
+test('every secret may lie in a file', () => {
+  const stateKey = Buffer.alloc(32, 7);
+  const config = readConfig({
+    REDIS_URL_FILE: fileWith('redis-url', 'redis://user:s3cret@127.0.0.1:6379\n'),
+    STATE_KEY_FILE: fileWith('state-key', `${stateKey.toString('base64')}\n`),
+    OPERATOR_HEADERS_FILE: fileWith('headers', '{ "x-api-key": "s3cret" }\n'),
+  });
+
+  expect(config.sharedState?.redisUrl).toBe('redis://user:s3cret@127.0.0.1:6379');
+  expect(Buffer.from(config.sharedState?.stateKey ?? [])).toEqual(stateKey);
+  expect(config.simulator?.headers).toMatchObject([
+    { name: 'x-api-key', value: { kind: 'fixed', text: 's3cret' } },
+  ]);
+});
+
+test('docs/settings.md and .env.example are those of the table', async () => {
+  for (const { path, text } of await makeSettingsFiles()) {
+    expect(readFileSync(path, 'utf8'), `npm run generate writes ${path}`).toBe(text);
+  }
+});
+
+test('no cell of docs/settings.md is wider than a screen', () => {
+  const docs = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+  const cells = docs
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .flatMap((line) => line.split('|').map((cell) => cell.trim()));
+
+  expect(cells.length).toBeGreaterThan(0);
+  expect(cells.filter((cell) => cell.length > 100)).toEqual([]);
+});
