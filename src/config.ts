@@ -12,7 +12,9 @@ import {
   type OperatorPrices,
   type OperatorsConfig,
 } from './config/operators.ts';
+import type { FileProblem } from './config/operatorsFile/document.ts';
 import { OPERATORS_FILE } from './config/operatorsFile/readOperatorsFile.ts';
+import { Secrets } from './config/operatorsFile/secrets.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
@@ -128,6 +130,18 @@ export function readOperatorsConfig(environment: Environment = process.env): Ope
   const { operators, directory } = readOperators(read, false);
   read.finish();
   return { operators, directory };
+}
+
+/**
+ * What is wrong with the secrets that a file of operators points to, by the file's own folder and the variables of this
+ * process. A value may be anything.
+ */
+export function secretProblemsBy(
+  file: string,
+  environment: Environment = process.env,
+): (value: unknown) => Iterable<FileProblem> {
+  const secrets = new Secrets(file, new EnvironmentReader(environment));
+  return (value) => secrets.problems(value);
 }
 
 /** The file of operators, where one is named. */

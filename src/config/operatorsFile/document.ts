@@ -71,6 +71,17 @@ export function valueAt(value: unknown, path: Path): unknown {
   return found;
 }
 
+/** `operators[0].client.secret`. Pure. */
+export function pathText(path: Path): string {
+  return path
+    .map((part) => {
+      if (typeof part === 'number') return `[${part}]`;
+      return /^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
+    })
+    .join('')
+    .replace(/^\./, '');
+}
+
 function innermost(root: Node, path: Path): Node {
   for (let length = path.length; length > 0; length -= 1) {
     const node = findNodeAtLocation(root, path.slice(0, length));

@@ -3,7 +3,7 @@ import type { Price } from '../../domain/price.ts';
 import type { EnvironmentReader } from '../environment.ts';
 import { crossProblems } from './crossChecks.ts';
 import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
-import { readDocument, type FileProblem, type JsonDocument, type Path } from './document.ts';
+import { pathText, readDocument, type FileProblem, type JsonDocument } from './document.ts';
 import { Secrets } from './secrets.ts';
 import { directoryOf, priceOf, settingsOf } from './settings.ts';
 import { problemsOf } from './wording.ts';
@@ -82,15 +82,4 @@ function parseFile(
 function sentence({ path, what }: FileProblem, document: JsonDocument): string {
   if (path.length === 0) return what;
   return `(line ${document.lineOf(path)}): ${pathText(path)} ${what}`;
-}
-
-/** `operators[0].client.secret`. Pure. */
-function pathText(path: Path): string {
-  return path
-    .map((part) => {
-      if (typeof part === 'number') return `[${part}]`;
-      return /^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
-    })
-    .join('')
-    .replace(/^\./, '');
 }
