@@ -3,7 +3,8 @@ import type { CallerSettings } from './caller/callerSettings.ts';
 import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
-import { EnvironmentReader, type Environment } from './config/environment.ts';
+import type { Environment, EnvironmentReader } from './config/environment.ts';
+import { openSettings } from './config/openSettings.ts';
 import { isLoopback } from './http/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type OperatorsConfig,
 } from './config/operators.ts';
 import type { FileProblem } from './config/operatorsFile/document.ts';
-import { OPERATORS_FILE } from './config/operatorsFile/readOperatorsFile.ts';
+import { operatorsSource } from './config/operatorsFile/readOperatorsFile.ts';
 import { Secrets } from './config/operatorsFile/secrets.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
@@ -63,7 +64,7 @@ export interface Config extends OperatorsConfig {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readConfig(environment: Environment = process.env): Config {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const production = read.text('NODE_ENV') === 'production';
   const host = read.text('HOST');
   const role = read.oneOf('ROLE');
@@ -111,7 +112,7 @@ export function readConfig(environment: Environment = process.env): Config {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
@@ -126,7 +127,7 @@ export type OperatorsCheckConfig = Pick<OperatorsConfig, 'operators' | 'director
  * @throws {ConfigError} that lists every problem by name
  */
 export function readOperatorsConfig(environment: Environment = process.env): OperatorsCheckConfig {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const { operators, directory } = readOperators(read, false);
   read.finish();
   return { operators, directory };
@@ -140,13 +141,19 @@ export function secretProblemsBy(
   file: string,
   environment: Environment = process.env,
 ): (value: unknown) => Iterable<FileProblem> {
-  const secrets = new Secrets(file, new EnvironmentReader(environment));
+  const secrets = new Secrets(file, openSettings(environment));
   return (value) => secrets.problems(value);
 }
 
-/** The file of operators, where one is named. */
+/**
+ * The file that names the operators: OPERATORS_FILE, or SETTINGS_FILE where that does.
+ *
+ * @throws {ConfigError} where SETTINGS_FILE cannot be read
+ */
 export function readOperatorsFileName(environment: Environment = process.env): string | undefined {
-  return new EnvironmentReader(environment).text(OPERATORS_FILE);
+  const read = openSettings(environment);
+  const source = operatorsSource(read);
+  return source === undefined ? undefined : read.text(source);
 }
 
 /** What a report of usage needs. */
@@ -160,7 +167,7 @@ export interface UsageConfig extends OperatorPrices {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readUsageConfig(environment: Environment = process.env): UsageConfig {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const auditLog = read.text('AUDIT_LOG');
   const prices = readPrices(read);
   read.finish();

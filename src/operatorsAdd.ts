@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { settingsOf } from './auditArguments.ts';
 import { readOperatorsFileName, secretProblemsBy } from './config.ts';
 import { pathText, readDocument, valueAt, type Path } from './config/operatorsFile/document.ts';
 import { errorName } from './errors.ts';
@@ -126,7 +127,7 @@ function missingText(unanswered: readonly Unanswered[]): string {
 function filePath(words: readonly string[]): string {
   try {
     const { values } = parseArgs({ args: [...words], options: { file: { type: 'string' } } });
-    return resolve(values.file ?? readOperatorsFileName() ?? 'operators.jsonc');
+    return resolve(values.file ?? settingsOf(readOperatorsFileName) ?? 'operators.jsonc');
   } catch {
     return fail(ADD_USAGE);
   }
@@ -147,8 +148,10 @@ function parsed(path: string, text: string): unknown {
   if (problem !== undefined) {
     fail(`${path} ${pathText(problem.path)} ${problem.what}. Correct it first. ${NOTHING_WRITTEN}`);
   }
-  if (!Array.isArray(valueAt(value, ['operators']))) {
-    fail(`${path} is no file of operators: it has no list "operators". ${NOTHING_WRITTEN}`);
+  const operators = valueAt(value, ['operators']);
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isObject || (operators !== undefined && !Array.isArray(operators))) {
+    fail(`${path} is no file of operators, an object with a list "operators". ${NOTHING_WRITTEN}`);
   }
   return value;
 }

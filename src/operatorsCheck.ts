@@ -5,14 +5,16 @@ import { settingsOf } from './auditArguments.ts';
 import { readOperatorsConfig, type OperatorsCheckConfig } from './config.ts';
 import { byLongestPrefix } from './domain/numberPrefix.ts';
 import { parsePhoneNumber, type PhoneNumber } from './domain/phoneNumber.ts';
+import type { WatchFiles } from './fileWatch.ts';
 import type { NumberTrial } from './onboarding/check/askAbout.ts';
 import { checkOperator } from './onboarding/check/checkOperator.ts';
 import { areAllWell, type OperatorReport, type Verdict } from './onboarding/check/finding.ts';
 import { checkTable, type Paint } from './onboarding/check/table.ts';
-import { checkDirectory } from './onboarding/check/tryPlace.ts';
+import { checkDirectory } from './onboarding/check/checkDirectory.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { systemClock } from './systemClock.ts';
 import { fail } from './termination.ts';
+import { WatchedFiles } from './watchedFiles.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 
 export const CHECK_USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] [--json]
@@ -46,7 +48,9 @@ export async function checkOperators(words: readonly string[]): Promise<void> {
   }
   const chosen = operatorsNamed(config.operators, wanted.operator);
   const trial = await numberTrial(wanted, config, chosen);
-  const parts = { timeoutMs: wanted.timeoutMs, clock: systemClock };
+  const watchFiles: WatchFiles = (paths, onChange) =>
+    new WatchedFiles(paths, systemClock, onChange);
+  const parts = { timeoutMs: wanted.timeoutMs, clock: systemClock, watchFiles };
   const checks = chosen.map((settings) =>
     checkOperator({
       ...parts,

@@ -11,6 +11,7 @@ import { createEndpoint } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { frontPage } from './graphql/frontPage.ts';
 import { HttpServer } from './graphql/httpServer.ts';
+import type { WatchFiles } from './fileWatch.ts';
 import type { Log } from './log.ts';
 import { AUDIT_BUDGET_MS } from './lookups/admission.ts';
 import { observedAdmissions } from './lookups/observedAdmissions.ts';
@@ -20,6 +21,7 @@ import { Readiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import { createSimSwaps, type Judges } from './simSwaps.ts';
+import { WatchedFiles } from './watchedFiles.ts';
 import { openStores, type Stores } from './stores.ts';
 
 /** A process that serves. */
@@ -52,6 +54,7 @@ export interface ServerParts {
 /** Puts all parts together and serves. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { config, clock, log } = parts;
+  const watchFiles: WatchFiles = (paths, onChange) => new WatchedFiles(paths, clock, onChange);
   const stores = await openStores(parts);
   const { admissions, auditLog } = createAdmissions(config.audit, stores.quotas, parts);
   const observation = await openObservation(parts);
@@ -64,6 +67,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { consent, directory } = config;
   const simSwaps = createSimSwaps({
     ...parts,
+    watchFiles,
     operators,
     directory,
     consent,
@@ -73,7 +77,14 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
-  const { gate, keys, close: closeGate } = createGate(config.callers, parts);
+  const {
+    gate,
+    keys,
+    close: closeGate,
+  } = createGate(config.callers, {
+    ...parts,
+    watchFiles,
+  });
   const needs = needsOf(parts, { keys, redis: stores.redis, auditLog });
   const readiness = new Readiness({ needs, clock, log, random: Math.random });
   const explorer = explorerOf(parts);
@@ -148,7 +159,7 @@ function needsOf(
   const needs: Need[] = [];
   if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
   if (redis !== undefined && operators.some(({ flow }) => asksOwner(flow))) {
-    const ping = async (): Promise<void> => void (await redis.run('return 1', []));
+    const ping = async (): Promise<void> => void (await redis.run('return 1', ['sim-swap:ready']));
     needs.push({ name: 'REDIS_URL', probe: ping });
   }
   if (auditLog !== undefined) {

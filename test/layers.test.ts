@@ -7,11 +7,21 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
 /** Design §2: a request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
-  ['main.ts', 'auditSearch.ts', 'usageReport.ts', 'requireNode24.js', 'endWithParent.js'],
+  [
+    'main.ts',
+    'auditSearch.ts',
+    'usageReport.ts',
+    'operatorsCommand.ts',
+    'operatorsCheck.ts',
+    'operatorsAdd.ts',
+    'requireNode24.js',
+    'endWithParent.js',
+  ],
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
+  ['onboarding'],
   ['server.ts'],
-  ['readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
+  ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
   ['metrics'],
   ['config.ts', 'config'],
   ['graphql'],
@@ -29,7 +39,7 @@ const LAYERS = [
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
-  ['errors.ts', 'clock.ts', 'termination.ts'],
+  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'termination.ts'],
 ];
 
 /** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
@@ -45,6 +55,7 @@ const CORE = new Set([
   'domain',
   'errors.ts',
   'clock.ts',
+  'fileWatch.ts',
 ]);
 
 /** Decide and return data: no package, no socket, no file and no timer within their reach. */
@@ -56,6 +67,7 @@ const PURE = [
   /^tokens\/tokenResponses\.ts$/,
   /^tokens\/consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
+  /^onboarding\/check\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
 ];
 
 interface Import {
@@ -164,7 +176,7 @@ describe('the core', () => {
 
   it('imports no GraphQL server, no Redis client, no HTTP server, no file and no log', () => {
     const allowed =
-      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|tls|http2))$/;
+      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|stream|tls|http2))$/;
     expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
   });
 

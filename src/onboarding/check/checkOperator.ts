@@ -12,7 +12,7 @@ import {
 } from '../../tokens/authorizationSettings.ts';
 import { readDiscovery } from '../../tokens/discovery/discoveryDocument.ts';
 import { scopeOf } from '../../tokens/scope.ts';
-import { askAbout, type NumberTrial } from './askAbout.ts';
+import { askAbout, type AskedFindings, type NumberTrial } from './askAbout.ts';
 import { readClientReply } from './clientReply.ts';
 import { placeOf, placeText } from './connectionTrace.ts';
 import { STEPS, type Finding, type OperatorReport } from './finding.ts';
@@ -21,7 +21,10 @@ import { judgeEcho } from './judgeEcho.ts';
 import { judgeDiscovery, type DiscoveryProbe } from './judgeMetadata.ts';
 import { exchangeContext } from './singleExchange.ts';
 import { OperatorUnderCheck, type CheckParts } from './operatorUnderCheck.ts';
-import { tryPlace, type PlaceToTry, type Way } from './tryPlace.ts';
+import { openOwnFiles } from './ownFiles.ts';
+import { tryPlace, type PlaceToTry } from './tryPlace.ts';
+import type { Way } from './connection.ts';
+import type { ConnectionFiles } from '../../http/connections/connectionFiles.ts';
 import { withinTime } from './withinTime.ts';
 
 /** What to try of an operator beside its connections and credentials. */
@@ -35,32 +38,49 @@ export interface OperatorTrial extends CheckParts {
  * and no owner is prompted.
  */
 export async function checkOperator(trial: OperatorTrial): Promise<OperatorReport> {
+  const own = openOwnFiles(trial.settings, trial);
+  try {
+    const { findings, billedLookups } = await tryAll(trial, own.files);
+    return report(trial.settings, [...own.findings, ...findings], billedLookups);
+  } finally {
+    own.files.close();
+  }
+}
+
+async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<AskedFindings> {
   const { settings } = trial;
-  const located = await locate(trial);
+  const way = { http2: settings.http2, clock: trial.clock, timeoutMs: trial.timeoutMs, files };
+  const located = await locate(trial, way);
   const reached = await Promise.all(
-    placesOf(settings, located.addresses).map((place) => tryPlace(wayOf(trial), place)),
+    placesOf(settings, located.addresses).map((place) => tryPlace(way, place)),
   );
   const findings = [...located.findings, ...reached.flatMap((place) => place.findings)];
   const isReached = reached.every((place) => place.isReached);
   const { addresses } = located;
   if (!isReached || addresses === undefined) {
-    return report(settings, [...findings, ...notReached(trial)], 0);
+    return { findings: [...findings, ...notReached(trial)], billedLookups: 0 };
   }
-  const checked = new OperatorUnderCheck(trial, addresses);
+  const checked = new OperatorUnderCheck(trial, files, addresses);
   const client = await tryClient(checked, trial);
   const isKnown = client.every(
     ({ step, verdict }) => step !== 'credentials' || verdict !== 'failed',
   );
-  const asked =
-    trial.number === undefined || !isKnown
-      ? { findings: trial.number === undefined ? [] : [NOT_ASKED], billedLookups: 0 }
-      : await askAbout(checked, trial.number, trial);
+  const asked = await askIfKnown(checked, trial, isKnown);
   const echo = judgeEcho(checked.echoes, settings.correlator.echo);
-  return report(
-    settings,
-    [...findings, ...client, ...asked.findings, ...echo],
-    asked.billedLookups,
-  );
+  return {
+    findings: [...findings, ...client, ...asked.findings, ...echo],
+    billedLookups: asked.billedLookups,
+  };
+}
+
+async function askIfKnown(
+  checked: OperatorUnderCheck,
+  trial: OperatorTrial,
+  isKnown: boolean,
+): Promise<AskedFindings> {
+  if (trial.number === undefined) return { findings: [], billedLookups: 0 };
+  if (isKnown) return askAbout(checked, trial.number, trial);
+  return { findings: [NOT_ASKED], billedLookups: 0 };
 }
 
 const NOT_ASKED: Finding = {
@@ -97,22 +117,22 @@ interface Located {
   readonly findings: readonly Finding[];
 }
 
-async function locate(trial: OperatorTrial): Promise<Located> {
+async function locate(trial: OperatorTrial, way: Way): Promise<Located> {
   const { authorization } = trial.settings;
   switch (authorization.from) {
     case 'settings':
       return { addresses: authorization.addresses, findings: [] };
     case 'discovery':
-      return discover(trial, authorization);
+      return discover(trial, way, authorization);
   }
 }
 
-async function discover(trial: OperatorTrial, source: DiscoverySource): Promise<Located> {
+async function discover(trial: OperatorTrial, way: Way, source: DiscoverySource): Promise<Located> {
   const { settings } = trial;
-  const reached = await tryPlace(wayOf(trial), { url: source.documentUrl, endpoints: [] });
+  const reached = await tryPlace(way, { url: source.documentUrl, endpoints: [] });
   const at = placeText(placeOf(source.documentUrl));
   if (!reached.isReached) return { addresses: undefined, findings: reached.findings };
-  const probe = await readDocument(trial, source);
+  const probe = await readDocument(trial, way, source);
   const row = judgeDiscovery(at, probe, settings);
   const addresses = probe.kind === 'read' ? probe.addresses : undefined;
   return { addresses, findings: [...reached.findings, row] };
@@ -123,10 +143,11 @@ type ReadDocument =
   | Exclude<DiscoveryProbe, { kind: 'read' }>;
 
 async function readDocument(
-  { settings, timeoutMs }: OperatorTrial,
+  { settings }: OperatorTrial,
+  { files, clock, timeoutMs }: Way,
   source: DiscoverySource,
 ): Promise<ReadDocument> {
-  const published = new PublishedJson(source.documentUrl);
+  const published = new PublishedJson(source.documentUrl, files, clock);
   try {
     const metadata = await withinTime(published.fetch(), timeoutMs);
     const read = readDiscovery(metadata, source, neededEndpoints(settings));
@@ -150,10 +171,6 @@ function neededEndpoints({
   flow,
 }: OperatorSettings): readonly ('token' | 'backchannelAuthentication' | 'cibaToken')[] {
   return asksOwner(flow) ? ['backchannelAuthentication', 'cibaToken'] : ['token'];
-}
-
-function wayOf({ settings, clock, timeoutMs }: OperatorTrial): Way {
-  return { http2: settings.http2, clock, timeoutMs };
 }
 
 /** The places of all endpoints that the service would ask, each once. */

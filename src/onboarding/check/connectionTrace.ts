@@ -1,9 +1,5 @@
+import type { ConnectStage } from '../../http/connections/connectFailure.ts';
 import type { Protocol } from '../../http/connections/tlsConnector.ts';
-
-/** What a connection is made of, in turn. */
-export const STAGES = ['name', 'tcp', 'proxy', 'tls'] as const;
-
-export type Stage = (typeof STAGES)[number];
 
 /** Where a connection leads: the host and port of an address. */
 export interface Place {
@@ -25,11 +21,13 @@ export interface TlsFacts {
 /** How far a connection came. */
 export interface ConnectionTrace {
   readonly place: Place;
+  /** Through which it goes; it resolves the name. */
+  readonly proxy?: Place | undefined;
   /** How many addresses the name has. */
   readonly addresses: number;
   readonly tls?: TlsFacts;
-  /** Where it broke, by the code of Node or OpenSSL, or `timeout`; absent where it stood. */
-  readonly broke?: { readonly stage: Stage; readonly code: string };
+  /** Where it broke, by the code of Node, OpenSSL or undici; absent where it stood. */
+  readonly broke?: { readonly stage: ConnectStage; readonly code: string };
 }
 
 /** `api.operator.example:443`. Pure. */
@@ -48,3 +46,10 @@ export function placeOf(address: string): Place {
     isSecure,
   };
 }
+
+/** A code as a table has it. Pure. */
+export function codeText(code: string): string {
+  return TIMED_OUT.has(code) ? 'no answer in time' : code;
+}
+
+const TIMED_OUT: ReadonlySet<string> = new Set(['timeout', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);

@@ -1,8 +1,9 @@
 /** What is tried of an operator, in this order; each step needs those before it. */
 export const STEPS = [
+  'files',
+  'proxy',
   'name',
   'tcp',
-  'proxy',
   'tls',
   'http',
   'discovery',

@@ -2,6 +2,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { errorName } from '../../errors.ts';
+import { refusesCertificate, type ConnectStage } from '../../http/connections/connectFailure.ts';
 import { withinTime } from './withinTime.ts';
 
 /** What a server says by HTTP to a request that asks for nothing. */
@@ -12,10 +13,10 @@ export interface HttpFacts {
   readonly keepAlive: 'closed' | 'kept' | `kept for ${string} s`;
 }
 
-/** A reply, or the code of what kept it from coming. */
+/** A reply, or what kept it from coming. */
 export type HttpProbe =
   | { readonly kind: 'replied'; readonly facts: HttpFacts }
-  | { readonly kind: 'broke'; readonly code: string };
+  | { readonly kind: 'broke'; readonly stage: ConnectStage; readonly code: string };
 
 /**
  * Sends one GET without credentials over a connection, and ends it. GET is safe (RFC 9110 §9.2.1) and the
@@ -27,10 +28,15 @@ export async function probeHttp(socket: Socket, url: URL, timeoutMs: number): Pr
     const asked = isHttp2 ? getByHttp2(socket, url) : getByHttp1(socket, url);
     return { kind: 'replied', facts: await withinTime(asked, timeoutMs) };
   } catch (error) {
-    return { kind: 'broke', code: errorName(error) };
+    return { kind: 'broke', stage: stageOf(error), code: errorName(error) };
   } finally {
     socket.destroy();
   }
+}
+
+/** By TLS 1.3 a server refuses our certificate once the handshake is over for us. */
+function stageOf(error: unknown): ConnectStage {
+  return error instanceof Error && refusesCertificate(error) ? 'client-certificate' : 'connection';
 }
 
 function getByHttp1(socket: Socket, url: URL): Promise<HttpFacts> {

@@ -1,4 +1,5 @@
-import { adviceFor } from './connectionAdvice.ts';
+import { connectionAdvice } from './connectionAdvice.ts';
+import { codeText } from './connectionTrace.ts';
 import type { Finding } from './finding.ts';
 import type { HttpProbe } from './httpProbe.ts';
 
@@ -21,7 +22,11 @@ export function judgeHttp(at: string, probed: readonly ProbedEndpoint[]): Findin
   const row = { step: 'http', at, found } as const;
   const broken = probed.find(({ probe }) => probe.kind === 'broke');
   if (broken?.probe.kind === 'broke') {
-    return { ...row, verdict: 'failed', advice: adviceFor('tls', broken.probe.code) };
+    return {
+      ...row,
+      verdict: 'failed',
+      advice: connectionAdvice(broken.probe.stage, broken.probe.code),
+    };
   }
   const astray = probed.filter(
     ({ probe }) => probe.kind === 'replied' && isAstray(probe.facts.status),
@@ -40,7 +45,7 @@ function wordOf(probe: HttpProbe): string {
     case 'replied':
       return String(probe.facts.status);
     case 'broke':
-      return probe.code === 'timeout' ? 'no answer in time' : probe.code;
+      return codeText(probe.code);
   }
 }
 

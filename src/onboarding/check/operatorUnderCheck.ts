@@ -1,5 +1,7 @@
 import type { Clock } from '../../clock.ts';
+import type { WatchFiles } from '../../fileWatch.ts';
 import { AbortListeners } from '../../http/abortListeners.ts';
+import type { ConnectionFiles } from '../../http/connections/connectionFiles.ts';
 import type { Log } from '../../log.ts';
 import { ENDPOINT_LABELS } from '../../operator/operatorEndpoint.ts';
 import { Operator } from '../../operator/operator.ts';
@@ -16,6 +18,8 @@ export interface CheckParts {
   /** Of each step. */
   readonly timeoutMs: number;
   readonly clock: Clock;
+  /** Reads certificates, keys and proxy credentials. */
+  readonly watchFiles: WatchFiles;
 }
 
 /** An operator, put together of the service's own parts, whose every exchange is seen. */
@@ -31,10 +35,14 @@ export class OperatorUnderCheck {
     readonly check: SingleExchange;
   };
 
-  constructor({ settings, clock, timeoutMs }: CheckParts, addresses: AuthorizationAddresses) {
+  constructor(
+    { settings, clock, timeoutMs }: Omit<CheckParts, 'watchFiles'>,
+    files: ConnectionFiles,
+    addresses: AuthorizationAddresses,
+  ) {
     const limits = { ...settings.limits, timeoutMs };
     const bounded = { ...settings, limits };
-    const shared = { abortListeners: new AbortListeners(), clock, log: SILENT };
+    const shared = { abortListeners: new AbortListeners(), clock, log: SILENT, files };
     const at = (name: keyof OperatorUnderCheck['exchanges'], url: string): SingleExchange =>
       new SingleExchange(bounded, { name, url }, shared);
     const { lookupAddresses, clientId, clientAuthentication } = settings;
