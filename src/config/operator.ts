@@ -125,7 +125,7 @@ export function readAccess(read: EnvironmentReader, isNeeded: boolean): Operator
     ...addressesBelow(read.url('OPERATOR_AUTH_URL') ?? '', read.url('OPERATOR_SIM_SWAP_URL') ?? ''),
     clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
     ...readKeys(read, method, signing),
-    ...readConnection(read, 'OPERATOR'),
+    ...readConnection(read, 'OPERATOR', ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']),
   };
 }
 
