@@ -107,6 +107,10 @@ const WITH_KEY = new Set(['private_key_jwt', 'both', 'bearer_jwt']);
 const methodIn = (draft: Draft): string => textAt(draft, ['client', 'method']) ?? '';
 const hasDiscovery = (draft: Draft): boolean => draft['discovery'] !== undefined;
 const signs = (draft: Draft): boolean => WITH_KEY.has(methodIn(draft));
+const hasMember =
+  (...path: readonly string[]) =>
+  (draft: Draft): boolean =>
+    valueAt(draft, path) !== undefined;
 const offers =
   (operation: string) =>
   (draft: Draft): boolean => {
@@ -220,6 +224,43 @@ export const QUESTIONS: readonly Question[] = [
     id: 'client.assertion.audience',
     asks: 'Audience of assertions: what the operator calls its authorization server',
     isAsked: signs,
+  }),
+  question({
+    id: 'tls.certificate',
+    asks: 'File with our client certificate in PEM, where the operator demands one (mutual TLS)',
+    kind: 'file',
+    isOptional: true,
+  }),
+  question({
+    id: 'tls.key',
+    asks: 'File with the private key of that certificate, in PEM',
+    kind: 'file',
+    isAsked: hasMember('tls', 'certificate'),
+  }),
+  question({
+    id: 'tls.passphrase',
+    asks: 'File with what opens that key, where it is encrypted',
+    kind: 'file',
+    isOptional: true,
+    isAsked: hasMember('tls', 'key'),
+  }),
+  question({
+    id: 'tls.ca',
+    asks: 'File with the authorities that sign the operator’s certificate, where they are not public',
+    kind: 'file',
+    isOptional: true,
+  }),
+  question({
+    id: 'proxy.url',
+    asks: 'Egress proxy to connect through, such as http://proxy.example:3128',
+    isOptional: true,
+  }),
+  question({
+    id: 'proxy.credentials',
+    asks: 'File with user:password for the proxy',
+    kind: 'file',
+    isOptional: true,
+    isAsked: hasMember('proxy', 'url'),
   }),
   question({
     id: 'operations',
