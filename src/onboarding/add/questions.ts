@@ -106,7 +106,10 @@ const WITH_KEY = new Set(['private_key_jwt', 'both', 'bearer_jwt']);
 
 const methodIn = (draft: Draft): string => textAt(draft, ['client', 'method']) ?? '';
 const hasDiscovery = (draft: Draft): boolean => draft['discovery'] !== undefined;
-const signs = (draft: Draft): boolean => WITH_KEY.has(methodIn(draft));
+const signs = (draft: Draft): boolean =>
+  WITH_KEY.has(methodIn(draft)) ||
+  textAt(draft, ['grant', 'type']) === 'jwt-bearer' ||
+  /^(?:on|strict)$/.test(textAt(draft, ['client', 'signedRequest']) ?? '');
 const hasMember =
   (...path: readonly string[]) =>
   (draft: Draft): boolean =>
@@ -119,6 +122,28 @@ const offers =
   };
 
 const { scopes, maxAgeHours } = OPERATOR_DEFAULTS;
+
+/** What a profile says of another method is left out. */
+function clientMethod(): Question {
+  const asked = question({
+    id: 'client.method',
+    asks: 'How the client shows who it is',
+    choices: METHODS,
+    standard: 'basic',
+    isWritten: true,
+    isAsked: (draft) => methodIn(draft) !== 'headers',
+  });
+  return {
+    ...asked,
+    apply(draft, answer) {
+      const applied = asked.apply(draft, answer);
+      const secretless = WITH_SECRET.has(answer)
+        ? applied
+        : withoutMember(applied, ['client', 'secret']);
+      return signs(applied) ? secretless : withoutMember(secretless, ['client', 'assertion']);
+    },
+  };
+}
 
 /** What the entry starts from. */
 export function profileQuestion(names: readonly string[], standard: string): Question {
@@ -187,14 +212,7 @@ export const QUESTIONS: readonly Question[] = [
     asks: 'Address of the SIM swap API, with its version: https://…/sim-swap/v2',
   }),
   question({ id: 'client.id', asks: 'Client id' }),
-  question({
-    id: 'client.method',
-    asks: 'How the client shows who it is',
-    choices: METHODS,
-    standard: 'basic',
-    isWritten: true,
-    isAsked: (draft) => methodIn(draft) !== 'headers',
-  }),
+  clientMethod(),
   question({
     id: 'client.secret',
     asks: 'File that holds the client secret, from the folder of the operators’ file; never the secret itself',

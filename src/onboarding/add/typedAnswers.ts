@@ -13,7 +13,7 @@ export class TypedAnswers implements Answers {
   }
 
   async to(asked: AskedQuestion, problem?: string): Promise<string | undefined> {
-    const retry = problem === undefined ? '' : `  That ${problem}.\n`;
+    const retry = problem === undefined ? '' : `  Your answer ${problem}.\n`;
     try {
       return await this.#reader.question(`${retry}${promptFor(asked)}`, {
         signal: this.#closing.signal,
