@@ -70,7 +70,6 @@ interface Desk {
 function typedDesk(): Desk {
   const reader = createInterface({ input: process.stdin, output: process.stdout });
   const answers = new TypedAnswers(reader);
-  const leave = (): never => fail(`\n${NOTHING_WRITTEN}`);
   // It may be waiting for nothing else by then.
   reader.once('close', leave);
   return {
@@ -115,6 +114,10 @@ async function writtenDesk(): Promise<Desk> {
     },
     confirm: () => Promise.resolve(true),
   };
+}
+
+function leave(): never {
+  return fail(`\n${NOTHING_WRITTEN}`);
 }
 
 function missingText(unanswered: readonly Unanswered[]): string {

@@ -48,9 +48,7 @@ export async function checkOperators(words: readonly string[]): Promise<void> {
   }
   const chosen = operatorsNamed(config.operators, wanted.operator);
   const trial = await numberTrial(wanted, config, chosen);
-  const watchFiles: WatchFiles = (paths, onChange) =>
-    new WatchedFiles(paths, systemClock, onChange);
-  const parts = { timeoutMs: wanted.timeoutMs, clock: systemClock, watchFiles };
+  const parts = { timeoutMs: wanted.timeoutMs, clock: systemClock, watchFiles: WATCH };
   const checks = chosen.map((settings) =>
     checkOperator({
       ...parts,
@@ -118,6 +116,8 @@ function operatorsNamed(
     `No operator has this name. There are: ${operators.map((one) => one.name).join(', ')}.`,
   );
 }
+
+const WATCH: WatchFiles = (paths, onChange) => new WatchedFiles(paths, systemClock, onChange);
 
 interface ChosenTrial {
   readonly operator: OperatorSettings;
@@ -191,11 +191,17 @@ async function readLines(count: number): Promise<string[]> {
 async function confirmPrompt({ name }: OperatorSettings, number: PhoneNumber): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const reader = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C and Ctrl-D: nothing has been asked yet, and nothing will be.
+  reader.once('close', leave);
   const answer = await reader.question(
     `${name} will prompt the owner of the number that ends in ${number.slice(-2)}, once, and bill one lookup. Type yes to go on: `,
   );
-  reader.close();
+  reader.off('close', leave).close();
   return answer.trim().toLowerCase() === 'yes';
+}
+
+function leave(): never {
+  return fail('\nNobody was asked.');
 }
 
 function jsonOf(reports: readonly OperatorReport[]): string {

@@ -134,13 +134,6 @@ describe('operators -- add', () => {
     '',
   ].join('\n');
 
-  function folder(): string {
-    const made = mkdtempSync(join(tmpdir(), 'onboarding-'));
-    onTestFinished(() => rmSync(made, { recursive: true }));
-    writeFileSync(join(made, 'northern.secret'), 'of-the-operator\n');
-    return made;
-  }
-
   it('writes the entry from standard input, and says how to try it', async () => {
     const path = join(folder(), 'operators.jsonc');
     const { code, out } = await run(['add', '--file', path], {}, ANSWERS);
@@ -215,3 +208,10 @@ describe('operators -- add', () => {
     expect(existsSync(path)).toBe(false);
   });
 });
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'onboarding-'));
+  onTestFinished(() => rmSync(made, { recursive: true }));
+  writeFileSync(join(made, 'northern.secret'), 'of-the-operator\n');
+  return made;
+}

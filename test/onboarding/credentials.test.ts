@@ -86,7 +86,7 @@ describe('what the operator has against us has a red row that says what to do', 
 });
 
 /** What a token endpoint may reply, and what is made of it. */
-describe.each<readonly [string, Answer, string, RegExp | undefined]>([
+describe.each<readonly [string, Answer, string, RegExp]>([
   ['401 without a word', refusing(401, {}), 'failed', /proof/],
   ['400 invalid_client', refusing(400, { error: 'invalid_client' }), 'failed', /proof/],
   [
@@ -96,12 +96,12 @@ describe.each<readonly [string, Answer, string, RegExp | undefined]>([
     /enabled for this client/,
   ],
   ['403', refusing(403, {}), 'failed', /enabled for this client/],
-  ['400 unknown_user_id', refusing(400, { error: 'unknown_user_id' }), 'ok', undefined],
+  ['400 unknown_user_id', refusing(400, { error: 'unknown_user_id' }), 'ok', /^$/],
   [
     '404 of CAMARA',
     refusing(404, { status: 404, code: 'IDENTIFIER_NOT_FOUND', message: '' }),
     'ok',
-    undefined,
+    /^$/,
   ],
   ['400 invalid_request', refusing(400, { error: 'invalid_request' }), 'warning', /--number/],
   [
@@ -124,8 +124,7 @@ describe.each<readonly [string, Answer, string, RegExp | undefined]>([
     });
     const [row] = rowsOf(await check(settingsAt(operator.url)), 'credentials');
     expect(row?.verdict).toBe(verdict);
-    if (advice === undefined) expect(row?.advice).toBeUndefined();
-    else expect(row?.advice).toMatch(advice);
+    expect(row?.advice ?? '').toMatch(advice);
   });
 });
 
@@ -144,14 +143,14 @@ it('a scope that is left out of what was granted is told', async () => {
 });
 
 it('an operator that writes correlators of its own cannot be asked as it is set', async () => {
-  const answer: Answer = (received, response) =>
+  await using operator = await RecordingServer.start((received, response) =>
     answerJson(
       { ...received, correlator: 'its-own' },
       response,
       { access_token: 'issued', token_type: 'Bearer' },
       received.method === 'POST' ? 200 : 405,
-    );
-  await using operator = await RecordingServer.start(answer);
+    ),
+  );
   const report = await check(settingsAt(operator.url));
   expect(failed(report)).toEqual(['echo']);
   expect(rowsOf(report, 'echo')[0]?.advice).toContain('OPERATOR_CORRELATOR_ECHO=never');
@@ -160,11 +159,10 @@ it('an operator that writes correlators of its own cannot be asked as it is set'
 });
 
 it('a clock that is far off is told', async () => {
-  const answer: Answer = (received, response) => {
+  await using operator = await RecordingServer.start((received, response) => {
     response.setHeader('date', new Date(Date.now() + 3_600_000).toUTCString());
     answerJson(received, response, { access_token: 'issued', token_type: 'Bearer' });
-  };
-  await using operator = await RecordingServer.start(answer);
+  });
   expect(rowsOf(await check(settingsAt(operator.url)), 'clock')).toMatchObject([
     { verdict: 'warning', found: expect.stringMatching(/^the operator's clock is 3\d{3} s ahead/) },
   ]);

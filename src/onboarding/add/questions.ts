@@ -200,7 +200,7 @@ export const QUESTIONS: readonly Question[] = [
     id: 'discovery.issuer',
     asks: 'Issuer, where the authorization server has a discovery document; - where the papers have its address',
     isOptional: true,
-    isAsked: (draft) => draft['authUrl'] === undefined || isPlaceholder(String(draft['authUrl'])),
+    isAsked: (draft) => isPlaceholder(textAt(draft, ['authUrl']) ?? 'fill-in'),
   }),
   question({
     id: 'authUrl',

@@ -32,7 +32,7 @@ export class TypedAnswers implements Answers {
 /** `Client id [demo]: `. Pure. */
 export function promptFor({ asks, choices, standard, isOptional }: AskedQuestion): string {
   const listed = choices === undefined ? '' : ` (${choices.join(', ')})`;
-  const otherwise = isOptional ? `${standard ?? 'nothing'}` : standard;
+  const otherwise = isOptional ? (standard ?? 'nothing') : standard;
   const clears = isOptional && standard !== undefined ? `, ${NOTHING} for nothing` : '';
   return `${asks}${listed}${otherwise === undefined ? '' : ` [${otherwise}${clears}]`}: `;
 }

@@ -231,7 +231,7 @@ async function tryTokens(
 /** A poll for a request that was never made: it proves who we are, and reaches nobody. */
 async function tryPoll(
   checked: OperatorUnderCheck,
-  { clock, timeoutMs }: OperatorTrial,
+  { number, clock, timeoutMs }: OperatorTrial,
 ): Promise<readonly Finding[]> {
   const { settings, tokens, exchanges } = checked;
   const [operation = 'check'] = settings.operations;
@@ -240,8 +240,16 @@ async function tryPoll(
   await tokens.poll(`never-requested-${context.correlator.name}`, subject, context);
   const reply = readClientReply(exchanges.cibaToken.exchange, settings.errors, clock.nowMs());
   const at = ENDPOINT_LABELS.cibaToken;
-  return [judgeCredentials('poll', at, reply, settings), ...judgeClock(at, reply)];
+  const scopes = number === undefined ? [SCOPES_NEED_OWNER] : [];
+  return [judgeCredentials('poll', at, reply, settings), ...scopes, ...judgeClock(at, reply)];
 }
+
+const SCOPES_NEED_OWNER: Finding = {
+  step: 'scopes',
+  at: ENDPOINT_LABELS.backchannelAuthentication,
+  verdict: 'not tried',
+  found: 'judged once an owner is asked: use --number',
+};
 
 /** Ofcom reserves the range of this number for fiction: it will never be given to anybody. */
 const NUMBER_OF_NOBODY = fictional('+447700900000');
