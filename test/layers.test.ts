@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
-/** Design §2: a request walks down this list, and so do the imports. Names in one row are peers. */
+/** A request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
   [
     'main.ts',
@@ -20,7 +20,9 @@ const LAYERS = [
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
   ['onboarding'],
+  ['reloads.ts'],
   ['server.ts'],
+  ['serving.ts'],
   ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
   ['metrics'],
   ['config.ts', 'config'],
@@ -30,6 +32,7 @@ const LAYERS = [
   ['requestRecord.ts'],
   ['simSwaps.ts'],
   ['caller'],
+  ['generations.ts'],
   ['loaders'],
   ['lookups'],
   ['operator'],
@@ -39,12 +42,14 @@ const LAYERS = [
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
-  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'termination.ts'],
+  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'leases.ts', 'termination.ts'],
 ];
 
 /** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
 const CORE = new Set([
   'simSwaps.ts',
+  'generations.ts',
+  'leases.ts',
   'loaders',
   'lookups',
   'operator',
