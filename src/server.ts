@@ -193,7 +193,10 @@ function maxWaitMs({ config, operators }: ServerParts): number | undefined {
 }
 
 /** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */
-function stopLimitMs({ config, operators }: ServerParts): number {
+export function stopLimitMs({
+  config,
+  operators,
+}: Pick<ServerParts, 'config' | 'operators'>): number {
   const requestsMs = config.drainGraceMs + config.requestTimeoutMs + SLOWEST_BYTES_MS;
   const exchangeMs = Math.max(0, ...operators.map(({ limits }) => limits.timeoutMs));
   return requestsMs + 2 * exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS;

@@ -252,7 +252,7 @@ function* errorRules({ at }: Entry): Generator<FileProblem> {
 }
 
 function* headers({ at }: Entry): Generator<FileProblem> {
-  // Each name has one value: which of two counts is up to whoever reads them.
+  // Each name has one value: which of two counts is up to the receiver.
   const taken = new Map(Array.from(OWN_HEADERS, (name) => [name, OWN]));
   for (const [path, standard, use] of [
     [['correlator', 'header'], 'x-correlator', 'names the exchange'],
