@@ -10,9 +10,9 @@ export async function checkDirectory(
   { clock, timeoutMs, watchFiles }: Omit<CheckParts, 'settings'>,
 ): Promise<OperatorReport> {
   const { files, findings } = openOwnFiles(settings, { clock, watchFiles });
-  const way = { http2: 'auto', files, clock, timeoutMs } as const;
-  const tried = await tryPlace(way, { url: settings.url, endpoints: [] });
   files.close();
+  const way = { http2: 'auto', settings, watchFiles, clock, timeoutMs } as const;
+  const tried = await tryPlace(way, { url: settings.url, endpoints: [] });
   return {
     operator: 'number directory',
     findings: [...findings, ...tried.findings],

@@ -1,20 +1,22 @@
 import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, type Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
-import { ConnectFailure, type ConnectStage } from '../../http/connections/connectFailure.ts';
-import type { ConnectionFiles } from '../../http/connections/connectionFiles.ts';
+import type { WatchFiles } from '../../fileWatch.ts';
+import type { ConnectStage } from '../../http/connections/connectFailure.ts';
+import type { ConnectionSettings } from '../../http/connections/connectionSettings.ts';
 import type { Http2Setting } from '../../http/connections/httpVersion.ts';
-import { TlsConnector, type Protocol } from '../../http/connections/tlsConnector.ts';
-import { placeOf, type ConnectionTrace, type TlsFacts } from './connectionTrace.ts';
+import type { Protocol } from '../../http/connections/tlsConnector.ts';
+import { tryConnection, type ConnectionTrial } from '../../http/connections/tryConnection.ts';
+import { placeOf, type ConnectionTrace } from './connectionTrace.ts';
 import { withinTime } from './withinTime.ts';
 
 /** How to connect. */
 export interface Way {
   readonly http2: Http2Setting;
-  /** Certificates, authorities and proxy, as the settings have them. */
-  readonly files: ConnectionFiles;
+  /** Certificates, authorities and proxy. */
+  readonly settings: ConnectionSettings;
+  readonly watchFiles: WatchFiles;
   /** Of each step. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -33,27 +35,20 @@ export interface TracedConnection {
 export async function traceConnection(way: Way, address: string): Promise<TracedConnection> {
   const place = placeOf(address);
   // A proxy is for what leaves this machine, and that is TLS.
-  const proxyUrl = place.isSecure ? way.files.settings.proxy?.url : undefined;
+  const proxyUrl = place.isSecure ? way.settings.proxy?.url : undefined;
   const proxy = proxyUrl === undefined ? undefined : placeOf(proxyUrl);
   let addresses = 0;
   let stage: ConnectStage = 'name';
   try {
     if (proxy === undefined) addresses = await addressesOf(place.host, way.timeoutMs);
     const reached = { place, proxy, addresses };
-    if (place.isSecure) {
-      const socket = await secured(way, new URL(address));
-      return { trace: { ...reached, tls: tlsFacts(socket) }, socket };
-    }
+    if (place.isSecure) return traced(reached, await trySecured(way, address));
     stage = 'connection';
     const socket = connectTcp({ host: place.host, port: place.port });
     await opened(socket, way.timeoutMs);
     return { trace: reached, socket };
   } catch (error) {
-    const broke =
-      error instanceof ConnectFailure
-        ? { stage: error.stage, code: error.code }
-        : { stage, code: errorName(error) };
-    return { trace: { place, proxy, addresses, broke } };
+    return { trace: { place, proxy, addresses, broke: { stage, code: errorName(error) } } };
   }
 }
 
@@ -61,15 +56,30 @@ async function addressesOf(host: string, timeoutMs: number): Promise<number> {
   return (await withinTime(lookup(host, { all: true }), timeoutMs)).length;
 }
 
-/** Rejects with a {@link ConnectFailure}. */
-function secured({ files, http2, timeoutMs, clock }: Way, url: URL): Promise<TLSSocket> {
-  const connector = new TlsConnector({ url, files, timeoutMs, clock });
-  return new Promise((resolve, reject) => {
-    connector.connect(protocolsOf(http2), (connected) => {
-      if (connected instanceof ConnectFailure) reject(connected);
-      else resolve(connected);
-    });
+function trySecured(
+  { settings, http2, timeoutMs, clock, watchFiles }: Way,
+  address: string,
+): Promise<ConnectionTrial> {
+  return tryConnection(address, settings, {
+    protocols: protocolsOf(http2),
+    timeoutMs,
+    clock,
+    watchFiles,
   });
+}
+
+function traced(reached: ConnectionTrace, trial: ConnectionTrial): TracedConnection {
+  switch (trial.kind) {
+    case 'connected': {
+      const { socket, tlsVersion: version, protocol, serverCertificateEndsMs } = trial;
+      const tls = { version, protocol, validToMs: serverCertificateEndsMs };
+      return { trace: { ...reached, tls }, socket };
+    }
+    case 'failed': {
+      const { stage, code } = trial;
+      return { trace: { ...reached, broke: { stage, code } } };
+    }
+  }
 }
 
 /** By ALPN, the one that is preferred first. */
@@ -96,13 +106,4 @@ async function opened(socket: Socket, timeoutMs: number): Promise<void> {
     socket.destroy();
     throw error;
   }
-}
-
-function tlsFacts(socket: TLSSocket): TlsFacts {
-  const { alpnProtocol } = socket;
-  return {
-    version: socket.getProtocol() ?? 'TLS',
-    protocol: alpnProtocol === 'h2' || alpnProtocol === 'http/1.1' ? alpnProtocol : undefined,
-    validToMs: Date.parse(socket.getPeerCertificate().valid_to),
-  };
 }

@@ -12,8 +12,8 @@ export interface Place {
 export interface TlsFacts {
   /** Such as `TLSv1.3`. */
   readonly version: string;
-  /** Agreed on by ALPN; `undefined` where the server does not speak of it, which is HTTP/1.1. */
-  readonly protocol: Protocol | undefined;
+  /** Agreed on by ALPN. */
+  readonly protocol: Protocol;
   /** When the certificate ends, milliseconds since 1970. */
   readonly validToMs: number;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { WatchFiles } from '../../fileWatch.ts';
 import { AbortListeners } from '../../http/abortListeners.ts';
 import type { ConnectionFiles } from '../../http/connections/connectionFiles.ts';
-import type { Log } from '../../log.ts';
+import { Lull } from '../../http/connections/lull.ts';
 import { ENDPOINT_LABELS } from '../../operator/operatorEndpoint.ts';
 import { Operator } from '../../operator/operator.ts';
 import type { OperatorSettings } from '../../operator/operatorSettings.ts';
@@ -10,6 +10,7 @@ import { judgeCheck, judgeRetrieveDate } from '../../operator/responses.ts';
 import type { AuthorizationAddresses } from '../../tokens/authorizationSettings.ts';
 import { createClientAuthentication } from '../../tokens/clientAuthentication.ts';
 import { TokenManager } from '../../tokens/tokenManager.ts';
+import { SILENT } from './silent.ts';
 import { SingleExchange, type Echo } from './singleExchange.ts';
 
 /** What a check of one operator takes. */
@@ -42,7 +43,13 @@ export class OperatorUnderCheck {
   ) {
     const limits = { ...settings.limits, timeoutMs };
     const bounded = { ...settings, limits };
-    const shared = { abortListeners: new AbortListeners(), clock, log: SILENT, files };
+    const shared = {
+      abortListeners: new AbortListeners(),
+      lull: new Lull(),
+      clock,
+      log: SILENT,
+      files,
+    };
     const at = (name: keyof OperatorUnderCheck['exchanges'], url: string): SingleExchange =>
       new SingleExchange(bounded, { name, url }, shared);
     const { lookupAddresses, clientId, clientAuthentication } = settings;
@@ -73,10 +80,3 @@ export class OperatorUnderCheck {
       .flatMap(([label, echo]) => (echo === undefined ? [] : [[label, echo] as const]));
   }
 }
-
-/** What would be logged stands in the table. */
-const SILENT: Log = {
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};

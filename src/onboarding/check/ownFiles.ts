@@ -2,9 +2,9 @@ import type { Clock } from '../../clock.ts';
 import type { WatchFiles } from '../../fileWatch.ts';
 import { ConnectionFiles } from '../../http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../../http/connections/connectionSettings.ts';
-import type { Log } from '../../log.ts';
 import type { Finding } from './finding.ts';
 import { judgeFiles } from './judgeConnection.ts';
+import { SILENT } from './silent.ts';
 
 /** The files that connections are made with, and the row that tells of them; none where the settings name none. */
 export interface OwnFiles {
@@ -17,16 +17,8 @@ export function openOwnFiles(
   settings: ConnectionSettings,
   { clock, watchFiles }: { readonly clock: Clock; readonly watchFiles: WatchFiles },
 ): OwnFiles {
-  let flaw: string | undefined;
-  const log: Log = {
-    info: () => undefined,
-    warn: () => undefined,
-    error: (_message, details) => {
-      flaw = typeof details?.['flaw'] === 'string' ? details['flaw'] : undefined;
-    },
-  };
-  const files = new ConnectionFiles(settings, { clock, log, watchFiles });
+  const files = new ConnectionFiles(settings, { clock, log: SILENT, watchFiles });
   if (settings.tls === undefined && settings.proxy === undefined) return { files, findings: [] };
-  const trace = { flaw, certificateEndsMs: files.material?.validity?.untilMs };
+  const trace = { flaw: files.flaw, certificateEndsMs: files.material?.validity?.untilMs };
   return { files, findings: [judgeFiles(trace, clock.nowMs())] };
 }
