@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { startSimulator, type SimulatorSettings } from '../../src/simulator/simulator.ts';
 import { grant, WiredOperator } from '../wiredOperator.ts';
 import { check, failed, rowsOf, settingsAt, simulatorSettings, verdicts } from './checked.ts';
+import { PassingTime } from './passingTime.ts';
 
 async function simulator(settings: Partial<SimulatorSettings> = {}) {
   const started = await startSimulator({ port: 0, ...settings });
@@ -161,24 +161,6 @@ it('no row holds a number', async () => {
   });
   expect(JSON.stringify(report)).not.toMatch(/\d{6}/);
 });
-
-/** Time that passes when it is slept through, for the operator as well. */
-class PassingTime implements Clock {
-  #nowMs = Date.now();
-
-  nowMs(): number {
-    return this.#nowMs;
-  }
-
-  monotonicMs(): number {
-    return this.#nowMs;
-  }
-
-  sleep(ms: number): Promise<void> {
-    this.#nowMs += ms;
-    return Promise.resolve();
-  }
-}
 
 function number(text: string): PhoneNumber {
   const parsed = parsePhoneNumber(text);
