@@ -7,9 +7,19 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
 /** A request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
-  ['main.ts', 'auditSearch.ts', 'usageReport.ts', 'requireNode24.js', 'endWithParent.js'],
+  [
+    'main.ts',
+    'auditSearch.ts',
+    'usageReport.ts',
+    'operatorsCommand.ts',
+    'operatorsCheck.ts',
+    'operatorsAdd.ts',
+    'requireNode24.js',
+    'endWithParent.js',
+  ],
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
+  ['onboarding'],
   ['reloads.ts'],
   ['server.ts'],
   ['serving.ts'],
@@ -62,6 +72,7 @@ const PURE = [
   /^tokens\/tokenResponses\.ts$/,
   /^tokens\/consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
+  /^onboarding\/check\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
 ];
 
 interface Import {
