@@ -231,6 +231,22 @@ describe('through a proxy, with a certificate', () => {
     expect(operator.lookups).toHaveLength(1);
   });
 
+  it("the log says why the issuer's keys cannot be had", async () => {
+    await using operator = await WiredOperator.start();
+    await using proxy = await ConnectProxy.start({ manner: tunnelFor('another:word') });
+    await using service = await startService(operator.url, {
+      JWT_JWKS_URL: 'https://127.0.0.1:9/jwks',
+      JWT_ISSUER: ISSUER,
+      JWT_AUDIENCE: AUDIENCE,
+      JWT_JWKS_PROXY_URL: proxy.url,
+      JWT_JWKS_PROXY_CREDENTIALS: CREDENTIALS,
+    });
+    await vi.waitFor(() => {
+      const said = service.logged.filter((one) => one.startsWith('error'));
+      expect(said.join('\n')).toContain('proxy-tunnel: PROXY_STATUS_407');
+    });
+  });
+
   it('the number directory is asked, and the discovery document read', async () => {
     await using operator = await WiredOperator.start({}, TLS);
     await using directory = await publishing(() => ({ operator: 'found' }));
