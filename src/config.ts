@@ -14,6 +14,7 @@ import {
 } from './config/operators.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
+import { readTracing } from './config/tracing.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import {
@@ -23,6 +24,7 @@ import {
 } from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
+import type { TracingSettings } from './tracing/tracingSettings.ts';
 
 /** All settings of a process (design §6), read once. */
 export interface Config extends OperatorsConfig {
@@ -40,6 +42,8 @@ export interface Config extends OperatorsConfig {
   readonly requestTimeoutMs: number;
   /** Where Prometheus scrapes: a port of its own, or the port of the service on loopback; nothing is counted where absent. */
   readonly metricsPort: number | undefined;
+  /** Where traces go; there are none where absent. */
+  readonly tracing: TracingSettings | undefined;
   /** Whether there is a line of the log for each request. */
   readonly logsRequests: boolean;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
@@ -77,6 +81,7 @@ export function readConfig(environment: Environment = process.env): Config {
     ...readOperators(read, production),
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     metricsPort: readMetricsPort(read),
+    tracing: readTracing(read),
     logsRequests: read.boolean('LOG_REQUESTS'),
     drainGraceMs: read.integer('DRAIN_GRACE_MS'),
     consent: {

@@ -37,7 +37,14 @@ export function createLog(level: LogLevel = 'info'): Log {
  * Details that hold nothing of a caller's: settings, and what `createCorrelator` makes, which lets no number in. Their
  * digits stay: an address could not be read without, and a correlator not be looked for.
  */
-const OWN: ReadonlySet<string> = new Set(['correlator', 'sentAs', 'host', 'operator', 'operators']);
+const OWN: ReadonlySet<string> = new Set([
+  'correlator',
+  'sentAs',
+  'trace_id',
+  'host',
+  'operator',
+  'operators',
+]);
 
 function masked(details: LogDetails): LogDetails {
   return Object.fromEntries(

@@ -1,25 +1,25 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { auditHash } from './caller/audit/auditHash.ts';
 import type { RefusalReason } from './caller/gate.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import { allowsHost } from './config/allowedHosts.ts';
-import type { Identity } from './domain/asker.ts';
 import type { Reply } from './graphql/reply.ts';
-import type { Correlator } from './http/correlator.ts';
 import { isLoopback } from './http/loopback.ts';
-import type { Log, LogDetails } from './log.ts';
+import type { Log } from './log.ts';
 import type { AdmissionObserver } from './lookups/observedAdmissions.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { MetricsServer } from './metrics/metricsServer.ts';
+import { openTracing, tracedLog } from './openTracing.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
+import { requestLinesOf } from './requestLines.ts';
 import type { RequestReport } from './requestRecord.ts';
 import { endpointNames, type SimSwaps } from './simSwaps.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** What is looked in with. */
 export interface ObservationParts {
-  readonly config: Pick<Config, 'metricsPort' | 'listen' | 'allowedHosts' | 'audit'>;
+  readonly config: Pick<Config, 'metricsPort' | 'tracing' | 'listen' | 'allowedHosts' | 'audit'>;
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
@@ -29,6 +29,8 @@ export interface ObservationParts {
 
 /** Everything that tells those who run the service what it does. */
 export interface Observation {
+  /** The log handed in; where there are traces, its lines say to which they belong. */
+  readonly log: Log;
   readonly observers: readonly AdmissionObserver[];
   readonly onAnswered: (report: RequestReport) => void;
   readonly onRefused: (reason: RefusalReason) => void;
@@ -39,20 +41,65 @@ export interface Observation {
   readonly close: () => Promise<void>;
 }
 
-/** Counts, where Prometheus is to scrape, and writes a line for each request. Rejects when the port is taken. */
+/** How long closing may take: a collector of traces that hangs is waited for no longer. */
+export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
+
+/**
+ * Counts, where Prometheus is to scrape, records traces, where they have a collector, and writes a line for each
+ * request. Rejects when the port is taken.
+ */
 export async function openObservation(parts: ObservationParts): Promise<Observation> {
+  const metering = await openMetering(parts);
+  const { metrics } = metering;
+  const tracing = await tracingOf(parts, metrics);
+  const traced = (log: Log): Log => (tracing === undefined ? log : tracedLog(log, tracing));
+  const { requestLog, config } = parts;
+  const requestLines =
+    requestLog === undefined
+      ? undefined
+      : requestLinesOf(traced(requestLog), config.audit?.keys[0]);
+  return {
+    log: traced(parts.log),
+    observers: [metrics?.observer, requestLines?.observer].filter((one) => one !== undefined),
+    onAnswered(report) {
+      metrics?.requestAnswered(report);
+      requestLines?.write(report);
+    },
+    onRefused: (reason) => metrics?.callerRefused(reason),
+    watch: (simSwaps) => metrics?.watch(() => simSwaps.load()),
+    metrics: metering.onMainPort,
+    async close() {
+      await tracing?.close();
+      await metering.close();
+    },
+  };
+}
+
+function tracingOf(
+  { config, clock, log }: ObservationParts,
+  metrics: Metrics | undefined,
+): Promise<Tracing> | undefined {
+  if (config.tracing === undefined) return undefined;
+  return openTracing(config.tracing, {
+    clock,
+    log,
+    onSpans: (outcome, spans) => metrics?.spansEnded(outcome, spans),
+  });
+}
+
+/** The metrics, and where they are. */
+interface Metering {
+  /** Absent where nothing is counted. */
+  readonly metrics: Metrics | undefined;
+  readonly onMainPort: Observation['metrics'];
+  readonly close: () => Promise<void>;
+}
+
+async function openMetering(parts: ObservationParts): Promise<Metering> {
   const { config, operators, clock } = parts;
-  const requestLines = parts.requestLog === undefined ? undefined : requestLinesOf(parts);
   const { metricsPort, listen } = config;
   if (metricsPort === undefined) {
-    return {
-      observers: requestLines === undefined ? [] : [requestLines.observer],
-      onAnswered: (report) => requestLines?.write(report),
-      onRefused: () => undefined,
-      watch: () => undefined,
-      metrics: undefined,
-      close: () => Promise.resolve(),
-    };
+    return { metrics: undefined, onMainPort: undefined, close: () => Promise.resolve() };
   }
   const prices = new Map(operators.map(({ name, price }) => [name, price]));
   const metrics = new Metrics({
@@ -67,14 +114,8 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
   const isMain = metricsPort !== 0 && metricsPort === listen.port;
   const server = isMain ? undefined : await serve(metrics, parts, metricsPort);
   return {
-    observers: [metrics.observer, ...(requestLines === undefined ? [] : [requestLines.observer])],
-    onAnswered(report) {
-      metrics.requestAnswered(report);
-      requestLines?.write(report);
-    },
-    onRefused: (reason) => metrics.callerRefused(reason),
-    watch: (simSwaps) => metrics.watch(() => simSwaps.load()),
-    metrics: isMain ? ({ headers }) => scraped(metrics, mayScrape(config, headers)) : undefined,
+    metrics,
+    onMainPort: isMain ? ({ headers }) => scraped(metrics, mayScrape(config, headers)) : undefined,
     async close() {
       await server?.close();
       metrics.close();
@@ -111,58 +152,4 @@ async function scraped(metrics: Metrics, isAllowed: boolean): Promise<Reply> {
     headers: { 'content-type': metrics.contentType },
     body: await metrics.text(),
   };
-}
-
-/** Writes the lines of requests. */
-interface RequestLines {
-  readonly observer: AdmissionObserver;
-  write(report: RequestReport): void;
-}
-
-function requestLinesOf({ config, requestLog }: ObservationParts): RequestLines {
-  const lookups = new WeakMap<Correlator, number>();
-  return {
-    observer: {
-      ended(_operator, { event, request }) {
-        if (event !== 'lookup') return;
-        lookups.set(request.correlator, (lookups.get(request.correlator) ?? 0) + 1);
-      },
-    },
-    write(report) {
-      const details = detailsOf(report, lookups.get(report.correlator) ?? 0, config.audit?.keys[0]);
-      requestLog?.info('request', details);
-    },
-  };
-}
-
-function detailsOf(
-  { correlator, caller, document, status, tookMs, codes }: RequestReport,
-  lookups: number,
-  auditKey: string | undefined,
-): LogDetails {
-  return {
-    status,
-    document: document ?? 'other',
-    codes: codes.size === 0 ? undefined : textOf(codes),
-    lookups,
-    ms: Math.round(tookMs * 10) / 10,
-    caller: callerOf(caller, auditKey),
-    correlator: correlator.name,
-  };
-}
-
-function textOf(codes: ReadonlyMap<string, number>): string {
-  return Array.from(codes, ([code, count]) => (count === 1 ? code : `${code}×${count}`)).join(' ');
-}
-
-/** As in the audit log, so that a caller's lines can be found there; cut short, since a line is for people. */
-function callerOf(caller: Identity | undefined, auditKey: string | undefined): string | undefined {
-  switch (caller?.kind) {
-    case undefined:
-      return undefined;
-    case 'anonymous':
-      return 'anonymous';
-    case 'token':
-      return auditKey === undefined ? undefined : auditHash(auditKey, caller.subject).slice(0, 16);
-  }
 }

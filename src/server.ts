@@ -14,7 +14,7 @@ import { HttpServer } from './graphql/httpServer.ts';
 import type { Log } from './log.ts';
 import { AUDIT_BUDGET_MS } from './lookups/admission.ts';
 import { observedAdmissions } from './lookups/observedAdmissions.ts';
-import { openObservation } from './observation.ts';
+import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { Readiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
@@ -50,11 +50,12 @@ export interface ServerParts {
 }
 
 /** Puts all parts together and serves. */
-export async function startServer(parts: ServerParts): Promise<RunningServer> {
+export async function startServer(given: ServerParts): Promise<RunningServer> {
+  const observation = await openObservation(given);
+  const parts: ServerParts = { ...given, log: observation.log };
   const { config, clock, log } = parts;
   const stores = await openStores(parts);
   const { admissions, auditLog } = createAdmissions(config.audit, stores.quotas, parts);
-  const observation = await openObservation(parts);
   const operators = await Promise.all(
     parts.operators.map(async (settings) => ({
       settings,
@@ -185,7 +186,8 @@ function maxWaitMs({ config, operators }: ServerParts): number | undefined {
 function stopLimitMs({ config, operators }: ServerParts): number {
   const requestsMs = config.drainGraceMs + config.requestTimeoutMs + SLOWEST_BYTES_MS;
   const exchangeMs = Math.max(0, ...operators.map(({ limits }) => limits.timeoutMs));
-  return requestsMs + 2 * exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS;
+  const storesMs = AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS;
+  return requestsMs + 2 * exchangeMs + storesMs + OBSERVATION_CLOSE_LIMIT_MS;
 }
 
 /** However short requests are: a client on a slow network reads a page of answers in it. */

@@ -12,8 +12,9 @@ const LAYERS = [
   ['openingDocument.ts'],
   ['server.ts'],
   ['readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
-  ['metrics'],
+  ['metrics', 'openTracing.ts', 'requestLines.ts'],
   ['config.ts', 'config'],
+  ['tracing'],
   ['graphql'],
   ['context.ts'],
   ['recordedSimSwaps.ts'],
@@ -113,8 +114,8 @@ describe('the reader of imports', () => {
     expect(overlooked.map(([file]) => file)).toEqual([]);
   });
 
-  it('has nothing to look for in imports at run time, but for a package that production leaves out', () => {
-    expect(filesThat(/\bimport\(|\brequire\(/)).toEqual(['graphql/explorer.ts']);
+  it('has nothing to look for in imports at run time, but for packages that are left out where they are not used', () => {
+    expect(filesThat(/\bimport\(|\brequire\(/)).toEqual(['openTracing.ts', 'graphql/explorer.ts']);
   });
 });
 
@@ -195,6 +196,15 @@ describe('what decides', () => {
     const ambient =
       /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.|process\.|fetch\(|setTimeout|setInterval|setImmediate)/;
     expect(TEXTS.get(file)).not.toMatch(ambient);
+  });
+});
+
+describe('the packages of OpenTelemetry', () => {
+  it('are imported in tracing/ alone, whose files are loaded when it is on', () => {
+    const files = filesThat(/'@opentelemetry\//);
+    expect(new Set(files.map(topOf))).toEqual(new Set(['tracing']));
+    const loaded = [...reachedFrom('main.ts')].filter((file) => files.includes(file));
+    expect(loaded).toEqual([]);
   });
 });
 

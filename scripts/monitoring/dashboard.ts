@@ -84,6 +84,7 @@ const ROWS: readonly Row[] = [
       ]),
       panel('Told without a lookup', 'ops', '{{how}}', METRICS.answersWithoutLookup, ['how']),
       panel('Asked twice in an operation', 'ops', 'fields', METRICS.repeatedQuestions, []),
+      panel('Deduced from other answers', 'ops', 'questions', METRICS.deducedAnswers, []),
       panel('Callers refused', 'reqps', '{{reason}}', METRICS.refusedCallers, ['reason']),
       panel('Not asked', 'ops', '{{operator}} {{event}} {{code}}', METRICS.denied, [
         'operator',
@@ -135,6 +136,10 @@ const ROWS: readonly Row[] = [
         'operator',
         'outcome',
       ]),
+      panel('Exchanges made once more', 'ops', '{{operator}} {{endpoint}}', METRICS.retries, [
+        'operator',
+        'endpoint',
+      ]),
     ],
   },
   {
@@ -145,7 +150,11 @@ const ROWS: readonly Row[] = [
         'operator',
         'outcome',
       ]),
-      panel('Tokens', 'ops', '{{grant}} {{outcome}}', METRICS.tokens, ['grant', 'outcome']),
+      panel('Tokens', 'ops', '{{operator}} {{grant}} {{outcome}}', METRICS.tokens, [
+        'operator',
+        'grant',
+        'outcome',
+      ]),
       latency('Time of waiting', METRICS.consentWaitSeconds, ['outcome'], '{{outcome}}'),
     ],
   },
@@ -156,6 +165,7 @@ const ROWS: readonly Row[] = [
       gauges('Memory', 'bytes', [NODE_METRICS.residentBytes, NODE_METRICS.heapBytes]),
       gauges('Event loop lag, 99 %', 's', [NODE_METRICS.eventLoopLagSeconds]),
       panel('Garbage collections', 'ops', '{{kind}}', NODE_METRICS.gcSeconds, ['kind']),
+      panel('Spans of traces', 'ops', '{{outcome}}', METRICS.spans, ['outcome']),
     ],
   },
 ];

@@ -48,6 +48,8 @@ export interface SharedByEndpoints {
  * Redirects are not followed, nothing is retried, cached or pipelined here.
  */
 export class Endpoint implements Http2Fallback {
+  /** Without its query, which may hold what an address does not show. */
+  readonly address: string;
   readonly #name: string;
   readonly #path: string;
   readonly #search: string;
@@ -67,6 +69,7 @@ export class Endpoint implements Http2Fallback {
     const headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
     const isSecure = url.protocol === 'https:';
     const connector = isSecure ? new TlsConnector(url, timeoutMs, clock) : undefined;
+    this.address = url.origin + url.pathname;
     this.#name = name;
     this.#path = url.pathname;
     this.#search = url.search;

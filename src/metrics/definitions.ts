@@ -77,13 +77,19 @@ export const METRICS = {
     name: 'sim_swap_tokens_total',
     type: 'counter',
     help: 'Access tokens that operators were asked for, by grant and outcome; of ciba each poll.',
-    labels: ['grant', 'outcome'],
+    labels: ['operator', 'grant', 'outcome'],
   },
   prompts: {
     name: 'sim_swap_prompts_total',
     type: 'counter',
     help: 'Prompts to owners of numbers by operator and what they came to.',
     labels: ['operator', 'outcome'],
+  },
+  deducedAnswers: {
+    name: 'sim_swap_deduced_answers_total',
+    type: 'counter',
+    help: 'Questions about a number that were answered by what another question had looked up.',
+    labels: [],
   },
   denied: {
     name: 'sim_swap_denied_total',
@@ -105,6 +111,12 @@ export const METRICS = {
     labels: ['operator', 'endpoint', 'outcome'],
     buckets: OPERATOR_SECONDS,
   },
+  retries: {
+    name: 'sim_swap_operator_retries_total',
+    type: 'counter',
+    help: 'Exchanges with operators that were made once more.',
+    labels: ['operator', 'endpoint'],
+  },
   workUnderWay: {
     name: 'sim_swap_operator_work_under_way',
     type: 'gauge',
@@ -122,5 +134,11 @@ export const METRICS = {
     type: 'gauge',
     help: '1 while the circuit of an endpoint is open: the operator is left alone.',
     labels: ['operator', 'endpoint'],
+  },
+  spans: {
+    name: 'sim_swap_spans_total',
+    type: 'counter',
+    help: 'Spans of traces by what became of them: sent, failed, or dropped since too many waited.',
+    labels: ['outcome'],
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;

@@ -5,12 +5,14 @@ import {
   circuitChannel,
   consentChannel,
   exchangeChannel,
+  planChannel,
   tokenChannel,
   type Broken,
   type CircuitMessage,
   type ConsentMessage,
   type ExchangeMessage,
   type ExchangeResult,
+  type PlanMessage,
   type TokenMessage,
 } from '../diagnostics.ts';
 import type { Operation } from '../domain/question.ts';
@@ -20,6 +22,7 @@ import type { Asked, Ending } from '../lookups/admission.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
 import type { RequestReport } from '../requestRecord.ts';
 import type { OperatorLoad } from '../simSwaps.ts';
+import { SPAN_OUTCOMES, type SpanOutcome } from '../tracing/spanOutcome.ts';
 import { METRICS, type MetricDefinition } from './definitions.ts';
 
 const MICROS = 1_000_000;
@@ -65,6 +68,7 @@ export class Metrics {
   readonly #answers = this.#counter(METRICS.answers);
   readonly #repeatedQuestions = this.#counter(METRICS.repeatedQuestions);
   readonly #answersWithoutLookup = this.#counter(METRICS.answersWithoutLookup);
+  readonly #deducedAnswers = this.#counter(METRICS.deducedAnswers);
   readonly #lookups = this.#counter(METRICS.lookups);
   readonly #lookupAttempts = this.#counter(METRICS.lookupAttempts);
   readonly #lookupPrice = this.#counter(METRICS.lookupPrice);
@@ -76,6 +80,8 @@ export class Metrics {
   readonly #workUnderWay = this.#gauge(METRICS.workUnderWay);
   readonly #workWaiting = this.#gauge(METRICS.workWaiting);
   readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
+  readonly #retries = this.#counter(METRICS.retries);
+  readonly #spans = this.#counter(METRICS.spans);
   #load: () => readonly OperatorLoad[] = () => [];
   readonly #startedAtMs = new WeakMap<object, number>();
   readonly #exchanges: Subscribers<ExchangeMessage> = {
@@ -85,8 +91,14 @@ export class Metrics {
   };
   readonly #tokenRequests: Subscribers<TokenMessage> = {
     ...NOTHING,
-    asyncEnd: ({ grant, result }) => {
-      this.#tokens.inc({ grant, outcome: result?.outcome ?? 'broken' });
+    asyncEnd: ({ operator, grant, result }) => {
+      this.#tokens.inc({ operator, grant, outcome: result?.outcome ?? 'broken' });
+    },
+  };
+  readonly #plans: Subscribers<PlanMessage> = {
+    ...NOTHING,
+    asyncEnd: ({ result }) => {
+      if (result?.outcome === 'planned') this.#deducedAnswers.inc(result.deduced);
     },
   };
   readonly #consents: Subscribers<ConsentMessage> = {
@@ -102,6 +114,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry });
     this.#startAtZero();
     exchangeChannel.subscribe(this.#exchanges);
+    planChannel.subscribe(this.#plans);
     tokenChannel.subscribe(this.#tokenRequests);
     consentChannel.subscribe(this.#consents);
     circuitChannel.subscribe(this.#circuits);
@@ -127,6 +140,7 @@ export class Metrics {
 
   close(): void {
     exchangeChannel.unsubscribe(this.#exchanges);
+    planChannel.unsubscribe(this.#plans);
     tokenChannel.unsubscribe(this.#tokenRequests);
     consentChannel.unsubscribe(this.#consents);
     circuitChannel.unsubscribe(this.#circuits);
@@ -135,6 +149,10 @@ export class Metrics {
 
   callerRefused(reason: RefusalReason): void {
     this.#refusedCallers.inc({ reason });
+  }
+
+  spansEnded(outcome: SpanOutcome, spans: number): void {
+    this.#spans.inc({ outcome }, spans);
   }
 
   requestAnswered({
@@ -162,6 +180,7 @@ export class Metrics {
 
   /** Prometheus sees no increase in a counter whose first sample is not 0; alerts wait for these. */
   #startAtZero(): void {
+    for (const outcome of SPAN_OUTCOMES) this.#spans.inc({ outcome }, 0);
     for (const reason of REFUSAL_REASONS) this.#refusedCallers.inc({ reason }, 0);
     for (const outcome of ['answered', ...Object.keys(ERRORS)]) this.#answers.inc({ outcome }, 0);
     for (const { name: operator, endpoints, isPrompting } of this.#parts.operators) {
@@ -208,8 +227,9 @@ export class Metrics {
   }
 
   #exchanged(message: ExchangeMessage): void {
-    const { operator, endpoint, result } = message;
+    const { operator, endpoint, isRetry, result } = message;
     const outcome = result === undefined ? 'broken' : outcomeOf(result);
+    if (isRetry) this.#retries.inc({ operator, endpoint });
     this.#exchangeSeconds.observe({ operator, endpoint, outcome }, this.#secondsSince(message));
   }
 
