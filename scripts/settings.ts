@@ -3,9 +3,11 @@ import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defaultOf, type Audience, type Setting } from '../src/config/setting.ts';
 import { ALL_SETTINGS, variablesOf } from '../src/config/settings.ts';
+import { settingsFileSchema } from '../src/config/settingsFile/jsonSchema.ts';
 import { pretty, type MadeFile } from './madeFile.ts';
 
 const DOCS = fileURLToPath(new URL('../docs/settings.md', import.meta.url));
+const SCHEMA = fileURLToPath(new URL('../schema/settings.schema.json', import.meta.url));
 const EXAMPLE = fileURLToPath(new URL('../.env.example', import.meta.url));
 
 /** Between these two stand the tables. */
@@ -41,12 +43,13 @@ const SECTIONS: Readonly<Record<Audience, Section>> = {
   },
 };
 
-/** Makes docs/settings.md, and .env.example with every default. */
+/** Makes docs/settings.md, .env.example with every default, and the JSON Schema of SETTINGS_FILE for editors. */
 export async function makeSettingsFiles(): Promise<readonly MadeFile[]> {
   const docs = readFileSync(DOCS, 'utf8').replace(TABLES, () => `\n${sectionsText()}\n`);
   return [
     { path: DOCS, text: await pretty(docs, DOCS) },
     { path: EXAMPLE, text: exampleText() },
+    { path: SCHEMA, text: await pretty(JSON.stringify(settingsFileSchema()), SCHEMA) },
   ];
 }
 

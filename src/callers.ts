@@ -9,14 +9,20 @@ import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
+import type { WatchFiles } from './fileWatch.ts';
+import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { PublishedJson } from './http/publishedJson.ts';
-import type { Log } from './log.ts';
+import type { Log, LogDetails } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 
 /** What both take. */
 interface Parts {
   readonly clock: Clock;
   readonly log: Log;
+}
+
+interface GateParts extends Parts {
+  readonly watchFiles: WatchFiles;
 }
 
 /** Everything that decides who is let in. */
@@ -29,14 +35,19 @@ export interface OpenedGate {
 
 export function createGate(
   { tokens, routerSecrets, purposes }: CallerSettings,
-  { clock, log }: Parts,
+  { clock, log, watchFiles }: GateParts,
 ): OpenedGate {
   const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
   if (tokens === undefined) {
     const gate = new Gate({ router, tokens, purposes });
     return { gate, keys: undefined, close: () => Promise.resolve() };
   }
-  const jwks = new PublishedJson(tokens.jwksUrl);
+  const files = new ConnectionFiles(tokens.jwksConnection, {
+    clock,
+    log: keysLog(log),
+    watchFiles,
+  });
+  const jwks = new PublishedJson(tokens.jwksUrl, files, clock);
   const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
   const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
     log.warn("a caller's access token was refused", { reason });
@@ -44,8 +55,20 @@ export function createGate(
   return {
     gate: new Gate({ router, tokens: verifier, purposes }),
     keys,
-    close: () => jwks.close(),
+    close() {
+      files.close();
+      return jwks.close();
+    },
   };
+}
+
+/** The same log; each of its lines names the setting that it is about. */
+function keysLog(log: Log): Log {
+  const write =
+    (level: keyof Log) =>
+    (message: string, details?: LogDetails): void =>
+      log[level](message, { setting: 'JWT_JWKS_URL', ...details });
+  return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
 /** Everything that decides whether a lookup may be made, and records it. */

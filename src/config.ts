@@ -3,7 +3,8 @@ import type { CallerSettings } from './caller/callerSettings.ts';
 import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
-import { EnvironmentReader, type Environment } from './config/environment.ts';
+import type { Environment, EnvironmentReader } from './config/environment.ts';
+import { openSettings } from './config/openSettings.ts';
 import { isLoopback } from './http/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import {
@@ -64,7 +65,7 @@ export interface Config extends OperatorsConfig {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readConfig(environment: Environment = process.env): Config {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const production = read.text('NODE_ENV') === 'production';
   const host = read.text('HOST');
   const role = read.oneOf('ROLE');
@@ -113,7 +114,7 @@ export function readConfig(environment: Environment = process.env): Config {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
@@ -130,7 +131,7 @@ export interface UsageConfig extends OperatorPrices {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readUsageConfig(environment: Environment = process.env): UsageConfig {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const auditLog = read.text('AUDIT_LOG');
   const prices = readPrices(read);
   read.finish();

@@ -11,6 +11,7 @@ import { createEndpoint } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { frontPage } from './graphql/frontPage.ts';
 import { HttpServer } from './graphql/httpServer.ts';
+import type { WatchFiles } from './fileWatch.ts';
 import type { Log } from './log.ts';
 import { AUDIT_BUDGET_MS } from './lookups/admission.ts';
 import { observedAdmissions } from './lookups/observedAdmissions.ts';
@@ -20,6 +21,7 @@ import { Readiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import { createSimSwaps, type Judges } from './simSwaps.ts';
+import { WatchedFiles } from './watchedFiles.ts';
 import { openStores, type Stores } from './stores.ts';
 
 /** A process that serves. */
@@ -54,6 +56,7 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
   const observation = await openObservation(given);
   const parts: ServerParts = { ...given, log: observation.log };
   const { config, clock, log } = parts;
+  const watchFiles: WatchFiles = (paths, onChange) => new WatchedFiles(paths, clock, onChange);
   const stores = await openStores(parts);
   const { admissions, auditLog } = createAdmissions(config.audit, stores.quotas, parts);
   const operators = await Promise.all(
@@ -65,6 +68,7 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
   const { consent, directory } = config;
   const simSwaps = createSimSwaps({
     ...parts,
+    watchFiles,
     operators,
     directory,
     consent,
@@ -74,7 +78,14 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
-  const { gate, keys, close: closeGate } = createGate(config.callers, parts);
+  const {
+    gate,
+    keys,
+    close: closeGate,
+  } = createGate(config.callers, {
+    ...parts,
+    watchFiles,
+  });
   const needs = needsOf(parts, { keys, redis: stores.redis, auditLog });
   const readiness = new Readiness({ needs, clock, log, random: Math.random });
   const explorer = explorerOf(parts);
@@ -149,7 +160,7 @@ function needsOf(
   const needs: Need[] = [];
   if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
   if (redis !== undefined && operators.some(({ flow }) => asksOwner(flow))) {
-    const ping = async (): Promise<void> => void (await redis.run('return 1', []));
+    const ping = async (): Promise<void> => void (await redis.run('return 1', ['sim-swap:ready']));
     needs.push({ name: 'REDIS_URL', probe: ping });
   }
   if (auditLog !== undefined) {

@@ -1,5 +1,7 @@
 import type { Clock } from './clock.ts';
+import { noFiles, type WatchFiles } from './fileWatch.ts';
 import { AbortListeners } from './http/abortListeners.ts';
+import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
@@ -103,6 +105,8 @@ export interface SimSwapParts {
   readonly consent: ConsentSettings;
   readonly clock: Clock;
   readonly log: Log;
+  /** Reads certificates, keys and proxy credentials; none can be read where absent. */
+  readonly watchFiles?: WatchFiles;
   /** Stands before every lookup; everything is admitted where absent. */
   readonly admissions?: Admissions;
   /** Overridden only by the chaos tests, which disable one check at a time. */
@@ -149,11 +153,16 @@ interface OpenedRouting {
 /** Whom to ask about a number: by its prefix, or by the word of the company's number directory. */
 function createRouting(
   operators: OperatorsByPrefix,
-  { directory: settings, judges = JUDGES, clock, log }: SharedParts,
+  { directory: settings, judges = JUDGES, clock, log, watchFiles = noFiles }: SharedParts,
   abortListeners: AbortListeners,
 ): OpenedRouting {
   if (settings === undefined) return { routing: operators, close: () => Promise.resolve() };
   const { url, timeoutMs, headers } = settings;
+  const files = new ConnectionFiles(settings, {
+    clock,
+    log: operatorLog(NUMBER_DIRECTORY, log),
+    watchFiles,
+  });
   const endpoint = new Endpoint(
     {
       name: NUMBER_DIRECTORY,
@@ -164,7 +173,7 @@ function createRouting(
       replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
       headers,
     },
-    { abortListeners, clock, log },
+    { abortListeners, clock, log, files },
   );
   const guarded = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
@@ -183,7 +192,13 @@ function createRouting(
   });
   const directory = new NumberDirectory(guarded);
   const routing = new OperatorsByDirectory({ directory, settings, operators, clock, log });
-  return { routing, close: () => endpoint.close() };
+  return {
+    routing,
+    close() {
+      files.close();
+      return endpoint.close();
+    },
+  };
 }
 
 /** As many as to an operator's endpoint. */
@@ -206,8 +221,10 @@ function createServedOperator(
 ): ServedOperator {
   const { name, prefixes, others } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
-  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners });
-  const authorization = authorizationEndpoints(settings, create, parts);
+  const { watchFiles = noFiles } = shared;
+  const files = new ConnectionFiles(settings, { ...parts, watchFiles });
+  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners, files });
+  const authorization = authorizationEndpoints(settings, create, { ...parts, files });
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();
   const route = createRoute({
@@ -228,6 +245,7 @@ function createServedOperator(
     route,
     async close() {
       await route.close();
+      files.close();
       await closeAll([authorization, ...Object.values(lookups)]);
     },
   };
@@ -322,7 +340,7 @@ interface AuthorizationServer {
 function authorizationEndpoints(
   settings: OperatorSettings,
   create: CreateEndpoint,
-  parts: SharedParts,
+  parts: DiscoveryShares,
 ): AuthorizationServer {
   const { authorization } = settings;
   switch (authorization.from) {
@@ -336,13 +354,15 @@ function authorizationEndpoints(
   }
 }
 
+type DiscoveryShares = Pick<SharedByEndpoints, 'files' | 'clock' | 'log'>;
+
 function discoveredEndpoints(
   { flow }: OperatorSettings,
   source: DiscoverySource,
   create: CreateEndpoint,
-  { clock, log }: SharedParts,
+  { files, clock, log }: DiscoveryShares,
 ): AuthorizationServer {
-  const published = new PublishedJson(source.documentUrl);
+  const published = new PublishedJson(source.documentUrl, files, clock);
   const discovery = new Discovery({
     source,
     needed: asksOwner(flow) ? ['backchannelAuthentication', 'cibaToken'] : ['token'],

@@ -7,7 +7,8 @@ import type { Log } from './log.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from './lookups/redisKeptFacts.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
-import { RedisConnection } from './sharedState/redisConnection.ts';
+import { createRedis } from './sharedState/createRedis.ts';
+import type { Redis } from './sharedState/redis.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperatorStores } from './simSwaps.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
@@ -28,7 +29,7 @@ export interface Stores {
   /** Of one operator; the same number at another operator is another. */
   forOperator(operator: OperatorSettings): Promise<OperatorStores>;
   /** Absent where this process keeps everything to itself. */
-  readonly redis: Pick<RedisConnection, 'run'> | undefined;
+  readonly redis: Pick<Redis, 'run'> | undefined;
   close(): void;
 }
 
@@ -36,7 +37,7 @@ export interface Stores {
 export async function openStores(parts: StoreParts): Promise<Stores> {
   const { sharedState } = parts.config;
   if (sharedState === undefined) return storesOfOneProcess(parts);
-  const redis = new RedisConnection(sharedState.redisUrl, parts.clock, parts.log);
+  const redis = createRedis(sharedState.redis, parts.clock, parts.log);
   await redis.open();
   return sharedStores(parts, redis, sharedState.stateKey);
 }
@@ -56,7 +57,7 @@ function storesOfOneProcess({ config, operators, clock }: StoreParts): Stores {
 
 function sharedStores(
   { config, operators, clock }: StoreParts,
-  redis: RedisConnection,
+  redis: Redis,
   stateKey: Uint8Array,
 ): Stores {
   const counts = new SharedCounts(redis, stateKey, clock);
@@ -71,7 +72,7 @@ function sharedStores(
           return { consents: new MemoryConsentStore(clock), keptFacts };
         case '3-legged': {
           const doubtMs = config.consent.doubtSeconds * 1000;
-          const consents = new RedisConsentStore(redis, { stateKey, operator, doubtMs });
+          const consents = new RedisConsentStore(redis, clock, { stateKey, operator, doubtMs });
           await consents.open();
           return { consents, keptFacts };
         }

@@ -11,7 +11,7 @@ const LAYERS = [
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
   ['server.ts'],
-  ['readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
+  ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
   ['metrics', 'openTracing.ts', 'requestLines.ts'],
   ['config.ts', 'config'],
   ['tracing'],
@@ -30,7 +30,7 @@ const LAYERS = [
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
-  ['errors.ts', 'clock.ts', 'termination.ts'],
+  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'termination.ts'],
 ];
 
 /** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
@@ -46,6 +46,7 @@ const CORE = new Set([
   'domain',
   'errors.ts',
   'clock.ts',
+  'fileWatch.ts',
 ]);
 
 /** Decide and return data: no package, no socket, no file and no timer within their reach. */
@@ -165,7 +166,7 @@ describe('the core', () => {
 
   it('imports no GraphQL server, no Redis client, no HTTP server, no file and no log', () => {
     const allowed =
-      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|tls|http2))$/;
+      /^(?:dataloader|undici|jose|node:(?:crypto|util|diagnostics_channel|net|stream|tls|http2))$/;
     expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
   });
 

@@ -43,6 +43,9 @@ export type Setting = Common &
     | { readonly kind: 'secret'; readonly default?: string }
   );
 
+/** The settings of one kind. */
+export type SettingOf<Kind extends Setting['kind']> = Extract<Setting, { readonly kind: Kind }>;
+
 /** What holds where nothing is set, as a variable has it; `undefined` where no value does. Pure. */
 export function defaultOf(setting: Setting): string | undefined {
   switch (setting.kind) {

@@ -4,6 +4,8 @@ import type { Log } from '../log.ts';
 import type { AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck } from './echo.ts';
 import type { AddressedPost, Departure, Exchange, Post } from './exchange.ts';
+import type { ConnectFailure } from './connections/connectFailure.ts';
+import type { ConnectionFiles } from './connections/connectionFiles.ts';
 import { Http1Connections } from './connections/http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './connections/http2Connections.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
@@ -39,6 +41,8 @@ export interface SharedByEndpoints {
   readonly abortListeners: AbortListeners;
   readonly clock: Clock;
   readonly log: Log;
+  /** What connections over TLS are made with. */
+  readonly files: ConnectionFiles;
 }
 
 /**
@@ -62,13 +66,21 @@ export class Endpoint implements Http2Fallback {
   readonly #connector: TlsConnector | undefined;
   readonly #http1: Http1Connections;
   readonly #http2: Http2Connections | undefined;
+  readonly #unsubscribe: () => void;
 
-  constructor(settings: EndpointSettings, { abortListeners, clock, log }: SharedByEndpoints) {
+  constructor(
+    settings: EndpointSettings,
+    { abortListeners, clock, log, files }: SharedByEndpoints,
+  ) {
     const { name, timeoutMs, connections, http2, replyCheck } = settings;
     const url = new URL(settings.url);
     const headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
     const isSecure = url.protocol === 'https:';
-    const connector = isSecure ? new TlsConnector(url, timeoutMs, clock) : undefined;
+    const onTimeout = ({ stage }: ConnectFailure): void =>
+      log.warn('A connection was not made in time.', { endpoint: name, stage });
+    const connector = isSecure
+      ? new TlsConnector({ url, files, timeoutMs, clock, onTimeout })
+      : undefined;
     this.address = url.origin + url.pathname;
     this.#name = name;
     this.#path = url.pathname;
@@ -100,6 +112,10 @@ export class Endpoint implements Http2Fallback {
             clock,
             fallback: this,
           });
+    this.#unsubscribe = files.onChange(() => {
+      this.#http1.renew();
+      this.#http2?.renew();
+    });
   }
 
   /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */
@@ -137,6 +153,7 @@ export class Endpoint implements Http2Fallback {
 
   /** Breaks what is still under way and closes the connections. */
   async close(): Promise<void> {
+    this.#unsubscribe();
     this.#http2?.close();
     const closing = this.#http1.close();
     this.#connector?.close();

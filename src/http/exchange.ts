@@ -1,4 +1,5 @@
 import type { AnyAbortSignal } from './abortListeners.ts';
+import type { ConnectStage } from './connections/connectFailure.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
 
 /** A reply as it came: only the judges read it. */
@@ -27,6 +28,8 @@ export interface TransportFault {
   readonly sent: boolean;
   /** For the log: what broke, without addresses or contents. */
   readonly detail: string;
+  /** How far the connection came, where none was made. */
+  readonly stage?: ConnectStage;
   /** Which check the reply failed, where one came. */
   readonly flaw?: ReplyFlaw;
   /** When one may be begun, where none could be in time. */

@@ -58,6 +58,8 @@ export class Http2Connections implements ConnectionEvents {
   /** Those that a server which shut down has returned once. */
   readonly #returned = new WeakSet<ReplyReader>();
   #isConnecting = false;
+  /** One more with each renewal: a connection that was being made before it is not used. */
+  #generation = 0;
   #isClosed = false;
 
   constructor(parts: Http2Parts) {
@@ -80,6 +82,12 @@ export class Http2Connections implements ConnectionEvents {
     const connection = this.#withRoom();
     if (connection === undefined) this.#wait(reader);
     else connection.carry(reader);
+  }
+
+  /** What begins from now on takes connections that are made from now on; what is under way finishes. */
+  renew(): void {
+    this.#generation += 1;
+    for (const connection of this.#connections) connection.retire();
   }
 
   close(): void {
@@ -144,11 +152,18 @@ export class Http2Connections implements ConnectionEvents {
     if (this.#waiting.size === 0 || this.#isConnecting || this.#isClosed) return;
     if (this.#connections.size >= this.#parts.maxConnections) return;
     for (const connection of this.#connections) if (!connection.isFull) return;
+    const generation = this.#generation;
     this.#isConnecting = true;
     this.#parts.connector.connect(['h2', 'http/1.1'], (connected) => {
       this.#isConnecting = false;
-      if (connected instanceof Error) this.#failWaiting(connected);
-      else this.#take(connected);
+      if (generation !== this.#generation) {
+        if (!(connected instanceof Error)) connected.destroy();
+        this.#connectIfNeeded();
+      } else if (connected instanceof Error) {
+        this.#failWaiting(connected);
+      } else {
+        this.#take(connected);
+      }
     });
   }
 

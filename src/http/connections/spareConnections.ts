@@ -44,6 +44,8 @@ export class SpareConnections {
   #owed = 0;
   #lifeMs = LIFE_MS;
   #withoutUntilMs = -Infinity;
+  /** One more with each renewal: what was being made before it is not kept. */
+  #generation = 0;
   #isClosed = false;
 
   constructor(connector: TlsConnector, clock: Clock, maxConnections: number) {
@@ -75,6 +77,12 @@ export class SpareConnections {
     // A server that speaks before it is asked says goodbye: 408, or the end.
     socket.on('readable', closed).on('close', closed).unref();
     this.#spares.set(socket, spare);
+  }
+
+  /** Keeps none that was made until now. */
+  renew(): void {
+    this.#generation += 1;
+    for (const socket of this.#spares.keys()) this.#drop(socket);
   }
 
   close(): void {
@@ -156,10 +164,13 @@ export class SpareConnections {
   }
 
   #make(): void {
+    const generation = this.#generation;
     this.#connecting += 1;
     this.#connector.connect(['http/1.1'], (connected) => {
       this.#connecting -= 1;
-      if (!(connected instanceof Error)) this.add(connected);
+      if (connected instanceof Error) return;
+      if (generation === this.#generation) this.add(connected);
+      else connected.destroy();
     });
   }
 
