@@ -126,6 +126,13 @@ export interface CircuitMessage {
   readonly state: 'open' | 'closed';
 }
 
+/** A caller has used so much of a quota: something was counted in it, or did not fit any more. */
+export interface QuotaMessage {
+  readonly quota: 'numbers' | 'lookups' | 'prompts';
+  /** The share of the quota that is used now, from 0 to 1. */
+  readonly used: number;
+}
+
 export const requestChannel = tracingChannel<unknown, RequestMessage>('sim-swap:request');
 export const planChannel = tracingChannel<unknown, PlanMessage>('sim-swap:plan');
 export const tokenChannel = tracingChannel<unknown, TokenMessage>('sim-swap:token');
@@ -133,6 +140,7 @@ export const lookupChannel = tracingChannel<unknown, LookupMessage>('sim-swap:lo
 export const exchangeChannel = tracingChannel<unknown, ExchangeMessage>('sim-swap:exchange');
 export const consentChannel = tracingChannel<unknown, ConsentMessage>('sim-swap:consent');
 export const circuitChannel = channel('sim-swap:circuit');
+export const quotaChannel = channel('sim-swap:quota');
 
 const BROKEN: Broken = { outcome: 'broken' };
 

@@ -1,19 +1,18 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { RefusalReason } from './caller/gate.ts';
+import type { Gate, RefusalReason } from './caller/gate.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
-import { allowsHost } from './config/allowedHosts.ts';
-import type { Reply } from './graphql/reply.ts';
-import { isLoopback } from './http/loopback.ts';
+import type { Readiness } from './graphql/httpServer.ts';
 import type { Log } from './log.ts';
+import { metricsLook, statusLook, type StatusParts } from './looks.ts';
 import type { AdmissionObserver } from './lookups/observedAdmissions.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { MetricsServer } from './metrics/metricsServer.ts';
+import { ObservationServer, type Look, type Looks } from './observationServer.ts';
 import { openTracing, tracedLog } from './openTracing.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { requestLinesOf } from './requestLines.ts';
 import type { RequestReport } from './requestRecord.ts';
 import { endpointNames, type SimSwaps } from './simSwaps.ts';
+import { StatusBoard } from './status/statusBoard.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
@@ -27,6 +26,13 @@ export interface ObservationParts {
   readonly requestLog?: Log;
 }
 
+/** What is looked at, and whether it may be; known once the service is put together. */
+export interface Watched {
+  readonly simSwaps: Pick<SimSwaps, 'load' | 'connections'>;
+  readonly readiness: () => Readiness;
+  readonly authenticate: Gate['authenticate'];
+}
+
 /** Everything that tells those who run the service what it does. */
 export interface Observation {
   /** The log handed in; where there are traces, its lines say to which they belong. */
@@ -34,10 +40,9 @@ export interface Observation {
   readonly observers: readonly AdmissionObserver[];
   readonly onAnswered: (report: RequestReport) => void;
   readonly onRefused: (reason: RefusalReason) => void;
-  /** What is asked for the load at each scrape. */
-  readonly watch: (simSwaps: Pick<SimSwaps, 'load'>) => void;
-  /** On the port of the service itself. */
-  readonly metrics: ((request: IncomingMessage) => Promise<Reply>) | undefined;
+  readonly watch: (watched: Watched) => void;
+  /** What is on the port of the service itself. */
+  readonly looks: Looks;
   readonly close: () => Promise<void>;
 }
 
@@ -49,28 +54,31 @@ export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
  * request. Rejects when the port is taken.
  */
 export async function openObservation(parts: ObservationParts): Promise<Observation> {
-  const metering = await openMetering(parts);
-  const { metrics } = metering;
-  const tracing = await tracingOf(parts, metrics);
+  const counting = await openCounting(parts);
+  const tracing = await tracingOf(parts, counting?.metrics);
   const traced = (log: Log): Log => (tracing === undefined ? log : tracedLog(log, tracing));
   const { requestLog, config } = parts;
   const requestLines =
     requestLog === undefined
       ? undefined
       : requestLinesOf(traced(requestLog), config.audit?.keys[0]);
+  const observers = [counting?.metrics.observer, counting?.board.observer, requestLines?.observer];
   return {
     log: traced(parts.log),
-    observers: [metrics?.observer, requestLines?.observer].filter((one) => one !== undefined),
+    observers: observers.filter((one) => one !== undefined),
     onAnswered(report) {
-      metrics?.requestAnswered(report);
+      counting?.metrics.requestAnswered(report);
       requestLines?.write(report);
     },
-    onRefused: (reason) => metrics?.callerRefused(reason),
-    watch: (simSwaps) => metrics?.watch(() => simSwaps.load()),
-    metrics: metering.onMainPort,
+    onRefused(reason) {
+      counting?.metrics.callerRefused(reason);
+      counting?.board.callerRefused(reason);
+    },
+    watch: (watched) => counting?.watch(watched),
+    looks: counting?.onMainPort ?? new Map<string, Look>(),
     async close() {
       await tracing?.close();
-      await metering.close();
+      await counting?.close();
     },
   };
 }
@@ -87,69 +95,69 @@ function tracingOf(
   });
 }
 
-/** The metrics, and where they are. */
-interface Metering {
-  /** Absent where nothing is counted. */
-  readonly metrics: Metrics | undefined;
-  readonly onMainPort: Observation['metrics'];
+/** What is counted and kept, and where it is looked at. */
+interface Counting {
+  readonly metrics: Metrics;
+  readonly board: StatusBoard;
+  readonly watch: Observation['watch'];
+  readonly onMainPort: Looks | undefined;
   readonly close: () => Promise<void>;
 }
 
-async function openMetering(parts: ObservationParts): Promise<Metering> {
+/** `undefined` where nothing is looked at. */
+async function openCounting(parts: ObservationParts): Promise<Counting | undefined> {
   const { config, operators, clock } = parts;
   const { metricsPort, listen } = config;
-  if (metricsPort === undefined) {
-    return { metrics: undefined, onMainPort: undefined, close: () => Promise.resolve() };
-  }
+  if (metricsPort === undefined) return undefined;
   const prices = new Map(operators.map(({ name, price }) => [name, price]));
+  const shown = operators.map((settings) => ({
+    name: settings.name,
+    flow: settings.flow,
+    endpoints: endpointNames(settings),
+    isPrompting: asksOwner(settings.flow),
+  }));
   const metrics = new Metrics({
-    operators: operators.map((settings) => ({
-      name: settings.name,
-      endpoints: endpointNames(settings),
-      isPrompting: asksOwner(settings.flow),
-    })),
+    operators: shown,
     priceOf: (operator) => prices.get(operator),
     monotonicMs: () => clock.monotonicMs(),
   });
+  const board = new StatusBoard(clock);
+  let status: StatusParts | undefined;
+  const looks: Looks = new Map([
+    ['/metrics', metricsLook(metrics, config)],
+    ['/status', statusLook(() => status, config)],
+  ]);
   const isMain = metricsPort !== 0 && metricsPort === listen.port;
-  const server = isMain ? undefined : await serve(metrics, parts, metricsPort);
+  const server = isMain ? undefined : await serve(looks, parts, metricsPort);
   return {
     metrics,
-    onMainPort: isMain ? ({ headers }) => scraped(metrics, mayScrape(config, headers)) : undefined,
+    board,
+    watch({ simSwaps, readiness, authenticate }) {
+      metrics.watch(simSwaps);
+      const sources = {
+        operators: () => shown,
+        load: () => simSwaps.load(),
+        connections: () => simSwaps.connections(),
+        service: readiness,
+      };
+      status = { report: () => board.report(sources), authenticate };
+    },
+    onMainPort: isMain ? looks : undefined,
     async close() {
       await server?.close();
       metrics.close();
+      board.close();
     },
   };
 }
 
 async function serve(
-  metrics: Metrics,
+  looks: Looks,
   { config, log }: ObservationParts,
   port: number,
-): Promise<MetricsServer> {
-  const server = new MetricsServer(metrics, ({ headers }) => mayScrape(config, headers));
+): Promise<ObservationServer> {
+  const server = new ObservationServer(looks);
   const listening = await server.listen(config.listen.host, port);
   log.info('metrics', { host: config.listen.host, port: listening });
   return server;
-}
-
-/**
- * Whether a scrape is answered. A page of another site whose name leads to this machine asks under that name; where
- * others reach the port anyway, what may scrape is the network's to say.
- */
-function mayScrape(
-  { listen, allowedHosts }: ObservationParts['config'],
-  { host }: IncomingHttpHeaders,
-): boolean {
-  return !isLoopback(listen.host) || allowsHost(host, allowedHosts);
-}
-
-async function scraped(metrics: Metrics, isAllowed: boolean): Promise<Reply> {
-  if (!isAllowed) return { status: 421, headers: {}, body: '' };
-  return {
-    status: 200,
-    headers: { 'content-type': metrics.contentType },
-    body: await metrics.text(),
-  };
 }

@@ -74,7 +74,6 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
     consent,
     admissions: observedAdmissions(admissions, observation.observers),
   });
-  observation.watch(simSwaps);
   const apollo = createApolloServer(config, log);
   await apollo.start();
 
@@ -93,7 +92,7 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
     ...config.listen,
     frontPage: frontPage({ role: config.role, hasExplorer: explorer !== undefined }),
     waitingFor: () => readiness.waitingFor,
-    ...(observation.metrics === undefined ? {} : { metrics: observation.metrics }),
+    looks: observation.looks,
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
@@ -127,6 +126,11 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
         error: defect instanceof Error ? defect.name : typeof defect,
       });
     },
+  });
+  observation.watch({
+    simSwaps,
+    readiness: () => http.readiness,
+    authenticate: (authorization) => gate.authenticate(authorization),
   });
   const url = await http.listen();
   return {

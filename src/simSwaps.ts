@@ -7,6 +7,7 @@ import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
 import { headersAt } from './http/operatorHeaders.ts';
 import type { CorrelatorSettings, EndpointName } from './http/wireSettings.ts';
+import type { OpenConnections } from './http/connections/openConnections.ts';
 import { Bulkhead, type BulkheadLoad } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { PublishedJson } from './http/publishedJson.ts';
@@ -70,6 +71,8 @@ export interface SimSwaps {
   forRequest(request: LookupRequest): SimSwapLoader;
   /** How busy every bulkhead is at this moment. */
   load(): readonly OperatorLoad[];
+  /** The connections that are open at this moment. */
+  connections(): readonly EndpointConnections[];
   /** Waits for what must not be cut, then closes the connections. */
   close(): Promise<void>;
 }
@@ -79,6 +82,14 @@ export interface OperatorLoad extends BulkheadLoad {
   readonly operator: string;
   /** What it does: lookups of an operation, or requests for consent and their polls. */
   readonly work: BulkheadName;
+}
+
+/** How many connections to one endpoint of an operator are open. */
+export interface EndpointConnections {
+  readonly operator: string;
+  /** As in the log. */
+  readonly endpoint: string;
+  readonly connections: OpenConnections;
 }
 
 type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
@@ -138,6 +149,7 @@ export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps 
   return {
     forRequest: (request) => createSimSwapLoader(new Executor(routing, request)),
     load: () => served.flatMap((operator) => operator.load()),
+    connections: () => served.flatMap((operator) => operator.connections()),
     async close() {
       await Promise.all(served.map((operator) => operator.close()));
       await close();
@@ -207,6 +219,7 @@ const DIRECTORY_CONNECTIONS = 256;
 
 interface ServedOperator extends ServingOperator {
   readonly load: () => readonly OperatorLoad[];
+  readonly connections: () => readonly EndpointConnections[];
   readonly close: () => Promise<void>;
 }
 
@@ -223,7 +236,14 @@ function createServedOperator(
   const parts = { ...shared, log: operatorLog(name, shared.log) };
   const { watchFiles = noFiles } = shared;
   const files = new ConnectionFiles(settings, { ...parts, watchFiles });
-  const create = guardedEndpoints(settings, parts, { ...parts, abortListeners, files });
+  const guarded = guardedEndpoints(settings, parts, { ...parts, abortListeners, files });
+  /** The latest of each name: one that is discovered may move. */
+  const endpoints = new Map<string, GuardedEndpoint>();
+  const create: CreateEndpoint = (endpoint, url) => {
+    const made = guarded(endpoint, url);
+    endpoints.set(ENDPOINTS[endpoint].name, made);
+    return made;
+  };
   const authorization = authorizationEndpoints(settings, create, { ...parts, files });
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();
@@ -241,6 +261,11 @@ function createServedOperator(
     prefixes,
     others,
     load: () => Array.from(bulkheads, ([work, { load }]) => ({ operator: name, work, ...load })),
+    connections: () =>
+      endpointNames(settings).flatMap((endpoint) => {
+        const connections = endpoints.get(endpoint)?.connections;
+        return connections === undefined ? [] : [{ operator: name, endpoint, connections }];
+      }),
     offer: settings,
     route,
     async close() {

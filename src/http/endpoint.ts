@@ -9,6 +9,7 @@ import type { ConnectionFiles } from './connections/connectionFiles.ts';
 import { Http1Connections } from './connections/http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './connections/http2Connections.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
+import type { OpenConnections } from './connections/openConnections.ts';
 import { TlsConnector } from './connections/tlsConnector.ts';
 import { ReplyReader, type ReaderParts } from './replyReader.ts';
 
@@ -17,6 +18,8 @@ export const NO_TIME: Exchange = {
   kind: 'fault',
   fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
 };
+
+const NO_HTTP2 = { http2: 0, streams: 0 };
 
 /** What all exchanges with one endpoint of the operator share. */
 export interface EndpointSettings {
@@ -116,6 +119,11 @@ export class Endpoint implements Http2Fallback {
       this.#http1.renew();
       this.#http2?.renew();
     });
+  }
+
+  /** How many connections are open now. */
+  get connections(): OpenConnections {
+    return { ...NO_HTTP2, ...this.#http1.open, ...this.#http2?.open };
   }
 
   /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */

@@ -5,12 +5,13 @@ export interface MetricDefinition {
   /** One sentence, for people. */
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds, in seconds. */
+  /** Upper bounds, in seconds or shares. */
   readonly buckets?: readonly number[];
 }
 
 const OPERATOR_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const REQUEST_SECONDS = [0.005, ...OPERATOR_SECONDS, 30] as const;
+const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.999] as const;
 const CONSENT_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
 
 /**
@@ -97,6 +98,13 @@ export const METRICS = {
     help: 'Lookups and prompts that were not made: a quota is used up, or the audit log cannot be written.',
     labels: ['operator', 'event', 'code'],
   },
+  quotaUsed: {
+    name: 'sim_swap_quota_used_ratio',
+    type: 'histogram',
+    help: 'How much of their quotas callers had used, at each thing that was counted in one: 1 is all of it.',
+    labels: ['quota'],
+    buckets: SHARES,
+  },
   consentWaitSeconds: {
     name: 'sim_swap_consent_wait_seconds',
     type: 'histogram',
@@ -128,6 +136,18 @@ export const METRICS = {
     type: 'gauge',
     help: 'What waits for a permit.',
     labels: ['operator', 'work'],
+  },
+  connections: {
+    name: 'sim_swap_operator_connections',
+    type: 'gauge',
+    help: 'Open connections by protocol: http1 in use or kept, spare ready and unused, http2.',
+    labels: ['operator', 'endpoint', 'protocol'],
+  },
+  streams: {
+    name: 'sim_swap_operator_streams',
+    type: 'gauge',
+    help: 'Exchanges under way over HTTP/2.',
+    labels: ['operator', 'endpoint'],
   },
   circuitOpen: {
     name: 'sim_swap_circuit_open',

@@ -6,6 +6,7 @@ import {
   consentChannel,
   exchangeChannel,
   planChannel,
+  quotaChannel,
   tokenChannel,
   type Broken,
   type CircuitMessage,
@@ -13,6 +14,7 @@ import {
   type ExchangeMessage,
   type ExchangeResult,
   type PlanMessage,
+  type QuotaMessage,
   type TokenMessage,
 } from '../diagnostics.ts';
 import type { Operation } from '../domain/question.ts';
@@ -21,7 +23,7 @@ import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { Asked, Ending } from '../lookups/admission.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
 import type { RequestReport } from '../requestRecord.ts';
-import type { OperatorLoad } from '../simSwaps.ts';
+import type { SimSwaps } from '../simSwaps.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../tracing/spanOutcome.ts';
 import { METRICS, type MetricDefinition } from './definitions.ts';
 
@@ -80,9 +82,12 @@ export class Metrics {
   readonly #workUnderWay = this.#gauge(METRICS.workUnderWay);
   readonly #workWaiting = this.#gauge(METRICS.workWaiting);
   readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
+  readonly #connections = this.#gauge(METRICS.connections);
+  readonly #streams = this.#gauge(METRICS.streams);
+  readonly #quotaUsed = this.#histogram(METRICS.quotaUsed);
   readonly #retries = this.#counter(METRICS.retries);
   readonly #spans = this.#counter(METRICS.spans);
-  #load: () => readonly OperatorLoad[] = () => [];
+  #sources: Pick<SimSwaps, 'load' | 'connections'> | undefined;
   readonly #startedAtMs = new WeakMap<object, number>();
   readonly #exchanges: Subscribers<ExchangeMessage> = {
     ...NOTHING,
@@ -109,6 +114,12 @@ export class Metrics {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
   readonly #circuits = (message: unknown): void => this.#switched(message as CircuitMessage);
 
+  readonly #quotas = (message: unknown): void => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
+    const { quota, used } = message as QuotaMessage;
+    this.#quotaUsed.observe({ quota }, used);
+  };
+
   constructor(parts: MetricsParts) {
     this.#parts = parts;
     collectDefaultMetrics({ register: this.#registry });
@@ -118,18 +129,26 @@ export class Metrics {
     tokenChannel.subscribe(this.#tokenRequests);
     consentChannel.subscribe(this.#consents);
     circuitChannel.subscribe(this.#circuits);
+    quotaChannel.subscribe(this.#quotas);
   }
 
-  /** Asks for the load at each scrape. */
-  watch(load: () => readonly OperatorLoad[]): void {
-    this.#load = load;
+  /** Asks for the load and the connections at each scrape. */
+  watch(sources: Pick<SimSwaps, 'load' | 'connections'>): void {
+    this.#sources = sources;
   }
 
   /** Everything, in Prometheus' text format. */
   text(): Promise<string> {
-    for (const { operator, work, underWay, waiting } of this.#load()) {
+    for (const { operator, work, underWay, waiting } of this.#sources?.load() ?? []) {
       this.#workUnderWay.set({ operator, work }, underWay);
       this.#workWaiting.set({ operator, work }, waiting);
+    }
+    for (const { operator, endpoint, connections } of this.#sources?.connections() ?? []) {
+      const { streams, ...open } = connections;
+      this.#streams.set({ operator, endpoint }, streams);
+      for (const [protocol, count] of Object.entries(open)) {
+        this.#connections.set({ operator, endpoint, protocol }, count);
+      }
     }
     return this.#registry.metrics();
   }
@@ -144,6 +163,7 @@ export class Metrics {
     tokenChannel.unsubscribe(this.#tokenRequests);
     consentChannel.unsubscribe(this.#consents);
     circuitChannel.unsubscribe(this.#circuits);
+    quotaChannel.unsubscribe(this.#quotas);
     this.#registry.clear();
   }
 

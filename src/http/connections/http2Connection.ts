@@ -102,6 +102,11 @@ export class Http2Connection {
       .on('close', () => this.#closed());
   }
 
+  /** Exchanges under way. */
+  get streams(): number {
+    return this.#streams.size;
+  }
+
   get hasRoom(): boolean {
     // The session knows of its end before it tells.
     const isOpen = this.#isConnected && !this.#isRetired && !this.#session.closed;

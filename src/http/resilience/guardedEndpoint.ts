@@ -11,6 +11,7 @@ import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { asAbortSignal } from '../abortListeners.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
+import type { OpenConnections } from '../connections/openConnections.ts';
 import { nameOnWire } from '../correlator.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
 import type { ErrorMap } from '../errorMap.ts';
@@ -148,6 +149,11 @@ export class GuardedEndpoint {
         ? { judged: first.judged, attempts: leftOf(first), mayRetryWithNewToken: false }
         : this.#retry(request, first);
     });
+  }
+
+  /** How many connections are open now. */
+  get connections(): OpenConnections {
+    return this.#endpoint.connections;
   }
 
   /** Breaks what is still under way and closes the connections. */
