@@ -35,6 +35,7 @@ describe('traceparent (W3C Trace Context)', () => {
   it.each([
     `00-${'447700900123'.padStart(32, '0')}-${SPAN_ID}-01`,
     `00-${TRACE_ID}-${'447700900123'.padStart(16, '0')}-01`,
+    `00-${TRACE_ID}-${'447700900123'.padEnd(16, '9')}-01`,
   ])('%s may be about a number, and is not repeated', (text) => {
     expect(readTraceparent(text)).toBeUndefined();
   });
