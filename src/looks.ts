@@ -14,6 +14,9 @@ import type { StatusReport } from './status/statusReport.ts';
 /** What says who may look. */
 type Listening = Pick<Config, 'listen' | 'allowedHosts'>;
 
+/** As it is by now: settings change. */
+type ListeningNow = () => Listening;
+
 /** What `/status` is made of, once there is something to look at. */
 export interface StatusParts {
   readonly report: () => StatusReport;
@@ -21,9 +24,12 @@ export interface StatusParts {
 }
 
 /** Where others reach the port anyway, what may scrape is the network's to say. */
-export function metricsLook(metrics: Pick<Metrics, 'text' | 'contentType'>, at: Listening): Look {
+export function metricsLook(
+  metrics: Pick<Metrics, 'text' | 'contentType'>,
+  at: ListeningNow,
+): Look {
   return async ({ headers }) => {
-    if (isForeignPage(at, headers.host)) return replyOf(FOREIGN, headers.accept);
+    if (isForeignPage(at(), headers.host)) return replyOf(FOREIGN, headers.accept);
     const body = await metrics.text();
     return { status: 200, headers: { 'content-type': metrics.contentType }, body };
   };
@@ -35,13 +41,13 @@ export function metricsLook(metrics: Pick<Metrics, 'text' | 'contentType'>, at: 
  *
  * @param parts `undefined` while the process starts
  */
-export function statusLook(parts: () => StatusParts | undefined, at: Listening): Look {
+export function statusLook(parts: () => StatusParts | undefined, at: ListeningNow): Look {
   return async (request) => {
     const { accept, host } = request.headers;
-    if (isForeignPage(at, host)) return replyOf(FOREIGN, accept);
+    if (isForeignPage(at(), host)) return replyOf(FOREIGN, accept);
     const sources = parts();
     if (sources === undefined) return replyOf(STARTING, accept);
-    const refusal = isLoopback(at.listen.host) ? undefined : await refusalOf(request, sources);
+    const refusal = isLoopback(at().listen.host) ? undefined : await refusalOf(request, sources);
     return refusal === undefined ? shown(sources.report(), accept) : replyOf(refusal, accept);
   };
 }

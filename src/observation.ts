@@ -1,25 +1,30 @@
 import type { Gate, RefusalReason } from './caller/gate.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import type { Generations } from './generations.ts';
 import type { Readiness } from './graphql/httpServer.ts';
 import type { Log } from './log.ts';
 import { metricsLook, statusLook, type StatusParts } from './looks.ts';
 import type { AdmissionObserver } from './lookups/observedAdmissions.ts';
-import { Metrics } from './metrics/metrics.ts';
+import { Metrics, type MeteredOperator } from './metrics/metrics.ts';
 import { ObservationServer, type Look, type Looks } from './observationServer.ts';
 import { openTracing, tracedLog } from './openTracing.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { requestLinesOf } from './requestLines.ts';
 import type { RequestReport } from './requestRecord.ts';
-import { endpointNames, type SimSwaps } from './simSwaps.ts';
-import { StatusBoard } from './status/statusBoard.ts';
+import { endpointNames } from './simSwaps.ts';
+import { StatusBoard, type ShownOperator } from './status/statusBoard.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { Tracing } from './tracing/tracing.ts';
 
-/** What is looked in with. */
-export interface ObservationParts {
+/** What of the settings bears on it. */
+export interface ObservedSettings {
   readonly config: Pick<Config, 'metricsPort' | 'tracing' | 'listen' | 'allowedHosts' | 'audit'>;
   readonly operators: readonly OperatorSettings[];
+}
+
+/** What is looked in with. */
+export interface ObservationParts extends ObservedSettings {
   readonly clock: Clock;
   readonly log: Log;
   /** Where a line for each request goes; there are none where absent. */
@@ -28,7 +33,7 @@ export interface ObservationParts {
 
 /** What is looked at, and whether it may be; known once the service is put together. */
 export interface Watched {
-  readonly simSwaps: Pick<SimSwaps, 'load' | 'connections'>;
+  readonly generations: Pick<Generations, 'load' | 'connections'>;
   readonly readiness: () => Readiness;
   readonly authenticate: Gate['authenticate'];
 }
@@ -41,6 +46,10 @@ export interface Observation {
   readonly onAnswered: (report: RequestReport) => void;
   readonly onRefused: (reason: RefusalReason) => void;
   readonly watch: (watched: Watched) => void;
+  /** Takes the settings that are in force from now on; `made` are the operators whose circuits are new. */
+  readonly renew: (settings: ObservedSettings, made: readonly string[]) => void;
+  /** Told whether the settings that were read last are in force. */
+  readonly reloaded: (isInForce: boolean) => void;
   /** What is on the port of the service itself. */
   readonly looks: Looks;
   readonly close: () => Promise<void>;
@@ -51,17 +60,17 @@ export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
 
 /**
  * Counts, where Prometheus is to scrape, records traces, where they have a collector, and writes a line for each
- * request. Rejects when the port is taken.
+ * request. Where these go does not change with the settings. Rejects when the port is taken.
  */
 export async function openObservation(parts: ObservationParts): Promise<Observation> {
-  const counting = await openCounting(parts);
+  let inForce: ObservedSettings = parts;
+  const counting = await openCounting(parts, () => inForce);
   const tracing = await tracingOf(parts, counting?.metrics);
   const traced = (log: Log): Log => (tracing === undefined ? log : tracedLog(log, tracing));
-  const { requestLog, config } = parts;
   const requestLines =
-    requestLog === undefined
+    parts.requestLog === undefined
       ? undefined
-      : requestLinesOf(traced(requestLog), config.audit?.keys[0]);
+      : requestLinesOf(traced(parts.requestLog), () => inForce.config.audit?.keys[0]);
   const observers = [counting?.metrics.observer, counting?.board.observer, requestLines?.observer];
   return {
     log: traced(parts.log),
@@ -75,6 +84,12 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
       counting?.board.callerRefused(reason);
     },
     watch: (watched) => counting?.watch(watched),
+    renew(settings, made) {
+      inForce = settings;
+      counting?.metrics.renew(settings.operators.map(shownOperator), made);
+      counting?.board.renew(made);
+    },
+    reloaded: (isInForce) => counting?.metrics.reloaded(isInForce),
     looks: counting?.onMainPort ?? new Map<string, Look>(),
     async close() {
       await tracing?.close();
@@ -105,39 +120,35 @@ interface Counting {
 }
 
 /** `undefined` where nothing is looked at. */
-async function openCounting(parts: ObservationParts): Promise<Counting | undefined> {
-  const { config, operators, clock } = parts;
-  const { metricsPort, listen } = config;
+async function openCounting(
+  parts: ObservationParts,
+  inForce: () => ObservedSettings,
+): Promise<Counting | undefined> {
+  const { clock } = parts;
+  const { metricsPort, listen } = parts.config;
   if (metricsPort === undefined) return undefined;
-  const prices = new Map(operators.map(({ name, price }) => [name, price]));
-  const shown = operators.map((settings) => ({
-    name: settings.name,
-    flow: settings.flow,
-    endpoints: endpointNames(settings),
-    isPrompting: asksOwner(settings.flow),
-  }));
   const metrics = new Metrics({
-    operators: shown,
-    priceOf: (operator) => prices.get(operator),
+    operators: parts.operators.map(shownOperator),
     monotonicMs: () => clock.monotonicMs(),
   });
   const board = new StatusBoard(clock);
   let status: StatusParts | undefined;
+  const at = (): ObservedSettings['config'] => inForce().config;
   const looks: Looks = new Map([
-    ['/metrics', metricsLook(metrics, config)],
-    ['/status', statusLook(() => status, config)],
+    ['/metrics', metricsLook(metrics, at)],
+    ['/status', statusLook(() => status, at)],
   ]);
   const isMain = metricsPort !== 0 && metricsPort === listen.port;
   const server = isMain ? undefined : await serve(looks, parts, metricsPort);
   return {
     metrics,
     board,
-    watch({ simSwaps, readiness, authenticate }) {
-      metrics.watch(simSwaps);
+    watch({ generations, readiness, authenticate }) {
+      metrics.watch(generations);
       const sources = {
-        operators: () => shown,
-        load: () => simSwaps.load(),
-        connections: () => simSwaps.connections(),
+        operators: () => inForce().operators.map(shownOperator),
+        load: () => generations.load(),
+        connections: () => generations.connections(),
         service: readiness,
       };
       status = { report: () => board.report(sources), authenticate };
@@ -149,6 +160,11 @@ async function openCounting(parts: ObservationParts): Promise<Counting | undefin
       board.close();
     },
   };
+}
+
+function shownOperator(settings: OperatorSettings): MeteredOperator & ShownOperator {
+  const { name, flow, price } = settings;
+  return { name, flow, endpoints: endpointNames(settings), isPrompting: asksOwner(flow), price };
 }
 
 async function serve(

@@ -11,8 +11,8 @@ export interface RequestLines {
   write(report: RequestReport): void;
 }
 
-/** @param auditKey under which callers are hashed, as in the audit log; they are left out where absent */
-export function requestLinesOf(log: Log, auditKey: string | undefined): RequestLines {
+/** @param auditKey under which callers are hashed by now, as in the audit log; they are left out where absent */
+export function requestLinesOf(log: Log, auditKey: () => string | undefined): RequestLines {
   const lookups = new WeakMap<Correlator, number>();
   return {
     observer: {
@@ -22,7 +22,7 @@ export function requestLinesOf(log: Log, auditKey: string | undefined): RequestL
       },
     },
     write(report) {
-      log.info('request', detailsOf(report, lookups.get(report.correlator) ?? 0, auditKey));
+      log.info('request', detailsOf(report, lookups.get(report.correlator) ?? 0, auditKey()));
     },
   };
 }

@@ -5,12 +5,14 @@ import { describe, expect, it } from 'vitest';
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
-/** Design §2: a request walks down this list, and so do the imports. Names in one row are peers. */
+/** A request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
   ['main.ts', 'auditSearch.ts', 'usageReport.ts', 'requireNode24.js', 'endWithParent.js'],
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
+  ['reloads.ts'],
   ['server.ts'],
+  ['serving.ts'],
   ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
   ['looks.ts', 'openTracing.ts', 'requestLines.ts'],
   ['observationServer.ts', 'metrics', 'status'],
@@ -22,6 +24,7 @@ const LAYERS = [
   ['requestRecord.ts'],
   ['simSwaps.ts'],
   ['caller'],
+  ['generations.ts'],
   ['loaders'],
   ['lookups'],
   ['operator'],
@@ -31,12 +34,14 @@ const LAYERS = [
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
-  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'termination.ts'],
+  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'leases.ts', 'termination.ts'],
 ];
 
 /** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
 const CORE = new Set([
   'simSwaps.ts',
+  'generations.ts',
+  'leases.ts',
   'loaders',
   'lookups',
   'operator',

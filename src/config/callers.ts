@@ -48,7 +48,7 @@ function readTokens(
   for (const name of TOKEN_NAMES) read.required(name, why);
   return {
     jwksUrl: read.url('JWT_JWKS_URL') ?? '',
-    jwksConnection: readConnection(read, 'JWT_JWKS'),
+    jwksConnection: readConnection(read, 'JWT_JWKS', ['JWT_JWKS_URL']),
     issuer: read.text('JWT_ISSUER') ?? '',
     audience: read.text('JWT_AUDIENCE') ?? '',
     algorithms,

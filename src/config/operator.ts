@@ -35,7 +35,7 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 /** The methods of client authentication that the short form has. */
 type Method = Extract<ClientAuthenticationSettings['method'], 'basic' | 'private_key_jwt' | 'both'>;
 
-/** Reads `OPERATOR_…` except the access; the defaults are those of design §6. */
+/** Reads `OPERATOR_…` except the access; the defaults are those of {@link OPERATOR_DEFAULTS}. */
 export function readProfile(read: EnvironmentReader): OperatorProfile {
   const flow = readFlow(read);
   const { scopes, phoneNumber, correlator, limits, ...defaults } = OPERATOR_DEFAULTS;
@@ -125,7 +125,7 @@ export function readAccess(read: EnvironmentReader, isNeeded: boolean): Operator
     ...addressesBelow(read.url('OPERATOR_AUTH_URL') ?? '', read.url('OPERATOR_SIM_SWAP_URL') ?? ''),
     clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
     ...readKeys(read, method, signing),
-    ...readConnection(read, 'OPERATOR'),
+    ...readConnection(read, 'OPERATOR', ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']),
   };
 }
 

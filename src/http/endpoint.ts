@@ -8,6 +8,7 @@ import type { ConnectFailure } from './connections/connectFailure.ts';
 import type { ConnectionFiles } from './connections/connectionFiles.ts';
 import { Http1Connections } from './connections/http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './connections/http2Connections.ts';
+import type { Lull } from './connections/lull.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
 import type { OpenConnections } from './connections/openConnections.ts';
 import { TlsConnector } from './connections/tlsConnector.ts';
@@ -39,9 +40,10 @@ export interface EndpointSettings {
   readonly generatedHeaders?: (departure: Departure) => readonly string[];
 }
 
-/** What all endpoints share. */
+/** What the endpoints of an operator share. */
 export interface SharedByEndpoints {
   readonly abortListeners: AbortListeners;
+  readonly lull: Lull;
   readonly clock: Clock;
   readonly log: Log;
   /** What connections over TLS are made with. */
@@ -71,10 +73,8 @@ export class Endpoint implements Http2Fallback {
   readonly #http2: Http2Connections | undefined;
   readonly #unsubscribe: () => void;
 
-  constructor(
-    settings: EndpointSettings,
-    { abortListeners, clock, log, files }: SharedByEndpoints,
-  ) {
+  constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
+    const { abortListeners, lull, clock, log, files } = shared;
     const { name, timeoutMs, connections, http2, replyCheck } = settings;
     const url = new URL(settings.url);
     const headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
@@ -99,6 +99,7 @@ export class Endpoint implements Http2Fallback {
       url,
       connector,
       clock,
+      lull,
       headers,
       timeoutMs,
       connections,

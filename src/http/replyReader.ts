@@ -5,7 +5,7 @@ import type { Abortable, AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
 import type { AddressedPost, Departure, Exchange, HttpReply, TransportFault } from './exchange.ts';
 
-/** A reply with a longer body is refused (design §5). */
+/** A reply with a longer body is refused (docs/design.md, "Limits"). */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What the exchanges of an endpoint share. */

@@ -149,6 +149,12 @@ export const METRICS = {
     help: 'Exchanges under way over HTTP/2.',
     labels: ['operator', 'endpoint'],
   },
+  reloadRefused: {
+    name: 'sim_swap_reload_refused',
+    type: 'gauge',
+    help: '1 where the settings that were read last were not fit: those from before are in force.',
+    labels: [],
+  },
   circuitOpen: {
     name: 'sim_swap_circuit_open',
     type: 'gauge',

@@ -12,7 +12,7 @@ import {
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { AuditOutcome } from '../lookups/admission.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
-import type { EndpointConnections, OperatorLoad } from '../simSwaps.ts';
+import type { EndpointConnections, OperatorLoad } from '../generations.ts';
 import type {
   ConsentsStatus,
   EndpointStatus,
@@ -107,6 +107,15 @@ export class StatusBoard {
     exchangeChannel.unsubscribe(this.#exchanges);
     consentChannel.unsubscribe(this.#waits);
     circuitChannel.unsubscribe(this.#circuits);
+  }
+
+  /** The circuits of these operators are new, and so closed. */
+  renew(made: readonly string[]): void {
+    for (const [key, counts] of this.#endpoints) {
+      if (!made.some((operator) => key.startsWith(`${operator} `))) continue;
+      counts.circuit = 'closed';
+      delete counts.circuitSinceMs;
+    }
   }
 
   /** A request was refused at the door. */

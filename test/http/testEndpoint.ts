@@ -2,6 +2,7 @@ import type { Clock } from '../../src/clock.ts';
 import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
+import { Lull } from '../../src/http/connections/lull.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
 import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../../src/http/connections/connectionSettings.ts';
@@ -30,8 +31,11 @@ interface Options {
   readonly connections?: number;
   readonly silent?: SilentReplies;
   readonly clock?: Clock;
+  readonly lull?: Lull;
   readonly log?: Log;
   readonly connection?: ConnectionSettings;
+  /** By which its files are read again; that of the endpoint where absent. */
+  readonly fileClock?: Clock;
 }
 
 /** An endpoint with its own connections, closed with the test that made it. */
@@ -42,17 +46,17 @@ export class TestEndpoint implements AsyncDisposable {
 
   constructor(url: string, options: Options = {}) {
     const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
-    const { connection = {} } = options;
     const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
+    const { connection = {}, fileClock = clock, lull = new Lull() } = options;
     const replyCheck = new EchoPolicy(echo, silent, clock);
     this.#files = new ConnectionFiles(connection, {
       clock,
       log,
-      watchFiles: (paths, onChange) => new WatchedFiles(paths, clock, onChange),
+      watchFiles: (paths, onChange) => new WatchedFiles(paths, fileClock, onChange),
     });
     this.endpoint = new Endpoint(
       { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck, headers },
-      { abortListeners: new AbortListeners(), clock, log, files: this.#files },
+      { abortListeners: new AbortListeners(), lull, clock, log, files: this.#files },
     );
   }
 

@@ -2,6 +2,8 @@ import type { TLSSocket } from 'node:tls';
 import { Pool, type buildConnector } from 'undici';
 import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
+import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
+import type { Lull } from './lull.ts';
 import type { OpenConnections } from './openConnections.ts';
 import { SpareConnections } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
@@ -15,6 +17,8 @@ export interface Http1Parts {
   /** `undefined` in plain text. */
   readonly connector: TlsConnector | undefined;
   readonly clock: Clock;
+  /** Of all endpoints of the operator. */
+  readonly lull: Lull;
   /** Names and values, in turn, of the headers of each request. */
   readonly headers: readonly string[];
   readonly timeoutMs: number;
@@ -37,12 +41,12 @@ export class Http1Connections {
   constructor(parts: Http1Parts) {
     this.#parts = parts;
     this.#headers = parts.headers;
-    const { connector, clock, connections } = parts;
+    const { connector, clock, lull, connections } = parts;
     this.#kept = createKeptPool(parts);
     if (connector === undefined) {
       this.#fresh = createPool(parts, { timeout: parts.timeoutMs });
     } else {
-      const spares = new SpareConnections(connector, clock, connections);
+      const spares = new SpareConnections({ connector, clock, lull, maxConnections: connections });
       this.#spares = spares;
       this.#fresh = createPool(parts, (_, callback) => spares.take(handTo(callback)));
     }
@@ -106,6 +110,8 @@ function createPool({ url, connections }: Http1Parts, connect: Connect): Pool {
     allowH2: false,
     connect,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // A connection that is older carries no further exchange, and is closed after the one that it carries.
+    clientTtl: MAX_CONNECTION_AGE_MS,
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -148,7 +148,11 @@ class Attempt {
       .once('error', fail)
       .once('secureConnect', () => {
         socket.off('error', fail);
-        socket.on('error', ignore);
+        // What uses it hears of its end by `close`; an error that nobody listens to would end the process.
+        socket.on('error', (error) => {
+          // Node tells of an alert and goes on; undici would tell of the end that follows.
+          if (refusesCertificate(error)) socket.destroy();
+        });
         this.end(socket);
       });
   }
@@ -190,7 +194,6 @@ function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** What uses the connection hears of its end by `close`; an error that nobody listens to would end the process. */
 function ignore(): void {
   // Nothing to do.
 }
