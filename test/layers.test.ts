@@ -31,7 +31,7 @@ const LAYERS = [
   ['tokens'],
   ['http', 'sharedState'],
   ['log.ts', 'repeats.ts', 'diagnostics.ts'],
-  ['standardOutput.ts'],
+  ['standardOutput.ts', 'prettyLine.ts'],
   ['simulator'],
   ['domain'],
   ['errors.ts', 'clock.ts', 'fileWatch.ts', 'leases.ts', 'termination.ts'],
