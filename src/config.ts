@@ -20,6 +20,7 @@ import { operatorsSource } from './config/operatorsFile/readOperatorsFile.ts';
 import { Secrets } from './config/operatorsFile/secrets.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
+import { readTracing } from './config/tracing.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import {
@@ -29,6 +30,7 @@ import {
 } from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
+import type { TracingSettings } from './tracing/tracingSettings.ts';
 
 /** All settings of a process (docs/design.md, "Settings"), read once. */
 export interface Config extends OperatorsConfig {
@@ -46,6 +48,8 @@ export interface Config extends OperatorsConfig {
   readonly requestTimeoutMs: number;
   /** Where Prometheus scrapes: a port of its own, or the port of the service on loopback; nothing is counted where absent. */
   readonly metricsPort: number | undefined;
+  /** Where traces go; there are none where absent. */
+  readonly tracing: TracingSettings | undefined;
   /** Whether there is a line of the log for each request. */
   readonly logsRequests: boolean;
   /** Whether settings are read again when one of their files changes. */
@@ -158,6 +162,7 @@ function configOf(read: EnvironmentReader): Config {
     ...readOperators(read, production),
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     metricsPort: readMetricsPort(read),
+    tracing: readTracing(read),
     logsRequests: read.boolean('LOG_REQUESTS'),
     reloadsOnChange: read.boolean('RELOAD_ON_CHANGE'),
     drainGraceMs: read.integer('DRAIN_GRACE_MS'),

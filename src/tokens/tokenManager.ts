@@ -69,7 +69,11 @@ export type Polled =
     };
 
 /** What the authorization server wants to hear, and how it words its errors. */
-export type TokenSettings = AuthorizationSettings & { readonly errors: ErrorMap };
+export type TokenSettings = AuthorizationSettings & {
+  /** The operator's. */
+  readonly name: string;
+  readonly errors: ErrorMap;
+};
 
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
@@ -166,7 +170,7 @@ export class TokenManager {
 
   #publishedRequest(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
     if (!tokenChannel.hasSubscribers) return this.#request(subject, context);
-    const message = messageOf(this.#settings.grant.type, subject, context);
+    const message = messageOf(this.#settings, subject, context);
     return traced(tokenChannel, message, () => this.#request(subject, context), resultOf);
   }
 
@@ -225,7 +229,7 @@ export class TokenManager {
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
-    const message = messageOf('ciba', subject, context);
+    const message = messageOf(this.#settings, subject, context);
     return traced(tokenChannel, message, () => this.#poll(authReqId, subject, context), resultOf);
   }
 
@@ -286,11 +290,11 @@ export class TokenManager {
 }
 
 function messageOf(
-  grant: TokenMessage['grant'],
+  { name: operator, grant }: TokenSettings,
   { operation }: TokenSubject,
   { correlator }: ExchangeContext,
 ): TokenMessage {
-  return { correlator: correlator.name, grant, operation };
+  return { operator, correlator: correlator.name, grant: grant.type, operation };
 }
 
 /** What is published of a token: never the token. */
