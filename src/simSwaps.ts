@@ -229,7 +229,7 @@ function createServedOperator(
   const endpoints = new Map<string, GuardedEndpoint>();
   const create: CreateEndpoint = (endpoint, url) => {
     const made = guarded(endpoint, url);
-    endpoints.set(ENDPOINTS[endpoint].name, made);
+    endpoints.set(ENDPOINT_LABELS[endpoint], made);
     return made;
   };
   const authorization = authorizationEndpoints(settings, create, { ...parts, files });
