@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // `sim-swap-subgraph …`, the command of the package. Plain JavaScript, so that an older Node can say what is needed.
-import '../dist/requireNode24.js';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+
+await import('../dist/requireNode24.js');
 
 /** The programs of the package, by the word that names each. */
 const PROGRAMS = {

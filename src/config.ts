@@ -3,7 +3,7 @@ import type { CallerSettings } from './caller/callerSettings.ts';
 import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
-import { EnvironmentReader, type Environment } from './config/environment.ts';
+import { ConfigError, EnvironmentReader, type Environment } from './config/environment.ts';
 import { isLoopback } from './http/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import {
@@ -60,6 +60,42 @@ export interface Config extends OperatorsConfig {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readConfig(environment: Environment = process.env): Config {
+  return readAll(environment, false);
+}
+
+/**
+ * Reads the settings of what answers inside another program, which serves it and knows its callers: what concerns a
+ * server of our own is not looked at.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readEmbeddedConfig(settings: Environment): Config {
+  const config = readAll({ ...settings, ...NOT_EMBEDDED }, true);
+  if (config.simulator === undefined) return config;
+  // Of what it invents nothing may reach a program that did not ask for it.
+  throw new ConfigError([
+    'OPERATOR_AUTH_URL is missing: inside another program there is no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
+  ]);
+}
+
+/** Settings of the server, its callers and those who run it. */
+const NOT_EMBEDDED = {
+  HOST: undefined,
+  PORT: undefined,
+  NODE_ENV: undefined,
+  METRICS_PORT: undefined,
+  TRUSTED_DOCUMENTS: undefined,
+  ROUTER_SECRET: undefined,
+  ROUTER_SECRET_FILE: undefined,
+  ROUTER_SECRET_PREVIOUS: undefined,
+  ROUTER_SECRET_PREVIOUS_FILE: undefined,
+  JWT_JWKS_URL: undefined,
+  JWT_ISSUER: undefined,
+  JWT_AUDIENCE: undefined,
+  BATCH_SCOPE: undefined,
+} as const satisfies Environment;
+
+function readAll(environment: Environment, isEmbedded: boolean): Config {
   const read = new EnvironmentReader(environment);
   const production = read.text('NODE_ENV') === 'production';
   const host = read.text('HOST');
@@ -94,7 +130,7 @@ export function readConfig(environment: Environment = process.env): Config {
       maxReplyBytes: read.integer('MAX_REPLY_BYTES'),
     },
     callers,
-    quotas: readQuotas(read, callers.tokens !== undefined),
+    quotas: readQuotas(read, isEmbedded || callers.tokens !== undefined),
     audit: readAudit(read, exposure),
   };
   read.findTypos();
