@@ -109,7 +109,8 @@ describe('the reader of imports', () => {
 
   it('overlooks none', () => {
     const overlooked = [...TEXTS].filter(([file, text]) => {
-      const statements = text.match(/\b(?:from|import) '[^' ]+';/g) ?? [];
+      // Not those of examples in docstrings.
+      const statements = text.match(/^(?! \*| {3}\*).*\b(?:from|import) '[^' ]+';/gm) ?? [];
       return statements.length !== IMPORTS.get(file)?.length;
     });
     expect(overlooked.map(([file]) => file)).toEqual([]);

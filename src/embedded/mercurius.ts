@@ -13,7 +13,7 @@ import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from '../graphql/documentLimits.ts';
 import type { OperationLimits } from '../graphql/operationCost.ts';
 import { guardOperation } from '../graphql/operationGuard.ts';
 import type { Log } from '../log.ts';
-import { formatMountedError, withCode } from './mountedErrors.ts';
+import { formatForeignError } from './mountedErrors.ts';
 import { requestOf } from './mountedRequest.ts';
 
 /** Each may quote what it refuses. */
@@ -70,10 +70,10 @@ export function mercuriusHooks(limits: OperationLimits) {
 /** What fails before execution, Mercurius wraps all together in one error. */
 function formattedErrors(error: GraphQLError, log: Log): readonly GraphQLFormattedError[] {
   const { errors } = asObject(error.originalError);
-  if (!Array.isArray(errors)) return [formatMountedError(withCode(error, false), error, log)];
+  if (!Array.isArray(errors)) return [formatForeignError(error, false, log)];
   return errors
     .filter((one) => one instanceof GraphQLError)
-    .map((one) => formatMountedError(withCode(one, true), one, log));
+    .map((one) => formatForeignError(one, true, log));
 }
 
 function statusOf(http: unknown): number {

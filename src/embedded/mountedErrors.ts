@@ -30,13 +30,31 @@ function isOfOtherProgram({ path }: GraphQLFormattedError, original: unknown): b
   );
 }
 
-/** An error of a server that gives GraphQL's own no codes, as Apollo Server would hand it to be formatted. */
-export function withCode(error: GraphQLError, isBeforeExecution: boolean): GraphQLFormattedError {
-  const formatted = error.toJSON();
+/**
+ * Formats an error of a server that gives GraphQL's own errors no codes, or others than Apollo Server.
+ *
+ * @param isBeforeExecution whether the document or its variables were refused
+ */
+export function formatForeignError(
+  error: GraphQLError,
+  isBeforeExecution: boolean,
+  log: Log,
+): GraphQLFormattedError {
+  const coded = withCode(error, isBeforeExecution);
+  return formatMountedError(coded.toJSON(), coded, log);
+}
+
+function withCode(error: GraphQLError, isBeforeExecution: boolean): GraphQLError {
+  const { message, nodes, source, positions, path, extensions } = error;
   const code = codeOf(error, isBeforeExecution);
-  return code === undefined
-    ? formatted
-    : { ...formatted, extensions: { ...formatted.extensions, code } };
+  // What has a path came of executing a field.
+  if (code === undefined || path !== undefined) return error;
+  return new GraphQLError(message, {
+    nodes: nodes ?? null,
+    source: source ?? null,
+    positions: positions ?? null,
+    extensions: { ...extensions, code },
+  });
 }
 
 function codeOf({ message }: GraphQLError, isBeforeExecution: boolean): ErrorCode | undefined {
@@ -47,7 +65,10 @@ function codeOf({ message }: GraphQLError, isBeforeExecution: boolean): ErrorCod
 /** GraphQL's own words for what it refuses before it validates, and after. */
 const BY_MESSAGE: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^Syntax Error: /, 'GRAPHQL_PARSE_FAILED'],
-  [/^(?:Unknown operation named |Must provide )/, 'OPERATION_RESOLUTION_FAILURE'],
+  [
+    /^(?:Unknown operation named |Must provide |Could not determine what operation )/,
+    'OPERATION_RESOLUTION_FAILURE',
+  ],
   [/^Variable "\$\w+" (?:got invalid value|of (?:required|non-null) type) /, 'BAD_USER_INPUT'],
   [/^Too many errors processing variables/, 'BAD_USER_INPUT'],
 ];

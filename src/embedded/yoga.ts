@@ -11,7 +11,7 @@ import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from '../graphql/documentLimits.ts';
 import type { OperationLimits } from '../graphql/operationCost.ts';
 import { guardOperation } from '../graphql/operationGuard.ts';
 import type { Log } from '../log.ts';
-import { formatMountedError, withCode } from './mountedErrors.ts';
+import { formatForeignError } from './mountedErrors.ts';
 import { requestOf } from './mountedRequest.ts';
 
 /** What Yoga's hooks are handed, as far as it is read here. */
@@ -82,7 +82,7 @@ export function yogaPlugin(limits: OperationLimits, log: Log) {
 
 /** Formatted, and still what Yoga takes the status of the reply from. */
 function formatted(error: GraphQLError, log: Log): GraphQLError {
-  const { message, extensions } = formatMountedError(withCode(error, false), error, log);
+  const { message, extensions } = formatForeignError(error, false, log);
   const { nodes, source, positions, path } = error;
   const { http } = error.extensions;
   return new GraphQLError(message, {

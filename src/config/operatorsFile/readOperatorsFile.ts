@@ -2,7 +2,7 @@ import type { NumberDirectorySettings, OperatorSettings } from '../../operator/o
 import type { Price } from '../../domain/price.ts';
 import type { EnvironmentReader } from '../environment.ts';
 import { crossProblems } from './crossChecks.ts';
-import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
+import { AS_DATA, operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
 import { readDocument, type FileProblem, type JsonDocument, type Path } from './document.ts';
 import { Secrets } from './secrets.ts';
 import { directoryOf, priceOf, settingsOf } from './settings.ts';
@@ -66,7 +66,7 @@ function parseFile(
   }
   const { document, problems } = readDocument(text.replace(/^\uFEFF/, ''));
   const { value } = document;
-  const parsed = operatorsFile.safeParse(value);
+  const parsed = operatorsFile.safeParse(value, AS_DATA);
   const issues = parsed.error?.issues.flatMap((issue) => problemsOf(issue, value)) ?? [];
   // What is no JSON has no members to speak of.
   const found =
