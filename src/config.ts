@@ -1,19 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
-import { readCallers } from './config/callers.ts';
-import { ConfigError, EnvironmentReader, type Environment } from './config/environment.ts';
-import { isLoopback } from './http/loopback.ts';
-import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
-import {
-  readOperators,
-  readPrices,
-  type OperatorPrices,
-  type OperatorsConfig,
-} from './config/operators.ts';
-import { readQuotas } from './config/quotas.ts';
-import { readSharedState, type SharedState } from './config/sharedState.ts';
+import { configOf, type ConfigReading } from './config/configOf.ts';
+import type { Environment, EnvironmentReader, FixedValues } from './config/environment.ts';
+import { environmentOf, type VariablesSource } from './config/environmentFiles.ts';
+import { openSettings } from './config/openSettings.ts';
+import { readPrices, type OperatorPrices, type OperatorsConfig } from './config/operators.ts';
+import type { SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import {
@@ -24,7 +19,7 @@ import {
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 
-/** All settings of a process (design §6), read once. */
+/** All settings of a process (docs/design.md, "Settings"), read once. */
 export interface Config extends OperatorsConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
@@ -42,6 +37,8 @@ export interface Config extends OperatorsConfig {
   readonly metricsPort: number | undefined;
   /** Whether there is a line of the log for each request. */
   readonly logsRequests: boolean;
+  /** Whether settings are read again when one of their files changes. */
+  readonly reloadsOnChange: boolean;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
@@ -60,82 +57,77 @@ export interface Config extends OperatorsConfig {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readConfig(environment: Environment = process.env): Config {
-  return readAll(environment, false);
+  const read = openSettings(environment);
+  return configOf(read, PROGRAM);
+}
+
+/** The settings of a process, read at its start and again whenever that is asked for. */
+export interface ReadSettings {
+  readonly config: Config;
+  /** All that were read. */
+  readonly files: readonly string[];
+  /** Settings that have changed since the start, and count from the next start on. */
+  readonly waitingForRestart: readonly string[];
+  /**
+   * Reads all of them anew. What a reload leaves alone is as it was at the start, and all else is judged beside that.
+   *
+   * @throws {ConfigError} that lists every problem by name
+   */
+  again(): ReadSettings;
 }
 
 /**
- * Reads the settings of what answers inside another program, which serves it and knows its callers: what concerns a
- * server of our own is not looked at.
+ * Reads the settings of this process: its variables, and what the files of `--env-file` say by now.
  *
  * @throws {ConfigError} that lists every problem by name
  */
-export function readEmbeddedConfig(settings: Environment): Config {
-  const config = readAll({ ...settings, ...NOT_EMBEDDED }, true);
-  if (config.simulator === undefined) return config;
-  // Of what it invents nothing may reach a program that did not ask for it.
-  throw new ConfigError([
-    'OPERATOR_AUTH_URL is missing: inside another program there is no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
-  ]);
+export function readSettings(): ReadSettings {
+  const variables = environmentOf(process.env, process.execArgv);
+  return settingsFrom(variables);
 }
 
-/** Settings of the server, its callers and those who run it. */
-const NOT_EMBEDDED = {
-  HOST: undefined,
-  PORT: undefined,
-  NODE_ENV: undefined,
-  METRICS_PORT: undefined,
-  TRUSTED_DOCUMENTS: undefined,
-  ROUTER_SECRET: undefined,
-  ROUTER_SECRET_FILE: undefined,
-  ROUTER_SECRET_PREVIOUS: undefined,
-  ROUTER_SECRET_PREVIOUS_FILE: undefined,
-  JWT_JWKS_URL: undefined,
-  JWT_ISSUER: undefined,
-  JWT_AUDIENCE: undefined,
-  BATCH_SCOPE: undefined,
-} as const satisfies Environment;
-
-function readAll(environment: Environment, isEmbedded: boolean): Config {
-  const read = new EnvironmentReader(environment);
-  const production = read.text('NODE_ENV') === 'production';
-  const host = read.text('HOST');
-  const role = read.oneOf('ROLE');
-  const exposure = exposureOf(host, production);
-  const callers = readCallers(read, role, exposure);
-  const config: Config = {
-    listen: { host, port: read.integer('PORT') },
-    role,
-    production,
-    allowedHosts: readAllowedHosts(read),
-    allowedOrigins: readAllowedOrigins(read),
-    logLevel: read.oneOf('LOG_LEVEL'),
-    trustedDocuments: readTrustedDocuments(read, role),
-    ...readOperators(read, production),
-    requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
-    metricsPort: readMetricsPort(read),
-    logsRequests: read.boolean('LOG_REQUESTS'),
-    drainGraceMs: read.integer('DRAIN_GRACE_MS'),
-    consent: {
-      waitMs: read.integer('CONSENT_WAIT_MS'),
-      maxWaitMs: read.integer('CONSENT_MAX_WAIT_MS'),
-      doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS'),
-      deniedSeconds: read.integer('CONSENT_DENIED_SECONDS'),
-      failureSeconds: read.integer('CONSENT_FAILURE_SECONDS'),
-      resultSeconds: read.integer('CONSENT_RESULT_SECONDS'),
-    },
-    sharedState: readSharedState(read),
-    limits: {
-      maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION'),
-      maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER'),
-      maxReplyBytes: read.integer('MAX_REPLY_BYTES'),
-    },
-    callers,
-    quotas: readQuotas(read, isEmbedded || callers.tokens !== undefined),
-    audit: readAudit(read, exposure),
+/** The same, from other variables: what they are is asked for at each reading. */
+export function settingsFrom(
+  variables: VariablesSource,
+  fixed?: FixedValues,
+  before?: Config,
+): ReadSettings {
+  const read = openSettings(variables.read(), fixed);
+  const fresh = configOf(read, PROGRAM);
+  const { config, waitingForRestart } =
+    before === undefined ? { config: fresh, waitingForRestart: [] } : besides(before, fresh);
+  const start = fixed ?? read.takingRestart;
+  return {
+    config,
+    files: [...variables.files, ...read.files],
+    waitingForRestart: [...read.waitingForRestart, ...waitingForRestart],
+    again: () => settingsFrom(variables, start, config),
   };
-  read.findTypos();
-  read.finish();
-  return config;
+}
+
+/** What can only be there from the start, whatever it is: an audit log, a simulator in an operator's place. */
+function besides(
+  before: Config,
+  fresh: Config,
+): { readonly config: Config; readonly waitingForRestart: readonly string[] } {
+  const waitingForRestart: string[] = [];
+  let config = fresh;
+  if ((before.audit === undefined) !== (fresh.audit === undefined)) {
+    config = { ...config, audit: before.audit };
+    waitingForRestart.push('AUDIT_KEY');
+  }
+  const { sharedState } = fresh;
+  if (sharedState !== undefined && before.sharedState !== undefined) {
+    const { redis } = before.sharedState;
+    if (!isDeepStrictEqual(redis, sharedState.redis)) waitingForRestart.push('REDIS_URL');
+    config = { ...config, sharedState: { ...sharedState, redis } };
+  }
+  if ((before.simulator === undefined) !== (fresh.simulator === undefined)) {
+    const { operators, simulator, directory } = before;
+    config = { ...config, operators, simulator, directory };
+    waitingForRestart.push('OPERATOR_AUTH_URL');
+  }
+  return { config, waitingForRestart };
 }
 
 /**
@@ -144,7 +136,7 @@ function readAll(environment: Environment, isEmbedded: boolean): Config {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
@@ -161,31 +153,14 @@ export interface UsageConfig extends OperatorPrices {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readUsageConfig(environment: Environment = process.env): UsageConfig {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const auditLog = read.text('AUDIT_LOG');
   const prices = readPrices(read);
   read.finish();
   return { auditLog, ...prices };
 }
 
-/** On the port of the service everyone who asks it could read how much it is asked: there it is for loopback. */
-function readMetricsPort(read: EnvironmentReader): number | undefined {
-  const port = read.integer('METRICS_PORT');
-  const isMain = port !== undefined && port !== 0 && port === read.integer('PORT');
-  if (isMain && !isLoopback(read.text('HOST'))) {
-    read.problem(
-      'METRICS_PORT',
-      'must be another port than PORT, unless the service listens on loopback',
-    );
-  }
-  return port;
-}
-
-/** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */
-function exposureOf(host: string, production: boolean): string | undefined {
-  if (!isLoopback(host)) return 'the server listens where others can reach it (HOST)';
-  return production ? 'NODE_ENV=production asks for it' : undefined;
-}
+const PROGRAM: ConfigReading = { readDocuments: readTrustedDocuments, isEmbedded: false };
 
 function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocuments | undefined {
   const name = 'TRUSTED_DOCUMENTS';

@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { RedisConnection, type RedisServerSettings } from '../src/sharedState/redisConnection.ts';
+import { systemClock } from '../src/systemClock.ts';
 import { freePort } from './freePort.ts';
+import { silentLog } from './silentLog.ts';
 
 const PROGRAM = '/usr/bin/redis-server';
 
@@ -52,4 +55,15 @@ export async function startRedis(port?: number): Promise<RedisServer> {
 
 export function freshStateKey(): string {
   return randomBytes(32).toString('base64');
+}
+
+/** How to reach a Redis of a test's own. */
+export function redisAt(url: string): RedisServerSettings {
+  const { hostname: host, port } = new URL(url);
+  return { server: { host, port: Number(port) }, credentials: undefined, tls: undefined };
+}
+
+/** A connection as the service has it. */
+export function connectionTo(url: string): RedisConnection {
+  return new RedisConnection(redisAt(url), systemClock, silentLog);
 }

@@ -21,9 +21,6 @@ const { url } = await startStandaloneServer(server, {
     return simSwap.context({ caller: callerOf(req.headers.authorization), signal: gone.signal });
   },
 });
-console.log(`Apollo Server at ${url}`);
+process.stdout.write(`Apollo Server at ${url}\n`);
 
-process.once('SIGTERM', async () => {
-  await server.stop();
-  await simSwap.close();
-});
+process.once('SIGTERM', () => void server.stop().then(() => simSwap.close()));

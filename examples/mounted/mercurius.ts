@@ -28,9 +28,6 @@ app.graphql.addHook('preExecution', hooks.preExecution);
 app.graphql.addHook('onResolution', hooks.onResolution);
 
 const url = await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT'] ?? 4003) });
-console.log(`Mercurius at ${url}/graphql`);
+process.stdout.write(`Mercurius at ${url}/graphql\n`);
 
-process.once('SIGTERM', async () => {
-  await app.close();
-  await simSwap.close();
-});
+process.once('SIGTERM', () => void app.close().then(() => simSwap.close()));

@@ -21,10 +21,10 @@ const yoga = createYoga({
   ...simSwap.yoga(),
 });
 
-const server = createServer(yoga);
+const server = createServer((request, response) => void yoga(request, response));
 server.listen(Number(process.env['PORT'] ?? 4002), '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
-  console.log(`GraphQL Yoga at http://127.0.0.1:${port}/graphql`);
+  process.stdout.write(`GraphQL Yoga at http://127.0.0.1:${port}/graphql\n`);
 });
 
 process.once('SIGTERM', () => {

@@ -1,7 +1,9 @@
 import { createAdmissions } from '../callers.ts';
-import type { Quotas } from '../caller/quotas/quotas.ts';
+import { Quotas } from '../caller/quotas/quotas.ts';
 import type { Clock } from '../clock.ts';
-import { readEmbeddedConfig, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
+import { WatchedFiles } from '../watchedFiles.ts';
+import { readEmbeddedConfig } from './embeddedConfig.ts';
 import type { Log } from '../log.ts';
 import { createSimSwaps, type SimSwaps } from '../simSwaps.ts';
 import { openStores } from '../stores.ts';
@@ -37,17 +39,20 @@ export async function openSimSwaps(parts: EmbeddedParts): Promise<EmbeddedSimSwa
   const { clock, log = SILENT } = parts;
   const config = readEmbeddedConfig(textsOf(parts.settings));
   const { operators, consent, directory, audit } = config;
-  const stores = await openStores({ config, operators, clock, log });
-  const { admissions } = createAdmissions(audit, stores.quotas, { clock, log });
+  const stores = await openStores({ config, clock, log });
+  const names = operators.map(({ name }) => name);
+  const quotas = new Quotas(config.quotas, stores.counts, names);
+  const { admissions } = createAdmissions(audit, quotas, { clock, log });
   const simSwaps = createSimSwaps({
     operators: await Promise.all(
       operators.map(async (settings) => ({
         settings,
-        stores: await stores.forOperator(settings),
+        stores: await stores.forOperator(settings, consent),
       })),
     ),
     directory,
     consent,
+    watchFiles: (paths, onChange) => new WatchedFiles(paths, clock, onChange),
     admissions,
     clock,
     log,
@@ -58,7 +63,7 @@ export async function openSimSwaps(parts: EmbeddedParts): Promise<EmbeddedSimSwa
     clock,
     log,
     simSwaps,
-    quotas: stores.quotas,
+    quotas,
     maxWaitMs: asksOwners ? Math.min(consent.maxWaitMs, config.requestTimeoutMs) : undefined,
     async close() {
       await simSwaps.close();

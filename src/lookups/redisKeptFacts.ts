@@ -3,7 +3,9 @@ import type { Asker } from '../domain/asker.ts';
 import { lookupOf, type Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupKey } from '../domain/question.ts';
-import { OutOfMemory, type RedisConnection } from '../sharedState/redisConnection.ts';
+import { bucketOf, keyIn } from '../sharedState/buckets.ts';
+import type { Redis } from '../sharedState/redis.ts';
+import { OutOfMemory } from '../sharedState/redisConnection.ts';
 import { StateSeal } from '../sharedState/stateSeal.ts';
 import {
   MAX_FACTS_PER_NUMBER,
@@ -33,25 +35,32 @@ interface SealedFact {
 }
 
 /**
- * The facts of any number of processes, in one Redis, by Redis's clock.
+ * The facts of any number of processes, in one Redis, by Redis's clock. In a cluster they lie beside the number's consent:
+ * a master that loses the one loses the other, which is noticed.
  *
  * A fact and its end are sealed together, so that neither can be changed, moved to another asker or
  * number, or be brought back after its end by a writer without STATE_KEY. Going from one clock to
  * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger.
  */
 export class RedisKeptFacts implements KeptFacts {
-  readonly keepMs: number;
-  readonly #redis: Pick<RedisConnection, 'run'>;
+  readonly #redis: Pick<Redis, 'run'>;
   readonly #clock: Clock;
   readonly #seal: StateSeal;
-  readonly #settings: RedisKeptFactsSettings;
+  #settings: RedisKeptFactsSettings;
 
-  constructor(redis: Pick<RedisConnection, 'run'>, clock: Clock, settings: RedisKeptFactsSettings) {
+  constructor(redis: Pick<Redis, 'run'>, clock: Clock, settings: RedisKeptFactsSettings) {
     this.#redis = redis;
     this.#clock = clock;
     this.#seal = new StateSeal(settings.stateKey);
     this.#settings = settings;
-    this.keepMs = settings.keepMs;
+  }
+
+  get keepMs(): number {
+    return this.#settings.keepMs;
+  }
+
+  renew(settings: KeptFactsSettings): void {
+    this.#settings = { ...this.#settings, ...settings };
   }
 
   async keep(
@@ -60,13 +69,13 @@ export class RedisKeptFacts implements KeptFacts {
     { leftAtMs, ...fact }: TimedFact,
     isHeard: boolean,
   ): Promise<void> {
+    const key = this.#key(asker, number);
     // An end that Redis computed when the command reaches it would be as late as the command is.
-    const nowMs = Number(await this.#redis.run(NOW_MS, []));
+    const nowMs = Number(await this.#redis.run(NOW_MS, [key]));
     const leftAtStoreMs = nowMs - (this.#clock.monotonicMs() - leftAtMs);
     const endsAtMs = leftAtStoreMs + retentionMs(this.#settings);
     if (endsAtMs < nowMs) return;
 
-    const key = this.#key(asker, number);
     const name = this.#seal.name(identityOf(fact));
     const kept: SealedFact = { fact, isHeard, leftAtMs: leftAtStoreMs, endsAtMs };
     const sealed = this.#seal.seal(JSON.stringify(kept), `${key} ${name}`);
@@ -107,7 +116,9 @@ export class RedisKeptFacts implements KeptFacts {
   }
 
   #key({ caller, purpose }: Asker, number: PhoneNumber): string {
-    return `sim-swap:facts:${this.#seal.name(this.#settings.operator, number, caller.key, purpose)}`;
+    const { operator } = this.#settings;
+    const name = this.#seal.name(operator, number, caller.key, purpose);
+    return keyIn(bucketOf(operator, number), 'facts', name);
   }
 }
 

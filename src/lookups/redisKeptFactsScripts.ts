@@ -10,7 +10,7 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 `;
 
-/** Returns the time, with its fraction, as a text. */
+/** KEYS: facts, whose server's time it is. Returns it, with its fraction, as a text. */
 export const NOW_MS = `${NOW}
 return string.format('%.3f', now)
 `;

@@ -69,14 +69,14 @@ test('every secret may lie in a file', () => {
     OPERATOR_HEADERS_FILE: fileWith('headers', '{ "x-api-key": "s3cret" }\n'),
   });
 
-  expect(config.sharedState?.redisUrl).toBe('redis://user:s3cret@127.0.0.1:6379');
+  expect(config.sharedState?.redis.credentials).toEqual({ username: 'user', password: 's3cret' });
   expect(Buffer.from(config.sharedState?.stateKey ?? [])).toEqual(stateKey);
   expect(config.simulator?.headers).toMatchObject([
     { name: 'x-api-key', value: { kind: 'fixed', text: 's3cret' } },
   ]);
 });
 
-test('docs/settings.md and .env.example are those of the table', async () => {
+test('docs/settings.md, .env.example and the schema for editors are those of the table', async () => {
   for (const { path, text } of await makeSettingsFiles()) {
     expect(readFileSync(path, 'utf8'), `npm run generate writes ${path}`).toBe(text);
   }

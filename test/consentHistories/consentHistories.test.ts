@@ -2,10 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inForm } from '../forms.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { systemClock } from '../../src/systemClock.ts';
-import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
-import { NO_REDIS, startRedis } from '../redisServer.ts';
-import { silentLog } from '../silentLog.ts';
+import { connectionTo, NO_REDIS, startRedis } from '../redisServer.ts';
 import { history, type History } from './history.ts';
 import { inMemory, inRedis, inReplicas } from './places.ts';
 import { runHistory, type Wrongness } from './runHistory.ts';
@@ -46,9 +43,7 @@ describe('histories in three replicas on a Redis', () => {
     'end as they do on a clock that is handed in',
     async () => {
       const redis = await startRedis();
-      const connections = [1, 2, 3].map(
-        () => new RedisConnection(redis.url, systemClock, silentLog),
-      );
+      const connections = [1, 2, 3].map(() => connectionTo(redis.url));
       try {
         await Promise.all(connections.map((connection) => connection.open()));
         const wrong = await Promise.all(

@@ -121,7 +121,11 @@ export async function inRedis(
   const operator = `the operator of ${number}`;
   const stateKey = randomBytes(32);
   const stores = connections.map((connection) => ({
-    store: new RedisConsentStore(connection, { stateKey, operator, doubtMs: DOUBT_MS }),
+    store: new RedisConsentStore(connection, systemClock, {
+      stateKey,
+      operator,
+      doubtMs: DOUBT_MS,
+    }),
     keptFacts: new RedisKeptFacts(connection, systemClock, {
       keepMs,
       resultMs: RESULT_MS,

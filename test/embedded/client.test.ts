@@ -162,7 +162,7 @@ test.each(['client', 'subgraph'])('importing the %s does nothing to the process'
      }));`,
   ]);
   // By itself: no timer and no socket keeps it alive.
-  expect(await run.ended, run.err).toEqual({ code: 0, signal: null });
+  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
   expect(JSON.parse(run.out)).toEqual({ listens: false, isZodSetUp: false, read: [] });
 });
 
@@ -176,6 +176,6 @@ test('the client loads no GraphQL, no Apollo and no HTTP server of ours', async 
      await import('./src/client.ts');
      console.log(JSON.stringify(loaded.filter((url) => /node_modules\\/(?:graphql|@apollo|@graphql-tools|pino)\\//.test(url))));`,
   ]);
-  expect(await run.ended, run.err).toEqual({ code: 0, signal: null });
+  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
   expect(JSON.parse(run.out)).toEqual([]);
 });

@@ -11,11 +11,11 @@ import {
 import type { TimedFact } from '../../src/lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { KEEP } from '../../src/lookups/redisKeptFactsScripts.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
-import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
-import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
-import { silentLog } from '../silentLog.ts';
+import type { RedisConnection } from '../../src/sharedState/redisConnection.ts';
+import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, changed, checked, callerNamed } from '../values.ts';
 
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 async function connect(url = redis?.url ?? ''): Promise<RedisConnection> {
-  const connection = new RedisConnection(url, systemClock, silentLog);
+  const connection = connectionTo(url);
   connections.push(connection);
   await connection.open();
   return connection;
@@ -278,7 +278,7 @@ describe('RedisKeptFacts', () => {
     let delayMs = 0;
     const late = {
       run: async (...command: Parameters<RedisConnection['run']>) => {
-        if (command[1].length > 0) await systemClock.sleep(delayMs);
+        if (command[0] === KEEP) await systemClock.sleep(delayMs);
         return connection.run(...command);
       },
     };

@@ -1,6 +1,9 @@
 /** How long a window lasts; it starts with the first that is counted in it. */
 export const WINDOW_MS = 3_600_000;
 
+/** Whose counts lie together in a window. */
+export type WindowOwner = 'caller' | 'number';
+
 /** A count of a window that is to be raised by one. */
 export interface Claim {
   readonly count: string;
@@ -34,6 +37,8 @@ export interface Claimed extends Standing {
 export interface HourlyCounts {
   /** What a caller or a number is called in it: of bounded length, whatever the text's. */
   nameOf(text: string): string;
+  /** The window of a caller, or of a number. */
+  windowOf(whose: WindowOwner, text: string): string;
   /** @param timeLimitMs for a store that is not in this process */
   claim(window: string, claims: readonly Claim[], timeLimitMs: number): Promise<Claimed> | Claimed;
   /** Reads counts without raising any. */

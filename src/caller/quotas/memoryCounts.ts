@@ -6,6 +6,7 @@ import {
   type Claimed,
   type HourlyCounts,
   type Standing,
+  type WindowOwner,
 } from './hourlyCounts.ts';
 
 /** How much memory windows and their members may take. */
@@ -57,6 +58,10 @@ export class MemoryCounts implements HourlyCounts {
 
   nameOf(text: string): string {
     return hash('sha256', text, 'base64url');
+  }
+
+  windowOf(whose: WindowOwner, text: string): string {
+    return `${whose}:${this.nameOf(text)}`;
   }
 
   claim(name: string, claims: readonly Claim[]): Claimed {

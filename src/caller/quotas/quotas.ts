@@ -103,7 +103,7 @@ export class Quotas {
       { count: this.#counts.nameOf(caller.key), limit: promptsPerHour },
       { count: 'all', limit: promptsPerHourAllCallers },
     ];
-    const window = `prompts:${this.#counts.nameOf(number)}`;
+    const window = this.#counts.windowOf('number', number);
     return this.#claim(window, claims, ['prompts', 'prompts'], timeLimitMs);
   }
 
@@ -144,7 +144,7 @@ export class Quotas {
   }
 
   #callerWindow(caller: Identity): string {
-    return `caller:${this.#counts.nameOf(caller.key)}`;
+    return this.#counts.windowOf('caller', caller.key);
   }
 
   /** @param quotas what each claim is about, in their order */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
-import type { RedisConnection } from '../../sharedState/redisConnection.ts';
+import { bucketOf, keyIn } from '../../sharedState/buckets.ts';
+import type { Redis } from '../../sharedState/redis.ts';
 import { COMMAND_TIMEOUT_MS } from '../../sharedState/sharedStateLost.ts';
 import { StateSeal } from '../../sharedState/stateSeal.ts';
 import {
@@ -8,23 +9,26 @@ import {
   type Claimed,
   type HourlyCounts,
   type Standing,
+  type WindowOwner,
 } from './hourlyCounts.ts';
 import { MemoryCounts } from './memoryCounts.ts';
 
-const PREFIX = 'sim-swap:counts:';
+/** Counts are of all operators. */
+const SCOPE = 'counts';
 
 /**
  * Counts that replicas share in one Redis, under names that only the holders of STATE_KEY can make. While
- * Redis is away each replica counts for itself: only the first to find out waits for it.
+ * the server of a window is away each replica counts for itself: only the first to find out waits for it.
  */
 export class SharedCounts implements HourlyCounts {
-  readonly #redis: RedisConnection;
+  readonly #redis: Redis;
   readonly #seal: StateSeal;
   readonly #local: MemoryCounts;
-  #isAway = false;
-  #isProbing = false;
+  /** Servers that did not answer last. */
+  readonly #away = new Set<string>();
+  readonly #probed = new Set<string>();
 
-  constructor(redis: RedisConnection, stateKey: Uint8Array, clock: Clock) {
+  constructor(redis: Redis, stateKey: Uint8Array, clock: Clock) {
     this.#redis = redis;
     this.#seal = new StateSeal(stateKey);
     this.#local = new MemoryCounts(clock);
@@ -32,6 +36,10 @@ export class SharedCounts implements HourlyCounts {
 
   nameOf(text: string): string {
     return this.#seal.name('counts', text);
+  }
+
+  windowOf(whose: WindowOwner, text: string): string {
+    return keyIn(bucketOf(SCOPE, text), 'counts', `${whose}:${this.nameOf(text)}`);
   }
 
   async claim(window: string, claims: readonly Claim[], timeLimitMs: number): Promise<Claimed> {
@@ -63,27 +71,28 @@ export class SharedCounts implements HourlyCounts {
     values: readonly (string | number)[],
     timeLimitMs: number,
   ): Promise<readonly number[] | undefined> {
-    if (this.#isAway) {
-      if (!this.#isProbing) void this.#probe();
+    const server = this.#redis.serverOf(window);
+    if (this.#away.has(server)) {
+      if (!this.#probed.has(server)) void this.#probe(server, window);
       return undefined;
     }
     const timeoutMs = Math.min(timeLimitMs, COMMAND_TIMEOUT_MS);
     if (timeoutMs <= 0) return undefined;
     try {
-      return numbersOf(await this.#redis.run(script, [PREFIX + window], values, timeoutMs));
+      return numbersOf(await this.#redis.run(script, [window], values, timeoutMs));
     } catch {
-      this.#isAway = true;
+      this.#away.add(server);
       return undefined;
     }
   }
 
-  async #probe(): Promise<void> {
-    this.#isProbing = true;
-    this.#isAway = await this.#redis.run('return 1', []).then(
-      () => false,
-      () => true,
+  async #probe(server: string, window: string): Promise<void> {
+    this.#probed.add(server);
+    await this.#redis.run('return 1', [window]).then(
+      () => this.#away.delete(server),
+      () => undefined,
     );
-    this.#isProbing = false;
+    this.#probed.delete(server);
   }
 }
 

@@ -4,8 +4,12 @@ import type { Operation } from '../../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 import { SharedStateLost } from '../../sharedState/sharedStateLost.ts';
 import type { ConsentStore, Snapshot, Written } from './consentStore.ts';
-import { OutOfMemory, type RedisConnection } from '../../sharedState/redisConnection.ts';
-import { READ, REFUSE, REMOVE, WRITE } from './redisScripts.ts';
+import type { Clock } from '../../clock.ts';
+import { bucketOf, BUCKETS, keyIn } from '../../sharedState/buckets.ts';
+import type { Redis } from '../../sharedState/redis.ts';
+import { OutOfMemory } from '../../sharedState/redisConnection.ts';
+import { RedisRefusals } from './redisRefusals.ts';
+import { READ, REMOVE, WRITE } from './redisScripts.ts';
 import { StateSeal } from '../../sharedState/stateSeal.ts';
 
 /** What a shared store needs to know. */
@@ -21,37 +25,60 @@ export interface RedisConsentStoreSettings {
 // What opens was sealed by us, as what it is.
 // oxlint-disable typescript/no-unsafe-type-assertion
 
-const PREFIX = 'sim-swap:';
+/** Where a bucket's memory is looked at alone. */
+const NO_NUMBER = '-';
+
+/** A record's key, and that of the memory of its bucket. */
+interface Place {
+  readonly bucket: number;
+  readonly record: string;
+  readonly memory: string;
+}
 
 /**
- * The consents of any number of processes, in one Redis, by Redis's clock.
+ * The consents of any number of processes, in one Redis, by Redis's clock: in a cluster, by that of the master that
+ * holds the record. Each bucket has a memory of its own, so that a master that has lost its memory casts doubt on the
+ * numbers that it holds, and on no others.
  *
  * Every method rejects with {@link SharedStateLost} when Redis cannot be asked.
  */
 export class RedisConsentStore implements ConsentStore {
   readonly isShared = true;
-  readonly #redis: RedisConnection;
+  readonly #redis: Redis;
   readonly #seal: StateSeal;
   readonly #settings: RedisConsentStoreSettings;
-  readonly #memoryKey: string;
-  #epoch = '';
+  readonly #refusals: RedisRefusals;
+  /** By bucket. */
+  readonly #epochs: string[] = Array.from({ length: BUCKETS }, () => '');
 
-  constructor(redis: RedisConnection, settings: RedisConsentStoreSettings) {
+  constructor(redis: Redis, clock: Clock, settings: RedisConsentStoreSettings) {
+    const { operator, stateKey } = settings;
     this.#redis = redis;
     this.#settings = settings;
-    this.#seal = new StateSeal(settings.stateKey);
-    this.#memoryKey = `${PREFIX}memory:${this.#seal.name(settings.operator)}`;
+    this.#seal = new StateSeal(stateKey);
+    const name = this.#seal.name('refusals', operator);
+    this.#refusals = new RedisRefusals(
+      redis,
+      clock,
+      keyIn(bucketOf(operator, 'refusals'), 'refusals', name),
+    );
   }
 
-  /** Connects, and takes note of what the store remembers, so as to see when it no longer does. */
+  /** Connects, and takes note of what each bucket remembers, so as to see when it no longer does. */
   async open(): Promise<void> {
     await this.#redis.open();
-    await this.#read('').catch(() => undefined);
+    await this.#lookAt(this.#memories());
   }
 
   async read(number: PhoneNumber): Promise<Snapshot> {
-    const key = this.#recordKey(number);
-    const { nowMs, version, sealed, doubtUntilMs, blank, refusedUntilMs } = await this.#read(key);
+    const place = this.#placeOf(number);
+    const [found, refusedForMs] = await Promise.all([this.#read(place), this.#refusals.leftMs()]);
+    if (found.isForgotten) await this.#lookAtAllBeside(place);
+    const { nowMs, version, sealed, doubtUntilMs, blank } = found;
+    const refusedUntilMs = {
+      'retrieve-date': nowMs + refusedForMs['retrieve-date'],
+      check: nowMs + refusedForMs.check,
+    };
     if (version === '') {
       return {
         record: undefined,
@@ -61,7 +88,7 @@ export class RedisConsentStore implements ConsentStore {
         ...(doubtUntilMs > nowMs ? { doubtUntilMs } : {}),
       };
     }
-    const record = this.#open(sealed, key) as ConsentRecord;
+    const record = this.#open(sealed, place.record) as ConsentRecord;
     return { record, version: Number(version), nowMs, refusedUntilMs };
   }
 
@@ -71,12 +98,12 @@ export class RedisConsentStore implements ConsentStore {
     record: ConsentRecord,
     keepMs: number,
   ): Promise<Written> {
-    const key = this.#recordKey(number);
+    const place = this.#placeOf(number);
     const text = JSON.stringify(record);
     const next = versionAfter(version, text);
-    const values = [version, next, this.#seal.seal(text, key), wholeMs(keepMs)];
+    const values = [version, next, this.#seal.seal(text, place.record), wholeMs(keepMs)];
     try {
-      const written = await this.#redis.run(WRITE, [key, this.#memoryKey], values);
+      const written = await this.#redis.run(WRITE, [place.record, place.memory], values);
       return written === 'written' ? { version: next } : 'conflict';
     } catch (error) {
       if (error instanceof OutOfMemory) return 'full';
@@ -85,37 +112,51 @@ export class RedisConsentStore implements ConsentStore {
   }
 
   async remove(number: PhoneNumber, version: number): Promise<void> {
-    await this.#redis.run(REMOVE, [this.#recordKey(number)], [version]);
+    await this.#redis.run(REMOVE, [this.#placeOf(number).record], [version]);
   }
 
   async refuse(number: PhoneNumber, operation: Operation, forMs: number): Promise<void> {
-    await this.#redis
-      .run(REFUSE, [this.#memoryKey], [operation, wholeMs(forMs), this.#recordKey(number)])
-      .catch(lostIfOutOfMemory);
+    const name = this.#seal.name(this.#settings.operator, number);
+    await this.#refusals.note(operation, name, wholeMs(forMs)).catch(lostIfOutOfMemory);
   }
 
   close(): void {
     this.#redis.close();
   }
 
-  async #read(key: string) {
+  /** A server that has forgotten one bucket has forgotten others: their doubt is noted before a newcomer reads there. */
+  async #lookAtAllBeside({ memory }: Place): Promise<void> {
+    const server = this.#redis.serverOf(memory);
+    await this.#lookAt(
+      this.#memories().filter((one) => this.#redis.serverOf(one.memory) === server),
+    );
+  }
+
+  /** Takes note of what buckets remember, and tells each what was known of it. */
+  async #lookAt(places: readonly Place[]): Promise<void> {
+    await Promise.all(places.map((place) => this.#read(place).catch(() => undefined)));
+  }
+
+  #memories(): readonly Place[] {
+    return Array.from(this.#epochs, (_, bucket) => this.#placeIn(bucket, NO_NUMBER));
+  }
+
+  async #read({ bucket, record, memory }: Place) {
     const { doubtMs } = this.#settings;
+    const known = this.#epochs[bucket] ?? '';
     const reply = texts(
       await this.#redis
-        .run(READ, [key, this.#memoryKey], [this.#epoch, newEpoch(), doubtMs])
+        .run(READ, [record, memory], [known, newEpoch(), doubtMs])
         .catch(lostIfOutOfMemory),
     );
-    const [now, epoch = '', doubt = '', version = '', sealed = '', date = '', check = ''] = reply;
-    this.#epoch = epoch;
+    const [now, epoch = '', doubt = '', version = '', sealed = ''] = reply;
+    this.#epochs[bucket] = epoch;
     return {
       nowMs: Number(now),
       version,
       sealed,
       doubtUntilMs: Number(doubt),
-      refusedUntilMs: {
-        'retrieve-date': Number(date),
-        check: Number(check),
-      } satisfies Record<Operation, number>,
+      isForgotten: known !== '' && known !== epoch,
       // A record is first written only while the store remembers what it did when it was read.
       blank: Number(epoch) + (doubt === '' ? 0 : 1),
     };
@@ -130,8 +171,14 @@ export class RedisConsentStore implements ConsentStore {
     }
   }
 
-  #recordKey(number: PhoneNumber): string {
-    return `${PREFIX}consent:${this.#seal.name(this.#settings.operator, number)}`;
+  #placeOf(number: PhoneNumber): Place {
+    const { operator } = this.#settings;
+    return this.#placeIn(bucketOf(operator, number), this.#seal.name(operator, number));
+  }
+
+  #placeIn(bucket: number, name: string): Place {
+    const memory = keyIn(bucket, 'memory', this.#seal.name(this.#settings.operator));
+    return { bucket, record: keyIn(bucket, 'consent', name), memory };
   }
 }
 

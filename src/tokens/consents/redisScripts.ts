@@ -1,10 +1,9 @@
 /**
  * What the consent store does inside Redis, each in one step. The time is Redis's own.
  *
- * Beside the records lies one key, the memory. It has the epoch: an even number, drawn when the store
- * was found empty. A process that knew another epoch sees by it that the store has lost what it knew,
- * and notes until when that casts doubt on every number without a record. It has as well until when
- * no owner is prompted for an operation, since the operator refuses us.
+ * Beside the records of each bucket lies one key, the memory. It has the epoch: an even number, drawn when
+ * the bucket was found empty. A process that knew another epoch sees by it that the store has lost what it
+ * knew, and notes until when that casts doubt on every number of the bucket without a record.
  */
 
 const NOW = `
@@ -14,12 +13,10 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 /**
  * KEYS: record, memory. ARGV: the epoch that the process knows or '', a new epoch, doubtMs.
- * Returns now, epoch, the end of the doubt or '', version or '', sealed record or '', and until when
- * retrieve-date and check are refused, or ''.
+ * Returns now, epoch, the end of the doubt or '', version or '', and sealed record or ''.
  */
 export const READ = `${NOW}
-local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs',
-  'refusedUntilMs:retrieve-date', 'refusedUntilMs:check')
+local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs')
 local epoch, bornMs, doubtUntilMs = memory[1] or ARGV[2], memory[2] or now, memory[3]
 if not memory[1] then redis.call('HSET', KEYS[2], 'epoch', epoch, 'bornMs', bornMs) end
 if ARGV[1] ~= '' and ARGV[1] ~= epoch and not doubtUntilMs then
@@ -27,8 +24,7 @@ if ARGV[1] ~= '' and ARGV[1] ~= epoch and not doubtUntilMs then
   redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs)
 end
 local record = redis.call('HMGET', KEYS[1], 'version', 'sealed')
-return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '',
-  memory[4] or '', memory[5] or '' }
+return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '' }
 `;
 
 /**
@@ -52,20 +48,5 @@ return 'written'
 /** KEYS: record. ARGV: version. */
 export const REMOVE = `
 if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then redis.call('DEL', KEYS[1]) end
-return 'done'
-`;
-
-/**
- * KEYS: memory. ARGV: an operation, for how many milliseconds a refusal counts, and the number's name.
- * The operation is taken to be refused once two numbers were.
- */
-export const REFUSE = `${NOW}
-local lastRefused = 'lastRefused:' .. ARGV[1]
-local untilMs, name = string.match(redis.call('HGET', KEYS[1], lastRefused) or '', '^(%d+) (.+)$')
-local endMs = string.format('%.0f', now + ARGV[2])
-if untilMs and name ~= ARGV[3] and tonumber(untilMs) > now then
-  redis.call('HSET', KEYS[1], 'refusedUntilMs:' .. ARGV[1], endMs)
-end
-redis.call('HSET', KEYS[1], lastRefused, endMs .. ' ' .. ARGV[3])
 return 'done'
 `;

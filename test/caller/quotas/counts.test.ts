@@ -6,9 +6,8 @@ import type { Claim } from '../../../src/caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import { SharedCounts } from '../../../src/caller/quotas/sharedCounts.ts';
 import { systemClock } from '../../../src/systemClock.ts';
-import { RedisConnection } from '../../../src/sharedState/redisConnection.ts';
-import { NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
-import { silentLog } from '../../silentLog.ts';
+import type { RedisConnection } from '../../../src/sharedState/redisConnection.ts';
+import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { TestClock } from '../../testClock.ts';
 
 const HOUR_MS = 3_600_000;
@@ -78,7 +77,7 @@ describe.skipIf(NO_REDIS !== undefined)(`Redis ${NO_REDIS ?? ''}`, () => {
 
   beforeAll(async () => {
     redis = await startRedis();
-    connection = new RedisConnection(redis.url, systemClock, silentLog);
+    connection = connectionTo(redis.url);
     await connection.open();
   });
   afterAll(async () => {

@@ -1,0 +1,24 @@
+/** A Redis, however it is run. Commands are never queued for it, and each ends in time. */
+export interface Redis {
+  /** Starts to connect, and goes on for as long as it takes; resolves when connected, or after a while. */
+  open(): Promise<void>;
+
+  /**
+   * Runs a script on the given keys, of which there is at least one; several lie in one slot, by a hash tag.
+   *
+   * @param timeoutMs how long to wait for its reply; a second where absent
+   * @throws {SharedStateLost} when it may or may not have run
+   * @throws {OutOfMemory} when Redis has no room for what the script writes
+   */
+  run(
+    script: string,
+    keys: readonly string[],
+    values?: readonly (string | number)[],
+    timeoutMs?: number,
+  ): Promise<unknown>;
+
+  /** Names the server that holds a key at this moment: while it is away, so is all else that it holds. */
+  serverOf(key: string): string;
+
+  close(): void;
+}

@@ -1,0 +1,90 @@
+import type { Clock } from '../../clock.ts';
+import type { Operation } from '../../domain/question.ts';
+import type { Redis } from '../../sharedState/redis.ts';
+import { unlessLost } from '../../sharedState/sharedStateLost.ts';
+
+/** Another replica's refusal is known so much later at most. */
+const LOOK_EVERY_MS = 1000;
+/** The master that holds refusals may be away while the number's serves. */
+const LOOK_TIMEOUT_MS = 250;
+
+/** For each operation a time in milliseconds. */
+type ByOperation = Readonly<Record<Operation, number>>;
+
+/**
+ * Which operations the operator refuses us, whatever the number. Unlike records it speaks for all numbers, so it lies
+ * on one master: replicas look there once a second, and while that master is away go by what they saw last.
+ */
+export class RedisRefusals {
+  readonly #redis: Redis;
+  readonly #clock: Clock;
+  readonly #key: string;
+  /** By our own clock. */
+  #refusedUntilMs: ByOperation = { 'retrieve-date': 0, check: 0 };
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+
+  constructor(redis: Redis, clock: Clock, key: string) {
+    this.#redis = redis;
+    this.#clock = clock;
+    this.#key = key;
+  }
+
+  /**
+   * Notes that an operation was refused at a lookup about a number; it is taken to be refused once two numbers were.
+   *
+   * @throws {SharedStateLost} when it may or may not have been noted
+   * @throws {OutOfMemory}
+   */
+  async note(operation: Operation, numberName: string, forMs: number): Promise<void> {
+    await this.#redis.run(NOTE, [this.#key], [operation, forMs, numberName]);
+    await this.#look();
+  }
+
+  /** For how long each is refused still; 0 where it is not. */
+  async leftMs(): Promise<ByOperation> {
+    if (this.#clock.monotonicMs() - this.#lookedAtMs >= LOOK_EVERY_MS) {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = undefined;
+      });
+    }
+    await this.#looking;
+    const nowMs = this.#clock.monotonicMs();
+    const { 'retrieve-date': date, check } = this.#refusedUntilMs;
+    return { 'retrieve-date': Math.max(0, date - nowMs), check: Math.max(0, check - nowMs) };
+  }
+
+  /** Does without where the store is lost. */
+  async #look(): Promise<void> {
+    const sentAtMs = this.#clock.monotonicMs();
+    this.#lookedAtMs = sentAtMs;
+    const reply = await this.#redis.run(LOOK, [this.#key], [], LOOK_TIMEOUT_MS).catch(unlessLost);
+    if (!Array.isArray(reply)) return;
+    const [date = 0, check = 0] = reply.map(Number);
+    this.#refusedUntilMs = { 'retrieve-date': sentAtMs + date, check: sentAtMs + check };
+  }
+}
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/** KEYS: refusals. ARGV: an operation, for how many milliseconds a refusal counts, and the number's name. */
+const NOTE = `${NOW}
+local lastRefused = 'lastRefused:' .. ARGV[1]
+local untilMs, name = string.match(redis.call('HGET', KEYS[1], lastRefused) or '', '^(%d+) (.+)$')
+local endMs = string.format('%.0f', now + ARGV[2])
+if untilMs and name ~= ARGV[3] and tonumber(untilMs) > now then
+  redis.call('HSET', KEYS[1], 'refusedUntilMs:' .. ARGV[1], endMs)
+end
+redis.call('HSET', KEYS[1], lastRefused, endMs .. ' ' .. ARGV[3])
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 'done'
+`;
+
+/** KEYS: refusals. Returns for how many milliseconds retrieve-date and check are refused still. */
+const LOOK = `${NOW}
+local untilMs = redis.call('HMGET', KEYS[1], 'refusedUntilMs:retrieve-date', 'refusedUntilMs:check')
+return { math.max(0, (untilMs[1] or 0) - now), math.max(0, (untilMs[2] or 0) - now) }
+`;
