@@ -7,7 +7,14 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
 /** A request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
-  ['main.ts', 'auditSearch.ts', 'usageReport.ts', 'requireNode24.js', 'endWithParent.js'],
+  [
+    'main.ts',
+    'devToken.ts',
+    'auditSearch.ts',
+    'usageReport.ts',
+    'requireNode24.js',
+    'endWithParent.js',
+  ],
   ['subgraph.ts'],
   ['client.ts'],
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
@@ -16,7 +23,7 @@ const LAYERS = [
   ['server.ts', 'embedded'],
   ['serving.ts'],
   ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
-  ['metrics'],
+  ['metrics', 'simulatedOperator.ts'],
   ['config.ts', 'config'],
   ['graphql'],
   ['context.ts'],
@@ -160,7 +167,13 @@ describe('imports', () => {
       ({ file, target }) => topOf(target) === 'simulator' && topOf(file) !== 'simulator',
     );
     expect(new Set(users.map(({ file }) => file))).toEqual(
-      new Set(['main.ts', 'banner.ts', 'openingDocument.ts']),
+      new Set([
+        'main.ts',
+        'banner.ts',
+        'openingDocument.ts',
+        'simulatedOperator.ts',
+        'embedded/openSimSwaps.ts',
+      ]),
     );
   });
 });

@@ -32,6 +32,10 @@ export function configOf(
   const role = read.oneOf('ROLE');
   const exposure = exposureOf(host, production);
   const callers = readCallers(read, role, exposure);
+  const operators = readOperators(read, production);
+  if (callers.tokens?.isForDevelopment === true && operators.simulator === undefined) {
+    read.problem('DEV_TOKENS', FOR_REHEARSALS);
+  }
   const config: Config = {
     listen: { host, port: read.integer('PORT') },
     role,
@@ -40,7 +44,7 @@ export function configOf(
     allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL'),
     trustedDocuments: readDocuments(read, role),
-    ...readOperators(read, production),
+    ...operators,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     metricsPort: readMetricsPort(read),
     logsRequests: read.boolean('LOG_REQUESTS'),
@@ -87,3 +91,6 @@ function exposureOf(host: string, production: boolean): string | undefined {
   if (!isLoopback(host)) return 'the server listens where others can reach it (HOST)';
   return production ? 'NODE_ENV=production asks for it' : undefined;
 }
+
+const FOR_REHEARSALS =
+  'is for rehearsals: anyone can sign a development token, so they are accepted only while every operator is the simulator. Leave it out, or set SIMULATOR in the place of the operator';

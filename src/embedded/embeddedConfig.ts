@@ -12,7 +12,7 @@ import { openSettings } from '../config/openSettings.ts';
 export function readEmbeddedConfig(settings: Environment): Config {
   const read = openSettings({ ...settings, ...NOT_EMBEDDED });
   const config = configOf(read, { readDocuments: () => undefined, isEmbedded: true });
-  if (config.simulator === undefined) return config;
+  if (config.simulator === undefined || config.simulatorUrl !== undefined) return config;
   // What it invents must not reach a program that did not ask for it.
   throw new ConfigError([
     'OPERATOR_AUTH_URL is missing: inside another program there is no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
@@ -24,6 +24,7 @@ const NOT_EMBEDDED = {
   HOST: undefined,
   PORT: undefined,
   NODE_ENV: undefined,
+  DEV_TOKENS: undefined,
   METRICS_PORT: undefined,
   ROUTER_SECRET: undefined,
   ROUTER_SECRET_FILE: undefined,

@@ -6,6 +6,9 @@ import { WatchedFiles } from '../watchedFiles.ts';
 import { readEmbeddedConfig } from './embeddedConfig.ts';
 import type { Log } from '../log.ts';
 import { createSimSwaps, type SimSwaps } from '../simSwaps.ts';
+import type { OperatorSettings } from '../operator/operatorSettings.ts';
+import { simulatedOperator } from '../simulatedOperator.ts';
+import { simulatorAt } from '../simulator/address.ts';
 import { openStores } from '../stores.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 
@@ -38,7 +41,8 @@ export interface EmbeddedSimSwaps {
 export async function openSimSwaps(parts: EmbeddedParts): Promise<EmbeddedSimSwaps> {
   const { clock, log = SILENT } = parts;
   const config = readEmbeddedConfig(textsOf(parts.settings));
-  const { operators, consent, directory, audit } = config;
+  const { consent, directory, audit } = config;
+  const operators = operatorsOf(config);
   const stores = await openStores({ config, clock, log });
   const names = operators.map(({ name }) => name);
   const quotas = new Quotas(config.quotas, stores.counts, names);
@@ -71,6 +75,12 @@ export async function openSimSwaps(parts: EmbeddedParts): Promise<EmbeddedSimSwa
       stores.close();
     },
   };
+}
+
+function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly OperatorSettings[] {
+  return simulator === undefined || simulatorUrl === undefined
+    ? operators
+    : [simulatedOperator(simulator, simulatorAt(simulatorUrl))];
 }
 
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

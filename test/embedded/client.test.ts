@@ -91,7 +91,7 @@ describe('a client', () => {
     // Nothing is told of another caller's consent but that it has to wait.
     expect(another).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
     expect(another).not.toHaveProperty('expiresAt');
-    expect(simulator.stats().prompts).toBe(1);
+    await expect.poll(() => simulator.stats().prompts).toBe(1);
     expect(await client.simSwapConsent(CONSENTS_LATE, { caller })).toMatchObject({
       kind: 'answered',
       state: 'PENDING',
