@@ -7,7 +7,15 @@ import { configOf, type ConfigReading } from './config/configOf.ts';
 import type { Environment, EnvironmentReader, FixedValues } from './config/environment.ts';
 import { environmentOf, type VariablesSource } from './config/environmentFiles.ts';
 import { openSettings } from './config/openSettings.ts';
-import { readPrices, type OperatorPrices, type OperatorsConfig } from './config/operators.ts';
+import {
+  readOperators,
+  readPrices,
+  type OperatorPrices,
+  type OperatorsConfig,
+} from './config/operators.ts';
+import type { FileProblem } from './config/operatorsFile/document.ts';
+import { operatorsSource } from './config/operatorsFile/readOperatorsFile.ts';
+import { Secrets } from './config/operatorsFile/secrets.ts';
 import type { SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
@@ -140,6 +148,44 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
+}
+
+/** What a check of the operators needs. */
+export type OperatorsCheckConfig = Pick<OperatorsConfig, 'operators' | 'directory'>;
+
+/**
+ * Reads the operators alone, so that they can be tried before the rest of the settings is there.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readOperatorsConfig(environment: Environment = process.env): OperatorsCheckConfig {
+  const read = openSettings(environment);
+  const { operators, directory } = readOperators(read, false);
+  read.finish();
+  return { operators, directory };
+}
+
+/**
+ * What is wrong with the secrets that a file of operators points to, by the file's own folder and the variables of this
+ * process. A value may be anything.
+ */
+export function secretProblemsBy(
+  file: string,
+  environment: Environment = process.env,
+): (value: unknown) => Iterable<FileProblem> {
+  const secrets = new Secrets(file, openSettings(environment));
+  return (value) => secrets.problems(value);
+}
+
+/**
+ * The file that names the operators: OPERATORS_FILE, or SETTINGS_FILE where that does.
+ *
+ * @throws {ConfigError} where SETTINGS_FILE cannot be read
+ */
+export function readOperatorsFileName(environment: Environment = process.env): string | undefined {
+  const read = openSettings(environment);
+  const source = operatorsSource(read);
+  return source === undefined ? undefined : read.text(source);
 }
 
 /** What a report of usage needs. */

@@ -12,6 +12,9 @@ const LAYERS = [
     'devToken.ts',
     'auditSearch.ts',
     'usageReport.ts',
+    'operatorsCommand.ts',
+    'operatorsCheck.ts',
+    'operatorsAdd.ts',
     'requireNode24.js',
     'endWithParent.js',
   ],
@@ -19,6 +22,7 @@ const LAYERS = [
   ['client.ts'],
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
+  ['onboarding'],
   ['reloads.ts'],
   ['server.ts', 'embedded'],
   ['serving.ts'],
@@ -71,6 +75,7 @@ const PURE = [
   /^tokens\/tokenResponses\.ts$/,
   /^tokens\/consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
+  /^onboarding\/check\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
 ];
 
 interface Import {
