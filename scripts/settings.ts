@@ -65,7 +65,13 @@ function eachSection<T>(make: (section: Section, settings: readonly Named[]) => 
 
 function sectionsText(): string {
   return eachSection(({ heading, introduction }, settings) =>
-    [`## ${heading}`, introduction, tableOf(settings), ...detailsOf(settings)].join('\n\n'),
+    [
+      `## ${heading}`,
+      introduction,
+      tableOf(settings),
+      ...detailsOf(settings),
+      ...restartsOf(settings),
+    ].join('\n\n'),
   ).join('\n\n');
 }
 
@@ -85,6 +91,13 @@ function detailsOf(settings: readonly Named[]): readonly string[] {
     detail === undefined ? [] : [`- ${code(name)}: ${detail}`],
   );
   return details.length === 0 ? [] : [details.join('\n')];
+}
+
+function restartsOf(settings: readonly Named[]): readonly string[] {
+  const names = settings.flatMap(([name, { takesRestart }]) =>
+    takesRestart === true ? code(name) : [],
+  );
+  return names.length === 0 ? [] : [`Changing these takes a restart: ${names.join(', ')}.`];
 }
 
 function defaultCell(setting: Setting): string {

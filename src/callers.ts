@@ -7,11 +7,13 @@ import { Gate } from './caller/gate.ts';
 import type { Quotas } from './caller/quotas/quotas.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
+import type { TokenSettings } from './caller/tokenSettings.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
 import type { WatchFiles } from './fileWatch.ts';
 import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { PublishedJson } from './http/publishedJson.ts';
+import { Leases, type Closable } from './leases.ts';
 import type { Log, LogDetails } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 
@@ -33,15 +35,40 @@ export interface OpenedGate {
   readonly close: () => Promise<void>;
 }
 
-export function createGate(
-  { tokens, routerSecrets, purposes }: CallerSettings,
-  { clock, log, watchFiles }: GateParts,
-): OpenedGate {
-  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
-  if (tokens === undefined) {
-    const gate = new Gate({ router, tokens, purposes });
-    return { gate, keys: undefined, close: () => Promise.resolve() };
+/** Gates whose settings change: the issuer's keys are kept as long as it stays the same. */
+export class Gates {
+  readonly #parts: GateParts;
+  readonly #verifiers = new Leases<TokenSettings, OpenedVerifier>();
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
   }
+
+  open({ tokens, routerSecrets, purposes }: CallerSettings): OpenedGate {
+    const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
+    if (tokens === undefined) {
+      const gate = new Gate({ router, tokens, purposes });
+      return { gate, keys: undefined, close: () => Promise.resolve() };
+    }
+    const lease = this.#verifiers.take('issuer', tokens, () => openVerifier(tokens, this.#parts));
+    const { verifier, keys } = lease.part;
+    return {
+      gate: new Gate({ router, tokens: verifier, purposes }),
+      keys,
+      close: () => lease.release(),
+    };
+  }
+}
+
+interface OpenedVerifier extends Closable {
+  readonly verifier: TokenVerifier;
+  readonly keys: SigningKeys;
+}
+
+function openVerifier(
+  tokens: TokenSettings,
+  { clock, log, watchFiles }: GateParts,
+): OpenedVerifier {
   const files = new ConnectionFiles(tokens.jwksConnection, {
     clock,
     log: keysLog(log),
@@ -53,7 +80,7 @@ export function createGate(
     log.warn("a caller's access token was refused", { reason });
   });
   return {
-    gate: new Gate({ router, tokens: verifier, purposes }),
+    verifier,
     keys,
     close() {
       files.close();

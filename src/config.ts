@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
-import type { Environment, EnvironmentReader } from './config/environment.ts';
+import type { Environment, EnvironmentReader, FixedValues } from './config/environment.ts';
+import { environmentOf, type VariablesSource } from './config/environmentFiles.ts';
 import { openSettings } from './config/openSettings.ts';
 import { isLoopback } from './http/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
@@ -13,6 +15,9 @@ import {
   type OperatorPrices,
   type OperatorsConfig,
 } from './config/operators.ts';
+import type { FileProblem } from './config/operatorsFile/document.ts';
+import { operatorsSource } from './config/operatorsFile/readOperatorsFile.ts';
+import { Secrets } from './config/operatorsFile/secrets.ts';
 import { readQuotas } from './config/quotas.ts';
 import { readSharedState, type SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
@@ -43,6 +48,8 @@ export interface Config extends OperatorsConfig {
   readonly metricsPort: number | undefined;
   /** Whether there is a line of the log for each request. */
   readonly logsRequests: boolean;
+  /** Whether settings are read again when one of their files changes. */
+  readonly reloadsOnChange: boolean;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
@@ -62,6 +69,79 @@ export interface Config extends OperatorsConfig {
  */
 export function readConfig(environment: Environment = process.env): Config {
   const read = openSettings(environment);
+  return configOf(read);
+}
+
+/** The settings of a process, read at its start and again whenever that is asked for. */
+export interface ReadSettings {
+  readonly config: Config;
+  /** All that were read. */
+  readonly files: readonly string[];
+  /** Settings that have changed since the start, and count from the next start on. */
+  readonly waitingForRestart: readonly string[];
+  /**
+   * Reads all of them anew. What a reload leaves alone is as it was at the start, and all else is judged beside that.
+   *
+   * @throws {ConfigError} that lists every problem by name
+   */
+  again(): ReadSettings;
+}
+
+/**
+ * Reads the settings of this process: its variables, and what the files of `--env-file` say by now.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readSettings(): ReadSettings {
+  const variables = environmentOf(process.env, process.execArgv);
+  return settingsFrom(variables);
+}
+
+/** The same, from other variables: what they are is asked for at each reading. */
+export function settingsFrom(
+  variables: VariablesSource,
+  fixed?: FixedValues,
+  before?: Config,
+): ReadSettings {
+  const read = openSettings(variables.read(), fixed);
+  const fresh = configOf(read);
+  const { config, waitingForRestart } =
+    before === undefined ? { config: fresh, waitingForRestart: [] } : besides(before, fresh);
+  const start = fixed ?? read.takingRestart;
+  return {
+    config,
+    files: [...variables.files, ...read.files],
+    waitingForRestart: [...read.waitingForRestart, ...waitingForRestart],
+    again: () => settingsFrom(variables, start, config),
+  };
+}
+
+/** What can only be there from the start, whatever it is: an audit log, a simulator in an operator's place. */
+function besides(
+  before: Config,
+  fresh: Config,
+): { readonly config: Config; readonly waitingForRestart: readonly string[] } {
+  const waitingForRestart: string[] = [];
+  let config = fresh;
+  if ((before.audit === undefined) !== (fresh.audit === undefined)) {
+    config = { ...config, audit: before.audit };
+    waitingForRestart.push('AUDIT_KEY');
+  }
+  const { sharedState } = fresh;
+  if (sharedState !== undefined && before.sharedState !== undefined) {
+    const { redis } = before.sharedState;
+    if (!isDeepStrictEqual(redis, sharedState.redis)) waitingForRestart.push('REDIS_URL');
+    config = { ...config, sharedState: { ...sharedState, redis } };
+  }
+  if ((before.simulator === undefined) !== (fresh.simulator === undefined)) {
+    const { operators, simulator, directory } = before;
+    config = { ...config, operators, simulator, directory };
+    waitingForRestart.push('OPERATOR_AUTH_URL');
+  }
+  return { config, waitingForRestart };
+}
+
+function configOf(read: EnvironmentReader): Config {
   const production = read.text('NODE_ENV') === 'production';
   const host = read.text('HOST');
   const role = read.oneOf('ROLE');
@@ -79,6 +159,7 @@ export function readConfig(environment: Environment = process.env): Config {
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     metricsPort: readMetricsPort(read),
     logsRequests: read.boolean('LOG_REQUESTS'),
+    reloadsOnChange: read.boolean('RELOAD_ON_CHANGE'),
     drainGraceMs: read.integer('DRAIN_GRACE_MS'),
     consent: {
       waitMs: read.integer('CONSENT_WAIT_MS'),
@@ -113,6 +194,44 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
+}
+
+/** What a check of the operators needs. */
+export type OperatorsCheckConfig = Pick<OperatorsConfig, 'operators' | 'directory'>;
+
+/**
+ * Reads the operators alone, so that they can be tried before the rest of the settings is there.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readOperatorsConfig(environment: Environment = process.env): OperatorsCheckConfig {
+  const read = openSettings(environment);
+  const { operators, directory } = readOperators(read, false);
+  read.finish();
+  return { operators, directory };
+}
+
+/**
+ * What is wrong with the secrets that a file of operators points to, by the file's own folder and the variables of this
+ * process. A value may be anything.
+ */
+export function secretProblemsBy(
+  file: string,
+  environment: Environment = process.env,
+): (value: unknown) => Iterable<FileProblem> {
+  const secrets = new Secrets(file, openSettings(environment));
+  return (value) => secrets.problems(value);
+}
+
+/**
+ * The file that names the operators: OPERATORS_FILE, or SETTINGS_FILE where that does.
+ *
+ * @throws {ConfigError} where SETTINGS_FILE cannot be read
+ */
+export function readOperatorsFileName(environment: Environment = process.env): string | undefined {
+  const read = openSettings(environment);
+  const source = operatorsSource(read);
+  return source === undefined ? undefined : read.text(source);
 }
 
 /** What a report of usage needs. */

@@ -7,10 +7,22 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
 /** A request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
-  ['main.ts', 'auditSearch.ts', 'usageReport.ts', 'requireNode24.js', 'endWithParent.js'],
+  [
+    'main.ts',
+    'auditSearch.ts',
+    'usageReport.ts',
+    'operatorsCommand.ts',
+    'operatorsCheck.ts',
+    'operatorsAdd.ts',
+    'requireNode24.js',
+    'endWithParent.js',
+  ],
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
   ['openingDocument.ts'],
+  ['onboarding'],
+  ['reloads.ts'],
   ['server.ts'],
+  ['serving.ts'],
   ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
   ['metrics'],
   ['config.ts', 'config'],
@@ -20,6 +32,7 @@ const LAYERS = [
   ['requestRecord.ts'],
   ['simSwaps.ts'],
   ['caller'],
+  ['generations.ts'],
   ['loaders'],
   ['lookups'],
   ['operator'],
@@ -29,12 +42,14 @@ const LAYERS = [
   ['standardOutput.ts'],
   ['simulator'],
   ['domain'],
-  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'termination.ts'],
+  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'leases.ts', 'termination.ts'],
 ];
 
 /** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
 const CORE = new Set([
   'simSwaps.ts',
+  'generations.ts',
+  'leases.ts',
   'loaders',
   'lookups',
   'operator',
@@ -57,6 +72,7 @@ const PURE = [
   /^tokens\/tokenResponses\.ts$/,
   /^tokens\/consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
+  /^onboarding\/check\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
 ];
 
 interface Import {

@@ -77,8 +77,10 @@ export class Secrets {
   }
 
   #fromFile(name: string): string {
+    const path = resolve(this.#folder, name);
+    this.#environment.noteFile(path);
     try {
-      return readFileSync(resolve(this.#folder, name), 'utf8').replace(/\r?\n$/, '');
+      return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     } catch {
       return '';
     }

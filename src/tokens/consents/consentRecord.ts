@@ -108,7 +108,7 @@ export interface ConsentRules {
 }
 
 /** A prompt that an operator lets live for longer occupies the number no longer than this. */
-const MAX_LIFE_MS = 600_000;
+export const MAX_LIFE_MS = 600_000;
 
 /** A denial is remembered for at least so long: requests that wait elsewhere are to hear it. */
 const MIN_DENIED_MS = 2000;
