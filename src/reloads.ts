@@ -27,6 +27,7 @@ export class Reloads {
   #asked: ReloadCause | undefined;
   #running: Promise<void> | undefined;
   #isOver = false;
+  #count = 0;
 
   constructor(parts: ReloadsParts) {
     this.#parts = parts;
@@ -65,9 +66,15 @@ export class Reloads {
     const { apply, onRead, onRefused, log } = this.#parts;
     try {
       const settings = this.#settings.again();
-      const { made, gone } = await apply(settings);
+      const { made, gone, drained } = await apply(settings);
       this.#settings = settings;
-      log.info('settings reloaded', { cause, made: listOf(made), gone: listOf(gone) });
+      this.#count += 1;
+      const reload = this.#count;
+      log.info('settings reloaded', { reload, cause, made: listOf(made), gone: listOf(gone) });
+      // From then on nothing shows credentials and certificates that the operator is to forget.
+      void drained.then(() => {
+        if (!this.#isOver) log.info('the settings before the reload are used no more', { reload });
+      });
       const { waitingForRestart } = settings;
       if (waitingForRestart.length > 0) {
         log.warn('changed settings that take a restart are as they were', {
