@@ -71,10 +71,7 @@ export class Reloads {
       this.#count += 1;
       const reload = this.#count;
       log.info('settings reloaded', { reload, cause, made: listOf(made), gone: listOf(gone) });
-      // From then on nothing shows credentials and certificates that the operator is to forget.
-      void drained.then(() => {
-        if (!this.#isOver) log.info('the settings before the reload are used no more', { reload });
-      });
+      void this.#tellDrained(reload, drained);
       const { waitingForRestart } = settings;
       if (waitingForRestart.length > 0) {
         log.warn('changed settings that take a restart are as they were', {
@@ -90,6 +87,14 @@ export class Reloads {
           ? { problems: error.problems.join(' ') }
           : { error: errorName(error) }),
       });
+    }
+  }
+
+  /** From then on nothing shows credentials or certificates that the operator is to forget. */
+  async #tellDrained(reload: number, drained: Promise<void>): Promise<void> {
+    await drained;
+    if (!this.#isOver) {
+      this.#parts.log.info('the settings before the reload are used no more', { reload });
     }
   }
 }

@@ -43,14 +43,13 @@ export class RotatingOperator implements AsyncDisposable {
   }
 
   static async start(trust: Trust): Promise<RotatingOperator> {
-    let serve: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-    const server = createServer(optionsOf(trust), (request, response) => {
-      void serve(request, response).catch(() => response.destroy());
-    });
+    const server = createServer(optionsOf(trust));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const operator = new RotatingOperator(server);
-    serve = (request, response) => operator.#serve(request, response);
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      void operator.#serve(request, response).catch(() => response.destroy());
+    });
     return operator;
   }
 

@@ -244,8 +244,7 @@ class Served implements AsyncDisposable {
   }
 
   async #further(mark: string, before: number): Promise<readonly string[]> {
-    const look = () => this.#lines(mark).length;
-    await expect.poll(look, { timeout: 30_000 }).toBeGreaterThan(before);
+    while (this.#lines(mark).length <= before) await sleep(20);
     return this.#lines(mark).slice(before);
   }
 
@@ -292,20 +291,11 @@ describe(`under ${REQUESTS} requests in flight`, () => {
         wrong: [],
         refusals: [],
       });
-      const asked = Math.ceil(answers / NUMBERS.length);
-      expect(Math.max(0, ...operator.prompts.values())).toBeLessThanOrEqual(asked);
-      if (flow === '3-legged') {
-        const prompts = [...operator.prompts.values()].reduce((sum, one) => sum + one, 0);
-        expect(prompts).toBe(answers);
-        expect(operator.lookups).toBe(answers);
-      }
-        JSON.stringify({
-          flow,
-          answers,
-          prompts: operator.prompts.size,
-          lookups: operator.lookups,
-        }),
-      );
+      const prompts = [...operator.prompts.values()].reduce((sum, one) => sum + one, 0);
+      expect({ prompts, lookups: operator.lookups }).toEqual({
+        prompts: flow === '3-legged' ? answers : 0,
+        lookups: answers,
+      });
     },
     inForm({ short: 60_000, long: 300_000 }),
   );
