@@ -98,6 +98,6 @@ function namesOf(operators: StoreParts['operators']): readonly string[] {
 }
 
 /** What tells one operator from another in a shared store. */
-function nameOf({ name, lookupAddresses, clientId }: OperatorSettings): string {
+export function nameOf({ name, lookupAddresses, clientId }: OperatorSettings): string {
   return `${name} ${new URL(lookupAddresses.check).origin} ${clientId}`;
 }

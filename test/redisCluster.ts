@@ -33,6 +33,7 @@ interface Known {
   readonly isFailing: boolean;
   readonly masterId: string;
   readonly hasSlots: boolean;
+  readonly ranges: readonly (readonly [from: number, to: number])[];
 }
 
 /** A Redis Cluster of three masters, with a replica of each where the test wants them. */
@@ -92,6 +93,10 @@ export class RedisClusterServers {
     return [...this.#servers.keys()];
   }
 
+  get pids(): readonly number[] {
+    return Array.from(this.#servers.values(), ({ pid }) => pid);
+  }
+
   server(port: number): ClusterServer {
     const server = this.#servers.get(port);
     if (server === undefined) throw new Error(`There is no server at ${port}.`);
@@ -102,6 +107,22 @@ export class RedisClusterServers {
   async masters(): Promise<readonly number[]> {
     const known = await this.#nodes();
     return known.filter(({ isMaster, hasSlots }) => isMaster && hasSlots).map(({ port }) => port);
+  }
+
+  /** Whether a master holds a slot, and the port of its replica: as they are now. */
+  async holdingsOf(
+    masterPort: number,
+  ): Promise<{
+    readonly holds: (slot: number) => boolean;
+    readonly replicaPort: number | undefined;
+  }> {
+    const known = await this.#nodes();
+    const master = known.find(({ port }) => port === masterPort);
+    const ranges = master?.ranges ?? [];
+    return {
+      holds: (slot) => ranges.some(([from, to]) => from <= slot && slot <= to),
+      replicaPort: known.find(({ masterId }) => masterId === master?.id)?.port,
+    };
   }
 
   /** Has a replica take over from its master, with nothing lost (CLUSTER FAILOVER). */
@@ -196,6 +217,12 @@ async function nodesBy(port: number): Promise<readonly Known[]> {
         isFailing: flags.includes('fail') || link !== 'connected',
         masterId,
         hasSlots: slots.length > 0,
+        ranges: slots
+          .filter((range) => /^\d/.test(range))
+          .map((range) => {
+            const [from = '', to = from] = range.split('-');
+            return [Number(from), Number(to)] as const;
+          }),
       };
     });
 }

@@ -22,6 +22,7 @@ export const NO_REDIS = existsSync(PROGRAM)
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
+  readonly pid: number;
   /** As when the machine fails: nothing is saved, nobody is told. */
   kill(): Promise<void>;
   /** Stops it without ending it: connections stay, and nothing is answered. */
@@ -100,6 +101,7 @@ async function start(
   return {
     url: `redis://127.0.0.1:${at}`,
     port: at,
+    pid: child.pid ?? 0,
     async kill() {
       child.kill('SIGKILL');
       await exited;
