@@ -1,11 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { argv } from 'node:process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultOf, type Audience, type Setting } from '../src/config/setting.ts';
 import { ALL_SETTINGS, variablesOf } from '../src/config/settings.ts';
+import { settingsFileSchema } from '../src/config/settingsFile/jsonSchema.ts';
 import { pretty, type MadeFile } from './madeFile.ts';
 
 const DOCS = fileURLToPath(new URL('../docs/settings.md', import.meta.url));
+const SCHEMA = fileURLToPath(new URL('../schema/settings.schema.json', import.meta.url));
 const EXAMPLE = fileURLToPath(new URL('../.env.example', import.meta.url));
 
 /** Between these two stand the tables. */
@@ -41,12 +42,13 @@ const SECTIONS: Readonly<Record<Audience, Section>> = {
   },
 };
 
-/** Makes docs/settings.md, and .env.example with every default. */
+/** Makes docs/settings.md, .env.example with every default, and the JSON Schema of SETTINGS_FILE for editors. */
 export async function makeSettingsFiles(): Promise<readonly MadeFile[]> {
   const docs = readFileSync(DOCS, 'utf8').replace(TABLES, () => `\n${sectionsText()}\n`);
   return [
     { path: DOCS, text: await pretty(docs, DOCS) },
     { path: EXAMPLE, text: exampleText() },
+    { path: SCHEMA, text: await pretty(JSON.stringify(settingsFileSchema()), SCHEMA) },
   ];
 }
 
@@ -63,7 +65,13 @@ function eachSection<T>(make: (section: Section, settings: readonly Named[]) => 
 
 function sectionsText(): string {
   return eachSection(({ heading, introduction }, settings) =>
-    [`## ${heading}`, introduction, tableOf(settings), ...detailsOf(settings)].join('\n\n'),
+    [
+      `## ${heading}`,
+      introduction,
+      tableOf(settings),
+      ...detailsOf(settings),
+      ...restartsOf(settings),
+    ].join('\n\n'),
   ).join('\n\n');
 }
 
@@ -83,6 +91,13 @@ function detailsOf(settings: readonly Named[]): readonly string[] {
     detail === undefined ? [] : [`- ${code(name)}: ${detail}`],
   );
   return details.length === 0 ? [] : [details.join('\n')];
+}
+
+function restartsOf(settings: readonly Named[]): readonly string[] {
+  const names = settings.flatMap(([name, { takesRestart }]) =>
+    takesRestart === true ? code(name) : [],
+  );
+  return names.length === 0 ? [] : [`A restart is what it takes to change ${names.join(', ')}.`];
 }
 
 function defaultCell(setting: Setting): string {
@@ -190,8 +205,4 @@ function uncapitalised(text: string): string {
 
 function code(text: string): string {
   return `\`${text}\``;
-}
-
-if (argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { path, text } of await makeSettingsFiles()) writeFileSync(path, text);
 }

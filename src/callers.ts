@@ -7,16 +7,24 @@ import { Gate } from './caller/gate.ts';
 import type { Quotas } from './caller/quotas/quotas.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
+import type { TokenSettings } from './caller/tokenSettings.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
+import type { WatchFiles } from './fileWatch.ts';
+import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { PublishedJson } from './http/publishedJson.ts';
-import type { Log } from './log.ts';
+import { Leases, type Closable } from './leases.ts';
+import type { Log, LogDetails } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 
 /** What both take. */
 interface Parts {
   readonly clock: Clock;
   readonly log: Log;
+}
+
+interface GateParts extends Parts {
+  readonly watchFiles: WatchFiles;
 }
 
 /** Everything that decides who is let in. */
@@ -27,25 +35,67 @@ export interface OpenedGate {
   readonly close: () => Promise<void>;
 }
 
-export function createGate(
-  { tokens, routerSecrets, purposes }: CallerSettings,
-  { clock, log }: Parts,
-): OpenedGate {
-  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
-  if (tokens === undefined) {
-    const gate = new Gate({ router, tokens, purposes });
-    return { gate, keys: undefined, close: () => Promise.resolve() };
+/** Gates whose settings change: the issuer's keys are kept as long as it stays the same. */
+export class Gates {
+  readonly #parts: GateParts;
+  readonly #verifiers = new Leases<TokenSettings, OpenedVerifier>();
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
   }
-  const jwks = new PublishedJson(tokens.jwksUrl);
+
+  open({ tokens, routerSecrets, purposes }: CallerSettings): OpenedGate {
+    const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
+    if (tokens === undefined) {
+      const gate = new Gate({ router, tokens, purposes });
+      return { gate, keys: undefined, close: () => Promise.resolve() };
+    }
+    const lease = this.#verifiers.take('issuer', tokens, () => openVerifier(tokens, this.#parts));
+    const { verifier, keys } = lease.part;
+    return {
+      gate: new Gate({ router, tokens: verifier, purposes }),
+      keys,
+      close: () => lease.release(),
+    };
+  }
+}
+
+interface OpenedVerifier extends Closable {
+  readonly verifier: TokenVerifier;
+  readonly keys: SigningKeys;
+}
+
+function openVerifier(
+  tokens: TokenSettings,
+  { clock, log, watchFiles }: GateParts,
+): OpenedVerifier {
+  const files = new ConnectionFiles(tokens.jwksConnection, {
+    clock,
+    log: keysLog(log),
+    watchFiles,
+  });
+  const jwks = new PublishedJson(tokens.jwksUrl, files, clock);
   const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
   const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
     log.warn("a caller's access token was refused", { reason });
   });
   return {
-    gate: new Gate({ router, tokens: verifier, purposes }),
+    verifier,
     keys,
-    close: () => jwks.close(),
+    close() {
+      files.close();
+      return jwks.close();
+    },
   };
+}
+
+/** The same log; each of its lines names the setting that it is about. */
+function keysLog(log: Log): Log {
+  const write =
+    (level: keyof Log) =>
+    (message: string, details?: LogDetails): void =>
+      log[level](message, { setting: 'JWT_JWKS_URL', ...details });
+  return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
 /** Everything that decides whether a lookup may be made, and records it. */

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { readCallers } from './config/callers.ts';
-import { EnvironmentReader, type Environment } from './config/environment.ts';
+import type { Environment, EnvironmentReader, FixedValues } from './config/environment.ts';
+import { environmentOf, type VariablesSource } from './config/environmentFiles.ts';
+import { openSettings } from './config/openSettings.ts';
 import { isLoopback } from './http/loopback.ts';
 import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import {
@@ -24,7 +27,7 @@ import {
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 
-/** All settings of a process (design §6), read once. */
+/** All settings of a process (docs/design.md, "Settings"), read once. */
 export interface Config extends OperatorsConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
@@ -42,6 +45,8 @@ export interface Config extends OperatorsConfig {
   readonly metricsPort: number | undefined;
   /** Whether there is a line of the log for each request. */
   readonly logsRequests: boolean;
+  /** Whether settings are read again when one of their files changes. */
+  readonly reloadsOnChange: boolean;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
@@ -60,7 +65,80 @@ export interface Config extends OperatorsConfig {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readConfig(environment: Environment = process.env): Config {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
+  return configOf(read);
+}
+
+/** The settings of a process, read at its start and again whenever that is asked for. */
+export interface ReadSettings {
+  readonly config: Config;
+  /** All that were read. */
+  readonly files: readonly string[];
+  /** Settings that have changed since the start, and count from the next start on. */
+  readonly waitingForRestart: readonly string[];
+  /**
+   * Reads all of them anew. What a reload leaves alone is as it was at the start, and all else is judged beside that.
+   *
+   * @throws {ConfigError} that lists every problem by name
+   */
+  again(): ReadSettings;
+}
+
+/**
+ * Reads the settings of this process: its variables, and what the files of `--env-file` say by now.
+ *
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readSettings(): ReadSettings {
+  const variables = environmentOf(process.env, process.execArgv);
+  return settingsFrom(variables);
+}
+
+/** The same, from other variables: what they are is asked for at each reading. */
+export function settingsFrom(
+  variables: VariablesSource,
+  fixed?: FixedValues,
+  before?: Config,
+): ReadSettings {
+  const read = openSettings(variables.read(), fixed);
+  const fresh = configOf(read);
+  const { config, waitingForRestart } =
+    before === undefined ? { config: fresh, waitingForRestart: [] } : besides(before, fresh);
+  const start = fixed ?? read.takingRestart;
+  return {
+    config,
+    files: [...variables.files, ...read.files],
+    waitingForRestart: [...read.waitingForRestart, ...waitingForRestart],
+    again: () => settingsFrom(variables, start, config),
+  };
+}
+
+/** What can only be there from the start, whatever it is: an audit log, a simulator in an operator's place. */
+function besides(
+  before: Config,
+  fresh: Config,
+): { readonly config: Config; readonly waitingForRestart: readonly string[] } {
+  const waitingForRestart: string[] = [];
+  let config = fresh;
+  if ((before.audit === undefined) !== (fresh.audit === undefined)) {
+    config = { ...config, audit: before.audit };
+    waitingForRestart.push('AUDIT_KEY');
+  }
+  const { sharedState } = fresh;
+  if (sharedState !== undefined && before.sharedState !== undefined) {
+    const { redis } = before.sharedState;
+    if (!isDeepStrictEqual(redis, sharedState.redis)) waitingForRestart.push('REDIS_URL');
+    config = { ...config, sharedState: { ...sharedState, redis } };
+  }
+  if ((before.simulator === undefined) !== (fresh.simulator === undefined)) {
+    const { operators, simulator, directory } = before;
+    config = { ...config, operators, simulator, directory };
+    waitingForRestart.push('OPERATOR_AUTH_URL');
+  }
+  return { config, waitingForRestart };
+}
+
+function configOf(read: EnvironmentReader): Config {
   const production = read.text('NODE_ENV') === 'production';
   const host = read.text('HOST');
   const role = read.oneOf('ROLE');
@@ -78,6 +156,7 @@ export function readConfig(environment: Environment = process.env): Config {
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     metricsPort: readMetricsPort(read),
     logsRequests: read.boolean('LOG_REQUESTS'),
+    reloadsOnChange: read.boolean('RELOAD_ON_CHANGE'),
     drainGraceMs: read.integer('DRAIN_GRACE_MS'),
     consent: {
       waitMs: read.integer('CONSENT_WAIT_MS'),
@@ -108,7 +187,7 @@ export function readConfig(environment: Environment = process.env): Config {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
@@ -125,7 +204,7 @@ export interface UsageConfig extends OperatorPrices {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readUsageConfig(environment: Environment = process.env): UsageConfig {
-  const read = new EnvironmentReader(environment);
+  const read = openSettings(environment);
   const auditLog = read.text('AUDIT_LOG');
   const prices = readPrices(read);
   read.finish();

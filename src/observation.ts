@@ -10,17 +10,21 @@ import type { Correlator } from './http/correlator.ts';
 import { isLoopback } from './http/loopback.ts';
 import type { Log, LogDetails } from './log.ts';
 import type { AdmissionObserver } from './lookups/observedAdmissions.ts';
-import { Metrics } from './metrics/metrics.ts';
+import { Metrics, type MeteredOperator } from './metrics/metrics.ts';
 import { MetricsServer } from './metrics/metricsServer.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import type { RequestReport } from './requestRecord.ts';
 import { endpointNames, type SimSwaps } from './simSwaps.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 
-/** What is looked in with. */
-export interface ObservationParts {
+/** What of the settings bears on it. */
+export interface ObservedSettings {
   readonly config: Pick<Config, 'metricsPort' | 'listen' | 'allowedHosts' | 'audit'>;
   readonly operators: readonly OperatorSettings[];
+}
+
+/** What is looked in with. */
+export interface ObservationParts extends ObservedSettings {
   readonly clock: Clock;
   readonly log: Log;
   /** Where a line for each request goes; there are none where absent. */
@@ -34,6 +38,10 @@ export interface Observation {
   readonly onRefused: (reason: RefusalReason) => void;
   /** What is asked for the load at each scrape. */
   readonly watch: (simSwaps: Pick<SimSwaps, 'load'>) => void;
+  /** Takes the settings that are in force from now on; `made` are the operators whose circuits are new. */
+  readonly renew: (settings: ObservedSettings, made: readonly string[]) => void;
+  /** Told whether the settings that were read last are in force. */
+  readonly reloaded: (isInForce: boolean) => void;
   /** On the port of the service itself. */
   readonly metrics: ((request: IncomingMessage) => Promise<Reply>) | undefined;
   readonly close: () => Promise<void>;
@@ -41,31 +49,32 @@ export interface Observation {
 
 /** Counts, where Prometheus is to scrape, and writes a line for each request. Rejects when the port is taken. */
 export async function openObservation(parts: ObservationParts): Promise<Observation> {
-  const { config, operators, clock } = parts;
-  const requestLines = parts.requestLog === undefined ? undefined : requestLinesOf(parts);
-  const { metricsPort, listen } = config;
+  const { clock } = parts;
+  let inForce: ObservedSettings = parts;
+  const configInForce = (): ObservedSettings['config'] => inForce.config;
+  const requestLines =
+    parts.requestLog === undefined ? undefined : requestLinesOf(parts.requestLog, configInForce);
+  const { metricsPort, listen } = parts.config;
   if (metricsPort === undefined) {
     return {
       observers: requestLines === undefined ? [] : [requestLines.observer],
       onAnswered: (report) => requestLines?.write(report),
       onRefused: () => undefined,
       watch: () => undefined,
+      reloaded: () => undefined,
+      renew(settings) {
+        inForce = settings;
+      },
       metrics: undefined,
       close: () => Promise.resolve(),
     };
   }
-  const prices = new Map(operators.map(({ name, price }) => [name, price]));
   const metrics = new Metrics({
-    operators: operators.map((settings) => ({
-      name: settings.name,
-      endpoints: endpointNames(settings),
-      isPrompting: asksOwner(settings.flow),
-    })),
-    priceOf: (operator) => prices.get(operator),
+    operators: parts.operators.map(meteredOperator),
     monotonicMs: () => clock.monotonicMs(),
   });
   const isMain = metricsPort !== 0 && metricsPort === listen.port;
-  const server = isMain ? undefined : await serve(metrics, parts, metricsPort);
+  const server = isMain ? undefined : await serve(metrics, parts, configInForce, metricsPort);
   return {
     observers: [metrics.observer, ...(requestLines === undefined ? [] : [requestLines.observer])],
     onAnswered(report) {
@@ -74,7 +83,14 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     },
     onRefused: (reason) => metrics.callerRefused(reason),
     watch: (simSwaps) => metrics.watch(() => simSwaps.load()),
-    metrics: isMain ? ({ headers }) => scraped(metrics, mayScrape(config, headers)) : undefined,
+    reloaded: (isInForce) => metrics.reloaded(isInForce),
+    renew(settings, made) {
+      inForce = settings;
+      metrics.renew(settings.operators.map(meteredOperator), made);
+    },
+    metrics: isMain
+      ? ({ headers }) => scraped(metrics, mayScrape(inForce.config, headers))
+      : undefined,
     async close() {
       await server?.close();
       metrics.close();
@@ -82,12 +98,18 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
   };
 }
 
+function meteredOperator(settings: OperatorSettings): MeteredOperator {
+  const { name, flow, price } = settings;
+  return { name, endpoints: endpointNames(settings), isPrompting: asksOwner(flow), price };
+}
+
 async function serve(
   metrics: Metrics,
   { config, log }: ObservationParts,
+  configInForce: () => ObservedSettings['config'],
   port: number,
 ): Promise<MetricsServer> {
-  const server = new MetricsServer(metrics, ({ headers }) => mayScrape(config, headers));
+  const server = new MetricsServer(metrics, ({ headers }) => mayScrape(configInForce(), headers));
   const listening = await server.listen(config.listen.host, port);
   log.info('metrics', { host: config.listen.host, port: listening });
   return server;
@@ -119,7 +141,7 @@ interface RequestLines {
   write(report: RequestReport): void;
 }
 
-function requestLinesOf({ config, requestLog }: ObservationParts): RequestLines {
+function requestLinesOf(requestLog: Log, config: () => ObservedSettings['config']): RequestLines {
   const lookups = new WeakMap<Correlator, number>();
   return {
     observer: {
@@ -129,8 +151,12 @@ function requestLinesOf({ config, requestLog }: ObservationParts): RequestLines 
       },
     },
     write(report) {
-      const details = detailsOf(report, lookups.get(report.correlator) ?? 0, config.audit?.keys[0]);
-      requestLog?.info('request', details);
+      const details = detailsOf(
+        report,
+        lookups.get(report.correlator) ?? 0,
+        config().audit?.keys[0],
+      );
+      requestLog.info('request', details);
     },
   };
 }

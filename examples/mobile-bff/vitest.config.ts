@@ -2,5 +2,10 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   // Several programs start first, on machines that may be busy.
-  test: { include: ['test/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 60_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    setupFiles: ['test/dom.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
 });

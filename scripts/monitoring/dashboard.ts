@@ -106,6 +106,11 @@ const ROWS: readonly Row[] = [
         ],
       },
       {
+        title: 'Settings that were refused at a reload',
+        unit: 'short',
+        queries: [{ expr: maxOf(METRICS.reloadRefused, []), legend: '{{job}}' }],
+      },
+      {
         title: 'Exchanges that failed, of all',
         unit: 'percentunit',
         redAbove: 0.5,

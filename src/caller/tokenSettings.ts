@@ -1,3 +1,5 @@
+import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
+
 /** The algorithms that an issuer may sign with: asymmetric ones, so that no shared secret verifies. */
 export const SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256'] as const;
 
@@ -7,6 +9,8 @@ export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 export interface TokenSettings {
   /** Where the issuer publishes its keys (RFC 7517 §5). */
   readonly jwksUrl: string;
+  /** How that place is connected to. */
+  readonly jwksConnection: ConnectionSettings;
   readonly issuer: string;
   /** Who this service is to the issuer. */
   readonly audience: string;

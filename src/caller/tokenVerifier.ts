@@ -38,7 +38,7 @@ export type TokenJudgement = Caller | 'invalid' | 'unavailable';
 
 /** Tells whose an access token is (RFC 9068 §4). A token that it has seen is not verified again. */
 export class TokenVerifier {
-  readonly #settings: Omit<TokenSettings, 'jwksUrl'>;
+  readonly #settings: Omit<TokenSettings, 'jwksUrl' | 'jwksConnection'>;
   readonly #keys: SigningKeys;
   readonly #clock: Clock;
   readonly #maxBytes: number;
@@ -48,7 +48,7 @@ export class TokenVerifier {
   #seenBytes = 0;
 
   constructor(
-    settings: Omit<TokenSettings, 'jwksUrl'>,
+    settings: Omit<TokenSettings, 'jwksUrl' | 'jwksConnection'>,
     keys: SigningKeys,
     clock: Clock,
     maxBytes = MAX_SEEN_BYTES,

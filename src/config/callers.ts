@@ -5,6 +5,7 @@ import {
   type TokenSettings,
 } from '../caller/tokenSettings.ts';
 import type { Role } from '../graphql/schema.ts';
+import { connectionNames, readConnection } from './connection.ts';
 import { MIN_SECRET_CHARACTERS, type EnvironmentReader } from './environment.ts';
 
 const TOKEN_NAMES = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
@@ -36,6 +37,9 @@ function readTokens(
   const batchScope = readBatchScope(read);
   const isAnySet = TOKEN_NAMES.map((name) => read.isSet(name)).some(Boolean);
   if (!isAnySet && exposure === undefined) {
+    for (const name of connectionNames('JWT_JWKS')) {
+      if (read.isSet(name)) read.problem(name, FOR_KNOWN_CALLERS);
+    }
     if (batchScope !== undefined) read.problem('BATCH_SCOPE', FOR_KNOWN_CALLERS);
     return undefined;
   }
@@ -44,6 +48,7 @@ function readTokens(
   for (const name of TOKEN_NAMES) read.required(name, why);
   return {
     jwksUrl: read.url('JWT_JWKS_URL') ?? '',
+    jwksConnection: readConnection(read, 'JWT_JWKS', ['JWT_JWKS_URL']),
     issuer: read.text('JWT_ISSUER') ?? '',
     audience: read.text('JWT_AUDIENCE') ?? '',
     algorithms,

@@ -1,20 +1,28 @@
 import { readFileSync } from 'node:fs';
+import type { TextSource } from '../http/connections/connectionSettings.ts';
 import { addressProblem, withoutLastSlash } from '../http/address.ts';
-import { defaultOf } from './setting.ts';
+import { defaultOf, type SettingOf } from './setting.ts';
 import { findTypos } from './settingNames.ts';
 import {
   ALL_SETTINGS,
   SETTINGS,
   VARIABLE_NAMES,
+  variablesOf,
   type NamesOf,
   type SettingName,
   type ValuesOf,
   type VariableName,
   type Yields,
 } from './settings.ts';
+import { settingInFile, type SettingsFile } from './settingsFile/settingsFile.ts';
 
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Values of variables; `undefined` where one is not set. */
+export type FixedValues = ReadonlyMap<string, string | undefined>;
+
+const NOTHING_FIXED: FixedValues = new Map();
 
 /** Variables, whether settings or not, whose values are secrets or may hold one. */
 const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS/;
@@ -45,13 +53,53 @@ export class ConfigError extends Error {
  * A message quotes what was read where that is no secret.
  */
 export class EnvironmentReader {
+  /** What SETTINGS_FILE has, where it is set. */
+  readonly settingsFile: SettingsFile | undefined;
   readonly #environment: Environment;
+  /** The values of that file that count. */
+  readonly #inFile: ReadonlyMap<string, string>;
   readonly #problems: string[] = [];
   /** Variables that a setting names. */
   readonly #named = new Set<string>();
+  readonly #files = new Set<string>();
+  readonly #fixed: FixedValues;
 
-  constructor(environment: Environment) {
+  /** @param fixed values that count in the place of what is set */
+  constructor(
+    environment: Environment,
+    settingsFile?: SettingsFile,
+    fixed: FixedValues = NOTHING_FIXED,
+  ) {
+    this.#fixed = fixed;
+    this.settingsFile = settingsFile;
     this.#environment = environment;
+    this.#inFile = settingsFile === undefined ? new Map() : notOverruled(environment, settingsFile);
+    for (const problem of settingsFile?.problems ?? []) this.problem('SETTINGS_FILE', problem);
+  }
+
+  /** The files that were read. */
+  get files(): readonly string[] {
+    return [...this.#files];
+  }
+
+  /** What is set of the settings that a reload leaves as they were. */
+  get takingRestart(): FixedValues {
+    const names = [...ALL_SETTINGS].flatMap(([name, setting]) =>
+      setting.takesRestart === true ? variablesOf(name, setting) : [],
+    );
+    return new Map(names.map((name) => [name, this.#setValueOf(name)]));
+  }
+
+  /** Of those, the ones that are set to other values than the fixed ones. */
+  get waitingForRestart(): readonly string[] {
+    return [...this.#fixed].flatMap(([name, value]) =>
+      this.#setValueOf(name) === value ? [] : name,
+    );
+  }
+
+  /** Tells of a file that was read elsewhere for these settings. */
+  noteFile(path: string): void {
+    this.#files.add(path);
   }
 
   /** Whether a setting has a value of its own. */
@@ -88,9 +136,7 @@ export class EnvironmentReader {
   /** A whole number in decimal digits. */
   integer<Name extends NamesOf<'integer'>>(name: Name): Yields<Name, number>;
   integer(name: NamesOf<'integer'>): number | undefined {
-    const setting = SETTINGS[name];
-    const { min, max } = setting;
-    const fallback = 'default' in setting ? setting.default : undefined;
+    const { min, max, default: fallback }: SettingOf<'integer'> = SETTINGS[name];
     const text = this.#valueOf(name);
     if (text === undefined) return fallback;
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
@@ -144,6 +190,14 @@ export class EnvironmentReader {
     return value ?? '';
   }
 
+  /** Where a secret is, for those who read it again when it changes; it has been looked at. */
+  secretSource(name: NamesOf<'secret'>): TextSource | undefined {
+    const text = this.secret(name);
+    const path = this.#valueOf(`${name}_FILE`);
+    if (path !== undefined) return { kind: 'file', path };
+    return text === undefined ? undefined : { kind: 'text', text };
+  }
+
   /** The text of the file that the setting names. */
   file(name: NamesOf<'file'>, why: string): string | undefined {
     const path = this.required(name, why);
@@ -167,12 +221,12 @@ export class EnvironmentReader {
 
   /** A problem with a value that is not what it should be; the message repeats the value. */
   unfit(name: string, what: string): void {
-    const value = this.#environment[name] ?? '';
+    const value = this.#valueOf(name) ?? '';
     this.problem(name, this.#isQuotable(value) ? `${what}, not ${JSON.stringify(value)}` : what);
   }
 
   problem(name: string, what: string): void {
-    const problem = `${name} ${what}${what.endsWith('?') ? '' : '.'}`;
+    const problem = `${this.#subjectOf(name)} ${what}${what.endsWith('?') ? '' : '.'}`;
     if (!this.#problems.includes(problem)) this.#problems.push(problem);
   }
 
@@ -181,12 +235,24 @@ export class EnvironmentReader {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems);
   }
 
+  /** The variable; or, where its value stands in the file, its place there. */
+  #subjectOf(name: string): string {
+    const { settingsFile } = this;
+    if (settingsFile === undefined || !this.#inFile.has(name)) return name;
+    return `SETTINGS_FILE ${settingInFile(settingsFile, name)}`;
+  }
+
   #valueOf(name: string): string | undefined {
-    const value = this.#environment[name];
+    return this.#fixed.has(name) ? this.#fixed.get(name) : this.#setValueOf(name);
+  }
+
+  #setValueOf(name: string): string | undefined {
+    const value = this.#inFile.get(name) ?? this.#environment[name];
     return value === '' ? undefined : value;
   }
 
   #readFile(name: VariableName, path: string): string | undefined {
+    this.noteFile(path);
     try {
       return readFileSync(path, 'utf8');
     } catch {
@@ -199,10 +265,24 @@ export class EnvironmentReader {
     if (value === '' || value.length > MAX_QUOTED_CHARACTERS) return false;
     // User and password, or a key in a query.
     if (/[@?]/.test(value) || LOOKS_RANDOM.test(value)) return false;
-    return Object.entries(this.#environment).every(
+    return [...Object.entries(this.#environment), ...this.#inFile].every(
       ([name, other]) => other !== value || !isSecret(name),
     );
   }
+}
+
+/** What of a file's values counts: a setting of which any variable is set comes from its variables alone. Pure. */
+function notOverruled(
+  environment: Environment,
+  { values }: SettingsFile,
+): ReadonlyMap<string, string> {
+  const overruled = new Set(
+    [...ALL_SETTINGS]
+      .map(([name, setting]) => variablesOf(name, setting))
+      .filter((variables) => variables.some((name) => (environment[name] ?? '') !== ''))
+      .flat(),
+  );
+  return new Map([...values].filter(([name]) => !overruled.has(name)));
 }
 
 function isSecret(name: string): boolean {

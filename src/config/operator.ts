@@ -14,6 +14,8 @@ import {
   type ClientAuthenticationSettings,
   type FlowSettings,
 } from '../tokens/authorizationSettings.ts';
+import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
+import { connectionNames, readConnection } from './connection.ts';
 import { readPrice } from './price.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { OWN_HEADERS } from './headers.ts';
@@ -21,6 +23,7 @@ import { isPrivateKeyFor } from './privateKey.ts';
 
 /** Where an operator is, and as whom it knows us: what onboarding with one yields. */
 export type OperatorAccess = OperatorAddresses &
+  ConnectionSettings &
   Pick<OperatorSettings, 'clientId' | 'clientAuthentication' | 'signedRequest'>;
 
 /** Everything about an operator except its addresses and credentials. */
@@ -32,7 +35,7 @@ type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 /** The methods of client authentication that the short form has. */
 type Method = Extract<ClientAuthenticationSettings['method'], 'basic' | 'private_key_jwt' | 'both'>;
 
-/** Reads `OPERATOR_…` except the access; the defaults are those of design §6. */
+/** Reads `OPERATOR_…` except the access; the defaults are those of {@link OPERATOR_DEFAULTS}. */
 export function readProfile(read: EnvironmentReader): OperatorProfile {
   const flow = readFlow(read);
   const { scopes, phoneNumber, correlator, limits, ...defaults } = OPERATOR_DEFAULTS;
@@ -99,6 +102,7 @@ const ACCESS_NAMES = [
   'OPERATOR_ASSERTION_ALG',
   'OPERATOR_ASSERTION_KID',
   'OPERATOR_ASSERTION_AUDIENCE',
+  ...connectionNames('OPERATOR'),
 ] as const;
 
 /**
@@ -121,6 +125,7 @@ export function readAccess(read: EnvironmentReader, isNeeded: boolean): Operator
     ...addressesBelow(read.url('OPERATOR_AUTH_URL') ?? '', read.url('OPERATOR_SIM_SWAP_URL') ?? ''),
     clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
     ...readKeys(read, method, signing),
+    ...readConnection(read, 'OPERATOR', ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']),
   };
 }
 

@@ -5,9 +5,10 @@ import { readAccess, readProfile, type OperatorProfile } from './operator.ts';
 import { readPrice } from './price.ts';
 import { VARIABLE_NAMES } from './settings.ts';
 import {
-  OPERATORS_FILE,
+  operatorsSource,
   readOperatorPrices,
   readOperatorsFile,
+  type OperatorsSource,
 } from './operatorsFile/readOperatorsFile.ts';
 
 /** Whom to ask. */
@@ -19,10 +20,11 @@ export interface OperatorsConfig {
   readonly directory: NumberDirectorySettings | undefined;
 }
 
-/** Reads OPERATORS_FILE, or else the one operator of OPERATOR_…. */
+/** Reads OPERATORS_FILE or the operators of SETTINGS_FILE, or else the one operator of OPERATOR_…. */
 export function readOperators(read: EnvironmentReader, production: boolean): OperatorsConfig {
-  if (read.isSet(OPERATORS_FILE)) {
-    refuseShortForm(read);
+  const source = operatorsSource(read);
+  if (source !== undefined) {
+    refuseOtherForms(read, source);
     return { ...readOperatorsFile(read, read.integer('KEEP_FACTS_SECONDS')), simulator: undefined };
   }
   const access = readAccess(read, production);
@@ -42,9 +44,9 @@ export interface OperatorPrices {
   readonly currency: string | undefined;
 }
 
-/** Reads the prices of OPERATORS_FILE, or else the one of OPERATOR_PRICE_…. */
+/** Reads the prices of the file that names the operators, or else the one of OPERATOR_PRICE_…. */
 export function readPrices(read: EnvironmentReader): OperatorPrices {
-  if (!read.isSet(OPERATORS_FILE)) {
+  if (operatorsSource(read) === undefined) {
     const price = readPrice(read);
     return { priceOf: () => price, currency: price?.currency };
   }
@@ -53,11 +55,25 @@ export function readPrices(read: EnvironmentReader): OperatorPrices {
   return { priceOf: (operator) => prices.get(operator), currency: first?.currency };
 }
 
-/** Beside the file it would be read by nothing. */
-function refuseShortForm(read: EnvironmentReader): void {
+/** Beside the file that is read they would be read by nothing. */
+function refuseOtherForms(read: EnvironmentReader, source: OperatorsSource): void {
+  if (source === 'OPERATORS_FILE' && read.settingsFile?.hasOperators === true) {
+    read.problem(
+      source,
+      'is set, and SETTINGS_FILE names operators too: name them in one of the two',
+    );
+  }
   for (const name of VARIABLE_NAMES) {
     if (name.startsWith('OPERATOR_') && read.isSet(name)) {
-      read.problem(name, `is for one operator, and ${OPERATORS_FILE} is set: say it in that file`);
+      read.problem(
+        name,
+        `is for one operator, and ${source} ${NAMES[source]}: say it in that file`,
+      );
     }
   }
 }
+
+const NAMES: Readonly<Record<OperatorsSource, string>> = {
+  OPERATORS_FILE: 'is set',
+  SETTINGS_FILE: 'names operators',
+};

@@ -10,6 +10,8 @@ interface Common {
   readonly detail?: string;
   /** What holds where it is not set, in words, and no value of this setting says the same. */
   readonly whenUnset?: string;
+  /** A reload leaves it as it was at the start. */
+  readonly takesRestart?: true;
 }
 
 /** A setting that has a value where none is set has a `default`; of the values of a `oneOf` it is the first. */
@@ -42,6 +44,9 @@ export type Setting = Common &
     /** Comes as NAME, or as NAME_FILE with the path of the file that holds it; no message quotes it. */
     | { readonly kind: 'secret'; readonly default?: string }
   );
+
+/** The settings of one kind. */
+export type SettingOf<Kind extends Setting['kind']> = Extract<Setting, { readonly kind: Kind }>;
 
 /** What holds where nothing is set, as a variable has it; `undefined` where no value does. Pure. */
 export function defaultOf(setting: Setting): string | undefined {

@@ -17,6 +17,7 @@ export const SETTINGS = {
   HOST: {
     audience: 'try',
     kind: 'text',
+    takesRestart: true,
     default: '127.0.0.1',
     description: 'The address to listen at.',
     detail:
@@ -25,6 +26,7 @@ export const SETTINGS = {
   PORT: {
     audience: 'try',
     kind: 'integer',
+    takesRestart: true,
     min: 0,
     max: 65_535,
     default: 4000,
@@ -33,14 +35,33 @@ export const SETTINGS = {
   ROLE: {
     audience: 'try',
     kind: 'oneOf',
+    takesRestart: true,
     values: ['bff', 'subgraph'],
     description: 'The root fields phoneNumber and phoneNumbers, or the entity for a router.',
   },
   NODE_ENV: {
     audience: 'try',
     kind: 'text',
+    takesRestart: true,
     description: '`production`: no built-in simulator and no introspection.',
     detail: 'With `production` callers must be known on loopback as well.',
+  },
+  SETTINGS_FILE: {
+    audience: 'try',
+    kind: 'file',
+    description: 'A file that holds settings, and operators: what is set here wins.',
+    detail: 'See [One file for everything](#one-file-for-everything).',
+  },
+
+  RELOAD_ON_CHANGE: {
+    audience: 'try',
+    kind: 'boolean',
+    takesRestart: true,
+    default: false,
+    description:
+      'Whether settings are read again when one of their files changes, besides on SIGHUP.',
+    detail:
+      'The files are `SETTINGS_FILE`, `OPERATORS_FILE`, `.env` and those that they name, secrets included. A change counts once it rests; it takes some five seconds to be seen. See [operations.md](operations.md#changing-settings).',
   },
 
   OPERATORS_FILE: {
@@ -113,6 +134,55 @@ export const SETTINGS = {
     description: 'The parameters of bc-authorize in a JWT signed with that key.',
     detail:
       'OpenID CIBA Core, section 7.1.1. With `on`, `scope` stands outside the JWT as well; with `strict` nothing does.',
+  },
+  OPERATOR_TLS_CERTIFICATE_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    description: 'Our client certificate for the operator, in PEM, with the chain that it needs.',
+    detail:
+      'This file, the key, its passphrase, the authorities and the credentials of the proxy are read again every five seconds: new connections use what changed. Files that cannot be used leave the old ones in force, and the log says so.',
+  },
+  OPERATOR_TLS_KEY_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    description: 'The private key of that certificate, in PEM.',
+  },
+  OPERATOR_TLS_KEY_PASSPHRASE: {
+    audience: 'operator',
+    kind: 'secret',
+    description: 'What opens the key, where it is encrypted.',
+  },
+  OPERATOR_TLS_CA_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    whenUnset: 'those that Node trusts',
+    description:
+      'The authorities that may sign the certificate of the operator, in PEM, and no others.',
+  },
+  OPERATOR_TLS_SERVER_NAME: {
+    audience: 'operator',
+    kind: 'text',
+    whenUnset: 'the host of the address',
+    description: 'The name that the certificate of the operator must be for.',
+  },
+  OPERATOR_PROXY_URL: {
+    audience: 'operator',
+    kind: 'text',
+    whenUnset: 'no proxy',
+    description: 'The egress proxy (HTTP CONNECT): `http://` or `https://`, host and port.',
+    detail:
+      'No proxy of the environment (`HTTPS_PROXY`) is used. Where the proxy is `http://`, its credentials cross the network as they are.',
+  },
+  OPERATOR_PROXY_CREDENTIALS: {
+    audience: 'operator',
+    kind: 'secret',
+    description: '`user:password` for the proxy, which alone is sent them.',
+  },
+  OPERATOR_PROXY_CA_FILE: {
+    audience: 'operator',
+    kind: 'file',
+    whenUnset: 'those that Node trusts',
+    description: 'The authorities that may sign the certificate of a proxy with `https://`.',
   },
   OPERATOR_OPERATIONS: {
     audience: 'operator',
@@ -242,6 +312,51 @@ export const SETTINGS = {
     whenUnset: 'callers are anonymous',
     description: 'Where the issuer of access tokens publishes its keys.',
     detail: 'What a token may ask is in [security.md](security.md).',
+  },
+  JWT_JWKS_TLS_CERTIFICATE_FILE: {
+    audience: 'callers',
+    kind: 'file',
+    description: 'Our client certificate for the issuer, in PEM, with the chain that it needs.',
+  },
+  JWT_JWKS_TLS_KEY_FILE: {
+    audience: 'callers',
+    kind: 'file',
+    description: 'The private key of that certificate, in PEM.',
+  },
+  JWT_JWKS_TLS_KEY_PASSPHRASE: {
+    audience: 'callers',
+    kind: 'secret',
+    description: 'What opens the key, where it is encrypted.',
+  },
+  JWT_JWKS_TLS_CA_FILE: {
+    audience: 'callers',
+    kind: 'file',
+    whenUnset: 'those that Node trusts',
+    description:
+      'The authorities that may sign the certificate of the issuer, in PEM, and no others.',
+  },
+  JWT_JWKS_TLS_SERVER_NAME: {
+    audience: 'callers',
+    kind: 'text',
+    whenUnset: 'the host of the address',
+    description: 'The name that the certificate of the issuer must be for.',
+  },
+  JWT_JWKS_PROXY_URL: {
+    audience: 'callers',
+    kind: 'text',
+    whenUnset: 'no proxy',
+    description: 'The egress proxy (HTTP CONNECT): `http://` or `https://`, host and port.',
+  },
+  JWT_JWKS_PROXY_CREDENTIALS: {
+    audience: 'callers',
+    kind: 'secret',
+    description: '`user:password` for the proxy, which alone is sent them.',
+  },
+  JWT_JWKS_PROXY_CA_FILE: {
+    audience: 'callers',
+    kind: 'file',
+    whenUnset: 'those that Node trusts',
+    description: 'The authorities that may sign the certificate of a proxy with `https://`.',
   },
   JWT_ISSUER: {
     audience: 'callers',
@@ -375,6 +490,7 @@ export const SETTINGS = {
   REQUEST_TIMEOUT_MS: {
     audience: 'limits',
     kind: 'integer',
+    takesRestart: true,
     min: 10,
     max: 300_000,
     unit: 'ms',
@@ -441,12 +557,14 @@ export const SETTINGS = {
   LOG_LEVEL: {
     audience: 'observe',
     kind: 'oneOf',
+    takesRestart: true,
     values: ['info', 'warn', 'error'],
     description: 'The least that is logged; the audit log is written whatever this says.',
   },
   LOG_REQUESTS: {
     audience: 'observe',
     kind: 'boolean',
+    takesRestart: true,
     default: true,
     description: 'Whether the log has a line for each request.',
     detail:
@@ -455,6 +573,7 @@ export const SETTINGS = {
   METRICS_PORT: {
     audience: 'observe',
     kind: 'integer',
+    takesRestart: true,
     min: 0,
     max: 65_535,
     whenUnset: 'nothing is counted',
@@ -470,6 +589,7 @@ export const SETTINGS = {
   AUDIT_LOG: {
     audience: 'observe',
     kind: 'file',
+    takesRestart: true,
     whenUnset: 'standard output',
     description: 'The file that the audit log is appended to.',
   },
@@ -477,14 +597,16 @@ export const SETTINGS = {
   REDIS_URL: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     whenUnset: 'each process has its own consents',
     description: 'A Redis that all replicas share, `redis://` or `rediss://`.',
     detail:
-      'Consents outlive a restart there, and every replica sees them. With a cluster or sentinels, several of their addresses with commas between. A Valkey serves as well. See [reliability.md](reliability.md#redis).',
+      'Consents outlive a restart there, and every replica sees them. With a cluster or sentinels, several of their addresses with commas between. A Valkey serves as well. See [reliability.md](reliability.md).',
   },
   REDIS_TOPOLOGY: {
     audience: 'share',
     kind: 'oneOf',
+    takesRestart: true,
     values: ['single', 'cluster', 'sentinel'],
     description: 'How that Redis is run: as one server, as Redis Cluster, or behind Sentinels.',
     detail:
@@ -493,47 +615,56 @@ export const SETTINGS = {
   REDIS_SENTINEL_MASTER: {
     audience: 'share',
     kind: 'text',
+    takesRestart: true,
     description: 'The name under which the sentinels know the master, such as `mymaster`.',
   },
   REDIS_USERNAME: {
     audience: 'share',
     kind: 'text',
+    takesRestart: true,
     description: "The user of Redis's access control lists; `default` where it is left empty.",
   },
   REDIS_PASSWORD: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     description: 'The password of that user, in place of one in `REDIS_URL`.',
   },
   REDIS_SENTINEL_USERNAME: {
     audience: 'share',
     kind: 'text',
+    takesRestart: true,
     description: 'The user of the sentinels themselves.',
   },
   REDIS_SENTINEL_PASSWORD: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     description: 'The password of the sentinels themselves, where they want one.',
   },
   REDIS_TLS_CA: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     whenUnset: 'the well-known authorities',
     description: 'The certificates, in PEM, of the authorities that vouch for `rediss://` servers.',
   },
   REDIS_TLS_CERT: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     description: 'Our client certificate in PEM, where the servers want one.',
   },
   REDIS_TLS_KEY: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     description: 'The private key of that certificate, in PEM.',
   },
   REDIS_TLS_SERVER_NAME: {
     audience: 'share',
     kind: 'text',
+    takesRestart: true,
     whenUnset: "each server's host",
     description: "The name that the servers' certificates bear, where it is not their host.",
   },
@@ -541,7 +672,8 @@ export const SETTINGS = {
     audience: 'share',
     kind: 'secret',
     description: 'What lies in Redis is encrypted with these 32 bytes, in base64 or hex.',
-    detail: 'It is the same for all replicas; `openssl rand -base64 32` makes one.',
+    detail:
+      'It is the same for all replicas; `openssl rand -base64 32` makes one. While one takes the place of another both are set, with a comma between: the first seals, both open.',
   },
 
   ALLOWED_HOSTS: {

@@ -4,7 +4,7 @@ import type { MaxAgeHours } from './maxAge.ts';
 export type Question =
   { readonly asks: 'date' } | { readonly asks: 'window'; readonly maxAgeHours: MaxAgeHours };
 
-/** The operations that an operator may offer, by their names in the service's document. */
+/** The operations that an operator may offer, by their names in docs/operator-api.md, "Endpoints". */
 export const OPERATIONS = ['retrieve-date', 'check'] as const;
 
 export type Operation = (typeof OPERATIONS)[number];

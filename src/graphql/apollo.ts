@@ -6,17 +6,15 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { OperationTypeNode } from 'graphql';
 import type { RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
 import { maxDepthRule } from './documentDepth.ts';
 import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from './documentLimits.ts';
 import { DocumentStore } from './documentStore.ts';
 import { formatError } from './errors.ts';
-import { statusOfRefusal } from './mediaType.ts';
-import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
+import type { OperationLimits } from './operationCost.ts';
+import { guardOperation } from './operationGuard.ts';
 import { rateLimitFields } from './rateLimitFields.ts';
-import { LimitExceeded, queriesOnly, severalForbidden, unlessInvalid } from './refusals.ts';
 import { createSchema, type Role } from './schema.ts';
 
 /** What shapes the GraphQL service. */
@@ -81,22 +79,15 @@ function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestCon
       return {
         async didResolveOperation({ schema, document, operation, request, contextValue }) {
           if (operation === undefined) return;
-          if (operation.operation !== OperationTypeNode.QUERY) throw queriesOnly();
-          const variables = coerceVariables(schema, operation, request.variables ?? {});
-          // Those that do not fit are refused by the execution, which says why.
-          if (variables === undefined) return;
-          const { ownNumber, missingBatchScope } = contextValue.caller;
-          const incoming = { schema, document, operation, variables, ownNumber };
-          const cost = unlessInvalid(() => costOf(incoming, limits));
-          const accept = request.http?.headers.get('accept');
-          if (missingBatchScope !== undefined && cost.numbers > 1) {
-            throw severalForbidden(missingBatchScope, statusOfRefusal(accept, 403));
-          }
-          const excess = excessOf(cost, limits);
-          if (excess !== undefined) {
-            throw new LimitExceeded(excess, statusOfRefusal(accept, 400));
-          }
-          asksAboutNumbers = cost.numbers > 0;
+          const guarded = {
+            schema,
+            document,
+            operation,
+            variables: request.variables ?? {},
+            caller: contextValue.caller,
+            accept: request.http?.headers.get('accept'),
+          };
+          asksAboutNumbers = guardOperation(guarded, limits) > 0;
         },
         async willSendResponse({ response, contextValue }) {
           if (response.body.kind !== 'single') return;

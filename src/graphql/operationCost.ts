@@ -118,7 +118,7 @@ export function costOf(incoming: IncomingOperation, limits: OperationLimits): Op
     const numbersIn = NUMBERS_IN[name];
     const definition = root.getFields()[name];
     if (numbersIn === undefined || definition === undefined) {
-      cost.replyBytes += known.bytesOf(field, limits.maxReplyBytes);
+      if (isKnown(name)) cost.replyBytes += known.bytesOf(field, limits.maxReplyBytes);
       continue;
     }
     const numbers = numbersIn(selections.argumentsOf(definition, field), incoming.ownNumber);
@@ -225,6 +225,11 @@ function add(
       // No lookup, but not for any number of numbers.
       below.asksConsent = true;
   }
+}
+
+/** What the schema itself answers. Other fields are another program's, whose resolvers are not called to measure them. */
+function isKnown(rootField: string): boolean {
+  return rootField.startsWith('__') || rootField === '_service';
 }
 
 function keyOf(representation: unknown): unknown {

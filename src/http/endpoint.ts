@@ -4,8 +4,11 @@ import type { Log } from '../log.ts';
 import type { AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck } from './echo.ts';
 import type { AddressedPost, Departure, Exchange, Post } from './exchange.ts';
+import type { ConnectFailure } from './connections/connectFailure.ts';
+import type { ConnectionFiles } from './connections/connectionFiles.ts';
 import { Http1Connections } from './connections/http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './connections/http2Connections.ts';
+import type { Lull } from './connections/lull.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
 import { TlsConnector } from './connections/tlsConnector.ts';
 import { ReplyReader, type ReaderParts } from './replyReader.ts';
@@ -34,11 +37,14 @@ export interface EndpointSettings {
   readonly generatedHeaders?: (departure: Departure) => readonly string[];
 }
 
-/** What all endpoints share. */
+/** What the endpoints of an operator share. */
 export interface SharedByEndpoints {
   readonly abortListeners: AbortListeners;
+  readonly lull: Lull;
   readonly clock: Clock;
   readonly log: Log;
+  /** What connections over TLS are made with. */
+  readonly files: ConnectionFiles;
 }
 
 /**
@@ -60,13 +66,19 @@ export class Endpoint implements Http2Fallback {
   readonly #connector: TlsConnector | undefined;
   readonly #http1: Http1Connections;
   readonly #http2: Http2Connections | undefined;
+  readonly #unsubscribe: () => void;
 
-  constructor(settings: EndpointSettings, { abortListeners, clock, log }: SharedByEndpoints) {
+  constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
+    const { abortListeners, lull, clock, log, files } = shared;
     const { name, timeoutMs, connections, http2, replyCheck } = settings;
     const url = new URL(settings.url);
     const headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
     const isSecure = url.protocol === 'https:';
-    const connector = isSecure ? new TlsConnector(url, timeoutMs, clock) : undefined;
+    const onTimeout = ({ stage }: ConnectFailure): void =>
+      log.warn('A connection was not made in time.', { endpoint: name, stage });
+    const connector = isSecure
+      ? new TlsConnector({ url, files, timeoutMs, clock, onTimeout })
+      : undefined;
     this.#name = name;
     this.#path = url.pathname;
     this.#search = url.search;
@@ -81,6 +93,7 @@ export class Endpoint implements Http2Fallback {
       url,
       connector,
       clock,
+      lull,
       headers,
       timeoutMs,
       connections,
@@ -97,6 +110,10 @@ export class Endpoint implements Http2Fallback {
             clock,
             fallback: this,
           });
+    this.#unsubscribe = files.onChange(() => {
+      this.#http1.renew();
+      this.#http2?.renew();
+    });
   }
 
   /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */
@@ -134,6 +151,7 @@ export class Endpoint implements Http2Fallback {
 
   /** Breaks what is still under way and closes the connections. */
   async close(): Promise<void> {
+    this.#unsubscribe();
     this.#http2?.close();
     const closing = this.#http1.close();
     this.#connector?.close();

@@ -1,4 +1,5 @@
 import type { AnyAbortSignal } from './abortListeners.ts';
+import type { ConnectStage } from './connections/connectFailure.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
 
 /** A reply as it came: only the judges read it. */
@@ -23,10 +24,12 @@ export type FaultCause = 'connection' | 'timeout' | 'cancelled' | 'rate' | 'inva
 /** An exchange without a reply. */
 export interface TransportFault {
   readonly cause: FaultCause;
-  /** `false` only when it is proven that no byte of the request left (design §5, "proven unsent"). */
+  /** `false` only when it is proven that no byte of the request left (docs/design.md, "Retries"). */
   readonly sent: boolean;
   /** For the log: what broke, without addresses or contents. */
   readonly detail: string;
+  /** How far the connection came, where none was made. */
+  readonly stage?: ConnectStage;
   /** Which check the reply failed, where one came. */
   readonly flaw?: ReplyFlaw;
   /** When one may be begun, where none could be in time. */

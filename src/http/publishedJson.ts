@@ -1,4 +1,8 @@
 import { Pool } from 'undici';
+import type { Clock } from '../clock.ts';
+import type { ConnectionFiles } from './connections/connectionFiles.ts';
+import { handTo } from './connections/http1Connections.ts';
+import { TlsConnector } from './connections/tlsConnector.ts';
 
 const TIMEOUT_MS = 5000;
 const MAX_BYTES = 256 * 1024;
@@ -18,13 +22,22 @@ export class UnexpectedStatus extends Error {
 export class PublishedJson {
   readonly #pool: Pool;
   readonly #path: string;
+  readonly #connector: TlsConnector | undefined;
 
-  constructor(url: string) {
-    const { origin, pathname, search } = new URL(url);
-    this.#path = `${pathname}${search}`;
-    this.#pool = new Pool(origin, {
+  constructor(address: string, files: ConnectionFiles, clock: Pick<Clock, 'monotonicMs'>) {
+    const url = new URL(address);
+    const connector =
+      url.protocol === 'https:'
+        ? new TlsConnector({ url, files, timeoutMs: TIMEOUT_MS, clock })
+        : undefined;
+    this.#connector = connector;
+    this.#path = `${url.pathname}${url.search}`;
+    this.#pool = new Pool(url.origin, {
       connections: 1,
-      connect: { timeout: TIMEOUT_MS },
+      connect:
+        connector === undefined
+          ? { timeout: TIMEOUT_MS }
+          : (_, callback) => connector.connect(['http/1.1'], handTo(callback)),
       maxResponseSize: MAX_BYTES,
     });
   }
@@ -46,6 +59,8 @@ export class PublishedJson {
 
   /** Aborts a fetch under way and closes the connection. */
   close(): Promise<void> {
-    return this.#pool.destroy();
+    const closing = this.#pool.destroy();
+    this.#connector?.close();
+    return closing;
   }
 }

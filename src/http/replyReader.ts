@@ -1,10 +1,11 @@
 import { errors, type Dispatcher } from 'undici';
 import { errorName } from '../errors.ts';
+import { ConnectFailure, refusesCertificate } from './connections/connectFailure.ts';
 import type { Abortable, AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
 import type { AddressedPost, Departure, Exchange, HttpReply, TransportFault } from './exchange.ts';
 
-/** A reply with a longer body is refused (design §5). */
+/** A reply with a longer body is refused (docs/design.md, "Limits"). */
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** What the exchanges of an endpoint share. */
@@ -127,7 +128,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   }
 
   onResponseError(_carrier: unknown, error: Error): void {
-    this.#end({ kind: 'fault', fault: { ...describe(error), sent: this.#sent } });
+    this.#end({ kind: 'fault', fault: describe(error, this.#sent) });
   }
 
   /** It is proven that the operator has not acted on the request, though bytes of it may have left. */
@@ -170,11 +171,17 @@ const NOT_HTTP = [
   errors.ResponseContentLengthMismatchError,
 ];
 
-function describe(error: Error): Omit<TransportFault, 'sent'> {
+function describe(error: Error, sent: boolean): TransportFault {
   const code = errorName(error);
+  if (error instanceof ConnectFailure) {
+    return { cause: 'connection', sent: false, detail: code, stage: error.stage };
+  }
+  if (refusesCertificate(error)) {
+    return { cause: 'connection', sent: false, detail: code, stage: 'client-certificate' };
+  }
   if (NOT_HTTP.some((kind) => error instanceof kind) || code === 'ERR_HTTP2_ERROR') {
     const detail = `the reply is not HTTP (${code})`;
-    return { cause: 'invalid-reply', detail, flaw: 'not HTTP' };
+    return { cause: 'invalid-reply', sent, detail, flaw: 'not HTTP' };
   }
-  return { cause: 'connection', detail: code };
+  return { cause: 'connection', sent, detail: code };
 }

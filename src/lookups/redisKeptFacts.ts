@@ -43,18 +43,24 @@ interface SealedFact {
  * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger.
  */
 export class RedisKeptFacts implements KeptFacts {
-  readonly keepMs: number;
   readonly #redis: Pick<Redis, 'run'>;
   readonly #clock: Clock;
   readonly #seal: StateSeal;
-  readonly #settings: RedisKeptFactsSettings;
+  #settings: RedisKeptFactsSettings;
 
   constructor(redis: Pick<Redis, 'run'>, clock: Clock, settings: RedisKeptFactsSettings) {
     this.#redis = redis;
     this.#clock = clock;
     this.#seal = new StateSeal(settings.stateKey);
     this.#settings = settings;
-    this.keepMs = settings.keepMs;
+  }
+
+  get keepMs(): number {
+    return this.#settings.keepMs;
+  }
+
+  renew(settings: KeptFactsSettings): void {
+    this.#settings = { ...this.#settings, ...settings };
   }
 
   async keep(

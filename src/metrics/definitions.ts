@@ -117,6 +117,12 @@ export const METRICS = {
     help: 'What waits for a permit.',
     labels: ['operator', 'work'],
   },
+  reloadRefused: {
+    name: 'sim_swap_reload_refused',
+    type: 'gauge',
+    help: '1 where the settings that were read last were not fit: those from before are in force.',
+    labels: [],
+  },
   circuitOpen: {
     name: 'sim_swap_circuit_open',
     type: 'gauge',

@@ -33,13 +33,13 @@ export interface MeteredOperator {
   readonly endpoints: readonly string[];
   /** Whether it prompts owners of numbers. */
   readonly isPrompting: boolean;
+  /** What it bills; `undefined` where it is not set. */
+  readonly price: Price | undefined;
 }
 
 /** What the metrics are made of. */
 export interface MetricsParts {
   readonly operators: readonly MeteredOperator[];
-  /** What an operator bills; `undefined` where it is not set. */
-  priceOf(operator: string): Price | undefined;
   monotonicMs(): number;
 }
 
@@ -76,7 +76,11 @@ export class Metrics {
   readonly #workUnderWay = this.#gauge(METRICS.workUnderWay);
   readonly #workWaiting = this.#gauge(METRICS.workWaiting);
   readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
+  readonly #reloadRefused = this.#gauge(METRICS.reloadRefused);
   #load: () => readonly OperatorLoad[] = () => [];
+  #operators: readonly MeteredOperator[];
+  /** By name, those of operators included that are gone: what is under way there is billed. */
+  readonly #prices = new Map<string, Price | undefined>();
   readonly #startedAtMs = new WeakMap<object, number>();
   readonly #exchanges: Subscribers<ExchangeMessage> = {
     ...NOTHING,
@@ -99,8 +103,12 @@ export class Metrics {
 
   constructor(parts: MetricsParts) {
     this.#parts = parts;
+    this.#operators = parts.operators;
     collectDefaultMetrics({ register: this.#registry });
     this.#startAtZero();
+    this.reloaded(true);
+    this.#startOperatorsAtZero();
+    for (const operator of parts.operators) this.#closeCircuits(operator);
     exchangeChannel.subscribe(this.#exchanges);
     tokenChannel.subscribe(this.#tokenRequests);
     consentChannel.subscribe(this.#consents);
@@ -112,11 +120,36 @@ export class Metrics {
     this.#load = load;
   }
 
+  /**
+   * Takes the operators that are in force from now on; `made` names those whose circuits are new, and so closed. What
+   * was counted of operators that are gone stays, as counters do.
+   */
+  renew(operators: readonly MeteredOperator[], made: readonly string[]): void {
+    for (const { name: operator, endpoints } of this.#operators) {
+      for (const endpoint of endpoints) {
+        const isGone = !operators.some(
+          (one) => one.name === operator && one.endpoints.includes(endpoint),
+        );
+        if (isGone) this.#circuitOpen.remove({ operator, endpoint });
+      }
+    }
+    this.#operators = operators;
+    this.#startOperatorsAtZero();
+    for (const one of operators) if (made.includes(one.name)) this.#closeCircuits(one);
+  }
+
+  reloaded(isInForce: boolean): void {
+    this.#reloadRefused.set(isInForce ? 0 : 1);
+  }
+
   /** Everything, in Prometheus' text format. */
   text(): Promise<string> {
+    this.#workUnderWay.reset();
+    this.#workWaiting.reset();
     for (const { operator, work, underWay, waiting } of this.#load()) {
-      this.#workUnderWay.set({ operator, work }, underWay);
-      this.#workWaiting.set({ operator, work }, waiting);
+      // An operator that is being given up may have the name of the one that follows it.
+      this.#workUnderWay.inc({ operator, work }, underWay);
+      this.#workWaiting.inc({ operator, work }, waiting);
     }
     return this.#registry.metrics();
   }
@@ -164,8 +197,15 @@ export class Metrics {
   #startAtZero(): void {
     for (const reason of REFUSAL_REASONS) this.#refusedCallers.inc({ reason }, 0);
     for (const outcome of ['answered', ...Object.keys(ERRORS)]) this.#answers.inc({ outcome }, 0);
-    for (const { name: operator, endpoints, isPrompting } of this.#parts.operators) {
-      for (const endpoint of endpoints) this.#circuitOpen.set({ operator, endpoint }, 0);
+  }
+
+  #closeCircuits({ name: operator, endpoints }: MeteredOperator): void {
+    for (const endpoint of endpoints) this.#circuitOpen.set({ operator, endpoint }, 0);
+  }
+
+  #startOperatorsAtZero(): void {
+    for (const { name: operator, isPrompting, price } of this.#operators) {
+      this.#prices.set(operator, price);
       for (const operation of ['retrieve-date', 'check'] satisfies Operation[]) {
         this.#lookupAttempts.inc({ operator, operation }, 0);
         this.#lookups.inc({ operator, operation, outcome: REFUSED }, 0);
@@ -191,7 +231,7 @@ export class Metrics {
     this.#lookups.inc({ operator, operation, outcome });
     if (attempts === 0) return;
     this.#lookupAttempts.inc({ operator, operation }, attempts);
-    const price = this.#parts.priceOf(operator);
+    const price = this.#prices.get(operator);
     if (price === undefined) return;
     const { currency, microsPerLookup } = price;
     const amount = (attempts * microsPerLookup[operation]) / MICROS;

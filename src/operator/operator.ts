@@ -12,7 +12,7 @@ import { lookupRequest, type LookupWriting } from './lookupRequest.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import type { Judgement, LookupExchange, LookupJudges } from './responses.ts';
 
-/** Where the operator takes lookups (service, "Endpoints" 4 and 5). */
+/** Where the operator takes lookups (docs/operator-api.md, "Endpoints"). */
 export interface LookupEndpoints {
   readonly retrieveDate: GuardedEndpoint;
   readonly check: GuardedEndpoint;

@@ -3,11 +3,12 @@ import type { NumberForm } from '../domain/numberTemplate.ts';
 import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
+import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
 import type { Http2Setting } from '../http/connections/httpVersion.ts';
 import type { CorrelatorSettings, LimitSettings, OperatorHeader } from '../http/wireSettings.ts';
 import type { AuthorizationSettings } from '../tokens/authorizationSettings.ts';
 
-/** The endpoints of the SIM swap API (service, "Endpoints" 4 and 5). */
+/** The endpoints of the SIM swap API (docs/operator-api.md, "Endpoints"). */
 export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
@@ -84,11 +85,14 @@ export interface ServingSettings {
   readonly keepFactsSeconds: number;
 }
 
-/** One operator: where it is, what it offers and how it wants to be asked (design §6, OPERATOR_…). */
-export type OperatorSettings = AuthorizationSettings & LookupSettings & ServingSettings;
+/** One operator: where it is, what it offers and how it wants to be asked (docs/design.md, "Settings"). */
+export type OperatorSettings = AuthorizationSettings &
+  LookupSettings &
+  ServingSettings &
+  ConnectionSettings;
 
 /** An HTTP endpoint of the company that says which operator serves a number: `POST {phoneNumber}` → `{operator}`. */
-export interface NumberDirectorySettings {
+export interface NumberDirectorySettings extends ConnectionSettings {
   readonly url: string;
   /** Such as `authorization`, secrets included. */
   readonly headers: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DialectName } from './dialects.ts';
 import { DEMO_CLIENT } from './simulator.ts';
@@ -24,7 +25,9 @@ export interface LaunchOptions {
 /** Starts the simulator on a free port; rejects when it ends before it listens. */
 export async function launchSimulator(options: LaunchOptions = {}): Promise<LaunchedSimulator> {
   const { dialect, clientKey } = options;
-  const program = fileURLToPath(new URL('main.ts', import.meta.url));
+  // TypeScript as it is written, JavaScript where it was built.
+  const extension = extname(import.meta.filename);
+  const program = fileURLToPath(new URL(`main${extension}`, import.meta.url));
   const given = [
     ['--port', '0'],
     dialect === undefined ? [] : ['--dialect', dialect],

@@ -59,7 +59,7 @@ export const LOOPBACK = '127.0.0.1';
 const DEFAULT_DIALECT: DialectName = '2.1';
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Starts an operator to try and test against (design §7). */
+/** Starts an operator to try and test against (docs/design.md, "The simulator"). */
 export async function startSimulator(settings: SimulatorSettings): Promise<Simulator> {
   const dialect: Dialect = {
     ...DIALECTS[settings.dialect ?? DEFAULT_DIALECT],
@@ -207,7 +207,7 @@ class SimulatedOperator {
     return { status: 200, body: { ...this.counts } };
   }
 
-  /** Service, "Endpoints" 4 and 5. */
+  /** docs/operator-api.md, "The date" and "The check". */
   #lookUp(operation: Operation, { headers }: IncomingMessage, text: string): Outcome {
     const { correlatorHeader, partnerHeader } = this.#dialect;
     const body = readJsonObject(headers['content-type'], text);

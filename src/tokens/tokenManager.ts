@@ -74,23 +74,21 @@ export type TokenSettings = AuthorizationSettings & { readonly errors: ErrorMap 
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
-/** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
+/** Where the authorization server takes requests (docs/operator-api.md, "Endpoints"). */
 export type AuthorizationEndpoints = Readonly<
   Record<AuthorizationEndpointName, Pick<GuardedEndpoint, 'post' | 'distrust'>>
 >;
 
 /**
- * Acquires the right to each lookup (design §4): an access token that works once, or one that is lent by a
- * token that the operator lets us use again (`tokens.use`).
+ * Acquires the right to each lookup (docs/design.md, "Where tokens come from"): an access token that works
+ * once, or one that is lent by a token that the operator lets us use again (`tokens.use`).
  *
  * No method rejects; what goes wrong is a failure in the result.
  */
 export class TokenManager {
   readonly #settings: TokenSettings;
   readonly #endpoints: AuthorizationEndpoints;
-  readonly #authenticate: ClientAuthentication;
-  readonly #requestForm: RequestForm;
-  readonly #tokenRequest: TokenRequest;
+  #credentials: TokenCredentials;
   readonly #clock: Clock;
   /** Where the reply to a token request may be another request's. */
   readonly #seenTokens: SeenTokens | undefined;
@@ -107,14 +105,20 @@ export class TokenManager {
     this.#settings = settings;
     this.#seenTokens = seenTokens;
     this.#endpoints = endpoints;
-    this.#authenticate = grantProvesClient(settings) ? () => NO_PROOF : authenticate;
-    this.#requestForm = createRequestForm(settings, clock);
+    this.#credentials = credentialsOf(settings, authenticate, clock);
     this.#clock = clock;
-    this.#tokenRequest = createTokenRequest(settings, clock);
     this.#sharedTokens = this.#createSharedTokens();
   }
 
-  /** 2-legged: by client_credentials (service, "Endpoints" 3), or with a JWT as the grant (RFC 7523 §2.1). */
+  /** Exchanges from now on carry these credentials; nothing else of the settings is taken over. */
+  renew(settings: TokenSettings, authenticate: ClientAuthentication): void {
+    this.#credentials = credentialsOf(settings, authenticate, this.#clock);
+  }
+
+  /**
+   * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the
+   * grant (RFC 7523 §2.1).
+   */
   async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
     if (this.#sharedTokens !== undefined) return this.#sharedTokens.acquire(subject, context);
     const judged = await this.#publishedRequest(subject, context);
@@ -177,7 +181,7 @@ export class TokenManager {
   }
 
   async #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
-    const request = () => this.#tokenRequest(subject);
+    const request = () => this.#credentials.tokenRequest(subject);
     const { errors } = this.#settings;
     const { judged } = await this.#post('token', subject, context, request, (exchange) =>
       this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs(), errors), exchange),
@@ -211,7 +215,7 @@ export class TokenManager {
     const scope = scopeOf(scopes, subject.operation);
     const request = scope === '' ? { login_hint } : { login_hint, scope };
     const form = async (): Promise<AuthorizationRequest> => ({
-      form: encodeForm(await this.#requestForm(request)),
+      form: encodeForm(await this.#credentials.requestForm(request)),
     });
     return this.#post('backchannelAuthentication', subject, context, form, (exchange) =>
       judgeAcknowledgement(exchange, this.#clock.nowMs(), { errors, minIntervalSeconds }),
@@ -266,7 +270,7 @@ export class TokenManager {
     });
     const make = (): Post | Promise<Post> => {
       const written = request();
-      const proof = this.#authenticate(endpoint);
+      const proof = this.#credentials.authenticate(endpoint);
       return written instanceof Promise || proof instanceof Promise
         ? Promise.all([written, proof]).then((signed) => fill(...signed))
         : fill(written, proof);
@@ -300,6 +304,25 @@ function resultOf(polled: Polled | TokenJudgement): TokenResult {
     case 'go-on':
       return { outcome: polled.goOn };
   }
+}
+
+/** What shows who asks, in each of the places where it may stand. */
+interface TokenCredentials {
+  readonly authenticate: ClientAuthentication;
+  readonly requestForm: RequestForm;
+  readonly tokenRequest: TokenRequest;
+}
+
+function credentialsOf(
+  settings: TokenSettings,
+  authenticate: ClientAuthentication,
+  clock: Clock,
+): TokenCredentials {
+  return {
+    authenticate: grantProvesClient(settings) ? () => NO_PROOF : authenticate,
+    requestForm: createRequestForm(settings, clock),
+    tokenRequest: createTokenRequest(settings, clock),
+  };
 }
 
 /** Makes one token request, in whichever way the operator issues tokens without asking an owner. */

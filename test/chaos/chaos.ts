@@ -14,9 +14,9 @@ import { createCertificate, type Certificate } from '../tls/certificate.ts';
 import { ChaosOperator, type ChaosSettings } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
 import type { History } from './history.ts';
+import { LoopWatch, type LoopFigures } from './loopWatch.ts';
 import { Random } from '../random.ts';
 import { MEMBERS, operatorsFile, ownerOf, type OperatorGuard } from './threeOperators.ts';
-import type { ServerFigures } from './serverUnderTest.ts';
 import { Truth } from './truth.ts';
 
 /** One stretch of chaos. */
@@ -54,8 +54,10 @@ export interface Findings {
   readonly answeredOf: ReadonlyMap<string, number>;
   /** How far past the deadline the latest answer came. */
   readonly latestMs: number;
-  /** What the serving process tells of itself. */
-  readonly server: ServerFigures;
+  /** Of the serving process: a request is read, and its time is over, as late as its longest turn. */
+  readonly server: LoopFigures;
+  /** Of this process, in which the clients are and the operator: an answer is read as late as that. */
+  readonly clients: LoopFigures;
   readonly wrong: Wrongness;
 }
 
@@ -144,11 +146,13 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
       await ask(pool, random, truth, { tally, giveUpAfterMs });
     }
   };
-  let figures: ServerFigures;
+  let figures: LoopFigures;
+  const watch = new LoopWatch();
   try {
     await Promise.all(Array.from({ length: CLIENTS }, client));
-    figures = await server.ask<ServerFigures>('figures');
+    figures = await server.ask<LoopFigures>('figures');
   } finally {
+    watch.stop();
     await pool.destroy();
     for (const operator of operators.values()) await operator.close();
     await server.stop();
@@ -168,6 +172,7 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     strayTokensRefused: handsOutStrays ? strays() : 0,
     latestMs: tally.latestMs,
     server: figures,
+    clients: watch.figures,
     wrong: wrong(),
   };
 }

@@ -1,15 +1,21 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { runChaos, type ChaosRun, type Findings, type Wrongness } from './chaos.ts';
+import { withMeasured } from '../../bench/report/markdown.ts';
+import { runChaos, type ChaosRun } from './chaos.ts';
 import { GUARDS } from './guards.ts';
+import { chaosMarkdown, stretchText, wrongnessOf, type RunStretch } from './report.ts';
 import { OPERATOR_GUARDS } from './threeOperators.ts';
 
 const ALL_GUARDS = [...GUARDS, ...OPERATOR_GUARDS];
 
 const USAGE = `npm run chaos -- [--exchanges N] [--seed N] [--without GUARD] [--operators 3]
+npm run chaos -- --write [--exchanges N] [--seed N]
   --exchanges  how many exchanges the operator is to see (20000)
   --seed       the same seed makes the same faults (a new one each time)
   --without    one of ${ALL_GUARDS.join(', ')}
   --operators  3: the stretch with three operators alone
+  --write      writes what all stretches came to into docs/reliability.md
 `;
 
 const { values } = parseArgs({
@@ -18,6 +24,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     without: { type: 'string' },
     operators: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 });
 const exchanges = Number(values.exchanges);
@@ -28,7 +35,8 @@ if (
   exchanges < 1 ||
   !Number.isInteger(seed) ||
   (values.without !== undefined && without === undefined) ||
-  (values.operators !== undefined && values.operators !== '3')
+  (values.operators !== undefined && values.operators !== '3') ||
+  (values.write && (values.without !== undefined || values.operators !== undefined))
 ) {
   process.stderr.write(USAGE);
   process.exit(1);
@@ -68,7 +76,17 @@ const STRETCHES: readonly Stretch[] = [
   { title: 'three operators', flow: '2-legged', echoes: true, operators: 3, share: 0.2 },
 ];
 
-let isWrong = false;
+const DOCUMENT = new URL('../../docs/reliability.md', import.meta.url);
+
+const circumstances = {
+  exchanges,
+  seed,
+  date: new Date().toISOString().slice(0, 10),
+  node: process.version,
+  cores: availableParallelism(),
+  loadAtStart: Number(loadavg()[0]?.toFixed(1) ?? 0),
+};
+const run: RunStretch[] = [];
 const stretches =
   values.operators === undefined
     ? STRETCHES
@@ -82,52 +100,14 @@ for (const { title, share, ...stretch } of stretches) {
     ...stretch,
   });
   const seconds = (performance.now() - startedAtMs) / 1000;
-  process.stdout.write(report(title, findings, seconds));
-  isWrong ||= wrongnessOf(findings.wrong) > 0;
+  const one = { title, findings, seconds };
+  run.push(one);
+  process.stdout.write(stretchText(one));
 }
+if (values.write) {
+  const measured = new Map([['chaos', chaosMarkdown(run, circumstances)]]);
+  writeFileSync(DOCUMENT, withMeasured(readFileSync(DOCUMENT, 'utf8'), measured));
+}
+const isWrong = run.some(({ findings }) => wrongnessOf(findings.wrong) > 0);
 process.stdout.write(`seed ${seed}: ${isWrong ? 'WRONG' : 'nothing wrong'}\n`);
 process.exitCode = isWrong ? 1 : 0;
-
-function wrongnessOf(wrong: Wrongness): number {
-  return Object.values<number>({ ...wrong }).reduce((sum, one) => sum + one, 0);
-}
-
-function row(name: string, value: number | string): string {
-  return `  ${name.padEnd(36)} ${value}\n`;
-}
-
-function report(title: string, findings: Findings, seconds: number): string {
-  const { wrong, refusals, faults, answeredOf } = findings;
-  const list = (counts: ReadonlyMap<string, number>): string =>
-    [...counts]
-      .toSorted(([one], [other]) => one.localeCompare(other))
-      .map(([name, count]) => row(`  ${name}`, count))
-      .join('');
-  return [
-    `${title} (${seconds.toFixed(0)} s)\n`,
-    row('exchanges', findings.exchanges),
-    row('lookups made', findings.lookups),
-    row('answers', findings.answers),
-    row('stray tokens refused', findings.strayTokensRefused),
-    row('latest answer past its deadline, ms', Math.max(0, findings.latestMs).toFixed(0)),
-    row("  server's longest turn, ms", findings.server.eventLoopDelayMs.toFixed(0)),
-    row('  the same by its own work, ms', findings.server.ownDelayMs.toFixed(0)),
-    ...(answeredOf.size > 1
-      ? [...answeredOf].map(([name, share]) => row(`answered of ${name}`, share.toFixed(2)))
-      : []),
-    '  faults\n',
-    list(faults),
-    '  refusals\n',
-    list(refusals),
-    '  wrong\n',
-    row('  wrong answers', wrong.wrongAnswers),
-    row('  false for unknown', wrong.falseForUnknown),
-    row('  tokens seen twice', wrong.tokensSeenTwice),
-    row('  tokens on another number or scope', wrong.tokensOnAnotherSubject),
-    row('  tokens past their end', wrong.tokensPastTheirEnd),
-    row("  numbers at another's operator", wrong.numbersOfOthers),
-    row('  lookups billed twice on a doubt', wrong.billedTwice),
-    row('  prompts while an earlier one lived', wrong.promptsWhileOneLived),
-    row('  requests without an end', wrong.withoutAnEnd),
-  ].join('');
-}

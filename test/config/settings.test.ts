@@ -76,7 +76,7 @@ test('every secret may lie in a file', () => {
   ]);
 });
 
-test('docs/settings.md and .env.example are those of the table', async () => {
+test('docs/settings.md, .env.example and the schema for editors are those of the table', async () => {
   for (const { path, text } of await makeSettingsFiles()) {
     expect(readFileSync(path, 'utf8'), `npm run generate writes ${path}`).toBe(text);
   }

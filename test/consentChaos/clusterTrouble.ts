@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
 import { bucketOf, keyIn } from '../../src/sharedState/buckets.ts';
 import { slotOf } from '../../src/sharedState/keySlot.ts';
-import { nameOf } from '../../src/stores.ts';
+import { storeNameOf } from '../../src/operator/storeName.ts';
 import type { RedisClusterServers } from '../redisCluster.ts';
 import type { Holds, LostWrites } from './lostWrites.ts';
 
@@ -42,7 +42,7 @@ export class ClusterTrouble {
   ) {
     this.#servers = servers;
     this.#lostWrites = lostWrites;
-    this.#operator = readConfig(settings).operators.map(nameOf).join('');
+    this.#operator = readConfig(settings).operators.map(storeNameOf).join('');
   }
 
   /** Does the next of them to any master. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/greatestAge.ts';
 import type { EchoSetting } from '../../src/http/echo.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { RecordingServer, type Received } from './recordingServer.ts';
@@ -78,6 +79,27 @@ describe('connections', () => {
         server.received.filter((other) => other.connection === connection).length === 1,
     );
     expect(alone, 'fresh connections that carried one exchange').toHaveLength(fresh.length);
+  });
+
+  it('that are kept are closed once they are old, and not in the midst of an exchange', async () => {
+    let answerHeld: (() => void) | undefined;
+    await using server = await RecordingServer.start((received, response) => {
+      const answer = (): void => echoing([{ echo: 'own' }])(received, response);
+      if (received.correlator === 'held') answerHeld = answer;
+      else answer();
+    });
+    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    await postInTurn(client, 2);
+    const held = client.post({ correlator: 'held' });
+    await vi.waitFor(() => expect(answerHeld).toBeDefined());
+    // undici tells their age by the wall clock.
+    const wall = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + MAX_CONNECTION_AGE_MS + 1);
+    await postInTurn(client, 1);
+    wall.mockRestore();
+    expect(server.connections).toHaveLength(2);
+    answerHeld?.();
+    expect(outcome(await held)).toBe(200);
+    await server.connections[0]?.closed;
   });
 });
 

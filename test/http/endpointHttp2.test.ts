@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { constants } from 'node:http2';
+import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/greatestAge.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
+import { TestClock } from '../testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerByStream, Http2Server, type ReceivedByStream } from './http2Server.ts';
 import {
@@ -338,6 +341,60 @@ describe('a connection', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(outcome(await client.post())).toBe('200');
     expect(server.sessions).toHaveLength(2);
+  });
+
+  it('that is old is replaced while it carries on: nothing waits, nothing is left in doubt', async () => {
+    const clock = new TestClock();
+    const held: ReceivedByStream[] = [];
+    await using server = await Http2Server.start(CERTIFICATE, (received) => {
+      if (received.correlator === 'held') held.push(received);
+      else echoless(received);
+    });
+    await using client = new TestEndpoint(server.url, { clock });
+    await client.post();
+    const slow = client.post({ correlator: 'held' });
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    await clock.advance(MAX_CONNECTION_AGE_MS);
+    expect(server.sessions).toHaveLength(1);
+    expect(await client.post({ correlator: 'by the old one' })).toMatchObject({ kind: 'reply' });
+    await vi.waitFor(async () => {
+      await client.post();
+      expect(server.received.at(-1)?.session).toBe(server.sessions[1]);
+    });
+    expect(server.received[2]?.session).toBe(server.sessions[0]);
+    expect(server.openConnections).toBe(2);
+    for (const received of held) echoless(received);
+    expect(await slow).toMatchObject({ kind: 'reply', reply: { status: 200 } });
+    await vi.waitFor(() => expect(server.openConnections).toBe(1));
+    expect(server.sessions).toHaveLength(2);
+  });
+
+  it('that is old carries on where no other can be made, which is tried once a minute', async () => {
+    const clock = new TestClock();
+    let isOpen = true;
+    await using server = await Http2Server.start(CERTIFICATE, echoless);
+    await using client = new TestEndpoint(server.url, { clock });
+    await client.post();
+    const refused: Socket[] = [];
+    server.onConnection = (socket) => {
+      if (isOpen) return;
+      refused.push(socket);
+      socket.destroy();
+    };
+    isOpen = false;
+    await clock.advance(MAX_CONNECTION_AGE_MS);
+    for (let index = 0; index < 5; index += 1) {
+      expect(await client.post()).toMatchObject({ kind: 'reply' });
+    }
+    await vi.waitFor(() => expect(refused).toHaveLength(1));
+    expect(await client.post()).toMatchObject({ kind: 'reply' });
+    isOpen = true;
+    await clock.advance(60_000);
+    await vi.waitFor(async () => {
+      await client.post();
+      expect(server.received.at(-1)?.session).toBe(server.sessions[1]);
+    });
+    expect(refused).toHaveLength(1);
   });
 
   it('that falls silent is not waited for twice', async () => {

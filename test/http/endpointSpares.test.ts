@@ -1,5 +1,6 @@
 import { stat } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { Lull } from '../../src/http/connections/lull.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { Random } from '../random.ts';
 import { TestClock } from '../testClock.ts';
@@ -33,6 +34,10 @@ async function warmUp(client: TestEndpoint, size: number): Promise<void> {
 
 async function sparesOf(server: HttpsServer, count: number): Promise<void> {
   await vi.waitFor(() => expect(server.unused).toHaveLength(count), { timeout: 5000 });
+}
+
+function lullOf(lull: Lull): Promise<void> {
+  return new Promise((resolve) => lull.onCome(resolve));
 }
 
 describe('TLS', () => {
@@ -74,6 +79,47 @@ describe('spare connections', () => {
     expect((await burst(client, 20)).every(isReply)).toBe(true);
     expect(server.connections.slice(0, before).every(({ requests }) => requests === 1)).toBe(true);
     expect(server.connections.every(({ requests }) => requests <= 1)).toBe(true);
+  });
+
+  it('are made once for each lookup of burst after burst, and none while a burst goes on', async () => {
+    const size = 30;
+    const bursts = 10;
+    // So long that a busy machine ends no burst in its midst.
+    const lull = new Lull(400);
+    // Bursts follow each other: by this clock no time passes.
+    const options = { http2: 'never', lull, clock: new TestClock() } as const;
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using tokens = new TestEndpoint(server.url, options);
+    await using lookups = new TestEndpoint(server.url, options);
+    let madeInBursts = 0;
+    for (let index = 0; index < bursts; index += 1) {
+      const before = server.connections.length;
+      const exchanges = await Promise.all(
+        Array.from({ length: size }, () => tokens.post().then(() => lookups.post())),
+      );
+      expect(exchanges.every(isReply)).toBe(true);
+      // No spares follow the first burst, so the second has none.
+      if (index > 1) madeInBursts += server.connections.length - before;
+      await (index === 0 ? lullOf(lull) : sparesOf(server, 2 * size));
+    }
+    const handshakesALookup = server.connections.length / (2 * size * bursts);
+    expect(handshakesALookup).toBeLessThanOrEqual((bursts + 1) / bursts);
+    expect(madeInBursts).toBe(0);
+  });
+
+  it('are replaced one by one where they are taken one by one', async () => {
+    const clock = new TestClock();
+    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using client = new TestEndpoint(server.url, { http2: 'never', clock });
+    await warmUp(client, 8);
+    await sparesOf(server, 8);
+    const before = server.connections.length;
+    for (let index = 0; index < 20; index += 1) {
+      await client.post();
+      await clock.advance(30);
+    }
+    await sparesOf(server, 4);
+    expect(server.connections.length - before).toBeLessThanOrEqual(20);
   });
 
   it('are ready for one exchange after the other', async () => {

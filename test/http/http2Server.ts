@@ -33,6 +33,8 @@ export class Http2Server implements AsyncDisposable {
   readonly port: number;
   readonly received: readonly ReceivedByStream[];
   readonly sessions: readonly Http2Session[];
+  /** Sees each connection before anything is read of it. */
+  onConnection: (socket: Socket) => void = () => undefined;
   readonly #sockets: ReadonlySet<Socket>;
   readonly #close: () => Promise<void>;
 
@@ -59,8 +61,10 @@ export class Http2Server implements AsyncDisposable {
     const received: ReceivedByStream[] = [];
     const sessions: Http2Session[] = [];
     const sockets = new Set<Socket>();
+    let started: Http2Server | undefined;
     const server = createSecureServer({ ...certificate, settings });
     server.on('connection', (socket: Socket) => {
+      started?.onConnection(socket);
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => sockets.delete(socket));
@@ -88,11 +92,12 @@ export class Http2Server implements AsyncDisposable {
     server.listen(wanted, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    return new Http2Server(port, received, sessions, sockets, async () => {
+    started = new Http2Server(port, received, sessions, sockets, async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
     });
+    return started;
   }
 
   /** Connections that are open. */

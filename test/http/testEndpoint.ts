@@ -2,7 +2,10 @@ import type { Clock } from '../../src/clock.ts';
 import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
+import { Lull } from '../../src/http/connections/lull.ts';
 import { Endpoint } from '../../src/http/endpoint.ts';
+import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
+import type { ConnectionSettings } from '../../src/http/connections/connectionSettings.ts';
 import type { Http2Setting } from '../../src/http/connections/httpVersion.ts';
 import type { Exchange, Post } from '../../src/http/exchange.ts';
 import { Circuit } from '../../src/http/resilience/circuit.ts';
@@ -11,6 +14,7 @@ import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
 import type { Log } from '../../src/log.ts';
 import { systemClock } from '../../src/systemClock.ts';
+import { WatchedFiles } from '../../src/watchedFiles.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** When every exchange of these tests leaves. */
@@ -27,21 +31,32 @@ interface Options {
   readonly connections?: number;
   readonly silent?: SilentReplies;
   readonly clock?: Clock;
+  readonly lull?: Lull;
   readonly log?: Log;
+  readonly connection?: ConnectionSettings;
+  /** By which its files are read again; that of the endpoint where absent. */
+  readonly fileClock?: Clock;
 }
 
 /** An endpoint with its own connections, closed with the test that made it. */
 export class TestEndpoint implements AsyncDisposable {
   readonly endpoint: Endpoint;
+  readonly #files: ConnectionFiles;
   #count = 0;
 
   constructor(url: string, options: Options = {}) {
     const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
     const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
+    const { connection = {}, fileClock = clock, lull = new Lull() } = options;
     const replyCheck = new EchoPolicy(echo, silent, clock);
+    this.#files = new ConnectionFiles(connection, {
+      clock,
+      log,
+      watchFiles: (paths, onChange) => new WatchedFiles(paths, fileClock, onChange),
+    });
     this.endpoint = new Endpoint(
       { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck, headers },
-      { abortListeners: new AbortListeners(), clock, log },
+      { abortListeners: new AbortListeners(), lull, clock, log, files: this.#files },
     );
   }
 
@@ -81,6 +96,7 @@ export class TestEndpoint implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#files.close();
     await this.endpoint.close();
   }
 }

@@ -132,6 +132,7 @@ function watched(
       return outcome;
     },
     consent: (...asked) => route.consent(...asked),
+    holdsConsent: (...asked) => route.holdsConsent(...asked),
     close: () => route.close(),
   };
 }

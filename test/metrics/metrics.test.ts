@@ -116,8 +116,9 @@ describe('answers and requests', () => {
     }
     const text = await metricsOf(service);
     expect(text).not.toContain(mark);
-    expect(text).not.toMatch(/7700|900500/);
     const own = text.split('\n').filter((line) => line.startsWith('sim_swap_'));
+    // The process's own figures are long enough to hold these digits by chance.
+    expect(own.join('\n')).not.toMatch(/7700|900500/);
     expect(own.length).toBeLessThan(200);
   });
 });

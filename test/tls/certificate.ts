@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 /** A certificate and its private key, in PEM. */
 export interface Certificate {
@@ -8,27 +8,40 @@ export interface Certificate {
 
 const DAY_MS = 24 * 3_600_000;
 
+/** What a certificate is to be. */
+export interface CertificateWish {
+  /** Whom it names; `localhost` where absent. */
+  readonly name?: string;
+  /** An authority of the same kind, by its own name, which signs it; it signs itself where absent. */
+  readonly signedBy?: Certificate & { readonly name: string };
+  /** In days from now; from yesterday for a month where absent. */
+  readonly validDays?: readonly [from: number, until: number];
+}
+
 /**
- * Makes a certificate for `localhost` and `127.0.0.1` that signs itself, with an ECDSA key on P-256: valid
- * from yesterday for a month (RFC 5280). Node can read certificates and not make them.
+ * Makes a certificate for its name and `127.0.0.1`, with an ECDSA key on P-256 (RFC 5280). Node can read
+ * certificates and not make them.
  */
-export function createCertificate(): Certificate {
+export function createCertificate({
+  name: subjectName = 'localhost',
+  signedBy,
+  validDays: [from, until] = [-1, 30],
+}: CertificateWish = {}): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(objectId(ECDSA_WITH_SHA256));
-  const name = sequence(
-    tlv(SET, sequence(objectId(COMMON_NAME), tlv(UTF8_STRING, Buffer.from('localhost')))),
-  );
+  const subject = distinguishedName(subjectName);
   const toBeSigned = sequence(
     tlv(EXPLICIT_0, integer(Buffer.of(2))),
     integer(Buffer.concat([Buffer.of(1), randomBytes(8)])),
     algorithm,
-    name,
-    sequence(utcTime(Date.now() - DAY_MS), utcTime(Date.now() + 30 * DAY_MS)),
-    name,
+    signedBy === undefined ? subject : distinguishedName(signedBy.name),
+    sequence(utcTime(Date.now() + from * DAY_MS), utcTime(Date.now() + until * DAY_MS)),
+    subject,
     publicKey.export({ type: 'spki', format: 'der' }),
-    tlv(EXPLICIT_3, sequence(isAuthority(), alternativeNames())),
+    tlv(EXPLICIT_3, sequence(isAuthority(), alternativeNames(subjectName))),
   );
-  const signature = sign('sha256', toBeSigned, privateKey);
+  const signer = signedBy === undefined ? privateKey : createPrivateKey(signedBy.key);
+  const signature = sign('sha256', toBeSigned, signer);
   const der = sequence(toBeSigned, algorithm, tlv(BIT_STRING, Buffer.of(0), signature));
   const lines = der.toString('base64').replace(/.{1,64}/g, '$&\n');
   return {
@@ -60,6 +73,10 @@ const BASIC_CONSTRAINTS = '551d13';
 /** 2.5.29.17 */
 const SUBJECT_ALTERNATIVE_NAME = '551d11';
 
+function distinguishedName(name: string): Buffer {
+  return sequence(tlv(SET, sequence(objectId(COMMON_NAME), tlv(UTF8_STRING, Buffer.from(name)))));
+}
+
 /** One that signs itself is its own authority: with that, it can be trusted as one. */
 function isAuthority(): Buffer {
   const constraints = sequence(tlv(BOOLEAN, Buffer.of(0xff)));
@@ -70,9 +87,9 @@ function isAuthority(): Buffer {
   );
 }
 
-function alternativeNames(): Buffer {
+function alternativeNames(name: string): Buffer {
   const names = sequence(
-    tlv(DNS_NAME, Buffer.from('localhost')),
+    tlv(DNS_NAME, Buffer.from(name)),
     tlv(IP_ADDRESS, Buffer.of(127, 0, 0, 1)),
   );
   return sequence(objectId(SUBJECT_ALTERNATIVE_NAME), tlv(OCTET_STRING, names));

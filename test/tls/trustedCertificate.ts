@@ -1,9 +1,11 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { createCertificate, type Certificate } from './certificate.ts';
 
-/** Makes a certificate that TLS connections of this thread trust from now on. */
+// One for all files of a worker: of two authorities with one name, OpenSSL takes the first for both.
+const CERTIFICATE = createCertificate();
+setDefaultCACertificates([...getCACertificates('default'), CERTIFICATE.cert]);
+
+/** A certificate that TLS connections of this thread trust. */
 export function trustedCertificate(): Certificate {
-  const certificate = createCertificate();
-  setDefaultCACertificates([...getCACertificates('default'), certificate.cert]);
-  return certificate;
+  return CERTIFICATE;
 }

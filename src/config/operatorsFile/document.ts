@@ -23,17 +23,42 @@ export interface JsonDocument {
   lineOf(path: Path): number;
 }
 
+/** A longer file is not one of settings. */
+const MAX_CHARACTERS = 1_000_000;
+
 /** The document, and what keeps it from being read; without problems it is JSON but for its comments and
  * commas at the end of lists and objects. Pure. */
 export function readDocument(text: string): ReadDocument {
+  if (text.length > MAX_CHARACTERS) return unread(`must have ${MAX_CHARACTERS} characters at most`);
   try {
-    return parseDocument(text);
+    // Some editors of Windows write a mark first.
+    return parseDocument(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // The parser goes as deep as the text does.
-    const document = { value: undefined, lineOf: () => 1 };
-    return { document, problems: [{ path: [], what: 'has too many brackets in each other' }] };
+    return unread('has too many brackets in each other');
   }
+}
+
+/** A problem as a sentence without its subject, the variable that names the file. Pure. */
+export function sentence({ path, what }: FileProblem, document: JsonDocument): string {
+  if (path.length === 0) return what;
+  return `(line ${document.lineOf(path)}): ${pathText(path)} ${what}`;
+}
+
+/** `operators[0].client.secret`. Pure. */
+function pathText(path: Path): string {
+  return path
+    .map((part) => {
+      if (typeof part === 'number') return `[${part}]`;
+      return /^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
+    })
+    .join('')
+    .replace(/^\./, '');
+}
+
+function unread(what: string): ReadDocument {
+  return { document: { value: undefined, lineOf: () => 1 }, problems: [{ path: [], what }] };
 }
 
 /** A document, and what keeps it from being read. */

@@ -2,14 +2,21 @@ import type { NumberDirectorySettings, OperatorSettings } from '../../operator/o
 import type { Price } from '../../domain/price.ts';
 import type { EnvironmentReader } from '../environment.ts';
 import { crossProblems } from './crossChecks.ts';
-import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
-import { readDocument, type FileProblem, type JsonDocument, type Path } from './document.ts';
+import { operatorsFile, type OperatorsFile } from './definition.ts';
+import { operatorsPart } from '../settingsFile/settingsFile.ts';
+import { readDocument, sentence, type FileProblem, type JsonDocument } from './document.ts';
 import { Secrets } from './secrets.ts';
-import { directoryOf, priceOf, settingsOf } from './settings.ts';
+import { directoryOf, priceOf, settingsOf, type PointedTo } from './settings.ts';
 import { problemsOf } from './wording.ts';
 
-/** The variable that names the file. */
-export const OPERATORS_FILE = 'OPERATORS_FILE';
+/** The variable that names the file in which operators stand. */
+export type OperatorsSource = 'OPERATORS_FILE' | 'SETTINGS_FILE';
+
+/** Where several operators stand; `undefined` where the one of OPERATOR_… is asked. */
+export function operatorsSource(read: EnvironmentReader): OperatorsSource | undefined {
+  if (read.isSet('OPERATORS_FILE')) return 'OPERATORS_FILE';
+  return read.settingsFile?.hasOperators === true ? 'SETTINGS_FILE' : undefined;
+}
 
 /** What the file of operators comes to. */
 export interface ReadOperators {
@@ -19,11 +26,8 @@ export interface ReadOperators {
 
 const NOTHING: ReadOperators = { operators: [], directory: undefined };
 
-/** A longer file is not that of operators. */
-const MAX_CHARACTERS = 1_000_000;
-
 /**
- * Reads the file that OPERATORS_FILE names, and the secrets that it points to. Every problem is told at once, each with
+ * Reads the file that names the operators, and the secrets that it points to. Every problem is told at once, each with
  * its line and the path of its member, and none with what stands there.
  *
  * @param keepFactsSeconds of operators that do not say it themselves
@@ -32,14 +36,17 @@ export function readOperatorsFile(
   read: EnvironmentReader,
   keepFactsSeconds: number | undefined,
 ): ReadOperators {
-  const secrets = new Secrets(read.text(OPERATORS_FILE) ?? '', read);
+  const secrets = new Secrets(pathOf(read), read);
   const file = parseFile(read, (value) => secrets.problems(value));
   if (file === undefined) return NOTHING;
-  const secretOf = (entry: SecretEntry): string => secrets.read(entry);
+  const pointedTo: PointedTo = {
+    secretOf: (entry) => secrets.read(entry),
+    sourceOf: (entry) => secrets.source(entry),
+  };
   const { operators, directory } = file;
   return {
-    operators: operators.map((entry) => settingsOf(entry, secretOf, keepFactsSeconds)),
-    directory: directory === undefined ? undefined : directoryOf(directory, secretOf),
+    operators: operators.map((entry) => settingsOf(entry, pointedTo, keepFactsSeconds)),
+    directory: directory === undefined ? undefined : directoryOf(directory, pointedTo),
   };
 }
 
@@ -58,14 +65,10 @@ function parseFile(
   read: EnvironmentReader,
   furtherProblems: (value: unknown) => Iterable<FileProblem>,
 ): OperatorsFile | undefined {
-  const text = read.file(OPERATORS_FILE, '');
-  if (text === undefined) return undefined;
-  if (text.length > MAX_CHARACTERS) {
-    read.problem(OPERATORS_FILE, `must have ${MAX_CHARACTERS} characters at most`);
-    return undefined;
-  }
-  const { document, problems } = readDocument(text.replace(/^\uFEFF/, ''));
-  const { value } = document;
+  const source = operatorsSource(read);
+  const opened = source === undefined ? undefined : openDocument(read, source);
+  if (source === undefined || opened === undefined) return undefined;
+  const { document, value, problems } = opened;
   const parsed = operatorsFile.safeParse(value);
   const issues = parsed.error?.issues.flatMap((issue) => problemsOf(issue, value)) ?? [];
   // What is no JSON has no members to speak of.
@@ -75,22 +78,38 @@ function parseFile(
       : [...issues, ...crossProblems(value), ...furtherProblems(value)].toSorted(
           (a, b) => document.lineOf(a.path) - document.lineOf(b.path),
         );
-  for (const problem of found) read.problem(OPERATORS_FILE, sentence(problem, document));
+  for (const problem of found) read.problem(source, sentence(problem, document));
   return found.length > 0 ? undefined : parsed.data;
 }
 
-function sentence({ path, what }: FileProblem, document: JsonDocument): string {
-  if (path.length === 0) return what;
-  return `(line ${document.lineOf(path)}): ${pathText(path)} ${what}`;
+/** Of the file, from whose folder the paths in it are taken. */
+function pathOf(read: EnvironmentReader): string {
+  const source = operatorsSource(read);
+  return source === undefined ? '' : (read.text(source) ?? '');
 }
 
-/** `operators[0].client.secret`. Pure. */
-function pathText(path: Path): string {
-  return path
-    .map((part) => {
-      if (typeof part === 'number') return `[${part}]`;
-      return /^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
-    })
-    .join('')
-    .replace(/^\./, '');
+interface OpenedDocument {
+  readonly document: JsonDocument;
+  /** What of the document is about operators. */
+  readonly value: unknown;
+  readonly problems: readonly FileProblem[];
+}
+
+function openDocument(
+  read: EnvironmentReader,
+  source: OperatorsSource,
+): OpenedDocument | undefined {
+  switch (source) {
+    case 'OPERATORS_FILE': {
+      const text = read.file(source, '');
+      if (text === undefined) return undefined;
+      const { document, problems } = readDocument(text);
+      return { document, value: document.value, problems };
+    }
+    case 'SETTINGS_FILE': {
+      const document = read.settingsFile?.document;
+      if (document === undefined) return undefined;
+      return { document, value: operatorsPart(document.value), problems: [] };
+    }
+  }
 }

@@ -2,6 +2,8 @@ import type { TLSSocket } from 'node:tls';
 import { Pool, type buildConnector } from 'undici';
 import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
+import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
+import type { Lull } from './lull.ts';
 import { SpareConnections } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
@@ -14,6 +16,8 @@ export interface Http1Parts {
   /** `undefined` in plain text. */
   readonly connector: TlsConnector | undefined;
   readonly clock: Clock;
+  /** Of all endpoints of the operator. */
+  readonly lull: Lull;
   /** Names and values, in turn, of the headers of each request. */
   readonly headers: readonly string[];
   readonly timeoutMs: number;
@@ -23,25 +27,26 @@ export interface Http1Parts {
 
 /** The HTTP/1.1 connections of one endpoint: one exchange at a time on each, nothing pipelined. */
 export class Http1Connections {
+  readonly #parts: Http1Parts;
   /** Carry one exchange after the other. */
-  readonly #kept: Pool;
+  #kept: Pool;
+  /** Those that finish what is under way on them. */
+  readonly #retired = new Set<Pool>();
   /** Carry one exchange and are closed. */
   readonly #fresh: Pool;
   readonly #spares: SpareConnections | undefined;
   readonly #headers: readonly string[];
 
   constructor(parts: Http1Parts) {
+    this.#parts = parts;
     this.#headers = parts.headers;
-    const { connector, clock, connections } = parts;
+    const { connector, clock, lull, connections } = parts;
+    this.#kept = createKeptPool(parts);
     if (connector === undefined) {
-      this.#kept = createPool(parts, { timeout: parts.timeoutMs });
       this.#fresh = createPool(parts, { timeout: parts.timeoutMs });
     } else {
-      const spares = new SpareConnections(connector, clock, connections);
+      const spares = new SpareConnections({ connector, clock, lull, maxConnections: connections });
       this.#spares = spares;
-      this.#kept = createPool(parts, (_, callback) =>
-        connector.connect(['http/1.1'], handTo(callback)),
-      );
       this.#fresh = createPool(parts, (_, callback) => spares.take(handTo(callback)));
     }
   }
@@ -66,13 +71,30 @@ export class Http1Connections {
     this.#spares?.add(socket);
   }
 
+  /** What begins from now on takes connections that are made from now on; what is under way finishes. */
+  renew(): void {
+    const retired = this.#kept;
+    this.#kept = createKeptPool(this.#parts);
+    this.#spares?.renew();
+    this.#retired.add(retired);
+    void retired.close().finally(() => this.#retired.delete(retired));
+  }
+
   async close(): Promise<void> {
     this.#spares?.close();
-    await Promise.all([this.#kept.destroy(), this.#fresh.destroy()]);
+    const pools = [this.#kept, this.#fresh, ...this.#retired];
+    await Promise.all(pools.map((pool) => pool.destroy()));
   }
 }
 
 type Connect = NonNullable<Pool.Options['connect']>;
+
+function createKeptPool(parts: Http1Parts): Pool {
+  const { connector, timeoutMs } = parts;
+  return connector === undefined
+    ? createPool(parts, { timeout: timeoutMs })
+    : createPool(parts, (_, callback) => connector.connect(['http/1.1'], handTo(callback)));
+}
 
 function createPool({ url, connections }: Http1Parts, connect: Connect): Pool {
   return new Pool(url.origin, {
@@ -81,13 +103,16 @@ function createPool({ url, connections }: Http1Parts, connect: Connect): Pool {
     allowH2: false,
     connect,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // A connection that is older carries no further exchange, and is closed after the one that it carries.
+    clientTtl: MAX_CONNECTION_AGE_MS,
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
 }
 
-function handTo(callback: buildConnector.Callback): OnConnected {
+/** Hands a connection, or why there is none, to undici. */
+export function handTo(callback: buildConnector.Callback): OnConnected {
   return (connected) => {
     if (connected instanceof Error) callback(connected, null);
     else callback(null, connected);

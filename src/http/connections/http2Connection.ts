@@ -13,6 +13,8 @@ import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
 import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { singleValue } from '../singleValue.ts';
+import { refusesCertificate } from './connectFailure.ts';
+import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 
 /** More at a time are not sent on one connection, whatever the server allows. */
 const MAX_STREAMS = 100;
@@ -46,6 +48,8 @@ export interface ConnectionParts {
 export interface ConnectionEvents {
   /** It may take a stream more than before. */
   hasRoom(): void;
+  /** The server's settings are here: it takes as many streams as they allow. */
+  settled(): void;
   /** It takes no further streams. */
   retired(connection: Http2Connection): void;
   /** It is closed. */
@@ -67,6 +71,7 @@ export class Http2Connection {
   readonly #parts: ConnectionParts;
   readonly #events: ConnectionEvents;
   readonly #streams = new Set<Http2Stream>();
+  readonly #openedAtMs: number;
   #limit = 1;
   #isConnected = false;
   #hasSettings = false;
@@ -81,6 +86,7 @@ export class Http2Connection {
     this.#socket = socket;
     this.#parts = parts;
     this.#events = events;
+    this.#openedAtMs = parts.clock.monotonicMs();
     this.#session = connect(parts.origin, {
       createConnection: () => socket,
       settings: { enablePush: false, maxHeaderListSize: MAX_HEADER_BYTES },
@@ -94,18 +100,28 @@ export class Http2Connection {
       .on('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => {
         this.#hasSettings = true;
         this.#limit = Math.min(maxConcurrentStreams, MAX_STREAMS);
+        if (this.#limit > 0) this.#events.settled();
         this.#events.hasRoom();
       })
       .on('goaway', (code, lastStreamId) => this.#goAway(code, lastStreamId))
       // Streams hear of it too.
       .on('error', (error) => this.#broke(false, errorName(error)))
       .on('close', () => this.#closed());
+    socket.on('error', (error) => {
+      // It is not HTTP/2 that the server refuses.
+      if (refusesCertificate(error)) this.retire();
+    });
   }
 
   get hasRoom(): boolean {
     // The session knows of its end before it tells.
     const isOpen = this.#isConnected && !this.#isRetired && !this.#session.closed;
     return isOpen && !this.#session.destroyed && this.#streams.size < this.#limit;
+  }
+
+  /** Whether another is to take its place. */
+  get isOld(): boolean {
+    return this.#parts.clock.monotonicMs() - this.#openedAtMs >= MAX_CONNECTION_AGE_MS;
   }
 
   /** Whether it has taken what the server's settings allow: another connection would help. */

@@ -32,6 +32,9 @@ export interface Http2Parts {
 /** A connection that is silent for longer, while an exchange waits, takes no more. */
 const MAX_SILENCE_MS = 1000;
 
+/** Where an old connection could not be replaced, it is tried again after so long. */
+const REPLACES_AFTER_MS = 60_000;
+
 /** Headers that belong to one connection of HTTP/1.1 (RFC 9113 §8.2.2). */
 const OF_HTTP1 = new Set([
   'connection',
@@ -58,6 +61,9 @@ export class Http2Connections implements ConnectionEvents {
   /** Those that a server which shut down has returned once. */
   readonly #returned = new WeakSet<ReplyReader>();
   #isConnecting = false;
+  /** One more with each renewal: a connection that was being made before it is not used. */
+  #generation = 0;
+  #replacesAgainAtMs = -Infinity;
   #isClosed = false;
 
   constructor(parts: Http2Parts) {
@@ -78,8 +84,18 @@ export class Http2Connections implements ConnectionEvents {
 
   carry(reader: ReplyReader): void {
     const connection = this.#withRoom();
-    if (connection === undefined) this.#wait(reader);
-    else connection.carry(reader);
+    if (connection === undefined) {
+      this.#wait(reader);
+    } else {
+      connection.carry(reader);
+      if (connection.isOld) this.#replace();
+    }
+  }
+
+  /** What begins from now on takes connections that are made from now on; what is under way finishes. */
+  renew(): void {
+    this.#generation += 1;
+    for (const connection of this.#connections) connection.retire();
   }
 
   close(): void {
@@ -96,6 +112,13 @@ export class Http2Connections implements ConnectionEvents {
       connection.carry(reader);
     }
     this.#connectIfNeeded();
+  }
+
+  /** A connection that may take the place of those that are old. */
+  settled(): void {
+    const all = [...this.#connections];
+    if (all.every(({ isOld }) => isOld)) return;
+    for (const connection of all) if (connection.isOld) connection.retire();
   }
 
   retired(connection: Http2Connection): void {
@@ -144,11 +167,30 @@ export class Http2Connections implements ConnectionEvents {
     if (this.#waiting.size === 0 || this.#isConnecting || this.#isClosed) return;
     if (this.#connections.size >= this.#parts.maxConnections) return;
     for (const connection of this.#connections) if (!connection.isFull) return;
+    this.#connect();
+  }
+
+  /** The old one carries on until the new one is here, and where none can be made. */
+  #replace(): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (this.#isConnecting || this.#isClosed || nowMs < this.#replacesAgainAtMs) return;
+    this.#replacesAgainAtMs = nowMs + REPLACES_AFTER_MS;
+    this.#connect();
+  }
+
+  #connect(): void {
+    const generation = this.#generation;
     this.#isConnecting = true;
     this.#parts.connector.connect(['h2', 'http/1.1'], (connected) => {
       this.#isConnecting = false;
-      if (connected instanceof Error) this.#failWaiting(connected);
-      else this.#take(connected);
+      if (generation !== this.#generation) {
+        if (!(connected instanceof Error)) connected.destroy();
+        this.#connectIfNeeded();
+      } else if (connected instanceof Error) {
+        this.#failWaiting(connected);
+      } else {
+        this.#take(connected);
+      }
     });
   }
 

@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../clock.ts';
+import type { Lull } from './lull.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
 /** An operator counts sockets. */
@@ -12,15 +13,22 @@ const LIFE_MS = 2000;
 const MIN_LIFE_MS = 200;
 const WITHOUT_FOR_MS = 10 * 60_000;
 
-/** A burst is over when nothing was taken for so long: handshakes would take its processor time. */
-const QUIET_MS = 60;
+/** In a longer burst, connections are taken in place of those that were given back. */
+const MAX_BURST_MS = 500;
 
-/** So few taken in that time are replaced at once. */
+/** So few taken within that time are replaced one by one, without waiting for a lull. */
 const FEW = 4;
+const FEW_WITHIN_MS = 60;
+
+/**
+ * Each so long after it was taken: the replies to a handshake and to an exchange that begin together come
+ * together, and the handshake would take the processor first.
+ */
+const BESIDE_MS = 5;
 
 /**
  * Connections over TLS that are ready and have carried nothing, for exchanges that must have a fresh one:
- * as many as the latest burst took at a time, where bursts follow each other within a spare's life.
+ * as many as the latest burst took, where bursts follow each other within a spare's life.
  */
 export class SpareConnections {
   readonly #connector: TlsConnector;
@@ -29,11 +37,13 @@ export class SpareConnections {
   readonly #maxSpares: number;
   /** From the oldest to the newest. */
   readonly #spares = new Map<TLSSocket, Spare>();
-  #quiet: NodeJS.Timeout | undefined;
-  /** When the latest were taken, within `QUIET_MS`. */
-  #takenAtMs: number[] = [];
-  /** The most taken within `QUIET_MS`, since the burst began. */
-  #peak = 0;
+  readonly #lull: Lull;
+  readonly #ignoreLulls: () => void;
+  /** When the latest were taken, one more than few. */
+  readonly #latestAtMs: number[] = [];
+  /** Of this burst: how many were taken, and the most that were in use at a time. */
+  #taken = 0;
+  #mostInUse = 0;
   #burstBeganAtMs = -Infinity;
   #burstEndedAtMs = -Infinity;
   #isWanted = false;
@@ -44,17 +54,24 @@ export class SpareConnections {
   #owed = 0;
   #lifeMs = LIFE_MS;
   #withoutUntilMs = -Infinity;
+  /** Few that were taken and are about to be replaced. */
+  #toReplace = 0;
+  /** One more with each renewal: what was being made before it is not kept. */
+  #generation = 0;
   #isClosed = false;
 
-  constructor(connector: TlsConnector, clock: Clock, maxConnections: number) {
+  constructor({ connector, clock, lull, maxConnections }: SpareParts) {
     this.#connector = connector;
     this.#clock = clock;
+    this.#lull = lull;
+    this.#ignoreLulls = lull.onCome(() => this.#endBurst());
     this.#maxConnections = maxConnections;
     this.#maxSpares = Math.min(MAX_SPARES, maxConnections);
   }
 
   /** Hands over a connection that has carried nothing: a spare, or a new one. */
   take(onConnected: OnConnected): void {
+    this.#inUse += 1;
     this.#count();
     this.#handOver(onConnected);
   }
@@ -77,31 +94,36 @@ export class SpareConnections {
     this.#spares.set(socket, spare);
   }
 
+  /** Keeps none that was made until now. */
+  renew(): void {
+    this.#generation += 1;
+    for (const socket of this.#spares.keys()) this.#drop(socket);
+  }
+
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#quiet);
+    this.#ignoreLulls();
     for (const socket of this.#spares.keys()) this.#drop(socket);
   }
 
   /** The newest goes first: it is the least likely to be closed just now. */
   #handOver(onConnected: OnConnected): void {
     const socket = [...this.#spares.keys()].at(-1);
-    this.#inUse += 1;
     if (socket === undefined) {
       this.#connector.connect(['http/1.1'], (connected) => {
         if (connected instanceof Error) this.#released();
         else connected.once('close', () => this.#released());
+        this.#lull.stir();
         onConnected(connected);
       });
       return;
     }
     const spare = this.#forget(socket);
-    socket.once('close', () => this.#released());
     afterReading(() => {
       const isUsable = !socket.destroyed && socket.readable && socket.readableLength === 0;
       socket.off('readable', spare?.closed ?? ignore).off('close', spare?.closed ?? ignore);
       if (isUsable) {
-        onConnected(socket.ref());
+        onConnected(socket.once('close', () => this.#released()).ref());
         return;
       }
       socket.destroy();
@@ -111,55 +133,74 @@ export class SpareConnections {
 
   #count(): void {
     const nowMs = this.#clock.monotonicMs();
-    if (this.#takenAtMs.length === 0) this.#burstBeganAtMs = nowMs;
+    if (this.#taken === 0) this.#burstBeganAtMs = nowMs;
+    this.#taken += 1;
+    this.#mostInUse = Math.max(this.#mostInUse, this.#inUse);
+    this.#latestAtMs.push(nowMs);
+    if (this.#latestAtMs.length > FEW + 1) this.#latestAtMs.shift();
     // A spare that nothing takes is a handshake for nothing.
     const isFollowed = this.#burstBeganAtMs - this.#burstEndedAtMs < this.#lifeMs;
-    const isLong = nowMs - this.#burstBeganAtMs > QUIET_MS;
+    const isLong = nowMs - this.#burstBeganAtMs > FEW_WITHIN_MS;
     this.#isWanted = (isFollowed || isLong) && nowMs >= this.#withoutUntilMs;
-    this.#takenAtMs = this.#takenAtMs.filter((atMs) => nowMs - atMs < QUIET_MS);
-    if (this.#takenAtMs.length < this.#maxSpares) this.#takenAtMs.push(nowMs);
-    this.#peak = Math.max(this.#peak, this.#takenAtMs.length);
-    if (this.#quiet === undefined) {
-      this.#quiet = setTimeout(() => this.#endBurst(), QUIET_MS).unref();
-    } else {
-      this.#quiet.refresh();
-    }
-    if (this.#takenAtMs.length <= FEW) setImmediate(() => this.#replaceFew());
+    this.#lull.stir();
+    if (this.#takenOfLate(nowMs) > FEW) return;
+    this.#toReplace += 1;
+    if (this.#toReplace === 1) setTimeout(() => this.#replaceFew(), BESIDE_MS).unref();
   }
 
-  /** Unless more are being taken: then it waits until they are through. */
+  #takenOfLate(nowMs: number): number {
+    return this.#latestAtMs.filter((atMs) => nowMs - atMs < FEW_WITHIN_MS).length;
+  }
+
+  /**
+   * One for each: where that is too late for the next, that one makes its own, and there is one more from
+   * then on. Where more are being taken, it waits until they are through.
+   */
   #replaceFew(): void {
-    if (this.#takenAtMs.length <= FEW) this.#fill(this.#takenAtMs.length);
+    const wanted = Math.min(this.#unused + this.#toReplace, FEW);
+    this.#toReplace = 0;
+    if (this.#takenOfLate(this.#clock.monotonicMs()) <= FEW) this.#fill(wanted);
   }
 
   #endBurst(): void {
-    this.#fill(this.#peak);
-    this.#takenAtMs = [];
-    this.#peak = 0;
-    this.#burstEndedAtMs = this.#clock.monotonicMs();
+    if (this.#taken === 0) return;
+    const nowMs = this.#clock.monotonicMs();
+    const isShort = nowMs - this.#burstBeganAtMs < MAX_BURST_MS;
+    this.#fill(isShort ? this.#taken : this.#mostInUse);
+    this.#taken = 0;
+    this.#mostInUse = 0;
+    this.#burstEndedAtMs = nowMs;
   }
 
   #fill(wanted: number): void {
     this.#owed = 0;
     if (!this.#isWanted || this.#isClosed) return;
-    const unused = this.#spares.size + this.#connecting;
+    const unused = this.#unused;
     const missing = Math.min(wanted, this.#maxSpares) - unused;
     const room = this.#maxConnections - this.#inUse - unused;
     if (missing > room) this.#owed = wanted;
     for (let made = 0; made < Math.min(missing, room); made += 1) this.#make();
   }
 
+  get #unused(): number {
+    return this.#spares.size + this.#connecting;
+  }
+
   /** An exchange that waited for room goes first: it takes its connection in this turn of the event loop. */
   #released(): void {
     this.#inUse -= 1;
+    this.#lull.stir();
     if (this.#owed > 0) setImmediate(() => this.#fill(this.#owed));
   }
 
   #make(): void {
+    const generation = this.#generation;
     this.#connecting += 1;
     this.#connector.connect(['http/1.1'], (connected) => {
       this.#connecting -= 1;
-      if (!(connected instanceof Error)) this.add(connected);
+      if (connected instanceof Error) return;
+      if (generation === this.#generation) this.add(connected);
+      else connected.destroy();
     });
   }
 
@@ -187,6 +228,15 @@ export class SpareConnections {
     this.#spares.delete(socket);
     return spare;
   }
+}
+
+/** What the spare connections of one endpoint take. */
+export interface SpareParts {
+  readonly connector: TlsConnector;
+  readonly clock: Clock;
+  readonly lull: Lull;
+  /** Open at a time, spares and those in use. */
+  readonly maxConnections: number;
 }
 
 interface Spare {

@@ -1,92 +1,199 @@
-import { isIP } from 'node:net';
-import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
-import { errors } from 'undici';
+import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../clock.ts';
+import { errorName } from '../../errors.ts';
+import { ConnectFailure, refusesCertificate, type ConnectStage } from './connectFailure.ts';
+import type { ConnectionFiles } from './connectionFiles.ts';
+import type { ConnectionMaterial } from './connectionMaterial.ts';
+import { openTunnel, type Tunnel } from './proxyTunnel.ts';
+import { TlsPeer } from './tlsPeer.ts';
 
 /** A version of HTTP by its name in ALPN (RFC 7301). */
 export type Protocol = 'h2' | 'http/1.1';
 
 /** Takes the connection, or why there is none. Called once. */
-export type OnConnected = (connected: TLSSocket | Error) => void;
-
-/** A resumed handshake does not look at the certificate again: so often, at the least, one is looked at. */
-const MAX_RESUMED_MS = 3_600_000;
+export type OnConnected = (connected: TLSSocket | ConnectFailure) => void;
 
 /** Dead peers are noticed between exchanges too. */
 const KEEP_ALIVE_AFTER_MS = 60_000;
 
-/**
- * Makes the TLS connections of one endpoint. They share one context and the latest TLS session: all but
- * the first are resumed where the server allows it, and cost about two thirds. No early data is sent: it
- * could be replayed.
- */
+/** What a connector takes. */
+export interface TlsConnectorParts {
+  readonly url: URL;
+  readonly files: ConnectionFiles;
+  /** For one connection, its proxy's part included. */
+  readonly timeoutMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Hears of each connection that is not made in time. */
+  readonly onTimeout?: (failure: ConnectFailure) => void;
+}
+
+/** The servers that connections are made with, by the material that is in force. */
+interface Peers {
+  readonly material: ConnectionMaterial;
+  readonly server: TlsPeer;
+  /** `undefined` where there is no proxy, or where it speaks plain HTTP. */
+  readonly proxy: TlsPeer | undefined;
+}
+
+/** Makes the TLS connections of one endpoint, through the operator's proxy where there is one. */
 export class TlsConnector {
+  readonly #parts: TlsConnectorParts;
   readonly #host: string;
   readonly #port: number;
-  readonly #timeoutMs: number;
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
-  #context: SecureContext | undefined;
-  #session: Buffer | undefined;
-  /** When a certificate was last looked at. */
-  #verifiedAtMs = -Infinity;
-  readonly #underWay = new Set<TLSSocket>();
+  readonly #proxyUrl: URL | undefined;
+  #peers: Peers | undefined;
+  readonly #underWay = new Set<Attempt>();
   #isClosed = false;
 
-  constructor(url: URL, timeoutMs: number, clock: Pick<Clock, 'monotonicMs'>) {
-    this.#host = url.hostname.replace(/^\[|\]$/g, '');
-    this.#port = url.port === '' ? 443 : Number(url.port);
-    this.#timeoutMs = timeoutMs;
-    this.#clock = clock;
+  constructor(parts: TlsConnectorParts) {
+    this.#parts = parts;
+    const { url, files } = parts;
+    const { proxy } = files.settings;
+    this.#host = bareHost(url);
+    this.#port = portOf(url);
+    this.#proxyUrl = proxy === undefined ? undefined : new URL(proxy.url);
   }
 
   /** Connects, and agrees with the server on one of the protocols, within the time of one exchange. */
   connect(protocols: readonly Protocol[], onConnected: OnConnected): void {
-    this.#context ??= createSecureContext();
-    const beganAtMs = this.#clock.monotonicMs();
-    if (beganAtMs - this.#verifiedAtMs >= MAX_RESUMED_MS) this.#session = undefined;
-    const socket = connect({
-      host: this.#host,
-      port: this.#port,
-      ...(isIP(this.#host) === 0 ? { servername: this.#host } : {}),
-      secureContext: this.#context,
-      ...(this.#session === undefined ? {} : { session: this.#session }),
-      ALPNProtocols: [...protocols],
+    const attempt = new Attempt(this.#parts.timeoutMs, (connected) => {
+      this.#underWay.delete(attempt);
+      const { onTimeout } = this.#parts;
+      if (connected instanceof ConnectFailure && connected.code === TIMED_OUT)
+        onTimeout?.(connected);
+      onConnected(connected);
     });
-    socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
-    const timer = setTimeout(() => {
-      socket.destroy(new errors.ConnectTimeoutError());
-    }, this.#timeoutMs);
-    const fail = (error: Error): void => {
-      clearTimeout(timer);
-      this.#underWay.delete(socket);
-      // A session that the server chokes on is not offered again.
-      this.#session = undefined;
-      onConnected(error);
-    };
-    socket.once('error', fail);
-    socket.once('secureConnect', () => {
-      clearTimeout(timer);
-      this.#underWay.delete(socket);
-      socket.off('error', fail);
-      if (!socket.isSessionReused()) this.#verifiedAtMs = beganAtMs;
-      socket.on('error', ignore);
-      onConnected(socket);
-    });
-    socket.on('session', (session) => {
-      this.#session = session;
-    });
-    this.#underWay.add(socket);
-    if (this.#isClosed) this.close();
+    this.#underWay.add(attempt);
+    const peers = this.#current();
+    if (this.#isClosed) setImmediate(() => attempt.fail(CLOSED));
+    else if (peers === undefined) setImmediate(() => attempt.fail('FILES_CANNOT_BE_USED'));
+    else this.#begin(attempt, peers, [...protocols]);
   }
 
   /** Breaks what is being made: a handshake that hangs would keep the process. */
   close(): void {
     this.#isClosed = true;
-    for (const socket of this.#underWay) socket.destroy(new errors.ClientDestroyedError());
+    for (const attempt of this.#underWay) attempt.fail(CLOSED);
+  }
+
+  #begin(attempt: Attempt, peers: Peers, ALPNProtocols: string[]): void {
+    const [host, port] = [this.#host, this.#port];
+    if (this.#proxyUrl === undefined) {
+      attempt.shake(peers.server.connect({ host, port, ALPNProtocols }), true);
+      return;
+    }
+    const order = {
+      url: this.#proxyUrl,
+      host: bareHost(this.#proxyUrl),
+      port: portOf(this.#proxyUrl),
+      tls: peers.proxy,
+      authorization: peers.material.proxyAuthorization,
+      authority: `${this.#parts.url.hostname}:${port}`,
+    };
+    attempt.tunnel = openTunnel(order, (tunnel) => {
+      if (tunnel instanceof ConnectFailure) attempt.end(tunnel);
+      else attempt.shake(peers.server.connect({ socket: tunnel, ALPNProtocols }), false);
+    });
+  }
+
+  /** Made anew with other material: neither its context nor its sessions outlive it. */
+  #current(): Peers | undefined {
+    const { files, clock } = this.#parts;
+    const { material, settings } = files;
+    if (material === undefined) return undefined;
+    if (this.#peers?.material !== material) {
+      const url = this.#proxyUrl;
+      this.#peers = {
+        material,
+        server: new TlsPeer(settings.tls?.serverName ?? this.#host, material.tls, clock),
+        proxy:
+          url?.protocol === 'https:'
+            ? new TlsPeer(bareHost(url), material.proxyTls, clock)
+            : undefined,
+      };
+    }
+    return this.#peers;
   }
 }
 
-/** What uses the connection hears of its end by `close`; an error that nobody listens to would end the process. */
+const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
+const CLOSED = 'UND_ERR_DESTROYED';
+
+/** One connection while it is made. */
+class Attempt {
+  tunnel: Tunnel | undefined;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onEnd: OnConnected;
+  #socket: TLSSocket | undefined;
+  #stage: ConnectStage = 'files';
+  #isOver = false;
+
+  constructor(timeoutMs: number, onEnd: OnConnected) {
+    this.#onEnd = onEnd;
+    this.#timer = setTimeout(() => this.fail(TIMED_OUT), timeoutMs);
+  }
+
+  /** Follows a handshake, which comes after a connection of its own or after a tunnel. */
+  shake(socket: TLSSocket, connectsItself: boolean): void {
+    this.#socket = socket;
+    this.#stage = connectsItself ? 'connection' : 'tls';
+    socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
+    const fail = (error: Error): void => {
+      this.end(new ConnectFailure(stageOf(error, this.#stage, socket), errorName(error)));
+    };
+    socket
+      .once('connect', () => {
+        this.#stage = 'tls';
+      })
+      .once('error', fail)
+      .once('secureConnect', () => {
+        socket.off('error', fail);
+        // What uses it hears of its end by `close`; an error that nobody listens to would end the process.
+        socket.on('error', (error) => {
+          // Node tells of an alert and goes on; undici would tell of the end that follows.
+          if (refusesCertificate(error)) socket.destroy();
+        });
+        this.end(socket);
+      });
+  }
+
+  /** Ends it where it is. */
+  fail(code: string): void {
+    const stage = this.#socket === undefined ? this.tunnel?.stage : undefined;
+    this.end(new ConnectFailure(stage ?? this.#stage, code));
+  }
+
+  end(connected: TLSSocket | ConnectFailure): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    if (connected instanceof ConnectFailure) {
+      this.#socket?.on('error', ignore).destroy();
+      if (this.#socket === undefined) this.tunnel?.destroy();
+    }
+    this.#onEnd(connected);
+  }
+}
+
+function stageOf(error: Error, stage: ConnectStage, socket: TLSSocket): ConnectStage {
+  if (stage === 'connection') {
+    return 'syscall' in error && error.syscall === 'getaddrinfo' ? 'name' : stage;
+  }
+  if (refusesCertificate(error)) return 'client-certificate';
+  // Set where, and only where, it is the server's certificate that is at fault.
+  return socket.authorizationError ? 'certificate' : stage;
+}
+
+/** Without the brackets of an IPv6 address. */
+function bareHost(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, '');
+}
+
+function portOf(url: URL): number {
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}
+
 function ignore(): void {
   // Nothing to do.
 }

@@ -374,7 +374,7 @@ function retryAfterOf(exchange: Exchange, nowMs: number): number | undefined {
   }
 }
 
-/** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (design §5). */
+/** Transport, timeout, 5xx and bad bodies speak against an endpoint; 4xx do not (docs/design.md, "The circuit"). */
 function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Health {
   if (exchange === NO_TIME) return 'neither';
   switch (exchange.kind) {

@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+// `sim-swap-subgraph …`, the command of the package. Plain JavaScript, so that an older Node can say what is needed.
+import '../dist/requireNode24.js';
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** The programs of the package, by the word that names each. */
+const PROGRAMS = {
+  start: '../dist/main.js',
+  simulator: '../dist/simulator/main.js',
+  audit: '../dist/auditSearch.js',
+  usage: '../dist/usageReport.js',
+};
+
+const USAGE = `sim-swap-subgraph [start]        serves; without settings it asks the built-in simulator
+sim-swap-subgraph simulator …    serves the operator's side, to try and test against
+sim-swap-subgraph audit …        searches the audit log
+sim-swap-subgraph usage …        sums up what was asked, and its price
+Settings are environment variables, or lines of a file .env in this folder.
+`;
+
+const [word = 'start', ...words] = process.argv.slice(2);
+if (!Object.hasOwn(PROGRAMS, word)) {
+  const isAsked = word === '--help' || word === '-h';
+  (isAsked ? process.stdout : process.stderr).write(USAGE);
+  process.exit(isAsked ? 0 : 1);
+}
+
+// Whether strings may become code is settled when Node starts, so Node starts anew.
+const options = [
+  '--disallow-code-generation-from-strings',
+  // npx that is killed, rather than asked to end, tells its programs nothing.
+  ...(process.env.npm_lifecycle_event === 'npx'
+    ? [`--import=${urlOf('../dist/endWithParent.js')}`]
+    : []),
+  '--env-file-if-exists=.env',
+  fileURLToPath(urlOf(PROGRAMS[word])),
+  ...words,
+];
+if (process.platform === 'win32') {
+  spawn(process.execPath, options, { stdio: 'inherit' }).once('exit', (code) => {
+    process.exitCode = code ?? 1;
+  });
+} else {
+  // In this process: signals and the exit code are those of the program.
+  process.execve(process.execPath, [process.execPath, ...options], process.env);
+}
+
+function urlOf(name) {
+  return new URL(name, import.meta.url).href;
+}

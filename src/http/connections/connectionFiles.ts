@@ -1,0 +1,176 @@
+import type { Clock } from '../../clock.ts';
+import type { FileTexts, FileWatch, WatchFiles } from '../../fileWatch.ts';
+import type { Log } from '../../log.ts';
+import type { ConnectionSettings, TextSource } from './connectionSettings.ts';
+import {
+  readMaterial,
+  type ConnectionMaterial,
+  type ConnectionTexts,
+} from './connectionMaterial.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** How long before its end a certificate is warned of. */
+const WARN_BEFORE_MS = 14 * DAY_MS;
+
+/** What they take. */
+export interface ConnectionFilesParts {
+  readonly clock: Pick<Clock, 'nowMs' | 'sleep'>;
+  readonly log: Log;
+  readonly watchFiles: WatchFiles;
+}
+
+/**
+ * What the connections to one operator, issuer or directory are made with, as its files hold it by now. Files that
+ * cannot be used leave in force what was read before them, and are told of once.
+ */
+export class ConnectionFiles {
+  readonly settings: ConnectionSettings;
+  readonly #clock: Pick<Clock, 'nowMs' | 'sleep'>;
+  readonly #log: Log;
+  readonly #watched: FileWatch;
+  readonly #listeners = new Set<() => void>();
+  readonly #closing = new AbortController();
+  #material: ConnectionMaterial | undefined;
+  #flaw: string | undefined;
+
+  constructor(settings: ConnectionSettings, { clock, log, watchFiles }: ConnectionFilesParts) {
+    this.settings = settings;
+    this.#clock = clock;
+    this.#log = log;
+    const { tls, proxy } = settings;
+    const sources = [tls?.certificate, tls?.key, tls?.passphrase, tls?.ca];
+    const paths = [...sources, proxy?.credentials, proxy?.ca].flatMap((source) =>
+      source?.kind === 'file' ? [source.path] : [],
+    );
+    this.#watched = watchFiles([...new Set(paths)], () => this.#changed());
+    this.#read();
+    if (tls?.certificate !== undefined) void this.#tellValidityEachDay();
+  }
+
+  /** `undefined` where the files have never been fit for use. Another object whenever they have changed. */
+  get material(): ConnectionMaterial | undefined {
+    return this.#material;
+  }
+
+  /** What is wrong with the files as they are by now, in words without their contents. */
+  get flaw(): string | undefined {
+    return this.#flaw;
+  }
+
+  /** Calls the listener whenever new connections are made with other material; returns how to end that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Reads and tells no more. */
+  close(): void {
+    this.#closing.abort();
+    this.#watched.close();
+    this.#listeners.clear();
+  }
+
+  #changed(): void {
+    if (!this.#read()) return;
+    this.#log.info('The TLS and proxy files were read anew: new connections use them.');
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Returns whether what the files hold by now is in force. */
+  #read(): boolean {
+    const read = readMaterial(textsOf(this.settings, this.#watched.texts));
+    switch (read.kind) {
+      case 'flawed':
+        this.#refuse(read.flaw);
+        return false;
+      case 'read': {
+        const flaw = this.#validityFlaw(read.material);
+        if (flaw !== undefined && this.#isValid()) {
+          this.#refuse(flaw);
+          return false;
+        }
+        this.#material = read.material;
+        this.#flaw = flaw;
+        this.#tellValidity();
+        return true;
+      }
+    }
+  }
+
+  /** Whether there is material in force whose certificate counts at this time. */
+  #isValid(): boolean {
+    return this.#material !== undefined && this.#validityFlaw(this.#material) === undefined;
+  }
+
+  #refuse(flaw: string): void {
+    this.#flaw = flaw;
+    const message =
+      this.#material === undefined
+        ? 'The TLS or proxy files cannot be used: no connection is made until they are mended.'
+        : 'The TLS or proxy files have changed and cannot be used: the old ones stay in force.';
+    this.#log.error(message, { flaw });
+  }
+
+  #validityFlaw({ validity }: ConnectionMaterial): string | undefined {
+    if (validity === undefined) return undefined;
+    const nowMs = this.#clock.nowMs();
+    if (nowMs >= validity.untilMs) {
+      return `the certificate expired on ${dayOf(validity.untilMs)}`;
+    }
+    return nowMs < validity.fromMs
+      ? `the certificate does not count before ${dayOf(validity.fromMs)}`
+      : undefined;
+  }
+
+  /** It is used all the same where there is no better one: servers judge it by their own clocks. */
+  #tellValidity(): void {
+    const { validity } = this.#material ?? {};
+    if (this.#material === undefined || validity === undefined) return;
+    const flaw = this.#validityFlaw(this.#material);
+    if (flaw !== undefined) {
+      this.#log.error('Our client certificate is out of date: most servers refuse it.', { flaw });
+    } else if (this.#clock.nowMs() >= validity.untilMs - WARN_BEFORE_MS) {
+      this.#log.warn('Our client certificate expires soon.', { expires: dayOf(validity.untilMs) });
+    }
+  }
+
+  async #tellValidityEachDay(): Promise<void> {
+    for (;;) {
+      try {
+        await this.#clock.sleep(DAY_MS, this.#closing.signal);
+      } catch {
+        // Closed.
+        return;
+      }
+      this.#tellValidity();
+    }
+  }
+}
+
+function textsOf({ tls, proxy }: ConnectionSettings, texts: FileTexts): ConnectionTexts {
+  // A file that cannot be read is as one that is empty: the flaw of it is told.
+  const textOf = (source: TextSource | undefined): string | undefined => {
+    switch (source?.kind) {
+      case undefined:
+        return undefined;
+      case 'text':
+        return source.text;
+      case 'file':
+        return texts.get(source.path) ?? '';
+    }
+  };
+  const line = (source: TextSource | undefined) => textOf(source)?.replace(/\r?\n$/, '');
+  return {
+    certificate: textOf(tls?.certificate),
+    key: textOf(tls?.key),
+    passphrase: line(tls?.passphrase),
+    ca: textOf(tls?.ca),
+    proxyCredentials: line(proxy?.credentials),
+    proxyCa: textOf(proxy?.ca),
+  };
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

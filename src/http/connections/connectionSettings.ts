@@ -1,0 +1,58 @@
+import { isIP } from 'node:net';
+
+/** A text of the settings: in a file, which is read again when it changes, or as it is. */
+export type TextSource =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** How TLS is agreed on with a server, beside TLS 1.2 at least, which always holds. */
+export interface TlsSettings {
+  /** Shows who we are: one or more certificates in PEM, ours first. It has a key. */
+  readonly certificate?: TextSource;
+  /** The private key of the certificate, in PEM. */
+  readonly key?: TextSource;
+  /** Of the key, where it is encrypted. */
+  readonly passphrase?: TextSource;
+  /** The authorities that are trusted, in PEM, in the place of those that Node trusts. */
+  readonly ca?: TextSource;
+  /** What the server's certificate must be for, and what it is asked for, in the place of the address's host. */
+  readonly serverName?: string;
+}
+
+/** The proxy through which connections are made, by HTTP's CONNECT (RFC 9110 §9.3.6). */
+export interface ProxySettings {
+  /** `http://` or `https://`, host and port. */
+  readonly url: string;
+  /** `user:password`, sent to the proxy alone (RFC 7617). */
+  readonly credentials?: TextSource;
+  /** The authorities that may sign the certificate of a proxy with `https://`, in place of Node's. */
+  readonly ca?: TextSource;
+}
+
+/** How connections to servers are made, beside their addresses: of TLS, so not to those without it on loopback. */
+export interface ConnectionSettings {
+  readonly tls?: TlsSettings;
+  readonly proxy?: ProxySettings;
+}
+
+/** Why a text is no address of a proxy, as the end of a sentence; `undefined` where it is one. Pure. */
+export function proxyProblem(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return 'must be the address of a proxy that starts with http:// or https://';
+  }
+  if (url.username !== '' || url.password !== '') {
+    return 'must be without user and password: they stand in a file of their own';
+  }
+  return url.pathname === '/' && !/[?#]/.test(text)
+    ? undefined
+    : 'must be scheme, host and port alone, without path, query and fragment';
+}
+
+/** Why a text is no name that a certificate is for, as the end of a sentence; `undefined` where it is one. Pure. */
+export function serverNameProblem(text: string): string | undefined {
+  const isName = text.length <= 253 && /^(?:[a-z\d_](?:[a-z\d_-]{0,61}[a-z\d])?\.?)+$/i.test(text);
+  return isName && isIP(text) === 0
+    ? undefined
+    : 'must be the name of a host, without scheme and port';
+}

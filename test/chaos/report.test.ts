@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { Findings } from './chaos.ts';
+import { chaosMarkdown, stretchText, wrongnessOf } from './report.ts';
+
+const NOTHING_WRONG: Findings['wrong'] = {
+  wrongAnswers: 0,
+  falseForUnknown: 0,
+  tokensSeenTwice: 0,
+  tokensOnAnotherSubject: 0,
+  tokensPastTheirEnd: 0,
+  numbersOfOthers: 0,
+  billedTwice: 0,
+  promptsWhileOneLived: 0,
+  withoutAnEnd: 0,
+};
+
+function findings(differences: Partial<Findings> = {}): Findings {
+  return {
+    exchanges: 1000,
+    lookups: 400,
+    answers: 300,
+    refusals: new Map([['OPERATOR_TIMEOUT', 7]]),
+    faults: new Map([['hang', 3]]),
+    strayTokensRefused: 0,
+    answeredOf: new Map([['default', 0.9]]),
+    latestMs: 30,
+    server: { longestTurnMs: 10, ownTurnMs: 8 },
+    clients: { longestTurnMs: 4, ownTurnMs: 2 },
+    wrong: NOTHING_WRONG,
+    ...differences,
+  };
+}
+
+const CIRCUMSTANCES = {
+  exchanges: 2000,
+  seed: 7,
+  date: '2026-01-31',
+  node: 'v24.0.0',
+  cores: 2,
+  loadAtStart: 0.3,
+};
+
+describe('what chaos came to', () => {
+  it('has all stretches side by side, the same figures of each, and how to run it again', () => {
+    const markdown = chaosMarkdown(
+      [
+        { title: 'one', findings: findings(), seconds: 1 },
+        { title: 'other', findings: findings({ latestMs: -5 }), seconds: 2 },
+      ],
+      CIRCUMSTANCES,
+    );
+    const rows = markdown.split('\n').filter((row) => row.startsWith('|'));
+    expect(new Set(rows.map((row) => row.split('|').length))).toEqual(new Set([5]));
+    expect(rows.map((row) => row.split('|').map((cell) => cell.trim()))).toContainEqual([
+      '',
+      'latest answer past its deadline, ms',
+      '30',
+      '0',
+      '',
+    ]);
+    expect(rows).toHaveLength(2 + 9 + Object.keys(NOTHING_WRONG).length);
+    expect(markdown).toContain('`npm run chaos -- --exchanges 2000 --seed 7`, 2026-01-31');
+  });
+
+  it.each([
+    ['two turns of the server and of the clients', 28, '0'],
+    ['more than that', 30, '2'],
+  ])('says what is left of the lateness: %s', (_, latestMs, left) => {
+    const text = stretchText({ title: 'one', findings: findings({ latestMs }), seconds: 1 });
+    expect(text).toMatch(new RegExp(`later than those turns explain, ms +${left}\n`));
+  });
+
+  it('is wrong by whatever must be zero and is not', () => {
+    expect(wrongnessOf(NOTHING_WRONG)).toBe(0);
+    expect(wrongnessOf({ ...NOTHING_WRONG, billedTwice: 1, withoutAnEnd: 2 })).toBe(3);
+  });
+});

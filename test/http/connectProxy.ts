@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Certificate } from '../tls/certificate.ts';
+
+/** What the proxy does with a request for a tunnel. */
+export type ProxyManner = (request: IncomingMessage, socket: Duplex) => void;
+
+interface Options {
+  /** Speaks TLS itself, with this certificate. */
+  readonly certificate?: Certificate;
+  /** In place of a tunnel to where the request says. */
+  readonly manner?: ProxyManner;
+}
+
+/** A forward proxy on a free port of this machine (RFC 9110 §9.3.6) that writes down what it is asked for. */
+export class ConnectProxy implements AsyncDisposable {
+  readonly url: string;
+  readonly requests: readonly IncomingMessage[];
+  manner: ProxyManner;
+  readonly #server: Server;
+  readonly #sockets: ReadonlySet<Duplex>;
+
+  private constructor(
+    url: string,
+    requests: readonly IncomingMessage[],
+    manner: ProxyManner,
+    server: Server,
+    sockets: ReadonlySet<Duplex>,
+  ) {
+    this.url = url;
+    this.requests = requests;
+    this.manner = manner;
+    this.#server = server;
+    this.#sockets = sockets;
+  }
+
+  static async start({ certificate, manner = tunnel }: Options = {}): Promise<ConnectProxy> {
+    const requests: IncomingMessage[] = [];
+    const sockets = new Set<Duplex>();
+    const server = certificate === undefined ? createServer() : createSecureServer(certificate);
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    });
+    server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+      requests.push(request);
+      socket.on('error', () => undefined);
+      proxy.manner(request, socket);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const scheme = certificate === undefined ? 'http' : 'https';
+    const url = `${scheme}://127.0.0.1:${port}`;
+    const proxy = new ConnectProxy(url, requests, manner, server, sockets);
+    return proxy;
+  }
+
+  /** Connections to the proxy that are open. */
+  get open(): number {
+    return this.#sockets.size;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+}
+
+/** Does what a proxy is for. */
+export function tunnel({ url = '' }: IncomingMessage, socket: Duplex): void {
+  const { hostname, port } = new URL(`http://${url}`);
+  const far = connect({ host: hostname, port: Number(port) });
+  far.on('connect', () => {
+    socket.write('HTTP/1.1 200 Connection established\r\nvia: 1.1 proxy\r\n\r\n');
+    socket.pipe(far).pipe(socket);
+  });
+  const end = (): void => {
+    far.destroy();
+    socket.destroy();
+  };
+  far.on('error', end).on('close', end);
+  socket.on('close', end);
+}
+
+/** Answers as it is written, and ends. */
+export function answering(text: string): ProxyManner {
+  return (_, socket) => void socket.resume().end(text);
+}
+
+/** A tunnel for those who show these credentials. */
+export function tunnelFor(credentials: string): ProxyManner {
+  const expected = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  return (request, socket) => {
+    if (request.headers['proxy-authorization'] === expected) tunnel(request, socket);
+    else {
+      socket.end(
+        'HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: Basic realm="egress"\r\ncontent-length: 0\r\n\r\n',
+      );
+    }
+  };
+}

@@ -1,0 +1,27 @@
+import type { TlsOptions } from 'node:tls';
+import { createCertificate, type Certificate, type CertificateWish } from './certificate.ts';
+
+/** An authority of its own, which this thread does not trust unless it is told to. */
+export class Authority {
+  readonly name: string;
+  readonly certificate: Certificate;
+
+  constructor(name: string) {
+    this.name = name;
+    this.certificate = createCertificate({ name });
+  }
+
+  /** In PEM. */
+  get pem(): string {
+    return this.certificate.cert;
+  }
+
+  issue(wish: Omit<CertificateWish, 'signedBy'> = {}): Certificate {
+    return createCertificate({ ...wish, signedBy: { ...this.certificate, name: this.name } });
+  }
+}
+
+/** How a server of this certificate is set up that takes the clients of an authority alone. */
+export function demanding(server: Certificate, clients: Authority): Certificate & TlsOptions {
+  return { ...server, ca: clients.pem, requestCert: true, rejectUnauthorized: true };
+}
