@@ -91,6 +91,7 @@ export class RedisCluster implements Redis {
 
   async #send(slot: number, command: readonly string[], timeoutMs: number): Promise<unknown> {
     const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
+    if (this.#masters[slot] === undefined) await inTime(this.#clock, this.#map(), timeoutMs);
     let address = this.#masters[slot];
     let before: readonly string[] = [];
     for (let sentOn = 0; sentOn <= MAX_REDIRECTIONS; sentOn += 1) {

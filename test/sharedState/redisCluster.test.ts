@@ -163,7 +163,9 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
     await servers.restart(port);
     await until(async () => answers(cluster, KEYS[0] ?? ''));
 
-    const newcomer = await storeOn(await connect(), stateKey);
+    const another = await connect();
+    for (const key of KEYS) await until(() => answers(another, key));
+    const newcomer = await storeOn(another, stateKey);
     await survivor.read(lost[0]);
     for (const store of [survivor, newcomer]) {
       for (const number of lost) expect((await store.read(number)).doubtUntilMs).toBeDefined();
