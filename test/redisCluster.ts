@@ -110,9 +110,7 @@ export class RedisClusterServers {
   }
 
   /** Whether a master holds a slot, and the port of its replica: as they are now. */
-  async holdingsOf(
-    masterPort: number,
-  ): Promise<{
+  async holdingsOf(masterPort: number): Promise<{
     readonly holds: (slot: number) => boolean;
     readonly replicaPort: number | undefined;
   }> {
@@ -143,7 +141,11 @@ export class RedisClusterServers {
   async isHealed(replicas: boolean): Promise<void> {
     await until('the cluster heals', async () => {
       const views = await Promise.all(this.ports.map((port) => nodesBy(port)));
-      return views.every((known) => isWhole(known, replicas));
+      if (!views.every((known) => isWhole(known, replicas))) return false;
+      const infos = await Promise.all(
+        this.ports.map((port) => command(port, ['CLUSTER', 'INFO']).catch(() => '')),
+      );
+      return infos.every((info) => String(info).includes('cluster_state:ok'));
     });
   }
 
