@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { argv } from 'node:process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultOf, type Audience, type Setting } from '../src/config/setting.ts';
 import { ALL_SETTINGS, variablesOf } from '../src/config/settings.ts';
@@ -66,7 +65,13 @@ function eachSection<T>(make: (section: Section, settings: readonly Named[]) => 
 
 function sectionsText(): string {
   return eachSection(({ heading, introduction }, settings) =>
-    [`## ${heading}`, introduction, tableOf(settings), ...detailsOf(settings)].join('\n\n'),
+    [
+      `## ${heading}`,
+      introduction,
+      tableOf(settings),
+      ...detailsOf(settings),
+      ...restartsOf(settings),
+    ].join('\n\n'),
   ).join('\n\n');
 }
 
@@ -86,6 +91,13 @@ function detailsOf(settings: readonly Named[]): readonly string[] {
     detail === undefined ? [] : [`- ${code(name)}: ${detail}`],
   );
   return details.length === 0 ? [] : [details.join('\n')];
+}
+
+function restartsOf(settings: readonly Named[]): readonly string[] {
+  const names = settings.flatMap(([name, { takesRestart }]) =>
+    takesRestart === true ? code(name) : [],
+  );
+  return names.length === 0 ? [] : [`Changing these takes a restart: ${names.join(', ')}.`];
 }
 
 function defaultCell(setting: Setting): string {
@@ -193,8 +205,4 @@ function uncapitalised(text: string): string {
 
 function code(text: string): string {
   return `\`${text}\``;
-}
-
-if (argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { path, text } of await makeSettingsFiles()) writeFileSync(path, text);
 }

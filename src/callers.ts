@@ -3,15 +3,18 @@ import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import { AuditLog, type AuditTarget } from './caller/audit/auditLog.ts';
 import { CallerAdmissions } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
+import { developmentKeys } from './caller/developmentTokens.ts';
 import { Gate } from './caller/gate.ts';
 import type { Quotas } from './caller/quotas/quotas.ts';
 import { RouterProof } from './caller/routerProof.ts';
 import { SigningKeys } from './caller/signingKeys.ts';
+import type { TokenSettings } from './caller/tokenSettings.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
 import type { WatchFiles } from './fileWatch.ts';
 import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { PublishedJson } from './http/publishedJson.ts';
+import { Leases, type Closable } from './leases.ts';
 import type { Log, LogDetails } from './log.ts';
 import { StandardOutput } from './standardOutput.ts';
 
@@ -33,28 +36,64 @@ export interface OpenedGate {
   readonly close: () => Promise<void>;
 }
 
-export function createGate(
-  { tokens, routerSecrets, purposes }: CallerSettings,
-  { clock, log, watchFiles }: GateParts,
-): OpenedGate {
-  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
-  if (tokens === undefined) {
-    const gate = new Gate({ router, tokens, purposes });
-    return { gate, keys: undefined, close: () => Promise.resolve() };
+/** Gates whose settings change: the issuer's keys are kept as long as it stays the same. */
+export class Gates {
+  readonly #parts: GateParts;
+  readonly #verifiers = new Leases<TokenSettings, OpenedVerifier>();
+
+  constructor(parts: GateParts) {
+    this.#parts = parts;
   }
-  const files = new ConnectionFiles(tokens.jwksConnection, {
-    clock,
-    log: keysLog(log),
-    watchFiles,
-  });
-  const jwks = new PublishedJson(tokens.jwksUrl, files, clock);
-  const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
+
+  open({ tokens, routerSecrets, purposes }: CallerSettings): OpenedGate {
+    const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
+    if (tokens === undefined) {
+      const gate = new Gate({ router, tokens, purposes });
+      return { gate, keys: undefined, close: () => Promise.resolve() };
+    }
+    const lease = this.#verifiers.take('issuer', tokens, () => openVerifier(tokens, this.#parts));
+    const { verifier, keys } = lease.part;
+    return {
+      gate: new Gate({ router, tokens: verifier, purposes }),
+      keys,
+      close: () => lease.release(),
+    };
+  }
+}
+
+interface OpenedVerifier extends Closable {
+  readonly verifier: TokenVerifier;
+  readonly keys: SigningKeys;
+}
+
+function openVerifier(tokens: TokenSettings, parts: GateParts): OpenedVerifier {
+  const { clock, log } = parts;
+  const source = tokens.isForDevelopment === true ? DEVELOPMENT_KEYS : publishedKeys(tokens, parts);
+  const keys = new SigningKeys({ fetch: () => source.fetch(), clock, log });
   const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
     log.warn("a caller's access token was refused", { reason });
   });
+  return { verifier, keys, close: () => source.close() };
+}
+
+/** Where an issuer's keys come from. */
+interface KeySource extends Closable {
+  fetch(): Promise<unknown>;
+}
+
+const DEVELOPMENT_KEYS: KeySource = {
+  fetch: () => Promise.resolve(developmentKeys()),
+  close: () => Promise.resolve(),
+};
+
+function publishedKeys(
+  { jwksUrl, jwksConnection }: TokenSettings,
+  { clock, log, watchFiles }: GateParts,
+): KeySource {
+  const files = new ConnectionFiles(jwksConnection, { clock, log: keysLog(log), watchFiles });
+  const jwks = new PublishedJson(jwksUrl, files, clock);
   return {
-    gate: new Gate({ router, tokens: verifier, purposes }),
-    keys,
+    fetch: () => jwks.fetch(),
     close() {
       files.close();
       return jwks.close();

@@ -198,7 +198,7 @@ export const QUOTA_MESSAGES = {
 /** Every code that a GraphQL error of ours carries in `extensions.code`. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Why a question has no answer: the codes of design §5 that a single lookup can come to. */
+/** Why a question has no answer: the codes that a single lookup can come to (docs/design.md, "Errors"). */
 export type LookupFailureCode = Extract<
   ErrorCode,
   | `CONSENT_${string}`
@@ -212,8 +212,8 @@ export type LookupFailureCode = Extract<
 >;
 
 /**
- * How far a failure speaks (design §3, rule 7): for its own question, for every question to the same
- * operation, or for all that is open about the number.
+ * How far a failure speaks (docs/design.md, "How far a failure speaks"): for its own question, for every
+ * question to the same operation, or for all that is open about the number.
  */
 export type FailureReach = 'question' | 'operation' | 'number';
 

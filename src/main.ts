@@ -1,29 +1,30 @@
 import { banner } from './banner.ts';
 import { ConfigError } from './config/environment.ts';
-import type { OperatorProfile } from './config/operator.ts';
-import { readConfig, type Config } from './config.ts';
+import { readSettings, type Config, type ReadSettings } from './config.ts';
 import { errorName } from './errors.ts';
 import { createLog } from './log.ts';
 import { openingDocument, type ExampleSettings } from './openingDocument.ts';
-import { addressesBelow } from './operator/operatorDefaults.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
+import { Reloads } from './reloads.ts';
 import { sumUpRepeats } from './repeats.ts';
 import { startServer } from './server.ts';
+import { simulatedOperator } from './simulatedOperator.ts';
+import { simulatorAt } from './simulator/address.ts';
 import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
 import { fail, onTermination, type TerminationSignal } from './termination.ts';
+import { WatchedFiles } from './watchedFiles.ts';
 
 /** For a reader of standard output to take what is left. */
 const LAST_LINES_MS = 1000;
 
-const config = settings();
+const settings = readAtStart();
+let watched: WatchedFiles | undefined;
+const { config } = settings;
 const everyLine = createLog(config.logLevel);
 const log = sumUpRepeats(everyLine, systemClock);
-const simulator = config.simulator === undefined ? undefined : await simulated();
-const operators =
-  config.simulator === undefined || simulator === undefined
-    ? config.operators
-    : [simulatedOperator(config.simulator, simulator)];
+const simulator = config.simulator === undefined ? undefined : await simulated(config.simulatorUrl);
+const operators = operatorsOf(config);
 const example: ExampleSettings = {
   role: config.role,
   isSimulated: simulator !== undefined,
@@ -44,8 +45,21 @@ const server = await startServer({
   return fail(whyNotStarted(error, config));
 });
 
+const reloads = new Reloads({
+  settings,
+  apply: (read) => server.reload({ config: read.config, operators: operatorsOf(read.config) }),
+  onRead: watch,
+  onRefused: () => server.noteRefusedReload(),
+  // Each is told, however many there are.
+  log: everyLine,
+});
+watch(settings);
+
 // Before it says that it serves: who reads that may ask it to end.
-onTermination((signal) => void drain(signal));
+onTermination(
+  (signal) => void drain(signal),
+  () => void reloads.ask('SIGHUP'),
+);
 
 log.info('listening', {
   host: config.listen.host,
@@ -54,6 +68,12 @@ log.info('listening', {
   operators: simulator === undefined ? hostsOf(operators) : 'simulator',
   flow: operators.map(({ flow }) => flow).join(', '),
 });
+if (config.production && simulator !== undefined) {
+  log.warn('every answer is invented: the operator is the simulator', { setting: 'SIMULATOR' });
+}
+if (config.callers.tokens?.isForDevelopment === true) {
+  log.warn('anyone can sign the tokens that are accepted', { setting: 'DEV_TOKENS' });
+}
 void sayWhenReady();
 if (simulator !== undefined) process.stdout.write(banner(server.url, example, simulator));
 
@@ -61,9 +81,20 @@ async function sayWhenReady(): Promise<void> {
   if (await server.ready) log.info('ready');
 }
 
+/** Has the settings read again when one of their files changes, where that is asked for. */
+function watch({ config: { reloadsOnChange }, files }: ReadSettings): void {
+  watched?.close();
+  watched = reloadsOnChange
+    ? new WatchedFiles(files, systemClock, () => void reloads.ask('a file changed'))
+    : undefined;
+}
+
 async function drain(signal: TerminationSignal): Promise<void> {
   const begunAtMs = systemClock.monotonicMs();
-  log.info('draining', { signal, graceSeconds: config.drainGraceMs / 1000 });
+  watched?.close();
+  await reloads.close();
+  const { drainGraceMs } = reloads.inForce;
+  log.info('draining', { signal, graceSeconds: drainGraceMs / 1000 });
   const limit = setTimeout(giveUp, server.stopLimitMs);
   await server.stop();
   await simulator?.stop();
@@ -82,26 +113,20 @@ function giveUp(): void {
   setImmediate(() => process.kill(process.pid, 'SIGKILL'));
 }
 
-function settings(): Config {
+function readAtStart(): ReadSettings {
   try {
-    return readConfig();
+    return readSettings();
   } catch (error) {
     if (error instanceof ConfigError) return fail(error.message);
     throw error;
   }
 }
 
-/** The built-in simulator as an operator, with the profile that is configured. */
-function simulatedOperator(
-  profile: OperatorProfile,
-  { authUrl, simSwapUrl, clientId, clientSecret }: LaunchedSimulator,
-): OperatorSettings {
-  return {
-    ...profile,
-    ...addressesBelow(authUrl, simSwapUrl),
-    clientId,
-    clientAuthentication: { method: 'basic', secret: clientSecret },
-  };
+/** Those of the settings, or the built-in simulator in their place. */
+function operatorsOf(from: Config): readonly OperatorSettings[] {
+  return from.simulator === undefined || simulator === undefined
+    ? from.operators
+    : [simulatedOperator(from.simulator, simulator)];
 }
 
 function hostsOf(asked: readonly OperatorSettings[]): string {
@@ -113,7 +138,9 @@ function hostsOf(asked: readonly OperatorSettings[]): string {
     .join(', ');
 }
 
-async function simulated(): Promise<LaunchedSimulator> {
+/** The simulator at an address, or else one that is started. */
+async function simulated(url: string | undefined): Promise<LaunchedSimulator> {
+  if (url !== undefined) return { ...simulatorAt(url), stop: () => Promise.resolve() };
   try {
     return await launchSimulator();
   } catch {

@@ -6,16 +6,25 @@ import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts'
 import { Lull } from './http/connections/lull.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
-import { headersAt } from './http/operatorHeaders.ts';
 import type { CorrelatorSettings, EndpointName } from './http/wireSettings.ts';
-import { Bulkhead, type BulkheadLoad } from './http/resilience/bulkhead.ts';
+import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { PublishedJson } from './http/publishedJson.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RequestRate } from './http/resilience/requestRate.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
-import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
+import {
+  Generations,
+  type BulkheadName,
+  type GenerationSettings,
+  type OpenedDirectory,
+  type OperatorParts,
+  type OperatorStores,
+  type ServedOperator,
+  type SimSwaps,
+} from './generations.ts';
+import { Leases, type Closable } from './leases.ts';
 import type { Log } from './log.ts';
 import {
   AUDIT_BUDGET_MS,
@@ -25,20 +34,17 @@ import {
 } from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
-import { ConsentTokens } from './lookups/consentTokens.ts';
+import { ConsentTokenMemory, ConsentTokens } from './lookups/consentTokens.ts';
 import { DirectLookups, type DirectParts } from './lookups/directLookups.ts';
-import { Executor } from './lookups/executor.ts';
+import { DirectoryAnswers } from './lookups/directoryAnswers.ts';
 import { KeptAnswers } from './lookups/keptAnswers.ts';
-import type { KeptFacts } from './lookups/keptFacts.ts';
-import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
+import type { LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import { NumberTurns } from './lookups/numberTurns.ts';
-import type { Operators } from './lookups/operators.ts';
-import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
-import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
 import { ReusedConsents } from './lookups/reusedConsents.ts';
-import { SharedLookups } from './lookups/sharedLookups.ts';
+import { SharedLookups, type LookupsUnderWay } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
+import { createOperatorEndpoint, ENDPOINT_LABELS } from './operator/operatorEndpoint.ts';
 import { operatorLog } from './operator/operatorLog.ts';
 import { NumberDirectory } from './operator/numberDirectory.ts';
 import {
@@ -54,10 +60,12 @@ import {
   type DiscoverySource,
   type CibaGrant,
 } from './tokens/authorizationSettings.ts';
+import { storeNameOf } from './operator/storeName.ts';
 import { silentReplies } from './operator/silentReplies.ts';
-import { createClientAuthentication } from './tokens/clientAuthentication.ts';
-import type { ConsentStore } from './tokens/consents/consentStore.ts';
-import { KeptTokens } from './tokens/keptTokens.ts';
+import {
+  createClientAuthentication,
+  type ClientAuthentication,
+} from './tokens/clientAuthentication.ts';
 import { tokenReach } from './tokens/tokenReach.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
@@ -65,45 +73,10 @@ import { Discovery } from './tokens/discovery/discovery.ts';
 import { SeenTokens } from './tokens/seenTokens.ts';
 import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager.ts';
 
-/** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
-export interface SimSwaps {
-  /** The loader of one request. */
-  forRequest(request: LookupRequest): SimSwapLoader;
-  /** How busy every bulkhead is at this moment. */
-  load(): readonly OperatorLoad[];
-  /** Waits for what must not be cut, then closes the connections. */
-  close(): Promise<void>;
-}
+export type { OperatorLoad, OperatorParts, OperatorStores, SimSwaps } from './generations.ts';
 
-/** How busy one bulkhead of an operator is. */
-export interface OperatorLoad extends BulkheadLoad {
-  readonly operator: string;
-  /** What it does: lookups of an operation, or requests for consent and their polls. */
-  readonly work: BulkheadName;
-}
-
-type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
-
-/** What one operator's numbers leave behind for further requests. */
-export interface OperatorStores {
-  readonly consents: ConsentStore;
-  readonly keptFacts: KeptFacts;
-}
-
-/** One operator to ask. */
-export interface OperatorParts {
-  readonly settings: OperatorSettings;
-  /** Where absent, consents lie in this process and the facts of the 2-legged flow are not kept. */
-  readonly stores?: OperatorStores;
-}
-
-/** What is handed in from outside. */
-export interface SimSwapParts {
-  /** A number is asked about at the one whose prefix of it is the longest. */
-  readonly operators: readonly OperatorParts[];
-  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
-  readonly directory?: NumberDirectorySettings | undefined;
-  readonly consent: ConsentSettings;
+/** What all operators take, whatever their settings. */
+export interface SharedParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Reads certificates, keys and proxy credentials; none can be read where absent. */
@@ -113,6 +86,9 @@ export interface SimSwapParts {
   /** Overridden only by the chaos tests, which disable one check at a time. */
   readonly judges?: Judges;
 }
+
+/** What is handed in from outside. */
+export interface SimSwapParts extends SharedParts, GenerationSettings {}
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
@@ -132,32 +108,47 @@ const JUDGES: Judges = {
 };
 
 /** Puts the operators together: each has limits, circuits, a retry budget and stores of its own. */
-export function createSimSwaps({ operators, ...parts }: SimSwapParts): SimSwaps {
+export function createSimSwaps({
+  operators,
+  directory,
+  consent,
+  ...shared
+}: SimSwapParts): SimSwaps {
+  return createGenerations(shared).begin({ operators, directory, consent });
+}
+
+/** The same for operators that come and go. */
+export function createGenerations(shared: SharedParts): Generations {
+  const { clock, log } = shared;
   const abortListeners = new AbortListeners();
-  const served = operators.map((operator) => createServedOperator(operator, parts, abortListeners));
-  const { routing, close } = createRouting(new OperatorsByPrefix(served), parts, abortListeners);
-  return {
-    forRequest: (request) => createSimSwapLoader(new Executor(routing, request)),
-    load: () => served.flatMap((operator) => operator.load()),
-    async close() {
-      await Promise.all(served.map((operator) => operator.close()));
-      await close();
+  const memories = new Leases<object, OperatorMemory>();
+  return new Generations({
+    openOperator(operator, consent) {
+      const memory = memories.take(storeNameOf(operator.settings), {}, () =>
+        memoryOf({ ...shared, consent }),
+      );
+      const parts = { ...shared, consent, memory: memory.part };
+      const served = createServedOperator(operator, parts, abortListeners);
+      return {
+        ...served,
+        async close() {
+          await served.close();
+          await memory.release();
+        },
+      };
     },
-  };
+    openDirectory: (settings) => openDirectory(settings, shared, abortListeners),
+    clock,
+    log,
+  });
 }
 
-interface OpenedRouting {
-  readonly routing: Operators;
-  readonly close: () => Promise<void>;
-}
-
-/** Whom to ask about a number: by its prefix, or by the word of the company's number directory. */
-function createRouting(
-  operators: OperatorsByPrefix,
-  { directory: settings, judges = JUDGES, clock, log, watchFiles = noFiles }: SharedParts,
+/** The company's number directory. */
+function openDirectory(
+  settings: NumberDirectorySettings,
+  { judges = JUDGES, clock, log, watchFiles = noFiles }: SharedParts,
   abortListeners: AbortListeners,
-): OpenedRouting {
-  if (settings === undefined) return { routing: operators, close: () => Promise.resolve() };
+): OpenedDirectory {
   const { url, timeoutMs, headers } = settings;
   const files = new ConnectionFiles(settings, {
     clock,
@@ -192,9 +183,8 @@ function createRouting(
     random: Math.random,
   });
   const directory = new NumberDirectory(guarded);
-  const routing = new OperatorsByDirectory({ directory, settings, operators, clock, log });
   return {
-    routing,
+    answers: new DirectoryAnswers({ directory, settings, clock }),
     close() {
       files.close();
       return endpoint.close();
@@ -206,49 +196,66 @@ function createRouting(
 const NUMBER_DIRECTORY = 'number directory';
 const DIRECTORY_CONNECTIONS = 256;
 
-interface ServedOperator extends ServingOperator {
-  readonly load: () => readonly OperatorLoad[];
-  readonly close: () => Promise<void>;
+/** What is known of an operator's numbers: it outlives changes of all other settings. */
+interface OperatorMemory extends OperatorStores, Closable {
+  readonly lookupsUnderWay: LookupsUnderWay;
+  readonly consentTokens: ConsentTokenMemory;
+  readonly turns: NumberTurns;
 }
 
-/** What all operators take. */
-type SharedParts = Omit<SimSwapParts, 'operators'>;
+/** What one operator takes. */
+interface OwnParts extends SharedParts {
+  readonly consent: ConsentSettings;
+  readonly memory: OperatorMemory;
+}
 
 /** One operator, from the route of its lookups down to its connections. */
 function createServedOperator(
   { settings, stores }: OperatorParts,
-  shared: SharedParts,
+  shared: OwnParts,
   abortListeners: AbortListeners,
 ): ServedOperator {
-  const { name, prefixes, others } = settings;
+  const { name } = settings;
   const parts = { ...shared, log: operatorLog(name, shared.log) };
   const { watchFiles = noFiles } = shared;
   const files = new ConnectionFiles(settings, { ...parts, watchFiles });
-  const create = guardedEndpoints(settings, parts, {
+  const guarded = guardedEndpoints(settings, parts, {
     ...parts,
     abortListeners,
     lull: new Lull(),
     files,
   });
+  /** The latest of each name: one that is discovered may move. */
+  const endpoints = new Map<string, GuardedEndpoint>();
+  const create: CreateEndpoint = (endpoint, url) => {
+    const made = guarded(endpoint, url);
+    endpoints.set(ENDPOINT_LABELS[endpoint], made);
+    return made;
+  };
   const authorization = authorizationEndpoints(settings, create, { ...parts, files });
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();
+  const tokens = createTokenManager(settings, authorization.endpoints, parts.clock);
   const route = createRoute({
     ...parts,
     settings,
     bulkheads,
-    stores: stores ?? storesInMemory(parts),
+    stores: stores ?? parts.memory,
     admission: (parts.admissions ?? OPEN_ADMISSIONS).of(name),
-    tokens: createTokenManager(settings, authorization.endpoints, parts.clock),
+    tokens,
     operator: new Operator(settings, lookups, parts.judges ?? JUDGES, parts.clock),
   });
   return {
     name,
-    prefixes,
-    others,
     load: () => Array.from(bulkheads, ([work, { load }]) => ({ operator: name, work, ...load })),
+    connections: () =>
+      endpointNames(settings).flatMap((endpoint) => {
+        const connections = endpoints.get(endpoint)?.connections;
+        return connections === undefined ? [] : [{ operator: name, endpoint, connections }];
+      }),
     offer: settings,
     route,
+    renew: (renewed) => tokens.renew(renewed, authenticationOf(renewed, parts.clock)),
     async close() {
       await route.close();
       files.close();
@@ -257,26 +264,28 @@ function createServedOperator(
   };
 }
 
-function storesInMemory({ clock, consent }: SharedParts): OperatorStores {
+function memoryOf({ clock, consent }: Pick<OwnParts, 'clock' | 'consent'>): OperatorMemory {
   const keptFor = { keepMs: 0, resultMs: consent.resultSeconds * 1000 };
   return {
     consents: new MemoryConsentStore(clock),
     keptFacts: new MemoryKeptFacts(clock, keptFor),
+    lookupsUnderWay: new Map(),
+    consentTokens: new ConsentTokenMemory(clock),
+    turns: new NumberTurns(clock),
+    close: () => Promise.resolve(),
   };
 }
 
 /** Makes an endpoint of an operator. */
 type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
 
-/** What the log calls each endpoint, and how its exchanges are retried. */
-const ENDPOINTS: Readonly<
-  Record<EndpointName, { readonly name: string; readonly kind: ExchangeKind }>
-> = {
-  token: { name: 'token', kind: 'client-credentials' },
-  backchannelAuthentication: { name: 'bc-authorize', kind: 'backchannel-authentication' },
-  cibaToken: { name: 'CIBA token', kind: 'token-poll' },
-  retrieveDate: { name: 'retrieve-date', kind: 'lookup' },
-  check: { name: 'check', kind: 'lookup' },
+/** How the exchanges of each endpoint are retried. */
+const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
+  token: 'client-credentials',
+  backchannelAuthentication: 'backchannel-authentication',
+  cibaToken: 'token-poll',
+  retrieveDate: 'lookup',
+  check: 'lookup',
 };
 
 /** What the log, metrics and diagnostics call the endpoints that an operator of this flow has. */
@@ -284,7 +293,7 @@ export function endpointNames({ flow }: Pick<OperatorSettings, 'flow'>): readonl
   const authorization: readonly EndpointName[] = asksOwner(flow)
     ? ['backchannelAuthentication', 'cibaToken']
     : ['token'];
-  return [...authorization, ...LOOKUP_ENDPOINTS].map((name) => ENDPOINTS[name].name);
+  return [...authorization, ...LOOKUP_ENDPOINTS].map((name) => ENDPOINT_LABELS[name]);
 }
 
 /** Makes the endpoints of one operator, which share its retry budget. */
@@ -302,25 +311,12 @@ function guardedEndpoints(
     retriesDoubtfulLookups: settings.retriesLookups,
   };
   return (name, url) => {
-    const { timeoutMs, connections } = settings.limits;
     const { correlator } = settings;
-    const { fixed, generated } = headersAt(settings.headers, name);
-    const endpoint = new Endpoint(
-      {
-        name: ENDPOINTS[name].name,
-        url,
-        timeoutMs,
-        connections,
-        http2: settings.http2,
-        replyCheck: judges.echo(correlator, silentReplies(settings, name), clock),
-        headers: fixed,
-        correlatorHeader: correlator.header,
-        generatedHeaders: generated,
-      },
-      shared,
-    );
+    const replyCheck = judges.echo(correlator, silentReplies(settings, name), clock);
+    const endpoint = createOperatorEndpoint(settings, { name, url, replyCheck }, shared);
     return new GuardedEndpoint(endpoint, {
-      ...ENDPOINTS[name],
+      name: ENDPOINT_LABELS[name],
+      kind: KINDS[name],
       operator: settings.name,
       circuit: new Circuit(clock),
       budget,
@@ -336,7 +332,7 @@ function guardedEndpoints(
   };
 }
 
-/** Where tokens come from (service, "Endpoints" 1 to 3). */
+/** Where tokens come from (docs/operator-api.md, "Endpoints"). */
 interface AuthorizationServer {
   readonly endpoints: AuthorizationEndpoints;
   close(): Promise<void>;
@@ -404,10 +400,16 @@ function createTokenManager(
   endpoints: AuthorizationEndpoints,
   clock: Clock,
 ): TokenManager {
-  const { clientId, clientAuthentication } = settings;
-  const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
   const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
+  const authenticate = authenticationOf(settings, clock);
   return new TokenManager(settings, endpoints, authenticate, clock, seenTokens);
+}
+
+function authenticationOf(
+  { clientId, clientAuthentication }: OperatorSettings,
+  clock: Clock,
+): ClientAuthentication {
+  return createClientAuthentication(clientId, clientAuthentication, clock);
 }
 
 /** What the route of one operator's lookups takes. */
@@ -415,6 +417,7 @@ interface RouteParts {
   readonly settings: OperatorSettings;
   readonly consent: ConsentSettings;
   readonly stores: OperatorStores;
+  readonly memory: OperatorMemory;
   readonly admission: Admission;
   readonly tokens: TokenManager;
   readonly operator: Operator;
@@ -424,14 +427,18 @@ interface RouteParts {
 }
 
 function createRoute(parts: RouteParts): LookupRoute {
-  const { settings, stores, admission } = parts;
+  const { settings, stores, memory, admission } = parts;
   const { keptFacts } = stores;
   switch (settings.flow) {
     case '2-legged': {
       const acquire: DirectParts['acquire'] = (subject, context) =>
         parts.tokens.acquire(subject, context);
       const direct = directLookups(parts, { acquire });
-      const route = new SharedLookups(direct, { keptFacts, admission });
+      const route = new SharedLookups(direct, {
+        keptFacts,
+        admission,
+        underWay: memory.lookupsUnderWay,
+      });
       // There is nothing to recall unless facts are kept.
       if (keptFacts.keepMs === 0) return route;
       return new KeptAnswers(route, { keptFacts, admission, offer: settings });
@@ -458,8 +465,8 @@ function directLookups(
   parts: RouteParts,
   tokens: Pick<DirectParts, 'acquire' | 'consentIdOf'>,
 ): DirectLookups {
-  const { settings, operator, admission, clock } = parts;
-  const turns = settings.oneCallPerNumber ? new NumberTurns(clock) : undefined;
+  const { settings, memory, operator, admission, clock } = parts;
+  const turns = settings.oneCallPerNumber ? memory.turns : undefined;
   const bulkheads = {
     'retrieve-date': bulkhead(parts, 'retrieve-date'),
     check: bulkhead(parts, 'check'),
@@ -468,24 +475,28 @@ function directLookups(
 }
 
 function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
-  const { settings, consent, stores, admission, clock } = parts;
+  const { settings, consent, stores, memory, admission } = parts;
   switch (settings.tokens.use) {
     case 'once':
       return consentedLookups(parts, grant);
     case 'per-number':
     case 'any-number': {
       const tokens = new ConsentTokens({
-        kept: new KeptTokens(clock, settings.tokens.marginSeconds * 1000),
+        memory: memory.consentTokens,
+        marginMs: settings.tokens.marginSeconds * 1000,
         reachOf: (subject) => tokenReach(settings, subject),
         failureMs: consent.failureSeconds * 1000,
-        clock,
       });
       const further = directLookups(parts, {
         acquire: (subject, _context, asker) => tokens.acquire(asker, subject),
         consentIdOf: (subject, asker) => tokens.consentIdOf(asker, subject),
       });
       const { keptFacts } = stores;
-      const direct = new SharedLookups(further, { keptFacts, admission });
+      const direct = new SharedLookups(further, {
+        keptFacts,
+        admission,
+        underWay: memory.lookupsUnderWay,
+      });
       return new ReusedConsents({
         consented: consentedLookups(parts, grant, tokens),
         direct,

@@ -1,14 +1,18 @@
+import type { HourlyCounts } from './caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from './caller/quotas/memoryCounts.ts';
-import { Quotas } from './caller/quotas/quotas.ts';
 import { SharedCounts } from './caller/quotas/sharedCounts.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Log } from './log.ts';
+import type { ConsentSettings } from './lookups/consentSettings.ts';
+import type { KeptFactsSettings } from './lookups/keptFacts.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from './lookups/redisKeptFacts.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
+import { storeNameOf } from './operator/storeName.ts';
 import { createRedis } from './sharedState/createRedis.ts';
 import type { Redis } from './sharedState/redis.ts';
+import { StateSeals, type StateKeys } from './sharedState/stateSeals.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperatorStores } from './simSwaps.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
@@ -16,18 +20,20 @@ import { RedisConsentStore } from './tokens/consents/redisConsentStore.ts';
 
 /** What stores take. */
 export interface StoreParts {
-  readonly config: Pick<Config, 'sharedState' | 'consent' | 'quotas'>;
-  /** All of them. */
-  readonly operators: readonly Pick<OperatorSettings, 'name'>[];
+  readonly config: Pick<Config, 'sharedState'>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** Where quotas, consents and kept facts lie: in one Redis for all replicas, or in this process. */
 export interface Stores {
-  readonly quotas: Quotas;
-  /** Of one operator; the same number at another operator is another. */
-  forOperator(operator: OperatorSettings): Promise<OperatorStores>;
+  readonly counts: HourlyCounts;
+  /** Of one operator; the same number at another operator is another. What is kept outlives other settings. */
+  forOperator(operator: OperatorSettings, consent: ConsentSettings): Promise<OperatorStores>;
+  /** Forgets in this process what is known of all other operators, which are asked no more. */
+  keepOnly(operators: readonly OperatorSettings[], consent: ConsentSettings): void;
+  /** Seals what is kept with these keys from now on. */
+  renewKeys(keys: StateKeys): void;
   /** Absent where this process keeps everything to itself. */
   readonly redis: Pick<Redis, 'run'> | undefined;
   close(): void;
@@ -39,65 +45,87 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
   if (sharedState === undefined) return storesOfOneProcess(parts);
   const redis = createRedis(sharedState.redis, parts.clock, parts.log);
   await redis.open();
-  return sharedStores(parts, redis, sharedState.stateKey);
+  return sharedStores(parts, redis, new StateSeals(sharedState.stateKeys));
 }
 
-function storesOfOneProcess({ config, operators, clock }: StoreParts): Stores {
+/** Makes the stores of an operator that is not known yet. */
+type OpenOperatorStores = (
+  operator: OperatorSettings,
+  consent: ConsentSettings,
+) => Promise<OperatorStores>;
+
+function storesOfOneProcess({ clock }: StoreParts): Stores {
   return {
-    quotas: new Quotas(config.quotas, new MemoryCounts(clock), namesOf(operators)),
-    forOperator: (operator) =>
+    counts: new MemoryCounts(clock),
+    ...storesByOperator(storeNameOf, (operator, consent) =>
       Promise.resolve({
         consents: new MemoryConsentStore(clock),
-        keptFacts: new MemoryKeptFacts(clock, keptFactsSettings(config, operator)),
+        keptFacts: new MemoryKeptFacts(clock, keptFactsSettings(operator, consent)),
       }),
+    ),
+    renewKeys: () => undefined,
     redis: undefined,
     close: () => undefined,
   };
 }
 
-function sharedStores(
-  { config, operators, clock }: StoreParts,
-  redis: Redis,
-  stateKey: Uint8Array,
-): Stores {
-  const counts = new SharedCounts(redis, stateKey, clock);
+function sharedStores({ clock }: StoreParts, redis: Redis, seals: StateSeals): Stores {
   return {
-    quotas: new Quotas(config.quotas, counts, namesOf(operators)),
-    async forOperator(settings) {
-      const operator = nameOf(settings);
-      const kept = { ...keptFactsSettings(config, settings), stateKey, operator };
+    counts: new SharedCounts(redis, seals, clock),
+    ...storesByOperator(nameOfSharedStores, async (settings, consent) => {
+      const operator = storeNameOf(settings);
+      const kept = { ...keptFactsSettings(settings, consent), seals, operator };
       const keptFacts = new RedisKeptFacts(redis, clock, kept);
       switch (settings.flow) {
         case '2-legged':
           return { consents: new MemoryConsentStore(clock), keptFacts };
         case '3-legged': {
-          const doubtMs = config.consent.doubtSeconds * 1000;
-          const consents = new RedisConsentStore(redis, clock, { stateKey, operator, doubtMs });
+          const doubtMs = consent.doubtSeconds * 1000;
+          const consents = new RedisConsentStore(redis, clock, { seals, operator, doubtMs });
           await consents.open();
           return { consents, keptFacts };
         }
       }
-    },
+    }),
+    renewKeys: (keys) => seals.renew(keys),
     redis,
     close: () => redis.close(),
   };
 }
 
-function keptFactsSettings(
-  { consent }: StoreParts['config'],
-  { keepFactsSeconds, flow }: OperatorSettings,
-): { readonly keepMs: number; readonly resultMs: number } {
+/** What lies in Redis is found there by whichever store; how long a loss counts is the store's own. */
+function nameOfSharedStores(operator: OperatorSettings, { doubtSeconds }: ConsentSettings): string {
+  return `${storeNameOf(operator)} ${doubtSeconds}`;
+}
+
+/** @param nameOf what the stores of an operator depend on */
+function storesByOperator(
+  nameOf: (operator: OperatorSettings, consent: ConsentSettings) => string,
+  open: OpenOperatorStores,
+): Pick<Stores, 'forOperator' | 'keepOnly'> {
+  const opened = new Map<string, Promise<OperatorStores>>();
   return {
-    keepMs: keepFactsSeconds * 1000,
-    resultMs: asksOwner(flow) ? consent.resultSeconds * 1000 : 0,
+    async forOperator(operator, consent) {
+      const name = nameOf(operator, consent);
+      const opening = opened.get(name) ?? open(operator, consent);
+      opened.set(name, opening);
+      const stores = await opening;
+      stores.keptFacts.renew(keptFactsSettings(operator, consent));
+      return stores;
+    },
+    keepOnly(operators, consent) {
+      const names = new Set(operators.map((operator) => nameOf(operator, consent)));
+      for (const name of opened.keys()) if (!names.has(name)) opened.delete(name);
+    },
   };
 }
 
-function namesOf(operators: StoreParts['operators']): readonly string[] {
-  return operators.map(({ name }) => name);
-}
-
-/** What tells one operator from another in a shared store. */
-function nameOf({ name, lookupAddresses, clientId }: OperatorSettings): string {
-  return `${name} ${new URL(lookupAddresses.check).origin} ${clientId}`;
+function keptFactsSettings(
+  { keepFactsSeconds, flow }: OperatorSettings,
+  { resultSeconds }: ConsentSettings,
+): KeptFactsSettings {
+  return {
+    keepMs: keepFactsSeconds * 1000,
+    resultMs: asksOwner(flow) ? resultSeconds * 1000 : 0,
+  };
 }

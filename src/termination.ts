@@ -1,3 +1,5 @@
+import { closeSync, openSync } from 'node:fs';
+
 /** Prints the message to stderr and exits with status 1. */
 export function fail(message: string): never {
   process.stderr.write(message.endsWith('\n') ? message : `${message}\n`);
@@ -18,11 +20,23 @@ export type TerminationSignal = (typeof SIGNALS)[number];
 /**
  * Calls `stop` once, at the first signal that asks the process to end. A signal that comes later, more than
  * two seconds after the first, ends the process at once.
+ *
+ * @param reload called on SIGHUP in its place, unless that says that the terminal is gone
  */
-export function onTermination(stop: (signal: TerminationSignal) => void): void {
+export function onTermination(
+  stop: (signal: TerminationSignal) => void,
+  reload?: () => void,
+): void {
+  const hadTerminal = hasTerminal();
   let askedAtMs: number | undefined;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
+      // On Windows it says nothing else.
+      const isTerminalGone = process.platform === 'win32' || (hadTerminal && !hasTerminal());
+      if (signal === 'SIGHUP' && reload !== undefined && !isTerminalGone) {
+        if (askedAtMs === undefined) reload();
+        return;
+      }
       if (askedAtMs === undefined) {
         askedAtMs = performance.now();
         stop(signal);
@@ -31,5 +45,15 @@ export function onTermination(stop: (signal: TerminationSignal) => void): void {
         process.kill(process.pid, signal);
       }
     });
+  }
+}
+
+/** Whether there is a terminal that this process belongs to. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -47,12 +47,29 @@ interface Counted {
   readonly quotas: readonly WithinQuota[];
 }
 
+/** What may change while lookups are under way. */
+export interface AdmissionTerms {
+  readonly quotas: Quotas;
+  /** Where nothing is recorded it has no effect. */
+  readonly auditKey: string | undefined;
+}
+
 /** Stands before all operators: quotas and the audit log are one for all. */
 export class CallerAdmissions implements Admissions {
-  readonly #parts: AdmissionParts;
+  /** Shared with each operator's admission. */
+  readonly #parts: { -readonly [Part in keyof AdmissionParts]: AdmissionParts[Part] };
 
   constructor(parts: AdmissionParts) {
-    this.#parts = parts;
+    this.#parts = { ...parts };
+  }
+
+  /** What is admitted from now on counts in these quotas, and is recorded under this key. */
+  renew({ quotas, auditKey }: AdmissionTerms): void {
+    this.#parts.quotas = quotas;
+    const { audit } = this.#parts;
+    if (audit !== undefined && auditKey !== undefined) {
+      this.#parts.audit = { ...audit, key: auditKey };
+    }
   }
 
   of(operator: string): CallerAdmission {

@@ -19,6 +19,11 @@ import { settingInFile, type SettingsFile } from './settingsFile/settingsFile.ts
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Values of variables; `undefined` where one is not set. */
+export type FixedValues = ReadonlyMap<string, string | undefined>;
+
+const NOTHING_FIXED: FixedValues = new Map();
+
 /** Variables, whether settings or not, whose values are secrets or may hold one. */
 const SECRET_NAMES = /SECRET|KEY|TOKEN|PASSWORD|HEADERS/;
 
@@ -56,12 +61,45 @@ export class EnvironmentReader {
   readonly #problems: string[] = [];
   /** Variables that a setting names. */
   readonly #named = new Set<string>();
+  readonly #files = new Set<string>();
+  readonly #fixed: FixedValues;
 
-  constructor(environment: Environment, settingsFile?: SettingsFile) {
+  /** @param fixed values that count in the place of what is set */
+  constructor(
+    environment: Environment,
+    settingsFile?: SettingsFile,
+    fixed: FixedValues = NOTHING_FIXED,
+  ) {
+    this.#fixed = fixed;
     this.settingsFile = settingsFile;
     this.#environment = environment;
     this.#inFile = settingsFile === undefined ? new Map() : notOverruled(environment, settingsFile);
     for (const problem of settingsFile?.problems ?? []) this.problem('SETTINGS_FILE', problem);
+  }
+
+  /** The files that were read. */
+  get files(): readonly string[] {
+    return [...this.#files];
+  }
+
+  /** What is set of the settings that a reload leaves as they were. */
+  get takingRestart(): FixedValues {
+    const names = [...ALL_SETTINGS].flatMap(([name, setting]) =>
+      setting.takesRestart === true ? variablesOf(name, setting) : [],
+    );
+    return new Map(names.map((name) => [name, this.#setValueOf(name)]));
+  }
+
+  /** Of those, the ones that are set to other values than the fixed ones. */
+  get waitingForRestart(): readonly string[] {
+    return [...this.#fixed].flatMap(([name, value]) =>
+      this.#setValueOf(name) === value ? [] : name,
+    );
+  }
+
+  /** Tells of a file that was read elsewhere for these settings. */
+  noteFile(path: string): void {
+    this.#files.add(path);
   }
 
   /** Whether a setting has a value of its own. */
@@ -205,11 +243,16 @@ export class EnvironmentReader {
   }
 
   #valueOf(name: string): string | undefined {
+    return this.#fixed.has(name) ? this.#fixed.get(name) : this.#setValueOf(name);
+  }
+
+  #setValueOf(name: string): string | undefined {
     const value = this.#inFile.get(name) ?? this.#environment[name];
     return value === '' ? undefined : value;
   }
 
   #readFile(name: VariableName, path: string): string | undefined {
+    this.noteFile(path);
     try {
       return readFileSync(path, 'utf8');
     } catch {

@@ -10,6 +10,8 @@ interface Common {
   readonly detail?: string;
   /** What holds where it is not set, in words, and no value of this setting says the same. */
   readonly whenUnset?: string;
+  /** A reload leaves it as it was at the start. */
+  readonly takesRestart?: true;
 }
 
 /** A setting that has a value where none is set has a `default`; of the values of a `oneOf` it is the first. */

@@ -2,6 +2,7 @@ import { SIGNING_ALGORITHMS } from '../caller/tokenSettings.ts';
 import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { OPERATIONS } from '../domain/question.ts';
 import { CIBA, OPERATOR_DEFAULTS } from '../operator/operatorDefaults.ts';
+import { PROTOCOLS, SAMPLERS } from '../tracing/tracingSettings.ts';
 import type { Setting } from './setting.ts';
 
 /*
@@ -17,6 +18,7 @@ export const SETTINGS = {
   HOST: {
     audience: 'try',
     kind: 'text',
+    takesRestart: true,
     default: '127.0.0.1',
     description: 'The address to listen at.',
     detail:
@@ -25,6 +27,7 @@ export const SETTINGS = {
   PORT: {
     audience: 'try',
     kind: 'integer',
+    takesRestart: true,
     min: 0,
     max: 65_535,
     default: 4000,
@@ -33,20 +36,53 @@ export const SETTINGS = {
   ROLE: {
     audience: 'try',
     kind: 'oneOf',
+    takesRestart: true,
     values: ['bff', 'subgraph'],
     description: 'The root fields phoneNumber and phoneNumbers, or the entity for a router.',
   },
   NODE_ENV: {
     audience: 'try',
     kind: 'text',
+    takesRestart: true,
     description: '`production`: no built-in simulator and no introspection.',
     detail: 'With `production` callers must be known on loopback as well.',
+  },
+  SIMULATOR: {
+    audience: 'try',
+    kind: 'text',
+    default: 'auto',
+    takesRestart: true,
+    description:
+      '`auto`, `built-in`, or the address of a simulator: who answers in place of an operator.',
+    detail:
+      '`auto` asks the built-in simulator where no operator is set, unless `NODE_ENV=production`. `built-in` asks it with `NODE_ENV=production` as well, and an address such as `http://simulator:4010` asks one that runs by itself (`npm run simulator -- --host 0.0.0.0`), which several replicas need. Every answer is invented then, and the log says so.',
+  },
+  DEV_TOKENS: {
+    audience: 'try',
+    kind: 'boolean',
+    default: false,
+    takesRestart: true,
+    description:
+      'Accepts the tokens of `npm run dev-token`, while every operator is the simulator.',
+    detail:
+      'In the place of `JWT_…`: a rehearsal needs no identity provider. Anyone can sign such a token, so with an operator the service does not start.',
   },
   SETTINGS_FILE: {
     audience: 'try',
     kind: 'file',
-    description: 'A file that holds settings, and operators: what is set here wins.',
+    description: 'A file that holds settings, and operators; a variable wins over it.',
     detail: 'See [One file for everything](#one-file-for-everything).',
+  },
+
+  RELOAD_ON_CHANGE: {
+    audience: 'try',
+    kind: 'boolean',
+    takesRestart: true,
+    default: false,
+    description:
+      'Whether settings are read again when one of their files changes, besides on SIGHUP.',
+    detail:
+      'The files are `SETTINGS_FILE`, `OPERATORS_FILE`, `.env` and those that they name, secrets included. A change counts once it rests; it takes some five seconds to be seen. See [operations.md](operations.md#changing-settings).',
   },
 
   OPERATORS_FILE: {
@@ -475,6 +511,7 @@ export const SETTINGS = {
   REQUEST_TIMEOUT_MS: {
     audience: 'limits',
     kind: 'integer',
+    takesRestart: true,
     min: 10,
     max: 300_000,
     unit: 'ms',
@@ -541,12 +578,14 @@ export const SETTINGS = {
   LOG_LEVEL: {
     audience: 'observe',
     kind: 'oneOf',
+    takesRestart: true,
     values: ['info', 'warn', 'error'],
     description: 'The least that is logged; the audit log is written whatever this says.',
   },
   LOG_REQUESTS: {
     audience: 'observe',
     kind: 'boolean',
+    takesRestart: true,
     default: true,
     description: 'Whether the log has a line for each request.',
     detail:
@@ -555,10 +594,112 @@ export const SETTINGS = {
   METRICS_PORT: {
     audience: 'observe',
     kind: 'integer',
+    takesRestart: true,
     min: 0,
     max: 65_535,
     whenUnset: 'nothing is counted',
     description: 'Where Prometheus scrapes `/metrics`: a port of its own, or `PORT` on loopback.',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    audience: 'observe',
+    kind: 'text',
+    whenUnset: 'no traces are recorded',
+    description:
+      'The collector of OpenTelemetry that takes traces, at `/v1/traces` below this address.',
+    detail:
+      'Such as `http://127.0.0.1:4318`: OTLP over HTTP. This and the settings after it are as OpenTelemetry defines them; what the spans tell stands in [operations.md](operations.md#traces).',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    audience: 'observe',
+    kind: 'text',
+    description:
+      'The whole address for traces, where it lies elsewhere than below the one for all.',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    audience: 'observe',
+    kind: 'oneOf',
+    values: PROTOCOLS,
+    description: 'How spans are written; there is no grpc.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: {
+    audience: 'observe',
+    kind: 'oneOf',
+    values: PROTOCOLS,
+    isLeftEmpty: true,
+    description: 'The same, of traces alone.',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    audience: 'observe',
+    kind: 'secret',
+    description: 'Headers for the collector: name=value pairs, with commas between.',
+    detail: 'Percent-encoded where a value has a comma, a blank or a percent sign.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: {
+    audience: 'observe',
+    kind: 'secret',
+    description: 'Further headers, of traces alone.',
+  },
+  OTEL_EXPORTER_OTLP_TIMEOUT: {
+    audience: 'observe',
+    kind: 'integer',
+    min: 1,
+    max: 300_000,
+    unit: 'ms',
+    default: 10_000,
+    description: 'For one batch of spans, with its retries; then it is dropped.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: {
+    audience: 'observe',
+    kind: 'integer',
+    min: 1,
+    max: 300_000,
+    unit: 'ms',
+    description: 'The same, of traces alone.',
+  },
+  OTEL_SERVICE_NAME: {
+    audience: 'observe',
+    kind: 'text',
+    whenUnset: '`service.name` of the resource attributes, or `sim-swap-subgraph`',
+    description: 'What the service is called in traces.',
+  },
+  OTEL_RESOURCE_ATTRIBUTES: {
+    audience: 'observe',
+    kind: 'list',
+    default: [],
+    description: 'What all spans say of this process: name=value pairs, with commas between.',
+  },
+  OTEL_TRACES_SAMPLER: {
+    audience: 'observe',
+    kind: 'text',
+    default: SAMPLERS[0],
+    description: 'Which traces are recorded.',
+    detail: `One of ${SAMPLERS.map((name) => `\`${name}\``).join(', ')}. With \`parentbased\` a caller that sends a trace says whether it is recorded; where callers may not decide that, take \`traceidratio\`.`,
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    audience: 'observe',
+    kind: 'text',
+    default: '1',
+    description: 'The share of traces that a traceidratio records, from 0 to 1.',
+  },
+  OTEL_TRACES_EXPORTER: {
+    audience: 'observe',
+    kind: 'oneOf',
+    values: ['otlp', 'none'],
+    description: '`none` records no traces.',
+  },
+  OTEL_SDK_DISABLED: {
+    audience: 'observe',
+    kind: 'text',
+    default: 'false',
+    description: '`true` records no traces.',
+  },
+  TRACE_OPERATORS: {
+    audience: 'observe',
+    kind: 'boolean',
+    default: false,
+    description: 'Whether operators are told the trace that an exchange belongs to: `traceparent`.',
+    detail:
+      'An operator has our correlator in any case. A trace leaves the company only where both sides look into it together.',
   },
   AUDIT_KEY: {
     audience: 'observe',
@@ -570,6 +711,7 @@ export const SETTINGS = {
   AUDIT_LOG: {
     audience: 'observe',
     kind: 'file',
+    takesRestart: true,
     whenUnset: 'standard output',
     description: 'The file that the audit log is appended to.',
   },
@@ -577,14 +719,16 @@ export const SETTINGS = {
   REDIS_URL: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     whenUnset: 'each process has its own consents',
     description: 'A Redis that all replicas share, `redis://` or `rediss://`.',
     detail:
-      'Consents outlive a restart there, and every replica sees them. With a cluster or sentinels, several of their addresses with commas between. A Valkey serves as well. See [reliability.md](reliability.md#redis).',
+      'Consents outlive a restart there, and every replica sees them. With a cluster or sentinels, several of their addresses with commas between. A Valkey serves as well. See [reliability.md](reliability.md).',
   },
   REDIS_TOPOLOGY: {
     audience: 'share',
     kind: 'oneOf',
+    takesRestart: true,
     values: ['single', 'cluster', 'sentinel'],
     description: 'How that Redis is run: as one server, as Redis Cluster, or behind Sentinels.',
     detail:
@@ -593,47 +737,56 @@ export const SETTINGS = {
   REDIS_SENTINEL_MASTER: {
     audience: 'share',
     kind: 'text',
+    takesRestart: true,
     description: 'The name under which the sentinels know the master, such as `mymaster`.',
   },
   REDIS_USERNAME: {
     audience: 'share',
     kind: 'text',
+    takesRestart: true,
     description: "The user of Redis's access control lists; `default` where it is left empty.",
   },
   REDIS_PASSWORD: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     description: 'The password of that user, in place of one in `REDIS_URL`.',
   },
   REDIS_SENTINEL_USERNAME: {
     audience: 'share',
     kind: 'text',
+    takesRestart: true,
     description: 'The user of the sentinels themselves.',
   },
   REDIS_SENTINEL_PASSWORD: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     description: 'The password of the sentinels themselves, where they want one.',
   },
   REDIS_TLS_CA: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     whenUnset: 'the well-known authorities',
     description: 'The certificates, in PEM, of the authorities that vouch for `rediss://` servers.',
   },
   REDIS_TLS_CERT: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     description: 'Our client certificate in PEM, where the servers want one.',
   },
   REDIS_TLS_KEY: {
     audience: 'share',
     kind: 'secret',
+    takesRestart: true,
     description: 'The private key of that certificate, in PEM.',
   },
   REDIS_TLS_SERVER_NAME: {
     audience: 'share',
     kind: 'text',
+    takesRestart: true,
     whenUnset: "each server's host",
     description: "The name that the servers' certificates bear, where it is not their host.",
   },
@@ -641,7 +794,8 @@ export const SETTINGS = {
     audience: 'share',
     kind: 'secret',
     description: 'What lies in Redis is encrypted with these 32 bytes, in base64 or hex.',
-    detail: 'It is the same for all replicas; `openssl rand -base64 32` makes one.',
+    detail:
+      'It is the same for all replicas; `openssl rand -base64 32` makes one. While one takes the place of another both are set, with a comma between: the first seals, both open.',
   },
 
   ALLOWED_HOSTS: {

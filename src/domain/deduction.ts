@@ -20,7 +20,7 @@ export interface Deduced {
 
 /**
  * Whether the SIM changed within the window, as far as it follows from the facts; `undefined` where it
- * does not (design §3, rules 3 to 5). Where facts contradict each other, `true` wins: the safe side.
+ * does not (docs/design.md, "What a fact answers"). Where facts contradict each other, `true` wins: the safe side.
  * Where several say the same, the latest of them gives `asOfMs`.
  */
 export function deduceSwapped(
@@ -84,7 +84,7 @@ function dateSays(
 }
 
 /**
- * The answer where nothing but the date can be asked (design §3, rule 6): `true` unless the date
+ * The answer where nothing but the date can be asked (docs/design.md, "One operation alone"): `true` unless the date
  * proves `false`. It may overstate (an activation, the margin), it never misses a swap.
  */
 export function deduceSwappedFromDateAlone(

@@ -7,7 +7,10 @@ export interface FailedLookup {
   readonly failure: LookupFailure;
 }
 
-/** Whether a failure speaks for another lookup about the same number (design §3, rules 7 and 8). Pure. */
+/**
+ * Whether a failure speaks for another lookup about the same number (docs/design.md, "How far a failure
+ * speaks"). Pure.
+ */
 export function closes({ lookup, failure }: FailedLookup, asked: Lookup): boolean {
   switch (failure.reach) {
     case 'number':

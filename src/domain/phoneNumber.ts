@@ -14,7 +14,7 @@ const MAX_TEXT_LENGTH = 1000;
 const E164 = /^\+[1-9][0-9]{4,14}$/;
 
 /**
- * Reads `+34 600-123 456` or `tel:+34600123456` as `+34600123456` (design §1).
+ * Reads `+34 600-123 456` or `tel:+34600123456` as `+34600123456` (docs/design.md, "Phone numbers").
  *
  * Without a `+` a number is refused: a national number read as international would give a true
  * answer about a stranger.

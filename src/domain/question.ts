@@ -4,7 +4,7 @@ import type { MaxAgeHours } from './maxAge.ts';
 export type Question =
   { readonly asks: 'date' } | { readonly asks: 'window'; readonly maxAgeHours: MaxAgeHours };
 
-/** The operations that an operator may offer, by their names in the service's document. */
+/** The operations that an operator may offer, by their names in docs/operator-api.md, "Endpoints". */
 export const OPERATIONS = ['retrieve-date', 'check'] as const;
 
 export type Operation = (typeof OPERATIONS)[number];
@@ -13,6 +13,16 @@ export type Operation = (typeof OPERATIONS)[number];
 export type Lookup =
   | { readonly operation: 'retrieve-date' }
   | { readonly operation: 'check'; readonly maxAgeHours: MaxAgeHours };
+
+/** The lookup that asks the operator the very question. Pure. */
+export function lookupFor(question: Question): Lookup {
+  switch (question.asks) {
+    case 'date':
+      return { operation: 'retrieve-date' };
+    case 'window':
+      return { operation: 'check', maxAgeHours: question.maxAgeHours };
+  }
+}
 
 /** Equal for equal lookups about a number, and for no others. Pure. */
 export function lookupKey(lookup: Lookup): string {

@@ -40,7 +40,7 @@ const IN_OTHER_WORDS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * What a client sees of an error (design §5): a code, a message for people, and when to ask again.
+ * What a client sees of an error (docs/design.md, "Errors"): a code, a message for people, and when to ask again.
  *
  * GraphQL's own messages quote the values that they refuse, so phone numbers in them are masked, and long
  * ones are cut. An unexpected error says nothing but that it happened, and is logged by its name.
@@ -55,11 +55,11 @@ export function formatError(
   if (original instanceof CallerError) {
     return { message: original.message, ...where, extensions: extensionsOf(original) };
   }
-  if (error instanceof LimitExceeded) {
-    return {
-      message: error.message,
-      extensions: { code: formatted.extensions?.['code'], ...error.excess },
-    };
+  if (original instanceof LimitExceeded) {
+    const { code } = original.extensions;
+    // Said of the operation as a whole, unless a field came upon it.
+    const place = formatted.path === undefined ? {} : where;
+    return { message: original.message, ...place, extensions: { code, ...original.excess } };
   }
   const code = isCoercionError(original) ? 'BAD_USER_INPUT' : formatted.extensions?.['code'];
   if (code !== undefined && code !== INTERNAL) {
@@ -93,7 +93,7 @@ function inOurWords(message: string): string {
  * A value that graphql-js refuses when it executes, such as null for an argument: it gives no code. It
  * names the node of the document that holds the value; what is wrong with a result is said of a field.
  */
-function isCoercionError(error: unknown): boolean {
+export function isCoercionError(error: unknown): boolean {
   return (
     error instanceof GraphQLError &&
     error.originalError === undefined &&

@@ -27,7 +27,7 @@ export interface Correlator {
 }
 
 /**
- * `<the caller's, sanitised, at most 24>-<12 random characters>-<n>` (design §4): unique whatever
+ * `<the caller's, sanitised, at most 24>-<12 random characters>-<n>` (docs/design.md, "Correlators"): unique whatever
  * the caller sends, so that a reply can be told from another's. Never holds a phone number: a caller's
  * correlator goes to the operator and into logs.
  */

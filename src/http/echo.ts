@@ -2,7 +2,10 @@ import type { Clock } from '../clock.ts';
 import type { HttpReply } from './exchange.ts';
 import type { UnprovenOrigin } from './replyFlaw.ts';
 
-/** `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's correlator header (design §4). */
+/**
+ * `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's correlator header (docs/design.md, "Whose reply
+ * it is").
+ */
 export type EchoSetting = 'auto' | 'always' | 'never';
 
 /**

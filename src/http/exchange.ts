@@ -24,7 +24,7 @@ export type FaultCause = 'connection' | 'timeout' | 'cancelled' | 'rate' | 'inva
 /** An exchange without a reply. */
 export interface TransportFault {
   readonly cause: FaultCause;
-  /** `false` only when it is proven that no byte of the request left (design §5, "proven unsent"). */
+  /** `false` only when it is proven that no byte of the request left (docs/design.md, "Retries"). */
   readonly sent: boolean;
   /** For the log: what broke, without addresses or contents. */
   readonly detail: string;

@@ -25,7 +25,10 @@ export function errorWords(reply: HttpReply, wording: ErrorWording): readonly st
   return wordsOf(bodyOf(reply), wording);
 }
 
-/** What a reply that is no success comes to, at any endpoint of the operator (design §5). Pure. */
+/**
+ * What a reply that is no success comes to, at any endpoint of the operator (docs/operator-api.md, "Refusals").
+ * Pure.
+ */
 export function judgeRefusal(
   reply: HttpReply,
   nowMs: number,
@@ -151,7 +154,7 @@ function isUnknownNumber(body: JsonObject, { errors }: RefusalContext): boolean 
   return isCamaraStatus && isNamed(body, [['code'], ...errors.wordAt], UNKNOWN_NUMBER_CODES);
 }
 
-/** What an exchange without a reply comes to (design §5). Pure. */
+/** What an exchange without a reply comes to (docs/operator-api.md, "No reply"). Pure. */
 export function judgeFault(fault: TransportFault): LookupFailure {
   switch (fault.cause) {
     case 'connection':

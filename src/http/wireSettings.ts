@@ -1,6 +1,6 @@
 import type { EchoSetting } from './echo.ts';
 
-/** The five endpoints of an operator (service, "Endpoints"). */
+/** The five endpoints of an operator (docs/operator-api.md, "Endpoints"). */
 export const ENDPOINT_NAMES = [
   'token',
   'backchannelAuthentication',

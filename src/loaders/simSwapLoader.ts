@@ -36,8 +36,8 @@ export function createSimSwapLoader(executor: Executor): SimSwapLoader {
 }
 
 /**
- * Questions about one number are planned together, whatever fields they come from (design §3). Each number
- * has its answers as soon as its own operator has given them.
+ * Questions about one number are planned together, whatever fields they come from (docs/design.md, "From
+ * questions to lookups"). Each number has its answers as soon as its own operator has given them.
  */
 function answerAll(executor: Executor, asks: readonly NumberAsk[]): Promise<FieldAnswer>[] {
   const questionsByNumber = new Map<PhoneNumber, Question[]>();

@@ -1,4 +1,4 @@
-/** How long a consent is waited for, doubted and remembered (design §4, "Consent"; §6, CONSENT_…). */
+/** How long a consent is waited for, doubted and remembered (docs/settings.md, "Consent"). */
 export interface ConsentSettings {
   /** How long one request waits for the owner of a number. */
   readonly waitMs: number;

@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Asker } from '../domain/asker.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';
-import type { KeptTokens } from '../tokens/keptTokens.ts';
+import { KeptTokens } from '../tokens/keptTokens.ts';
 import type { ReusableToken } from '../tokens/reusableToken.ts';
 import type { Acquired } from '../tokens/tokenManager.ts';
 import type { TokenReach } from '../tokens/tokenReach.ts';
@@ -10,11 +10,12 @@ import { askerKey } from './askerKey.ts';
 
 /** What keeping the tokens of consents takes. */
 export interface ConsentTokensParts {
-  readonly kept: KeptTokens;
+  readonly memory: ConsentTokenMemory;
+  /** How long before its end a token is used no more. */
+  readonly marginMs: number;
   readonly reachOf: (subject: TokenSubject) => TokenReach;
   /** How long the owner is not prompted anew after their token was refused. */
   readonly failureMs: number;
-  readonly clock: Clock;
 }
 
 /** How an asker stands to a lookup without a prompt. */
@@ -26,15 +27,26 @@ export type HeldConsent =
 /** Refused tokens that are remembered; the one that is remembered longest goes first. */
 const MAX_REFUSED = 10_000;
 
+/** What is known of the tokens of consents at one operator, whatever its other settings become. */
+export class ConsentTokenMemory {
+  readonly clock: Clock;
+  readonly kept: KeptTokens;
+  readonly consentIds = new WeakMap<ReusableToken, string>();
+  /** Until when, in the order in which they came. */
+  readonly refused = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.kept = new KeptTokens(clock, 0);
+  }
+}
+
 /**
  * The tokens of consents, where the operator lets them be used again: each for the caller and purpose that
  * the owner of the number consented to, in this process's memory alone. Another replica asks the owner.
  */
 export class ConsentTokens {
   readonly #parts: ConsentTokensParts;
-  readonly #consentIds = new WeakMap<ReusableToken, string>();
-  /** Until when, in the order in which they came. */
-  readonly #refused = new Map<string, number>();
 
   constructor(parts: ConsentTokensParts) {
     this.#parts = parts;
@@ -42,19 +54,19 @@ export class ConsentTokens {
 
   /** @param asker for whom the owner was asked */
   keep(asker: Asker, subject: TokenSubject, token: ReusableToken, consentId: string): void {
-    this.#consentIds.set(token, consentId);
-    this.#parts.kept.keep(this.#key(asker, subject), token);
+    const { kept, consentIds } = this.#parts.memory;
+    consentIds.set(token, consentId);
+    kept.keep(this.#key(asker, subject), token);
   }
 
   find(asker: Asker, subject: TokenSubject): HeldConsent {
     const key = this.#key(asker, subject);
-    const token = this.#parts.kept.find(key);
-    if (token !== undefined) {
-      return { kind: 'held', consentId: this.#consentIds.get(token) ?? '' };
-    }
-    const leftMs = (this.#refused.get(key) ?? 0) - this.#parts.clock.monotonicMs();
+    const { consentIds, refused, clock } = this.#parts.memory;
+    const token = this.#usable(key);
+    if (token !== undefined) return { kind: 'held', consentId: consentIds.get(token) ?? '' };
+    const leftMs = (refused.get(key) ?? 0) - clock.monotonicMs();
     if (leftMs <= 0) {
-      this.#refused.delete(key);
+      refused.delete(key);
       return { kind: 'none' };
     }
     const retryAfterSeconds = Math.ceil(leftMs / 1000);
@@ -79,19 +91,27 @@ export class ConsentTokens {
   /** The right to one lookup. */
   acquire(asker: Asker, subject: TokenSubject): Acquired {
     const key = this.#key(asker, subject);
-    const token = this.#parts.kept.find(key);
+    const token = this.#usable(key);
     if (token === undefined) return { kind: 'failed', failure: OVER };
     return { kind: 'acquired', token: token.lend(subject, () => this.#drop(key, token)) };
   }
 
   /** The owner has consented once: a refusal of the operator's is no reason to ask them again at once. */
   #drop(key: string, token: ReusableToken): void {
-    const { kept, clock, failureMs } = this.#parts;
+    const { memory, failureMs } = this.#parts;
+    const { kept, refused, clock } = memory;
     kept.drop(key, token);
-    this.#refused.delete(key);
-    this.#refused.set(key, clock.monotonicMs() + failureMs);
-    const [oldest] = this.#refused.keys();
-    if (this.#refused.size > MAX_REFUSED && oldest !== undefined) this.#refused.delete(oldest);
+    refused.delete(key);
+    refused.set(key, clock.monotonicMs() + failureMs);
+    const [oldest] = refused.keys();
+    if (refused.size > MAX_REFUSED && oldest !== undefined) refused.delete(oldest);
+  }
+
+  #usable(key: string): ReusableToken | undefined {
+    const { memory, marginMs } = this.#parts;
+    const token = memory.kept.find(key);
+    if (token === undefined) return undefined;
+    return memory.clock.monotonicMs() < token.expiresAtMs - marginMs ? token : undefined;
   }
 
   #key(asker: Asker, subject: TokenSubject): string {

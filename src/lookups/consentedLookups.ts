@@ -4,7 +4,7 @@ import type { Lookup } from '../domain/question.ts';
 import { asAbortSignal } from '../http/abortListeners.ts';
 import { consentStatus, type ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
-import { standingOf } from '../tokens/consents/standing.ts';
+import { hasSomethingToSay, standingOf } from '../tokens/consents/standing.ts';
 import { askerKey } from './askerKey.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
 import { Waiter } from './consentWaiters.ts';
@@ -20,7 +20,7 @@ import {
 
 /**
  * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
- * of one asker (design §4, "Consent").
+ * of one asker (docs/design.md, "Consent").
  */
 export class ConsentedLookups implements LookupRoute {
   readonly #parts: PursuitParts;
@@ -65,6 +65,16 @@ export class ConsentedLookups implements LookupRoute {
     if (snapshot === undefined) return undefined;
     const standing = standingOf(snapshot, askerKey(request, number), rules);
     return consentStatus(standing, snapshot.nowMs, clock.nowMs());
+  }
+
+  /** While the store is lost, this is as good a place to hear of it as any other. */
+  async holdsConsent(number: PhoneNumber, request: LookupRequest): Promise<boolean> {
+    const { store, rules } = this.#parts;
+    const asker = askerKey(request, number);
+    if (this.#pursuits.has(asker)) return true;
+    const snapshot = await store.read(number).catch(unlessLost);
+    if (snapshot === undefined) return false;
+    return hasSomethingToSay(standingOf(snapshot, asker, rules));
   }
 
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */

@@ -64,6 +64,10 @@ export class DirectLookups implements LookupRoute {
     return Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } });
   }
 
+  holdsConsent(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   /** Nothing of a direct lookup outlives its request. */
   close(): Promise<void> {
     return Promise.resolve();

@@ -51,6 +51,14 @@ export class KeptAnswers implements LookupRoute {
     return this.#route.consent(number, request);
   }
 
+  async holdsConsent(number: PhoneNumber, request: LookupRequest): Promise<boolean> {
+    const facts = await this.#parts.keptFacts
+      .recall(request, number, request.cameInAtMs)
+      .catch(unlessLost);
+    if (facts !== undefined && facts.length > 0) return true;
+    return this.#route.holdsConsent(number, request);
+  }
+
   close(): Promise<void> {
     return this.#route.close();
   }

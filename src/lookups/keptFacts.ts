@@ -31,6 +31,9 @@ export interface KeptFacts {
   /** For how long after its lookup left a fact answers further requests. */
   readonly keepMs: number;
 
+  /** Keeps facts for as long as these settings say from now on, those included that are kept. */
+  renew(settings: KeptFactsSettings): void;
+
   /** Keeps a fact, or changes whether it was heard; never prolongs it. May be sent again when lost. */
   keep(asker: Asker, number: PhoneNumber, fact: TimedFact, isHeard: boolean): Promise<void>;
 

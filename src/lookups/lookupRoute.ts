@@ -57,6 +57,11 @@ export interface LookupRoute {
   lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome>;
   /** How the consent about a number stands for the asker of a request. */
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
+  /**
+   * Whether a consent about a number is under way here, or has brought what the request is still to hear: asked
+   * elsewhere, its owner would be prompted again.
+   */
+  holdsConsent(number: PhoneNumber, request: LookupRequest): Promise<boolean>;
   /** Resolves when nothing is under way any more that must not be cut. */
   close(): Promise<void>;
 }

@@ -24,9 +24,8 @@ const FACT_BYTES = 512;
  * new fact is not kept, and is looked up again; those that are kept stay.
  */
 export class MemoryKeptFacts implements KeptFacts {
-  readonly keepMs: number;
   readonly #clock: Clock;
-  readonly #settings: KeptFactsSettings;
+  #settings: KeptFactsSettings;
   readonly #maxBytes: number;
   /** All are kept for the same time: about in the order in which they end. */
   readonly #kept = new Map<string, readonly KeptFact[]>();
@@ -35,8 +34,15 @@ export class MemoryKeptFacts implements KeptFacts {
   constructor(clock: Clock, settings: KeptFactsSettings, maxBytes = MAX_BYTES) {
     this.#clock = clock;
     this.#settings = settings;
-    this.keepMs = settings.keepMs;
     this.#maxBytes = maxBytes;
+  }
+
+  get keepMs(): number {
+    return this.#settings.keepMs;
+  }
+
+  renew(settings: KeptFactsSettings): void {
+    this.#settings = settings;
   }
 
   /** What is held, facts included whose time is over since the last one was kept. */

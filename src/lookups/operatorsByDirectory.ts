@@ -1,81 +1,38 @@
-import type { Clock } from '../clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { AbortListeners } from '../http/abortListeners.ts';
-import { SharedUrgency, SharedWork } from '../http/sharedWork.ts';
 import type { Log } from '../log.ts';
 import type { DirectoryJudgement } from '../operator/directoryReply.ts';
-import type { NumberDirectory } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
+import type { DirectoryAnswers } from './directoryAnswers.ts';
 import { OUT_OF_TIME, type LookupRequest } from './lookupRoute.ts';
 import { NOT_SERVED, type Operators, type Routing } from './operators.ts';
 import type { OperatorsByPrefix } from './operatorsByPrefix.ts';
 
-/** What asking a number directory takes. */
-export interface DirectoryParts {
-  readonly directory: Pick<NumberDirectory, 'operatorOf'>;
-  readonly settings: Pick<NumberDirectorySettings, 'timeoutMs' | 'keepSeconds' | 'fallback'>;
+/** What choosing operators by a number directory takes. */
+export interface ByDirectoryParts {
+  readonly answers: Pick<DirectoryAnswers, 'find' | 'ask'>;
+  readonly fallback: NumberDirectorySettings['fallback'];
   readonly operators: OperatorsByPrefix;
-  readonly clock: Clock;
   readonly log: Log;
-}
-
-/** Numbers whose operator is kept; the one that is kept longest goes first. */
-const MAX_NUMBERS = 50_000;
-
-interface Kept {
-  readonly routing: Routing;
-  readonly untilMs: number;
 }
 
 /** The operator that the company's number directory names, which is asked before any operator is. */
 export class OperatorsByDirectory implements Operators {
-  readonly #parts: DirectoryParts;
-  readonly #abortListeners = new AbortListeners();
-  /** In the order in which they came. */
-  readonly #kept = new Map<PhoneNumber, Kept>();
-  readonly #underWay = new Map<PhoneNumber, SharedWork<Routing>>();
+  readonly #parts: ByDirectoryParts;
 
-  constructor(parts: DirectoryParts) {
+  constructor(parts: ByDirectoryParts) {
     this.#parts = parts;
   }
 
-  /** One question about a number at a time; all requests that come meanwhile hear its answer. */
   of(number: PhoneNumber, request: LookupRequest): Routing | Promise<Routing> {
-    return this.#find(number) ?? this.#join(number, request);
+    const said = this.#parts.answers.find(number);
+    return said === undefined ? this.#ask(number, request) : this.#routingOf(said, number);
   }
 
-  async #join(number: PhoneNumber, request: LookupRequest): Promise<Routing> {
-    const underWay = this.#underWay.get(number);
-    const asking =
-      underWay === undefined || underWay.isAbandoned ? this.#start(number, request) : underWay;
-    return (await asking.outcomeFor(request)) ?? { kind: 'failed', failure: OUT_OF_TIME };
-  }
-
-  #start(number: PhoneNumber, request: LookupRequest): SharedWork<Routing> {
-    const urgency = new SharedUrgency(request);
-    const asking = this.#ask(number, urgency, request).finally(() => {
-      if (this.#underWay.get(number) === started) this.#underWay.delete(number);
-    });
-    const started = new SharedWork(urgency, asking, this.#abortListeners);
-    this.#underWay.set(number, started);
-    return started;
-  }
-
-  async #ask(
-    number: PhoneNumber,
-    { signal }: SharedUrgency,
-    { correlator }: LookupRequest,
-  ): Promise<Routing> {
-    const { directory, settings, clock } = this.#parts;
-    const askedAtMs = clock.monotonicMs();
-    // A deadline of its own, whatever time the requests have that wait.
-    const urgency = { signal, deadlineMs: askedAtMs + settings.timeoutMs };
-    const said = await directory.operatorOf(number, urgency, correlator);
-    const routing = this.#routingOf(said, number);
-    if (said.kind !== 'failed') {
-      this.#keep(number, { routing, untilMs: askedAtMs + settings.keepSeconds * 1000 });
-    }
-    return routing;
+  async #ask(number: PhoneNumber, request: LookupRequest): Promise<Routing> {
+    const said = await this.#parts.answers.ask(number, request);
+    return said === undefined
+      ? { kind: 'failed', failure: OUT_OF_TIME }
+      : this.#routingOf(said, number);
   }
 
   #routingOf(said: DirectoryJudgement, number: PhoneNumber): Routing {
@@ -95,30 +52,12 @@ export class OperatorsByDirectory implements Operators {
   }
 
   #withoutDirectory(number: PhoneNumber): Routing {
-    const { settings, operators } = this.#parts;
-    switch (settings.fallback) {
+    const { fallback, operators } = this.#parts;
+    switch (fallback) {
       case 'none':
         return DIRECTORY_DOWN;
       case 'prefix':
         return operators.of(number);
-    }
-  }
-
-  #find(number: PhoneNumber): Routing | undefined {
-    const kept = this.#kept.get(number);
-    if (kept === undefined) return undefined;
-    if (this.#parts.clock.monotonicMs() < kept.untilMs) return kept.routing;
-    this.#kept.delete(number);
-    return undefined;
-  }
-
-  #keep(number: PhoneNumber, kept: Kept): void {
-    this.#kept.delete(number);
-    this.#kept.set(number, kept);
-    for (const [oldest, { untilMs }] of this.#kept) {
-      const isOver = untilMs <= this.#parts.clock.monotonicMs();
-      if (this.#kept.size <= MAX_NUMBERS && !isOver) return;
-      this.#kept.delete(oldest);
     }
   }
 }

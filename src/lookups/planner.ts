@@ -5,13 +5,16 @@ import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { Lookup, Question } from '../domain/question.ts';
 import type { Answer, Offer, Plan } from './plan.ts';
 
-/** The next lookup that an open question needs; `undefined` when nothing is open (design §3). Pure. */
+/**
+ * The next lookup that an open question needs; `undefined` when nothing is open (docs/design.md, "From
+ * questions to lookups"). Pure.
+ */
 export function nextLookup(plan: Plan, offer: Offer): Lookup | undefined {
   const windows: MaxAgeHours[] = [];
   for (const question of plan.questions) {
     if (answerTo(question, plan, offer) !== undefined) continue;
     switch (question.asks) {
-      // Rule 2: the date comes first, since it may answer every window.
+      // docs/design.md, "The date first".
       case 'date':
         return RETRIEVE_DATE;
       case 'window':
@@ -64,7 +67,7 @@ export function changesPlan(failedLookup: FailedLookup, plan: Plan, offer: Offer
   );
 }
 
-/** Rule 5: the largest window first, for most lines never swapped; once something was `true`, halve. */
+/** docs/design.md, "The largest window first". */
 function nextWindow(
   open: readonly MaxAgeHours[],
   known: Pick<Plan, 'facts' | 'failures'>,
@@ -74,7 +77,10 @@ function nextWindow(
   return isBounded(known) ? ascending[Math.floor(ascending.length / 2)] : ascending.at(-1);
 }
 
-/** Whether a larger window is known to hold a swap, or (rule 8) to be more than the operator answers. */
+/**
+ * Whether a larger window is known to hold a swap, or to be more than the operator answers (docs/design.md,
+ * "Windows out of range").
+ */
 function isBounded({ facts, failures }: Pick<Plan, 'facts' | 'failures'>): boolean {
   return (
     facts.some(saysSwapped) ||
@@ -178,7 +184,7 @@ function answerToWindow(
   return failed(failures.find((failedLookup) => closes(failedLookup, check)));
 }
 
-/** Rule 6. */
+/** docs/design.md, "One operation alone". */
 function answerFromDateAlone(
   maxAgeHours: MaxAgeHours,
   facts: readonly Fact[],

@@ -22,7 +22,12 @@ import { isWorthWaitingFor } from './planner.ts';
 export interface SharedLookupsParts {
   readonly keptFacts: Pick<KeptFacts, 'keep' | 'keepMs'>;
   readonly admission: Pick<Admission, 'heard'>;
+  /** Shared with other routes to the same operator; its own where absent. */
+  readonly underWay?: LookupsUnderWay;
 }
+
+/** The lookups at one operator that can be joined, by asker and number. */
+export type LookupsUnderWay = Map<string, Set<SharedLookup>>;
 
 /**
  * Stands before the direct route: requests of one asker about one number share a lookup that is under
@@ -36,13 +41,14 @@ export class SharedLookups implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: SharedLookupsParts;
   readonly #abortListeners = new AbortListeners();
-  /** Under way, and those whose facts are just being kept; by asker and number. */
-  readonly #shared = new Map<string, Set<SharedLookup>>();
+  /** Under way, and those whose facts are just being kept. */
+  readonly #shared: LookupsUnderWay;
   readonly #running = new Set<Promise<void>>();
 
   constructor(route: LookupRoute, parts: SharedLookupsParts) {
     this.#route = route;
     this.#parts = parts;
+    this.#shared = parts.underWay ?? new Map();
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
@@ -60,6 +66,10 @@ export class SharedLookups implements LookupRoute {
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
     return this.#route.consent(number, request);
+  }
+
+  holdsConsent(number: PhoneNumber, request: LookupRequest): Promise<boolean> {
+    return this.#route.holdsConsent(number, request);
   }
 
   /** Facts are kept and lines written, although no request waits any more. */

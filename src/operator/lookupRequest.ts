@@ -53,7 +53,7 @@ export function sendsPhoneNumber({
 /** Whether the API knows the number by the token: then CAMARA 2 answers 422 to one that is named beside it. */
 function isToldByToken({ type }: LookupWriting['grant']): boolean {
   switch (type) {
-    // Its `username` binds the token in ways of each operator's own; the service's document names both.
+    // Its `username` binds the token in ways of each operator's own; docs/operator-api.md, "The date", names both.
     case 'client_credentials':
       return false;
     case 'jwt-bearer':

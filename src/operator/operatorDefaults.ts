@@ -7,7 +7,7 @@ import type { LookupMembers, OperatorSettings } from './operatorSettings.ts';
 /** Where an operator's endpoints are. */
 export type OperatorAddresses = Pick<OperatorSettings, 'authorization' | 'lookupAddresses'>;
 
-/** Below `{auth_url}` and `{sim_swap_url}` (service, "Endpoints"). */
+/** Below `{auth_url}` and `{sim_swap_url}` (docs/operator-api.md, "Endpoints"). */
 export const STANDARD_PATHS: Readonly<Record<EndpointName, string>> = {
   token: '/oauth/v1/token',
   backchannelAuthentication: '/openIDConnectCIBA/v1/bc-authorize',
@@ -47,14 +47,14 @@ const CAMARA_MEMBERS: LookupMembers = {
   monitoredPeriod: 'monitoredPeriod',
 };
 
-/** `client_credentials` as the service's document has it. */
+/** `client_credentials` as in docs/operator-api.md, "A token without consent". */
 export const CLIENT_CREDENTIALS: ClientCredentialsGrant = {
   type: 'client_credentials',
   username: TEL_URI,
   inQuery: [],
 };
 
-/** CIBA as the service's document has it. */
+/** CIBA as in docs/operator-api.md, "Polling for a token". */
 export const CIBA: CibaGrant = {
   type: 'ciba',
   grantType: 'urn:openid:params:mc:grant-type:ciba',
@@ -63,7 +63,7 @@ export const CIBA: CibaGrant = {
   minIntervalSeconds: 1,
 };
 
-/** How an operator is asked that follows the service's document and CAMARA, and departs from them nowhere. */
+/** How an operator is asked that departs from docs/operator-api.md nowhere. */
 export const OPERATOR_DEFAULTS = {
   scopes: {
     operations: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'check-sim-swap' },

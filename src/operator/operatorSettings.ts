@@ -8,7 +8,7 @@ import type { Http2Setting } from '../http/connections/httpVersion.ts';
 import type { CorrelatorSettings, LimitSettings, OperatorHeader } from '../http/wireSettings.ts';
 import type { AuthorizationSettings } from '../tokens/authorizationSettings.ts';
 
-/** The endpoints of the SIM swap API (service, "Endpoints" 4 and 5). */
+/** The endpoints of the SIM swap API (docs/operator-api.md, "Endpoints"). */
 export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
@@ -85,7 +85,7 @@ export interface ServingSettings {
   readonly keepFactsSeconds: number;
 }
 
-/** One operator: where it is, what it offers and how it wants to be asked (design §6, OPERATOR_…). */
+/** One operator: where it is, what it offers and how it wants to be asked (docs/design.md, "Settings"). */
 export type OperatorSettings = AuthorizationSettings &
   LookupSettings &
   ServingSettings &

@@ -32,7 +32,10 @@ interface IssuedToken {
   isUsed: boolean;
 }
 
-/** Issues access tokens, and takes each by the dialect's rule: once (service, "Authentication" 5), or until its end. */
+/**
+ * Issues access tokens, and takes each by the dialect's rule: once (docs/design.md, "A token works once"), or
+ * until its end.
+ */
 export class AccessTokens {
   readonly #rule: TokenRule;
   readonly #counts: Counts;
@@ -45,7 +48,7 @@ export class AccessTokens {
     this.#nowMs = nowMs;
   }
 
-  /** A fresh token, as the reply of a token endpoint (service, "Token result"). */
+  /** A fresh token, as the reply of a token endpoint (docs/operator-api.md, "The token"). */
   issue(grant: TokenGrant): Reply {
     this.#dropExpired();
     this.#counts.tokens += 1;

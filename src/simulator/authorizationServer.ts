@@ -39,7 +39,7 @@ export class AuthorizationServer {
     this.#parts = parts;
   }
 
-  /** Service, "Endpoints" 3. */
+  /** docs/operator-api.md, "A token without consent". */
   async token(request: AuthorizationRequest): Promise<Outcome> {
     const form = readForm(request);
     if (form === undefined) return this.#refused(400, 'invalid_request');
@@ -77,7 +77,7 @@ export class AuthorizationServer {
     return this.#issued(this.#grant(sub, typeof scope === 'string' ? scope : null, true));
   }
 
-  /** Service, "Endpoints" 1. */
+  /** docs/operator-api.md, "Asking for consent". */
   async authorize(request: AuthorizationRequest): Promise<Outcome> {
     const { dialect } = this.#parts;
     const form = readForm(request);
@@ -98,7 +98,7 @@ export class AuthorizationServer {
     }
   }
 
-  /** Service, "Endpoints" 2. */
+  /** docs/operator-api.md, "Polling for a token". */
   async poll(request: AuthorizationRequest): Promise<Outcome> {
     const { dialect, consents, pollDelayMs } = this.#parts;
     const form = readForm(request);

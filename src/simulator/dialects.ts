@@ -3,7 +3,7 @@ import type { Dialect } from './dialect.ts';
 
 const BOTH: readonly Operation[] = ['retrieve-date', 'check'];
 
-/** The URN of CIBA Core, which the service's own document does not use. */
+/** The URN of CIBA Core, which docs/operator-api.md does not use. */
 const STANDARD_CIBA = 'urn:openid:params:grant-type:ciba';
 
 const LOOKUP_PATHS = {
@@ -12,7 +12,7 @@ const LOOKUP_PATHS = {
   check: '/check',
 } as const;
 
-/** The service's document, answered in the words of CAMARA 2.1. */
+/** docs/operator-api.md, answered in the words of CAMARA 2.1. */
 const STANDARD: Dialect = {
   paths: {
     token: '/oauth/v1/token',

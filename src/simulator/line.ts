@@ -13,7 +13,7 @@ export interface Line {
   readonly checksBackHours?: number;
 }
 
-/** The body of an answer to `retrieve-date` (service, "What the service does" 6). */
+/** The body of an answer to `retrieve-date` (docs/operator-api.md, "What a SIM swap is"). */
 export interface RetrieveDateAnswer {
   readonly latestSimChange: string | null;
   readonly monitoredPeriod?: number;

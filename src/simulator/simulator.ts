@@ -5,6 +5,7 @@ import type { JSONWebKeySet } from 'jose';
 import type { Operation } from '../domain/question.ts';
 import { AccessTokens, type NumberGrant } from './accessTokens.ts';
 import { AuthorizationServer, type AuthorizationRequest } from './authorizationServer.ts';
+import { DEMO_CLIENT } from './address.ts';
 import { Clients, type ClientAccount } from './clients.ts';
 import { Consents } from './consents.ts';
 import { refuse, takesCorrelator, type Dialect } from './dialect.ts';
@@ -50,8 +51,7 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-/** The client that the simulator knows: no secrets, for they open nothing. */
-export const DEMO_CLIENT = { clientId: 'demo-client', clientSecret: 'demo-secret' };
+export { DEMO_CLIENT };
 
 /** Where the simulator listens unless it is told otherwise: on this machine alone. */
 export const LOOPBACK = '127.0.0.1';
@@ -59,7 +59,7 @@ export const LOOPBACK = '127.0.0.1';
 const DEFAULT_DIALECT: DialectName = '2.1';
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Starts an operator to try and test against (design §7). */
+/** Starts an operator to try and test against (docs/design.md, "The simulator"). */
 export async function startSimulator(settings: SimulatorSettings): Promise<Simulator> {
   const dialect: Dialect = {
     ...DIALECTS[settings.dialect ?? DEFAULT_DIALECT],
@@ -207,7 +207,7 @@ class SimulatedOperator {
     return { status: 200, body: { ...this.counts } };
   }
 
-  /** Service, "Endpoints" 4 and 5. */
+  /** docs/operator-api.md, "The date" and "The check". */
   #lookUp(operation: Operation, { headers }: IncomingMessage, text: string): Outcome {
     const { correlatorHeader, partnerHeader } = this.#dialect;
     const body = readJsonObject(headers['content-type'], text);

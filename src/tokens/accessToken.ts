@@ -22,7 +22,7 @@ export class TokenMisused extends Error {
 }
 
 /**
- * The right to one lookup (service, "Authentication" 5): an access token that hands out its value once,
+ * The right to one lookup (docs/design.md, "A token works once"): an access token that hands out its value once,
  * for its own number and operation, and shows it nowhere else. Where an operator lets its tokens be used
  * again, each lookup is lent one of these by a {@link ReusableToken}.
  */

@@ -1,7 +1,7 @@
 import type { NumberTemplate } from '../domain/numberTemplate.ts';
 import type { Operation } from '../domain/question.ts';
 
-/** How an access token comes about, fixed with the operator at onboarding (service, "Authentication"). */
+/** How an access token comes about, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */
 export type Flow = '2-legged' | '3-legged';
 
 /** Whether the owner of the number is asked for consent. Pure. */
@@ -14,7 +14,7 @@ export function asksOwner(flow: Flow): boolean {
   }
 }
 
-/** The endpoints of an authorization server (service, "Endpoints" 1 to 3). */
+/** The endpoints of an authorization server (docs/operator-api.md, "Endpoints"). */
 export const AUTHORIZATION_ENDPOINTS = ['token', 'backchannelAuthentication', 'cibaToken'] as const;
 
 export type AuthorizationEndpointName = (typeof AUTHORIZATION_ENDPOINTS)[number];
@@ -95,7 +95,10 @@ export type TokenRequestMember = 'grant_type' | 'scope';
 /** RFC 6749 §4.4. */
 export interface ClientCredentialsGrant {
   readonly type: 'client_credentials';
-  /** `username`, which binds the token to its number (service, "Endpoints" 3); absent where it is not sent. */
+  /**
+   * `username`, which binds the token to its number (docs/operator-api.md, "A token without consent"); absent
+   * where it is not sent.
+   */
   readonly username?: NumberTemplate;
   /** Members that stand in the URL's query, and not in the body. */
   readonly inQuery: readonly TokenRequestMember[];
@@ -127,7 +130,7 @@ export type FlowSettings =
   | { readonly flow: '3-legged'; readonly grant: CibaGrant };
 
 /**
- * What a token may be used for: one lookup (service, "Authentication" 5), all lookups about one number, or
+ * What a token may be used for: one lookup (docs/design.md, "A token works once"), all lookups about one number, or
  * all lookups of its scope. A token of the 3-legged flow never leaves its caller and purpose.
  */
 export type TokenUse = 'once' | 'per-number' | 'any-number';

@@ -21,7 +21,7 @@ export type ClientAuthentication = (
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
-/** Builds the client authentication that the settings ask for (service, "Authentication" 2). */
+/** Builds the client authentication that the settings ask for (docs/operator-api.md, "Who we are"). */
 export function createClientAuthentication(
   clientId: string,
   settings: ClientAuthenticationSettings,
@@ -67,7 +67,10 @@ function asserting(
   });
 }
 
-/** As the service writes it: base64(client_id:client_secret), not form-encoded first (RFC 6749 §2.3.1). */
+/**
+ * base64(client_id:client_secret), not form-encoded first as RFC 6749 §2.3.1 has it (docs/operator-api.md, "Who
+ * we are").
+ */
 function basic(clientId: string, secret: string): readonly string[] {
   const credentials = Buffer.from(`${clientId}:${secret}`, 'utf8').toString('base64');
   return ['authorization', `Basic ${credentials}`];

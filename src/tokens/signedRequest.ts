@@ -14,8 +14,8 @@ export type RequestForm = (request: AuthenticationRequest) => Promise<Record<str
 
 /**
  * Carries the parameters as they are, or in a signed `request` (OpenID CIBA Core §7.1.1). There nothing
- * stands beside it, which `strict` holds to; the service's document wants `scope` present, so `on`
- * repeats it.
+ * stands beside it, which `strict` holds to; operators that want `scope` present all the same are why `on`
+ * repeats it (docs/operator-api.md, "Asking for consent").
  */
 export function createRequestForm(
   { clientId, signedRequest }: Pick<AuthorizationSettings, 'clientId' | 'signedRequest'>,

@@ -69,28 +69,30 @@ export type Polled =
     };
 
 /** What the authorization server wants to hear, and how it words its errors. */
-export type TokenSettings = AuthorizationSettings & { readonly errors: ErrorMap };
+export type TokenSettings = AuthorizationSettings & {
+  /** The operator's. */
+  readonly name: string;
+  readonly errors: ErrorMap;
+};
 
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
-/** Where the authorization server takes requests (service, "Endpoints" 1 to 3). */
+/** Where the authorization server takes requests (docs/operator-api.md, "Endpoints"). */
 export type AuthorizationEndpoints = Readonly<
   Record<AuthorizationEndpointName, Pick<GuardedEndpoint, 'post' | 'distrust'>>
 >;
 
 /**
- * Acquires the right to each lookup (design §4): an access token that works once, or one that is lent by a
- * token that the operator lets us use again (`tokens.use`).
+ * Acquires the right to each lookup (docs/design.md, "Where tokens come from"): an access token that works
+ * once, or one that is lent by a token that the operator lets us use again (`tokens.use`).
  *
  * No method rejects; what goes wrong is a failure in the result.
  */
 export class TokenManager {
   readonly #settings: TokenSettings;
   readonly #endpoints: AuthorizationEndpoints;
-  readonly #authenticate: ClientAuthentication;
-  readonly #requestForm: RequestForm;
-  readonly #tokenRequest: TokenRequest;
+  #credentials: TokenCredentials;
   readonly #clock: Clock;
   /** Where the reply to a token request may be another request's. */
   readonly #seenTokens: SeenTokens | undefined;
@@ -107,14 +109,20 @@ export class TokenManager {
     this.#settings = settings;
     this.#seenTokens = seenTokens;
     this.#endpoints = endpoints;
-    this.#authenticate = grantProvesClient(settings) ? () => NO_PROOF : authenticate;
-    this.#requestForm = createRequestForm(settings, clock);
+    this.#credentials = credentialsOf(settings, authenticate, clock);
     this.#clock = clock;
-    this.#tokenRequest = createTokenRequest(settings, clock);
     this.#sharedTokens = this.#createSharedTokens();
   }
 
-  /** 2-legged: by client_credentials (service, "Endpoints" 3), or with a JWT as the grant (RFC 7523 §2.1). */
+  /** Exchanges from now on carry these credentials; nothing else of the settings is taken over. */
+  renew(settings: TokenSettings, authenticate: ClientAuthentication): void {
+    this.#credentials = credentialsOf(settings, authenticate, this.#clock);
+  }
+
+  /**
+   * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the
+   * grant (RFC 7523 §2.1).
+   */
   async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
     if (this.#sharedTokens !== undefined) return this.#sharedTokens.acquire(subject, context);
     const judged = await this.#publishedRequest(subject, context);
@@ -162,7 +170,7 @@ export class TokenManager {
 
   #publishedRequest(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
     if (!tokenChannel.hasSubscribers) return this.#request(subject, context);
-    const message = messageOf(this.#settings.grant.type, subject, context);
+    const message = messageOf(this.#settings, subject, context);
     return traced(tokenChannel, message, () => this.#request(subject, context), resultOf);
   }
 
@@ -177,7 +185,7 @@ export class TokenManager {
   }
 
   #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<Outcome<TokenJudgement>> {
-    const request = () => this.#tokenRequest(subject);
+    const request = () => this.#credentials.tokenRequest(subject);
     const { errors } = this.#settings;
     return this.#post('token', subject, context, request, (exchange) =>
       this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs(), errors), exchange),
@@ -210,7 +218,7 @@ export class TokenManager {
     const scope = scopeOf(scopes, subject.operation);
     const request = scope === '' ? { login_hint } : { login_hint, scope };
     const form = async (): Promise<AuthorizationRequest> => ({
-      form: encodeForm(await this.#requestForm(request)),
+      form: encodeForm(await this.#credentials.requestForm(request)),
     });
     return this.#post('backchannelAuthentication', subject, context, form, (exchange) =>
       judgeAcknowledgement(exchange, this.#clock.nowMs(), { errors, minIntervalSeconds }),
@@ -220,7 +228,7 @@ export class TokenManager {
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
-    const message = messageOf('ciba', subject, context);
+    const message = messageOf(this.#settings, subject, context);
     return traced(tokenChannel, message, () => this.#poll(authReqId, subject, context), resultOf);
   }
 
@@ -265,7 +273,7 @@ export class TokenManager {
     });
     const make = (): Post | Promise<Post> => {
       const written = request();
-      const proof = this.#authenticate(endpoint);
+      const proof = this.#credentials.authenticate(endpoint);
       return written instanceof Promise || proof instanceof Promise
         ? Promise.all([written, proof]).then((signed) => fill(...signed))
         : fill(written, proof);
@@ -281,11 +289,11 @@ export class TokenManager {
 }
 
 function messageOf(
-  grant: TokenMessage['grant'],
+  { name: operator, grant }: TokenSettings,
   { operation }: TokenSubject,
   { correlator }: ExchangeContext,
 ): TokenMessage {
-  return { correlator: correlator.name, grant, operation };
+  return { operator, correlator: correlator.name, grant: grant.type, operation };
 }
 
 /** What is published of a token: never the token. */
@@ -299,6 +307,25 @@ function resultOf(polled: Polled | TokenJudgement): TokenResult {
     case 'go-on':
       return { outcome: polled.goOn };
   }
+}
+
+/** What shows who asks, in each of the places where it may stand. */
+interface TokenCredentials {
+  readonly authenticate: ClientAuthentication;
+  readonly requestForm: RequestForm;
+  readonly tokenRequest: TokenRequest;
+}
+
+function credentialsOf(
+  settings: TokenSettings,
+  authenticate: ClientAuthentication,
+  clock: Clock,
+): TokenCredentials {
+  return {
+    authenticate: grantProvesClient(settings) ? () => NO_PROOF : authenticate,
+    requestForm: createRequestForm(settings, clock),
+    tokenRequest: createTokenRequest(settings, clock),
+  };
 }
 
 /** Makes one token request, in whichever way the operator issues tokens without asking an owner. */

@@ -213,7 +213,10 @@ function judgeUnprovenAcknowledgement(failure: LookupFailure): AcknowledgementJu
   }
 }
 
-/** Judges what the token endpoint answered to a poll (OpenID CIBA Core §11; design §5). Pure. */
+/**
+ * Judges what the token endpoint answered to a poll (OpenID CIBA Core §11; docs/operator-api.md, "Polling for a
+ * token"). Pure.
+ */
 export function judgePoll(
   exchange: Exchange,
   nowMs: number,

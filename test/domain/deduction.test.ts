@@ -38,7 +38,7 @@ describe('deduceSwapped', () => {
     deduces([['follows nothing', 240, [], undefined]]);
   });
 
-  describe('from a check (rule 5)', () => {
+  describe('from a check', () => {
     deduces([
       ['false answers its own window', 240, [checked(240, false)], false],
       ['false answers every smaller one', 1, [checked(240, false)], false],
@@ -55,7 +55,7 @@ describe('deduceSwapped', () => {
     ]);
   });
 
-  describe('from a date (rule 3), 48 hours of margin', () => {
+  describe('from a date, 48 hours of margin', () => {
     deduces([
       ['before the window and the margin: false', 240, [changed(288 + MOMENT)], false],
       ['exactly at the margin: open', 240, [changed(288)], undefined],
@@ -65,7 +65,7 @@ describe('deduceSwapped', () => {
     ]);
   });
 
-  describe('from a date that a check has shown to be a swap (rule 3)', () => {
+  describe('from a date that a check has shown to be a swap', () => {
     const swap = checked(2400, true);
     deduces([
       ['inside the window by more than the margin: true', 240, [swap, changed(192 - MOMENT)], true],
@@ -89,7 +89,7 @@ describe('deduceSwapped', () => {
     );
   });
 
-  describe('from a date that is withheld (rule 4)', () => {
+  describe('from a date that is withheld', () => {
     deduces([
       ['alone it answers nothing', 1, [withheld()], undefined],
       ['the period, less the margin, answers false', 192, [withheld(10)], false],
@@ -150,7 +150,7 @@ describe('when the operator was asked', () => {
   });
 });
 
-describe('deduceSwappedFromDateAlone (rule 6)', () => {
+describe('deduceSwappedFromDateAlone', () => {
   it.each<[string, number, DateFact, boolean | undefined]>([
     ['before the window and the margin: false', 240, changed(288 + MOMENT), false],
     ['exactly at the margin: true, the safe side', 240, changed(288), true],

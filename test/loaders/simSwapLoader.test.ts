@@ -61,6 +61,10 @@ class CountingRoute implements LookupRoute {
     return Promise.resolve({ kind: 'read', status: { state: 'NOT_ASKED' } });
   }
 
+  holdsConsent(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }

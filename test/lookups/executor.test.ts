@@ -37,6 +37,7 @@ it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
         return neverSwapped(lookup);
       },
       consent: () => Promise.resolve({ kind: 'read', status: undefined }),
+      holdsConsent: () => Promise.resolve(false),
       close: () => Promise.resolve(),
     };
     const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {

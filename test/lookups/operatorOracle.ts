@@ -74,7 +74,7 @@ export function isRight(
       : typeof value === 'object' && value !== null && 'text' in value && value.text === date.text;
   }
   if (value === swappedWithin(line, question.maxAgeHours)) return true;
-  // Rule 6: with the date alone, `true` may overstate.
+  // With the date alone, `true` may overstate (docs/design.md, "One operation alone").
   return value === true && !offer.operations.has('check');
 }
 

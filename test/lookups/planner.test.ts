@@ -109,7 +109,7 @@ function examples(offered: Offer, table: readonly Example[]): void {
 
 const dateText = (hoursAgo: number): string => changed(hoursAgo).latestSimChange?.text ?? '';
 
-describe('rule 1: equal questions cost one lookup', () => {
+describe('equal questions cost one lookup', () => {
   examples(BOTH, [
     {
       what: 'no questions, no lookups',
@@ -135,7 +135,7 @@ describe('rule 1: equal questions cost one lookup', () => {
   ]);
 });
 
-describe('rule 2: the date comes first, and windows wait for it', () => {
+describe('the date comes first, and windows wait for it', () => {
   examples(BOTH, [
     {
       what: 'a date of long ago answers every window',
@@ -154,7 +154,7 @@ describe('rule 2: the date comes first, and windows wait for it', () => {
   ]);
 });
 
-describe('rule 3: what a date answers, with 48 hours of margin', () => {
+describe('what a date answers, with 48 hours of margin', () => {
   examples(BOTH, [
     {
       what: 'only windows that end well after it are false; the largest other one is checked',
@@ -187,7 +187,7 @@ describe('rule 3: what a date answers, with 48 hours of margin', () => {
   ]);
 });
 
-describe('rule 4: a withheld date', () => {
+describe('a withheld date', () => {
   examples(BOTH, [
     {
       what: 'answers nothing but the date',
@@ -217,7 +217,7 @@ describe('rule 4: a withheld date', () => {
   });
 });
 
-describe('rule 5: the largest window first, then halves', () => {
+describe('the largest window first, then halves', () => {
   examples(BOTH, [
     {
       what: 'false for the largest is false for all',
@@ -250,7 +250,7 @@ describe('rule 5: the largest window first, then halves', () => {
   ]);
 });
 
-describe('rule 6: one operation alone', () => {
+describe('one operation alone', () => {
   describe('check', () => {
     examples(CHECK_ALONE, [
       {
@@ -321,7 +321,7 @@ describe('rule 6: one operation alone', () => {
   });
 });
 
-describe('rule 7: how far a failure speaks', () => {
+describe('how far a failure speaks', () => {
   examples(BOTH, [
     {
       what: 'for its own question: the other windows are asked',
@@ -390,7 +390,7 @@ describe('rule 7: how far a failure speaks', () => {
   });
 });
 
-describe('rule 8: windows that are too large', () => {
+describe('windows that are too large', () => {
   examples(BOTH, [
     {
       what: 'OUT_OF_RANGE answers its window and the larger ones; the rest is halved',

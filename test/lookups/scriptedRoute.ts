@@ -60,6 +60,10 @@ export class ScriptedRoute implements LookupRoute {
     return Promise.resolve({ kind: 'read', status: undefined });
   }
 
+  holdsConsent(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }

@@ -357,6 +357,7 @@ describe('a kept answer', () => {
 describe('a store of facts that is lost', () => {
   const LOST: KeptFacts = {
     keepMs: 60_000,
+    renew: () => undefined,
     keep: () => Promise.reject(new SharedStateLost()),
     recall: () => Promise.reject(new SharedStateLost()),
   };
@@ -399,6 +400,7 @@ describe('a store of facts that is lost', () => {
     const slow = new MemoryKeptFacts(clock, { keepMs: 60_000, resultMs: 0 });
     route = standing(60, {
       keepMs: 60_000,
+      renew: (renewed) => slow.renew(renewed),
       keep: (...fact) => kept.promise.then(() => slow.keep(...fact)),
       recall: (...asked) => slow.recall(...asked),
     });

@@ -109,7 +109,7 @@ async function consented(simulator: Simulator): Promise<string> {
   const sent = { authorization: `Basic ${basic}`, vf_ext_bp_id: 'Acme' };
   const asked = await post(`${url}/bc-authorize`, type, form.toString(), sent);
   const authReqId = await read(asked, 'auth_req_id');
-  // The URN of the service's document is not Vodafone's.
+  // The URN of docs/operator-api.md, "Polling for a token", is not Vodafone's.
   expect(await summary(poll(simulator, authReqId))).toContain('unsupported_grant_type');
   const polled = await postForm(`${url}/token`, { grant_type: CIBA, auth_req_id: authReqId });
   return read(polled, 'access_token');

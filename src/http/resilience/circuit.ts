@@ -28,7 +28,7 @@ const CLOSED: State = { is: 'closed' };
 
 /**
  * Keeps exchanges away from an endpoint that fails: opens at 50 % failures or more over at least 20
- * exchanges in 10 s, and after 5 s lets one through to see (design §5).
+ * exchanges in 10 s, and after 5 s lets one through to see (docs/design.md, "The circuit").
  *
  * Only failures about at least five numbers open it: an operator may fail at a single number, and then a
  * caller who asks about it again and again must not shut out all others. For the same reason a number

@@ -8,10 +8,11 @@ const MINUTE_MS = 60_000;
 
 /**
  * A token bucket that holds retries to a tenth of the exchanges, or to ten a minute where that is more
- * (design §5): a few faults are smoothed over, an operator that is down is not asked twice as much.
+ * (docs/design.md, "The retry budget"): a few faults are smoothed over, an operator that is down is not asked
+ * twice as much.
  *
- * Exchanges earn tokens, and time grants some. Each retry is taken from both, so that what was granted is
- * not earned again: the earned ones may run into debt for it.
+ * Exchanges earn tokens, and time grants some. Each retry is taken from both, so that what was granted is not
+ * earned again: the earned ones may run into debt for it.
  */
 export class RetryBudget {
   readonly #clock: Clock;

@@ -1,7 +1,7 @@
 import type { Exchange, TransportFault } from '../exchange.ts';
 import { leavesInDoubt } from '../refusal.ts';
 
-/** Endpoints, as far as retries tell them apart (design §5, second table); the directory is the company's own. */
+/** Endpoints, as far as retries tell them apart (docs/design.md, "Retries"); the directory is the company's own. */
 export type ExchangeKind =
   'backchannel-authentication' | 'token-poll' | 'client-credentials' | 'lookup' | 'directory';
 
@@ -34,7 +34,7 @@ export type RetryDecision =
 const NONE: RetryDecision = { retry: 'none' };
 
 /**
- * The retry table of design §5: what is billed or prompts a person is never sent twice on a doubt.
+ * The table of docs/design.md, "Retries": what is billed or prompts a person is never sent twice on a doubt.
  *
  * It decides about a first attempt; whether the budget allows it is not its business. Pure.
  */

@@ -4,7 +4,7 @@ import type { LookupFailure } from '../../errors.ts';
 import type { Acknowledgement, PollJudgement } from '../tokenResponses.ts';
 
 /**
- * What is known of asking the owner of one number (design §4, "Consent").
+ * What is known of asking the owner of one number (docs/design.md, "Consent").
  *
  * All times are milliseconds of the store's own clock. The record is the truth: a process that moves a
  * consent on first writes what it is about to do. How a request stands to it is told by `standingOf`.
@@ -108,7 +108,7 @@ export interface ConsentRules {
 }
 
 /** A prompt that an operator lets live for longer occupies the number no longer than this. */
-const MAX_LIFE_MS = 600_000;
+export const MAX_LIFE_MS = 600_000;
 
 /** A denial is remembered for at least so long: requests that wait elsewhere are to hear it. */
 const MIN_DENIED_MS = 2000;

@@ -12,7 +12,7 @@ import { logInto } from '../../service.ts';
 import { ALICE, callerNamed } from '../../values.ts';
 import { WiredOperator, type OperatorScript } from '../../wiredOperator.ts';
 
-/** Makes the settings of an operator that departs somewhere from the service's document. */
+/** Makes the settings of an operator that departs somewhere from docs/operator-api.md. */
 export type Deviation = (settings: OperatorSettings) => OperatorSettings;
 
 /** What a test says of an operator. */

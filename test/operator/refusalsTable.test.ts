@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { OPERATOR_DEFAULTS } from '../../src/operator/operatorDefaults.ts';
+import { judgeCheck } from '../../src/operator/responses.ts';
+import { jsonReply } from '../http/replies.ts';
+import { START_MS } from '../testClock.ts';
+import { hours } from '../values.ts';
+
+const DOCS = readFileSync(new URL('../../docs/operator-api.md', import.meta.url), 'utf8');
+const REFUSALS = /^### Refusals$[^]*?(?=^#|$(?![^]))/m.exec(DOCS)?.[0] ?? '';
+
+const { reading, errors } = OPERATOR_DEFAULTS;
+const EXCHANGE = {
+  sentAtMs: START_MS,
+  nowMs: START_MS,
+  flow: '3-legged',
+  reading,
+  errors,
+} as const;
+
+/** Statuses that stand for what the first cells say. */
+const STATUSES: Readonly<Record<string, readonly number[]>> = {
+  '4xx but 408 and 429': [400, 401, 402, 403, 404, 405, 409, 410, 415, 422, 451, 499],
+  '5xx but 501': [500, 502, 503, 504, 511, 599],
+  '3xx': [300, 301, 302, 303, 304, 307, 308],
+  'any other 4xx': [402, 403, 404, 405, 409, 410, 415, 422, 451, 499],
+};
+
+interface Row {
+  readonly statuses: readonly number[];
+  /** What the body names; `undefined` where it names nothing. */
+  readonly words: readonly (string | undefined)[];
+  readonly code: string;
+  readonly reach: string;
+}
+
+const ROWS: readonly Row[] = REFUSALS.split('\n')
+  .filter((line) => /^\| [\da]/.test(line))
+  .map((line) => line.split('|').map((cell) => cell.trim()))
+  .map(([, status = '', word = '', code = '', reach = '']) => ({
+    statuses: status.split(', ').flatMap((one) => STATUSES[one] ?? [Number(one)]),
+    words: wordsIn(word),
+    code: code.split(',', 1).join(''),
+    reach,
+  }));
+
+function wordsIn(cell: string): readonly (string | undefined)[] {
+  const words = Array.from(cell.matchAll(/`([A-Za-z_.]{6,})`/g), ([, word]) => word).filter(
+    (word) => word !== 'status',
+  );
+  return words.length > 0 ? words : [undefined, 'SOMETHING_ELSE'];
+}
+
+describe('the table of refusals in docs/operator-api.md', () => {
+  test('is there', () => {
+    expect(ROWS.length).toBeGreaterThan(10);
+    expect(ROWS.flatMap(({ statuses }) => statuses).every(Number.isInteger)).toBe(true);
+  });
+
+  test.each(ROWS)('$statuses with $words: $code, $reach', ({ statuses, words, code, reach }) => {
+    for (const status of statuses) {
+      for (const word of words) {
+        const reply = jsonReply(status, word === undefined ? {} : { code: word });
+        expect(judgeCheck(reply, EXCHANGE, hours(240)), `${status} ${word}`).toMatchObject({
+          kind: 'failed',
+          failure: { code, reach },
+        });
+      }
+    }
+  });
+});
