@@ -49,7 +49,7 @@ export const SETTINGS = {
   SETTINGS_FILE: {
     audience: 'try',
     kind: 'file',
-    description: 'A file that holds settings, and operators: what is set here wins.',
+    description: 'A file that holds settings, and operators; a variable wins over it.',
     detail: 'See [One file for everything](#one-file-for-everything).',
   },
 

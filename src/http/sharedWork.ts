@@ -46,7 +46,7 @@ export class SharedWork<T> {
     }
     const listeners = this.#abortListeners.of(signal);
     // By hand: a race would hold twice as much for each of a thousand numbers.
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const waiter: Abortable = {
         abort: () => {
           this.#leave(signal.reason);
@@ -54,11 +54,16 @@ export class SharedWork<T> {
         },
       };
       listeners.add(waiter);
-      const settle = (): void => {
-        listeners.delete(waiter);
-        resolve(this.outcome);
-      };
-      this.outcome.then(settle, settle);
+      this.outcome.then(
+        (outcome) => {
+          listeners.delete(waiter);
+          resolve(outcome);
+        },
+        (defect: unknown) => {
+          listeners.delete(waiter);
+          reject(defect);
+        },
+      );
     });
   }
 

@@ -213,7 +213,8 @@ export class GuardedEndpoint {
     const post = making instanceof Promise ? await making : making;
     const { correlator } = post;
     const sentAs = nameOnWire(this.#guards.correlatorForm, correlator);
-    const exchange = await this.#send({ ...post, correlator: sentAs }, correlator, urgency);
+    const sent = sentAs === correlator ? post : { ...post, correlator: sentAs };
+    const exchange = await this.#send(sent, correlator, urgency);
     const judged = judge(exchange);
     if (judged.isUnproven === true) this.#endpoint.distrust();
     const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
