@@ -35,7 +35,7 @@ afterAll(async () => {
 async function printed(
   name: 'northern' | 'southern',
   secret = 'demo-secret',
-  number?: NumberTrial,
+  trial?: NumberTrial,
 ): Promise<string> {
   const { authUrl, simSwapUrl } = name === 'northern' ? northern : southern;
   using file = new OperatorsFile([
@@ -49,7 +49,7 @@ async function printed(
     },
   ]);
   const environment = { OPERATORS_FILE: file.path, SECRET: secret };
-  const report = await check(environment, { number, clock: time });
+  const report = await check(environment, { number: trial, clock: time });
   return comparable(checkTable([report], (_, text) => text));
 }
 
