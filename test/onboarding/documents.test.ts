@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import { parsePhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { NumberTrial } from '../../src/onboarding/check/askAbout.ts';
 import { checkTable } from '../../src/onboarding/check/table.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { check } from './checked.ts';
+import { check, number } from './checked.ts';
 import { PassingTime } from './passingTime.ts';
 import { OperatorsFile } from '../operatorsFile.ts';
 
@@ -87,9 +86,3 @@ it('docs/operators.md shows what check learns of another number', async () => {
   expect(learned).toHaveLength(3);
   for (const line of learned) expect(comparable(PAGE)).toContain(line);
 });
-
-function number(text: string) {
-  const parsed = parsePhoneNumber(text);
-  if (parsed.kind === 'refused') throw new Error(parsed.reason);
-  return parsed.value;
-}
