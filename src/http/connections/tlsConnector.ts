@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
 import {
   ConnectFailure,
-  lateRefusal,
+  noteLateRefusal,
   refusesCertificate,
   type ConnectStage,
 } from './connectFailure.ts';
@@ -156,8 +156,7 @@ class Attempt {
         // What uses it hears of its end by `close`; an error that nobody listens to would end the process.
         socket.on('error', (error) => {
           // Node tells of an alert and goes on; undici would tell of the end that follows.
-          const refusal = lateRefusal(error, socket);
-          if (refusal !== undefined) socket.destroy(refusal);
+          if (noteLateRefusal(error, socket)) socket.destroy();
         });
         this.end(socket);
       });
