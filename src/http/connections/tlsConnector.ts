@@ -64,8 +64,8 @@ export class TlsConnector {
     const attempt = new Attempt(this.#parts.timeoutMs, (connected) => {
       this.#underWay.delete(attempt);
       const { onTimeout } = this.#parts;
-      if (connected instanceof ConnectFailure && connected.code === TIMED_OUT)
-        onTimeout?.(connected);
+      const isLate = connected instanceof ConnectFailure && connected.code === TIMED_OUT;
+      if (isLate) onTimeout?.(connected);
       onConnected(connected);
     });
     this.#underWay.add(attempt);
@@ -97,6 +97,7 @@ export class TlsConnector {
     };
     attempt.tunnel = openTunnel(order, (tunnel) => {
       if (tunnel instanceof ConnectFailure) attempt.end(tunnel);
+      else if (attempt.isOver) tunnel.destroy();
       else attempt.shake(peers.server.connect({ socket: tunnel, ALPNProtocols }), false);
     });
   }
@@ -136,6 +137,10 @@ class Attempt {
   constructor(timeoutMs: number, onEnd: OnConnected) {
     this.#onEnd = onEnd;
     this.#timer = setTimeout(() => this.fail(TIMED_OUT), timeoutMs);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   /** Follows a handshake, which comes after a connection of its own or after a tunnel. */
