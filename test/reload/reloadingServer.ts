@@ -3,7 +3,7 @@ import { Program } from '../program.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 
 /** How long a test waits for a line at most. */
-const LINE_MS = 30_000;
+const LINE_MS = 120_000;
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -141,7 +141,7 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
         }
         expect(outcomes).toEqual(expected);
       }),
-      { numRuns: inForm({ short: 40, long: 1000 }) },
+      { numRuns: inForm({ short: 8, long: 300 }) },
     );
   });
 
