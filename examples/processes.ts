@@ -35,7 +35,7 @@ export async function startProgram(
       // They end with the program that started them, however that ends.
       `--import=${new URL('../src/endWithParent.js', import.meta.url).href}`,
     ],
-    // Ctrl-C goes to a whole group of processes; whoever started these stops them one after another.
+    // Ctrl-C goes to a whole group of processes; the program that started these stops them one after another.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { argv } from 'node:process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import {
   jsonSchema,
@@ -139,8 +138,4 @@ function isObjectAlone(root: JsonSchema, schema: JsonSchema): boolean {
 
 function escaped(cell: string): string {
   return cell.replaceAll('|', '\\|');
-}
-
-if (argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { path, text } of await makeFiles()) writeFileSync(path, text);
 }

@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { argv } from 'node:process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultOf, type Audience, type Setting } from '../src/config/setting.ts';
 import { ALL_SETTINGS, variablesOf } from '../src/config/settings.ts';
@@ -98,7 +97,7 @@ function restartsOf(settings: readonly Named[]): readonly string[] {
   const names = settings.flatMap(([name, { takesRestart }]) =>
     takesRestart === true ? code(name) : [],
   );
-  return names.length === 0 ? [] : [`A restart is what it takes to change ${names.join(', ')}.`];
+  return names.length === 0 ? [] : [`Changing these takes a restart: ${names.join(', ')}.`];
 }
 
 function defaultCell(setting: Setting): string {
@@ -206,8 +205,4 @@ function uncapitalised(text: string): string {
 
 function code(text: string): string {
   return `\`${text}\``;
-}
-
-if (argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { path, text } of await makeSettingsFiles()) writeFileSync(path, text);
 }

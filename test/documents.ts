@@ -56,3 +56,35 @@ export function relativeLinksOf(markdown: string): readonly string[] {
 function withoutCode(markdown: string): string {
   return markdown.replaceAll(/^ *```[^]*?^ *```/gm, '').replaceAll(/`[^`\n]*\]\([^`\n]*`/g, '');
 }
+
+/** A block of code of a page. */
+export interface CodeBlock {
+  readonly page: string;
+  /** Counted from 1: of the fence that begins it. */
+  readonly line: number;
+  /** Behind the fence; empty where the block is none of code, but an output or a drawing. */
+  readonly language: string;
+  /** Without the indentation that the fence has. */
+  readonly text: string;
+  /** Whether a comment before the fence says why no test runs it. */
+  readonly isMarked: boolean;
+}
+
+/** The blocks of a page, in their order. */
+export function codeBlocksOf(page: string): readonly CodeBlock[] {
+  const markdown = textOf(page);
+  return Array.from(
+    markdown.matchAll(/^(?<indent> *)```(?<language>\w*)\n(?<text>[^]*?)^\k<indent>```$/gm),
+    ({ index, groups }) => {
+      const { indent = '', language = '', text = '' } = groups ?? {};
+      const before = markdown.slice(0, index);
+      return {
+        page,
+        line: before.split('\n').length,
+        language,
+        text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+        isMarked: /<!-- not run: [^>]{10,} -->\s*$/.test(before),
+      };
+    },
+  );
+}

@@ -15,7 +15,7 @@ export interface Bff extends AsyncDisposable {
 const DOCUMENTS = fileURLToPath(new URL('generated/persisted-documents.json', import.meta.url));
 
 /**
- * Starts the BFF in the way that an app's backend runs it, on a free port. It answers nobody but the users
+ * Starts the BFF in the way that an app's backend runs it, on a free port. It answers the users
  * of this identity provider, each about their own number.
  */
 export async function startBff(

@@ -36,7 +36,7 @@ async function run(): Promise<void> {
   await using identityProvider = await startIdentityProvider();
   await using bff = await startBff(identityProvider);
   say(`A mobile app, and its BFF at ${bff.url}, which serves the app's documents and no other.
-The app sends no number: the access token of whoever signed in says whose it is.`);
+The app sends no number: the access token of the user who signed in says whose it is.`);
   for (const [user, subject, phoneNumber] of USERS) {
     say(`\nA user who ${user}:`);
     const accessToken = await identityProvider.signIn({ subject, phoneNumber });

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { pretty, type MadeFile } from '../madeFile.ts';
 import { dashboard } from './dashboard.ts';
@@ -44,8 +42,4 @@ function member(name: string, value: unknown, indent: string): string {
   // A block, in which quotes stand for themselves.
   const lines = text.split('\n').map((line) => `${indent}  ${line}\n`);
   return `${indent}expr: |-\n${lines.join('')}`;
-}
-
-if (argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { path, text } of await makeMonitoringFiles()) writeFileSync(path, text);
 }

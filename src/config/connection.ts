@@ -30,13 +30,31 @@ export function connectionNames<P extends Prefix>(prefix: P) {
  * Reads how connections are made. That the files are there is looked at; what they hold is judged where it is used,
  * since it may change, and since one operator's certificate must not keep the others from being asked.
  */
-export function readConnection(read: EnvironmentReader, prefix: Prefix): ConnectionSettings {
+export function readConnection(
+  read: EnvironmentReader,
+  prefix: Prefix,
+  addressNames: readonly NamesOf<'url'>[],
+): ConnectionSettings {
+  refusePlainText(read, prefix, addressNames);
   const tls = readTls(read, prefix);
   const proxy = readProxy(read, prefix);
   return {
     ...(tls === undefined ? {} : { tls }),
     ...(proxy === undefined ? {} : { proxy }),
   };
+}
+
+/** On loopback an address may be http: there nothing of it all would be used. */
+function refusePlainText(
+  read: EnvironmentReader,
+  prefix: Prefix,
+  addressNames: readonly NamesOf<'url'>[],
+): void {
+  const plain = addressNames.find((name) => read.url(name)?.startsWith('http:'));
+  if (plain === undefined) return;
+  for (const name of connectionNames(prefix).filter((one) => read.isSet(one))) {
+    read.problem(name, `is for addresses that start with https://, and ${plain} does not`);
+  }
 }
 
 function readTls(read: EnvironmentReader, prefix: Prefix): ConnectionSettings['tls'] {

@@ -122,7 +122,7 @@ function topologyOf(
   }
 }
 
-/** A user without a password names nobody; a password without a user is the default user's. */
+/** A user without a password is no login; a password without a user is the default user's. */
 function readCredentials(
   read: EnvironmentReader,
   prefix: 'REDIS' | 'REDIS_SENTINEL',

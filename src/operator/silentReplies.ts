@@ -6,7 +6,7 @@ import type { OperatorSettings } from './operatorSettings.ts';
 
 /**
  * What becomes of an endpoint's replies over HTTP/1.1 where it echoes nothing. A stray token must not answer
- * about somebody else: some operators answer by the token, whatever the body says. So the connections of a
+ * about another person: some operators answer by the token, whatever the body says. So the connections of a
  * token endpoint are kept only where its tokens name no number, or where a lookup names the number and is
  * refused with another's token. Pure.
  */

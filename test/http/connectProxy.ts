@@ -89,7 +89,7 @@ export function tunnel({ url = '' }: IncomingMessage, socket: Duplex): void {
 
 /** Answers as it is written, and ends. */
 export function answering(text: string): ProxyManner {
-  return (_, socket) => void socket.end(text);
+  return (_, socket) => void socket.resume().end(text);
 }
 
 /** A tunnel for those who show these credentials. */

@@ -34,6 +34,8 @@ interface Options {
   readonly lull?: Lull;
   readonly log?: Log;
   readonly connection?: ConnectionSettings;
+  /** By which its files are read again; that of the endpoint where absent. */
+  readonly fileClock?: Clock;
 }
 
 /** An endpoint with its own connections, closed with the test that made it. */
@@ -44,14 +46,13 @@ export class TestEndpoint implements AsyncDisposable {
 
   constructor(url: string, options: Options = {}) {
     const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
-    const { connection = {} } = options;
     const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
-    const { lull = new Lull() } = options;
+    const { connection = {}, fileClock = clock, lull = new Lull() } = options;
     const replyCheck = new EchoPolicy(echo, silent, clock);
     this.#files = new ConnectionFiles(connection, {
       clock,
       log,
-      watchFiles: (paths, onChange) => new WatchedFiles(paths, clock, onChange),
+      watchFiles: (paths, onChange) => new WatchedFiles(paths, fileClock, onChange),
     });
     this.endpoint = new Endpoint(
       { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck, headers },

@@ -14,7 +14,7 @@ export type Sleep = (ms: number) => Promise<void>;
 /**
  * Asks whether an SMS code to the signed-in user can be trusted, and tells every verdict on the way: while
  * the user has not consented, `pending` ones, each followed by another ask after the time that the BFF
- * told; then the last. Asking again joins the same consent: nobody's phone rings twice. It ends at
+ * told; then the last. Asking again joins the same consent: no phone rings twice. It ends at
  * `expiresAt`, or after ten minutes where that is not known.
  *
  * @param leaving ends the request that is under way; what is yielded after that says nothing

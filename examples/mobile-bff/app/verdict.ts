@@ -17,9 +17,9 @@ export type Verdict =
   /** The owner said no, or said nothing in time. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'unanswered' }
-  /** The BFF takes no token that the app has: whoever uses it signs in first. */
+  /** The BFF takes no token that the app has: its user signs in first. */
   | { readonly kind: 'signedOut' }
-  /** Nobody knows. Never to be taken for `trusted`. */
+  /** Not known. Never to be taken for `trusted`. */
   | { readonly kind: 'unknown'; readonly code: string };
 
 const MIN_RETRY_SECONDS = 1;

@@ -4,6 +4,7 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+/** How far asking the owner of a line has come. */
 export type SimSwapConsentState =
   /**
    * The owner consented, and the answers beside this field are what came of it. Asked again within a
@@ -31,6 +32,7 @@ export type SimSwapConsentState =
    */
   | 'PENDING';
 
+/** What is known of a window. */
 export type SimSwapResult =
   /** The operator vouches that it did not. */
   | 'NOT_SWAPPED'

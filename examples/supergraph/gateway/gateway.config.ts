@@ -5,7 +5,7 @@ import { explorerPage } from '../explorerPage.ts';
 /** Written by the demo; in a deployment, by the pipeline that composes. */
 const supergraph = process.env['SUPERGRAPH'] ?? 'supergraph.graphql';
 
-/** Shared with the SIM swap subgraph, so that it answers nobody but us. */
+/** Shared with the SIM swap subgraph, so that it answers this gateway alone. */
 const routerSecret = process.env['ROUTER_SECRET'];
 
 /** As the composition names it. */

@@ -28,6 +28,7 @@ export function crossProblems(file: unknown): readonly FileProblem[] {
     ...otherCurrencies(entries),
     ...entries.flatMap(ownProblems),
     ...badHeaders(['directory', 'headers'], valueAt(file, ['directory', 'headers'])),
+    ...directoryConnection(file),
   ];
 }
 
@@ -119,6 +120,7 @@ function ownProblems(entry: Entry): readonly FileProblem[] {
     ...memberNames(entry),
     ...errorRules(entry),
     ...headers(entry),
+    ...connection(entry, ['authUrl', 'simSwapUrl']),
   ];
   return [
     ...checks.map(({ path, what }) => ({ path: [...entry.path, ...path], what })),
@@ -137,6 +139,36 @@ function* addresses({ at }: Entry): Generator<FileProblem> {
   for (const endpoint of ['token', 'backchannelAuthentication', 'cibaToken']) {
     if (hasDiscovery && at('paths', endpoint) !== undefined) {
       yield { path: ['paths', endpoint], what: 'is below authUrl: discovery names this endpoint' };
+    }
+  }
+}
+
+function directoryConnection(file: unknown): readonly FileProblem[] {
+  const path = ['directory'];
+  const at: Entry['at'] = (...below) => valueAt(file, [...path, ...below]);
+  const problems = [...connection({ path, at }, ['url'])];
+  return problems.map((problem) => ({ ...problem, path: [...path, ...problem.path] }));
+}
+
+/** How TLS is agreed on, and the proxy, beside the addresses that they are for. */
+function* connection({ at }: Entry, addressNames: readonly string[]): Generator<FileProblem> {
+  for (const [name, other] of [
+    ['certificate', 'key'],
+    ['key', 'certificate'],
+    ['passphrase', 'key'],
+  ] as const) {
+    if (at('tls', name) !== undefined && at('tls', other) === undefined) {
+      yield { path: ['tls', other], what: `is missing: ${name} is there` };
+    }
+  }
+  const proxyUrl = at('proxy', 'url');
+  if (at('proxy', 'ca') !== undefined && isText(proxyUrl) && !proxyUrl.startsWith('https:')) {
+    yield { path: ['proxy', 'ca'], what: 'is for a proxy whose url starts with https://' };
+  }
+  const plain = addressNames.find((name) => String(at(name)).startsWith('http:'));
+  for (const block of ['tls', 'proxy']) {
+    if (at(block) !== undefined && plain !== undefined) {
+      yield { path: [block], what: `is for addresses with https://, and ${plain} has http://` };
     }
   }
 }
@@ -220,7 +252,7 @@ function* errorRules({ at }: Entry): Generator<FileProblem> {
 }
 
 function* headers({ at }: Entry): Generator<FileProblem> {
-  // Each name has one value: which of two counts is up to whoever reads them.
+  // Each name has one value: which of two counts is up to the receiver.
   const taken = new Map(Array.from(OWN_HEADERS, (name) => [name, OWN]));
   for (const [path, standard, use] of [
     [['correlator', 'header'], 'x-correlator', 'names the exchange'],

@@ -3,6 +3,7 @@ import { MAX_MAX_AGE_HOURS } from '../../domain/maxAge.ts';
 import { NUMBER_PREFIX } from '../../domain/numberPrefix.ts';
 import { parseAmount } from '../../domain/price.ts';
 import { OPERATIONS } from '../../domain/question.ts';
+import { proxyProblem, serverNameProblem } from '../../http/connections/connectionSettings.ts';
 import { MAPPED_CODES } from '../../http/errorMap.ts';
 import { ENDPOINT_NAMES } from '../../http/wireSettings.ts';
 import {
@@ -18,9 +19,6 @@ import { TEMPLATE } from './template.ts';
  * What OPERATORS_FILE may hold. The reader, the JSON Schema for editors and the table of docs/operators.md
  * are all made of this one definition; each description is a line of that table.
  */
-
-// zod would compile readers with `new Function`, which the service is started without.
-z.config({ jitless: true });
 
 const DEFAULTS = OPERATOR_DEFAULTS;
 
@@ -200,6 +198,45 @@ const grant = z
   .describe(
     'how tokens come about: `client_credentials` or `jwt-bearer` in the 2-legged flow, `ciba` in the 3-legged',
   );
+
+const tls = z
+  .strictObject({
+    certificate: secret
+      .optional()
+      .describe('our client certificate, in PEM, with the chain that it needs'),
+    key: secret.optional().describe('the private key of that certificate, in PEM'),
+    passphrase: secret.optional().describe('what opens the key, where it is encrypted'),
+    ca: secret
+      .optional()
+      .describe("the authorities that may sign the server's certificate, in PEM, and no others"),
+    serverName: z
+      .string()
+      .superRefine((text, context) => {
+        const message = serverNameProblem(text);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      })
+      .optional()
+      .describe("the name that the server's certificate must be for; the address's where absent"),
+  })
+  .describe('how TLS is agreed on; the files are read again when they change');
+
+const proxy = z
+  .strictObject({
+    url: z
+      .string()
+      .superRefine((text, context) => {
+        const message = proxyProblem(text);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      })
+      .describe('`http://` or `https://`, host and port'),
+    credentials: secret
+      .optional()
+      .describe('`user:password` for the proxy, which alone is sent them'),
+    ca: secret
+      .optional()
+      .describe('the authorities that may sign the certificate of a proxy with `https://`'),
+  })
+  .describe('the egress proxy that connections are made through, by HTTP CONNECT');
 
 const endpoints = z
   .array(z.enum(ENDPOINT_NAMES))
@@ -444,6 +481,8 @@ const operator = z
       })
       .prefault({})
       .describe('how exchanges are named'),
+    tls: tls.optional(),
+    proxy: proxy.optional(),
     http2: z
       .enum(['auto', 'never'])
       .default(DEFAULTS.http2)
@@ -519,6 +558,8 @@ const directory = z
       .record(headerName, textOrSecret)
       .default({})
       .describe('by name; each a text or where the secret is'),
+    tls: tls.optional(),
+    proxy: proxy.optional(),
     timeoutMs: z.int().min(10).max(60_000).default(1000).describe('for one question'),
     keepSeconds: seconds(86_400).default(60).describe('how long an answer is kept'),
     fallback: z
@@ -545,4 +586,12 @@ export type OperatorsFile = z.output<typeof operatorsFile>;
 export type OperatorEntry = OperatorsFile['operators'][number];
 export type ClientEntry = OperatorEntry['client'];
 export type SecretEntry = z.output<typeof secret>;
+export type TlsEntry = z.output<typeof tls>;
+export type ProxyEntry = z.output<typeof proxy>;
 export type TextEntry = z.output<typeof textOrSecret>;
+
+/**
+ * How to parse with the definition. zod would compile readers with `new Function`, which the service is started without;
+ * said for each reading, since a program that we are mounted in may use the same zod.
+ */
+export const AS_DATA = { jitless: true } as const;

@@ -2,11 +2,11 @@ import type { NumberDirectorySettings, OperatorSettings } from '../../operator/o
 import type { Price } from '../../domain/price.ts';
 import type { EnvironmentReader } from '../environment.ts';
 import { crossProblems } from './crossChecks.ts';
-import { operatorsFile, type OperatorsFile, type SecretEntry } from './definition.ts';
+import { AS_DATA, operatorsFile, type OperatorsFile } from './definition.ts';
 import { operatorsPart } from '../settingsFile/settingsFile.ts';
 import { readDocument, sentence, type FileProblem, type JsonDocument } from './document.ts';
 import { Secrets } from './secrets.ts';
-import { directoryOf, priceOf, settingsOf } from './settings.ts';
+import { directoryOf, priceOf, settingsOf, type PointedTo } from './settings.ts';
 import { problemsOf } from './wording.ts';
 
 /** The variable that names the file in which operators stand. */
@@ -39,11 +39,14 @@ export function readOperatorsFile(
   const secrets = new Secrets(pathOf(read), read);
   const file = parseFile(read, (value) => secrets.problems(value));
   if (file === undefined) return NOTHING;
-  const secretOf = (entry: SecretEntry): string => secrets.read(entry);
+  const pointedTo: PointedTo = {
+    secretOf: (entry) => secrets.read(entry),
+    sourceOf: (entry) => secrets.source(entry),
+  };
   const { operators, directory } = file;
   return {
-    operators: operators.map((entry) => settingsOf(entry, secretOf, keepFactsSeconds)),
-    directory: directory === undefined ? undefined : directoryOf(directory, secretOf),
+    operators: operators.map((entry) => settingsOf(entry, pointedTo, keepFactsSeconds)),
+    directory: directory === undefined ? undefined : directoryOf(directory, pointedTo),
   };
 }
 
@@ -66,7 +69,7 @@ function parseFile(
   const opened = source === undefined ? undefined : openDocument(read, source);
   if (source === undefined || opened === undefined) return undefined;
   const { document, value, problems } = opened;
-  const parsed = operatorsFile.safeParse(value);
+  const parsed = operatorsFile.safeParse(value, AS_DATA);
   const issues = parsed.error?.issues.flatMap((issue) => problemsOf(issue, value)) ?? [];
   // What is no JSON has no members to speak of.
   const found =

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { TextSource } from '../../http/connections/connectionSettings.ts';
 import type { SigningKey } from '../../tokens/authorizationSettings.ts';
 import type { EnvironmentReader } from '../environment.ts';
 import { isPrivateKeyFor } from '../privateKey.ts';
@@ -27,6 +28,16 @@ export class Secrets {
     }
   }
 
+  /** Where it is, for those who read it again when it changes. */
+  source(entry: SecretEntry): TextSource {
+    switch (entry.kind) {
+      case 'file':
+        return { kind: 'file', path: resolve(this.#folder, entry.name) };
+      case 'variable':
+        return { kind: 'text', text: this.read(entry) };
+    }
+  }
+
   /** What is wrong with the secrets that a value points to, whose members may be anything. */
   *problems(value: unknown, path: Path = []): Generator<FileProblem> {
     if (typeof value !== 'object' || value === null) return;
@@ -45,8 +56,7 @@ export class Secrets {
   #problemWith(entry: SecretEntry, path: Path): string | undefined {
     const text = this.read(entry);
     if (text === '') return MISSING[entry.kind];
-    const isKey = path.at(-1) === 'key';
-    if (isKey) return undefined;
+    if (HAS_LINES.has(path.at(-1))) return undefined;
     // Where a header holds it, a line break in it would begin another header.
     const fits = path.includes('headers') ? /^[\t\x20-\x7e]*$/ : /^[^\r\n]*$/;
     return fits.test(text)
@@ -55,6 +65,8 @@ export class Secrets {
   }
 
   *#keyProblems(value: object, path: Path): Generator<FileProblem> {
+    // A key of TLS may be of any kind; whether it fits its certificate is judged whenever they change.
+    if (path.at(-1) === 'tls') return;
     const { key, alg = 'ES256' }: Readonly<Record<string, unknown>> = { ...value };
     if (typeof key !== 'object' || key === null || !isAlgorithm(alg)) return;
     const entry = secretEntry(key);
@@ -74,6 +86,9 @@ export class Secrets {
     }
   }
 }
+
+/** Members that lead to PEM. */
+const HAS_LINES = new Set<string | number | undefined>(['key', 'certificate', 'ca']);
 
 const MISSING: Readonly<Record<SecretEntry['kind'], string>> = {
   file: 'names a file that cannot be read, or is empty',

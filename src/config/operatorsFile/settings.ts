@@ -1,6 +1,12 @@
 import { isNumberPrefix } from '../../domain/numberPrefix.ts';
 import { parseAmount, type Price } from '../../domain/price.ts';
 import type { FailureReach } from '../../errors.ts';
+import type {
+  ConnectionSettings,
+  ProxySettings,
+  TextSource,
+  TlsSettings,
+} from '../../http/connections/connectionSettings.ts';
 import type { ErrorRule, MappedCode } from '../../http/errorMap.ts';
 import type { HeaderValue, OperatorHeader } from '../../http/wireSettings.ts';
 import {
@@ -26,18 +32,29 @@ import type {
   ClientEntry,
   OperatorEntry,
   OperatorsFile,
+  ProxyEntry,
   SecretEntry,
   TextEntry,
+  TlsEntry,
 } from './definition.ts';
 import { readTemplate } from './template.ts';
 
 /** Reads the secret that an entry of the file points to. */
 export type ReadSecret = (secret: SecretEntry) => string;
 
+/** Where the text is that an entry of the file points to. */
+export type LocateText = (entry: SecretEntry) => TextSource;
+
+/** What the file points to. */
+export interface PointedTo {
+  readonly secretOf: ReadSecret;
+  readonly sourceOf: LocateText;
+}
+
 /** One operator as the file has it, with nothing left to be looked up. */
 export function settingsOf(
   entry: OperatorEntry,
-  secretOf: ReadSecret,
+  { secretOf, sourceOf }: PointedTo,
   keepFactsSeconds: number | undefined,
 ): OperatorSettings {
   const { name, others, client, scopes } = entry;
@@ -61,18 +78,52 @@ export function settingsOf(
     },
     tokens: entry.tokens,
     ...lookupSettingsOf(entry, secretOf),
+    ...connectionOf(entry, sourceOf),
   };
 }
 
 /** The company's number directory, as the file has it. */
 export function directoryOf(
   directory: NonNullable<OperatorsFile['directory']>,
-  secretOf: ReadSecret,
+  { secretOf, sourceOf }: PointedTo,
 ): NumberDirectorySettings {
+  const { url, headers, tls, proxy, ...others } = directory;
   return {
-    ...directory,
-    url: withoutLastSlash(directory.url),
-    headers: textsOf(directory.headers, secretOf),
+    ...others,
+    url: withoutLastSlash(url),
+    headers: textsOf(headers, secretOf),
+    ...connectionOf({ tls, proxy }, sourceOf),
+  };
+}
+
+function connectionOf(
+  { tls, proxy }: Pick<OperatorEntry, 'tls' | 'proxy'>,
+  sourceOf: LocateText,
+): ConnectionSettings {
+  return {
+    ...(tls === undefined ? {} : { tls: tlsOf(tls, sourceOf) }),
+    ...(proxy === undefined ? {} : { proxy: proxyOf(proxy, sourceOf) }),
+  };
+}
+
+function tlsOf(
+  { certificate, key, passphrase, ca, serverName }: TlsEntry,
+  sourceOf: LocateText,
+): TlsSettings {
+  return {
+    ...(certificate === undefined ? {} : { certificate: sourceOf(certificate) }),
+    ...(key === undefined ? {} : { key: sourceOf(key) }),
+    ...(passphrase === undefined ? {} : { passphrase: sourceOf(passphrase) }),
+    ...(ca === undefined ? {} : { ca: sourceOf(ca) }),
+    ...(serverName === undefined ? {} : { serverName }),
+  };
+}
+
+function proxyOf({ url, credentials, ca }: ProxyEntry, sourceOf: LocateText): ProxySettings {
+  return {
+    url,
+    ...(credentials === undefined ? {} : { credentials: sourceOf(credentials) }),
+    ...(ca === undefined ? {} : { ca: sourceOf(ca) }),
   };
 }
 

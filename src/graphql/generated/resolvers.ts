@@ -225,6 +225,7 @@ export type SimSwapCheck = {
    * like `null`, and the result as `UNKNOWN`.
    */
   reason?: Maybe<SimSwapUnknownReason>;
+  /** Whether the SIM changed within the window, or that this is not known. */
   result: SimSwapResult;
   /** In how many seconds asking again can bring something new. `null` where that is not known, or does not help. */
   retryAfterSeconds?: Maybe<Scalars['Int']['output']>;
@@ -251,9 +252,11 @@ export type SimSwapConsent = {
   expiresAt?: Maybe<Scalars['DateTime']['output']>;
   /** In how many seconds asking again can bring something new. `null` where that is now, or not known. */
   retryAfterSeconds?: Maybe<Scalars['Int']['output']>;
+  /** How far asking the owner has come, or what it came to. */
   state: SimSwapConsentState;
 };
 
+/** How far asking the owner of a line has come. */
 export type SimSwapConsentState =
   /**
    * The owner consented, and the answers beside this field are what came of it. Asked again within a
@@ -281,6 +284,7 @@ export type SimSwapConsentState =
    */
   | 'PENDING';
 
+/** What is known of a window. */
 export type SimSwapResult =
   /** The operator vouches that it did not. */
   | 'NOT_SWAPPED'

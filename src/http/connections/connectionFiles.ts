@@ -8,12 +8,14 @@ import {
   type ConnectionTexts,
 } from './connectionMaterial.ts';
 
+const DAY_MS = 24 * 3_600_000;
+
 /** How long before its end a certificate is warned of. */
-const WARN_BEFORE_MS = 14 * 24 * 3_600_000;
+const WARN_BEFORE_MS = 14 * DAY_MS;
 
 /** What they take. */
 export interface ConnectionFilesParts {
-  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly clock: Pick<Clock, 'nowMs' | 'sleep'>;
   readonly log: Log;
   readonly watchFiles: WatchFiles;
 }
@@ -24,11 +26,13 @@ export interface ConnectionFilesParts {
  */
 export class ConnectionFiles {
   readonly settings: ConnectionSettings;
-  readonly #clock: Pick<Clock, 'nowMs'>;
+  readonly #clock: Pick<Clock, 'nowMs' | 'sleep'>;
   readonly #log: Log;
   readonly #watched: FileWatch;
   readonly #listeners = new Set<() => void>();
+  readonly #closing = new AbortController();
   #material: ConnectionMaterial | undefined;
+  #flaw: string | undefined;
 
   constructor(settings: ConnectionSettings, { clock, log, watchFiles }: ConnectionFilesParts) {
     this.settings = settings;
@@ -41,11 +45,17 @@ export class ConnectionFiles {
     );
     this.#watched = watchFiles([...new Set(paths)], () => this.#changed());
     this.#read();
+    if (tls?.certificate !== undefined) void this.#tellValidityEachDay();
   }
 
   /** `undefined` where the files have never been fit for use. Another object whenever they have changed. */
   get material(): ConnectionMaterial | undefined {
     return this.#material;
+  }
+
+  /** What is wrong with the files as they are by now, in words without their contents. */
+  get flaw(): string | undefined {
+    return this.#flaw;
   }
 
   /** Calls the listener whenever new connections are made with other material; returns how to end that. */
@@ -54,7 +64,9 @@ export class ConnectionFiles {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Reads and tells no more. */
   close(): void {
+    this.#closing.abort();
     this.#watched.close();
     this.#listeners.clear();
   }
@@ -65,7 +77,7 @@ export class ConnectionFiles {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Returns whether what the files hold is in force. */
+  /** Returns whether what the files hold by now is in force. */
   #read(): boolean {
     const read = readMaterial(textsOf(this.settings, this.#watched.texts));
     switch (read.kind) {
@@ -74,37 +86,65 @@ export class ConnectionFiles {
         return false;
       case 'read': {
         const flaw = this.#validityFlaw(read.material);
-        // Nothing better is known at the start, and it is for the server to judge: clocks differ.
-        if (flaw !== undefined && this.#material !== undefined) {
+        if (flaw !== undefined && this.#isValid()) {
           this.#refuse(flaw);
           return false;
         }
-        if (flaw !== undefined)
-          this.#log.error(`Our client certificate is refused by most servers: ${flaw}.`);
         this.#material = read.material;
+        this.#flaw = flaw;
+        this.#tellValidity();
         return true;
       }
     }
   }
 
-  #validityFlaw({ validity }: ConnectionMaterial): string | undefined {
-    if (validity === undefined) return undefined;
-    const nowMs = this.#clock.nowMs();
-    if (nowMs >= validity.untilMs) return `it expired on ${dayOf(validity.untilMs)}`;
-    if (nowMs < validity.fromMs) return `it counts from ${dayOf(validity.fromMs)} on`;
-    if (nowMs >= validity.untilMs - WARN_BEFORE_MS) {
-      this.#log.warn('Our client certificate expires soon.', { day: dayOf(validity.untilMs) });
-    }
-    return undefined;
+  /** Whether there is material in force whose certificate counts at this time. */
+  #isValid(): boolean {
+    return this.#material !== undefined && this.#validityFlaw(this.#material) === undefined;
   }
 
   #refuse(flaw: string): void {
-    this.#log.error(
+    this.#flaw = flaw;
+    const message =
       this.#material === undefined
         ? 'The TLS or proxy files cannot be used: no connection is made until they are mended.'
-        : 'The TLS or proxy files have changed and cannot be used: the old ones stay in force.',
-      { flaw },
-    );
+        : 'The TLS or proxy files have changed and cannot be used: the old ones stay in force.';
+    this.#log.error(message, { flaw });
+  }
+
+  #validityFlaw({ validity }: ConnectionMaterial): string | undefined {
+    if (validity === undefined) return undefined;
+    const nowMs = this.#clock.nowMs();
+    if (nowMs >= validity.untilMs) {
+      return `the certificate expired on ${dayOf(validity.untilMs)}`;
+    }
+    return nowMs < validity.fromMs
+      ? `the certificate does not count before ${dayOf(validity.fromMs)}`
+      : undefined;
+  }
+
+  /** It is used all the same where there is no better one: servers judge it by their own clocks. */
+  #tellValidity(): void {
+    const { validity } = this.#material ?? {};
+    if (this.#material === undefined || validity === undefined) return;
+    const flaw = this.#validityFlaw(this.#material);
+    if (flaw !== undefined) {
+      this.#log.error('Our client certificate is out of date: most servers refuse it.', { flaw });
+    } else if (this.#clock.nowMs() >= validity.untilMs - WARN_BEFORE_MS) {
+      this.#log.warn('Our client certificate expires soon.', { expires: dayOf(validity.untilMs) });
+    }
+  }
+
+  async #tellValidityEachDay(): Promise<void> {
+    for (;;) {
+      try {
+        await this.#clock.sleep(DAY_MS, this.#closing.signal);
+      } catch {
+        // Closed.
+        return;
+      }
+      this.#tellValidity();
+    }
   }
 }
 

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
 import { Client, errors, type buildConnector } from 'undici';
 import { errorName } from '../../errors.ts';
 import { ConnectFailure, type ConnectStage } from './connectFailure.ts';
@@ -37,11 +36,13 @@ export function openTunnel(
   onOpened: (tunnel: Duplex | ConnectFailure) => void,
 ): Tunnel {
   let stage: ConnectStage = 'proxy-connection';
+  let socket: Socket | undefined;
   const client = new Client(order.url.origin, {
-    connect: (_, callback) =>
-      connectTo(order, callback, (reached) => {
+    connect: (_, callback) => {
+      socket = connectTo(order, callback, (reached) => {
         stage = reached;
-      }),
+      });
+    },
     allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -71,7 +72,10 @@ export function openTunnel(
     get stage() {
       return stage;
     },
-    destroy: () => void client.destroy(),
+    destroy() {
+      void client.destroy();
+      socket?.on('error', ignore).destroy();
+    },
   };
 }
 
@@ -79,8 +83,8 @@ function connectTo(
   { host, port, tls }: TunnelOrder,
   callback: buildConnector.Callback,
   onReached: (stage: ConnectStage) => void,
-): void {
-  const socket: Socket | TLSSocket =
+): Socket {
+  const socket: Socket =
     tls === undefined
       ? connect({ host, port })
       : tls.connect({ host, port, ALPNProtocols: ['http/1.1'] });
@@ -93,6 +97,7 @@ function connectTo(
   socket.setNoDelay(true).once('error', fail);
   if (tls === undefined) socket.once('connect', ready);
   else socket.once('connect', () => onReached('proxy-tls')).once('secureConnect', ready);
+  return socket;
 }
 
 function failureOf(error: Error, stage: ConnectStage): ConnectFailure {

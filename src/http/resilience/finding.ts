@@ -1,6 +1,7 @@
 import type { LogDetails } from '../../log.ts';
 import type { LookupFailure } from '../../errors.ts';
 import type { Exchange, HttpReply, TransportFault } from '../exchange.ts';
+import type { ConnectStage } from '../connections/connectFailure.ts';
 import { knownTo, type ErrorMap } from '../errorMap.ts';
 import { knownWord, type OperatorWord } from '../operatorWords.ts';
 import { errorWord } from '../refusal.ts';
@@ -44,8 +45,10 @@ function findingOfDirectory({ endpoint, kind, exchange, failure, flaw }: JudgedE
   if (failure === undefined) return undefined;
   switch (exchange.kind) {
     case 'fault': {
-      const { cause, detail, flaw: check } = exchange.fault;
-      return cause === 'cancelled' ? undefined : warn(NO_DIRECTORY, { endpoint, detail, check });
+      const { cause, stage, detail, flaw: check } = exchange.fault;
+      return cause === 'cancelled'
+        ? undefined
+        : warn(NO_DIRECTORY, { endpoint, stage, detail, check });
     }
     case 'reply': {
       const { status } = exchange.reply;
@@ -76,7 +79,10 @@ function findingOfReply(judged: JudgedExchange, reply: HttpReply): Finding | und
   return findingOfFailure(judged, reply, word);
 }
 
-function findingOfFault(endpoint: string, { cause, detail, flaw }: TransportFault) {
+function findingOfFault(
+  endpoint: string,
+  { cause, detail, flaw, stage }: TransportFault,
+): Finding | undefined {
   switch (cause) {
     case 'cancelled':
       return undefined;
@@ -87,19 +93,42 @@ function findingOfFault(endpoint: string, { cause, detail, flaw }: TransportFaul
     case 'invalid-reply':
   }
   if (flaw !== undefined) return untrusted(endpoint, flaw);
-  return NOT_TRUSTED.test(detail)
-    ? ({
-        level: 'error',
-        message:
-          'The operator’s certificate is not trusted, so nothing is sent. Where an authority of its own signs it, start with NODE_EXTRA_CA_CERTS.',
-        details: { endpoint, detail },
-      } as const)
-    : warn('An exchange with the operator failed.', { endpoint, detail });
+  return stage === undefined
+    ? warn('An exchange with the operator failed.', { endpoint, detail })
+    : findingOfStage(stage, { endpoint, stage, detail });
 }
 
-/** Codes of OpenSSL and Node: expired, not yet valid, revoked, of another host, or of an unknown authority. */
-const NOT_TRUSTED =
-  /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_VERIFY_LEAF|ERR_TLS_CERT_ALTNAME|INVALID_CA|HOSTNAME_MISMATCH)/;
+/** Where no connection was made. */
+function findingOfStage(stage: ConnectStage, details: LogDetails): Finding {
+  switch (stage) {
+    case 'name':
+    case 'connection':
+    case 'tls':
+    case 'proxy-name':
+    case 'proxy-connection':
+      return warn(STAGES[stage], details);
+    case 'files':
+    case 'certificate':
+    case 'client-certificate':
+    case 'proxy-tls':
+    case 'proxy-tunnel':
+      return { level: 'error', message: STAGES[stage], details };
+  }
+}
+
+const STAGES: Readonly<Record<ConnectStage, string>> = {
+  files: 'Our TLS or proxy files cannot be used, so no connection to the operator is made.',
+  'proxy-name': 'The name of the proxy is not known, so the operator cannot be asked.',
+  'proxy-connection': 'The proxy does not answer, so the operator cannot be asked.',
+  'proxy-tls': 'No TLS with the proxy, so the operator cannot be asked.',
+  'proxy-tunnel': 'The proxy makes no tunnel to the operator.',
+  name: 'The operator’s name is not known.',
+  connection: 'No connection to the operator.',
+  tls: 'No TLS with the operator.',
+  certificate:
+    'The operator’s certificate is not trusted, so nothing is sent. Where an authority of its own signs it, set OPERATOR_TLS_CA_FILE.',
+  'client-certificate': 'The operator does not take our client certificate.',
+};
 
 function findingOfFailure(
   { endpoint, kind, failure, flaw }: JudgedExchange,

@@ -66,6 +66,8 @@ export class RedisConsentStore implements ConsentStore {
 
   /** Connects, and takes note of what each bucket remembers, so as to see when it no longer does. */
   async open(): Promise<void> {
+    // Before a process that knows nothing of what was forgotten reads there, if it may be.
+    this.#redis.onBack(() => void this.#lookAt(this.#memories()));
     await this.#redis.open();
     await this.#lookAt(this.#memories());
   }

@@ -220,23 +220,34 @@ describe("the log names the operator's word, from a list, and the setting that h
 
 describe('a connection that could not be made', () => {
   it.each([
-    ['CERT_HAS_EXPIRED', 'error'],
-    ['CERT_NOT_YET_VALID', 'error'],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'error'],
-    ['SELF_SIGNED_CERT_IN_CHAIN', 'error'],
-    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'error'],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'error'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'error'],
-    ['ECONNREFUSED', 'warn'],
-    ['UND_ERR_CONNECT_TIMEOUT', 'warn'],
-  ])('%s is told at level %s: a certificate does not mend itself', (detail, level) => {
+    ['files', 'FILES_CANNOT_BE_USED', 'error'],
+    ['proxy-name', 'ENOTFOUND', 'warn'],
+    ['proxy-connection', 'ECONNREFUSED', 'warn'],
+    ['proxy-tls', 'CERT_HAS_EXPIRED', 'error'],
+    ['proxy-tunnel', 'PROXY_STATUS_407', 'error'],
+    ['name', 'ENOTFOUND', 'warn'],
+    ['connection', 'ECONNREFUSED', 'warn'],
+    ['tls', 'ERR_SSL_WRONG_VERSION_NUMBER', 'warn'],
+    ['certificate', 'CERT_HAS_EXPIRED', 'error'],
+    ['client-certificate', 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'error'],
+  ] as const)('at %s, by %s, is told at level %s', (stage, detail, level) => {
     const exchange = {
       kind: 'fault',
-      fault: { cause: 'connection', sent: false, detail },
+      fault: { cause: 'connection', sent: false, detail, stage },
     } as const;
-    expect(told('client-credentials', exchange)).toBe(`${level}, detail: ${detail}`);
+    expect(told('client-credentials', exchange)).toBe(
+      `${level}, stage: ${stage}, detail: ${detail}`,
+    );
     const finding = findingOf({ endpoint: 'here', kind: 'lookup', exchange, errors });
-    expect(finding?.message.includes('certificate')).toBe(level === 'error');
+    expect(finding?.message.includes('proxy')).toBe(stage.startsWith('proxy') || stage === 'files');
+  });
+
+  it('in plain text is told by its code', () => {
+    const exchange = {
+      kind: 'fault',
+      fault: { cause: 'connection', sent: false, detail: 'ECONNREFUSED' },
+    } as const;
+    expect(told('lookup', exchange)).toBe('warn, detail: ECONNREFUSED');
   });
 });
 

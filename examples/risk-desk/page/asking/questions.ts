@@ -35,7 +35,7 @@ export type Reply<T> =
 
 /** What the desk asks of the supergraph; each ends when its signal does. */
 export interface Questions {
-  /** Prompts nobody. In the order of the numbers. */
+  /** Prompts no owner. In the order of the numbers. */
   consents(e164s: readonly E164[], signal: AbortSignal): Promise<Reply<Told<ConsentReading>[]>>;
   /** In the order of the numbers. */
   simSwaps(e164s: readonly E164[], signal: AbortSignal): Promise<Reply<Told<Answer>[]>>;

@@ -1,0 +1,180 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { makeDeploymentFiles } from '../../scripts/deployment/files.ts';
+import { SECRETS_PATH, SETTINGS_PATH } from '../../scripts/deployment/variants.ts';
+import { readConfig } from '../../src/config.ts';
+import { launchSimulator } from '../../src/simulator/launch.ts';
+import { stopLimitMs } from '../../src/server.ts';
+import { TestIssuer } from '../caller/testIssuer.ts';
+import { freePort } from '../freePort.ts';
+import { Program } from '../program.ts';
+import { NO_REDIS, startRedis } from '../redisServer.ts';
+
+/** What the tests read of a pod. */
+interface Pod {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly settingsFiles: Readonly<Record<string, string>>;
+  readonly probes: readonly string[];
+  readonly preStopSeconds: number;
+  readonly terminationSeconds: number;
+}
+
+interface Deployment {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly containers: readonly [
+          {
+            readonly env: readonly { readonly name: string; readonly value: string }[];
+            readonly lifecycle: {
+              readonly preStop: { readonly sleep: { readonly seconds: number } };
+            };
+          } & Readonly<Record<`${string}Probe`, { readonly httpGet: { readonly path: string } }>>,
+        ];
+      };
+    };
+  };
+}
+
+async function podOf(variant: string): Promise<Pod> {
+  const files = await makeDeploymentFiles();
+  const { text = '' } = files.find(({ path }) => path.endsWith(`/${variant}.yaml`)) ?? {};
+  const manifests = parseAllDocuments(text).map((one) => one.toJS() as { kind: string });
+  const settings = manifests.find(({ kind }) => kind === 'ConfigMap') as unknown as {
+    readonly data: Record<string, string>;
+  };
+  const { spec } = manifests.find(({ kind }) => kind === 'Deployment') as unknown as Deployment;
+  const { terminationGracePeriodSeconds, containers } = spec.template.spec;
+  const [{ env, lifecycle, ...container }] = containers;
+  return {
+    environment: Object.fromEntries(env.map(({ name, value }) => [name, value])),
+    settingsFiles: settings.data,
+    probes: (['startupProbe', 'livenessProbe', 'readinessProbe'] as const).map(
+      (probe) => container[probe]?.httpGet.path ?? probe,
+    ),
+    preStopSeconds: lifecycle.preStop.sleep.seconds,
+    terminationSeconds: terminationGracePeriodSeconds,
+  };
+}
+
+/** A pod's files, in a folder of this machine, and its environment with their paths there. */
+async function mounted(
+  pod: Pod,
+  folder: string,
+  secrets: Readonly<Record<string, string>>,
+): Promise<Readonly<Record<string, string>>> {
+  const files = {
+    ...Object.fromEntries(
+      Object.entries(pod.settingsFiles).map(([name, text]) => [`${SETTINGS_PATH}/${name}`, text]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(secrets).map(([name, text]) => [`${SECRETS_PATH}/${name}`, text]),
+    ),
+  };
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(folder, dirname(path)), { recursive: true });
+    await writeFile(join(folder, path), text.replaceAll(SECRETS_PATH, folder + SECRETS_PATH));
+  }
+  const here = (value: string): string =>
+    value.startsWith(SECRETS_PATH) || value.startsWith(SETTINGS_PATH) ? folder + value : value;
+  return Object.fromEntries(
+    Object.entries(pod.environment).map(([name, value]) => [name, here(value)]),
+  );
+}
+
+const ROUTER_SECRET = 'a-router-secret-of-thirty-two-characters-and-more';
+
+it.skipIf(NO_REDIS !== undefined).each([
+  [
+    'subgraph',
+    {
+      query:
+        '{ _entities(representations: [{ __typename: "PhoneNumber", e164: "+447700900001" }]) { ... on PhoneNumber { simSwappedWithin(maxAgeHours: 240) } } }',
+    },
+    { _entities: [{ simSwappedWithin: true }] },
+  ],
+  [
+    'bff',
+    { query: '{ phoneNumber(e164: "+447700900001") { lastSimSwap } }' },
+    'PERSISTED_QUERY_ID_REQUIRED',
+  ],
+] as const)(
+  'the settings of deploy/kubernetes/%s.yaml start a service that answers',
+  async (variant, request, expected) => {
+    const pod = await podOf(variant);
+    const simulator = await launchSimulator();
+    const redis = await startRedis();
+    const issuer = await TestIssuer.start();
+    const folder = await mkdtemp(join(tmpdir(), 'deployment-'));
+    try {
+      const addressed = {
+        ...pod,
+        settingsFiles: {
+          ...pod.settingsFiles,
+          'operators.jsonc': (pod.settingsFiles['operators.jsonc'] ?? '')
+            .replace('https://auth.operator.example', simulator.authUrl)
+            .replace('https://api.operator.example/sim-swap/v2', simulator.simSwapUrl)
+            .replace('your-client-id', simulator.clientId),
+        },
+      };
+      const environment = await mounted(addressed, folder, {
+        'audit-key': 'an audit key of thirty-two characters and more',
+        'northern-client-secret': simulator.clientSecret,
+        'redis-url': redis.url,
+        'state-key': Buffer.alloc(32, 7).toString('base64'),
+        'router-secret': ROUTER_SECRET,
+      });
+      const port = await freePort();
+      const local = {
+        // What the image sets.
+        NODE_ENV: 'production',
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        ...environment,
+        ...issuer.settings,
+        METRICS_PORT: String(await freePort()),
+      };
+      const config = readConfig(local);
+      const stopSeconds = stopLimitMs({ config, operators: config.operators }) / 1000;
+      expect(pod.terminationSeconds).toBeGreaterThanOrEqual(pod.preStopSeconds + stopSeconds);
+
+      await using program = Program.node(
+        ['--disallow-code-generation-from-strings', 'src/main.ts'],
+        local,
+      );
+      await program.written(/"msg":"ready"/);
+      const url = `http://127.0.0.1:${port}`;
+      const statuses = await Promise.all(
+        pod.probes.map(async (path) => (await fetch(url + path)).status),
+      );
+      expect(statuses).toEqual([200, 200, 200]);
+      const scraped = await fetch(`http://127.0.0.1:${local.METRICS_PORT}/metrics`);
+      expect(await scraped.text()).toContain('sim_swap_');
+
+      const reply = await fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-router-secret': ROUTER_SECRET,
+          authorization: `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}`,
+        },
+        body: JSON.stringify(request),
+      });
+      const { data, errors } = (await reply.json()) as {
+        readonly data?: unknown;
+        readonly errors?: readonly [{ readonly extensions: { readonly code: string } }];
+      };
+      expect(errors?.[0].extensions.code ?? data).toEqual(expected);
+
+      program.signal('SIGTERM');
+      expect(await program.exit).toEqual({ code: 0, signal: null });
+    } finally {
+      await Promise.all([simulator.stop(), redis.kill(), issuer.close()]);
+      await rm(folder, { recursive: true });
+    }
+  },
+);

@@ -1,0 +1,187 @@
+import type { TLSSocket } from 'node:tls';
+import { describe, expect, it, vi } from 'vitest';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { RecordedLog } from '../recordedLog.ts';
+import { TestClock } from '../testClock.ts';
+import { Authority, demanding } from '../tls/authority.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { ConnectProxy, tunnelFor } from './connectProxy.ts';
+import { answerByStream, Http2Server } from './http2Server.ts';
+import { HttpsServer } from './httpsServer.ts';
+import { AMPLE_MS, TestEndpoint } from './testEndpoint.ts';
+
+const SERVERS = new Authority('Servers of the operator');
+const CLIENTS = new Authority('Clients of the operator');
+const SERVER = SERVERS.issue();
+
+/** The files of a client, and the names that its certificates have had. */
+class Client implements AsyncDisposable {
+  readonly clock = new TestClock();
+  readonly log = new RecordedLog();
+  readonly endpoint: TestEndpoint;
+  readonly #files = new TemporaryFiles();
+
+  constructor(url: string, proxyUrl?: string) {
+    const connection = {
+      tls: {
+        certificate: this.#files.source('tls.crt', ''),
+        key: this.#files.source('tls.key', ''),
+        ca: this.#files.source('ca.crt', SERVERS.pem),
+      },
+      ...(proxyUrl === undefined
+        ? {}
+        : {
+            proxy: {
+              url: proxyUrl,
+              credentials: this.#files.source('proxy', 'user:first'),
+            },
+          }),
+    };
+    this.rotate('client-1');
+    this.endpoint = new TestEndpoint(url, { connection, log: this.log, fileClock: this.clock });
+  }
+
+  /** Writes a certificate of this name, and its key. */
+  rotate(name: string): void {
+    const { cert, key } = CLIENTS.issue({ name });
+    this.#files.write('tls.crt', cert);
+    this.#files.write('tls.key', key);
+  }
+
+  write(name: string, text: string): void {
+    this.#files.write(name, text);
+  }
+
+  /** Moves the clock of the files on until so many readings have been told of. */
+  async reads(times: number, message: string): Promise<void> {
+    await vi.waitUntil(
+      async () => {
+        await this.clock.advance(500);
+        return this.log.lines.filter((line) => line.message.includes(message)).length === times;
+      },
+      { timeout: AMPLE_MS, interval: 2 },
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.endpoint[Symbol.asyncDispose]();
+    this.#files[Symbol.dispose]();
+  }
+}
+
+const READ_ANEW = 'read anew';
+
+function nameOf(socket: TLSSocket): string {
+  return String(socket.getPeerCertificate().subject.CN);
+}
+
+interface Sink extends AsyncDisposable {
+  readonly url: string;
+  /** The name in the certificate that came with each request, in turn. */
+  readonly names: readonly string[];
+}
+
+type Kind = 'fresh connections' | 'kept connections' | 'HTTP/2';
+
+async function startServer(kind: Kind): Promise<Sink> {
+  const names: string[] = [];
+  const options = demanding(SERVER, CLIENTS);
+  if (kind === 'HTTP/2') {
+    const server = await Http2Server.start(options, (received) => {
+      names.push(nameOf(received.session.socket as TLSSocket));
+      setTimeout(() => answerByStream(received, {}), 5);
+    });
+    return { url: server.url, names, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  }
+  const server = await HttpsServer.start(options, (request, response) => {
+    names.push(nameOf(request.socket as TLSSocket));
+    const correlator = String(request.headers['x-correlator']);
+    setTimeout(() => {
+      response.writeHead(200, kind === 'kept connections' ? { 'x-correlator': correlator } : {});
+      response.end('{}');
+    }, 5);
+  });
+  return { url: server.url, names, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+/** Keeps so many exchanges under way until it is told to stop. */
+function keepAsking(client: TestEndpoint, size: number): () => Promise<readonly Exchange[]> {
+  const exchanges: Exchange[] = [];
+  const stopping = new AbortController();
+  const askers = Array.from({ length: size }, async () => {
+    while (!stopping.signal.aborted) exchanges.push(await client.post());
+  });
+  return async () => {
+    stopping.abort();
+    await Promise.all(askers);
+    return exchanges;
+  };
+}
+
+describe.each<Kind>(['fresh connections', 'kept connections', 'HTTP/2'])('over %s', (kind) => {
+  it.each(['directly', 'through a proxy'])(
+    'a certificate that is rotated under way costs no exchange, %s',
+    { timeout: AMPLE_MS },
+    async (way) => {
+      await using proxy = await ConnectProxy.start({ manner: tunnelFor('user:first') });
+      await using server = await startServer(kind);
+      await using client = new Client(server.url, way === 'directly' ? undefined : proxy.url);
+      const stop = keepAsking(client.endpoint, 10);
+      for (const round of [2, 3, 4]) {
+        client.rotate(`client-${round}`);
+        await client.reads(round - 1, READ_ANEW);
+        const before = server.names.length;
+        await vi.waitFor(() => expect(server.names.length).toBeGreaterThan(before + 30), {
+          timeout: AMPLE_MS,
+          interval: 2,
+        });
+        // What was under way finishes on what was there: no more than so many.
+        const late = server.names.slice(before + 10, before + 30);
+        expect(new Set(late)).toEqual(new Set([`client-${round}`]));
+      }
+      const exchanges = await stop();
+      expect(exchanges.filter(({ kind: outcome }) => outcome !== 'reply')).toEqual([]);
+      expect(client.log.troubles).toEqual([]);
+    },
+  );
+});
+
+it('files that cannot be used while requests are under way cost none of them', async () => {
+  await using server = await startServer('fresh connections');
+  await using client = new Client(server.url);
+  const stop = keepAsking(client.endpoint, 10);
+  client.write('tls.crt', '-----BEGIN CERTIFICATE-----\nMIIB');
+  await client.reads(1, 'stay in force');
+  client.write('ca.crt', '<html></html>');
+  await client.reads(2, 'stay in force');
+  client.rotate('client-2');
+  await client.reads(3, 'stay in force');
+  client.write('ca.crt', SERVERS.pem);
+  await client.reads(1, READ_ANEW);
+  expect(await client.endpoint.post()).toMatchObject({ kind: 'reply' });
+  expect((await stop()).filter(({ kind }) => kind !== 'reply')).toEqual([]);
+  expect(server.names.at(-1)).toBe('client-2');
+});
+
+it('credentials of a proxy that are rotated are shown from then on', async () => {
+  await using proxy = await ConnectProxy.start({ manner: tunnelFor('user:first') });
+  await using server = await startServer('fresh connections');
+  await using client = new Client(server.url, proxy.url);
+  expect(await client.endpoint.post()).toMatchObject({ kind: 'reply' });
+  proxy.manner = tunnelFor('user:second');
+  expect(await client.endpoint.post()).toMatchObject({ fault: { detail: 'PROXY_STATUS_407' } });
+  client.write('proxy', 'user:second\n');
+  await client.reads(1, READ_ANEW);
+  expect(await client.endpoint.post()).toMatchObject({ kind: 'reply' });
+});
+
+it('an authority that is withdrawn is believed no more, whatever session could be resumed', async () => {
+  await using server = await startServer('fresh connections');
+  await using client = new Client(server.url);
+  for (let exchange = 0; exchange < 3; exchange += 1) await client.endpoint.post();
+  client.write('ca.crt', CLIENTS.pem);
+  await client.reads(1, READ_ANEW);
+  expect(await client.endpoint.post()).toMatchObject({
+    fault: { sent: false, stage: 'certificate' },
+  });
+});

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Exchange, FaultCause } from '../../../src/http/exchange.ts';
+import {
+  decideRetry,
+  type ExchangeKind,
+  type RetryRules,
+} from '../../../src/http/resilience/retryDecision.ts';
+
+const DOCS = readFileSync(new URL('../../../docs/design.md', import.meta.url), 'utf8');
+const SECTION = /^### Retries$[^]*?(?=^### )/m.exec(DOCS)?.[0] ?? '';
+
+function fault(cause: FaultCause, sent: boolean): Exchange {
+  return { kind: 'fault', fault: { cause, sent, detail: 'test' } };
+}
+
+function replies(...statuses: readonly number[]): readonly Exchange[] {
+  return statuses.map((status) => ({
+    kind: 'reply',
+    reply: { status, headers: {}, body: '' },
+    sentAtMs: 0,
+    leftAtMs: 0,
+  }));
+}
+
+/** What the first cells speak of. */
+const EXCHANGES: Readonly<Record<string, readonly Exchange[]>> = {
+  'no connection, or proven that no byte left': [
+    fault('connection', false),
+    fault('timeout', false),
+  ],
+  'lost or timed out after it left': [fault('connection', true), fault('timeout', true)],
+  '5xx but 501, 408': replies(500, 502, 503, 504, 599, 408),
+  '401': replies(401),
+  '429': replies(429),
+  'any other reply': replies(200, 204, 302, 400, 403, 404, 409, 415, 422, 501),
+};
+
+const COLUMNS: readonly ExchangeKind[] = [
+  'backchannel-authentication',
+  'token-poll',
+  'client-credentials',
+  'lookup',
+];
+
+interface Circumstances extends RetryRules {
+  readonly retryAfterSeconds: number | undefined;
+}
+
+/** What a cell says of an exchange; a poll that goes on does so by its own rhythm, and is no retry. */
+function said(cell: string, { canTakeNewToken, ...circumstances }: Circumstances): string {
+  if (cell.startsWith('again')) return 'same';
+  if (cell.startsWith('with a new token')) return canTakeNewToken ? 'new-token' : 'none';
+  if (cell === 'if `Retry-After` fits') {
+    return circumstances.retryAfterSeconds === undefined ? 'none' : 'same';
+  }
+  if (cell === 'no, unless `OPERATOR_RETRY_LOOKUPS`') {
+    return circumstances.retriesDoubtfulLookups && canTakeNewToken ? 'new-token' : 'none';
+  }
+  return 'none';
+}
+
+const CIRCUMSTANCES: readonly Circumstances[] = [true, false].flatMap((canTakeNewToken) =>
+  [true, false].flatMap((retriesDoubtfulLookups) =>
+    [undefined, 1].map((retryAfterSeconds) => ({
+      canTakeNewToken,
+      retriesDoubtfulLookups,
+      retryAfterSeconds,
+    })),
+  ),
+);
+
+const CELLS = SECTION.split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (?:-|what happened)/.test(line))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+  .flatMap(([what = '', ...cells]) =>
+    cells.map((cell, column) => ({ what, kind: COLUMNS[column] ?? 'directory', cell })),
+  );
+
+describe('the table of retries in docs/design.md', () => {
+  test('is there', () => {
+    expect(new Set(CELLS.map(({ what }) => what))).toEqual(new Set(Object.keys(EXCHANGES)));
+    expect(CELLS).toHaveLength(COLUMNS.length * Object.keys(EXCHANGES).length);
+  });
+
+  test.each(CELLS)('$what, $kind: $cell', ({ what, kind, cell }) => {
+    for (const exchange of EXCHANGES[what] ?? []) {
+      for (const circumstances of CIRCUMSTANCES) {
+        const { retryAfterSeconds } = circumstances;
+        const finished = { kind, exchange, retryAfterSeconds, timeLeftMs: 5000 };
+        expect(decideRetry(finished, circumstances).retry).toBe(said(cell, circumstances));
+      }
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { freePort } from '../freePort.ts';
+import type { Authority } from './authority.ts';
+import type { Certificate } from './certificate.ts';
+import { TemporaryFiles } from './temporaryFiles.ts';
+
+const PROGRAM = '/usr/bin/openssl';
+
+/** Why tests with such a server are left out; `undefined` where they are not. */
+export const NO_OPENSSL = existsSync(PROGRAM)
+  ? undefined
+  : `Left out, for there is no ${PROGRAM}; to have them: apt-get install -y openssl`;
+
+/**
+ * OpenSSL's own server of TLS. It refuses the certificate of a client by an alert, as most servers do; those of Node
+ * close the connection without a word.
+ */
+export class OpensslServer implements AsyncDisposable {
+  readonly url: string;
+  /** What clients sent through TLS, and what the server says of itself. */
+  output = '';
+  readonly #child: ChildProcess;
+  readonly #files: TemporaryFiles;
+
+  private constructor(port: number, child: ChildProcess, files: TemporaryFiles) {
+    this.url = `https://127.0.0.1:${port}/check`;
+    this.#child = child;
+    this.#files = files;
+  }
+
+  static async start(
+    server: Certificate,
+    clients: Authority,
+    { version, protocol }: { readonly version: 'tls1_2' | 'tls1_3'; readonly protocol: string },
+  ): Promise<OpensslServer> {
+    const files = new TemporaryFiles();
+    const port = await freePort();
+    const child = spawn(
+      PROGRAM,
+      [
+        's_server',
+        `-accept=127.0.0.1:${port}`,
+        `-${version}`,
+        `-alpn=${protocol}`,
+        `-cert=${files.write('server.pem', server.cert)}`,
+        `-key=${files.write('server.key', server.key)}`,
+        `-CAfile=${files.write('clients.pem', clients.pem)}`,
+        '-Verify=1',
+        '-verify_return_error',
+      ],
+      { stdio: ['pipe', 'pipe', 'ignore'] },
+    );
+    const started = new OpensslServer(port, child, files);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      started.output += text;
+    });
+    while (!started.output.includes('ACCEPT')) await once(child.stdout, 'data');
+    return started;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const exited = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await exited;
+    this.#files[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,108 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { WatchedFiles } from '../src/watchedFiles.ts';
+import { TestClock } from './testClock.ts';
+import { TemporaryFiles } from './tls/temporaryFiles.ts';
+
+class Watch implements Disposable {
+  readonly clock = new TestClock();
+  readonly told: (string | undefined)[] = [];
+  readonly #watched: WatchedFiles;
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#watched = new WatchedFiles([path], this.clock, () => this.told.push(this.text));
+  }
+
+  get text(): string | undefined {
+    return this.#watched.texts.get(this.#path);
+  }
+
+  /** Moves the clock on until a further change has been told of; files are read between two of its moves. */
+  async nextTold(): Promise<string | undefined> {
+    const before = this.told.length;
+    await vi.waitUntil(
+      async () => {
+        await this.clock.advance(500);
+        return this.told.length > before;
+      },
+      { interval: 2, timeout: 10_000 },
+    );
+    return this.told.at(-1);
+  }
+
+  [Symbol.dispose](): void {
+    this.#watched.close();
+  }
+}
+
+describe('a watched file', () => {
+  it('is read at once, and told of when it has changed, once', async () => {
+    using files = new TemporaryFiles();
+    const path = files.write('key', 'one');
+    using watch = new Watch(path);
+    expect(watch.text).toBe('one');
+    files.write('key', 'two');
+    expect(await watch.nextTold()).toBe('two');
+    await watch.clock.advance(60_000);
+    expect(watch.told).toEqual(['two']);
+    files.write('key', 'three');
+    expect(await watch.nextTold()).toBe('three');
+  });
+
+  it('may be a link that leads elsewhere, as in a Kubernetes secret', async () => {
+    using files = new TemporaryFiles();
+    const at = (name: string): string => join(files.folder, name);
+    for (const version of ['1', '2']) {
+      mkdirSync(at(`..${version}`));
+      writeFileSync(at(`..${version}/tls.key`), `key ${version}`);
+    }
+    symlinkSync('..1', at('..data'));
+    symlinkSync('..data/tls.key', at('tls.key'));
+    using watch = new Watch(at('tls.key'));
+    expect(watch.text).toBe('key 1');
+    symlinkSync('..2', at('..data_tmp'));
+    renameSync(at('..data_tmp'), at('..data'));
+    rmSync(at('..1'), { recursive: true });
+    expect(await watch.nextTold()).toBe('key 2');
+  });
+
+  it('counts once it rests: what was half written is not told', async () => {
+    using files = new TemporaryFiles();
+    const path = files.write('key', 'one');
+    using watch = new Watch(path);
+    let length = 0;
+    for (let move = 0; move < 40; move += 1) {
+      // At each move of the clock a bit more is there.
+      length += 1;
+      writeFileSync(path, 'x'.repeat(length));
+      await watch.clock.advance(500);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(watch.told).toEqual([]);
+    expect(await watch.nextTold()).toBe('x'.repeat(length));
+  });
+
+  it('may go, and come back', async () => {
+    using files = new TemporaryFiles();
+    const path = files.write('key', 'one');
+    using watch = new Watch(path);
+    rmSync(path);
+    expect(await watch.nextTold()).toBe(undefined);
+    files.write('key', 'two');
+    expect(await watch.nextTold()).toBe('two');
+  });
+
+  it('is read no more once it is closed', async () => {
+    using files = new TemporaryFiles();
+    const path = files.write('key', 'one');
+    const watch = new Watch(path);
+    watch[Symbol.dispose]();
+    expect(watch.clock.sleepers).toBe(0);
+    files.write('key', 'two');
+    await watch.clock.advance(60_000);
+    expect(watch.told).toEqual([]);
+  });
+});
