@@ -134,6 +134,8 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
     async reload(settings) {
       const before = serving;
       const next = await Serving.begin(settings, servingParts);
+      const { sharedState } = settings.config;
+      if (sharedState !== undefined) stores.renewKeys(sharedState.stateKeys);
       admissions.renew({ quotas: next.quotas, auditKey: settings.config.audit?.keys[0] });
       observation.renew(settings, next.made);
       observation.reloaded(true);

@@ -47,10 +47,30 @@ export const SETTINGS = {
     description: '`production`: no built-in simulator and no introspection.',
     detail: 'With `production` callers must be known on loopback as well.',
   },
+  SIMULATOR: {
+    audience: 'try',
+    kind: 'text',
+    default: 'auto',
+    takesRestart: true,
+    description:
+      '`auto`, `built-in`, or the address of a simulator: who answers in place of an operator.',
+    detail:
+      '`auto` asks the built-in simulator where no operator is set, unless `NODE_ENV=production`. `built-in` asks it with `NODE_ENV=production` as well, and an address such as `http://simulator:4010` asks one that runs by itself (`npm run simulator -- --host 0.0.0.0`), which several replicas need. Every answer is invented then, and the log says so.',
+  },
+  DEV_TOKENS: {
+    audience: 'try',
+    kind: 'boolean',
+    default: false,
+    takesRestart: true,
+    description:
+      'Accepts the tokens of `npm run dev-token`, while every operator is the simulator.',
+    detail:
+      'In the place of `JWT_…`: a rehearsal needs no identity provider. Anyone can sign such a token, so with an operator the service does not start.',
+  },
   SETTINGS_FILE: {
     audience: 'try',
     kind: 'file',
-    description: 'A file that holds settings, and operators: what is set here wins.',
+    description: 'A file that holds settings, and operators; a variable wins over it.',
     detail: 'See [One file for everything](#one-file-for-everything).',
   },
 

@@ -60,8 +60,10 @@ export class Endpoint implements Http2Fallback {
   /** Without its query, which may hold what an address does not show. */
   readonly address: string;
   readonly #name: string;
+  /** With the query of its address. */
   readonly #path: string;
-  readonly #search: string;
+  /** What stands between that and a query of an exchange's own. */
+  readonly #beforeQuery: '?' | '&';
   readonly #correlatorHeader: string;
   readonly #generatedHeaders: (departure: Departure) => readonly string[];
   readonly #timeoutMs: number;
@@ -86,8 +88,8 @@ export class Endpoint implements Http2Fallback {
       : undefined;
     this.address = url.origin + url.pathname;
     this.#name = name;
-    this.#path = url.pathname;
-    this.#search = url.search;
+    this.#path = url.pathname + url.search;
+    this.#beforeQuery = url.search === '' ? '?' : '&';
     this.#correlatorHeader = settings.correlatorHeader ?? 'x-correlator';
     this.#generatedHeaders = settings.generatedHeaders ?? (() => []);
     this.#timeoutMs = timeoutMs;
@@ -140,19 +142,12 @@ export class Endpoint implements Http2Fallback {
 
   /** With all that this endpoint adds to it. */
   #addressed(post: Post, departure: Departure): AddressedPost {
+    const { query = '', contentType, body, correlator, signal } = post;
     const correlatorHeader = this.#correlatorHeader;
-    const headers = [correlatorHeader, post.correlator, ...this.#generatedHeaders(departure)];
-    return {
-      ...post,
-      path: this.#pathWith(post.query),
-      correlatorHeader,
-      headers: headers.concat(post.headers),
-    };
-  }
-
-  #pathWith(query = ''): string {
-    const search = [this.#search.slice(1), query].filter((one) => one !== '').join('&');
-    return search === '' ? this.#path : `${this.#path}?${search}`;
+    const own = [correlatorHeader, correlator];
+    const headers = own.concat(this.#generatedHeaders(departure), post.headers);
+    const path = query === '' ? this.#path : `${this.#path}${this.#beforeQuery}${query}`;
+    return { path, correlatorHeader, headers, contentType, body, correlator, signal };
   }
 
   /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */

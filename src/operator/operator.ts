@@ -14,8 +14,8 @@ import type { Judgement, LookupExchange, LookupJudges } from './responses.ts';
 
 /** Where the operator takes lookups (docs/operator-api.md, "Endpoints"). */
 export interface LookupEndpoints {
-  readonly retrieveDate: GuardedEndpoint;
-  readonly check: GuardedEndpoint;
+  readonly retrieveDate: Pick<GuardedEndpoint, 'post'>;
+  readonly check: Pick<GuardedEndpoint, 'post'>;
 }
 
 /** What decides how lookups are written and their replies are read. */
@@ -113,7 +113,7 @@ export class Operator {
 
 /** All in which the call of one operation differs from that of another. */
 interface LookupCall {
-  readonly endpoint: GuardedEndpoint;
+  readonly endpoint: Pick<GuardedEndpoint, 'post'>;
   readonly judge: (reply: HttpReply, made: LookupExchange) => Judgement<Fact>;
 }
 

@@ -175,22 +175,21 @@ export class TokenManager {
   }
 
   async #request(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
-    let judged = await this.#requestOnce(subject, context);
+    let { judged } = await this.#requestOnce(subject, context);
     // The connections may be out of step: the next one is fresh. What comes on it is the reply to this
     // request, and yet its token may have come to another request that was still on an older connection.
     for (let requests = 1; judged === SEEN_TOKEN && requests < MAX_TOKEN_REQUESTS; requests += 1) {
-      judged = await this.#requestOnce(subject, context);
+      ({ judged } = await this.#requestOnce(subject, context));
     }
     return judged;
   }
 
-  async #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+  #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<Outcome<TokenJudgement>> {
     const request = () => this.#credentials.tokenRequest(subject);
     const { errors } = this.#settings;
-    const { judged } = await this.#post('token', subject, context, request, (exchange) =>
+    return this.#post('token', subject, context, request, (exchange) =>
       this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs(), errors), exchange),
     );
-    return judged;
   }
 
   /** A token that came before, perhaps to another request of ours, is dropped. */

@@ -227,8 +227,8 @@ export class GuardedEndpoint {
     const post = making instanceof Promise ? await making : making;
     const { correlator } = post;
     const sentAs = nameOnWire(this.#guards.correlatorForm, correlator);
-    const sent = { post: { ...post, correlator: sentAs }, correlator, isRetry };
-    const exchange = await this.#send(sent, urgency);
+    const onWire = sentAs === correlator ? post : { ...post, correlator: sentAs };
+    const exchange = await this.#send({ post: onWire, correlator, isRetry }, urgency);
     const judged = judge(exchange);
     if (judged.isUnproven === true) this.#endpoint.distrust();
     const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
