@@ -26,6 +26,7 @@ import {
 } from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
+import type { TracingSettings } from './tracing/tracingSettings.ts';
 
 /** All settings of a process (docs/design.md, "Settings"), read once. */
 export interface Config extends OperatorsConfig {
@@ -43,6 +44,8 @@ export interface Config extends OperatorsConfig {
   readonly requestTimeoutMs: number;
   /** Where Prometheus scrapes: a port of its own, or the port of the service on loopback; nothing is counted where absent. */
   readonly metricsPort: number | undefined;
+  /** Where traces go; there are none where absent. */
+  readonly tracing: TracingSettings | undefined;
   /** Whether there is a line of the log for each request. */
   readonly logsRequests: boolean;
   /** Whether settings are read again when one of their files changes. */

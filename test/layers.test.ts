@@ -27,8 +27,10 @@ const LAYERS = [
   ['server.ts', 'embedded'],
   ['serving.ts'],
   ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
-  ['metrics', 'simulatedOperator.ts'],
+  ['looks.ts', 'openTracing.ts', 'requestLines.ts'],
+  ['observationServer.ts', 'metrics', 'status', 'simulatedOperator.ts'],
   ['config.ts', 'config'],
+  ['tracing'],
   ['graphql'],
   ['context.ts'],
   ['recordedSimSwaps.ts'],
@@ -42,7 +44,7 @@ const LAYERS = [
   ['tokens'],
   ['http', 'sharedState'],
   ['log.ts', 'repeats.ts', 'diagnostics.ts'],
-  ['standardOutput.ts'],
+  ['standardOutput.ts', 'prettyLine.ts'],
   ['simulator'],
   ['domain'],
   ['errors.ts', 'clock.ts', 'fileWatch.ts', 'leases.ts', 'termination.ts'],
@@ -135,8 +137,8 @@ describe('the reader of imports', () => {
     expect(overlooked.map(([file]) => file)).toEqual([]);
   });
 
-  it('has nothing to look for in imports at run time, but for a package that production leaves out', () => {
-    expect(filesThat(/\bimport\(|\brequire\(/)).toEqual(['graphql/explorer.ts']);
+  it('has nothing to look for in imports at run time, but for packages that are left out where they are not used', () => {
+    expect(filesThat(/\bimport\(|\brequire\(/)).toEqual(['openTracing.ts', 'graphql/explorer.ts']);
   });
 });
 
@@ -223,6 +225,15 @@ describe('what decides', () => {
     const ambient =
       /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.|process\.|fetch\(|setTimeout|setInterval|setImmediate)/;
     expect(TEXTS.get(file)).not.toMatch(ambient);
+  });
+});
+
+describe('the packages of OpenTelemetry', () => {
+  it('are imported in tracing/ alone, whose files are loaded when it is on', () => {
+    const files = filesThat(/'@opentelemetry\//);
+    expect(new Set(files.map(topOf))).toEqual(new Set(['tracing']));
+    const loaded = [...reachedFrom('main.ts')].filter((file) => files.includes(file));
+    expect(loaded).toEqual([]);
   });
 });
 

@@ -8,6 +8,7 @@ import type { EnvironmentReader } from './environment.ts';
 import { readOperators } from './operators.ts';
 import { readQuotas } from './quotas.ts';
 import { readSharedState } from './sharedState.ts';
+import { readTracing } from './tracing.ts';
 import { readAllowedHosts, readAllowedOrigins } from './web.ts';
 
 /** What is read in one way by the program, and in another inside another program. */
@@ -47,6 +48,7 @@ export function configOf(
     ...operators,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     metricsPort: readMetricsPort(read),
+    tracing: readTracing(read),
     logsRequests: read.boolean('LOG_REQUESTS'),
     reloadsOnChange: read.boolean('RELOAD_ON_CHANGE'),
     drainGraceMs: read.integer('DRAIN_GRACE_MS'),
