@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchSimulator, type LaunchedSimulator } from '../../src/simulator/launch.ts';
@@ -37,6 +37,10 @@ export interface Findings {
   readonly processMs: number;
   readonly storeMs: number;
   readonly othersMs: number;
+  /** What the store holds of a lookup afterwards, its quota's counts first of all. */
+  readonly storeBytes: number;
+  /** What a lookup takes in the audit log. */
+  readonly auditBytes: number;
   /** The largest process. */
   readonly residentMib: number;
 }
@@ -61,12 +65,13 @@ export async function runStretch(stretch: Stretch): Promise<Findings> {
   const folder = await mkdtemp(join(tmpdir(), 'scale-'));
   stage.defer(() => rm(folder, { recursive: true }));
   const settings = { ...issuer.settings, ...settingsOf(stretch, store), ...clientOf(simulator) };
+  const auditLogs = Array.from({ length: stretch.processes }, (_, n) => join(folder, `${n}.jsonl`));
   const servers = await Promise.all(
-    Array.from({ length: stretch.processes }, (_, n) =>
+    auditLogs.map((auditLog) =>
       ServerProcess.start(simulator.authUrl, {
         ...settings,
         OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
-        AUDIT_LOG: join(folder, `audit-${n}.jsonl`),
+        AUDIT_LOG: auditLog,
       }),
     ),
   );
@@ -76,7 +81,7 @@ export async function runStretch(stretch: Stretch): Promise<Findings> {
     2 * AT_ONCE_PER_PROCESS,
   );
   stage.defer(() => load.close());
-  return await new Running(stretch, { issuer, store, simulator, servers, load }).run();
+  return await new Running(stretch, { issuer, store, simulator, servers, auditLogs, load }).run();
 }
 
 interface Parts {
@@ -84,6 +89,7 @@ interface Parts {
   readonly store: SharedStore;
   readonly simulator: LaunchedSimulator;
   readonly servers: readonly ServerProcess[];
+  readonly auditLogs: readonly string[];
   readonly load: Load;
 }
 
@@ -100,7 +106,7 @@ class Running {
   async run(): Promise<Findings> {
     const checks = [await this.#quotaHolds(), ...(await this.#oncePerNumber())];
     const { flow, seconds } = this.#stretch;
-    const { load, servers } = this.#parts;
+    const { load, servers, store } = this.#parts;
     const token = await this.#token('load');
     const atOnce = AT_ONCE_PER_PROCESS * servers.length;
     // In the 3-legged flow each number is asked about once: what it costs is a consent.
@@ -109,8 +115,10 @@ class Running {
 
     await this.#zero();
     const before = this.#cpu();
+    const [storeBefore, auditBefore] = [await store.usedBytes(), await this.#auditBytes()];
     const timed = await keepAsking(atOnce, seconds, ask);
     const after = this.#cpu();
+    const [storeAfter, auditAfter] = [await store.usedBytes(), await this.#auditBytes()];
     const { lookups, doublePrompts } = await this.#counts();
     const perLookup = (name: keyof Cpu): number =>
       (1000 * (after[name] - before[name])) / Math.max(1, lookups);
@@ -129,6 +137,8 @@ class Running {
       processMs: perLookup('servers'),
       storeMs: perLookup('store'),
       othersMs: perLookup('own'),
+      storeBytes: (storeAfter - storeBefore) / Math.max(1, lookups),
+      auditBytes: (auditAfter - auditBefore) / Math.max(1, lookups),
       residentMib: Math.max(...servers.map(({ pid }) => processUsage(pid).residentMib)),
     };
   }
@@ -193,6 +203,11 @@ class Running {
 
   async #zero(): Promise<void> {
     await fetch(`${this.#parts.simulator.authUrl}/stats`, { method: 'DELETE' });
+  }
+
+  async #auditBytes(): Promise<number> {
+    const files = await Promise.all(this.#parts.auditLogs.map((path) => stat(path)));
+    return files.reduce((sum, { size }) => sum + size, 0);
   }
 
   #cpu(): Cpu {
