@@ -97,7 +97,7 @@ function restartsOf(settings: readonly Named[]): readonly string[] {
   const names = settings.flatMap(([name, { takesRestart }]) =>
     takesRestart === true ? code(name) : [],
   );
-  return names.length === 0 ? [] : [`A restart is what it takes to change ${names.join(', ')}.`];
+  return names.length === 0 ? [] : [`Changing these takes a restart: ${names.join(', ')}.`];
 }
 
 function defaultCell(setting: Setting): string {

@@ -6,7 +6,6 @@ import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts'
 import { Lull } from './http/connections/lull.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
-import { headersAt } from './http/operatorHeaders.ts';
 import type { CorrelatorSettings, EndpointName } from './http/wireSettings.ts';
 import { Bulkhead } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
@@ -45,6 +44,7 @@ import { NumberTurns } from './lookups/numberTurns.ts';
 import { ReusedConsents } from './lookups/reusedConsents.ts';
 import { SharedLookups, type LookupsUnderWay } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
+import { createOperatorEndpoint, ENDPOINT_LABELS } from './operator/operatorEndpoint.ts';
 import { operatorLog } from './operator/operatorLog.ts';
 import { NumberDirectory } from './operator/numberDirectory.ts';
 import {
@@ -219,12 +219,19 @@ function createServedOperator(
   const parts = { ...shared, log: operatorLog(name, shared.log) };
   const { watchFiles = noFiles } = shared;
   const files = new ConnectionFiles(settings, { ...parts, watchFiles });
-  const create = guardedEndpoints(settings, parts, {
+  const guarded = guardedEndpoints(settings, parts, {
     ...parts,
     abortListeners,
     lull: new Lull(),
     files,
   });
+  /** The latest of each name: one that is discovered may move. */
+  const endpoints = new Map<string, GuardedEndpoint>();
+  const create: CreateEndpoint = (endpoint, url) => {
+    const made = guarded(endpoint, url);
+    endpoints.set(ENDPOINT_LABELS[endpoint], made);
+    return made;
+  };
   const authorization = authorizationEndpoints(settings, create, { ...parts, files });
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();
@@ -241,6 +248,11 @@ function createServedOperator(
   return {
     name,
     load: () => Array.from(bulkheads, ([work, { load }]) => ({ operator: name, work, ...load })),
+    connections: () =>
+      endpointNames(settings).flatMap((endpoint) => {
+        const connections = endpoints.get(endpoint)?.connections;
+        return connections === undefined ? [] : [{ operator: name, endpoint, connections }];
+      }),
     offer: settings,
     route,
     renew: (renewed) => tokens.renew(renewed, authenticationOf(renewed, parts.clock)),
@@ -267,15 +279,13 @@ function memoryOf({ clock, consent }: Pick<OwnParts, 'clock' | 'consent'>): Oper
 /** Makes an endpoint of an operator. */
 type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
 
-/** What the log calls each endpoint, and how its exchanges are retried. */
-const ENDPOINTS: Readonly<
-  Record<EndpointName, { readonly name: string; readonly kind: ExchangeKind }>
-> = {
-  token: { name: 'token', kind: 'client-credentials' },
-  backchannelAuthentication: { name: 'bc-authorize', kind: 'backchannel-authentication' },
-  cibaToken: { name: 'CIBA token', kind: 'token-poll' },
-  retrieveDate: { name: 'retrieve-date', kind: 'lookup' },
-  check: { name: 'check', kind: 'lookup' },
+/** How the exchanges of each endpoint are retried. */
+const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
+  token: 'client-credentials',
+  backchannelAuthentication: 'backchannel-authentication',
+  cibaToken: 'token-poll',
+  retrieveDate: 'lookup',
+  check: 'lookup',
 };
 
 /** What the log, metrics and diagnostics call the endpoints that an operator of this flow has. */
@@ -283,7 +293,7 @@ export function endpointNames({ flow }: Pick<OperatorSettings, 'flow'>): readonl
   const authorization: readonly EndpointName[] = asksOwner(flow)
     ? ['backchannelAuthentication', 'cibaToken']
     : ['token'];
-  return [...authorization, ...LOOKUP_ENDPOINTS].map((name) => ENDPOINTS[name].name);
+  return [...authorization, ...LOOKUP_ENDPOINTS].map((name) => ENDPOINT_LABELS[name]);
 }
 
 /** Makes the endpoints of one operator, which share its retry budget. */
@@ -301,25 +311,12 @@ function guardedEndpoints(
     retriesDoubtfulLookups: settings.retriesLookups,
   };
   return (name, url) => {
-    const { timeoutMs, connections } = settings.limits;
     const { correlator } = settings;
-    const { fixed, generated } = headersAt(settings.headers, name);
-    const endpoint = new Endpoint(
-      {
-        name: ENDPOINTS[name].name,
-        url,
-        timeoutMs,
-        connections,
-        http2: settings.http2,
-        replyCheck: judges.echo(correlator, silentReplies(settings, name), clock),
-        headers: fixed,
-        correlatorHeader: correlator.header,
-        generatedHeaders: generated,
-      },
-      shared,
-    );
+    const replyCheck = judges.echo(correlator, silentReplies(settings, name), clock);
+    const endpoint = createOperatorEndpoint(settings, { name, url, replyCheck }, shared);
     return new GuardedEndpoint(endpoint, {
-      ...ENDPOINTS[name],
+      name: ENDPOINT_LABELS[name],
+      kind: KINDS[name],
       operator: settings.name,
       circuit: new Circuit(clock),
       budget,

@@ -36,8 +36,10 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
   ['docs/adopting.md', 'type PhoneNumber @key', composes],
   ['docs/diagnostics.md', '// observe.mjs', 'test/diagnostics.test.ts'],
   ['docs/graph.md', 'type PhoneNumber @key', composesWithResult],
+  ['docs/mobile-apps.md', 'query MySimSwap', isTheExamples],
   ['docs/operators.md', 'npm run simulator -- --port 4011', twoOperators],
   ['docs/operators.md', '{\n  "$schema"', twoOperators],
+  ['docs/operators.md', '"tls": {', 'test/config/connection.test.ts'],
   ['docs/operators.md', 'echo demo-secret', twoOperators],
   ['docs/operators.md', 'curl http://127.0.0.1:4000/graphql', twoOperators],
   ['docs/settings.md', '{\n  "$schema"', 'test/config/settingsFile.test.ts'],
@@ -187,6 +189,11 @@ function validates({ text }: CodeBlock): void {
   const accounts = textOf('examples/supergraph/accounts/schema.graphql');
   const schema = buildSchema(composed('accounts', accounts));
   expect(validate(schema, parse(text))).toEqual([]);
+}
+
+/** The document of the mobile example, whose tests ask it. */
+function isTheExamples({ text }: CodeBlock): void {
+  expect(text.trim()).toBe(textOf('examples/mobile-bff/app/mySimSwap.graphql').trim());
 }
 
 const FEDERATION = `extend schema

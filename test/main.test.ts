@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Program } from './program.ts';
@@ -56,6 +59,52 @@ describe('started with settings that are not fit', () => {
     expect(await main.ended).toEqual({ code: 1, signal: null });
     expect(main.err).toContain('OPERATOR_AUTH_URL is missing');
   });
+});
+
+test('one file is enough: settings, operators and where the secrets are', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'one-file-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const simulator = await startSimulator({ port: 0 });
+  onTestFinished(() => simulator.close());
+  const { clientId: id, clientSecret } = DEMO_CLIENT;
+  const files = { operator: clientSecret, audit: 'a'.repeat(40), router: 'r'.repeat(40) };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const { authUrl, simSwapUrl } = simulator;
+  const client = { method: 'basic', id, secret: { file: 'operator' } };
+  const path = join(folder, 'settings.jsonc');
+  writeFileSync(
+    path,
+    JSON.stringify({
+      settings: {
+        NODE_ENV: 'production',
+        ROLE: 'subgraph',
+        PORT: 0,
+        JWT_JWKS_URL: 'http://127.0.0.1:9/keys',
+        JWT_ISSUER: 'https://id.example',
+        JWT_AUDIENCE: 'sim-swap',
+        AUDIT_KEY_FILE: 'audit',
+        ROUTER_SECRET_FILE: 'router',
+      },
+      operators: [
+        { name: 'alpha', prefixes: ['default'], flow: '2-legged', authUrl, simSwapUrl, client },
+      ],
+    }),
+  );
+  const main = Program.node(['src/main.ts'], { SETTINGS_FILE: path });
+  onTestFinished(() => main[Symbol.asyncDispose]());
+
+  const [line] = await main.written(/^.*"msg":"listening".*$/m);
+  const { host, port, role, flow } = JSON.parse(line) as Record<string, unknown>;
+  expect([host, role, flow]).toEqual(['127.0.0.1', 'subgraph', '2-legged']);
+  const statusFor = async (headers: HeadersInit): Promise<number> => {
+    const url = `http://127.0.0.1:${String(port)}/graphql`;
+    return (await fetch(url, { method: 'POST', headers })).status;
+  };
+  // The router is known by the secret in its file, and its caller by nothing.
+  expect(await statusFor({ 'x-router-secret': files.router })).toBe(401);
+  expect(await statusFor({})).toBe(403);
 });
 
 test('on a port that is in use it says so, and leaves no simulator behind', async () => {

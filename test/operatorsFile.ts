@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../src/config/environment.ts';
 import { DEMO_CLIENT } from '../src/simulator/simulator.ts';
-import { startServiceWith, type Service } from './service.ts';
+import { startServiceWith, type Service, type ServiceParts } from './service.ts';
 
 /** How a simulator knows its client, as OPERATORS_FILE has it. */
 export const DEMO_ENTRY = {
@@ -17,10 +17,11 @@ export class OperatorsFile implements Disposable {
   readonly path: string;
   readonly #folder = mkdtempSync(join(tmpdir(), 'operators-'));
 
-  constructor(operators: readonly object[]) {
+  /** @param others members of the file beside its operators */
+  constructor(operators: readonly object[], others: object = {}) {
     writeFileSync(join(this.#folder, 'client-secret'), `${DEMO_CLIENT.clientSecret}\n`);
     this.path = join(this.#folder, 'operators.jsonc');
-    writeFileSync(this.path, JSON.stringify({ operators }));
+    writeFileSync(this.path, JSON.stringify({ ...others, operators }));
   }
 
   [Symbol.dispose](): void {
@@ -32,8 +33,10 @@ export class OperatorsFile implements Disposable {
 export function startServiceOf(
   operators: readonly object[],
   environment: Environment = {},
+  others: object = {},
+  parts: ServiceParts = {},
 ): Promise<Service> {
   // It is read once, at the start.
-  using file = new OperatorsFile(operators);
-  return startServiceWith({ PORT: '0', OPERATORS_FILE: file.path, ...environment });
+  using file = new OperatorsFile(operators, others);
+  return startServiceWith({ PORT: '0', OPERATORS_FILE: file.path, ...environment }, parts);
 }

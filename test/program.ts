@@ -16,9 +16,13 @@ export interface Exit {
 export interface ProgramOptions {
   /** In a process group of its own, as a terminal starts it: signals go to all of it, or to its first. */
   readonly hasOwnGroup?: boolean;
+  /** Where it starts; the project where absent. */
+  readonly folder?: string;
+  /** What it reads at its standard input, at once or bit by bit; nothing where absent. */
+  readonly input?: string | Readable | undefined;
 }
 
-/** A program in a process of its own, started in the project with these settings and no others. */
+/** A program in a process of its own, with these settings and no others. */
 export class Program implements AsyncDisposable {
   /** What it has written so far. */
   out = '';
@@ -37,15 +41,19 @@ export class Program implements AsyncDisposable {
     command: string,
     words: readonly string[],
     settings: Readonly<Record<string, string>>,
-    { hasOwnGroup = false }: ProgramOptions = {},
+    { hasOwnGroup = false, folder = PROJECT, input }: ProgramOptions = {},
   ) {
     const { PATH = '', HOME = '' } = process.env;
     const child = spawn(command, words, {
-      cwd: PROJECT,
+      cwd: folder,
       detached: hasOwnGroup,
       env: { PATH, HOME, ...COMPILE_CACHE, ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
+    // It may end without reading.
+    child.stdin.on('error', () => undefined);
+    if (typeof input === 'object') input.pipe(child.stdin);
+    else child.stdin.end(input);
     this.#child = child;
     this.#hasOwnGroup = hasOwnGroup;
     this.pid = child.pid ?? 0;
@@ -57,8 +65,12 @@ export class Program implements AsyncDisposable {
   }
 
   /** A file of the project, run by this Node. */
-  static node(words: readonly string[], settings: Readonly<Record<string, string>> = {}): Program {
-    return new Program(process.execPath, words, settings);
+  static node(
+    words: readonly string[],
+    settings: Readonly<Record<string, string>> = {},
+    input?: string | Readable,
+  ): Program {
+    return new Program(process.execPath, words, settings, { input });
   }
 
   /** Resolves to the first match in what it wrote to its standard output; fails when it ends without. */

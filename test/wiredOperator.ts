@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { TlsOptions } from 'node:tls';
 import {
   answerJson,
   RecordingServer,
@@ -34,9 +35,13 @@ export class WiredOperator implements AsyncDisposable {
     this.script = script;
   }
 
-  static async start(script: OperatorScript = {}): Promise<WiredOperator> {
+  /** @param tls how TLS is spoken; plain text is where absent */
+  static async start(script: OperatorScript = {}, tls?: TlsOptions): Promise<WiredOperator> {
     let serve: Answer = acknowledge;
-    const server = await RecordingServer.start((received, response) => serve(received, response));
+    const server = await RecordingServer.start(
+      (received, response) => serve(received, response),
+      tls,
+    );
     const operator = new WiredOperator(server, script);
     serve = (received, response) => operator.#answer(received, response);
     return operator;

@@ -10,6 +10,7 @@ import { Http1Connections } from './connections/http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './connections/http2Connections.ts';
 import type { Lull } from './connections/lull.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
+import type { OpenConnections } from './connections/openConnections.ts';
 import { TlsConnector } from './connections/tlsConnector.ts';
 import { ReplyReader, type ReaderParts } from './replyReader.ts';
 
@@ -18,6 +19,8 @@ export const NO_TIME: Exchange = {
   kind: 'fault',
   fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
 };
+
+const NO_HTTP2 = { http2: 0, streams: 0 };
 
 /** What all exchanges with one endpoint of the operator share. */
 export interface EndpointSettings {
@@ -54,9 +57,13 @@ export interface SharedByEndpoints {
  * Redirects are not followed, nothing is retried, cached or pipelined here.
  */
 export class Endpoint implements Http2Fallback {
+  /** Without its query, which may hold what an address does not show. */
+  readonly address: string;
   readonly #name: string;
+  /** With the query of its address. */
   readonly #path: string;
-  readonly #search: string;
+  /** What stands between that and a query of an exchange's own. */
+  readonly #beforeQuery: '?' | '&';
   readonly #correlatorHeader: string;
   readonly #generatedHeaders: (departure: Departure) => readonly string[];
   readonly #timeoutMs: number;
@@ -79,9 +86,10 @@ export class Endpoint implements Http2Fallback {
     const connector = isSecure
       ? new TlsConnector({ url, files, timeoutMs, clock, onTimeout })
       : undefined;
+    this.address = url.origin + url.pathname;
     this.#name = name;
-    this.#path = url.pathname;
-    this.#search = url.search;
+    this.#path = url.pathname + url.search;
+    this.#beforeQuery = url.search === '' ? '?' : '&';
     this.#correlatorHeader = settings.correlatorHeader ?? 'x-correlator';
     this.#generatedHeaders = settings.generatedHeaders ?? (() => []);
     this.#timeoutMs = timeoutMs;
@@ -116,6 +124,11 @@ export class Endpoint implements Http2Fallback {
     });
   }
 
+  /** How many connections are open now. */
+  get connections(): OpenConnections {
+    return { ...NO_HTTP2, ...this.#http1.open, ...this.#http2?.open };
+  }
+
   /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */
   post(post: Post, timeLeftMs: number, departure: Departure): Promise<Exchange> {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
@@ -129,19 +142,12 @@ export class Endpoint implements Http2Fallback {
 
   /** With all that this endpoint adds to it. */
   #addressed(post: Post, departure: Departure): AddressedPost {
+    const { query = '', contentType, body, correlator, signal } = post;
     const correlatorHeader = this.#correlatorHeader;
-    const headers = [correlatorHeader, post.correlator, ...this.#generatedHeaders(departure)];
-    return {
-      ...post,
-      path: this.#pathWith(post.query),
-      correlatorHeader,
-      headers: headers.concat(post.headers),
-    };
-  }
-
-  #pathWith(query = ''): string {
-    const search = [this.#search.slice(1), query].filter((one) => one !== '').join('&');
-    return search === '' ? this.#path : `${this.#path}?${search}`;
+    const own = [correlatorHeader, correlator];
+    const headers = own.concat(this.#generatedHeaders(departure), post.headers);
+    const path = query === '' ? this.#path : `${this.#path}${this.#beforeQuery}${query}`;
+    return { path, correlatorHeader, headers, contentType, body, correlator, signal };
   }
 
   /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */

@@ -5,6 +5,8 @@ import { handTo } from './connections/http1Connections.ts';
 import { TlsConnector } from './connections/tlsConnector.ts';
 
 const TIMEOUT_MS = 5000;
+/** Less, so that a connection that hangs says where. */
+const CONNECT_TIMEOUT_MS = 4000;
 const MAX_BYTES = 256 * 1024;
 
 /** The reply has a status other than 200. */
@@ -28,7 +30,7 @@ export class PublishedJson {
     const url = new URL(address);
     const connector =
       url.protocol === 'https:'
-        ? new TlsConnector({ url, files, timeoutMs: TIMEOUT_MS, clock })
+        ? new TlsConnector({ url, files, timeoutMs: CONNECT_TIMEOUT_MS, clock })
         : undefined;
     this.#connector = connector;
     this.#path = `${url.pathname}${url.search}`;
@@ -36,7 +38,7 @@ export class PublishedJson {
       connections: 1,
       connect:
         connector === undefined
-          ? { timeout: TIMEOUT_MS }
+          ? { timeout: CONNECT_TIMEOUT_MS }
           : (_, callback) => connector.connect(['http/1.1'], handTo(callback)),
       maxResponseSize: MAX_BYTES,
     });

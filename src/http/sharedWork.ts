@@ -46,7 +46,7 @@ export class SharedWork<T> {
     }
     const listeners = this.#abortListeners.of(signal);
     // By hand: a race would hold twice as much for each of a thousand numbers.
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const waiter: Abortable = {
         abort: () => {
           this.#leave(signal.reason);
@@ -54,11 +54,16 @@ export class SharedWork<T> {
         },
       };
       listeners.add(waiter);
-      const settle = (): void => {
+      // Not `resolve(this.outcome)`: to take over a promise costs two more turns of the queue.
+      const tell = (outcome: T): void => {
         listeners.delete(waiter);
-        resolve(this.outcome);
+        resolve(outcome);
       };
-      this.outcome.then(settle, settle);
+      const fail = (defect: unknown): void => {
+        listeners.delete(waiter);
+        reject(defect);
+      };
+      this.outcome.then(tell, fail);
     });
   }
 

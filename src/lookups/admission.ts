@@ -120,20 +120,9 @@ export async function ifAdmitted<T>(
   admission: Admission,
   { asked, run, endingOf, onDenied }: GuardedLookup<T>,
 ): Promise<T> {
-  const admitted = await admission.admit(asked);
-  switch (admitted.kind) {
-    case 'denied':
-      return onDenied(admitted.failure);
-    case 'admitted':
-      return runAdmitted(admitted, run, endingOf);
-  }
-}
-
-async function runAdmitted<T>(
-  admitted: Admitted,
-  run: GuardedLookup<T>['run'],
-  endingOf: GuardedLookup<T>['endingOf'],
-): Promise<T> {
+  const admitting = admission.admit(asked);
+  const admitted = admitting instanceof Promise ? await admitting : admitting;
+  if (admitted.kind === 'denied') return onDenied(admitted.failure);
   // A defect may have come after the request left.
   let ending: Ending = { outcome: 'broken', attempts: 1 };
   try {
@@ -141,6 +130,7 @@ async function runAdmitted<T>(
     ending = endingOf(outcome);
     return outcome;
   } finally {
-    await admitted.ended(ending);
+    const ended = admitted.ended(ending);
+    if (ended !== undefined) await ended;
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/greatestAge.ts';
 import type { EchoSetting } from '../../src/http/echo.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
+import { TestClock } from '../testClock.ts';
 import { RecordingServer, type Received } from './recordingServer.ts';
 import { TestEndpoint } from './testEndpoint.ts';
 
@@ -88,14 +89,13 @@ describe('connections', () => {
       if (received.correlator === 'held') answerHeld = answer;
       else answer();
     });
-    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    const clock = new TestClock();
+    await using client = new TestEndpoint(server.url, { echo: 'always', clock });
     await postInTurn(client, 2);
     const held = client.post({ correlator: 'held' });
     await vi.waitFor(() => expect(answerHeld).toBeDefined());
-    // undici tells their age by the wall clock.
-    const wall = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + MAX_CONNECTION_AGE_MS + 1);
-    await postInTurn(client, 1);
-    wall.mockRestore();
+    await clock.advance(MAX_CONNECTION_AGE_MS);
+    await postInTurn(client, 2);
     expect(server.connections).toHaveLength(2);
     answerHeld?.();
     expect(outcome(await held)).toBe(200);

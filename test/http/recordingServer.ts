@@ -1,6 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import { listen } from '../listening.ts';
 
 /** One connection as the server sees it. */
@@ -42,10 +49,11 @@ export class RecordingServer implements AsyncDisposable {
     this.#close = close;
   }
 
-  static async start(answer: Answer): Promise<RecordingServer> {
+  /** @param tls how TLS is spoken; plain text is where absent */
+  static async start(answer: Answer, tls?: TlsOptions): Promise<RecordingServer> {
     const received: Received[] = [];
     const connections: Connection[] = [];
-    const server = createServer((request, response) => {
+    const take = (request: IncomingMessage, response: ServerResponse): void => {
       const connection = connections.find(({ socket }) => socket === request.socket);
       if (connection === undefined) throw new Error('A request without a connection.');
       const chunks: Buffer[] = [];
@@ -62,14 +70,17 @@ export class RecordingServer implements AsyncDisposable {
         received.push(one);
         answer(one, response);
       });
-    });
-    server.on('connection', (socket) => {
+    };
+    const server = tls === undefined ? createServer(take) : createSecureServer(tls, take);
+    server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       // A client that breaks off is what many tests are about.
       socket.on('error', () => undefined);
       const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
       connections.push({ socket, closed });
     });
-    return new RecordingServer(await listen(server), received, connections, async () => {
+    const address = await listen(server);
+    const url = tls === undefined ? address : address.replace('http:', 'https:');
+    return new RecordingServer(url, received, connections, async () => {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

@@ -1,3 +1,4 @@
+import type { TLSSocket } from 'node:tls';
 import { errorName } from '../../errors.ts';
 
 /** How far a connection came: what broke there is told by it. In the order in which they are reached. */
@@ -35,10 +36,19 @@ export class ConnectFailure extends Error {
 const REFUSES_CERTIFICATE =
   /^ERR_SSL_.*ALERT_(?:BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_REVOKED|CERTIFICATE_EXPIRED|CERTIFICATE_UNKNOWN|CERTIFICATE_REQUIRED|UNKNOWN_CA)$/;
 
-/**
- * Whether a server ended a connection by refusing our certificate. By TLS 1.3 it says so when the client takes the
- * handshake to be over; the server does not, and has not read what was sent since. Pure.
- */
+/** Whether a handshake broke since the server does not take our certificate. Pure. */
 export function refusesCertificate(error: Error): boolean {
   return REFUSES_CERTIFICATE.test(errorName(error));
+}
+
+/**
+ * What an error of a connection comes to that looked as if it were made: the server's refusal of our certificate. By
+ * TLS 1.3 it says so when the client takes the handshake to be over; the server does not, and has not read what was
+ * sent since (RFC 8446 §4.4.4). Before TLS 1.3 the handshake was over for both: such an alert says nothing of the
+ * request, and `undefined` is returned. To be asked while the connection is still there.
+ */
+export function lateRefusal(error: Error, socket: TLSSocket): ConnectFailure | undefined {
+  return socket.getProtocol() === 'TLSv1.3' && refusesCertificate(error)
+    ? new ConnectFailure('client-certificate', errorName(error))
+    : undefined;
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
 import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 import type { Lull } from './lull.ts';
+import type { OpenConnections } from './openConnections.ts';
 import { SpareConnections } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
@@ -30,6 +31,7 @@ export class Http1Connections {
   readonly #parts: Http1Parts;
   /** Carry one exchange after the other. */
   #kept: Pool;
+  #keptSinceMs: number;
   /** Those that finish what is under way on them. */
   readonly #retired = new Set<Pool>();
   /** Carry one exchange and are closed. */
@@ -42,6 +44,7 @@ export class Http1Connections {
     this.#headers = parts.headers;
     const { connector, clock, lull, connections } = parts;
     this.#kept = createKeptPool(parts);
+    this.#keptSinceMs = clock.monotonicMs();
     if (connector === undefined) {
       this.#fresh = createPool(parts, { timeout: parts.timeoutMs });
     } else {
@@ -51,9 +54,16 @@ export class Http1Connections {
     }
   }
 
+  /** How many are open now. */
+  get open(): Pick<OpenConnections, 'http1' | 'spare'> {
+    const http1 = this.#kept.stats.connected + this.#fresh.stats.connected;
+    return { http1, spare: this.#spares?.count ?? 0 };
+  }
+
   carry(reader: ReplyReader, needsFreshConnection: boolean): void {
     const { path, contentType, headers, body } = reader.post;
     reader.way = needsFreshConnection ? 'fresh connection' : 'kept connection';
+    if (!needsFreshConnection) this.#renewOld();
     (needsFreshConnection ? this.#fresh : this.#kept).dispatch(
       {
         path,
@@ -73,9 +83,19 @@ export class Http1Connections {
 
   /** What begins from now on takes connections that are made from now on; what is under way finishes. */
   renew(): void {
+    this.#spares?.renew();
+    this.#renewKept();
+  }
+
+  #renewOld(): void {
+    const ageMs = this.#parts.clock.monotonicMs() - this.#keptSinceMs;
+    if (ageMs >= MAX_CONNECTION_AGE_MS) this.#renewKept();
+  }
+
+  #renewKept(): void {
     const retired = this.#kept;
     this.#kept = createKeptPool(this.#parts);
-    this.#spares?.renew();
+    this.#keptSinceMs = this.#parts.clock.monotonicMs();
     this.#retired.add(retired);
     void retired.close().finally(() => this.#retired.delete(retired));
   }
@@ -103,8 +123,6 @@ function createPool({ url, connections }: Http1Parts, connect: Connect): Pool {
     allowH2: false,
     connect,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // A connection that is older carries no further exchange, and is closed after the one that it carries.
-    clientTtl: MAX_CONNECTION_AGE_MS,
     // One timer of ours spans the whole exchange; undici's own would restart with every byte dripped.
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -13,7 +13,7 @@ import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
 import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { singleValue } from '../singleValue.ts';
-import { refusesCertificate } from './connectFailure.ts';
+import { lateRefusal, type ConnectFailure } from './connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 
 /** More at a time are not sent on one connection, whatever the server allows. */
@@ -78,6 +78,7 @@ export class Http2Connection {
   #isRetired = false;
   #hasReplied = false;
   #hasBroken = false;
+  #refusal: ConnectFailure | undefined;
   #cancelled = 0;
   /** Counts what came on any stream: a connection that stays silent may be dead. */
   #heard = 0;
@@ -107,10 +108,17 @@ export class Http2Connection {
       // Streams hear of it too.
       .on('error', (error) => this.#broke(false, errorName(error)))
       .on('close', () => this.#closed());
-    socket.on('error', (error) => {
-      // It is not HTTP/2 that the server refuses.
-      if (refusesCertificate(error)) this.retire();
+    // Before what makes connections destroys it, as it does where the server refuses our certificate.
+    socket.prependListener('error', (error) => {
+      this.#refusal ??= lateRefusal(error, socket);
+      // It is not HTTP/2 that is refused.
+      if (this.#refusal !== undefined) this.retire();
     });
+  }
+
+  /** Exchanges under way. */
+  get streams(): number {
+    return this.#streams.size;
   }
 
   get hasRoom(): boolean {
@@ -127,6 +135,11 @@ export class Http2Connection {
   /** Whether it has taken what the server's settings allow: another connection would help. */
   get isFull(): boolean {
     return this.#hasSettings && this.#limit > 0 && this.#streams.size >= this.#limit;
+  }
+
+  /** The server does not take our certificate, and has read nothing. */
+  get refusal(): ConnectFailure | undefined {
+    return this.#refusal;
   }
 
   carry(reader: ReplyReader): void {
@@ -353,7 +366,7 @@ class Http2Stream implements Carrier {
   }
 
   #ended(): Error {
-    return this.#error ?? new errors.SocketError('other side closed');
+    return this.#connection.refusal ?? this.#error ?? new errors.SocketError('other side closed');
   }
 
   /** Returns whether it was under way until now. */

@@ -1,7 +1,12 @@
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
-import { ConnectFailure, refusesCertificate, type ConnectStage } from './connectFailure.ts';
+import {
+  ConnectFailure,
+  lateRefusal,
+  refusesCertificate,
+  type ConnectStage,
+} from './connectFailure.ts';
 import type { ConnectionFiles } from './connectionFiles.ts';
 import type { ConnectionMaterial } from './connectionMaterial.ts';
 import { openTunnel, type Tunnel } from './proxyTunnel.ts';
@@ -151,7 +156,8 @@ class Attempt {
         // What uses it hears of its end by `close`; an error that nobody listens to would end the process.
         socket.on('error', (error) => {
           // Node tells of an alert and goes on; undici would tell of the end that follows.
-          if (refusesCertificate(error)) socket.destroy();
+          const refusal = lateRefusal(error, socket);
+          if (refusal !== undefined) socket.destroy(refusal);
         });
         this.end(socket);
       });

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
+import { ConnectFailure } from '../../http/connections/connectFailure.ts';
 import type { Log } from '../../log.ts';
 import type { AuthorizationEndpointName, DiscoverySource } from '../authorizationSettings.ts';
 import {
@@ -95,7 +96,7 @@ export class Discovery {
       read = readDiscovery(await fetch(), source, needed);
     } catch (error) {
       if (this.#closing.signal.aborted) return false;
-      this.#tellFailure(errorName(error));
+      this.#tellFailure(error instanceof ConnectFailure ? error.message : errorName(error));
       return false;
     }
     switch (read.kind) {

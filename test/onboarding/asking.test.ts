@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import { parsePhoneNumber, type PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { startSimulator, type SimulatorSettings } from '../../src/simulator/simulator.ts';
+import { grant, WiredOperator } from '../wiredOperator.ts';
+import { check, failed, rowsOf, settingsAt, simulatorSettings, verdicts } from './checked.ts';
+import { PassingTime } from './passingTime.ts';
+
+async function simulator(settings: Partial<SimulatorSettings> = {}) {
+  const started = await startSimulator({ port: 0, ...settings });
+  return { ...started, [Symbol.asyncDispose]: () => started.close() };
+}
+
+const NEVER_SWAPPED = number('+447700900004');
+const SWAPPED = number('+447700900001');
+const PRICE = { OPERATOR_PRICE_CHECK: '0.0215', OPERATOR_PRICE_CURRENCY: 'EUR' };
+
+describe('with a number', () => {
+  it('one lookup is made, and its price told', async () => {
+    await using operator = await simulator();
+    const report = await check(
+      { ...simulatorSettings(operator), ...PRICE },
+      { number: { number: NEVER_SWAPPED, mayPrompt: true } },
+    );
+    expect(failed(report)).toEqual([]);
+    expect(report.billedLookups).toBe(1);
+    expect(operator.stats()).toMatchObject({ lookups: 1, refusedLookups: 0, prompts: 0 });
+    expect(rowsOf(report, 'billed')).toMatchObject([{ found: '1 lookup: 0.0215 EUR' }]);
+    expect(rowsOf(report, 'echo')).toMatchObject([{ found: 'token yes, check yes' }]);
+  });
+
+  it('no lookup is made where the credentials are refused', async () => {
+    await using operator = await simulator();
+    const report = await check(
+      { ...simulatorSettings(operator), OPERATOR_CLIENT_SECRET: 'wrong' },
+      { number: { number: NEVER_SWAPPED, mayPrompt: true } },
+    );
+    expect(verdicts(report)).toMatchObject({ credentials: 'failed', lookup: 'not tried' });
+    expect(operator.stats()).toMatchObject({ lookups: 0, refusedLookups: 0 });
+  });
+
+  it.each([
+    ['010', 'warning', /does not serve this number/, 0],
+    ['013', 'failed', /not available/, 0],
+    ['020', 'failed', /OPERATOR_SCOPE_CHECK/, 0],
+    ['030', 'failed', /cannot be trusted/, 1],
+  ] as const)('%s is told of, with what to do', async (digits, verdict, advice, billed) => {
+    await using operator = await simulator();
+    const report = await check(simulatorSettings(operator), {
+      number: { number: number(`+447700900${digits}`), mayPrompt: true },
+    });
+    const [row] = rowsOf(report, 'lookup');
+    expect(row).toMatchObject({ verdict, advice: expect.stringMatching(advice) });
+    expect(report.billedLookups).toBe(billed);
+  });
+
+  it('a lookup without a reply may be billed', async () => {
+    await using operator = await WiredOperator.start({
+      lookUp: ({ method }, response) =>
+        method === 'GET' ? response.writeHead(405).end() : void response.socket?.destroy(),
+    });
+    const report = await check(settingsAt(operator.url), {
+      number: { number: NEVER_SWAPPED, mayPrompt: true },
+    });
+    expect(operator.lookups.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(rowsOf(report, 'billed')[0]?.found).toMatch(
+      /^0 lookups.*1 lookup without an answer may/,
+    );
+  });
+});
+
+describe('where the owner is asked', () => {
+  const THREE_LEGGED = { OPERATOR_FLOW: '3-legged' };
+
+  it('nobody is prompted without consent to that', async () => {
+    await using operator = await simulator();
+    const report = await check(
+      { ...simulatorSettings(operator), ...THREE_LEGGED },
+      { number: { number: number('+447700900059'), mayPrompt: false } },
+    );
+    expect(verdicts(report)).toMatchObject({ credentials: 'ok', consent: 'not tried' });
+    expect(operator.stats()).toMatchObject({ prompts: 0, lookups: 0 });
+  });
+
+  it.each([
+    ['050', 'ok', /prompted once; granted after \d polls?, interval 2 s/, 1],
+    ['052', 'warning', /prompted once; declined/, 0],
+    ['054', 'failed', /^NUMBER_NOT_SERVED, 400 unknown_user_id/, 0],
+    ['055', 'warning', /prompted once; (?:expired|not answered)/, 0],
+  ] as const)('%s', async (digits, verdict, found, lookups) => {
+    const time = new PassingTime();
+    await using operator = await simulator({ nowMs: () => time.nowMs() });
+    const report = await check(
+      { ...simulatorSettings(operator), ...THREE_LEGGED },
+      { number: { number: number(`+447700900${digits}`), mayPrompt: true }, clock: time },
+    );
+    expect(rowsOf(report, 'consent')).toMatchObject([
+      { verdict, found: expect.stringMatching(found) },
+    ]);
+    expect(operator.stats()).toMatchObject({ lookups, doublePrompts: 0 });
+    expect(operator.stats().prompts).toBeLessThanOrEqual(1);
+    expect(report.billedLookups).toBe(lookups);
+  });
+});
+
+describe('with another number', () => {
+  it('a token that is refused for it is told, with the setting to write', async () => {
+    await using operator = await simulator();
+    const report = await check(simulatorSettings(operator), {
+      number: { number: NEVER_SWAPPED, otherNumber: SWAPPED, mayPrompt: true },
+    });
+    expect(rowsOf(report, 'tokens')).toMatchObject([
+      { verdict: 'ok', found: 'a token of another number is refused (403)' },
+    ]);
+    expect(rowsOf(report, 'tokens')[0]?.advice).toContain('OPERATOR_TOKEN_MISMATCH=refused');
+    expect(operator.stats()).toMatchObject({ lookups: 2, refusedLookups: 1, misusedTokens: 1 });
+    expect(report.billedLookups).toBe(2);
+  });
+
+  it.each([
+    ['accepted', 'ok'],
+    ['refused', 'failed'],
+  ] as const)(
+    'a token that is accepted for it, with %s in the settings, is %s',
+    async (setting, verdict) => {
+      await using operator = await WiredOperator.start();
+      const settings = { ...settingsAt(operator.url), OPERATOR_TOKEN_MISMATCH: setting };
+      const report = await check(settings, {
+        number: { number: NEVER_SWAPPED, otherNumber: SWAPPED, mayPrompt: true },
+      });
+      expect(rowsOf(report, 'tokens')).toMatchObject([
+        { verdict, found: 'a token of another number is accepted' },
+      ]);
+      expect(report.billedLookups).toBe(3);
+    },
+  );
+
+  it('says nothing of tokens where the other number is refused with its own', async () => {
+    await using operator = await simulator();
+    const report = await check(simulatorSettings(operator), {
+      number: { number: NEVER_SWAPPED, otherNumber: number('+447700900020'), mayPrompt: true },
+    });
+    expect(rowsOf(report, 'tokens')).toMatchObject([{ verdict: 'not tried' }]);
+    expect(operator.stats()).toMatchObject({ misusedTokens: 0 });
+  });
+
+  it('asks only about the first where it does not matter', async () => {
+    await using operator = await WiredOperator.start({ token: grant });
+    const settings = { ...settingsAt(operator.url), OPERATOR_SEND_PHONE_NUMBER: 'never' };
+    const report = await check(settings, {
+      number: { number: NEVER_SWAPPED, otherNumber: SWAPPED, mayPrompt: true },
+    });
+    expect(rowsOf(report, 'tokens')[0]?.found).toMatch(/^does not matter/);
+    expect(report.billedLookups).toBe(1);
+  });
+});
+
+it('no row holds a number', async () => {
+  await using operator = await simulator();
+  const report = await check(simulatorSettings(operator), {
+    number: { number: NEVER_SWAPPED, otherNumber: SWAPPED, mayPrompt: true },
+  });
+  expect(JSON.stringify(report)).not.toMatch(/\d{6}/);
+});
+
+function number(text: string): PhoneNumber {
+  const parsed = parsePhoneNumber(text);
+  if (parsed.kind === 'refused') throw new Error(parsed.reason);
+  return parsed.value;
+}

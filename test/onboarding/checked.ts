@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readOperatorsConfig } from '../../src/config.ts';
+import type { Environment } from '../../src/config/environment.ts';
+import { checkOperator, type OperatorTrial } from '../../src/onboarding/check/checkOperator.ts';
+import type { Finding, OperatorReport, Step } from '../../src/onboarding/check/finding.ts';
+import type { Simulator } from '../../src/simulator/simulator.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { WatchedFiles } from '../../src/watchedFiles.ts';
+
+/** Longer than anything takes that comes to an end. */
+const TIMEOUT_MS = 10_000;
+
+/** Checks the one operator of these settings. */
+export async function check(
+  environment: Environment,
+  trial: Partial<Omit<OperatorTrial, 'settings'>> = {},
+): Promise<OperatorReport> {
+  const { operators } = readOperatorsConfig(environment);
+  const [settings] = operators;
+  if (settings === undefined) throw new Error('No operator is set.');
+  return checkOperator({
+    settings,
+    timeoutMs: TIMEOUT_MS,
+    clock: systemClock,
+    watchFiles: (paths, onChange) => new WatchedFiles(paths, systemClock, onChange),
+    ...trial,
+  });
+}
+
+/** Settings to ask a simulator by. */
+export function simulatorSettings({ authUrl, simSwapUrl }: Simulator): Record<string, string> {
+  return {
+    OPERATOR_AUTH_URL: authUrl,
+    OPERATOR_SIM_SWAP_URL: simSwapUrl,
+    OPERATOR_CLIENT_ID: 'demo-client',
+    OPERATOR_CLIENT_SECRET: 'demo-secret',
+  };
+}
+
+/** Settings to ask an operator by that is at one address. */
+export function settingsAt(url: string): Record<string, string> {
+  return simulatorSettings({ authUrl: url, simSwapUrl: url } as Simulator);
+}
+
+/** The rows of a step. */
+export function rowsOf({ findings }: OperatorReport, step: Step): readonly Finding[] {
+  return findings.filter((finding) => finding.step === step);
+}
+
+/** What each step came to, where it has one row or several alike. */
+export function verdicts({ findings }: OperatorReport): Record<string, string> {
+  return Object.fromEntries(findings.map(({ step, verdict }) => [step, verdict]));
+}
+
+/** The steps that failed, in their order. */
+export function failed({ findings }: OperatorReport): readonly string[] {
+  return findings.filter(({ verdict }) => verdict === 'failed').map(({ step }) => step);
+}
+
+/** An operator that issues a token to each POST and answers nothing else. */
+export function issueTokens(request: IncomingMessage, response: ServerResponse): void {
+  if (request.method !== 'POST') {
+    response.writeHead(405, { allow: 'POST' }).end();
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ access_token: 'issued', token_type: 'Bearer', expires_in: 60 }));
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
+import { startSimulator, type SimulatorSettings } from '../../src/simulator/simulator.ts';
+import { check, failed, rowsOf, settingsAt, simulatorSettings, verdicts } from './checked.ts';
+
+async function simulator(settings: Partial<SimulatorSettings> = {}) {
+  const started = await startSimulator({ port: 0, ...settings });
+  return { ...started, [Symbol.asyncDispose]: () => started.close() };
+}
+
+describe('an operator that is well', () => {
+  it.each([
+    ['2-legged', { tokens: 2, polls: 0 }],
+    ['3-legged', { tokens: 0, polls: 1 }],
+  ] as const)('is asked about nobody, %s', async (flow, reached) => {
+    await using operator = await simulator();
+    const report = await check({ ...simulatorSettings(operator), OPERATOR_FLOW: flow });
+    expect(
+      report.findings.filter(({ verdict }) => verdict !== 'ok' && verdict !== 'not tried'),
+    ).toEqual([]);
+    expect(verdicts(report)).toMatchObject({ credentials: 'ok', echo: 'ok' });
+    expect(report.billedLookups).toBe(0);
+    expect(operator.stats()).toMatchObject({
+      ...reached,
+      lookups: 0,
+      refusedLookups: 0,
+      prompts: 0,
+    });
+  });
+
+  it('shows its scopes, and none where it knows none', async () => {
+    await using operator = await simulator();
+    const report = await check(simulatorSettings(operator));
+    expect(rowsOf(report, 'scopes')).toMatchObject([
+      { verdict: 'ok', found: 'retrieve-sim-swap-date, check-sim-swap' },
+    ]);
+  });
+});
+
+describe('what the operator has against us has a red row that says what to do', () => {
+  it.each([
+    [
+      'a wrong secret',
+      { OPERATOR_CLIENT_SECRET: 'wrong' },
+      'credentials',
+      /file of client\.secret/,
+    ],
+    ['an unknown client', { OPERATOR_CLIENT_ID: 'wrong' }, 'credentials', /client\.id/],
+    [
+      'a wrong secret, where the owner is asked',
+      { OPERATOR_CLIENT_SECRET: 'wrong', OPERATOR_FLOW: '3-legged' },
+      'credentials',
+      /file of client\.secret/,
+    ],
+    [
+      'another name of the grant type',
+      {
+        OPERATOR_FLOW: '3-legged',
+        OPERATOR_CIBA_GRANT_TYPE: 'urn:openid:params:grant-type:ciba',
+      },
+      'credentials',
+      /OPERATOR_CIBA_GRANT_TYPE/,
+    ],
+    [
+      'a scope that is not enabled',
+      { OPERATOR_SCOPE_CHECK: 'other' },
+      'scopes',
+      /enable these scopes/,
+    ],
+  ] as const)('%s', async (_, settings, step, advice) => {
+    await using operator = await simulator();
+    const report = await check({ ...simulatorSettings(operator), ...settings });
+    expect(failed(report)).toEqual([step]);
+    expect(rowsOf(report, step)[0]?.advice).toMatch(advice);
+    expect(operator.stats()).toMatchObject({ lookups: 0, refusedLookups: 0, prompts: 0 });
+  });
+
+  it('a wrong path', async () => {
+    await using operator = await simulator();
+    const settings = simulatorSettings(operator);
+    const report = await check({ ...settings, OPERATOR_AUTH_URL: `${operator.authUrl}/elsewhere` });
+    expect(failed(report)).toEqual(['credentials']);
+    expect(rowsOf(report, 'credentials')[0]?.advice).toMatch(/no requests at this path/);
+    expect(rowsOf(report, 'http')[0]).toMatchObject({ verdict: 'warning' });
+  });
+});
+
+/** What a token endpoint may reply, and what is made of it. */
+describe.each<readonly [string, Answer, string, RegExp]>([
+  ['401 without a word', refusing(401, {}), 'failed', /proof/],
+  ['400 invalid_client', refusing(400, { error: 'invalid_client' }), 'failed', /proof/],
+  [
+    '400 unauthorized_client',
+    refusing(400, { error: 'unauthorized_client' }),
+    'failed',
+    /enabled for this client/,
+  ],
+  ['403', refusing(403, {}), 'failed', /enabled for this client/],
+  ['400 unknown_user_id', refusing(400, { error: 'unknown_user_id' }), 'ok', /^$/],
+  [
+    '404 of CAMARA',
+    refusing(404, { status: 404, code: 'IDENTIFIER_NOT_FOUND', message: '' }),
+    'ok',
+    /^$/,
+  ],
+  ['400 invalid_request', refusing(400, { error: 'invalid_request' }), 'warning', /--number/],
+  [
+    '400 unsupported_grant_type',
+    refusing(400, { error: 'unsupported_grant_type' }),
+    'failed',
+    /does not issue tokens by client_credentials/,
+  ],
+  ['302', refusing(302, {}), 'failed', /no requests at this path/],
+  ['404', refusing(404, { error: 'Not Found' }), 'failed', /no requests at this path/],
+  ['429', refusing(429, {}), 'warning', /slow down/],
+  ['503', refusing(503, {}), 'failed', /not available/],
+  ['200 with another body', refusing(200, { token: 'elsewhere' }), 'failed', /gateway/],
+  ['a broken connection', (_, response) => void response.socket?.destroy(), 'failed', /rows above/],
+])('a token endpoint that answers %s', (_, answer, verdict, advice) => {
+  it(`is ${verdict}`, async () => {
+    await using operator = await RecordingServer.start((received, response) => {
+      if (received.method === 'POST') answer(received, response);
+      else answerJson(received, response, {}, 405);
+    });
+    const [row] = rowsOf(await check(settingsAt(operator.url)), 'credentials');
+    expect(row?.verdict).toBe(verdict);
+    expect(row?.advice ?? '').toMatch(advice);
+  });
+});
+
+it('a scope that is left out of what was granted is told', async () => {
+  await using operator = await RecordingServer.start((received, response) =>
+    answerJson(received, response, {
+      access_token: 'issued',
+      token_type: 'Bearer',
+      scope: 'retrieve-sim-swap-date',
+    }),
+  );
+  const report = await check(settingsAt(operator.url));
+  expect(rowsOf(report, 'scopes')).toMatchObject([
+    { verdict: 'failed', found: 'not granted: check-sim-swap' },
+  ]);
+});
+
+it('an operator that writes correlators of its own cannot be asked as it is set', async () => {
+  await using operator = await RecordingServer.start((received, response) =>
+    answerJson(
+      { ...received, correlator: 'its-own' },
+      response,
+      { access_token: 'issued', token_type: 'Bearer' },
+      received.method === 'POST' ? 200 : 405,
+    ),
+  );
+  const report = await check(settingsAt(operator.url));
+  expect(failed(report)).toEqual(['echo']);
+  expect(rowsOf(report, 'echo')[0]?.advice).toContain('OPERATOR_CORRELATOR_ECHO=never');
+  const never = { ...settingsAt(operator.url), OPERATOR_CORRELATOR_ECHO: 'never' };
+  expect(failed(await check(never))).toEqual([]);
+});
+
+it('a clock that is far off is told', async () => {
+  await using operator = await RecordingServer.start((received, response) => {
+    response.setHeader('date', new Date(Date.now() + 3_600_000).toUTCString());
+    answerJson(received, response, { access_token: 'issued', token_type: 'Bearer' });
+  });
+  expect(rowsOf(await check(settingsAt(operator.url)), 'clock')).toMatchObject([
+    { verdict: 'warning', found: expect.stringMatching(/^the operator's clock is 3\d{3} s ahead/) },
+  ]);
+});
+
+function refusing(status: number, body: unknown): Answer {
+  return (received, response) => answerJson(received, response, body, status);
+}

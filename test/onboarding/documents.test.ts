@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, expect, it } from 'vitest';
+import { parsePhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { NumberTrial } from '../../src/onboarding/check/askAbout.ts';
+import { checkTable } from '../../src/onboarding/check/table.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { check } from './checked.ts';
+import { PassingTime } from './passingTime.ts';
+import { OperatorsFile } from '../operatorsFile.ts';
+
+const PAGE = readFileSync(new URL('../../docs/operators.md', import.meta.url), 'utf8');
+
+/** The lines after a command in the page, up to the end of the block. */
+function shown(command: string): string {
+  const [, after = ''] = PAGE.split(`$ ${command}\n`);
+  return comparable(after.split('```', 1)[0] ?? '');
+}
+
+/** Without what differs from run to run: ports, and so the widths of columns. */
+function comparable(text: string): string {
+  return text
+    .replaceAll(/(?<=127\.0\.0\.1:)\d+/g, 'PORT')
+    .replaceAll(/ {2,}/g, '  ')
+    .trim();
+}
+
+const time = new PassingTime();
+const northern = await startSimulator({ port: 0, dialect: '1.0' });
+const southern = await startSimulator({ port: 0, nowMs: () => time.nowMs() });
+
+afterAll(async () => {
+  await Promise.all([northern.close(), southern.close()]);
+});
+
+async function printed(
+  name: 'northern' | 'southern',
+  secret = 'demo-secret',
+  number?: NumberTrial,
+): Promise<string> {
+  const { authUrl, simSwapUrl } = name === 'northern' ? northern : southern;
+  using file = new OperatorsFile([
+    {
+      name,
+      prefixes: ['default'],
+      flow: name === 'northern' ? '2-legged' : '3-legged',
+      authUrl,
+      simSwapUrl,
+      client: { method: 'basic', id: 'demo-client', secret: { variable: 'SECRET' } },
+    },
+  ]);
+  const environment = { OPERATORS_FILE: file.path, SECRET: secret };
+  const report = await check(environment, { number, clock: time });
+  return comparable(checkTable([report], (_, text) => text));
+}
+
+it('docs/operators.md shows what check prints', async () => {
+  const [head, ...rows] = (await printed('northern')).split('\n');
+  const [, ...more] = (await printed('southern')).split('\n');
+  const command =
+    'SOUTHERN_SECRET=demo-secret OPERATORS_FILE=operators.jsonc npm run operators -- check';
+  expect([head, ...rows, ...more].join('\n')).toBe(shown(command));
+});
+
+it('docs/operators.md shows what check says of a wrong secret', async () => {
+  const command =
+    'SOUTHERN_SECRET=demo-secrte OPERATORS_FILE=operators.jsonc npm run operators -- check --operator southern';
+  expect(await printed('southern', 'demo-secrte')).toBe(shown(command));
+});
+
+it('docs/operators.md shows what check learns of a number', async () => {
+  const command =
+    'OPERATORS_FILE=operators.jsonc npm run operators -- check --operator southern --number - --consent\n+447700900050';
+  const trial = { number: number('+447700900050'), mayPrompt: true };
+  expect(await printed('southern', 'demo-secret', trial)).toBe(shown(command));
+});
+
+it('docs/operators.md shows what check learns of another number', async () => {
+  const trial = {
+    number: number('+447700900004'),
+    otherNumber: number('+447700900001'),
+    mayPrompt: true,
+  };
+  const lines = (await printed('northern', 'demo-secret', trial)).split('\n');
+  const learned = lines.filter((line) =>
+    /^(?:northern {2}(?:tokens|billed)|- northern)/.test(line),
+  );
+  expect(learned).toHaveLength(3);
+  for (const line of learned) expect(comparable(PAGE)).toContain(line);
+});
+
+function number(text: string) {
+  const parsed = parsePhoneNumber(text);
+  if (parsed.kind === 'refused') throw new Error(parsed.reason);
+  return parsed.value;
+}

@@ -1,0 +1,19 @@
+import type { Clock } from '../../src/clock.ts';
+
+/** Time that passes when it is slept through; handed to the operator as well, it passes for both. */
+export class PassingTime implements Clock {
+  #nowMs = Date.now();
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  monotonicMs(): number {
+    return this.#nowMs;
+  }
+
+  sleep(ms: number): Promise<void> {
+    this.#nowMs += ms;
+    return Promise.resolve();
+  }
+}
