@@ -10,6 +10,7 @@ import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { evictionPolicyOf } from '../../src/sharedState/evictionPolicy.ts';
 import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
 import type { RedisCredentials, RedisTls } from '../../src/sharedState/redisSettings.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
 import { freePort } from '../freePort.ts';
@@ -72,8 +73,8 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     const connection = await connect(redis.port, {
       credentials: { username: 'sim-swap', password },
     });
-    const stateKey = randomBytes(32);
-    const settings = { stateKey, operator: 'one', doubtMs: 1000 };
+    const seals = new StateSeals([randomBytes(32)]);
+    const settings = { seals, operator: 'one', doubtMs: 1000 };
     const consents = new RedisConsentStore(connection, systemClock, settings);
     await consents.open();
     const { version } = await consents.read(ALICE);
@@ -81,7 +82,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     await consents.refuse(ALICE, 'check', 1000);
 
     const facts = new RedisKeptFacts(connection, systemClock, {
-      stateKey,
+      seals,
       operator: 'one',
       keepMs: 60_000,
       resultMs: 0,
@@ -91,13 +92,13 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     await facts.keep(asker, ALICE, { ...changed(30), leftAtMs }, true);
     expect(await facts.recall(asker, ALICE, leftAtMs)).toHaveLength(1);
 
-    const counts = new SharedCounts(connection, stateKey, systemClock);
+    const counts = new SharedCounts(connection, seals, systemClock);
     const window = counts.windowOf('caller', 'anna');
     const claimed = await counts.claim(window, [{ count: 'numbers', limit: 9, member: 'a' }], 1000);
     await claimed.giveBack();
     await counts.claim(window, [{ count: 'numbers', limit: 9 }], 1000);
     // Another process counts on where this one stopped: it was Redis that counted.
-    const other = new SharedCounts(connection, stateKey, systemClock);
+    const other = new SharedCounts(connection, seals, systemClock);
     expect((await other.read(window, ['numbers'], 1000)).counts).toEqual([1]);
     expect(lines).toEqual([]);
   });

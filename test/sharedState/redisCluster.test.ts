@@ -5,6 +5,7 @@ import { bucketOf, BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
 import { slotOf } from '../../src/sharedState/keySlot.ts';
 import { RedisCluster } from '../../src/sharedState/redisCluster.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
 import { command, RedisClusterServers, type ClusterForm } from '../redisCluster.ts';
@@ -175,7 +176,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
 });
 
 async function storeOn(cluster: RedisCluster, stateKey: Uint8Array): Promise<RedisConsentStore> {
-  const settings = { stateKey, operator: OPERATOR, doubtMs: DOUBT_MS };
+  const settings = { seals: new StateSeals([stateKey]), operator: OPERATOR, doubtMs: DOUBT_MS };
   const store = new RedisConsentStore(cluster, systemClock, settings);
   await store.open();
   return store;
