@@ -104,6 +104,9 @@ function table(all: readonly string[][]): string {
     'audit bytes/lookup',
     'largest MiB',
   ];
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
   return line(heads) + line(heads.map(() => '---')) + all.map(line).join('');
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
 }

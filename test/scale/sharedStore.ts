@@ -20,9 +20,15 @@ export async function startStore(name: StoreName): Promise<SharedStore> {
   const STATE_KEY = freshStateKey();
   switch (name) {
     case 'redis': {
-      const { url, port, pid, kill } = await startRedis();
+      const server = await startRedis();
+      const { url, port, pid } = server;
       const settings = { REDIS_URL: url, STATE_KEY };
-      return { settings, pids: [pid], usedBytes: () => usedBytes([port]), stop: kill };
+      return {
+        settings,
+        pids: [pid],
+        usedBytes: () => usedBytes([port]),
+        stop: () => server.kill(),
+      };
     }
     case 'cluster': {
       // A machine that is under load is no reason to replace a master.

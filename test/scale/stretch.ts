@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COUNTED_APART } from '../../src/caller/quotas/sharedCounts.ts';
 import { launchSimulator, type LaunchedSimulator } from '../../src/simulator/launch.ts';
 import type { Counts } from '../../src/simulator/stats.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
@@ -50,7 +51,8 @@ const CROWD = 10_000;
 const QUOTA = 300;
 const PROMPTED = 200;
 const AT_ONCE_PER_PROCESS = 24;
-const WARM_UP_SECONDS = 1;
+const WARM_UP_SECONDS = 2;
+const MAX_ATTEMPTS = 10;
 const WINDOW = 'simSwappedWithin(maxAgeHours: 240)';
 
 /** Starts everything anew, checks what replicas must have in common, then measures. */
@@ -123,12 +125,11 @@ class Running {
     const perLookup = (name: keyof Cpu): number =>
       (1000 * (after[name] - before[name])) / Math.max(1, lookups);
     const unanswered = [...timed.told].filter(([code]) => code !== 'answered');
-    const sum = (all: readonly number[]) => all.reduce((one, other) => one + other, 0);
     const answered = timed.told.get('answered') ?? 0;
     return {
       checks: [
         ...checks,
-        check('requests under load that were not answered', 0, sum(unanswered.map(([, n]) => n))),
+        check('requests under load that were not answered', 0, sumOf(unanswered.map(([, n]) => n))),
         check('lookups under load, for as many requests', answered, lookups),
         ...(flow === '3-legged' ? [check('double prompts under load', 0, doublePrompts)] : []),
       ],
@@ -143,19 +144,28 @@ class Running {
     };
   }
 
-  /** A caller that asks three times as much as it may, at all processes, gets its quota and no more. */
+  /**
+   * A caller that asks three times as much as it may, at all processes, gets its quota and no more. On a machine that
+   * keeps Redis from answering within a second replicas count for themselves, and say so: then another caller tries.
+   */
   async #quotaHolds(): Promise<Check> {
     const { load, servers } = this.#parts;
-    const token = await this.#token('scan', 'scanner');
-    await this.#zero();
-    const ask = () => load.ask({ token, number: this.#numbers.next(), field: WINDOW });
-    const told = tally(await allOf(3 * QUOTA, AT_ONCE_PER_PROCESS * servers.length, ask));
-    const { lookups } = await this.#counts();
-    return {
-      what: 'lookups for a caller with a quota, and refusals',
-      expected: `${QUOTA}, ${2 * QUOTA}`,
-      counted: `${lookups}, ${told.get('RATE_LIMITED') ?? 0}`,
-    };
+    const apart = (): number => servers.flatMap((server) => server.logged(COUNTED_APART)).length;
+    for (let attempt = 1; ; attempt += 1) {
+      const token = await this.#token(`scan ${attempt}`, 'scanner');
+      const ask = () => load.ask({ token, number: this.#numbers.next(), field: WINDOW });
+      await this.#zero();
+      const before = apart();
+      const told = tally(await allOf(3 * QUOTA, AT_ONCE_PER_PROCESS * servers.length, ask));
+      const { lookups } = await this.#counts();
+      const isTogether = apart() === before;
+      if (!isTogether && attempt < MAX_ATTEMPTS) continue;
+      return {
+        what: `lookups for a caller with a quota, and refusals (attempt ${attempt})`,
+        expected: `${QUOTA}, ${2 * QUOTA}`,
+        counted: `${lookups}, ${told.get('RATE_LIMITED') ?? 0}${isTogether ? '' : ', counted apart'}`,
+      };
+    }
   }
 
   /** Asked about at every process at once, an owner is prompted once; and the operator sees no token twice. */
@@ -212,14 +222,20 @@ class Running {
 
   #cpu(): Cpu {
     const { servers, store } = this.#parts;
-    const secondsOf = (pids: readonly number[]): number =>
-      pids.reduce((sum, pid) => sum + processUsage(pid).cpuSeconds, 0);
     return {
       servers: secondsOf(servers.map(({ pid }) => pid)),
       store: secondsOf(store.pids),
       own: secondsOf([process.pid]),
     };
   }
+}
+
+function sumOf(all: readonly number[]): number {
+  return all.reduce((one, other) => one + other, 0);
+}
+
+function secondsOf(pids: readonly number[]): number {
+  return sumOf(pids.map((pid) => processUsage(pid).cpuSeconds));
 }
 
 function check(what: string, expected: number, counted: number): Check {
