@@ -110,7 +110,6 @@ describe('without settings', () => {
       },
       directory: undefined,
       requestTimeoutMs: 10_000,
-      reloadsOnChange: false,
       drainGraceMs: 0,
       consent: {
         waitMs: 3000,
