@@ -62,7 +62,6 @@ describe('without settings', () => {
       allowedOrigins: [],
       logLevel: 'info',
       logsRequests: true,
-      reloadsOnChange: false,
       metricsPort: undefined,
       operators: [],
       simulator: {
