@@ -14,6 +14,7 @@ import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.t
 import { inForm } from '../forms.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { ALICE, BOB, callerNamed, checked, hours } from '../values.ts';
+import { silentLog } from '../silentLog.ts';
 
 const OLD = randomBytes(32);
 const NEW = randomBytes(32);
@@ -63,7 +64,7 @@ class Replica {
     this.consents = new RedisConsentStore(connection, systemClock, { seals, operator, doubtMs });
     const kept = { keepMs: KEEP_MS, resultMs: KEEP_MS };
     this.keptFacts = new RedisKeptFacts(connection, systemClock, { ...kept, seals, operator });
-    const counts = new SharedCounts(connection, seals, systemClock);
+    const counts = new SharedCounts(connection, seals, systemClock, silentLog);
     this.quotas = new Quotas(
       { ...readConfig({}).quotas, promptsPerHourAllCallers: 2, promptsPerHour: 9 },
       counts,
