@@ -43,8 +43,8 @@ describe('every code', () => {
     expect(message).toMatch(/^(?:[A-Z].*\.|Internal server error)$/);
   });
 
-  test('has its row in the README, which has no other', () => {
-    const rows = rowsOf(section(read('README.md'), '## What to do with an answer'));
+  test('has its row in docs/errors.md, which has no other', () => {
+    const rows = rowsOf(read('docs/errors.md'));
 
     expect(rows.filter(([first = '']) => first.startsWith('`'))).toEqual(
       CODES.map(([code, { message, remedy, audience }]) => [
