@@ -1,5 +1,5 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { on, once } from 'node:events';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DialectName } from './dialects.ts';
@@ -13,8 +13,6 @@ export interface LaunchedSimulator {
   readonly clientSecret: string;
   stop(): Promise<void>;
 }
-
-type SimulatorAddress = Pick<LaunchedSimulator, 'authUrl' | 'simSwapUrl'>;
 
 /** How a launched simulator speaks. */
 export interface LaunchOptions {
@@ -44,10 +42,10 @@ export async function launchSimulator(options: LaunchOptions = {}): Promise<Laun
   });
   const exited = once(child, 'exit');
   const ready = await Promise.race([
-    addressOf(child),
+    once(child, 'message').then(([message]: unknown[]) => message),
     exited.then(() => undefined),
   ]);
-  if (ready === undefined) throw new Error('The operator simulator ended before it listened.');
+  if (!isAddress(ready)) throw new Error('The operator simulator ended before it listened.');
   return {
     ...DEMO_CLIENT,
     authUrl: ready.authUrl,
@@ -59,13 +57,7 @@ export async function launchSimulator(options: LaunchOptions = {}): Promise<Laun
   };
 }
 
-/** What the simulator says as it listens. Under `node --watch` the channel carries what it imports as well. */
-async function addressOf(child: ChildProcess): Promise<SimulatorAddress> {
-  for await (const [message] of on(child, 'message')) if (isAddress(message)) return message;
-  throw new Error('The channel ended.');
-}
-
-function isAddress(message: unknown): message is SimulatorAddress {
+function isAddress(message: unknown): message is { authUrl: string; simSwapUrl: string } {
   return (
     typeof message === 'object' &&
     message !== null &&
