@@ -1,19 +1,22 @@
 #!/usr/bin/env node
 // `sim-swap-subgraph …`, the command of the package. Plain JavaScript, so that an older Node can say what is needed.
-import '../dist/requireNode24.js';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+
+await import('../dist/requireNode24.js');
 
 /** The programs of the package, by the word that names each. */
 const PROGRAMS = {
   start: '../dist/main.js',
   simulator: '../dist/simulator/main.js',
+  'dev-token': '../dist/devToken.js',
   audit: '../dist/auditSearch.js',
   usage: '../dist/usageReport.js',
 };
 
 const USAGE = `sim-swap-subgraph [start]        serves; without settings it asks the built-in simulator
 sim-swap-subgraph simulator …    serves the operator's side, to try and test against
+sim-swap-subgraph dev-token …    signs an access token for a rehearsal with the simulator
 sim-swap-subgraph audit …        searches the audit log
 sim-swap-subgraph usage …        sums up what was asked, and its price
 Settings are environment variables, or lines of a file .env in this folder.

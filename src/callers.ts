@@ -3,6 +3,7 @@ import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import { AuditLog, type AuditTarget } from './caller/audit/auditLog.ts';
 import { CallerAdmissions } from './caller/callerAdmission.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
+import { developmentKeys } from './caller/developmentTokens.ts';
 import { Gate } from './caller/gate.ts';
 import type { Quotas } from './caller/quotas/quotas.ts';
 import { RouterProof } from './caller/routerProof.ts';
@@ -65,23 +66,34 @@ interface OpenedVerifier extends Closable {
   readonly keys: SigningKeys;
 }
 
-function openVerifier(
-  tokens: TokenSettings,
-  { clock, log, watchFiles }: GateParts,
-): OpenedVerifier {
-  const files = new ConnectionFiles(tokens.jwksConnection, {
-    clock,
-    log: keysLog(log),
-    watchFiles,
-  });
-  const jwks = new PublishedJson(tokens.jwksUrl, files, clock);
-  const keys = new SigningKeys({ fetch: () => jwks.fetch(), clock, log });
+function openVerifier(tokens: TokenSettings, parts: GateParts): OpenedVerifier {
+  const { clock, log } = parts;
+  const source = tokens.isForDevelopment === true ? DEVELOPMENT_KEYS : publishedKeys(tokens, parts);
+  const keys = new SigningKeys({ fetch: () => source.fetch(), clock, log });
   const verifier = new TokenVerifier(tokens, keys, clock, undefined, (reason) => {
     log.warn("a caller's access token was refused", { reason });
   });
+  return { verifier, keys, close: () => source.close() };
+}
+
+/** Where an issuer's keys come from. */
+interface KeySource extends Closable {
+  fetch(): Promise<unknown>;
+}
+
+const DEVELOPMENT_KEYS: KeySource = {
+  fetch: () => Promise.resolve(developmentKeys()),
+  close: () => Promise.resolve(),
+};
+
+function publishedKeys(
+  { jwksUrl, jwksConnection }: TokenSettings,
+  { clock, log, watchFiles }: GateParts,
+): KeySource {
+  const files = new ConnectionFiles(jwksConnection, { clock, log: keysLog(log), watchFiles });
+  const jwks = new PublishedJson(jwksUrl, files, clock);
   return {
-    verifier,
-    keys,
+    fetch: () => jwks.fetch(),
     close() {
       files.close();
       return jwks.close();

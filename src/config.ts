@@ -3,12 +3,10 @@ import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
-import { readCallers } from './config/callers.ts';
+import { configOf, type ConfigReading } from './config/configOf.ts';
 import type { Environment, EnvironmentReader, FixedValues } from './config/environment.ts';
 import { environmentOf, type VariablesSource } from './config/environmentFiles.ts';
 import { openSettings } from './config/openSettings.ts';
-import { isLoopback } from './http/loopback.ts';
-import { readAllowedHosts, readAllowedOrigins } from './config/web.ts';
 import {
   readOperators,
   readPrices,
@@ -18,8 +16,7 @@ import {
 import type { FileProblem } from './config/operatorsFile/document.ts';
 import { operatorsSource } from './config/operatorsFile/readOperatorsFile.ts';
 import { Secrets } from './config/operatorsFile/secrets.ts';
-import { readQuotas } from './config/quotas.ts';
-import { readSharedState, type SharedState } from './config/sharedState.ts';
+import type { SharedState } from './config/sharedState.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import {
@@ -29,6 +26,7 @@ import {
 } from './graphql/trustedDocuments.ts';
 import type { LogLevel } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
+import type { TracingSettings } from './tracing/tracingSettings.ts';
 
 /** All settings of a process (docs/design.md, "Settings"), read once. */
 export interface Config extends OperatorsConfig {
@@ -46,6 +44,8 @@ export interface Config extends OperatorsConfig {
   readonly requestTimeoutMs: number;
   /** Where Prometheus scrapes: a port of its own, or the port of the service on loopback; nothing is counted where absent. */
   readonly metricsPort: number | undefined;
+  /** Where traces go; there are none where absent. */
+  readonly tracing: TracingSettings | undefined;
   /** Whether there is a line of the log for each request. */
   readonly logsRequests: boolean;
   /** Whether settings are read again when one of their files changes. */
@@ -69,7 +69,7 @@ export interface Config extends OperatorsConfig {
  */
 export function readConfig(environment: Environment = process.env): Config {
   const read = openSettings(environment);
-  return configOf(read);
+  return configOf(read, PROGRAM);
 }
 
 /** The settings of a process, read at its start and again whenever that is asked for. */
@@ -104,7 +104,7 @@ export function settingsFrom(
   before?: Config,
 ): ReadSettings {
   const read = openSettings(variables.read(), fixed);
-  const fresh = configOf(read);
+  const fresh = configOf(read, PROGRAM);
   const { config, waitingForRestart } =
     before === undefined ? { config: fresh, waitingForRestart: [] } : besides(before, fresh);
   const start = fixed ?? read.takingRestart;
@@ -139,49 +139,6 @@ function besides(
     waitingForRestart.push('OPERATOR_AUTH_URL');
   }
   return { config, waitingForRestart };
-}
-
-function configOf(read: EnvironmentReader): Config {
-  const production = read.text('NODE_ENV') === 'production';
-  const host = read.text('HOST');
-  const role = read.oneOf('ROLE');
-  const exposure = exposureOf(host, production);
-  const callers = readCallers(read, role, exposure);
-  const config: Config = {
-    listen: { host, port: read.integer('PORT') },
-    role,
-    production,
-    allowedHosts: readAllowedHosts(read),
-    allowedOrigins: readAllowedOrigins(read),
-    logLevel: read.oneOf('LOG_LEVEL'),
-    trustedDocuments: readTrustedDocuments(read, role),
-    ...readOperators(read, production),
-    requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
-    metricsPort: readMetricsPort(read),
-    logsRequests: read.boolean('LOG_REQUESTS'),
-    reloadsOnChange: read.boolean('RELOAD_ON_CHANGE'),
-    drainGraceMs: read.integer('DRAIN_GRACE_MS'),
-    consent: {
-      waitMs: read.integer('CONSENT_WAIT_MS'),
-      maxWaitMs: read.integer('CONSENT_MAX_WAIT_MS'),
-      doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS'),
-      deniedSeconds: read.integer('CONSENT_DENIED_SECONDS'),
-      failureSeconds: read.integer('CONSENT_FAILURE_SECONDS'),
-      resultSeconds: read.integer('CONSENT_RESULT_SECONDS'),
-    },
-    sharedState: readSharedState(read),
-    limits: {
-      maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION'),
-      maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER'),
-      maxReplyBytes: read.integer('MAX_REPLY_BYTES'),
-    },
-    callers,
-    quotas: readQuotas(read, callers.tokens !== undefined),
-    audit: readAudit(read, exposure),
-  };
-  read.findTypos();
-  read.finish();
-  return config;
 }
 
 /**
@@ -252,24 +209,7 @@ export function readUsageConfig(environment: Environment = process.env): UsageCo
   return { auditLog, ...prices };
 }
 
-/** On the port of the service everyone who asks it could read how much it is asked: there it is for loopback. */
-function readMetricsPort(read: EnvironmentReader): number | undefined {
-  const port = read.integer('METRICS_PORT');
-  const isMain = port !== undefined && port !== 0 && port === read.integer('PORT');
-  if (isMain && !isLoopback(read.text('HOST'))) {
-    read.problem(
-      'METRICS_PORT',
-      'must be another port than PORT, unless the service listens on loopback',
-    );
-  }
-  return port;
-}
-
-/** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */
-function exposureOf(host: string, production: boolean): string | undefined {
-  if (!isLoopback(host)) return 'the server listens where others can reach it (HOST)';
-  return production ? 'NODE_ENV=production asks for it' : undefined;
-}
+const PROGRAM: ConfigReading = { readDocuments: readTrustedDocuments, isEmbedded: false };
 
 function readTrustedDocuments(read: EnvironmentReader, role: Role): TrustedDocuments | undefined {
   const name = 'TRUSTED_DOCUMENTS';

@@ -19,20 +19,48 @@ export interface Broken {
   readonly outcome: 'broken';
 }
 
+/** The trace of a caller that a request goes on with (W3C Trace Context). */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+/** A request to /graphql is answered. */
+export interface RequestMessage extends Traced<RequestResult> {
+  readonly method: 'GET' | 'POST' | '_OTHER';
+  /** `undefined` where the caller names none. */
+  readonly parent: TraceParent | undefined;
+}
+
+export interface RequestResult {
+  readonly outcome: 'replied';
+  readonly status: number;
+  /** `ok`, or the first error code of the reply. */
+  readonly code: string;
+  /** The name of the trusted document. */
+  readonly document?: string;
+}
+
 /** The questions of one request about one number are planned and looked up. */
 export interface PlanMessage extends Traced<PlanResult> {
   readonly questions: number;
 }
 
 export interface PlanResult {
+  readonly outcome: 'planned';
   /** What the operator said. */
   readonly facts: number;
+  /** Questions that were answered by facts of other lookups than their own. */
+  readonly deduced: number;
   /** Of lookups that brought nothing. */
   readonly failures: readonly LookupFailureCode[];
 }
 
 /** An access token is asked for: once, with its retry. */
 export interface TokenMessage extends Traced<TokenResult> {
+  /** As in the settings. */
+  readonly operator: string;
   readonly grant: 'client_credentials' | 'jwt-bearer' | 'ciba';
   readonly operation: Operation;
 }
@@ -44,6 +72,8 @@ export interface TokenResult {
 
 /** A billed lookup is made: once, with its retry. */
 export interface LookupMessage extends Traced<LookupResult> {
+  /** As in the settings. */
+  readonly operator: string;
   readonly operation: Operation;
   /** Of `check`. */
   readonly maxAgeHours?: number;
@@ -61,6 +91,12 @@ export interface ExchangeMessage extends Traced<ExchangeResult> {
   readonly operator: string;
   /** As in the log. */
   readonly endpoint: string;
+  /** Without its query. */
+  readonly url: string;
+  /** Whether it was made before, and this is the one more time that it may be. */
+  readonly isRetry: boolean;
+  /** Sends a header beside those of the service. To be called in `start`: later it is of no effect. */
+  addHeader(name: string, value: string): void;
 }
 
 export type ExchangeResult =
@@ -90,12 +126,21 @@ export interface CircuitMessage {
   readonly state: 'open' | 'closed';
 }
 
+/** A caller has used so much of a quota: something was counted in it, or did not fit any more. */
+export interface QuotaMessage {
+  readonly quota: 'numbers' | 'lookups' | 'prompts';
+  /** The share of the quota that is used now, from 0 to 1. */
+  readonly used: number;
+}
+
+export const requestChannel = tracingChannel<unknown, RequestMessage>('sim-swap:request');
 export const planChannel = tracingChannel<unknown, PlanMessage>('sim-swap:plan');
 export const tokenChannel = tracingChannel<unknown, TokenMessage>('sim-swap:token');
 export const lookupChannel = tracingChannel<unknown, LookupMessage>('sim-swap:lookup');
 export const exchangeChannel = tracingChannel<unknown, ExchangeMessage>('sim-swap:exchange');
 export const consentChannel = tracingChannel<unknown, ConsentMessage>('sim-swap:consent');
 export const circuitChannel = channel('sim-swap:circuit');
+export const quotaChannel = channel('sim-swap:quota');
 
 const BROKEN: Broken = { outcome: 'broken' };
 

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { OpenConnections } from './http/connections/openConnections.ts';
 import type { BulkheadLoad } from './http/resilience/bulkhead.ts';
 import { Leases, type Closable, type Lease } from './leases.ts';
 import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
@@ -36,6 +37,14 @@ export interface OperatorLoad extends BulkheadLoad {
   readonly work: BulkheadName;
 }
 
+/** How many connections to one endpoint of an operator are open. */
+export interface EndpointConnections {
+  readonly operator: string;
+  /** As in the log. */
+  readonly endpoint: string;
+  readonly connections: OpenConnections;
+}
+
 export type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
 
 /** What one operator's numbers leave behind for further requests. */
@@ -63,6 +72,7 @@ export interface GenerationSettings {
 /** An operator with its limits, circuits, connections and tokens. */
 export interface ServedOperator extends RoutedOperator, Closable {
   readonly load: () => readonly OperatorLoad[];
+  readonly connections: () => readonly EndpointConnections[];
   /** Takes credentials that have changed; exchanges from now on carry them. */
   readonly renew: (settings: OperatorSettings) => void;
 }
@@ -150,6 +160,11 @@ export class Generations {
   /** How busy every bulkhead is at this moment, those of operators included that are being given up. */
   load(): readonly OperatorLoad[] {
     return [...this.#open.keys()].flatMap(({ served }) => served.load());
+  }
+
+  /** The connections that are open at this moment, to the same operators. */
+  connections(): readonly EndpointConnections[] {
+    return [...this.#open.keys()].flatMap(({ served }) => served.connections());
   }
 
   /** Waits for what must not be cut, then closes all connections. */

@@ -1,5 +1,6 @@
-import { pino } from 'pino';
+import { pino, type DestinationStream } from 'pino';
 import { maskPhoneNumbers } from './domain/mask.ts';
+import { prettyLine } from './prettyLine.ts';
 import { StandardOutput } from './standardOutput.ts';
 
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
@@ -16,14 +17,13 @@ export interface Log {
 }
 
 /**
- * JSON lines on standard output, from a level up; they are dropped while nothing reads it. Every text is masked on its
- * way out, that of libraries too.
+ * JSON lines on standard output, from a level up, and lines for people where that is a terminal; they are dropped while
+ * nothing reads it. Every text is masked on its way out, that of libraries too.
  */
 export function createLog(level: LogLevel = 'info'): Log {
   const logger = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    // pino's own destination blocks the process while the reader has stopped.
-    new StandardOutput(),
+    destination(),
   );
   const write =
     (at: LogLevel) =>
@@ -33,11 +33,26 @@ export function createLog(level: LogLevel = 'info'): Log {
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
+/** pino's own destination blocks the process while the reader has stopped. */
+function destination(): DestinationStream {
+  const output = new StandardOutput();
+  if (!process.stdout.isTTY) return output;
+  const hasColors = process.stdout.hasColors();
+  return { write: (line) => output.write(prettyLine(line, hasColors)) };
+}
+
 /**
  * Details that hold nothing of a caller's: settings, and what `createCorrelator` makes, which lets no number in. Their
  * digits stay: an address could not be read without, and a correlator not be looked for.
  */
-const OWN: ReadonlySet<string> = new Set(['correlator', 'sentAs', 'host', 'operator', 'operators']);
+const OWN: ReadonlySet<string> = new Set([
+  'correlator',
+  'sentAs',
+  'trace_id',
+  'host',
+  'operator',
+  'operators',
+]);
 
 function masked(details: LogDetails): LogDetails {
   return Object.fromEntries(

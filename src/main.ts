@@ -1,15 +1,15 @@
 import { banner } from './banner.ts';
 import { ConfigError } from './config/environment.ts';
-import type { OperatorProfile } from './config/operator.ts';
 import { readSettings, type Config, type ReadSettings } from './config.ts';
 import { errorName } from './errors.ts';
 import { createLog } from './log.ts';
 import { openingDocument, type ExampleSettings } from './openingDocument.ts';
-import { addressesBelow } from './operator/operatorDefaults.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { Reloads } from './reloads.ts';
 import { sumUpRepeats } from './repeats.ts';
 import { startServer } from './server.ts';
+import { simulatedOperator } from './simulatedOperator.ts';
+import { simulatorAt } from './simulator/address.ts';
 import { launchSimulator, type LaunchedSimulator } from './simulator/launch.ts';
 import { systemClock } from './systemClock.ts';
 import { fail, onTermination, type TerminationSignal } from './termination.ts';
@@ -23,7 +23,7 @@ let watched: WatchedFiles | undefined;
 const { config } = settings;
 const everyLine = createLog(config.logLevel);
 const log = sumUpRepeats(everyLine, systemClock);
-const simulator = config.simulator === undefined ? undefined : await simulated();
+const simulator = config.simulator === undefined ? undefined : await simulated(config.simulatorUrl);
 const operators = operatorsOf(config);
 const example: ExampleSettings = {
   role: config.role,
@@ -68,6 +68,12 @@ log.info('listening', {
   operators: simulator === undefined ? hostsOf(operators) : 'simulator',
   flow: operators.map(({ flow }) => flow).join(', '),
 });
+if (config.production && simulator !== undefined) {
+  log.warn('every answer is invented: the operator is the simulator', { setting: 'SIMULATOR' });
+}
+if (config.callers.tokens?.isForDevelopment === true) {
+  log.warn('anyone can sign the tokens that are accepted', { setting: 'DEV_TOKENS' });
+}
 void sayWhenReady();
 if (simulator !== undefined) process.stdout.write(banner(server.url, example, simulator));
 
@@ -123,19 +129,6 @@ function operatorsOf(from: Config): readonly OperatorSettings[] {
     : [simulatedOperator(from.simulator, simulator)];
 }
 
-/** The built-in simulator as an operator, with the profile that is configured. */
-function simulatedOperator(
-  profile: OperatorProfile,
-  { authUrl, simSwapUrl, clientId, clientSecret }: LaunchedSimulator,
-): OperatorSettings {
-  return {
-    ...profile,
-    ...addressesBelow(authUrl, simSwapUrl),
-    clientId,
-    clientAuthentication: { method: 'basic', secret: clientSecret },
-  };
-}
-
 function hostsOf(asked: readonly OperatorSettings[]): string {
   return asked
     .map(({ name, lookupAddresses }) => {
@@ -145,7 +138,9 @@ function hostsOf(asked: readonly OperatorSettings[]): string {
     .join(', ');
 }
 
-async function simulated(): Promise<LaunchedSimulator> {
+/** The simulator at an address, or else one that is started. */
+async function simulated(url: string | undefined): Promise<LaunchedSimulator> {
+  if (url !== undefined) return { ...simulatorAt(url), stop: () => Promise.resolve() };
   try {
     return await launchSimulator();
   } catch {

@@ -1,25 +1,25 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { auditHash } from './caller/audit/auditHash.ts';
-import type { RefusalReason } from './caller/gate.ts';
+import type { Gate, RefusalReason } from './caller/gate.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
-import { allowsHost } from './config/allowedHosts.ts';
-import type { Identity } from './domain/asker.ts';
-import type { Reply } from './graphql/reply.ts';
-import type { Correlator } from './http/correlator.ts';
-import { isLoopback } from './http/loopback.ts';
-import type { Log, LogDetails } from './log.ts';
+import type { Generations } from './generations.ts';
+import type { Readiness } from './graphql/httpServer.ts';
+import type { Log } from './log.ts';
+import { metricsLook, statusLook, type StatusParts } from './looks.ts';
 import type { AdmissionObserver } from './lookups/observedAdmissions.ts';
 import { Metrics, type MeteredOperator } from './metrics/metrics.ts';
-import { MetricsServer } from './metrics/metricsServer.ts';
+import { ObservationServer, type Look, type Looks } from './observationServer.ts';
+import { openTracing, tracedLog } from './openTracing.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
+import { requestLinesOf } from './requestLines.ts';
 import type { RequestReport } from './requestRecord.ts';
-import { endpointNames, type SimSwaps } from './simSwaps.ts';
+import { endpointNames } from './simSwaps.ts';
+import { StatusBoard, type ShownOperator } from './status/statusBoard.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** What of the settings bears on it. */
 export interface ObservedSettings {
-  readonly config: Pick<Config, 'metricsPort' | 'listen' | 'allowedHosts' | 'audit'>;
+  readonly config: Pick<Config, 'metricsPort' | 'tracing' | 'listen' | 'allowedHosts' | 'audit'>;
   readonly operators: readonly OperatorSettings[];
 }
 
@@ -31,164 +31,149 @@ export interface ObservationParts extends ObservedSettings {
   readonly requestLog?: Log;
 }
 
+/** What is looked at, and whether it may be; known once the service is put together. */
+export interface Watched {
+  readonly generations: Pick<Generations, 'load' | 'connections'>;
+  readonly readiness: () => Readiness;
+  readonly authenticate: Gate['authenticate'];
+}
+
 /** Everything that tells those who run the service what it does. */
 export interface Observation {
+  /** The log handed in; where there are traces, its lines say to which they belong. */
+  readonly log: Log;
   readonly observers: readonly AdmissionObserver[];
   readonly onAnswered: (report: RequestReport) => void;
   readonly onRefused: (reason: RefusalReason) => void;
-  /** What is asked for the load at each scrape. */
-  readonly watch: (simSwaps: Pick<SimSwaps, 'load'>) => void;
+  readonly watch: (watched: Watched) => void;
   /** Takes the settings that are in force from now on; `made` are the operators whose circuits are new. */
   readonly renew: (settings: ObservedSettings, made: readonly string[]) => void;
   /** Told whether the settings that were read last are in force. */
   readonly reloaded: (isInForce: boolean) => void;
-  /** On the port of the service itself. */
-  readonly metrics: ((request: IncomingMessage) => Promise<Reply>) | undefined;
+  /** What is on the port of the service itself. */
+  readonly looks: Looks;
   readonly close: () => Promise<void>;
 }
 
-/** Counts, where Prometheus is to scrape, and writes a line for each request. Rejects when the port is taken. */
+/** How long closing may take: a collector of traces that hangs is waited for no longer. */
+export const OBSERVATION_CLOSE_LIMIT_MS = 3000;
+
+/**
+ * Counts, where Prometheus is to scrape, records traces, where they have a collector, and writes a line for each
+ * request. Where these go does not change with the settings. Rejects when the port is taken.
+ */
 export async function openObservation(parts: ObservationParts): Promise<Observation> {
-  const { clock } = parts;
   let inForce: ObservedSettings = parts;
-  const configInForce = (): ObservedSettings['config'] => inForce.config;
+  const counting = await openCounting(parts, () => inForce);
+  const tracing = await tracingOf(parts, counting?.metrics);
+  const traced = (log: Log): Log => (tracing === undefined ? log : tracedLog(log, tracing));
   const requestLines =
-    parts.requestLog === undefined ? undefined : requestLinesOf(parts.requestLog, configInForce);
-  const { metricsPort, listen } = parts.config;
-  if (metricsPort === undefined) {
-    return {
-      observers: requestLines === undefined ? [] : [requestLines.observer],
-      onAnswered: (report) => requestLines?.write(report),
-      onRefused: () => undefined,
-      watch: () => undefined,
-      reloaded: () => undefined,
-      renew(settings) {
-        inForce = settings;
-      },
-      metrics: undefined,
-      close: () => Promise.resolve(),
-    };
-  }
-  const metrics = new Metrics({
-    operators: parts.operators.map(meteredOperator),
-    monotonicMs: () => clock.monotonicMs(),
-  });
-  const isMain = metricsPort !== 0 && metricsPort === listen.port;
-  const server = isMain ? undefined : await serve(metrics, parts, configInForce, metricsPort);
+    parts.requestLog === undefined
+      ? undefined
+      : requestLinesOf(traced(parts.requestLog), () => inForce.config.audit?.keys[0]);
+  const observers = [counting?.metrics.observer, counting?.board.observer, requestLines?.observer];
   return {
-    observers: [metrics.observer, ...(requestLines === undefined ? [] : [requestLines.observer])],
+    log: traced(parts.log),
+    observers: observers.filter((one) => one !== undefined),
     onAnswered(report) {
-      metrics.requestAnswered(report);
+      counting?.metrics.requestAnswered(report);
       requestLines?.write(report);
     },
-    onRefused: (reason) => metrics.callerRefused(reason),
-    watch: (simSwaps) => metrics.watch(() => simSwaps.load()),
-    reloaded: (isInForce) => metrics.reloaded(isInForce),
+    onRefused(reason) {
+      counting?.metrics.callerRefused(reason);
+      counting?.board.callerRefused(reason);
+    },
+    watch: (watched) => counting?.watch(watched),
     renew(settings, made) {
       inForce = settings;
-      metrics.renew(settings.operators.map(meteredOperator), made);
+      counting?.metrics.renew(settings.operators.map(shownOperator), made);
+      counting?.board.renew(made);
     },
-    metrics: isMain
-      ? ({ headers }) => scraped(metrics, mayScrape(inForce.config, headers))
-      : undefined,
+    reloaded: (isInForce) => counting?.metrics.reloaded(isInForce),
+    looks: counting?.onMainPort ?? new Map<string, Look>(),
+    async close() {
+      await tracing?.close();
+      await counting?.close();
+    },
+  };
+}
+
+function tracingOf(
+  { config, clock, log }: ObservationParts,
+  metrics: Metrics | undefined,
+): Promise<Tracing> | undefined {
+  if (config.tracing === undefined) return undefined;
+  return openTracing(config.tracing, {
+    clock,
+    log,
+    onSpans: (outcome, spans) => metrics?.spansEnded(outcome, spans),
+  });
+}
+
+/** What is counted and kept, and where it is looked at. */
+interface Counting {
+  readonly metrics: Metrics;
+  readonly board: StatusBoard;
+  readonly watch: Observation['watch'];
+  readonly onMainPort: Looks | undefined;
+  readonly close: () => Promise<void>;
+}
+
+/** `undefined` where nothing is looked at. */
+async function openCounting(
+  parts: ObservationParts,
+  inForce: () => ObservedSettings,
+): Promise<Counting | undefined> {
+  const { clock } = parts;
+  const { metricsPort, listen } = parts.config;
+  if (metricsPort === undefined) return undefined;
+  const metrics = new Metrics({
+    operators: parts.operators.map(shownOperator),
+    monotonicMs: () => clock.monotonicMs(),
+  });
+  const board = new StatusBoard(clock);
+  let status: StatusParts | undefined;
+  const at = (): ObservedSettings['config'] => inForce().config;
+  const looks: Looks = new Map([
+    ['/metrics', metricsLook(metrics, at)],
+    ['/status', statusLook(() => status, at)],
+  ]);
+  const isMain = metricsPort !== 0 && metricsPort === listen.port;
+  const server = isMain ? undefined : await serve(looks, parts, metricsPort);
+  return {
+    metrics,
+    board,
+    watch({ generations, readiness, authenticate }) {
+      metrics.watch(generations);
+      const sources = {
+        operators: () => inForce().operators.map(shownOperator),
+        load: () => generations.load(),
+        connections: () => generations.connections(),
+        service: readiness,
+      };
+      status = { report: () => board.report(sources), authenticate };
+    },
+    onMainPort: isMain ? looks : undefined,
     async close() {
       await server?.close();
       metrics.close();
+      board.close();
     },
   };
 }
 
-function meteredOperator(settings: OperatorSettings): MeteredOperator {
+function shownOperator(settings: OperatorSettings): MeteredOperator & ShownOperator {
   const { name, flow, price } = settings;
-  return { name, endpoints: endpointNames(settings), isPrompting: asksOwner(flow), price };
+  return { name, flow, endpoints: endpointNames(settings), isPrompting: asksOwner(flow), price };
 }
 
 async function serve(
-  metrics: Metrics,
+  looks: Looks,
   { config, log }: ObservationParts,
-  configInForce: () => ObservedSettings['config'],
   port: number,
-): Promise<MetricsServer> {
-  const server = new MetricsServer(metrics, ({ headers }) => mayScrape(configInForce(), headers));
+): Promise<ObservationServer> {
+  const server = new ObservationServer(looks);
   const listening = await server.listen(config.listen.host, port);
   log.info('metrics', { host: config.listen.host, port: listening });
   return server;
-}
-
-/**
- * Whether a scrape is answered. A page of another site whose name leads to this machine asks under that name; where
- * others reach the port anyway, what may scrape is the network's to say.
- */
-function mayScrape(
-  { listen, allowedHosts }: ObservationParts['config'],
-  { host }: IncomingHttpHeaders,
-): boolean {
-  return !isLoopback(listen.host) || allowsHost(host, allowedHosts);
-}
-
-async function scraped(metrics: Metrics, isAllowed: boolean): Promise<Reply> {
-  if (!isAllowed) return { status: 421, headers: {}, body: '' };
-  return {
-    status: 200,
-    headers: { 'content-type': metrics.contentType },
-    body: await metrics.text(),
-  };
-}
-
-/** Writes the lines of requests. */
-interface RequestLines {
-  readonly observer: AdmissionObserver;
-  write(report: RequestReport): void;
-}
-
-function requestLinesOf(requestLog: Log, config: () => ObservedSettings['config']): RequestLines {
-  const lookups = new WeakMap<Correlator, number>();
-  return {
-    observer: {
-      ended(_operator, { event, request }) {
-        if (event !== 'lookup') return;
-        lookups.set(request.correlator, (lookups.get(request.correlator) ?? 0) + 1);
-      },
-    },
-    write(report) {
-      const details = detailsOf(
-        report,
-        lookups.get(report.correlator) ?? 0,
-        config().audit?.keys[0],
-      );
-      requestLog.info('request', details);
-    },
-  };
-}
-
-function detailsOf(
-  { correlator, caller, document, status, tookMs, codes }: RequestReport,
-  lookups: number,
-  auditKey: string | undefined,
-): LogDetails {
-  return {
-    status,
-    document: document ?? 'other',
-    codes: codes.size === 0 ? undefined : textOf(codes),
-    lookups,
-    ms: Math.round(tookMs * 10) / 10,
-    caller: callerOf(caller, auditKey),
-    correlator: correlator.name,
-  };
-}
-
-function textOf(codes: ReadonlyMap<string, number>): string {
-  return Array.from(codes, ([code, count]) => (count === 1 ? code : `${code}×${count}`)).join(' ');
-}
-
-/** As in the audit log, so that a caller's lines can be found there; cut short, since a line is for people. */
-function callerOf(caller: Identity | undefined, auditKey: string | undefined): string | undefined {
-  switch (caller?.kind) {
-    case undefined:
-      return undefined;
-    case 'anonymous':
-      return 'anonymous';
-    case 'token':
-      return auditKey === undefined ? undefined : auditHash(auditKey, caller.subject).slice(0, 16);
-  }
 }

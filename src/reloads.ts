@@ -27,6 +27,7 @@ export class Reloads {
   #asked: ReloadCause | undefined;
   #running: Promise<void> | undefined;
   #isOver = false;
+  #count = 0;
 
   constructor(parts: ReloadsParts) {
     this.#parts = parts;
@@ -65,9 +66,12 @@ export class Reloads {
     const { apply, onRead, onRefused, log } = this.#parts;
     try {
       const settings = this.#settings.again();
-      const { made, gone } = await apply(settings);
+      const { made, gone, drained } = await apply(settings);
       this.#settings = settings;
-      log.info('settings reloaded', { cause, made: listOf(made), gone: listOf(gone) });
+      this.#count += 1;
+      const reload = this.#count;
+      log.info('settings reloaded', { reload, cause, made: listOf(made), gone: listOf(gone) });
+      void this.#tellDrained(reload, drained);
       const { waitingForRestart } = settings;
       if (waitingForRestart.length > 0) {
         log.warn('changed settings that take a restart are as they were', {
@@ -83,6 +87,14 @@ export class Reloads {
           ? { problems: error.problems.join(' ') }
           : { error: errorName(error) }),
       });
+    }
+  }
+
+  /** From then on nothing shows credentials or certificates that the operator is to forget. */
+  async #tellDrained(reload: number, drained: Promise<void>): Promise<void> {
+    await drained;
+    if (!this.#isOver) {
+      this.#parts.log.info('the settings before the reload are used no more', { reload });
     }
   }
 }

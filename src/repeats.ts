@@ -9,7 +9,7 @@ const MAX_KINDS = 200;
 const MAX_KEY_CHARACTERS = 500;
 
 /** Details that differ from line to line of one kind. The summary carries those of the latest. */
-const CHANGING: ReadonlySet<string> = new Set(['correlator', 'sentAs']);
+const CHANGING: ReadonlySet<string> = new Set(['correlator', 'sentAs', 'trace_id']);
 
 type Level = keyof Log;
 

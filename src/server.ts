@@ -10,7 +10,7 @@ import type { WatchFiles } from './fileWatch.ts';
 import type { Log } from './log.ts';
 import { AUDIT_BUDGET_MS } from './lookups/admission.ts';
 import { observedAdmissions } from './lookups/observedAdmissions.ts';
-import { openObservation } from './observation.ts';
+import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
 import { Readiness, type Need } from './readiness.ts';
 import { Apollos, Serving, type ServedSettings } from './serving.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
@@ -62,20 +62,20 @@ export interface ServerParts extends ServedSettings {
 }
 
 /** Puts all parts together and serves. */
-export async function startServer(parts: ServerParts): Promise<RunningServer> {
+export async function startServer(given: ServerParts): Promise<RunningServer> {
+  const observation = await openObservation(given);
+  const parts: ServerParts = { ...given, log: observation.log };
   const { config, clock, log } = parts;
   const watchFiles: WatchFiles = (paths, onChange) => new WatchedFiles(paths, clock, onChange);
   const stores = await openStores(parts);
   const names = parts.operators.map(({ name }) => name);
   const quotas = new Quotas(config.quotas, stores.counts, names);
   const { admissions, auditLog } = createAdmissions(config.audit, quotas, parts);
-  const observation = await openObservation(parts);
   const generations = createGenerations({
     ...parts,
     watchFiles,
     admissions: observedAdmissions(admissions, observation.observers),
   });
-  observation.watch(generations);
   const explorer = explorerOf(parts);
   const servingParts = {
     stores,
@@ -96,7 +96,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     ...config.listen,
     frontPage: frontPage({ role: config.role, hasExplorer: explorer !== undefined }),
     waitingFor: () => readiness.waitingFor,
-    ...(observation.metrics === undefined ? {} : { metrics: observation.metrics }),
+    looks: observation.looks,
     graphql: (request, response) => serving.graphql(request, response),
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
@@ -105,6 +105,11 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
         error: defect instanceof Error ? defect.name : typeof defect,
       });
     },
+  });
+  observation.watch({
+    generations,
+    readiness: () => http.readiness,
+    authenticate: (authorization) => serving.authenticate(authorization),
   });
   const url = await http.listen();
 
@@ -129,6 +134,8 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     async reload(settings) {
       const before = serving;
       const next = await Serving.begin(settings, servingParts);
+      const { sharedState } = settings.config;
+      if (sharedState !== undefined) stores.renewKeys(sharedState.stateKeys);
       admissions.renew({ quotas: next.quotas, auditKey: settings.config.audit?.keys[0] });
       observation.renew(settings, next.made);
       observation.reloaded(true);
@@ -195,7 +202,8 @@ function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefi
 export function stopLimitMs({ config, operators }: ServedSettings): number {
   const requestsMs = config.drainGraceMs + config.requestTimeoutMs + SLOWEST_BYTES_MS;
   const exchangeMs = Math.max(0, ...operators.map(({ limits }) => limits.timeoutMs));
-  return requestsMs + 2 * exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS;
+  const storesMs = AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS;
+  return requestsMs + 2 * exchangeMs + storesMs + OBSERVATION_CLOSE_LIMIT_MS;
 }
 
 /** However short requests are: a client on a slow network reads a page of answers in it. */

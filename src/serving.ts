@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApolloServer } from '@apollo/server';
 import type { Gates, OpenedGate } from './callers.ts';
+import type { Gate } from './caller/gate.ts';
 import type { SigningKeys } from './caller/signingKeys.ts';
 import { Quotas } from './caller/quotas/quotas.ts';
 import type { Clock } from './clock.ts';
@@ -151,6 +152,10 @@ export class Serving {
   get keys(): SigningKeys | undefined {
     return this.#gate.keys;
   }
+
+  /** Whose access token it is. */
+  readonly authenticate: Gate['authenticate'] = (authorization) =>
+    this.#gate.gate.authenticate(authorization);
 
   async graphql(request: IncomingMessage, response: ServerResponse): Promise<Reply> {
     this.#underWay += 1;

@@ -219,12 +219,19 @@ function createServedOperator(
   const parts = { ...shared, log: operatorLog(name, shared.log) };
   const { watchFiles = noFiles } = shared;
   const files = new ConnectionFiles(settings, { ...parts, watchFiles });
-  const create = guardedEndpoints(settings, parts, {
+  const guarded = guardedEndpoints(settings, parts, {
     ...parts,
     abortListeners,
     lull: new Lull(),
     files,
   });
+  /** The latest of each name: one that is discovered may move. */
+  const endpoints = new Map<string, GuardedEndpoint>();
+  const create: CreateEndpoint = (endpoint, url) => {
+    const made = guarded(endpoint, url);
+    endpoints.set(ENDPOINT_LABELS[endpoint], made);
+    return made;
+  };
   const authorization = authorizationEndpoints(settings, create, { ...parts, files });
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();
@@ -241,6 +248,11 @@ function createServedOperator(
   return {
     name,
     load: () => Array.from(bulkheads, ([work, { load }]) => ({ operator: name, work, ...load })),
+    connections: () =>
+      endpointNames(settings).flatMap((endpoint) => {
+        const connections = endpoints.get(endpoint)?.connections;
+        return connections === undefined ? [] : [{ operator: name, endpoint, connections }];
+      }),
     offer: settings,
     route,
     renew: (renewed) => tokens.renew(renewed, authenticationOf(renewed, parts.clock)),

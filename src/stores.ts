@@ -12,6 +12,7 @@ import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { storeNameOf } from './operator/storeName.ts';
 import { createRedis } from './sharedState/createRedis.ts';
 import type { Redis } from './sharedState/redis.ts';
+import { StateSeals, type StateKeys } from './sharedState/stateSeals.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperatorStores } from './simSwaps.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
@@ -31,6 +32,8 @@ export interface Stores {
   forOperator(operator: OperatorSettings, consent: ConsentSettings): Promise<OperatorStores>;
   /** Forgets in this process what is known of all other operators, which are asked no more. */
   keepOnly(operators: readonly OperatorSettings[], consent: ConsentSettings): void;
+  /** Seals what is kept with these keys from now on. */
+  renewKeys(keys: StateKeys): void;
   /** Absent where this process keeps everything to itself. */
   readonly redis: Pick<Redis, 'run'> | undefined;
   close(): void;
@@ -42,7 +45,7 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
   if (sharedState === undefined) return storesOfOneProcess(parts);
   const redis = createRedis(sharedState.redis, parts.clock, parts.log);
   await redis.open();
-  return sharedStores(parts, redis, sharedState.stateKey);
+  return sharedStores(parts, redis, new StateSeals(sharedState.stateKeys));
 }
 
 /** Makes the stores of an operator that is not known yet. */
@@ -60,29 +63,31 @@ function storesOfOneProcess({ clock }: StoreParts): Stores {
         keptFacts: new MemoryKeptFacts(clock, keptFactsSettings(operator, consent)),
       }),
     ),
+    renewKeys: () => undefined,
     redis: undefined,
     close: () => undefined,
   };
 }
 
-function sharedStores({ clock }: StoreParts, redis: Redis, stateKey: Uint8Array): Stores {
+function sharedStores({ clock }: StoreParts, redis: Redis, seals: StateSeals): Stores {
   return {
-    counts: new SharedCounts(redis, stateKey, clock),
+    counts: new SharedCounts(redis, seals, clock),
     ...storesByOperator(nameOfSharedStores, async (settings, consent) => {
       const operator = storeNameOf(settings);
-      const kept = { ...keptFactsSettings(settings, consent), stateKey, operator };
+      const kept = { ...keptFactsSettings(settings, consent), seals, operator };
       const keptFacts = new RedisKeptFacts(redis, clock, kept);
       switch (settings.flow) {
         case '2-legged':
           return { consents: new MemoryConsentStore(clock), keptFacts };
         case '3-legged': {
           const doubtMs = consent.doubtSeconds * 1000;
-          const consents = new RedisConsentStore(redis, clock, { stateKey, operator, doubtMs });
+          const consents = new RedisConsentStore(redis, clock, { seals, operator, doubtMs });
           await consents.open();
           return { consents, keptFacts };
         }
       }
     }),
+    renewKeys: (keys) => seals.renew(keys),
     redis,
     close: () => redis.close(),
   };

@@ -39,6 +39,7 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
   ['docs/mobile-apps.md', 'query MySimSwap', isTheExamples],
   ['docs/operators.md', 'npm run simulator -- --port 4011', twoOperators],
   ['docs/operators.md', '{\n  "$schema"', twoOperators],
+  ['docs/operators.md', '"tls": {', 'test/config/connection.test.ts'],
   ['docs/operators.md', 'echo demo-secret', twoOperators],
   ['docs/operators.md', 'curl http://127.0.0.1:4000/graphql', twoOperators],
   ['docs/settings.md', '{\n  "$schema"', 'test/config/settingsFile.test.ts'],

@@ -62,6 +62,7 @@ describe('without settings', () => {
       allowedOrigins: [],
       logLevel: 'info',
       logsRequests: true,
+      reloadsOnChange: false,
       metricsPort: undefined,
       operators: [],
       simulator: {

@@ -16,11 +16,13 @@ export interface Exit {
 export interface ProgramOptions {
   /** In a process group of its own, as a terminal starts it: signals go to all of it, or to its first. */
   readonly hasOwnGroup?: boolean;
+  /** Where it starts; the project where absent. */
+  readonly folder?: string;
   /** What it reads at its standard input, at once or bit by bit; nothing where absent. */
   readonly input?: string | Readable | undefined;
 }
 
-/** A program in a process of its own, started in the project with these settings and no others. */
+/** A program in a process of its own, with these settings and no others. */
 export class Program implements AsyncDisposable {
   /** What it has written so far. */
   out = '';
@@ -39,11 +41,11 @@ export class Program implements AsyncDisposable {
     command: string,
     words: readonly string[],
     settings: Readonly<Record<string, string>>,
-    { hasOwnGroup = false, input }: ProgramOptions = {},
+    { hasOwnGroup = false, folder = PROJECT, input }: ProgramOptions = {},
   ) {
     const { PATH = '', HOME = '' } = process.env;
     const child = spawn(command, words, {
-      cwd: PROJECT,
+      cwd: folder,
       detached: hasOwnGroup,
       env: { PATH, HOME, ...COMPILE_CACHE, ...settings },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,7 +1,10 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { RedisConnection, type RedisServerSettings } from '../src/sharedState/redisConnection.ts';
 import { systemClock } from '../src/systemClock.ts';
@@ -18,6 +21,8 @@ export const NO_REDIS = existsSync(PROGRAM)
 /** A Redis of a test's own, that keeps everything in memory. */
 export interface RedisServer {
   readonly url: string;
+  readonly port: number;
+  readonly pid: number;
   /** As when the machine fails: nothing is saved, nobody is told. */
   kill(): Promise<void>;
   /** Stops it without ending it: connections stay, and nothing is answered. */
@@ -25,25 +30,78 @@ export interface RedisServer {
   thaw(): void;
 }
 
-/** Starts a Redis on the given port, or one that is free; resolves when it takes connections. */
-export async function startRedis(port?: number): Promise<RedisServer> {
+/**
+ * Starts a Redis on the given port, or one that is free; resolves when it takes connections.
+ *
+ * @param settings as redis.conf has them
+ */
+export function startRedis(
+  port?: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RedisServer> {
+  const all = Object.entries({ save: '', dir: tmpdir(), ...settings });
+  return start(
+    port,
+    all.flatMap(([name, value]) => [`--${name}`, value]),
+  );
+}
+
+/**
+ * Starts sentinels that watch over one master, each in a folder of its own.
+ *
+ * @param downAfterMs after how long a master that says nothing counts as lost
+ */
+export async function startSentinels(
+  master: RedisServer,
+  {
+    count = 3,
+    downAfterMs = 1000,
+  }: { readonly count?: number; readonly downAfterMs?: number } = {},
+): Promise<readonly RedisServer[]> {
+  const quorum = Math.floor(count / 2) + 1;
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'sentinel-'));
+      const file = join(folder, 'sentinel.conf');
+      await writeFile(
+        file,
+        [
+          `sentinel monitor mymaster 127.0.0.1 ${master.port} ${quorum}`,
+          `sentinel down-after-milliseconds mymaster ${downAfterMs}`,
+          'sentinel failover-timeout mymaster 5000',
+          `dir ${folder}`,
+          '',
+        ].join('\n'),
+      );
+      const server = await start(undefined, ['--sentinel'], file);
+      return {
+        ...server,
+        async kill() {
+          await server.kill();
+          await rm(folder, { recursive: true, force: true });
+        },
+      };
+    }),
+  );
+}
+
+async function start(
+  port: number | undefined,
+  settings: readonly string[],
+  ...file: readonly string[]
+): Promise<RedisServer> {
   const at = port ?? (await freePort());
-  const settings = ['--port', String(at), '--bind', '127.0.0.1', '--save', '', '--dir', '/tmp'];
-  const child = spawn(PROGRAM, settings, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const bound = ['--port', String(at), '--bind', '127.0.0.1'];
+  const child = spawn(PROGRAM, [...file, ...bound, ...settings], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const exited = once(child, 'exit');
-  const isReady = await Promise.race([
-    (async () => {
-      for await (const line of createInterface(child.stdout)) {
-        if (line.includes('Ready to accept connections')) return true;
-      }
-      return false;
-    })(),
-    exited.then(() => false),
-  ]);
-  if (!isReady) throw new Error('redis-server ended before it listened.');
+  if (!(await isReady(child, exited))) throw new Error('redis-server ended before it listened.');
   child.stdout.resume();
   return {
     url: `redis://127.0.0.1:${at}`,
+    port: at,
+    pid: child.pid ?? 0,
     async kill() {
       child.kill('SIGKILL');
       await exited;
@@ -51,6 +109,17 @@ export async function startRedis(port?: number): Promise<RedisServer> {
     freeze: () => child.kill('SIGSTOP'),
     thaw: () => child.kill('SIGCONT'),
   };
+}
+
+function isReady(child: ChildProcess, exited: Promise<unknown>): Promise<boolean> {
+  const said = async (): Promise<boolean> => {
+    if (child.stdout === null) return false;
+    for await (const line of createInterface(child.stdout)) {
+      if (/Ready to accept connections|Sentinel ID is/.test(line)) return true;
+    }
+    return false;
+  };
+  return Promise.race([said(), exited.then(() => false)]);
 }
 
 export function freshStateKey(): string {

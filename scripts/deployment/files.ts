@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import project from '../../package.json' with { type: 'json' };
 import { pretty, type MadeFile } from '../madeFile.ts';
+import { composition, prometheusSettings } from './compose.ts';
 import { manifestsOf } from './manifests.ts';
 import { SECRETS_PATH, SETTINGS_PATH, VARIANTS, type Variant } from './variants.ts';
 
@@ -32,17 +33,34 @@ const OPERATORS = `{
 
 /** Makes the manifests of all variants. */
 export async function makeDeploymentFiles(): Promise<readonly MadeFile[]> {
-  return Promise.all(VARIANTS.map(async (variant) => manifestFile(variant)));
+  return Promise.all([
+    ...VARIANTS.map(async (variant) => manifestFile(variant)),
+    made(
+      'deploy/compose.yaml',
+      'A rehearsal on one machine: the service, the operator simulator, a Redis and a Prometheus. Every answer is invented.',
+      [composition(IMAGE)],
+    ),
+    made('deploy/prometheus.yml', 'What Prometheus reads in compose.yaml.', [prometheusSettings()]),
+  ]);
 }
 
-async function manifestFile(variant: Variant): Promise<MadeFile> {
-  const path = fileURLToPath(new URL(`deploy/kubernetes/${variant.file}.yaml`, TOP));
-  const documents = manifestsOf(variant, IMAGE, settingsFiles(variant)).map((manifest) =>
+function manifestFile(variant: Variant): Promise<MadeFile> {
+  const manifests = manifestsOf(variant, IMAGE, settingsFiles(variant));
+  return made(`deploy/kubernetes/${variant.file}.yaml`, variant.purpose, manifests);
+}
+
+async function made(
+  file: string,
+  purpose: string,
+  documents: readonly unknown[],
+): Promise<MadeFile> {
+  const path = fileURLToPath(new URL(file, TOP));
+  const texts = documents.map((document) =>
     // No anchors: kubectl reads them, and people do not.
-    stringify(manifest, { aliasDuplicateObjects: false, lineWidth: 0 }),
+    stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
   );
-  const head = `# ${variant.purpose}\n# Made by npm run generate from scripts/deployment; what to change first: docs/kubernetes.md.\n`;
-  return { path, text: await pretty(head + documents.join('---\n'), path) };
+  const head = `# ${purpose}\n# Made by npm run generate from scripts/deployment; how to use it: docs/kubernetes.md, docs/container.md.\n`;
+  return { path, text: await pretty(head + texts.join('---\n'), path) };
 }
 
 function settingsFiles({ environment }: Variant): Readonly<Record<string, string>> {

@@ -2,19 +2,27 @@ import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import type { IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import type { IContainer } from 'kubernetes-models/v1/Container';
+import type { IPodSecurityContext } from 'kubernetes-models/v1/PodSecurityContext';
+import type { ISecurityContext } from 'kubernetes-models/v1/SecurityContext';
+import type { IVolume } from 'kubernetes-models/v1/Volume';
 import type { INamespace } from 'kubernetes-models/v1/Namespace';
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
+import type { INetworkPolicyEgressRule } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicyEgressRule';
 import type { INetworkPolicyPeer } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicyPeer';
 import type { IPodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
 import {
   METRICS_PORT,
   PORT,
   PRE_STOP_SECONDS,
+  REDIS_COMMAND,
+  REDIS_IMAGE,
   REDIS_PORT,
   SECRETS_PATH,
   SETTINGS_PATH,
+  SIMULATOR_COMMAND,
+  SIMULATOR_PORT,
   TERMINATION_SECONDS,
   type Peer,
   type Variant,
@@ -32,6 +40,44 @@ export type Manifest =
 
 /** The user `node` of the image. */
 const NODE_USER = 1000;
+
+const POD_SECURITY = {
+  runAsNonRoot: true,
+  runAsUser: NODE_USER,
+  runAsGroup: NODE_USER,
+  fsGroup: NODE_USER,
+  seccompProfile: { type: 'RuntimeDefault' },
+} as const satisfies IPodSecurityContext;
+
+const CONTAINER_SECURITY = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+} satisfies ISecurityContext;
+
+/** A volume, and where it stands in the container. */
+interface Mount {
+  readonly volume: IVolume;
+  readonly path: string;
+}
+
+function mountsOf({ name, stage }: Variant): readonly Mount[] {
+  const tmp = { volume: { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }, path: '/tmp' };
+  switch (stage) {
+    case 'production':
+      return [
+        { volume: { name: 'settings', configMap: { name } }, path: SETTINGS_PATH },
+        {
+          // Whole, not by subPath: a file of a subPath is not renewed.
+          volume: { name: 'secrets', secret: { secretName: name, defaultMode: 0o440 } },
+          path: SECRETS_PATH,
+        },
+        tmp,
+      ];
+    case 'rehearsal':
+      return [tmp];
+  }
+}
 
 /** The objects of a variant, in the order in which a cluster wants them. Pure. */
 export function manifestsOf(
@@ -53,7 +99,7 @@ export function manifestsOf(
       },
     },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata, automountServiceAccountToken: false },
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { ...settingsFiles } },
+    ...settings(variant, metadata, settingsFiles),
     deployment(variant, image, metadata),
     {
       apiVersion: 'v1',
@@ -87,16 +133,96 @@ export function manifestsOf(
       },
     },
     networkPolicy(variant, metadata),
+    ...companions(variant, image),
+  ];
+}
+
+/** The operators' file, and what else stands beside it. */
+function settings(
+  { stage }: Variant,
+  metadata: Metadata,
+  files: Readonly<Record<string, string>>,
+): readonly Manifest[] {
+  switch (stage) {
+    case 'production':
+      return [{ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { ...files } }];
+    case 'rehearsal':
+      return [];
+  }
+}
+
+/** What a rehearsal brings along. */
+function companions({ stage, namespace }: Variant, image: string): readonly Manifest[] {
+  switch (stage) {
+    case 'production':
+      return [];
+    case 'rehearsal':
+      return [
+        ...companion('simulator', namespace, image, SIMULATOR_COMMAND, SIMULATOR_PORT),
+        ...companion('redis', namespace, REDIS_IMAGE, REDIS_COMMAND, REDIS_PORT),
+      ];
+  }
+}
+
+/** One container behind a Service, with no rights and nothing to keep. */
+function companion(
+  name: string,
+  namespace: string,
+  image: string,
+  command: readonly string[],
+  port: number,
+): readonly Manifest[] {
+  const labels = { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': 'sim-swap' };
+  const metadata = { name, namespace, labels };
+  const selector = { matchLabels: { 'app.kubernetes.io/name': name } };
+  return [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata,
+      spec: {
+        replicas: 1,
+        selector,
+        template: {
+          metadata: { labels },
+          spec: {
+            automountServiceAccountToken: false,
+            enableServiceLinks: false,
+            securityContext: POD_SECURITY,
+            containers: [
+              {
+                name,
+                image,
+                command: [...command],
+                ports: [{ name: 'tcp', containerPort: port }],
+                readinessProbe: { tcpSocket: { port: 'tcp' }, periodSeconds: 2 },
+                resources: {
+                  requests: { cpu: '100m', memory: '128Mi' },
+                  limits: { memory: '256Mi' },
+                },
+                securityContext: CONTAINER_SECURITY,
+                volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }],
+              },
+            ],
+            volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '64Mi' } }],
+          },
+        },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata,
+      spec: { selector: selector.matchLabels, ports: [{ name: 'tcp', port, targetPort: 'tcp' }] },
+    },
   ];
 }
 
 type Metadata = NonNullable<IDeployment['metadata']>;
 
-function deployment(
-  { name, environment }: Variant,
-  image: string,
-  metadata: Metadata,
-): IDeployment {
+function deployment(variant: Variant, image: string, metadata: Metadata): IDeployment {
+  const { name } = variant;
+  const mounts = mountsOf(variant);
   const selector = { matchLabels: { 'app.kubernetes.io/name': name } };
   return {
     apiVersion: 'apps/v1',
@@ -120,13 +246,7 @@ function deployment(
           // The variables of other services would stand among ours, and some look like settings.
           enableServiceLinks: false,
           terminationGracePeriodSeconds: TERMINATION_SECONDS,
-          securityContext: {
-            runAsNonRoot: true,
-            runAsUser: NODE_USER,
-            runAsGroup: NODE_USER,
-            fsGroup: NODE_USER,
-            seccompProfile: { type: 'RuntimeDefault' },
-          },
+          securityContext: POD_SECURITY,
           topologySpreadConstraints: (
             ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'] as const
           ).map((topologyKey) => ({
@@ -135,20 +255,19 @@ function deployment(
             whenUnsatisfiable: 'ScheduleAnyway',
             labelSelector: selector,
           })),
-          containers: [container(name, image, environment)],
-          volumes: [
-            { name: 'settings', configMap: { name } },
-            // Whole, not by subPath: a file of a subPath is not renewed.
-            { name: 'secrets', secret: { secretName: name, defaultMode: 0o440 } },
-            { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } },
-          ],
+          containers: [container(variant, image, mounts)],
+          volumes: mounts.map(({ volume }) => volume),
         },
       },
     },
   };
 }
 
-function container(name: string, image: string, environment: Variant['environment']): IContainer {
+function container(
+  { name, environment }: Variant,
+  image: string,
+  mounts: readonly Mount[],
+): IContainer {
   return {
     name,
     image,
@@ -163,16 +282,12 @@ function container(name: string, image: string, environment: Variant['environmen
     lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
     // A lookup is CPU: a limit on it would make answers late in bursts.
     resources: { requests: { cpu: '500m', memory: '256Mi' }, limits: { memory: '512Mi' } },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
-    volumeMounts: [
-      { name: 'settings', mountPath: SETTINGS_PATH, readOnly: true },
-      { name: 'secrets', mountPath: SECRETS_PATH, readOnly: true },
-      { name: 'tmp', mountPath: '/tmp' },
-    ],
+    securityContext: CONTAINER_SECURITY,
+    volumeMounts: mounts.map(({ volume, path }) => ({
+      name: volume.name,
+      mountPath: path,
+      ...(volume.emptyDir === undefined ? { readOnly: true } : {}),
+    })),
   };
 }
 
@@ -181,7 +296,10 @@ function probe(path: string, rhythm: { periodSeconds: number; failureThreshold: 
 }
 
 /** Lets in who asks and Prometheus, and out to names, the shared state, operators and the issuer. */
-function networkPolicy({ name, callers, redis }: Variant, metadata: Metadata): INetworkPolicy {
+function networkPolicy(
+  { name, callers, redis, stage }: Variant,
+  metadata: Metadata,
+): INetworkPolicy {
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
@@ -190,7 +308,8 @@ function networkPolicy({ name, callers, redis }: Variant, metadata: Metadata): I
       podSelector: { matchLabels: { 'app.kubernetes.io/name': name } },
       policyTypes: ['Ingress', 'Egress'],
       ingress: [
-        { from: callers.map(peer), ports: [tcp(PORT)] },
+        // An empty list would admit everyone.
+        ...(callers.length === 0 ? [] : [{ from: callers.map(peer), ports: [tcp(PORT)] }]),
         {
           from: [peer({ namespace: 'monitoring', name: 'prometheus' })],
           ports: [tcp(METRICS_PORT)],
@@ -207,14 +326,24 @@ function networkPolicy({ name, callers, redis }: Variant, metadata: Metadata): I
           ports: [{ protocol: 'UDP', port: 53 }, tcp(53)],
         },
         { to: [peer(redis)], ports: [tcp(REDIS_PORT)] },
-        {
-          // Operators and the issuer, wherever they are, but for the cloud's own metadata service.
-          to: [{ ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } }],
-          ports: [tcp(443)],
-        },
+        operatorsOf(stage, redis.namespace),
       ],
     },
   };
+}
+
+/** Where operators are, and the issuer. */
+function operatorsOf(stage: Variant['stage'], namespace: string): INetworkPolicyEgressRule {
+  switch (stage) {
+    case 'production':
+      // Wherever they are, but for the cloud's own metadata service.
+      return {
+        to: [{ ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } }],
+        ports: [tcp(443)],
+      };
+    case 'rehearsal':
+      return { to: [peer({ namespace, name: 'simulator' })], ports: [tcp(SIMULATOR_PORT)] };
+  }
 }
 
 function peer({ namespace, name }: Peer): INetworkPolicyPeer {

@@ -39,7 +39,7 @@ const ROWS: readonly Row[] = [
       panel('Answers by outcome', 'ops', '{{outcome}}', METRICS.answers, ['outcome']),
       panel('Requests by code', 'reqps', '{{code}}', METRICS.requests, ['code']),
       panel('Requests by document', 'reqps', '{{document}}', METRICS.requests, ['document']),
-      latency('Time to answer', METRICS.requestSeconds, ['document'], '{{document}}'),
+      quantiles('Time to answer', METRICS.requestSeconds, ['document'], '{{document}}'),
       {
         title: 'Failed answers by code, in an hour',
         unit: 'short',
@@ -84,7 +84,9 @@ const ROWS: readonly Row[] = [
       ]),
       panel('Told without a lookup', 'ops', '{{how}}', METRICS.answersWithoutLookup, ['how']),
       panel('Asked twice in an operation', 'ops', 'fields', METRICS.repeatedQuestions, []),
+      panel('Deduced from other answers', 'ops', 'questions', METRICS.deducedAnswers, []),
       panel('Callers refused', 'reqps', '{{reason}}', METRICS.refusedCallers, ['reason']),
+      quantiles('Used of quotas', METRICS.quotaUsed, ['quota'], '{{quota}}', 'percentunit'),
       panel('Not asked', 'ops', '{{operator}} {{event}} {{code}}', METRICS.denied, [
         'operator',
         'event',
@@ -130,7 +132,7 @@ const ROWS: readonly Row[] = [
           },
         ],
       },
-      latency(
+      quantiles(
         'Time of exchanges',
         METRICS.exchangeSeconds,
         ['operator', 'endpoint'],
@@ -139,6 +141,24 @@ const ROWS: readonly Row[] = [
       panel('Exchanges by outcome', 'ops', '{{operator}} {{outcome}}', METRICS.exchangeSeconds, [
         'operator',
         'outcome',
+      ]),
+      {
+        title: 'Open connections',
+        unit: 'short',
+        queries: [
+          {
+            expr: maxOf(METRICS.connections, ['operator', 'endpoint', 'protocol']),
+            legend: '{{operator}} {{endpoint}} {{protocol}}',
+          },
+          {
+            expr: maxOf(METRICS.streams, ['operator', 'endpoint']),
+            legend: '{{operator}} {{endpoint}} streams',
+          },
+        ],
+      },
+      panel('Exchanges made once more', 'ops', '{{operator}} {{endpoint}}', METRICS.retries, [
+        'operator',
+        'endpoint',
       ]),
     ],
   },
@@ -150,8 +170,12 @@ const ROWS: readonly Row[] = [
         'operator',
         'outcome',
       ]),
-      panel('Tokens', 'ops', '{{grant}} {{outcome}}', METRICS.tokens, ['grant', 'outcome']),
-      latency('Time of waiting', METRICS.consentWaitSeconds, ['outcome'], '{{outcome}}'),
+      panel('Tokens', 'ops', '{{operator}} {{grant}} {{outcome}}', METRICS.tokens, [
+        'operator',
+        'grant',
+        'outcome',
+      ]),
+      quantiles('Time of waiting', METRICS.consentWaitSeconds, ['outcome'], '{{outcome}}'),
     ],
   },
   {
@@ -161,6 +185,7 @@ const ROWS: readonly Row[] = [
       gauges('Memory', 'bytes', [NODE_METRICS.residentBytes, NODE_METRICS.heapBytes]),
       gauges('Event loop lag, 99 %', 's', [NODE_METRICS.eventLoopLagSeconds]),
       panel('Garbage collections', 'ops', '{{kind}}', NODE_METRICS.gcSeconds, ['kind']),
+      panel('Spans of traces', 'ops', '{{outcome}}', METRICS.spans, ['outcome']),
     ],
   },
 ];
@@ -179,17 +204,19 @@ function panel<const M extends AnyMetric>(
   return { title, unit, queries: [{ expr: sumOf('rate', metric, RANGE, { by }), legend }] };
 }
 
-function latency<const M extends AnyMetric>(
+/** The median and the 99th percentile. */
+function quantiles<const M extends AnyMetric>(
   title: string,
   metric: M,
   by: readonly M['labels'][number][],
   legend: string,
+  unit: Panel['unit'] = 's',
 ): Panel {
   const queries = [0.5, 0.99].map((share) => ({
     expr: quantile(share, metric, RANGE, by),
     legend: `${share * 100} % ${legend}`,
   }));
-  return { title, unit: 's', queries };
+  return { title, unit, queries };
 }
 
 /** A line for each process. */

@@ -12,7 +12,8 @@ export interface Admitted {
   readonly purpose: string;
 }
 
-interface Authenticated {
+/** Whose access token it is. */
+export interface Authenticated {
   readonly kind: 'authenticated';
   readonly caller: Caller;
 }
@@ -61,7 +62,7 @@ export class Gate {
     const { router, purposes } = this.#parts;
     if (router?.accepts(singleValue(headers[ROUTER_SECRET_HEADER])) === false)
       return NOT_THE_ROUTER;
-    const authenticated = await this.#authenticate(headers.authorization);
+    const authenticated = await this.authenticate(headers.authorization);
     switch (authenticated.kind) {
       case 'refused':
         return authenticated;
@@ -73,7 +74,8 @@ export class Gate {
     }
   }
 
-  async #authenticate(authorization: string | undefined): Promise<Authenticated | HttpRefusal> {
+  /** Who asks, by the access token alone. */
+  async authenticate(authorization: string | undefined): Promise<Authenticated | HttpRefusal> {
     const { tokens } = this.#parts;
     if (tokens === undefined) return { kind: 'authenticated', caller: ANONYMOUS };
     if (authorization === undefined) return NO_TOKEN;

@@ -7,6 +7,8 @@ export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
 /** Whose access tokens are believed (RFC 9068). */
 export interface TokenSettings {
+  /** Set where these are development tokens: then no keys are fetched. */
+  readonly isForDevelopment?: true;
   /** Where the issuer publishes its keys (RFC 7517 §5). */
   readonly jwksUrl: string;
   /** How that place is connected to. */

@@ -4,6 +4,7 @@ import {
   type SigningAlgorithm,
   type TokenSettings,
 } from '../caller/tokenSettings.ts';
+import { developmentTokens } from '../caller/developmentTokens.ts';
 import type { Role } from '../graphql/schema.ts';
 import { connectionNames, readConnection } from './connection.ts';
 import { MIN_SECRET_CHARACTERS, type EnvironmentReader } from './environment.ts';
@@ -36,6 +37,10 @@ function readTokens(
   const algorithms = readAlgorithms(read);
   const batchScope = readBatchScope(read);
   const isAnySet = TOKEN_NAMES.map((name) => read.isSet(name)).some(Boolean);
+  if (read.boolean('DEV_TOKENS')) {
+    if (isAnySet) read.problem('DEV_TOKENS', 'stands beside JWT_…: tokens come from one issuer');
+    return developmentTokens(batchScope);
+  }
   if (!isAnySet && exposure === undefined) {
     for (const name of connectionNames('JWT_JWKS')) {
       if (read.isSet(name)) read.problem(name, FOR_KNOWN_CALLERS);

@@ -92,6 +92,11 @@ function readFlow(read: EnvironmentReader): FlowSettings {
     : { flow: '2-legged', grant: CLIENT_CREDENTIALS };
 }
 
+/** Whether anything is set that only an operator has. */
+export function isAccessSet(read: EnvironmentReader): boolean {
+  return ACCESS_NAMES.some((name) => read.isSet(name));
+}
+
 const ACCESS_NAMES = [
   'OPERATOR_AUTH_URL',
   'OPERATOR_SIM_SWAP_URL',
@@ -112,7 +117,7 @@ const ACCESS_NAMES = [
 export function readAccess(read: EnvironmentReader, isNeeded: boolean): OperatorAccess | undefined {
   const method = read.oneOf('OPERATOR_CLIENT_AUTH');
   const signing = read.oneOf('OPERATOR_SIGNED_REQUEST');
-  const isSet = ACCESS_NAMES.some((name) => read.isSet(name));
+  const isSet = isAccessSet(read);
   if (!isSet && !isNeeded) return undefined;
 
   const why = isSet

@@ -1,7 +1,7 @@
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Price } from '../domain/price.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { readAccess, readProfile, type OperatorProfile } from './operator.ts';
+import { isAccessSet, readAccess, readProfile, type OperatorProfile } from './operator.ts';
 import { readPrice } from './price.ts';
 import { VARIABLE_NAMES } from './settings.ts';
 import {
@@ -16,6 +16,8 @@ export interface OperatorsConfig {
   readonly operators: readonly OperatorSettings[];
   /** Set where no operator is: then the built-in simulator is asked, by this profile. */
   readonly simulator: OperatorProfile | undefined;
+  /** Where the simulator is, if it runs by itself; the built-in one is started where absent. */
+  readonly simulatorUrl?: string;
   /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
   readonly directory: NumberDirectorySettings | undefined;
 }
@@ -23,6 +25,17 @@ export interface OperatorsConfig {
 /** Reads OPERATORS_FILE or the operators of SETTINGS_FILE, or else the one operator of OPERATOR_…. */
 export function readOperators(read: EnvironmentReader, production: boolean): OperatorsConfig {
   const source = operatorsSource(read);
+  const simulator = readSimulator(read);
+  if (simulator.use === 'wanted') {
+    if (source !== undefined || isAccessSet(read)) read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
+    const { url } = simulator;
+    return {
+      operators: [],
+      simulator: readProfile(read),
+      ...(url === undefined ? {} : { simulatorUrl: url }),
+      directory: undefined,
+    };
+  }
   if (source !== undefined) {
     refuseOtherForms(read, source);
     return { ...readOperatorsFile(read, read.integer('KEEP_FACTS_SECONDS')), simulator: undefined };
@@ -34,6 +47,35 @@ export function readOperators(read: EnvironmentReader, production: boolean): Ope
     simulator: access === undefined ? profile : undefined,
     directory: undefined,
   };
+}
+
+const BESIDE_AN_OPERATOR =
+  'stands beside an operator, whose answers it would invent: leave out one of them';
+
+/** Whether the simulator is to be asked, and where it is; `undefined` where it is to be started. */
+type SimulatorChoice =
+  | { readonly use: 'wanted'; readonly url: string | undefined }
+  | { readonly use: 'where-nothing-is-set' };
+
+function readSimulator(read: EnvironmentReader): SimulatorChoice {
+  const name = 'SIMULATOR';
+  const text = read.text(name);
+  switch (text) {
+    case 'auto':
+      return { use: 'where-nothing-is-set' };
+    case 'built-in':
+      return { use: 'wanted', url: undefined };
+    default: {
+      const url = URL.parse(text);
+      // It knows no secrets, and its answers are about nobody: it may be asked in clear.
+      const isAddress =
+        url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
+      if (!isAddress) {
+        read.unfit(name, 'must be auto, built-in, or an address such as http://simulator:4010');
+      }
+      return { use: 'wanted', url: url?.origin };
+    }
+  }
 }
 
 /** What operators bill. */

@@ -1,6 +1,8 @@
 /** First words of settings with which variables of other programs begin as well: REDIS_HOST, LOG_FORMAT. */
 const SHARED_WORDS: ReadonlySet<string> = new Set(
-  'ALLOWED DRAIN HOST LOG MAX NODE PORT PURPOSES REDIS REQUEST ROLE STATE TRUSTED'.split(' '),
+  'ALLOWED DRAIN HOST LOG MAX NODE OTEL PORT PURPOSES REDIS REQUEST ROLE STATE TRACE TRUSTED'.split(
+    ' ',
+  ),
 );
 
 /**

@@ -2,6 +2,7 @@ import { SIGNING_ALGORITHMS } from '../caller/tokenSettings.ts';
 import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { OPERATIONS } from '../domain/question.ts';
 import { CIBA, OPERATOR_DEFAULTS } from '../operator/operatorDefaults.ts';
+import { PROTOCOLS, SAMPLERS } from '../tracing/tracingSettings.ts';
 import type { Setting } from './setting.ts';
 
 /*
@@ -45,6 +46,26 @@ export const SETTINGS = {
     takesRestart: true,
     description: '`production`: no built-in simulator and no introspection.',
     detail: 'With `production` callers must be known on loopback as well.',
+  },
+  SIMULATOR: {
+    audience: 'try',
+    kind: 'text',
+    default: 'auto',
+    takesRestart: true,
+    description:
+      '`auto`, `built-in`, or the address of a simulator: who answers in place of an operator.',
+    detail:
+      '`auto` asks the built-in simulator where no operator is set, unless `NODE_ENV=production`. `built-in` asks it with `NODE_ENV=production` as well, and an address such as `http://simulator:4010` asks one that runs by itself (`npm run simulator -- --host 0.0.0.0`), which several replicas need. Every answer is invented then, and the log says so.',
+  },
+  DEV_TOKENS: {
+    audience: 'try',
+    kind: 'boolean',
+    default: false,
+    takesRestart: true,
+    description:
+      'Accepts the tokens of `npm run dev-token`, while every operator is the simulator.',
+    detail:
+      'In the place of `JWT_…`: a rehearsal needs no identity provider. Anyone can sign such a token, so with an operator the service does not start.',
   },
   SETTINGS_FILE: {
     audience: 'try',
@@ -578,6 +599,107 @@ export const SETTINGS = {
     max: 65_535,
     whenUnset: 'nothing is counted',
     description: 'Where Prometheus scrapes `/metrics`: a port of its own, or `PORT` on loopback.',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    audience: 'observe',
+    kind: 'text',
+    whenUnset: 'no traces are recorded',
+    description:
+      'The collector of OpenTelemetry that takes traces, at `/v1/traces` below this address.',
+    detail:
+      'Such as `http://127.0.0.1:4318`: OTLP over HTTP. This and the settings after it are as OpenTelemetry defines them; what the spans tell stands in [operations.md](operations.md#traces).',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    audience: 'observe',
+    kind: 'text',
+    description:
+      'The whole address for traces, where it lies elsewhere than below the one for all.',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    audience: 'observe',
+    kind: 'oneOf',
+    values: PROTOCOLS,
+    description: 'How spans are written; there is no grpc.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: {
+    audience: 'observe',
+    kind: 'oneOf',
+    values: PROTOCOLS,
+    isLeftEmpty: true,
+    description: 'The same, of traces alone.',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    audience: 'observe',
+    kind: 'secret',
+    description: 'Headers for the collector: name=value pairs, with commas between.',
+    detail: 'Percent-encoded where a value has a comma, a blank or a percent sign.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: {
+    audience: 'observe',
+    kind: 'secret',
+    description: 'Further headers, of traces alone.',
+  },
+  OTEL_EXPORTER_OTLP_TIMEOUT: {
+    audience: 'observe',
+    kind: 'integer',
+    min: 1,
+    max: 300_000,
+    unit: 'ms',
+    default: 10_000,
+    description: 'For one batch of spans, with its retries; then it is dropped.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: {
+    audience: 'observe',
+    kind: 'integer',
+    min: 1,
+    max: 300_000,
+    unit: 'ms',
+    description: 'The same, of traces alone.',
+  },
+  OTEL_SERVICE_NAME: {
+    audience: 'observe',
+    kind: 'text',
+    whenUnset: '`service.name` of the resource attributes, or `sim-swap-subgraph`',
+    description: 'What the service is called in traces.',
+  },
+  OTEL_RESOURCE_ATTRIBUTES: {
+    audience: 'observe',
+    kind: 'list',
+    default: [],
+    description: 'What all spans say of this process: name=value pairs, with commas between.',
+  },
+  OTEL_TRACES_SAMPLER: {
+    audience: 'observe',
+    kind: 'text',
+    default: SAMPLERS[0],
+    description: 'Which traces are recorded.',
+    detail: `One of ${SAMPLERS.map((name) => `\`${name}\``).join(', ')}. With \`parentbased\` a caller that sends a trace says whether it is recorded; where callers may not decide that, take \`traceidratio\`.`,
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    audience: 'observe',
+    kind: 'text',
+    default: '1',
+    description: 'The share of traces that a traceidratio records, from 0 to 1.',
+  },
+  OTEL_TRACES_EXPORTER: {
+    audience: 'observe',
+    kind: 'oneOf',
+    values: ['otlp', 'none'],
+    description: '`none` records no traces.',
+  },
+  OTEL_SDK_DISABLED: {
+    audience: 'observe',
+    kind: 'text',
+    default: 'false',
+    description: '`true` records no traces.',
+  },
+  TRACE_OPERATORS: {
+    audience: 'observe',
+    kind: 'boolean',
+    default: false,
+    description: 'Whether operators are told the trace that an exchange belongs to: `traceparent`.',
+    detail:
+      'An operator has our correlator in any case. A trace leaves the company only where both sides look into it together.',
   },
   AUDIT_KEY: {
     audience: 'observe',

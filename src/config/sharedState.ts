@@ -6,17 +6,19 @@ import type {
   RedisTls,
   RedisTopology,
 } from '../sharedState/redisSettings.ts';
+import type { StateKeys } from '../sharedState/stateSeals.ts';
 import type { EnvironmentReader } from './environment.ts';
 
 /** The store that several processes share. */
 export interface SharedState {
   /** With credentials: not to be shown. */
   readonly redis: RedisSettings;
-  /** 32 bytes, from which the keys are derived that keep the state secret. */
-  readonly stateKey: Uint8Array;
+  /** From which the keys are derived that keep the state secret. */
+  readonly stateKeys: StateKeys;
 }
 
 const STATE_KEY_BYTES = 32;
+const MAX_STATE_KEYS = 2;
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
@@ -24,18 +26,27 @@ const SENTINEL_PORT = 26_379;
 export function readSharedState(read: EnvironmentReader): SharedState | undefined {
   // A password may hold a comma.
   const urls = read.secret('REDIS_URL')?.split(/,\s*(?=rediss?:\/\/)/) ?? [];
-  const key = read.secret('STATE_KEY');
-  const stateKey = key === undefined ? undefined : bytesOf(key);
-  if (key !== undefined && stateKey?.length !== STATE_KEY_BYTES) {
+  const stateKeys = readStateKeys(read);
+  const redis = readRedis(read, urls);
+  if (redis === undefined) return undefined;
+  read.requiredSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
+  return { redis, stateKeys };
+}
+
+/** Two count while one takes the other's place, with a comma between. */
+function readStateKeys(read: EnvironmentReader): StateKeys {
+  const texts = read.secret('STATE_KEY')?.split(',') ?? [];
+  const keys = texts.map((text) => bytesOf(text.trim()));
+  const fit = keys.filter((key) => key?.length === STATE_KEY_BYTES);
+  if (fit.length < keys.length) {
     read.problem(
       'STATE_KEY',
       'must be 32 bytes in base64 or hex: openssl rand -base64 32 makes one',
     );
   }
-  const redis = readRedis(read, urls);
-  if (redis === undefined) return undefined;
-  read.requiredSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
-  return { redis, stateKey: stateKey ?? new Uint8Array(STATE_KEY_BYTES) };
+  if (keys.length > MAX_STATE_KEYS) read.problem('STATE_KEY', 'must be two keys at most');
+  const [first = new Uint8Array(STATE_KEY_BYTES), ...others] = fit.flatMap((key) => key ?? []);
+  return [first, ...others];
 }
 
 function readRedis(read: EnvironmentReader, texts: readonly string[]): RedisSettings | undefined {

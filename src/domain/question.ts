@@ -14,6 +14,16 @@ export type Lookup =
   | { readonly operation: 'retrieve-date' }
   | { readonly operation: 'check'; readonly maxAgeHours: MaxAgeHours };
 
+/** The lookup that asks the operator the very question. Pure. */
+export function lookupFor(question: Question): Lookup {
+  switch (question.asks) {
+    case 'date':
+      return { operation: 'retrieve-date' };
+    case 'window':
+      return { operation: 'check', maxAgeHours: question.maxAgeHours };
+  }
+}
+
 /** Equal for equal lookups about a number, and for no others. Pure. */
 export function lookupKey(lookup: Lookup): string {
   switch (lookup.operation) {

@@ -2,12 +2,14 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
 import type { Admitted, HttpRefusal } from '../caller/gate.ts';
 import type { Clock } from '../clock.ts';
+import { requestChannel, traced, type RequestMessage, type RequestResult } from '../diagnostics.ts';
 import type { CreateContext, RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
 import { DeadlineExceeded } from '../http/abortReasons.ts';
 import { createCorrelator } from '../http/correlator.ts';
 import { preferredWaitMs } from '../http/prefer.ts';
 import { singleValue } from '../http/singleValue.ts';
+import { readTraceparent } from '../http/traceparent.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
@@ -56,10 +58,39 @@ export function createEndpoint(
     const record = new RequestRecord(
       createCorrelator(singleValue(request.headers['x-correlator'])),
     );
-    const reply = await answer(parts, names, { request, response, record });
-    parts.onAnswered?.(record.report(reply.status, parts.clock.monotonicMs() - cameInAtMs));
+    const respond = async (): Promise<Answered> => {
+      const reply = await answer(parts, names, { request, response, record });
+      const report = record.report(reply.status, parts.clock.monotonicMs() - cameInAtMs);
+      parts.onAnswered?.(report);
+      return { reply, report };
+    };
+    const { reply } = requestChannel.hasSubscribers
+      ? await traced(requestChannel, messageOf(request, record), respond, resultOf)
+      : await respond();
     return reply;
   };
+}
+
+interface Answered {
+  readonly reply: Reply;
+  readonly report: RequestReport;
+}
+
+function messageOf(
+  { method, headers }: IncomingMessage,
+  { correlator }: RequestRecord,
+): RequestMessage {
+  return {
+    correlator: correlator.name,
+    method: method === 'GET' || method === 'POST' ? method : '_OTHER',
+    parent: readTraceparent(singleValue(headers['traceparent'])),
+  };
+}
+
+function resultOf({ report: { status, codes, document } }: Answered): RequestResult {
+  const [code = 'ok'] = codes.keys();
+  const result = { outcome: 'replied', status, code } as const;
+  return document === undefined ? result : { ...result, document };
 }
 
 /** A request, and what it comes to. */

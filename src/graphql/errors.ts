@@ -55,11 +55,11 @@ export function formatError(
   if (original instanceof CallerError) {
     return { message: original.message, ...where, extensions: extensionsOf(original) };
   }
-  if (error instanceof LimitExceeded) {
-    return {
-      message: error.message,
-      extensions: { code: formatted.extensions?.['code'], ...error.excess },
-    };
+  if (original instanceof LimitExceeded) {
+    const { code } = original.extensions;
+    // Said of the operation as a whole, unless a field came upon it.
+    const place = formatted.path === undefined ? {} : where;
+    return { message: original.message, ...place, extensions: { code, ...original.excess } };
   }
   const code = isCoercionError(original) ? 'BAD_USER_INPUT' : formatted.extensions?.['code'];
   if (code !== undefined && code !== INTERNAL) {
@@ -93,7 +93,7 @@ function inOurWords(message: string): string {
  * A value that graphql-js refuses when it executes, such as null for an argument: it gives no code. It
  * names the node of the document that holds the value; what is wrong with a result is said of a field.
  */
-function isCoercionError(error: unknown): boolean {
+export function isCoercionError(error: unknown): boolean {
   return (
     error instanceof GraphQLError &&
     error.originalError === undefined &&

@@ -11,7 +11,7 @@ import { setSecurityHeaders } from './securityHeaders.ts';
 import { UnreadReplies } from './unreadReplies.ts';
 
 /** What /readyz says. */
-type Readiness =
+export type Readiness =
   | { readonly status: 'ready' | 'draining' }
   | { readonly status: 'starting'; readonly waitingFor: readonly string[] };
 
@@ -23,8 +23,8 @@ export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
   readonly graphql: Handler;
-  /** What is at /metrics; nothing where absent. */
-  readonly metrics?: Handler;
+  /** By path: what those who run the service look at. */
+  readonly looks?: ReadonlyMap<string, Handler>;
   /** What a browser sees at `/`. */
   readonly frontPage: Reply;
   /** What answering still needs; /readyz fails while there is any. */
@@ -128,28 +128,28 @@ export class HttpServer {
         this.#send(response, json(200, { status: 'alive' }));
         return;
       case '/readyz': {
-        const readiness = this.#readiness();
+        const { readiness } = this;
         this.#send(response, json(readiness.status === 'ready' ? 200 : 503, readiness));
         return;
       }
-      case '/metrics':
-        if (this.#parts.metrics !== undefined) {
-          void this.#answer(request, response, this.#parts.metrics);
+      default: {
+        const look = this.#parts.looks?.get(path);
+        if (look !== undefined) {
+          void this.#answer(request, response, look);
           return;
         }
-        this.#send(response, replyOf(ELSEWHERE, request.headers.accept));
-        return;
-      default:
         this.#send(
           response,
           path === '/' && wantsPage(request)
             ? this.#parts.frontPage
             : replyOf(ELSEWHERE, request.headers.accept),
         );
+      }
     }
   };
 
-  #readiness(): Readiness {
+  /** What /readyz says. */
+  get readiness(): Readiness {
     if (this.#isDraining) return { status: 'draining' };
     const waitingFor = this.#parts.waitingFor();
     return waitingFor.length === 0 ? { status: 'ready' } : { status: 'starting', waitingFor };

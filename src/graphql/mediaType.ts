@@ -16,10 +16,21 @@ interface Wish {
  * where it says nothing, and where it wants neither.
  */
 export function replyMediaType(accept: string | undefined): ReplyMediaType {
+  return preferredType(accept, [JSON_TYPE, GRAPHQL_TYPE]);
+}
+
+/** The one of some media types that a client's header `accept` wants most; the first where it says nothing. Pure. */
+export function preferredType<T extends string>(
+  accept: string | undefined,
+  [first, ...others]: readonly [T, ...T[]],
+): T {
   const ranges = (accept ?? '*/*').split(',').map((range) => range.trim().toLowerCase());
-  const json = wishFor(JSON_TYPE, ranges);
-  const graphql = wishFor(GRAPHQL_TYPE, ranges);
-  return isStronger(graphql, json) ? GRAPHQL_TYPE : JSON_TYPE;
+  let preferred = { type: first, wish: wishFor(first, ranges) };
+  for (const type of others) {
+    const wish = wishFor(type, ranges);
+    if (isStronger(wish, preferred.wish)) preferred = { type, wish };
+  }
+  return preferred.type;
 }
 
 /**
@@ -36,7 +47,7 @@ export function statusOfRefusal(accept: string | undefined, status: number): num
   }
 }
 
-function wishFor(type: ReplyMediaType, ranges: readonly string[]): Wish {
+function wishFor(type: string, ranges: readonly string[]): Wish {
   let wish: Wish = { quality: 0, exactness: 0, place: Infinity };
   for (const [place, range] of ranges.entries()) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
@@ -48,11 +59,11 @@ function wishFor(type: ReplyMediaType, ranges: readonly string[]): Wish {
   return wish;
 }
 
-function exactnessOf(name: string, type: ReplyMediaType): number {
+function exactnessOf(name: string, type: string): number {
   switch (name) {
     case type:
       return 3;
-    case 'application/*':
+    case `${type.split('/', 1)[0]}/*`:
       return 2;
     case '*/*':
       return 1;

@@ -75,6 +75,10 @@ export const subgraphResolvers = {
   },
 };
 
+/** What a router asks `_entities` for, where the entity stands beside others. */
+export const phoneNumberReference = (reference: unknown): OrPromise<PhoneNumberReference> =>
+  resolveReference(reference);
+
 /** A phone number as a router knows it. */
 type PhoneNumberReference = PhoneNumberEntity & { readonly __typename: 'PhoneNumber' };
 

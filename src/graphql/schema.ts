@@ -9,15 +9,18 @@ export type Role = 'bff' | 'subgraph';
 
 /** The schema of a role, from the SDL in `schema/`. */
 export function createSchema(role: Role): GraphQLSchema {
+  const [phoneNumber, own] = typeDefsOf(role);
   return role === 'bff'
-    ? makeExecutableSchema({
-        typeDefs: [read('phone-number'), read('bff')],
-        resolvers: bffResolvers,
-      })
+    ? makeExecutableSchema({ typeDefs: [phoneNumber, own], resolvers: bffResolvers })
     : buildSubgraphSchema([
-        { typeDefs: read('phone-number') },
-        { typeDefs: read('subgraph'), resolvers: subgraphResolvers },
+        { typeDefs: phoneNumber },
+        { typeDefs: own, resolvers: subgraphResolvers },
       ]);
+}
+
+/** The type that both roles share, and what a role adds. */
+export function typeDefsOf(role: Role): readonly [DocumentNode, DocumentNode] {
+  return [read('phone-number'), read(role)];
 }
 
 function read(name: string): DocumentNode {

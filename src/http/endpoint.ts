@@ -10,6 +10,7 @@ import { Http1Connections } from './connections/http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './connections/http2Connections.ts';
 import type { Lull } from './connections/lull.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
+import type { OpenConnections } from './connections/openConnections.ts';
 import { TlsConnector } from './connections/tlsConnector.ts';
 import { ReplyReader, type ReaderParts } from './replyReader.ts';
 
@@ -18,6 +19,8 @@ export const NO_TIME: Exchange = {
   kind: 'fault',
   fault: { cause: 'timeout', sent: false, detail: 'no time left to start' },
 };
+
+const NO_HTTP2 = { http2: 0, streams: 0 };
 
 /** What all exchanges with one endpoint of the operator share. */
 export interface EndpointSettings {
@@ -54,6 +57,8 @@ export interface SharedByEndpoints {
  * Redirects are not followed, nothing is retried, cached or pipelined here.
  */
 export class Endpoint implements Http2Fallback {
+  /** Without its query, which may hold what an address does not show. */
+  readonly address: string;
   readonly #name: string;
   /** With the query of its address. */
   readonly #path: string;
@@ -81,6 +86,7 @@ export class Endpoint implements Http2Fallback {
     const connector = isSecure
       ? new TlsConnector({ url, files, timeoutMs, clock, onTimeout })
       : undefined;
+    this.address = url.origin + url.pathname;
     this.#name = name;
     this.#path = url.pathname + url.search;
     this.#beforeQuery = url.search === '' ? '?' : '&';
@@ -116,6 +122,11 @@ export class Endpoint implements Http2Fallback {
       this.#http1.renew();
       this.#http2?.renew();
     });
+  }
+
+  /** How many connections are open now. */
+  get connections(): OpenConnections {
+    return { ...NO_HTTP2, ...this.#http1.open, ...this.#http2?.open };
   }
 
   /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */

@@ -32,7 +32,7 @@ export function createSimSwapLoader(executor: Executor): SimSwapLoader {
     (asks) => Promise.resolve(answerAll(executor, asks)),
     { cacheKeyFn: ({ number, ask }) => `${number} ${ask.key}` },
   );
-  return { answer: async (number, ask) => loader.load({ number, ask }) };
+  return { answer: async (number, ask) => await loader.load({ number, ask }) };
 }
 
 /**
@@ -52,17 +52,15 @@ function answerAll(executor: Executor, asks: readonly NumberAsk[]): Promise<Fiel
       ([number, questions]) => [number, executor.ask(number, questions)] as const,
     ),
   );
-  return asks.map(async ({ number, ask }) => {
-    await runs.get(number);
-    return answerOf(executor, number, ask);
-  });
+  return asks.map((ask) => answerAfter(runs.get(ask.number), executor, ask));
 }
 
-async function answerOf(
+async function answerAfter(
+  run: Promise<void> | undefined,
   executor: Executor,
-  number: PhoneNumber,
-  { asked }: FieldAsk,
+  { number, ask: { asked } }: NumberAsk,
 ): Promise<FieldAnswer> {
+  await run;
   switch (asked.asks) {
     case 'date':
     case 'window': {

@@ -1,7 +1,8 @@
 import { planChannel, traced } from '../diagnostics.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Question } from '../domain/question.ts';
+import { lookupOf } from '../domain/fact.ts';
+import { lookupFor, lookupKey, type Question } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../errors.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { ConsentReading, Inquiry, LookupRequest, TimedFact } from './lookupRoute.ts';
@@ -69,7 +70,9 @@ export class Executor {
       message,
       () => this.#run(inquiry),
       () => ({
+        outcome: 'planned',
         facts: inquiry.current?.facts.length ?? 0,
+        deduced: newlyDeduced(inquiry),
         failures: inquiry.current?.failures.map(({ failure }) => failure.code) ?? [],
       }),
     );
@@ -131,11 +134,43 @@ export class Executor {
         current: undefined,
         run: undefined,
         isRunning: false,
+        deducedBefore: 0,
         defect: undefined,
       };
       this.#inquiries.set(number, inquiry);
     }
     return inquiry;
+  }
+}
+
+/** Since the last time: a number's questions may be run more than once. */
+function newlyDeduced(inquiry: NumberInquiry): number {
+  const { deducedBefore } = inquiry;
+  inquiry.deducedBefore = deducedOf(inquiry);
+  return Math.max(0, inquiry.deducedBefore - deducedBefore);
+}
+
+/** Fields that ask the same count once. */
+function deducedOf({ questions, current }: NumberInquiry): number {
+  if (current === undefined) return 0;
+  const { offer } = current.operator;
+  const told = new Set(current.facts.map((fact) => lookupKey(lookupOf(fact))));
+  const asked = new Map(questions.map((question) => [lookupKey(lookupFor(question)), question]));
+  let deduced = 0;
+  for (const [key, question] of asked) {
+    if (!told.has(key) && isAnswer(answerTo(question, current, offer))) deduced += 1;
+  }
+  return deduced;
+}
+
+function isAnswer(answer: Answer | undefined): boolean {
+  switch (answer?.kind) {
+    case 'date':
+    case 'window':
+      return true;
+    case 'failure':
+    case undefined:
+      return false;
   }
 }
 
@@ -194,6 +229,8 @@ interface NumberInquiry {
   current: OperatorInquiry | undefined;
   run: Promise<void> | undefined;
   isRunning: boolean;
+  /** So many deduced answers have been published. */
+  deducedBefore: number;
   defect: Error | undefined;
 }
 

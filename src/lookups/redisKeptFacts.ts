@@ -6,7 +6,8 @@ import { lookupKey } from '../domain/question.ts';
 import { bucketOf, keyIn } from '../sharedState/buckets.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { OutOfMemory } from '../sharedState/redisConnection.ts';
-import { StateSeal } from '../sharedState/stateSeal.ts';
+import type { StateSeal } from '../sharedState/stateSeal.ts';
+import { openSealed, type StateSeals } from '../sharedState/stateSeals.ts';
 import {
   MAX_FACTS_PER_NUMBER,
   mayAnswer,
@@ -19,8 +20,8 @@ import { KEEP, NOW_MS, RECALL } from './redisKeptFactsScripts.ts';
 
 /** What a shared store of facts needs to know. */
 export interface RedisKeptFactsSettings extends KeptFactsSettings {
-  /** STATE_KEY, 32 bytes. */
-  readonly stateKey: Uint8Array;
+  /** Of STATE_KEY. */
+  readonly seals: StateSeals;
   /** Whose numbers these are: the same number at another operator is another. */
   readonly operator: string;
 }
@@ -45,13 +46,11 @@ interface SealedFact {
 export class RedisKeptFacts implements KeptFacts {
   readonly #redis: Pick<Redis, 'run'>;
   readonly #clock: Clock;
-  readonly #seal: StateSeal;
   #settings: RedisKeptFactsSettings;
 
   constructor(redis: Pick<Redis, 'run'>, clock: Clock, settings: RedisKeptFactsSettings) {
     this.#redis = redis;
     this.#clock = clock;
-    this.#seal = new StateSeal(settings.stateKey);
     this.#settings = settings;
   }
 
@@ -69,19 +68,28 @@ export class RedisKeptFacts implements KeptFacts {
     { leftAtMs, ...fact }: TimedFact,
     isHeard: boolean,
   ): Promise<void> {
-    const key = this.#key(asker, number);
+    const seals = this.#settings.seals.all;
+    const [seal, ...others] = seals;
+    const keys = this.#keys(seals, asker, number);
     // An end that Redis computed when the command reaches it would be as late as the command is.
-    const nowMs = Number(await this.#redis.run(NOW_MS, [key]));
+    const nowMs = Number(await this.#redis.run(NOW_MS, keys.slice(0, 1)));
     const leftAtStoreMs = nowMs - (this.#clock.monotonicMs() - leftAtMs);
     const endsAtMs = leftAtStoreMs + retentionMs(this.#settings);
     if (endsAtMs < nowMs) return;
 
-    const name = this.#seal.name(identityOf(fact));
+    const identity = identityOf(fact);
+    const name = seal.name(identity);
     const kept: SealedFact = { fact, isHeard, leftAtMs: leftAtStoreMs, endsAtMs };
-    const sealed = this.#seal.seal(JSON.stringify(kept), `${key} ${name}`);
+    const sealed = seal.seal(JSON.stringify(kept), `${this.#key(seal, asker, number)} ${name}`);
     // Facts that find no room are looked up again.
     await this.#redis
-      .run(KEEP, [key], [name, Math.ceil(endsAtMs), sealed, MAX_FACTS_PER_NUMBER])
+      .run(KEEP, keys, [
+        name,
+        Math.ceil(endsAtMs),
+        sealed,
+        MAX_FACTS_PER_NUMBER,
+        ...others.map((other) => other.name(identity)),
+      ])
       .catch(unlessOutOfMemory);
   }
 
@@ -90,13 +98,16 @@ export class RedisKeptFacts implements KeptFacts {
     number: PhoneNumber,
     cameInAtMs: number,
   ): Promise<readonly TimedFact[]> {
-    const key = this.#key(asker, number);
+    const seals = this.#settings.seals.all;
+    const keys = this.#keys(seals, asker, number);
     const askedAtMs = this.#clock.monotonicMs();
-    const [now, ...found] = texts(await this.#redis.run(RECALL, [key]));
+    const [now, ...found] = texts(await this.#redis.run(RECALL, keys));
     const nowMs = Number(now);
     const facts: TimedFact[] = [];
     for (let i = 0; i + 1 < found.length; i += 2) {
-      const kept = this.#open(found[i + 1] ?? '', `${key} ${found[i] ?? ''}`);
+      const [name = '', sealed = ''] = found.slice(i, i + 2);
+      const placeOf = (seal: StateSeal) => `${this.#key(seal, asker, number)} ${name}`;
+      const kept = opened(seals, sealed, placeOf);
       if (kept === undefined || kept.endsAtMs < nowMs) continue;
       const fact = { ...kept.fact, leftAtMs: askedAtMs - (nowMs - kept.leftAtMs) };
       if (mayAnswer({ fact, isHeard: kept.isHeard }, cameInAtMs, this.#settings)) facts.push(fact);
@@ -104,21 +115,29 @@ export class RedisKeptFacts implements KeptFacts {
     return facts;
   }
 
-  /** What was not sealed by us for this place is as if it were not there. */
-  #open(sealed: string, place: string): SealedFact | undefined {
-    try {
-      // What opens was sealed by us, as what it is.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return JSON.parse(this.#seal.open(sealed, place)) as SealedFact;
-    } catch {
-      return undefined;
-    }
+  #keys(seals: readonly StateSeal[], asker: Asker, number: PhoneNumber): readonly string[] {
+    return seals.map((seal) => this.#key(seal, asker, number));
   }
 
-  #key({ caller, purpose }: Asker, number: PhoneNumber): string {
+  #key(seal: StateSeal, { caller, purpose }: Asker, number: PhoneNumber): string {
     const { operator } = this.#settings;
-    const name = this.#seal.name(operator, number, caller.key, purpose);
+    const name = seal.name(operator, number, caller.key, purpose);
     return keyIn(bucketOf(operator, number), 'facts', name);
+  }
+}
+
+/** What was not sealed by us for its place is as if it were not there. */
+function opened(
+  seals: readonly StateSeal[],
+  sealed: string,
+  placeOf: (seal: StateSeal) => string,
+): SealedFact | undefined {
+  try {
+    // What opens was sealed by us, as what it is.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return JSON.parse(openSealed(seals, sealed, placeOf)) as SealedFact;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,9 +1,13 @@
+import { adoptRenamed } from '../sharedState/stateSeals.ts';
+
 /**
  * What keeping facts does inside Redis, each in one step. Times are Redis's own, in milliseconds.
  *
  * Under one key lies a hash: for each fact a name, and its end before what is sealed. That end is for
  * clearing away; the one that counts is sealed.
  */
+
+const ADOPT = adoptRenamed(1);
 
 const NOW = `
 local time = redis.call('TIME')
@@ -15,8 +19,9 @@ export const NOW_MS = `${NOW}
 return string.format('%.3f', now)
 `;
 
-/** KEYS: facts. ARGV: name, end, sealed fact, how many may lie there. */
-export const KEEP = `${NOW}
+/** KEYS: facts. ARGV: name, end, sealed fact, how many may lie there, and what else the fact may be named. */
+export const KEEP = `${ADOPT}${NOW}
+for i = 5, #ARGV do redis.call('HDEL', KEYS[1], ARGV[i]) end
 local function endOf(kept) return tonumber(string.match(kept, '^%d+') or 0) end
 local kept, count, last, first, firstEnd = redis.call('HGETALL', KEYS[1]), 0, tonumber(ARGV[2]), nil, nil
 for i = 1, #kept, 2 do
@@ -35,7 +40,7 @@ return 'done'
 `;
 
 /** KEYS: facts. Returns the time, then names and sealed facts in turn. */
-export const RECALL = `${NOW}
+export const RECALL = `${ADOPT}${NOW}
 local found = { string.format('%.3f', now) }
 local kept = redis.call('HGETALL', KEYS[1])
 for i = 1, #kept, 2 do

@@ -5,12 +5,13 @@ export interface MetricDefinition {
   /** One sentence, for people. */
   readonly help: string;
   readonly labels: readonly string[];
-  /** Upper bounds, in seconds. */
+  /** Upper bounds, in seconds or shares. */
   readonly buckets?: readonly number[];
 }
 
 const OPERATOR_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const REQUEST_SECONDS = [0.005, ...OPERATOR_SECONDS, 30] as const;
+const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.999] as const;
 const CONSENT_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
 
 /**
@@ -77,7 +78,7 @@ export const METRICS = {
     name: 'sim_swap_tokens_total',
     type: 'counter',
     help: 'Access tokens that operators were asked for, by grant and outcome; of ciba each poll.',
-    labels: ['grant', 'outcome'],
+    labels: ['operator', 'grant', 'outcome'],
   },
   prompts: {
     name: 'sim_swap_prompts_total',
@@ -85,11 +86,24 @@ export const METRICS = {
     help: 'Prompts to owners of numbers by operator and what they came to.',
     labels: ['operator', 'outcome'],
   },
+  deducedAnswers: {
+    name: 'sim_swap_deduced_answers_total',
+    type: 'counter',
+    help: 'Questions about a number that were answered by what another question had looked up.',
+    labels: [],
+  },
   denied: {
     name: 'sim_swap_denied_total',
     type: 'counter',
     help: 'Lookups and prompts that were not made: a quota is used up, or the audit log cannot be written.',
     labels: ['operator', 'event', 'code'],
+  },
+  quotaUsed: {
+    name: 'sim_swap_quota_used_ratio',
+    type: 'histogram',
+    help: 'How much of their quotas callers had used, at each thing that was counted in one: 1 is all of it.',
+    labels: ['quota'],
+    buckets: SHARES,
   },
   consentWaitSeconds: {
     name: 'sim_swap_consent_wait_seconds',
@@ -105,6 +119,12 @@ export const METRICS = {
     labels: ['operator', 'endpoint', 'outcome'],
     buckets: OPERATOR_SECONDS,
   },
+  retries: {
+    name: 'sim_swap_operator_retries_total',
+    type: 'counter',
+    help: 'Exchanges with operators that were made once more.',
+    labels: ['operator', 'endpoint'],
+  },
   workUnderWay: {
     name: 'sim_swap_operator_work_under_way',
     type: 'gauge',
@@ -117,6 +137,18 @@ export const METRICS = {
     help: 'What waits for a permit.',
     labels: ['operator', 'work'],
   },
+  connections: {
+    name: 'sim_swap_operator_connections',
+    type: 'gauge',
+    help: 'Open connections by protocol: http1 in use or kept, spare ready and unused, http2.',
+    labels: ['operator', 'endpoint', 'protocol'],
+  },
+  streams: {
+    name: 'sim_swap_operator_streams',
+    type: 'gauge',
+    help: 'Exchanges under way over HTTP/2.',
+    labels: ['operator', 'endpoint'],
+  },
   reloadRefused: {
     name: 'sim_swap_reload_refused',
     type: 'gauge',
@@ -128,5 +160,11 @@ export const METRICS = {
     type: 'gauge',
     help: '1 while the circuit of an endpoint is open: the operator is left alone.',
     labels: ['operator', 'endpoint'],
+  },
+  spans: {
+    name: 'sim_swap_spans_total',
+    type: 'counter',
+    help: 'Spans of traces by what became of them: sent, failed, or dropped since too many waited.',
+    labels: ['outcome'],
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;

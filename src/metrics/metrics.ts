@@ -5,12 +5,16 @@ import {
   circuitChannel,
   consentChannel,
   exchangeChannel,
+  planChannel,
+  quotaChannel,
   tokenChannel,
   type Broken,
   type CircuitMessage,
   type ConsentMessage,
   type ExchangeMessage,
   type ExchangeResult,
+  type PlanMessage,
+  type QuotaMessage,
   type TokenMessage,
 } from '../diagnostics.ts';
 import type { Operation } from '../domain/question.ts';
@@ -19,7 +23,8 @@ import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { Asked, Ending } from '../lookups/admission.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
 import type { RequestReport } from '../requestRecord.ts';
-import type { OperatorLoad } from '../simSwaps.ts';
+import type { Generations } from '../generations.ts';
+import { SPAN_OUTCOMES, type SpanOutcome } from '../tracing/spanOutcome.ts';
 import { METRICS, type MetricDefinition } from './definitions.ts';
 
 const MICROS = 1_000_000;
@@ -65,6 +70,7 @@ export class Metrics {
   readonly #answers = this.#counter(METRICS.answers);
   readonly #repeatedQuestions = this.#counter(METRICS.repeatedQuestions);
   readonly #answersWithoutLookup = this.#counter(METRICS.answersWithoutLookup);
+  readonly #deducedAnswers = this.#counter(METRICS.deducedAnswers);
   readonly #lookups = this.#counter(METRICS.lookups);
   readonly #lookupAttempts = this.#counter(METRICS.lookupAttempts);
   readonly #lookupPrice = this.#counter(METRICS.lookupPrice);
@@ -76,8 +82,13 @@ export class Metrics {
   readonly #workUnderWay = this.#gauge(METRICS.workUnderWay);
   readonly #workWaiting = this.#gauge(METRICS.workWaiting);
   readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
+  readonly #connections = this.#gauge(METRICS.connections);
+  readonly #streams = this.#gauge(METRICS.streams);
+  readonly #quotaUsed = this.#histogram(METRICS.quotaUsed);
+  readonly #retries = this.#counter(METRICS.retries);
+  readonly #spans = this.#counter(METRICS.spans);
+  #sources: Pick<Generations, 'load' | 'connections'> | undefined;
   readonly #reloadRefused = this.#gauge(METRICS.reloadRefused);
-  #load: () => readonly OperatorLoad[] = () => [];
   #operators: readonly MeteredOperator[];
   /** By name, those of operators included that are gone: what is under way there is billed. */
   readonly #prices = new Map<string, Price | undefined>();
@@ -89,8 +100,14 @@ export class Metrics {
   };
   readonly #tokenRequests: Subscribers<TokenMessage> = {
     ...NOTHING,
-    asyncEnd: ({ grant, result }) => {
-      this.#tokens.inc({ grant, outcome: result?.outcome ?? 'broken' });
+    asyncEnd: ({ operator, grant, result }) => {
+      this.#tokens.inc({ operator, grant, outcome: result?.outcome ?? 'broken' });
+    },
+  };
+  readonly #plans: Subscribers<PlanMessage> = {
+    ...NOTHING,
+    asyncEnd: ({ result }) => {
+      if (result?.outcome === 'planned') this.#deducedAnswers.inc(result.deduced);
     },
   };
   readonly #consents: Subscribers<ConsentMessage> = {
@@ -101,6 +118,12 @@ export class Metrics {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
   readonly #circuits = (message: unknown): void => this.#switched(message as CircuitMessage);
 
+  readonly #quotas = (message: unknown): void => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
+    const { quota, used } = message as QuotaMessage;
+    this.#quotaUsed.observe({ quota }, used);
+  };
+
   constructor(parts: MetricsParts) {
     this.#parts = parts;
     this.#operators = parts.operators;
@@ -110,14 +133,16 @@ export class Metrics {
     this.#startOperatorsAtZero();
     for (const operator of parts.operators) this.#closeCircuits(operator);
     exchangeChannel.subscribe(this.#exchanges);
+    planChannel.subscribe(this.#plans);
     tokenChannel.subscribe(this.#tokenRequests);
     consentChannel.subscribe(this.#consents);
     circuitChannel.subscribe(this.#circuits);
+    quotaChannel.subscribe(this.#quotas);
   }
 
-  /** Asks for the load at each scrape. */
-  watch(load: () => readonly OperatorLoad[]): void {
-    this.#load = load;
+  /** Asks for the load and the connections at each scrape. */
+  watch(sources: Pick<Generations, 'load' | 'connections'>): void {
+    this.#sources = sources;
   }
 
   /**
@@ -146,10 +171,19 @@ export class Metrics {
   text(): Promise<string> {
     this.#workUnderWay.reset();
     this.#workWaiting.reset();
-    for (const { operator, work, underWay, waiting } of this.#load()) {
+    this.#connections.reset();
+    this.#streams.reset();
+    for (const { operator, work, underWay, waiting } of this.#sources?.load() ?? []) {
       // An operator that is being given up may have the name of the one that follows it.
       this.#workUnderWay.inc({ operator, work }, underWay);
       this.#workWaiting.inc({ operator, work }, waiting);
+    }
+    for (const { operator, endpoint, connections } of this.#sources?.connections() ?? []) {
+      const { streams, ...open } = connections;
+      this.#streams.inc({ operator, endpoint }, streams);
+      for (const [protocol, count] of Object.entries(open)) {
+        this.#connections.inc({ operator, endpoint, protocol }, count);
+      }
     }
     return this.#registry.metrics();
   }
@@ -160,14 +194,20 @@ export class Metrics {
 
   close(): void {
     exchangeChannel.unsubscribe(this.#exchanges);
+    planChannel.unsubscribe(this.#plans);
     tokenChannel.unsubscribe(this.#tokenRequests);
     consentChannel.unsubscribe(this.#consents);
     circuitChannel.unsubscribe(this.#circuits);
+    quotaChannel.unsubscribe(this.#quotas);
     this.#registry.clear();
   }
 
   callerRefused(reason: RefusalReason): void {
     this.#refusedCallers.inc({ reason });
+  }
+
+  spansEnded(outcome: SpanOutcome, spans: number): void {
+    this.#spans.inc({ outcome }, spans);
   }
 
   requestAnswered({
@@ -195,6 +235,7 @@ export class Metrics {
 
   /** Prometheus sees no increase in a counter whose first sample is not 0; alerts wait for these. */
   #startAtZero(): void {
+    for (const outcome of SPAN_OUTCOMES) this.#spans.inc({ outcome }, 0);
     for (const reason of REFUSAL_REASONS) this.#refusedCallers.inc({ reason }, 0);
     for (const outcome of ['answered', ...Object.keys(ERRORS)]) this.#answers.inc({ outcome }, 0);
   }
@@ -248,8 +289,9 @@ export class Metrics {
   }
 
   #exchanged(message: ExchangeMessage): void {
-    const { operator, endpoint, result } = message;
+    const { operator, endpoint, isRetry, result } = message;
     const outcome = result === undefined ? 'broken' : outcomeOf(result);
+    if (isRetry) this.#retries.inc({ operator, endpoint });
     this.#exchangeSeconds.observe({ operator, endpoint, outcome }, this.#secondsSince(message));
   }
 

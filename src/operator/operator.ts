@@ -19,7 +19,7 @@ export interface LookupEndpoints {
 }
 
 /** What decides how lookups are written and their replies are read. */
-export type LookupManner = LookupWriting & Pick<OperatorSettings, 'flow' | 'errors'>;
+export type LookupManner = LookupWriting & Pick<OperatorSettings, 'name' | 'flow' | 'errors'>;
 
 /** The operator's SIM swap API: one billed call each time. */
 export class Operator {
@@ -49,7 +49,7 @@ export class Operator {
     if (!lookupChannel.hasSubscribers) return this.#lookUp(order, context);
     return traced(
       lookupChannel,
-      messageOf(order, context),
+      messageOf(this.#settings.name, order, context),
       () => this.#lookUp(order, context),
       resultOf,
     );
@@ -122,13 +122,18 @@ function isRefusal(status: number, { isUnproven }: AccessToken): boolean {
   return status === 401 || (status === 403 && isUnproven);
 }
 
-function messageOf({ lookup }: LookupOrder, { correlator }: ExchangeContext): LookupMessage {
+function messageOf(
+  operator: string,
+  { lookup }: LookupOrder,
+  { correlator }: ExchangeContext,
+): LookupMessage {
   const { operation } = lookup;
+  const message = { operator, correlator: correlator.name, operation };
   switch (operation) {
     case 'retrieve-date':
-      return { correlator: correlator.name, operation };
+      return message;
     case 'check':
-      return { correlator: correlator.name, operation, maxAgeHours: lookup.maxAgeHours };
+      return { ...message, maxAgeHours: lookup.maxAgeHours };
   }
 }
 

@@ -20,5 +20,8 @@ export interface Redis {
   /** Names the server that holds a key at this moment: while it is away, so is all else that it holds. */
   serverOf(key: string): string;
 
+  /** Has a listener called whenever a server that was lost is back: it may have forgotten what it held. */
+  onBack(listener: () => void): void;
+
   close(): void;
 }

@@ -43,6 +43,7 @@ export class RedisCluster implements Redis {
   #masters = noMasters();
   /** Every server that the last map named, replicas included. */
   #servers = new Map<string, RedisAddress>();
+  readonly #backListeners: (() => void)[] = [];
   #mapping: Promise<void> | undefined;
   #mappedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
@@ -78,6 +79,10 @@ export class RedisCluster implements Redis {
     return this.#masters[slotOf(key)] ?? 'unknown';
   }
 
+  onBack(listener: () => void): void {
+    this.#backListeners.push(listener);
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const connection of this.#connections.values()) connection.close();
@@ -86,6 +91,7 @@ export class RedisCluster implements Redis {
 
   async #send(slot: number, command: readonly string[], timeoutMs: number): Promise<unknown> {
     const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
+    if (this.#masters[slot] === undefined) await inTime(this.#clock, this.#map(), timeoutMs);
     let address = this.#masters[slot];
     let before: readonly string[] = [];
     for (let sentOn = 0; sentOn <= MAX_REDIRECTIONS; sentOn += 1) {
@@ -117,8 +123,14 @@ export class RedisCluster implements Redis {
     const server = this.#servers.get(address);
     if (server === undefined || this.#isClosed) throw new SharedStateLost();
     const connection = new RedisConnection({ ...this.#settings, server }, this.#clock, this.#log);
+    connection.onBack(() => this.#tellBack());
     this.#connections.set(address, connection);
     return connection;
+  }
+
+  /** Also of a server that took over from another. */
+  #tellBack(): void {
+    for (const listener of this.#backListeners) listener();
   }
 
   /** Asks which server holds what; never rejects. Further calls meanwhile are the same one. */
@@ -183,6 +195,7 @@ export class RedisCluster implements Redis {
       masters.fill(address, from, to + 1);
       inUse.add(address);
     }
+    const before = this.#masters;
     this.#masters = masters;
     for (const [address, connection] of this.#connections) {
       if (inUse.has(address)) continue;
@@ -191,6 +204,9 @@ export class RedisCluster implements Redis {
     }
     // The first command to each need not wait for a connection.
     for (const address of inUse) void this.#connectionTo(address).open();
+    if (before.some((address, slot) => address !== undefined && address !== masters[slot])) {
+      this.#tellBack();
+    }
   }
 }
 

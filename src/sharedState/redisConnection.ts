@@ -43,6 +43,7 @@ export class RedisConnection implements Redis {
   #isClosed = false;
   #isLost = false;
   #opening: Promise<void> | undefined;
+  readonly #backListeners: (() => void)[] = [];
   /** What the log was told last. */
   #evictionPolicy: string | undefined;
 
@@ -102,6 +103,10 @@ export class RedisConnection implements Redis {
     }
   }
 
+  onBack(listener: () => void): void {
+    this.#backListeners.push(listener);
+  }
+
   close(): void {
     if (!this.#isClosed) this.#client.destroy();
     this.#isClosed = true;
@@ -127,7 +132,9 @@ export class RedisConnection implements Redis {
     const { duty = 'data' } = this.#settings;
     if (this.#isLost && duty !== 'map')
       this.#log.info(`${NAMES[duty]} is back`, { host: this.serverOf() });
+    const wasLost = this.#isLost;
     this.#isLost = false;
+    if (wasLost) for (const listener of this.#backListeners) listener();
     if (duty === 'data') void this.#lookAtEviction();
   }
 

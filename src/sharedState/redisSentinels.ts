@@ -27,6 +27,7 @@ export class RedisBehindSentinels implements Redis {
   readonly #sentinels: readonly RedisConnection[];
   readonly #closed = new AbortController();
   #master: RedisConnection | undefined;
+  readonly #backListeners: (() => void)[] = [];
   #isWatching = false;
   #asking: Promise<void> | undefined;
 
@@ -59,6 +60,10 @@ export class RedisBehindSentinels implements Redis {
   /** It holds everything, whichever it is: another master has what this one had. */
   serverOf(): string {
     return this.#master?.serverOf() ?? 'unknown';
+  }
+
+  onBack(listener: () => void): void {
+    this.#backListeners.push(listener);
   }
 
   close(): void {
@@ -103,8 +108,14 @@ export class RedisBehindSentinels implements Redis {
       return;
     }
     this.#log.info('the shared store has a master', { host: found.serverOf() });
+    const isAnother = this.#master !== undefined;
     this.#master?.close();
     this.#master = found;
+    const tell = (): void => {
+      for (const listener of this.#backListeners) listener();
+    };
+    found.onBack(tell);
+    if (isAnother) tell();
   }
 
   async #masterBy(sentinel: RedisConnection): Promise<KnownMaster | undefined> {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import { SharedStateLost } from './sharedStateLost.ts';
 
@@ -8,7 +9,9 @@ import { SharedStateLost } from './sharedStateLost.ts';
  */
 export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
   const over = new AbortController();
-  const timeout = clock.sleep(timeoutMs, over.signal).then(() => {
+  // A busy process may get to its timers before a reply that has long been there: sockets are read first.
+  const timeout = clock.sleep(timeoutMs, over.signal).then(async () => {
+    await setImmediate();
     throw new SharedStateLost();
   });
   try {

@@ -3,14 +3,10 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DialectName } from './dialects.ts';
-import { DEMO_CLIENT } from './simulator.ts';
+import { DEMO_CLIENT, type SimulatorAddress } from './address.ts';
 
 /** A simulator in a process of its own, and how to be its client. */
-export interface LaunchedSimulator {
-  readonly authUrl: string;
-  readonly simSwapUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
+export interface LaunchedSimulator extends SimulatorAddress {
   stop(): Promise<void>;
 }
 

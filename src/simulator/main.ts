@@ -81,6 +81,11 @@ onTermination(stop);
 // Started by another program, it ends with it.
 process.on('disconnect', stop);
 
+if (host !== LOOPBACK && host !== '::1') {
+  process.stderr.write(
+    `WARNING: the simulator listens on ${host}, where others can ask it. It invents every answer; nobody must take them for an operator's.\n`,
+  );
+}
 if (process.send === undefined) {
   process.stdout.write(
     [

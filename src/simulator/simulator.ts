@@ -5,6 +5,7 @@ import type { JSONWebKeySet } from 'jose';
 import type { Operation } from '../domain/question.ts';
 import { AccessTokens, type NumberGrant } from './accessTokens.ts';
 import { AuthorizationServer, type AuthorizationRequest } from './authorizationServer.ts';
+import { DEMO_CLIENT } from './address.ts';
 import { Clients, type ClientAccount } from './clients.ts';
 import { Consents } from './consents.ts';
 import { refuse, takesCorrelator, type Dialect } from './dialect.ts';
@@ -50,8 +51,7 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-/** The client that the simulator knows: no secrets, for they open nothing. */
-export const DEMO_CLIENT = { clientId: 'demo-client', clientSecret: 'demo-secret' };
+export { DEMO_CLIENT };
 
 /** Where the simulator listens unless it is told otherwise: on this machine alone. */
 export const LOOPBACK = '127.0.0.1';

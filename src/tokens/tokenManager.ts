@@ -69,7 +69,11 @@ export type Polled =
     };
 
 /** What the authorization server wants to hear, and how it words its errors. */
-export type TokenSettings = AuthorizationSettings & { readonly errors: ErrorMap };
+export type TokenSettings = AuthorizationSettings & {
+  /** The operator's. */
+  readonly name: string;
+  readonly errors: ErrorMap;
+};
 
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
@@ -166,27 +170,26 @@ export class TokenManager {
 
   #publishedRequest(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
     if (!tokenChannel.hasSubscribers) return this.#request(subject, context);
-    const message = messageOf(this.#settings.grant.type, subject, context);
+    const message = messageOf(this.#settings, subject, context);
     return traced(tokenChannel, message, () => this.#request(subject, context), resultOf);
   }
 
   async #request(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
-    let judged = await this.#requestOnce(subject, context);
+    let { judged } = await this.#requestOnce(subject, context);
     // The connections may be out of step: the next one is fresh. What comes on it is the reply to this
     // request, and yet its token may have come to another request that was still on an older connection.
     for (let requests = 1; judged === SEEN_TOKEN && requests < MAX_TOKEN_REQUESTS; requests += 1) {
-      judged = await this.#requestOnce(subject, context);
+      ({ judged } = await this.#requestOnce(subject, context));
     }
     return judged;
   }
 
-  async #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
+  #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<Outcome<TokenJudgement>> {
     const request = () => this.#credentials.tokenRequest(subject);
     const { errors } = this.#settings;
-    const { judged } = await this.#post('token', subject, context, request, (exchange) =>
+    return this.#post('token', subject, context, request, (exchange) =>
       this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs(), errors), exchange),
     );
-    return judged;
   }
 
   /** A token that came before, perhaps to another request of ours, is dropped. */
@@ -225,7 +228,7 @@ export class TokenManager {
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
-    const message = messageOf('ciba', subject, context);
+    const message = messageOf(this.#settings, subject, context);
     return traced(tokenChannel, message, () => this.#poll(authReqId, subject, context), resultOf);
   }
 
@@ -286,11 +289,11 @@ export class TokenManager {
 }
 
 function messageOf(
-  grant: TokenMessage['grant'],
+  { name: operator, grant }: TokenSettings,
   { operation }: TokenSubject,
   { correlator }: ExchangeContext,
 ): TokenMessage {
-  return { correlator: correlator.name, grant, operation };
+  return { operator, correlator: correlator.name, grant: grant.type, operation };
 }
 
 /** What is published of a token: never the token. */

@@ -1,7 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Pool } from 'undici';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { Program } from '../program.ts';
 import { Random } from '../random.ts';
+import { Collector } from '../tracing/collector.ts';
 import { leaksIn, NUMBER_MARK, SECRET_MARK, type Leak } from './marks.ts';
 import { NastyOperator } from './nastyOperator.ts';
 import { anyQuestion, type Tokens } from './questions.ts';
@@ -25,6 +29,10 @@ export interface CanaryFindings {
   readonly codes: ReadonlyMap<string, number>;
   readonly auditLines: number;
   readonly logLines: number;
+  /** Spans that arrived at a collector. */
+  readonly spans: number;
+  /** Lines of `npm run usage`. */
+  readonly usageLines: number;
   readonly leaks: readonly (Leak & { readonly where: string })[];
 }
 
@@ -39,9 +47,13 @@ export async function runCanary({
   const operator = new NastyOperator(new Random(seed + 1), flow === '2-legged');
   const issuer = await TestIssuer.start();
   const operatorUrl = await operator.listen();
+  await using collector = await Collector.start();
   await using server = Program.node(['src/main.ts'], {
     ...issuer.settings,
+    ...collector.settings,
+    TRACE_OPERATORS: 'true',
     PORT: '0',
+    METRICS_PORT: '0',
     ROLE: role,
     ...(role === 'subgraph' ? { ROUTER_SECRET } : {}),
     OPERATOR_AUTH_URL: operatorUrl,
@@ -60,7 +72,8 @@ export async function runCanary({
     QUOTA_NUMBERS_PER_HOUR: '100',
     AUDIT_KEY: `${SECRET_MARK}-audit-key-of-32-characters`,
   });
-  const [, port] = await server.written(/"port":(\d+)\D/);
+  const [, metricsPort] = await server.written(/"port":(\d+),"msg":"metrics"/);
+  const [, port] = await server.written(/"port":(\d+)\D.*"msg":"listening"/);
 
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: CLIENTS });
   const statuses = new Map<number, number>();
@@ -87,6 +100,7 @@ export async function runCanary({
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
+    leaks.push(...(await leaksAt(`http://127.0.0.1:${metricsPort}`)));
   } finally {
     await pool.destroy();
     server.signal('SIGTERM');
@@ -98,16 +112,60 @@ export async function runCanary({
   for (const line of lines) {
     leaks.push(...leaksIn(line).map((leak) => ({ ...leak, where: `standard output: ${line}` })));
   }
-  const auditLines = lines.filter((line) => line.startsWith('{"audit":')).length;
+  for (const { body } of collector.received) {
+    leaks.push(...leaksIn(body.toString()).map((leak) => ({ ...leak, where: 'spans' })));
+  }
+  const audited = lines.filter((line) => line.startsWith('{"audit":'));
+  const usage = await usageOf(audited);
+  for (const line of usage) {
+    leaks.push(...leaksIn(line).map((leak) => ({ ...leak, where: `usage: ${line}` })));
+  }
   return {
     requests,
     operatorRequests: operator.requests,
     statuses,
     codes,
-    auditLines,
-    logLines: lines.length - auditLines,
+    auditLines: audited.length,
+    logLines: lines.length - audited.length,
+    spans: collector.spans.length,
+    usageLines: usage.length,
     leaks,
   };
+}
+
+/** What those who run the service look at. */
+async function leaksAt(url: string): Promise<readonly (Leak & { readonly where: string })[]> {
+  const looks = [
+    ['/metrics', '*/*'],
+    ['/status', 'application/json'],
+    ['/status', 'text/html'],
+  ] as const;
+  const found = looks.map(async ([path, accept]) => {
+    const response = await fetch(`${url}${path}`, { headers: { accept } });
+    if (response.status !== 200) throw new Error(`${path} is answered with ${response.status}.`);
+    const text = await response.text();
+    return leaksIn(text).map((leak) => ({ ...leak, where: `${path} as ${accept}` }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** What `npm run usage` tells of the audit log, by all that it can be summed up by. */
+async function usageOf(audited: readonly string[]): Promise<readonly string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'canary-'));
+  try {
+    const file = join(folder, 'audit.log');
+    await writeFile(file, `${audited.join('\n')}\n`);
+    const lines = await Promise.all(
+      ['day,operator,operation,purpose', 'client', 'subject'].map(async (by) => {
+        await using report = Program.node(['src/usageReport.ts', '--by', by, file]);
+        await report.ended;
+        return `${report.out}${report.err}`.split('\n');
+      }),
+    );
+    return lines.flat();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 /** Tokens of all sorts; each holds marks, and so must not be seen anywhere. */

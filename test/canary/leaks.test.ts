@@ -38,6 +38,9 @@ describe('no number, secret or token leaves the service', () => {
       expect(findings.auditLines).toBeGreaterThan(REQUESTS / 10);
       // Repeats are summed up.
       expect(findings.logLines).toBeGreaterThan(20);
+      // A caller may say that its trace is not to be recorded; this one does not.
+      expect(findings.spans).toBeGreaterThan(REQUESTS);
+      expect(findings.usageLines).toBeGreaterThan(10);
     },
     300_000,
   );

@@ -62,6 +62,7 @@ export function anyQuestion(
     ...(random.chance(0.3)
       ? { 'x-correlator': encodeURIComponent(number).replaceAll('%20', ' ') }
       : {}),
+    ...(random.chance(0.2) ? traceOf(random, number) : {}),
     ...(random.chance(0.02) ? { 'x-purpose': encodeURIComponent(number) } : {}),
     ...(random.chance(0.02) ? { authorization: `Bearer ${encodeURIComponent(number)}` } : {}),
     ...(random.chance(0.02) ? { cookie: `number=${encodeURIComponent(number)}` } : {}),
@@ -78,6 +79,24 @@ export function anyQuestion(
   const text = JSON.stringify(asked);
   const body = random.chance(0.98) ? text : text.slice(0, -3);
   return { method: 'POST', path, headers, body };
+}
+
+/** The context of a trace, with the number in each place that has room for it. */
+function traceOf(random: Random, number: string): Readonly<Record<string, string>> {
+  const digits = number.replaceAll(/[^0-9]/g, '');
+  const traceId = random.pick([
+    '4bf92f3577b34da6a3ce929d0e0e4736',
+    digits.slice(0, 32).padStart(32, '0'),
+  ]);
+  const spanId = random.pick(['00f067aa0ba902b7', digits.slice(0, 16).padStart(16, '0')]);
+  return {
+    traceparent: random.pick([
+      `00-${traceId}-${spanId}-01`,
+      `cc-${traceId}-${spanId}-01-${digits}`,
+    ]),
+    tracestate: `number=${digits}`,
+    baggage: `number=${digits}`,
+  };
 }
 
 function routerSecretOf(random: Random, secret: string): string {

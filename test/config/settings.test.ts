@@ -70,7 +70,7 @@ test('every secret may lie in a file', () => {
   });
 
   expect(config.sharedState?.redis.credentials).toEqual({ username: 'user', password: 's3cret' });
-  expect(Buffer.from(config.sharedState?.stateKey ?? [])).toEqual(stateKey);
+  expect(Buffer.from(config.sharedState?.stateKeys[0] ?? [])).toEqual(stateKey);
   expect(config.simulator?.headers).toMatchObject([
     { name: 'x-api-key', value: { kind: 'fixed', text: 's3cret' } },
   ]);

@@ -27,7 +27,7 @@ describe('REDIS_URL and STATE_KEY', () => {
       credentials: { username: 'user', password: 'hidden' },
       tls: undefined,
     });
-    expect(Buffer.from(sharedState?.stateKey ?? [])).toEqual(BYTES);
+    expect(Buffer.from(sharedState?.stateKeys[0] ?? [])).toEqual(BYTES);
   });
 
   it.each([

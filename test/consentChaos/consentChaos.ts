@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
-import { freshStateKey, startRedis, type RedisServer } from '../redisServer.ts';
+import { freshStateKey, startRedis } from '../redisServer.ts';
+import { RedisClusterServers } from '../redisCluster.ts';
+import { ClusterTrouble } from './clusterTrouble.ts';
 import { Fleet } from './fleet.ts';
+import { LostWrites } from './lostWrites.ts';
 import { StrictOperator, type Offences } from './strictOperator.ts';
 
-/** Where consents lie: in the one process that serves, or in a Redis that replicas share. */
-export const STORES = ['memory', 'redis'] as const;
+/** Where consents lie: in the one process that serves, or in a Redis or a Redis Cluster that replicas share. */
+export const STORES = ['memory', 'redis', 'cluster'] as const;
 
 export type Store = (typeof STORES)[number];
 
@@ -24,13 +27,16 @@ export interface Findings {
   readonly polls: number;
   readonly lookups: number;
   readonly kills: number;
-  readonly freezes: number;
+  /** What befell the store. */
+  readonly store: Readonly<Record<string, number>>;
   readonly hangUps: number;
   /** How each request for an answer ended, the ones that were asked again included. */
   readonly heard: ReadonlyMap<string, number>;
   /** How each person's wish ended. */
   readonly ends: ReadonlyMap<string, number>;
   readonly wrong: Wrongness;
+  /** What a cluster caused that had lost what it had acknowledged. */
+  readonly unavoidable: Offences;
   /** The first offences that the operator saw, with what tells how they came about. */
   readonly notes: readonly string[];
 }
@@ -55,12 +61,14 @@ const REQUEST_TIMEOUT_MS = 3000;
 /** A request that is not answered by then hangs. */
 const HANGS_AFTER_MS = REQUEST_TIMEOUT_MS + 5000;
 /** Doubt, a second try and all waits included; what has no answer by then never gets one. */
-const MAX_CONSENT_MS = 90_000;
+const MAX_CONSENT_MS = 150_000;
 /** An app does not wait so long: it tells its user that it cannot be known now. */
 const MAX_WAIT_SECONDS = 20;
 const KILL_EVERY_MS = 1500;
 const FREEZE_EVERY_MS = 7000;
 const FREEZE_MS = 1500;
+/** Between one master's trouble, once it is over, and the next one's. */
+const CLUSTER_TROUBLE_EVERY_MS = 3000;
 const KEEP_FACTS_SECONDS = 10;
 
 const ENVIRONMENT = {
@@ -80,32 +88,34 @@ const ENVIRONMENT = {
 };
 
 /**
- * Pursues many consents at once, while replicas die and Redis falls silent (`redis`), and, over both
- * stores, while apps hang up, ask again too early, and the operator fails before and after consent.
+ * Pursues many consents at once, while replicas die and the store falls silent, dies, is replaced and forgets (`redis`,
+ * `cluster`), and, over all stores, while apps hang up, ask again too early, and the operator fails before and after
+ * consent.
  */
 export async function runConsentChaos({
   store,
   consents,
   without,
 }: ConsentChaosRun): Promise<Findings> {
-  const redis = store === 'redis' ? await startRedis() : undefined;
+  const lostWrites = new LostWrites();
   const issuer = await TestIssuer.start();
-  const operator = new StrictOperator(KEEP_FACTS_SECONDS * 1000);
+  const operator = new StrictOperator(KEEP_FACTS_SECONDS * 1000, lostWrites);
   const operatorUrl = await operator.listen();
-  const isShared = redis !== undefined && without !== 'shared-store';
-  const fleet = new Fleet({
+  const settings = {
     ...ENVIRONMENT,
     JWT_JWKS_URL: issuer.jwksUrl,
     OPERATOR_AUTH_URL: operatorUrl,
     OPERATOR_SIM_SWAP_URL: operatorUrl,
     KEEP_FACTS_SECONDS: without === 'kept-facts' ? '0' : String(KEEP_FACTS_SECONDS),
     ...(without === 'doubt' ? { CONSENT_DOUBT_SECONDS: '1' } : {}),
-    ...(isShared ? { REDIS_URL: redis.url, STATE_KEY: freshStateKey() } : {}),
-  });
+  };
+  const opened = await OPEN[store](lostWrites, settings);
+  const isShared = without !== 'shared-store';
+  const fleet = new Fleet({ ...settings, ...(isShared ? opened.settings : {}) });
   const apps = new Apps(fleet, operator, await tokensOf(issuer));
-  const trouble = redis === undefined ? undefined : new Trouble(redis, fleet, operator);
+  const trouble = opened.isShared ? new Trouble(opened, fleet, operator) : undefined;
   try {
-    await fleet.start(redis === undefined ? 1 : REPLICAS);
+    await fleet.start(opened.isShared ? REPLICAS : 1);
     trouble?.begin();
     const numbers = Array.from({ length: consents }, (_, i) => String(i).padStart(3, '0'));
     const worker = async (): Promise<void> => {
@@ -120,38 +130,105 @@ export async function runConsentChaos({
     fleet.stop();
     operator.close();
     await issuer.close();
-    await redis?.kill();
+    await opened.stop();
   }
-  const { prompts, polls, lookups, offences, notes } = operator;
+  const { prompts, polls, lookups, offences, unavoidable, notes } = operator;
   const { heard, ends, wrong, hangUps } = apps;
   const { kills } = fleet;
-  const freezes = trouble?.freezes ?? 0;
   return {
     consents,
     prompts,
     polls,
     lookups,
     kills,
-    freezes,
+    store: opened.counts,
     hangUps,
     heard,
     ends,
     wrong: { ...wrong, ...offences },
+    unavoidable,
     notes,
   };
 }
 
-/** Kills replicas and freezes Redis, now and then. */
+/** A store, and what befalls it. */
+interface OpenedStore {
+  readonly isShared: boolean;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly everyMs: number;
+  /** Something befalls it, and is over. */
+  readonly trouble: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+type OpenStore = (
+  lostWrites: LostWrites,
+  settings: Readonly<Record<string, string>>,
+) => Promise<OpenedStore>;
+
+const OPEN: Readonly<Record<Store, OpenStore>> = {
+  memory: () =>
+    Promise.resolve({
+      isShared: false,
+      settings: {},
+      counts: {},
+      everyMs: 0,
+      trouble: () => Promise.resolve(),
+      stop: () => Promise.resolve(),
+    }),
+  redis: openRedis,
+  cluster: openCluster,
+};
+
+async function openRedis(): Promise<OpenedStore> {
+  const redis = await startRedis();
+  const counts = { frozen: 0 };
+  return {
+    isShared: true,
+    settings: { REDIS_URL: redis.url, STATE_KEY: freshStateKey() },
+    counts,
+    everyMs: FREEZE_EVERY_MS,
+    async trouble() {
+      counts.frozen += 1;
+      redis.freeze();
+      await sleep(FREEZE_MS);
+      redis.thaw();
+    },
+    stop: () => redis.kill(),
+  };
+}
+
+async function openCluster(
+  lostWrites: LostWrites,
+  environment: Readonly<Record<string, string>>,
+): Promise<OpenedStore> {
+  const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 2000 });
+  const trouble = new ClusterTrouble(servers, lostWrites, environment);
+  return {
+    isShared: true,
+    settings: {
+      REDIS_TOPOLOGY: 'cluster',
+      REDIS_URL: servers.urls,
+      STATE_KEY: freshStateKey(),
+    },
+    counts: trouble.counts,
+    everyMs: CLUSTER_TROUBLE_EVERY_MS,
+    trouble: () => trouble.once(),
+    stop: () => servers.stop(),
+  };
+}
+
+/** Kills replicas, and has befall the store what befalls it, now and then. */
 class Trouble {
-  freezes = 0;
   readonly #over = new AbortController();
-  readonly #redis: RedisServer;
+  readonly #store: OpenedStore;
   readonly #fleet: Fleet;
   readonly #operator: StrictOperator;
   #running: readonly Promise<void>[] = [];
 
-  constructor(redis: RedisServer, fleet: Fleet, operator: StrictOperator) {
-    this.#redis = redis;
+  constructor(store: OpenedStore, fleet: Fleet, operator: StrictOperator) {
+    this.#store = store;
     this.#fleet = fleet;
     this.#operator = operator;
   }
@@ -161,12 +238,7 @@ class Trouble {
       this.#everyNow(KILL_EVERY_MS, () =>
         this.#fleet.killOne((name) => this.#operator.replicaKilled(name)),
       ),
-      this.#everyNow(FREEZE_EVERY_MS, async () => {
-        this.freezes += 1;
-        this.#redis.freeze();
-        await sleep(FREEZE_MS);
-        this.#redis.thaw();
-      }),
+      this.#everyNow(this.#store.everyMs, () => this.#store.trouble()),
     ];
   }
 

@@ -73,11 +73,15 @@ export class PromptNeeds {
     }
   }
 
-  /** What there was to be told in place of a prompt; `undefined` where it was needed. */
-  reasonAgainst(asked: Asked, nowMs: number): string | undefined {
+  /** What there was to be told in place of a prompt, and since when; `undefined` where it was needed. */
+  reasonAgainst(
+    asked: Asked,
+    nowMs: number,
+  ): { readonly what: string; readonly sinceMs: number } | undefined {
     const known = this.#known.get(nameOf(asked));
     if (known === undefined || nowMs >= known.untilMs) return undefined;
-    return `${known.what} to ${known.replica} ${nowMs - known.atMs} ms ago`;
+    const what = `${known.what} to ${known.replica} ${nowMs - known.atMs} ms ago`;
+    return { what, sinceMs: known.atMs };
   }
 }
 

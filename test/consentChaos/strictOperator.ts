@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REPLICA_HEADER } from './fleet.ts';
+import type { LostWrites } from './lostWrites.ts';
 import { PromptNeeds, type Answerable } from './promptNeeds.ts';
 import { listen } from '../listening.ts';
 
@@ -84,14 +85,9 @@ type Answer = readonly [status: number, body: unknown, fault?: Fault | undefined
  * each is another millisecond.
  */
 export class StrictOperator {
-  readonly offences: Offences = {
-    promptsWhileOneLived: 0,
-    promptsWithoutNeed: 0,
-    overlappingPolls: 0,
-    earlyPolls: 0,
-    tokensUsedTwice: 0,
-    tokensForAnotherOperation: 0,
-  };
+  readonly offences = noOffences();
+  /** What a shared store must have caused that had forgotten, or never had passed on, what was written to it. */
+  readonly unavoidable = noOffences();
   prompts = 0;
   polls = 0;
   lookups = 0;
@@ -105,12 +101,14 @@ export class StrictOperator {
   /** Who had an answer about whom, by number and caller. */
   readonly #answered = new Set<string>();
   readonly #needs: PromptNeeds;
+  readonly #lostWrites: LostWrites;
   readonly #lag = new Lag();
   readonly #firstDateMs = { swapped: Date.now() - 3_600_000, never: Date.UTC(2001, 0, 1) };
 
   /** @param keepMs how long an answer is given again to who had it, so that no prompt is needed */
-  constructor(keepMs: number) {
+  constructor(keepMs: number, lostWrites: LostWrites) {
     this.#needs = new PromptNeeds(keepMs);
+    this.#lostWrites = lostWrites;
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy());
     });
@@ -126,9 +124,13 @@ export class StrictOperator {
     this.#server.closeAllConnections();
   }
 
-  #offend(offence: keyof Offences, note: string): void {
-    this.offences[offence] += 1;
-    if (this.notes.length < MAX_NOTES) this.notes.push(`${offence}: ${note}`);
+  /** @param sinceMs when that was written, at the latest, which speaks against it */
+  #offend(offence: keyof Offences, number: string, sinceMs: number, note: string): void {
+    const because = this.#lostWrites.reasonFor(number, sinceMs, offence === 'promptsWithoutNeed');
+    const counts = because === undefined ? this.offences : this.unavoidable;
+    counts[offence] += 1;
+    const why = because === undefined ? '' : `, unavoidable: ${because}`;
+    if (this.notes.length < MAX_NOTES) this.notes.push(`${offence}: ${note}${why}`);
   }
 
   /** What a replica heard just before it was killed may be lost with it. */
@@ -196,11 +198,23 @@ export class StrictOperator {
     const caller = correlator.split('-')[0] ?? '';
     const earlier = this.#liveByNumber.get(number);
     if (earlier !== undefined && isLive(earlier)) {
-      this.#offend('promptsWhileOneLived', `${number}, ${Date.now() - earlier.askedAtMs} ms after`);
+      const { askedAtMs } = earlier;
+      this.#offend(
+        'promptsWhileOneLived',
+        number,
+        askedAtMs,
+        `${number}, ${Date.now() - askedAtMs} ms after`,
+      );
     }
     const reason = this.#needs.reasonAgainst({ number, caller, operation }, Date.now());
     if (reason !== undefined) {
-      this.#offend('promptsWithoutNeed', `${number}, ${operation}, ${caller}: ${reason}`);
+      const { what, sinceMs } = reason;
+      this.#offend(
+        'promptsWithoutNeed',
+        number,
+        sinceMs,
+        `${number}, ${operation}, ${caller}: ${what}`,
+      );
     }
     const consent: Consent = {
       number,
@@ -233,9 +247,12 @@ export class StrictOperator {
     const nowMs = Date.now();
     const sinceMs = nowMs - consent.lastPollAtMs;
     const by = `${consent.number} by ${replica} ${sinceMs} ms after ${consent.lastPollBy}`;
-    if (consent.pollsOnTheWire > 0) this.#offend('overlappingPolls', by);
+    const { number, lastPollAtMs } = consent;
+    if (consent.pollsOnTheWire > 0) this.#offend('overlappingPolls', number, lastPollAtMs, by);
     const toleranceMs = WAY_MS + this.#lag.worstMs;
-    if (sinceMs < consent.intervalMs - toleranceMs) this.#offend('earlyPolls', by);
+    if (sinceMs < consent.intervalMs - toleranceMs) {
+      this.#offend('earlyPolls', number, lastPollAtMs, by);
+    }
     consent.lastPollAtMs = nowMs;
     consent.lastPollBy = replica;
     consent.pollsOnTheWire += 1;
@@ -266,11 +283,13 @@ export class StrictOperator {
     this.lookups += 1;
     const consent = this.#tokens.get(token);
     if (consent === undefined) {
-      this.#offend('tokensUsedTwice', replica);
+      this.#offend('tokensUsedTwice', '', 0, replica);
       return [401, { status: 401, code: 'UNAUTHENTICATED' }];
     }
     this.#tokens.delete(token);
-    if (consent.operation !== operation) this.#offend('tokensForAnotherOperation', replica);
+    if (consent.operation !== operation) {
+      this.#offend('tokensForAnotherOperation', consent.number, 0, replica);
+    }
     await takeTime();
     const { number, caller, manner } = consent;
     const fault = manner.lookup;
@@ -293,6 +312,17 @@ export class StrictOperator {
     this.#dates.set(date, consent);
     return [200, { latestSimChange: date }, fault];
   }
+}
+
+function noOffences(): Offences {
+  return {
+    promptsWhileOneLived: 0,
+    promptsWithoutNeed: 0,
+    overlappingPolls: 0,
+    earlyPolls: 0,
+    tokensUsedTwice: 0,
+    tokensForAnotherOperation: 0,
+  };
 }
 
 /** The truth about a number, of the last day. */

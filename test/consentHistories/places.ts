@@ -8,6 +8,7 @@ import type { RedisConnection } from '../../src/sharedState/redisConnection.ts';
 import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { systemClock } from '../../src/systemClock.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
 import type { History } from './history.ts';
@@ -119,17 +120,17 @@ export async function inRedis(
 ): Promise<Place> {
   // Of one history alone: what an operator refuses it refuses about every number.
   const operator = `the operator of ${number}`;
-  const stateKey = randomBytes(32);
+  const seals = new StateSeals([randomBytes(32)]);
   const stores = connections.map((connection) => ({
     store: new RedisConsentStore(connection, systemClock, {
-      stateKey,
+      seals,
       operator,
       doubtMs: DOUBT_MS,
     }),
     keptFacts: new RedisKeptFacts(connection, systemClock, {
       keepMs,
       resultMs: RESULT_MS,
-      stateKey,
+      seals,
       operator,
     }),
   }));

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Agent } from 'undici';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { listen } from '../listening.ts';
+import { processUsage } from '../processUsage.ts';
 
 const USAGE = `npm run consent-waiters -- [--waiters N] [--seconds S]
   --waiters  how many requests wait at the same time (10000)
@@ -16,8 +16,6 @@ const NUMBERS = 1000;
 const INTERVAL_SECONDS = 5;
 /** How many requests are sent at a time: the server takes them in before it takes more. */
 const BATCH = 200;
-/** Of which there are a hundred in a second, whatever the kernel's own. */
-const TICKS_PER_SECOND = 100;
 
 const { values } = parseArgs({
   options: {
@@ -60,7 +58,7 @@ await using server = await ServerProcess.start(await listen(operator), {
 const dispatcher = new Agent({ connections: waiters, bodyTimeout: 0, headersTimeout: 0 });
 await ask(0);
 await sleep(2000);
-const before = usage(server.pid);
+const before = processUsage(server.pid);
 
 const asking: Promise<string>[] = [];
 for (let sent = 0; sent < waiters; sent += BATCH) {
@@ -69,11 +67,11 @@ for (let sent = 0; sent < waiters; sent += BATCH) {
 }
 // All have come in, and none has gone.
 await sleep(2000);
-const begun = usage(server.pid);
+const begun = processUsage(server.pid);
 const pollsBegun = polls;
 const beganAtMs = performance.now();
 await sleep((seconds - 5) * 1000 - 2000);
-const waiting = usage(server.pid);
+const waiting = processUsage(server.pid);
 const waitedSeconds = (performance.now() - beganAtMs) / 1000;
 const pollsWaiting = polls - pollsBegun;
 
@@ -113,16 +111,4 @@ async function ask(waitSeconds: number, index = 0): Promise<string> {
     readonly errors?: readonly [{ readonly extensions: { readonly code: string } }];
   };
   return errors?.[0].extensions.code ?? 'answered';
-}
-
-/** What a process has taken so far, as Linux tells it (proc(5)). */
-function usage(pid: number): { readonly residentMib: number; readonly cpuSeconds: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const residentKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return {
-    residentMib: residentKib / 1024,
-    cpuSeconds: (Number(user) + Number(system)) / TICKS_PER_SECOND,
-  };
 }

@@ -18,28 +18,44 @@ test('the files are those of the definition', async () => {
   }
 });
 
-describe.each(['subgraph', 'bff'])('deploy/kubernetes/%s.yaml', (file) => {
+const KINDS = [
+  'Namespace',
+  'ServiceAccount',
+  'ConfigMap',
+  'Deployment',
+  'Service',
+  'PodDisruptionBudget',
+  'HorizontalPodAutoscaler',
+  'NetworkPolicy',
+];
+
+/** The simulator and the Redis, each behind a Service. */
+const COMPANIONS = ['Deployment', 'Service', 'Deployment', 'Service'];
+
+describe.each([
+  ['subgraph', KINDS],
+  ['bff', KINDS],
+  ['rehearsal', [...KINDS.filter((kind) => kind !== 'ConfigMap'), ...COMPANIONS]],
+])('deploy/kubernetes/%s.yaml', (file, kinds) => {
   it('holds against the schemas of Kubernetes, without a field that these do not know', async () => {
     const manifests = await manifestsOf(file);
-    expect(manifests.map(({ kind }) => kind)).toEqual([
-      'Namespace',
-      'ServiceAccount',
-      'ConfigMap',
-      'Deployment',
-      'Service',
-      'PodDisruptionBudget',
-      'HorizontalPodAutoscaler',
-      'NetworkPolicy',
-    ]);
+    expect(manifests.map(({ kind }) => kind)).toEqual(kinds);
     expect(manifests.flatMap(problemsOf)).toEqual([]);
   });
 
-  it('has no secret in it', async () => {
+  it.runIf(file !== 'rehearsal')('has no secret in it', async () => {
     const manifests = await manifestsOf(file);
     expect(manifests.map(({ kind }) => kind)).not.toContain('Secret');
     const variables = environmentIn(manifests).map(({ name }) => name);
     expect(variables.filter((name) => /SECRET$|KEY$|^REDIS_URL$/.test(name))).toEqual([]);
   });
+});
+
+it('a rehearsal lets in nobody but Prometheus', async () => {
+  const policy = (await manifestsOf('rehearsal')).find(({ kind }) => kind === 'NetworkPolicy');
+  const { spec } = policy as unknown as { spec: { ingress: readonly { from: unknown }[] } };
+  expect(spec.ingress).toHaveLength(1);
+  expect(JSON.stringify(spec.ingress)).toContain('"prometheus"');
 });
 
 it.each([

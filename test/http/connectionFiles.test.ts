@@ -126,11 +126,10 @@ describe('files of connections that cannot be used', () => {
     using held = new Held({ ...GOOD, ...texts });
     const told = JSON.stringify(held.log.lines);
     expect(told).not.toContain('BEGIN');
-    for (const text of Object.values({ ...GOOD, ...texts })) {
-      for (const word of (text ?? '').split(/\s+/).filter((one) => one.length > 8)) {
-        if (!word.startsWith('-----')) expect(told).not.toContain(word);
-      }
-    }
+    const words = Object.values({ ...GOOD, ...texts })
+      .flatMap((text) => (text ?? '').replaceAll(/-----.*-----/g, '').split(/\s+/))
+      .filter((word) => word.length > 8);
+    expect(words.filter((word) => told.includes(word))).toEqual([]);
   });
 });
 

@@ -54,11 +54,10 @@ class Client implements AsyncDisposable {
 
   /** Moves the clock of the files on until so many readings have been told of. */
   async reads(times: number, message: string): Promise<void> {
-    await vi.waitFor(
+    await vi.waitUntil(
       async () => {
         await this.clock.advance(500);
-        const told = this.log.lines.filter((line) => line.message.includes(message));
-        expect(told).toHaveLength(times);
+        return this.log.lines.filter((line) => line.message.includes(message)).length === times;
       },
       { timeout: AMPLE_MS, interval: 2 },
     );
@@ -108,12 +107,12 @@ async function startServer(kind: Kind): Promise<Sink> {
 /** Keeps so many exchanges under way until it is told to stop. */
 function keepAsking(client: TestEndpoint, size: number): () => Promise<readonly Exchange[]> {
   const exchanges: Exchange[] = [];
-  let isStopped = false;
+  const stopping = new AbortController();
   const askers = Array.from({ length: size }, async () => {
-    while (!isStopped) exchanges.push(await client.post());
+    while (!stopping.signal.aborted) exchanges.push(await client.post());
   });
   return async () => {
-    isStopped = true;
+    stopping.abort();
     await Promise.all(askers);
     return exchanges;
   };

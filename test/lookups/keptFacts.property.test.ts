@@ -16,6 +16,7 @@ import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisKeptFactsScripts.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { inForm } from '../forms.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
@@ -161,11 +162,11 @@ class World {
   constructor(keepSeconds: number, isShared: boolean) {
     this.#keepMs = keepSeconds * 1000;
     const settings = { keepMs: this.#keepMs, resultMs: 0 };
-    const stateKey = randomBytes(32);
+    const seals = new StateSeals([randomBytes(32)]);
     this.#replicas = [0, 7_000_000].map((aheadMs, index) => {
       const clock = clockOf(this.time, aheadMs, () => this.#wallAheadMs[index] ?? 0);
       const keptFacts = isShared
-        ? new RedisKeptFacts(this.redis, clock, { ...settings, stateKey, operator: 'one' })
+        ? new RedisKeptFacts(this.redis, clock, { ...settings, seals, operator: 'one' })
         : new MemoryKeptFacts(clock, settings);
       return this.#replica(clock, keptFacts);
     });

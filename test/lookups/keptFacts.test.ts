@@ -15,6 +15,7 @@ import { KEEP } from '../../src/lookups/redisKeptFactsScripts.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { RedisConnection } from '../../src/sharedState/redisConnection.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, changed, checked, callerNamed } from '../values.ts';
@@ -53,7 +54,11 @@ interface Replica {
 function inRedis(connection: RedisConnection, settings = MINUTE, stateKey = randomBytes(32)) {
   return (bootedMsAgo = 0): Replica => {
     const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + bootedMsAgo };
-    const facts = new RedisKeptFacts(connection, clock, { ...settings, stateKey, operator: 'one' });
+    const facts = new RedisKeptFacts(connection, clock, {
+      ...settings,
+      seals: new StateSeals([stateKey]),
+      operator: 'one',
+    });
     return { facts, monotonicMs: clock.monotonicMs };
   };
 }
@@ -282,7 +287,12 @@ describe('RedisKeptFacts', () => {
         return connection.run(...command);
       },
     };
-    const settings = { keepMs: 200, resultMs: 0, stateKey: randomBytes(32), operator: 'one' };
+    const settings = {
+      keepMs: 200,
+      resultMs: 0,
+      seals: new StateSeals([randomBytes(32)]),
+      operator: 'one',
+    };
     const facts = new RedisKeptFacts(late, systemClock, settings);
     const replica = { facts, monotonicMs: () => systemClock.monotonicMs() };
     delayMs = 300;

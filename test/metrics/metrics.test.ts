@@ -5,34 +5,9 @@ import { METRICS } from '../../src/metrics/definitions.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { freePort } from '../freePort.ts';
 import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
-import { startService, startSimulated, type Service } from '../service.ts';
+import { startService, startSimulated } from '../service.ts';
 import { answerNever, WiredOperator } from '../wiredOperator.ts';
-
-async function metricsOf({ url }: Service): Promise<string> {
-  const response = await fetch(`${url}/metrics`);
-  expect(response.status).toBe(200);
-  return response.text();
-}
-
-/** The values of all metrics, by name and labels as Prometheus reads them. */
-async function scrape(service: Service): Promise<ReadonlyMap<string, number>> {
-  const text = await metricsOf(service);
-  return new Map(
-    text
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'))
-      .map((line) => {
-        const space = line.lastIndexOf(' ');
-        return [line.slice(0, space), Number(line.slice(space + 1))] as const;
-      }),
-  );
-}
-
-function sumOf(values: ReadonlyMap<string, number>, name: string, labels: RegExp = /^/): number {
-  return [...values]
-    .filter(([key]) => key.split('{', 1)[0] === name && labels.test(key))
-    .reduce((sum, [, value]) => sum + value, 0);
-}
+import { metricsOf, scrape, sumOf } from './scrape.ts';
 
 async function metricsPort(): Promise<Readonly<Record<string, string>>> {
   const port = String(await freePort());

@@ -38,6 +38,7 @@ class TestOperator implements AsyncDisposable {
     this.#endpoints = [retrieveDate, check];
     this.operator = new Operator(
       {
+        name: 'operator',
         flow,
         grant: flow === '2-legged' ? CLIENT_CREDENTIALS : CIBA,
         phoneNumber: { ...OPERATOR_DEFAULTS.phoneNumber, send },

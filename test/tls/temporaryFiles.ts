@@ -11,7 +11,7 @@ export class TemporaryFiles implements Disposable {
   /** Writes a file, or puts another in its place, whole or not at all. */
   write(name: string, text: string): string {
     this.#count += 1;
-    const made = join(this.folder, `.${name}-${this.#count}`);
+    const made = join(this.folder, `.made-${this.#count}`);
     writeFileSync(made, text);
     const path = join(this.folder, name);
     renameSync(made, path);

@@ -1,6 +1,7 @@
+import { quotaChannel, type QuotaMessage } from '../../diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/asker.ts';
-import type { Claim, HourlyCounts } from './hourlyCounts.ts';
+import type { Claim, Claimed, HourlyCounts } from './hourlyCounts.ts';
 
 /** How much one caller may ask in an hour. */
 export interface CallerQuotas {
@@ -154,11 +155,25 @@ export class Quotas {
     quotas: readonly QuotaName[],
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
-    const { over, resetMs, giveBack } = await this.#counts.claim(window, claims, timeLimitMs);
+    const claimed = await this.#counts.claim(window, claims, timeLimitMs);
+    const { over, resetMs, giveBack } = claimed;
+    if (quotaChannel.hasSubscribers) publishUse(quotas, claims, claimed);
     const quota = over === undefined ? undefined : quotas[over];
     return quota === undefined
       ? { kind: 'within', giveBack }
       : { kind: 'over', over: quota, retryAfterSeconds: secondsOf(resetMs) };
+  }
+}
+
+function publishUse(
+  quotas: readonly QuotaName[],
+  claims: readonly Claim[],
+  { counts }: Claimed,
+): void {
+  for (const [index, quota] of quotas.entries()) {
+    const used = Math.min(1, (counts[index] ?? 0) / (claims[index]?.limit ?? 1));
+    const message: QuotaMessage = { quota, used };
+    quotaChannel.publish(message);
   }
 }
 

@@ -2,7 +2,8 @@ import type { Clock } from '../../clock.ts';
 import { bucketOf, keyIn } from '../../sharedState/buckets.ts';
 import type { Redis } from '../../sharedState/redis.ts';
 import { COMMAND_TIMEOUT_MS } from '../../sharedState/sharedStateLost.ts';
-import { StateSeal } from '../../sharedState/stateSeal.ts';
+import type { StateSeal } from '../../sharedState/stateSeal.ts';
+import { adoptRenamed, type StateSeals } from '../../sharedState/stateSeals.ts';
 import {
   WINDOW_MS,
   type Claim,
@@ -22,24 +23,28 @@ const SCOPE = 'counts';
  */
 export class SharedCounts implements HourlyCounts {
   readonly #redis: Redis;
-  readonly #seal: StateSeal;
+  readonly #seals: StateSeals;
   readonly #local: MemoryCounts;
   /** Servers that did not answer last. */
   readonly #away = new Set<string>();
   readonly #probed = new Set<string>();
 
-  constructor(redis: Redis, stateKey: Uint8Array, clock: Clock) {
+  constructor(redis: Redis, seals: StateSeals, clock: Clock) {
     this.#redis = redis;
-    this.#seal = new StateSeal(stateKey);
+    this.#seals = seals;
     this.#local = new MemoryCounts(clock);
   }
 
   nameOf(text: string): string {
-    return this.#seal.name('counts', text);
+    return nameUnder(this.#seals.current, text);
   }
 
+  /** Its key, and behind blanks the keys that it has under other seals. */
   windowOf(whose: WindowOwner, text: string): string {
-    return keyIn(bucketOf(SCOPE, text), 'counts', `${whose}:${this.nameOf(text)}`);
+    const bucket = bucketOf(SCOPE, text);
+    return this.#seals.all
+      .map((seal) => keyIn(bucket, 'counts', `${whose}:${nameUnder(seal, text)}`))
+      .join(' ');
   }
 
   async claim(window: string, claims: readonly Claim[], timeLimitMs: number): Promise<Claimed> {
@@ -71,24 +76,26 @@ export class SharedCounts implements HourlyCounts {
     values: readonly (string | number)[],
     timeLimitMs: number,
   ): Promise<readonly number[] | undefined> {
-    const server = this.#redis.serverOf(window);
+    const keys = window.split(' ');
+    const [key = ''] = keys;
+    const server = this.#redis.serverOf(key);
     if (this.#away.has(server)) {
-      if (!this.#probed.has(server)) void this.#probe(server, window);
+      if (!this.#probed.has(server)) void this.#probe(server, key);
       return undefined;
     }
     const timeoutMs = Math.min(timeLimitMs, COMMAND_TIMEOUT_MS);
     if (timeoutMs <= 0) return undefined;
     try {
-      return numbersOf(await this.#redis.run(script, [window], values, timeoutMs));
+      return numbersOf(await this.#redis.run(script, keys, values, timeoutMs));
     } catch {
       this.#away.add(server);
       return undefined;
     }
   }
 
-  async #probe(server: string, window: string): Promise<void> {
+  async #probe(server: string, key: string): Promise<void> {
     this.#probed.add(server);
-    await this.#redis.run('return 1', [window]).then(
+    await this.#redis.run('return 1', [key]).then(
       () => this.#away.delete(server),
       () => undefined,
     );
@@ -96,9 +103,15 @@ export class SharedCounts implements HourlyCounts {
   }
 }
 
+function nameUnder(seal: StateSeal, text: string): string {
+  return seal.name('counts', text);
+}
+
 function numbersOf(reply: unknown): readonly number[] {
   return Array.isArray(reply) ? reply.map(Number) : [];
 }
+
+const ADOPT = adoptRenamed(1);
 
 /**
  * A window is a hash: its counts by their names, and how many claims name each member. It ends as a whole.
@@ -106,7 +119,7 @@ function numbersOf(reply: unknown): readonly number[] {
  * KEYS: the window. ARGV: windowMs; for each claim its count, its limit and its member or ''.
  * Returns the place of the claim that is over or 0, the time left, and the counts.
  */
-const CLAIM = `
+const CLAIM = `${ADOPT}
 local left = redis.call('PTTL', KEYS[1])
 local counts, raised, over = {}, {}, 0
 for i = 2, #ARGV, 3 do
@@ -129,7 +142,7 @@ return { over, left, unpack(counts) }
 `;
 
 /** KEYS: the window. ARGV: for each claim its count, its limit and its member or ''. */
-const GIVE_BACK = `
+const GIVE_BACK = `${ADOPT}
 local function lower(count)
   if tonumber(redis.call('HGET', KEYS[1], count) or '0') > 0 then redis.call('HINCRBY', KEYS[1], count, -1) end
 end
@@ -150,7 +163,7 @@ return {}
 `;
 
 /** KEYS: the window. ARGV: windowMs, names of counts. Returns the time left and the counts. */
-const READ = `
+const READ = `${ADOPT}
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 then left = ARGV[1] end
 local found = { left }

@@ -20,9 +20,6 @@ import { TEMPLATE } from './template.ts';
  * are all made of this one definition; each description is a line of that table.
  */
 
-// zod would compile readers with `new Function`, which the service is started without.
-z.config({ jitless: true });
-
 const DEFAULTS = OPERATOR_DEFAULTS;
 
 const name = z
@@ -592,3 +589,9 @@ export type SecretEntry = z.output<typeof secret>;
 export type TlsEntry = z.output<typeof tls>;
 export type ProxyEntry = z.output<typeof proxy>;
 export type TextEntry = z.output<typeof textOrSecret>;
+
+/**
+ * How to parse with the definition. zod would compile readers with `new Function`, which the service is started without;
+ * said for each reading, since a program that we are mounted in may use the same zod.
+ */
+export const AS_DATA = { jitless: true } as const;

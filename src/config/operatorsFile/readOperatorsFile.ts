@@ -2,7 +2,7 @@ import type { NumberDirectorySettings, OperatorSettings } from '../../operator/o
 import type { Price } from '../../domain/price.ts';
 import type { EnvironmentReader } from '../environment.ts';
 import { crossProblems } from './crossChecks.ts';
-import { operatorsFile, type OperatorsFile } from './definition.ts';
+import { AS_DATA, operatorsFile, type OperatorsFile } from './definition.ts';
 import { operatorsPart } from '../settingsFile/settingsFile.ts';
 import { readDocument, sentence, type FileProblem, type JsonDocument } from './document.ts';
 import { Secrets } from './secrets.ts';
@@ -69,7 +69,7 @@ function parseFile(
   const opened = source === undefined ? undefined : openDocument(read, source);
   if (source === undefined || opened === undefined) return undefined;
   const { document, value, problems } = opened;
-  const parsed = operatorsFile.safeParse(value);
+  const parsed = operatorsFile.safeParse(value, AS_DATA);
   const issues = parsed.error?.issues.flatMap((issue) => problemsOf(issue, value)) ?? [];
   // What is no JSON has no members to speak of.
   const found =

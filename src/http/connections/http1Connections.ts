@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
 import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 import type { Lull } from './lull.ts';
+import type { OpenConnections } from './openConnections.ts';
 import { SpareConnections } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
@@ -51,6 +52,12 @@ export class Http1Connections {
       this.#spares = spares;
       this.#fresh = createPool(parts, (_, callback) => spares.take(handTo(callback)));
     }
+  }
+
+  /** How many are open now. */
+  get open(): Pick<OpenConnections, 'http1' | 'spare'> {
+    const http1 = this.#kept.stats.connected + this.#fresh.stats.connected;
+    return { http1, spare: this.#spares?.count ?? 0 };
   }
 
   carry(reader: ReplyReader, needsFreshConnection: boolean): void {

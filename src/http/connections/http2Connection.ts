@@ -116,6 +116,11 @@ export class Http2Connection {
     });
   }
 
+  /** Exchanges under way. */
+  get streams(): number {
+    return this.#streams.size;
+  }
+
   get hasRoom(): boolean {
     // The session knows of its end before it tells.
     const isOpen = this.#isConnected && !this.#isRetired && !this.#session.closed;

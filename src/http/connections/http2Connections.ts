@@ -2,6 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
 import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
+import type { OpenConnections } from './openConnections.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';
 
@@ -80,6 +81,12 @@ export class Http2Connections implements ConnectionEvents {
     ];
     const silentAfterMs = Math.min(MAX_SILENCE_MS, timeoutMs / 2);
     this.#connectionParts = { origin: url.origin, head, silentAfterMs, clock };
+  }
+
+  /** How many are open now, those included that take no further streams. */
+  get open(): Pick<OpenConnections, 'http2' | 'streams'> {
+    const open = [...this.#connections, ...this.#retired];
+    return { http2: open.length, streams: open.reduce((sum, { streams }) => sum + streams, 0) };
   }
 
   carry(reader: ReplyReader): void {

@@ -69,6 +69,11 @@ export class SpareConnections {
     this.#maxSpares = Math.min(MAX_SPARES, maxConnections);
   }
 
+  /** How many are ready. */
+  get count(): number {
+    return this.#spares.size;
+  }
+
   /** Hands over a connection that has carried nothing: a spare, or a new one. */
   take(onConnected: OnConnected): void {
     this.#inUse += 1;

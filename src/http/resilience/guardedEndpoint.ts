@@ -11,6 +11,7 @@ import type { LookupFailure } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { asAbortSignal } from '../abortListeners.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
+import type { OpenConnections } from '../connections/openConnections.ts';
 import { nameOnWire } from '../correlator.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
 import type { ErrorMap } from '../errorMap.ts';
@@ -94,6 +95,14 @@ interface Attempt<J> {
   readonly health: Health;
 }
 
+/** One attempt, as it leaves. */
+interface Sending {
+  readonly post: Post;
+  /** In the log; the post has the one that the operator sees. */
+  readonly correlator: string;
+  readonly isRetry: boolean;
+}
+
 const NOTHING_BUT_NOT_FOUND =
   'The operator has answered nothing but NOT_FOUND, over ten numbers: its address may be wrong.';
 
@@ -142,6 +151,11 @@ export class GuardedEndpoint {
     });
   }
 
+  /** How many connections are open now. */
+  get connections(): OpenConnections {
+    return this.#endpoint.connections;
+  }
+
   /** Breaks what is still under way and closes the connections. */
   close(): Promise<void> {
     return this.#endpoint.close();
@@ -161,7 +175,7 @@ export class GuardedEndpoint {
     if (!this.#guards.budget.take(decision.retry === 'new-token' ? 2 : 1)) return over;
     if (!(await this.#pause(decision.atLeastMs, request.urgency))) return over;
     if (decision.retry === 'new-token') return { ...over, mayRetryWithNewToken: true };
-    const second = await this.#attempt(request);
+    const second = await this.#attempt({ ...request, isRetry: true });
     return {
       judged: second.judged,
       attempts: attempts + leftOf(second),
@@ -208,13 +222,13 @@ export class GuardedEndpoint {
   }
 
   async #exchange<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
-    const { about, urgency, make, judge } = request;
+    const { about, urgency, make, judge, isRetry = false } = request;
     const making = make();
     const post = making instanceof Promise ? await making : making;
     const { correlator } = post;
     const sentAs = nameOnWire(this.#guards.correlatorForm, correlator);
-    const sent = sentAs === correlator ? post : { ...post, correlator: sentAs };
-    const exchange = await this.#send(sent, correlator, urgency);
+    const onWire = sentAs === correlator ? post : { ...post, correlator: sentAs };
+    const exchange = await this.#send({ post: onWire, correlator, isRetry }, urgency);
     const judged = judge(exchange);
     if (judged.isUnproven === true) this.#endpoint.distrust();
     const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
@@ -224,11 +238,21 @@ export class GuardedEndpoint {
     return { exchange, judged, health };
   }
 
-  #send(post: Post, correlator: string, urgency: Urgency): Promise<Exchange> {
+  #send({ post, correlator, isRetry }: Sending, urgency: Urgency): Promise<Exchange> {
     if (!exchangeChannel.hasSubscribers) return this.#sendInTurn(post, urgency);
     const { operator, name: endpoint } = this.#guards;
-    const message = { operator, correlator, endpoint };
-    return traced(exchangeChannel, message, () => this.#sendInTurn(post, urgency), resultOf);
+    const { address: url } = this.#endpoint;
+    const added: string[] = [];
+    const addHeader = (name: string, value: string): void => void added.push(name, value);
+    return traced(
+      exchangeChannel,
+      { operator, correlator, endpoint, url, isRetry, addHeader },
+      () => {
+        const headers = added.length === 0 ? post.headers : post.headers.concat(added);
+        return this.#sendInTurn({ ...post, headers }, urgency);
+      },
+      resultOf,
+    );
   }
 
   #sendInTurn(post: Post, urgency: Urgency): Promise<Exchange> {

@@ -10,12 +10,13 @@ import type { Redis } from '../../sharedState/redis.ts';
 import { OutOfMemory } from '../../sharedState/redisConnection.ts';
 import { RedisRefusals } from './redisRefusals.ts';
 import { READ, REMOVE, WRITE } from './redisScripts.ts';
-import { StateSeal } from '../../sharedState/stateSeal.ts';
+import type { StateSeal } from '../../sharedState/stateSeal.ts';
+import { openSealed, type StateSeals } from '../../sharedState/stateSeals.ts';
 
 /** What a shared store needs to know. */
 export interface RedisConsentStoreSettings {
-  /** STATE_KEY, 32 bytes. */
-  readonly stateKey: Uint8Array;
+  /** Of STATE_KEY. */
+  readonly seals: StateSeals;
   /** Whose numbers these are: the same number at another operator is another. */
   readonly operator: string;
   /** No prompt for so long after the store has lost its memory. */
@@ -28,11 +29,14 @@ export interface RedisConsentStoreSettings {
 /** Where a bucket's memory is looked at alone. */
 const NO_NUMBER = '-';
 
-/** A record's key, and that of the memory of its bucket. */
+/** Where a record lies, under each seal that counts. */
 interface Place {
   readonly bucket: number;
-  readonly record: string;
-  readonly memory: string;
+  readonly seals: readonly [StateSeal, ...StateSeal[]];
+  /** Under a seal. */
+  readonly recordOf: (seal: StateSeal) => string;
+  /** Record and memory of the bucket, under the current seal and then under the others. */
+  readonly keys: readonly string[];
 }
 
 /**
@@ -45,27 +49,25 @@ interface Place {
 export class RedisConsentStore implements ConsentStore {
   readonly isShared = true;
   readonly #redis: Redis;
-  readonly #seal: StateSeal;
   readonly #settings: RedisConsentStoreSettings;
   readonly #refusals: RedisRefusals;
   /** By bucket. */
   readonly #epochs: string[] = Array.from({ length: BUCKETS }, () => '');
 
   constructor(redis: Redis, clock: Clock, settings: RedisConsentStoreSettings) {
-    const { operator, stateKey } = settings;
+    const { operator, seals } = settings;
     this.#redis = redis;
     this.#settings = settings;
-    this.#seal = new StateSeal(stateKey);
-    const name = this.#seal.name('refusals', operator);
-    this.#refusals = new RedisRefusals(
-      redis,
-      clock,
-      keyIn(bucketOf(operator, 'refusals'), 'refusals', name),
+    const bucket = bucketOf(operator, 'refusals');
+    this.#refusals = new RedisRefusals(redis, clock, () =>
+      seals.all.map((seal) => keyIn(bucket, 'refusals', seal.name('refusals', operator))),
     );
   }
 
   /** Connects, and takes note of what each bucket remembers, so as to see when it no longer does. */
   async open(): Promise<void> {
+    // Before a process that knows nothing of what was forgotten reads there, if it may be.
+    this.#redis.onBack(() => void this.#lookAt(this.#memories()));
     await this.#redis.open();
     await this.#lookAt(this.#memories());
   }
@@ -88,7 +90,7 @@ export class RedisConsentStore implements ConsentStore {
         ...(doubtUntilMs > nowMs ? { doubtUntilMs } : {}),
       };
     }
-    const record = this.#open(sealed, place.record) as ConsentRecord;
+    const record = opened(sealed, place) as ConsentRecord;
     return { record, version: Number(version), nowMs, refusedUntilMs };
   }
 
@@ -101,9 +103,11 @@ export class RedisConsentStore implements ConsentStore {
     const place = this.#placeOf(number);
     const text = JSON.stringify(record);
     const next = versionAfter(version, text);
-    const values = [version, next, this.#seal.seal(text, place.record), wholeMs(keepMs)];
+    const [seal] = place.seals;
+    const sealed = seal.seal(text, place.recordOf(seal));
+    const values = [version, next, sealed, wholeMs(keepMs)];
     try {
-      const written = await this.#redis.run(WRITE, [place.record, place.memory], values);
+      const written = await this.#redis.run(WRITE, place.keys, values);
       return written === 'written' ? { version: next } : 'conflict';
     } catch (error) {
       if (error instanceof OutOfMemory) return 'full';
@@ -112,11 +116,12 @@ export class RedisConsentStore implements ConsentStore {
   }
 
   async remove(number: PhoneNumber, version: number): Promise<void> {
-    await this.#redis.run(REMOVE, [this.#placeOf(number).record], [version]);
+    await this.#redis.run(REMOVE, this.#placeOf(number).keys, [version]);
   }
 
   async refuse(number: PhoneNumber, operation: Operation, forMs: number): Promise<void> {
-    const name = this.#seal.name(this.#settings.operator, number);
+    const { operator, seals } = this.#settings;
+    const name = seals.current.name(operator, number);
     await this.#refusals.note(operation, name, wholeMs(forMs)).catch(lostIfOutOfMemory);
   }
 
@@ -125,11 +130,13 @@ export class RedisConsentStore implements ConsentStore {
   }
 
   /** A server that has forgotten one bucket has forgotten others: their doubt is noted before a newcomer reads there. */
-  async #lookAtAllBeside({ memory }: Place): Promise<void> {
-    const server = this.#redis.serverOf(memory);
-    await this.#lookAt(
-      this.#memories().filter((one) => this.#redis.serverOf(one.memory) === server),
-    );
+  async #lookAtAllBeside(place: Place): Promise<void> {
+    const server = this.#serverOf(place);
+    await this.#lookAt(this.#memories().filter((one) => this.#serverOf(one) === server));
+  }
+
+  #serverOf({ keys: [record = ''] }: Place): string {
+    return this.#redis.serverOf(record);
   }
 
   /** Takes note of what buckets remember, and tells each what was known of it. */
@@ -141,13 +148,11 @@ export class RedisConsentStore implements ConsentStore {
     return Array.from(this.#epochs, (_, bucket) => this.#placeIn(bucket, NO_NUMBER));
   }
 
-  async #read({ bucket, record, memory }: Place) {
+  async #read({ bucket, keys }: Place) {
     const { doubtMs } = this.#settings;
     const known = this.#epochs[bucket] ?? '';
     const reply = texts(
-      await this.#redis
-        .run(READ, [record, memory], [known, newEpoch(), doubtMs])
-        .catch(lostIfOutOfMemory),
+      await this.#redis.run(READ, keys, [known, newEpoch(), doubtMs]).catch(lostIfOutOfMemory),
     );
     const [now, epoch = '', doubt = '', version = '', sealed = ''] = reply;
     this.#epochs[bucket] = epoch;
@@ -162,23 +167,26 @@ export class RedisConsentStore implements ConsentStore {
     };
   }
 
-  /** What lies there was sealed by us, and is what it was. */
-  #open(sealed: string, place: string): unknown {
-    try {
-      return JSON.parse(this.#seal.open(sealed, place));
-    } catch {
-      throw new SharedStateLost();
-    }
-  }
-
   #placeOf(number: PhoneNumber): Place {
-    const { operator } = this.#settings;
-    return this.#placeIn(bucketOf(operator, number), this.#seal.name(operator, number));
+    return this.#placeIn(bucketOf(this.#settings.operator, number), number);
   }
 
-  #placeIn(bucket: number, name: string): Place {
-    const memory = keyIn(bucket, 'memory', this.#seal.name(this.#settings.operator));
-    return { bucket, record: keyIn(bucket, 'consent', name), memory };
+  #placeIn(bucket: number, number: string): Place {
+    const { operator, seals } = this.#settings;
+    const { all } = seals;
+    const recordOf = (seal: StateSeal) => keyIn(bucket, 'consent', seal.name(operator, number));
+    const memoryOf = (seal: StateSeal) => keyIn(bucket, 'memory', seal.name(operator));
+    const keys = all.flatMap((seal) => [recordOf(seal), memoryOf(seal)]);
+    return { bucket, seals: all, recordOf, keys };
+  }
+}
+
+/** What lies there was sealed by us, and is what it was. */
+function opened(sealed: string, { seals, recordOf }: Place): unknown {
+  try {
+    return JSON.parse(openSealed(seals, sealed, recordOf));
+  } catch {
+    throw new SharedStateLost();
   }
 }
 

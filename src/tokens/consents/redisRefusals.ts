@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Operation } from '../../domain/question.ts';
+import { adoptRenamed } from '../../sharedState/stateSeals.ts';
 import type { Redis } from '../../sharedState/redis.ts';
 import { unlessLost } from '../../sharedState/sharedStateLost.ts';
 
@@ -18,16 +19,17 @@ type ByOperation = Readonly<Record<Operation, number>>;
 export class RedisRefusals {
   readonly #redis: Redis;
   readonly #clock: Clock;
-  readonly #key: string;
+  readonly #keys: () => readonly string[];
   /** By our own clock. */
   #refusedUntilMs: ByOperation = { 'retrieve-date': 0, check: 0 };
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
 
-  constructor(redis: Redis, clock: Clock, key: string) {
+  /** @param keys where they lie by now; what lies under the others is moved to the first */
+  constructor(redis: Redis, clock: Clock, keys: () => readonly string[]) {
     this.#redis = redis;
     this.#clock = clock;
-    this.#key = key;
+    this.#keys = keys;
   }
 
   /**
@@ -37,7 +39,7 @@ export class RedisRefusals {
    * @throws {OutOfMemory}
    */
   async note(operation: Operation, numberName: string, forMs: number): Promise<void> {
-    await this.#redis.run(NOTE, [this.#key], [operation, forMs, numberName]);
+    await this.#redis.run(NOTE, this.#keys(), [operation, forMs, numberName]);
     await this.#look();
   }
 
@@ -58,12 +60,14 @@ export class RedisRefusals {
   async #look(): Promise<void> {
     const sentAtMs = this.#clock.monotonicMs();
     this.#lookedAtMs = sentAtMs;
-    const reply = await this.#redis.run(LOOK, [this.#key], [], LOOK_TIMEOUT_MS).catch(unlessLost);
+    const reply = await this.#redis.run(LOOK, this.#keys(), [], LOOK_TIMEOUT_MS).catch(unlessLost);
     if (!Array.isArray(reply)) return;
     const [date = 0, check = 0] = reply.map(Number);
     this.#refusedUntilMs = { 'retrieve-date': sentAtMs + date, check: sentAtMs + check };
   }
 }
+
+const ADOPT = adoptRenamed(1);
 
 const NOW = `
 local time = redis.call('TIME')
@@ -71,7 +75,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /** KEYS: refusals. ARGV: an operation, for how many milliseconds a refusal counts, and the number's name. */
-const NOTE = `${NOW}
+const NOTE = `${ADOPT}${NOW}
 local lastRefused = 'lastRefused:' .. ARGV[1]
 local untilMs, name = string.match(redis.call('HGET', KEYS[1], lastRefused) or '', '^(%d+) (.+)$')
 local endMs = string.format('%.0f', now + ARGV[2])
@@ -84,7 +88,7 @@ return 'done'
 `;
 
 /** KEYS: refusals. Returns for how many milliseconds retrieve-date and check are refused still. */
-const LOOK = `${NOW}
+const LOOK = `${ADOPT}${NOW}
 local untilMs = redis.call('HMGET', KEYS[1], 'refusedUntilMs:retrieve-date', 'refusedUntilMs:check')
 return { math.max(0, (untilMs[1] or 0) - now), math.max(0, (untilMs[2] or 0) - now) }
 `;

@@ -1,3 +1,5 @@
+import { adoptRenamed } from '../../sharedState/stateSeals.ts';
+
 /**
  * What the consent store does inside Redis, each in one step. The time is Redis's own.
  *
@@ -5,6 +7,8 @@
  * the bucket was found empty. A process that knew another epoch sees by it that the store has lost what it
  * knew, and notes until when that casts doubt on every number of the bucket without a record.
  */
+
+const ADOPT = adoptRenamed(2);
 
 const NOW = `
 local time = redis.call('TIME')
@@ -15,7 +19,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
  * KEYS: record, memory. ARGV: the epoch that the process knows or '', a new epoch, doubtMs.
  * Returns now, epoch, the end of the doubt or '', version or '', and sealed record or ''.
  */
-export const READ = `${NOW}
+export const READ = `${ADOPT}${NOW}
 local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs')
 local epoch, bornMs, doubtUntilMs = memory[1] or ARGV[2], memory[2] or now, memory[3]
 if not memory[1] then redis.call('HSET', KEYS[2], 'epoch', epoch, 'bornMs', bornMs) end
@@ -31,7 +35,7 @@ return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '' }
  * KEYS: record, memory. ARGV: the version as read, the new one, the sealed record, keepMs.
  * Returns 'written', for the same write once more as well, or 'conflict'.
  */
-export const WRITE = `
+export const WRITE = `${ADOPT}
 local version = redis.call('HGET', KEYS[1], 'version')
 if version == ARGV[2] then return 'written' end
 if not version then
@@ -45,8 +49,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 'written'
 `;
 
-/** KEYS: record. ARGV: version. */
-export const REMOVE = `
+/** KEYS: record, memory. ARGV: version. */
+export const REMOVE = `${ADOPT}
 if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 'done'
 `;

@@ -7,6 +7,7 @@ import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import { SharedCounts } from '../../../src/caller/quotas/sharedCounts.ts';
 import { systemClock } from '../../../src/systemClock.ts';
 import type { RedisConnection } from '../../../src/sharedState/redisConnection.ts';
+import { StateSeals } from '../../../src/sharedState/stateSeals.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { TestClock } from '../../testClock.ts';
 
@@ -99,12 +100,12 @@ describe.skipIf(NO_REDIS !== undefined)(`Redis ${NO_REDIS ?? ''}`, () => {
     });
     const names = ['one', 'two'] as const;
     const memory = new MemoryCounts(systemClock);
-    const shared = new SharedCounts(connection, new Uint8Array(32), systemClock);
+    const shared = new SharedCounts(connection, new StateSeals([new Uint8Array(32)]), systemClock);
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
         run += 1;
-        const window = `window ${run}`;
+        const window = `window-${run}`;
         for (const { claims, isGivenBack } of steps) {
           const asked: Claim[] = claims.map((one, n) => ({ count: names[n] ?? '', ...one }));
           const inRedis = await shared.claim(window, asked, 1000);

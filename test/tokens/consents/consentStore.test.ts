@@ -12,6 +12,7 @@ import type { ConsentStore } from '../../../src/tokens/consents/consentStore.ts'
 import { MemoryConsentStore } from '../../../src/tokens/consents/memoryConsentStore.ts';
 import type { RedisConnection } from '../../../src/sharedState/redisConnection.ts';
 import { RedisConsentStore } from '../../../src/tokens/consents/redisConsentStore.ts';
+import { StateSeals } from '../../../src/sharedState/stateSeals.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { ALICE, BOB, CAROL, hours } from '../../values.ts';
 
@@ -69,7 +70,7 @@ async function connect(
   const connection = connectionTo(url);
   connections.push(connection);
   const store = new RedisConsentStore(connection, systemClock, {
-    stateKey,
+    seals: new StateSeals([stateKey]),
     operator: 'https://operator.example client',
     doubtMs: RULES.doubtMs,
   });

@@ -1,0 +1,83 @@
+import { createECDH, hash } from 'node:crypto';
+import { SignJWT, type JSONWebKeySet, type JWK } from 'jose';
+import type { TokenSettings } from './tokenSettings.ts';
+
+/** How long a development token counts, at most. */
+export const MAX_DEVELOPMENT_MINUTES = 10_080;
+
+/** What a development token says of its holder. */
+export interface DevelopmentClaims {
+  readonly subject: string;
+  readonly client?: string | undefined;
+  /** Scopes with spaces between. */
+  readonly scope?: string | undefined;
+  /** The holder's own number, as verified. */
+  readonly phoneNumber?: string | undefined;
+  readonly purpose?: string | undefined;
+  readonly minutes: number;
+}
+
+const ISSUER = 'urn:sim-swap:development';
+const AUDIENCE = 'sim-swap-subgraph';
+const KEY_ID = 'development';
+
+/**
+ * No secret: everyone who has this file has the key. So a service believes these tokens only while every operator that
+ * it asks is the simulator, whose answers are about nobody.
+ */
+function developmentKey(): Readonly<Record<'kty' | 'crv' | 'x' | 'y' | 'd', string>> {
+  const ecdh = createECDH('prime256v1');
+  ecdh.setPrivateKey(hash('sha256', 'development tokens of the SIM swap subgraph', 'buffer'));
+  // Uncompressed: 4, then 32 bytes of each coordinate (SEC 1 §2.3.3).
+  const point = ecdh.getPublicKey();
+  return {
+    kty: 'EC',
+    crv: 'P-256',
+    x: point.subarray(1, 33).toString('base64url'),
+    y: point.subarray(33).toString('base64url'),
+    d: ecdh.getPrivateKey().toString('base64url'),
+  };
+}
+
+/** What a service that takes development tokens verifies them with. */
+export function developmentKeys(): JSONWebKeySet {
+  const { d: _d, ...publicKey } = developmentKey();
+  const jwk: JWK = { ...publicKey, kid: KEY_ID, alg: 'ES256', use: 'sig' };
+  return { keys: [jwk] };
+}
+
+/** Whose tokens those are. */
+export function developmentTokens(batchScope: string | undefined): TokenSettings {
+  return {
+    isForDevelopment: true,
+    jwksUrl: '',
+    jwksConnection: {},
+    issuer: ISSUER,
+    audience: AUDIENCE,
+    algorithms: ['ES256'],
+    ...(batchScope === undefined ? {} : { batchScope }),
+  };
+}
+
+/** Signs a development token (RFC 9068). */
+export function signDevelopmentToken(
+  { subject, client, scope, phoneNumber, purpose, minutes }: DevelopmentClaims,
+  nowMs: number,
+): Promise<string> {
+  const nowSeconds = Math.floor(nowMs / 1000);
+  return new SignJWT({
+    ...(client === undefined ? {} : { client_id: client }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(phoneNumber === undefined
+      ? {}
+      : { phone_number: phoneNumber, phone_number_verified: true }),
+    ...(purpose === undefined ? {} : { purpose }),
+  })
+    .setProtectedHeader({ alg: 'ES256', kid: KEY_ID, typ: 'at+jwt' })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject(subject)
+    .setIssuedAt(nowSeconds)
+    .setExpirationTime(nowSeconds + minutes * 60)
+    .sign(developmentKey());
+}

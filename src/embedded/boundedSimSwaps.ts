@@ -1,0 +1,35 @@
+import type { OperationLimits } from '../graphql/operationCost.ts';
+import { LimitExceeded } from '../graphql/refusals.ts';
+import type { SimSwapLoader } from '../loaders/simSwapLoader.ts';
+
+/**
+ * A loader that asks no more in one request than an operation may. What comes in by the fields of this package is
+ * counted before anything is executed; this counts what comes in by fields of another program, whose numbers show
+ * only then. A question beyond the limit is refused, and those before it are answered.
+ */
+export function boundedSimSwaps(
+  loader: SimSwapLoader,
+  { maxNumbersPerOperation, maxQuestionsPerNumber }: OperationLimits,
+): SimSwapLoader {
+  const questionsByNumber = new Map<string, Set<string>>();
+  return {
+    answer(number, ask) {
+      const questions = questionsByNumber.get(number) ?? new Set();
+      if (questions.size === 0 && questionsByNumber.size >= maxNumbersPerOperation) {
+        return refused('numbers', maxNumbersPerOperation);
+      }
+      if (!questions.has(ask.key) && questions.size >= maxQuestionsPerNumber + CONSENT) {
+        return refused('questionsPerNumber', maxQuestionsPerNumber);
+      }
+      questionsByNumber.set(number, questions.add(ask.key));
+      return loader.answer(number, ask);
+    },
+  };
+}
+
+/** How the consent stands is asked beside the questions: it is no lookup. */
+const CONSENT = 1;
+
+function refused(limited: 'numbers' | 'questionsPerNumber', limit: number): Promise<never> {
+  return Promise.reject(new LimitExceeded({ limited, limit, asked: limit + 1 }, 200));
+}

@@ -1,0 +1,110 @@
+import {
+  GraphQLError,
+  Kind,
+  type DocumentNode,
+  type ExecutionResult,
+  type FormattedExecutionResult,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { maxDepthRule } from '../graphql/documentDepth.ts';
+import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from '../graphql/documentLimits.ts';
+import type { OperationLimits } from '../graphql/operationCost.ts';
+import { guardOperation } from '../graphql/operationGuard.ts';
+import type { Log } from '../log.ts';
+import { formatForeignError } from './mountedErrors.ts';
+import { requestOf } from './mountedRequest.ts';
+
+/** Each may quote what it refuses. */
+const MAX_VALIDATION_ERRORS = 20;
+
+/** The options that bound documents and format errors in a Mercurius that has our fields. */
+export function mercuriusOptions(log: Log) {
+  return {
+    graphql: {
+      parseOptions: PARSE_LIMITS,
+      validateOptions: { maxErrors: MAX_VALIDATION_ERRORS },
+    },
+    validationRules: [maxDepthRule(MAX_DOCUMENT_DEPTH)],
+    // It compiles documents, and what callers write never becomes code.
+    jit: 0,
+    errorFormatter({ data, errors = [] }: ExecutionResult): Formatted {
+      const formatted = errors.flatMap((error) => formattedErrors(error, log));
+      const { http } = errors[0]?.extensions ?? {};
+      const response = data === undefined ? {} : { data };
+      return { statusCode: statusOf(http), response: { ...response, errors: formatted } };
+    },
+  };
+}
+
+interface Formatted {
+  readonly statusCode: number;
+  readonly response: FormattedExecutionResult;
+}
+
+/** The hook that guards operations, and the one that ends requests. */
+export function mercuriusHooks(limits: OperationLimits) {
+  return {
+    preExecution(
+      schema: GraphQLSchema,
+      document: DocumentNode,
+      context: unknown,
+      variables: unknown,
+    ): void {
+      const { caller } = requestOf(context).context;
+      const { operationName, accept } = requestIn(context);
+      for (const operation of operationsOf(document, operationName)) {
+        guardOperation(
+          { schema, document, operation, variables: { ...asObject(variables) }, caller, accept },
+          limits,
+        );
+      }
+    },
+    onResolution(_execution: unknown, context: unknown): void {
+      requestOf(context).end();
+    },
+  };
+}
+
+/** What fails before execution, Mercurius wraps all together in one error. */
+function formattedErrors(error: GraphQLError, log: Log): readonly GraphQLFormattedError[] {
+  const { errors } = asObject(error.originalError);
+  if (!Array.isArray(errors)) return [formatForeignError(error, false, log)];
+  return errors
+    .filter((one) => one instanceof GraphQLError)
+    .map((one) => formatForeignError(one, true, log));
+}
+
+function statusOf(http: unknown): number {
+  const { status } = asObject(http);
+  return typeof status === 'number' ? status : 200;
+}
+
+/** The one that is named; where none is, and there are several, each might be meant. */
+function operationsOf(
+  { definitions }: DocumentNode,
+  name: unknown,
+): readonly OperationDefinitionNode[] {
+  const operations = definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
+  return typeof name === 'string'
+    ? operations.filter((operation) => operation.name?.value === name)
+    : operations;
+}
+
+/** What Fastify knows of the request, which Mercurius' hook is not told. */
+function requestIn(context: unknown): { readonly operationName: unknown; readonly accept: string } {
+  const { request } = asObject(asObject(context)['reply']);
+  const { body, query, headers } = asObject(request);
+  const accept = asObject(headers)['accept'];
+  return {
+    operationName: asObject(body)['operationName'] ?? asObject(query)['operationName'],
+    accept: typeof accept === 'string' ? accept : '*/*',
+  };
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  // Members of any object may be read as unknown ones.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,32 @@
+import type { RequestContext } from '../context.ts';
+import type { EmbeddedLife } from './embeddedLife.ts';
+
+/** What the context of a request has under `simSwap`; of use to our own resolvers alone. */
+export class MountedRequest {
+  readonly context: RequestContext;
+  readonly #life: EmbeddedLife;
+
+  constructor(context: RequestContext, life: EmbeddedLife) {
+    this.context = context;
+    this.#life = life;
+  }
+
+  /** The request has its answer. */
+  end(): void {
+    this.#life.end();
+  }
+}
+
+/**
+ * Our part of a request's context.
+ *
+ * @throws {Error} where it has none
+ */
+export function requestOf(context: unknown): MountedRequest {
+  const request =
+    typeof context === 'object' && context !== null && 'simSwap' in context
+      ? context.simSwap
+      : undefined;
+  if (request instanceof MountedRequest) return request;
+  throw new Error('The context of a request lacks what context() of the SIM swap subgraph makes.');
+}

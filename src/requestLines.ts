@@ -1,0 +1,60 @@
+import { auditHash } from './caller/audit/auditHash.ts';
+import type { Identity } from './domain/asker.ts';
+import type { Correlator } from './http/correlator.ts';
+import type { Log, LogDetails } from './log.ts';
+import type { AdmissionObserver } from './lookups/observedAdmissions.ts';
+import type { RequestReport } from './requestRecord.ts';
+
+/** Writes the lines of requests. */
+export interface RequestLines {
+  readonly observer: AdmissionObserver;
+  write(report: RequestReport): void;
+}
+
+/** @param auditKey under which callers are hashed by now, as in the audit log; they are left out where absent */
+export function requestLinesOf(log: Log, auditKey: () => string | undefined): RequestLines {
+  const lookups = new WeakMap<Correlator, number>();
+  return {
+    observer: {
+      ended(_operator, { event, request }) {
+        if (event !== 'lookup') return;
+        lookups.set(request.correlator, (lookups.get(request.correlator) ?? 0) + 1);
+      },
+    },
+    write(report) {
+      log.info('request', detailsOf(report, lookups.get(report.correlator) ?? 0, auditKey()));
+    },
+  };
+}
+
+function detailsOf(
+  { correlator, caller, document, status, tookMs, codes }: RequestReport,
+  lookups: number,
+  auditKey: string | undefined,
+): LogDetails {
+  return {
+    status,
+    document: document ?? 'other',
+    codes: codes.size === 0 ? undefined : textOf(codes),
+    lookups,
+    ms: Math.round(tookMs * 10) / 10,
+    caller: callerOf(caller, auditKey),
+    correlator: correlator.name,
+  };
+}
+
+function textOf(codes: ReadonlyMap<string, number>): string {
+  return Array.from(codes, ([code, count]) => (count === 1 ? code : `${code}×${count}`)).join(' ');
+}
+
+/** As in the audit log, so that a caller's lines can be found there; cut short, since a line is for people. */
+function callerOf(caller: Identity | undefined, auditKey: string | undefined): string | undefined {
+  switch (caller?.kind) {
+    case undefined:
+      return undefined;
+    case 'anonymous':
+      return 'anonymous';
+    case 'token':
+      return auditKey === undefined ? undefined : auditHash(auditKey, caller.subject).slice(0, 16);
+  }
+}

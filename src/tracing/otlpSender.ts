@@ -1,0 +1,94 @@
+import { Pool } from 'undici';
+import type { Clock } from '../clock.ts';
+import { errorName } from '../errors.ts';
+import type { TracingSettings } from './tracingSettings.ts';
+
+/** OTLP 1, "OTLP/HTTP Response": these may be sent again; after others the data is dropped. */
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** OTLP 1, "All Other Responses": with exponential pauses. */
+const FIRST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 5000;
+
+/** A reply says little more than that all has arrived. */
+const MAX_REPLY_BYTES = 64 * 1024;
+
+/** What became of a batch: sent, or why it was not, in one word without contents. */
+export type Delivery =
+  { readonly kind: 'sent' } | { readonly kind: 'failed'; readonly reason: string };
+
+/** What sending takes. */
+export interface SenderParts {
+  readonly settings: Pick<TracingSettings, 'url' | 'protocol' | 'headers' | 'timeoutMs'>;
+  readonly clock: Clock;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+/**
+ * Sends batches to a collector by OTLP over HTTP. The SDK's own exporter retries on timers that nothing ends, and reads
+ * the environment: here a close ends everything at once.
+ */
+export class OtlpSender {
+  readonly #parts: SenderParts;
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #closing = new AbortController();
+
+  constructor(parts: SenderParts) {
+    const { url, protocol, headers, timeoutMs } = parts.settings;
+    const { origin, pathname } = new URL(url);
+    this.#parts = parts;
+    this.#path = pathname;
+    this.#headers = {
+      ...Object.fromEntries(headers),
+      'content-type': protocol === 'http/json' ? 'application/json' : 'application/x-protobuf',
+    };
+    this.#pool = new Pool(origin, {
+      connections: 1,
+      connect: { timeout: timeoutMs },
+      maxResponseSize: MAX_REPLY_BYTES,
+    });
+  }
+
+  /** Sends a batch, again where that may help, until its time is over. Never rejects. */
+  async send(batch: Uint8Array): Promise<Delivery> {
+    const { settings, clock, random } = this.#parts;
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(settings.timeoutMs)]);
+    let reason = 'timeout';
+    try {
+      for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, 1.5 * pauseMs)) {
+        const status = await this.#post(batch, signal).catch((error: unknown) => {
+          signal.throwIfAborted();
+          return errorName(error);
+        });
+        if (typeof status === 'number' && status < 300) return { kind: 'sent' };
+        reason = String(status);
+        if (typeof status === 'number' && !RETRYABLE.has(status)) break;
+        await clock.sleep(pauseMs * (0.8 + 0.4 * random()), signal);
+      }
+    } catch {
+      // Its time is over, or it is closed.
+    }
+    return { kind: 'failed', reason };
+  }
+
+  /** Ends what is under way. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#pool.destroy();
+  }
+
+  async #post(batch: Uint8Array, signal: AbortSignal): Promise<number> {
+    const { statusCode, body } = await this.#pool.request({
+      path: this.#path,
+      method: 'POST',
+      headers: this.#headers,
+      body: batch,
+      signal,
+    });
+    await body.dump();
+    return statusCode;
+  }
+}

@@ -1,0 +1,162 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { Program } from '../program.ts';
+import { startServiceWith } from '../service.ts';
+import { startSimulator } from '../../src/simulator/simulator.ts';
+import { TestIssuer } from './testIssuer.ts';
+
+const FLAG = '--disallow-code-generation-from-strings';
+const AUDIT_KEY = 'a-key-of-at-least-thirty-two-characters';
+
+/** As in a cluster: production, where others can reach it, and no identity provider. */
+const REHEARSAL = {
+  NODE_ENV: 'production',
+  PORT: '0',
+  SIMULATOR: 'built-in',
+  DEV_TOKENS: 'true',
+  AUDIT_KEY,
+} as const;
+
+const ANY_NUMBER = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
+const MY_NUMBER = '{ myPhoneNumber { e164 simSwappedWithin } }';
+
+function program(words: readonly string[], settings: Readonly<Record<string, string>>): Program {
+  const started = Program.node([FLAG, ...words], settings);
+  onTestFinished(() => started[Symbol.asyncDispose]());
+  return started;
+}
+
+/** What `npm run dev-token` prints. */
+async function devToken(...words: string[]): Promise<string> {
+  const run = program(['src/devToken.ts', ...words], {});
+  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
+  return run.out.trim();
+}
+
+async function ask(url: string, query: string, token?: string) {
+  const reply = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({ query }),
+  });
+  const { data, errors = [] } = (await reply.json()) as {
+    data?: unknown;
+    errors?: readonly { extensions: { code: string } }[];
+  };
+  return { status: reply.status, data, codes: errors.map(({ extensions }) => extensions.code) };
+}
+
+describe('a rehearsal in production', () => {
+  test('takes development tokens, and only those, and says loudly what it is', async () => {
+    const service = program(['src/main.ts'], REHEARSAL);
+    const [, port] = await service.written(/"port":(\d+)/);
+    const url = `http://127.0.0.1:${port}`;
+
+    const anyNumber = await devToken('--scope', 'sim-swap:read');
+    const myNumber = await devToken('--phone-number', '+44 7700 900004', '--subject', 'alice');
+
+    expect(await ask(url, ANY_NUMBER, anyNumber)).toEqual({
+      status: 200,
+      data: { phoneNumber: { simSwappedWithin: true } },
+      codes: [],
+    });
+    expect((await ask(url, MY_NUMBER, myNumber)).data).toEqual({
+      myPhoneNumber: { e164: '+447700900004', simSwappedWithin: false },
+    });
+    expect((await ask(url, ANY_NUMBER, myNumber)).codes).toEqual(['FORBIDDEN']);
+    expect((await ask(url, ANY_NUMBER)).codes).toEqual(['UNAUTHENTICATED']);
+    expect((await ask(url, ANY_NUMBER, `${anyNumber}x`)).codes).toEqual(['UNAUTHENTICATED']);
+    expect(service.out).toMatch(/"level":40.*every answer is invented/);
+    expect(service.out).toMatch(/"level":40.*anyone can sign the tokens/);
+  });
+
+  test.each([
+    ['an operator beside them', { SIMULATOR: 'auto', ...accessAt('https://operator.example') }],
+    ['an operator beside the simulator', accessAt('https://operator.example')],
+    ['an issuer beside them', { JWT_ISSUER: 'https://id.example.com' }],
+    ['neither operator nor simulator', { SIMULATOR: 'auto' }],
+  ])('%s: does not start, and says why', async (_what, settings) => {
+    const service = program(['src/main.ts'], { ...REHEARSAL, ...settings });
+    expect((await service.ended).code).toBe(1);
+    expect(service.err).toMatch(
+      /(?:DEV_TOKENS|SIMULATOR) (?:is for rehearsals|stands beside)|is missing/,
+    );
+  });
+});
+
+test('with an operator the word says that anyone can sign them', () => {
+  const settings = { ...REHEARSAL, SIMULATOR: 'auto', ...accessAt('https://operator.example') };
+  expect(() => readConfig(settings)).toThrow(
+    /DEV_TOKENS is for rehearsals: anyone can sign a development token, so they are accepted only while every operator is the simulator/,
+  );
+});
+
+test('a service that has an issuer refuses a development token', async () => {
+  const issuer = await TestIssuer.start();
+  const simulator = await startSimulator({ port: 0 });
+  const service = await startServiceWith({
+    PORT: '0',
+    ...issuer.settings,
+    ...accessAt(simulator.authUrl),
+    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+  });
+  onTestFinished(async () => {
+    await service.stop();
+    await simulator.close();
+    await issuer.close();
+  });
+  const token = await devToken('--scope', 'sim-swap:read');
+
+  expect((await ask(service.url, ANY_NUMBER, token)).codes).toEqual(['UNAUTHENTICATED']);
+  expect(service.logged.join('\n')).toMatch(/access token was refused \{"reason":"key"\}/);
+  expect(simulator.stats().requests).toBe(0);
+});
+
+test('a simulator that runs by itself is asked by several services', async () => {
+  const simulator = await startSimulator({ port: 0 });
+  onTestFinished(() => simulator.close());
+  const settings = { ...REHEARSAL, SIMULATOR: simulator.authUrl };
+  const services = [program(['src/main.ts'], settings), program(['src/main.ts'], settings)];
+  const token = await devToken('--scope', 'sim-swap:read');
+  for (const service of services) {
+    const [, port] = await service.written(/"port":(\d+)/);
+    const reply = await ask(`http://127.0.0.1:${port}`, ANY_NUMBER, token);
+    expect(reply.data).toEqual({ phoneNumber: { simSwappedWithin: true } });
+  }
+  expect(simulator.stats().lookups).toBe(2);
+});
+
+test.each([
+  [{ SIMULATOR: 'yes' }, 'SIMULATOR must be auto, built-in, or an address'],
+  [{ SIMULATOR: 'ftp://simulator' }, 'SIMULATOR must be auto, built-in, or an address'],
+  [{ SIMULATOR: 'http://simulator:4010/path' }, 'SIMULATOR must be auto, built-in, or an address'],
+  [{ SIMULATOR: 'http://a:b@simulator:4010' }, 'SIMULATOR must be auto, built-in, or an address'],
+  [{ DEV_TOKENS: 'yes' }, 'DEV_TOKENS must be true or false'],
+])('%j: %s', (settings, problem) => {
+  expect(() => readConfig(settings)).toThrow(problem);
+});
+
+test.each([
+  [['--minutes', '0'], '--minutes must be a whole number from 1 to 10080.'],
+  [['--minutes', '1e3'], '--minutes must be a whole number from 1 to 10080.'],
+  [['--phone-number', '07700 900001'], '--phone-number: A phone number starts with +'],
+  [['--subject', ''], '--subject must not be empty.'],
+  [['--scopes', 'a'], 'npm run dev-token -- [--scope SCOPES]'],
+])('npm run dev-token -- %j ends with the reason', async (words, reason) => {
+  const run = program(['src/devToken.ts', ...words], {});
+  expect((await run.ended).code).toBe(1);
+  expect(run.err).toContain(reason);
+  expect(run.out).toBe('');
+});
+
+function accessAt(url: string) {
+  return {
+    OPERATOR_AUTH_URL: url,
+    OPERATOR_SIM_SWAP_URL: url,
+    OPERATOR_CLIENT_ID: 'demo-client',
+    OPERATOR_CLIENT_SECRET: 'demo-secret',
+  };
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { ConfigError, type Environment } from '../../src/config/environment.ts';
+
+const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems;
+  }
+}
+
+describe('traces', () => {
+  it.each<readonly [string, Environment]>([
+    ['nothing is said', {}],
+    ['no endpoint is named', { OTEL_TRACES_SAMPLER: 'always_on', OTEL_SERVICE_NAME: 'one' }],
+    ['they are disabled', { ...COLLECTOR, OTEL_SDK_DISABLED: 'true' }],
+    ['they are disabled loudly', { ...COLLECTOR, OTEL_SDK_DISABLED: 'TRUE' }],
+    ['there is no exporter', { ...COLLECTOR, OTEL_TRACES_EXPORTER: 'none' }],
+  ])('are not recorded where %s', (_where, environment) => {
+    expect(readConfig(environment).tracing).toBeUndefined();
+  });
+
+  it('are recorded as OpenTelemetry has it where nothing but the endpoint is named', () => {
+    expect(readConfig({ ...COLLECTOR, OTEL_SDK_DISABLED: 'no' }).tracing).toEqual({
+      url: 'http://collector:4318/v1/traces',
+      protocol: 'http/protobuf',
+      headers: new Map(),
+      timeoutMs: 10_000,
+      resource: new Map([['service.name', 'sim-swap-subgraph']]),
+      sampler: { name: 'parentbased_always_on', ratio: 1 },
+      tellsOperators: false,
+    });
+  });
+
+  it.each<readonly [string, Environment, object]>([
+    [
+      'a path before that of traces',
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://vendor.example/otlp/' },
+      { url: 'https://vendor.example/otlp/v1/traces' },
+    ],
+    [
+      'the whole address of traces',
+      { ...COLLECTOR, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://vendor.example/spans' },
+      { url: 'https://vendor.example/spans' },
+    ],
+    [
+      'what is said of traces before what is said of all',
+      {
+        ...COLLECTOR,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+        OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '9000',
+        OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '3000',
+        OTEL_EXPORTER_OTLP_HEADERS: 'a=1,b=2',
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'b=3',
+      },
+      {
+        protocol: 'http/json',
+        timeoutMs: 3000,
+        headers: new Map([
+          ['a', '1'],
+          ['b', '3'],
+        ]),
+      },
+    ],
+    [
+      'pairs with blanks, and values with signs',
+      {
+        ...COLLECTOR,
+        OTEL_EXPORTER_OTLP_HEADERS: ' authorization = Basic%20YTpi== , x-scope=a%2Cb ',
+        OTEL_RESOURCE_ATTRIBUTES: 'service.name=named,team=risk',
+      },
+      {
+        headers: new Map([
+          ['authorization', 'Basic YTpi=='],
+          ['x-scope', 'a,b'],
+        ]),
+        resource: new Map([
+          ['service.name', 'named'],
+          ['team', 'risk'],
+        ]),
+      },
+    ],
+    [
+      'one trace in a hundred',
+      { ...COLLECTOR, OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '.01' },
+      { sampler: { name: 'traceidratio', ratio: 0.01 } },
+    ],
+  ])('take %s', (_what, environment, read) => {
+    expect(readConfig(environment).tracing).toMatchObject(read);
+  });
+
+  it.each<readonly [Environment, RegExp]>([
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /http:\/\/ or https:\/\//],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://user:word@collector' }, /OTEL_EXPORTER_OTLP_HEADERS/],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector?key=1' }, /without user/],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /one of http\/protobuf, http\/json, not "grpc"/],
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, /one of otlp, none/],
+    [{ OTEL_TRACES_SAMPLER: 'sometimes' }, /parentbased_traceidratio/],
+    [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, /from 0 to 1/],
+    [{ OTEL_TRACES_SAMPLER_ARG: '1e-2' }, /from 0 to 1/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a-secret-and-no-name' }, /name=value pairs/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=%' }, /percent-encoded/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=b%0D%0Ac: d' }, /cannot be sent/],
+    [{ OTEL_EXPORTER_OTLP_HEADERS: 'a b=c' }, /cannot be sent/],
+    [{ OTEL_EXPORTER_OTLP_TIMEOUT: '0' }, /from 1 to 300000/],
+    [{ TRACE_OPERATORS: 'yes' }, /true or false/],
+  ])('refuse %j', (environment, problem) => {
+    expect(problemsOf(environment)).toEqual([expect.stringMatching(problem)]);
+    expect(problemsOf(environment).join()).not.toMatch(/secret|word@/);
+  });
+
+  it('leave what belongs to others alone', () => {
+    expect(problemsOf({ OTEL_METRICS_EXPORTER: 'none', TRACE_LEVEL: 'all' })).toEqual([]);
+  });
+});

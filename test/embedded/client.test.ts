@@ -1,0 +1,181 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSimSwapClient, type SimSwapClient } from '../../src/client.ts';
+import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { Program } from '../program.ts';
+import { settingsFor } from '../service.ts';
+
+const SWAPPED = '+447700900001';
+const NEVER = '+447700900004';
+const UNKNOWN_NUMBER = '+447700900010';
+const SILENT_NUMBER = '+447700900016';
+const CONSENTS_LATE = '+447700900051';
+
+async function opened(
+  settings: Readonly<Record<string, string | number | boolean>> = {},
+): Promise<{ client: SimSwapClient; simulator: Simulator }> {
+  const simulator = await startSimulator({ port: 0 });
+  const client = await createSimSwapClient({
+    settings: {
+      ...settingsFor(simulator.authUrl),
+      OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+      ...settings,
+    },
+  });
+  onTestFinished(async () => {
+    await client.close();
+    await simulator.close();
+  });
+  return { client, simulator };
+}
+
+describe('a client', () => {
+  test.each([
+    [SWAPPED, 240, { kind: 'answered', swapped: true }],
+    [SWAPPED, 1, { kind: 'answered', swapped: false }],
+    [NEVER, 2400, { kind: 'answered', swapped: false }],
+    [' +44 7700-900 004'.trim(), 24, { kind: 'answered', swapped: false }],
+    [UNKNOWN_NUMBER, 24, { kind: 'unknown', code: 'NUMBER_NOT_SERVED' }],
+    ['07700 900001', 24, { kind: 'unknown', code: 'BAD_USER_INPUT' }],
+    [SWAPPED, 0, { kind: 'unknown', code: 'BAD_USER_INPUT' }],
+    [SWAPPED, 2401, { kind: 'unknown', code: 'BAD_USER_INPUT' }],
+    [SWAPPED, 1.5, { kind: 'unknown', code: 'BAD_USER_INPUT' }],
+  ])('%s within %d hours: %j', async (number, hours, answer) => {
+    const { client } = await opened();
+    expect(await client.simSwappedWithin(number, hours)).toMatchObject(answer);
+  });
+
+  test('plans the questions of one request together', async () => {
+    const { client, simulator } = await opened();
+    const request = client.request();
+
+    const answers = await Promise.all([
+      request.simSwappedWithin(NEVER, 24),
+      request.lastSimSwap(NEVER),
+      request.simSwappedWithin(NEVER, 720),
+    ]);
+
+    expect(answers.map(({ kind }) => kind)).toEqual(['answered', 'answered', 'answered']);
+    expect(simulator.stats().lookups).toBe(1);
+  });
+
+  test('ends at its time, and says that it does not know', async () => {
+    const { client } = await opened();
+    expect(await client.simSwappedWithin(SILENT_NUMBER, 24, { timeoutMs: 50 })).toMatchObject({
+      kind: 'unknown',
+      code: 'OPERATOR_TIMEOUT',
+    });
+  });
+
+  test('ends when its signal does', async () => {
+    const { client } = await opened();
+    const signal = AbortSignal.timeout(50);
+    const answer = await client.simSwappedWithin(SILENT_NUMBER, 24, { signal });
+    expect(answer.kind).toBe('unknown');
+    const over = await client.simSwappedWithin(SWAPPED, 24, { signal: AbortSignal.abort() });
+    expect(over.kind).toBe('unknown');
+  });
+
+  test('tells of a consent that is pending, and prompts once for one caller', async () => {
+    const { client, simulator } = await opened({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: 0 });
+    const caller = { issuer: 'https://id.example.com', subject: 'one' };
+
+    const first = await client.simSwappedWithin(CONSENTS_LATE, 24, { caller });
+    const again = await client.simSwappedWithin(CONSENTS_LATE, 24, { caller });
+    const another = await client.simSwappedWithin(CONSENTS_LATE, 24, {
+      caller: { ...caller, subject: 'another' },
+    });
+
+    expect(first).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
+    expect(again).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
+    expect(first).toHaveProperty('expiresAt', expect.any(Date));
+    // Nothing is told of another caller's consent but that it has to wait.
+    expect(another).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
+    expect(another).not.toHaveProperty('expiresAt');
+    await expect.poll(() => simulator.stats().prompts).toBe(1);
+    expect(await client.simSwapConsent(CONSENTS_LATE, { caller })).toMatchObject({
+      kind: 'answered',
+      state: 'PENDING',
+    });
+  });
+
+  test('waits for the owner where it is told to', async () => {
+    const { client } = await opened({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: 0 });
+    const answer = await client.simSwappedWithin('+447700900059', 24, { waitMs: 8000 });
+    expect(answer).toMatchObject({ kind: 'answered', swapped: false });
+  });
+
+  test('refuses a purpose that is not allowed', async () => {
+    const { client } = await opened({ PURPOSES: 'fraud-prevention,login' });
+    await expect(client.lastSimSwap(NEVER, { purpose: 'marketing' })).rejects.toThrow(RangeError);
+    expect(await client.lastSimSwap(NEVER, { purpose: 'login' })).toMatchObject({
+      kind: 'answered',
+    });
+  });
+
+  test.each([
+    [{}, 'OPERATOR_AUTH_URL is missing: inside another program there is no built-in simulator.'],
+    [{ OPERATOR_FLOW: '4-legged' }, 'OPERATOR_FLOW must be one of 2-legged, 3-legged'],
+    [{ OPERATOR_TIMEOUTMS: 100 }, 'OPERATOR_TIMEOUTMS is not a known setting'],
+  ])('settings %j: names what is wrong', async (settings, problem) => {
+    const opening = createSimSwapClient({ settings });
+    await expect(opening).rejects.toMatchObject({ name: 'ConfigError' });
+    await expect(opening).rejects.toThrow(problem);
+  });
+
+  test("passes over what is for a server of the package's own", async () => {
+    const { client } = await opened({
+      NODE_ENV: 'production',
+      HOST: '0.0.0.0',
+      METRICS_PORT: 4000,
+      JWT_ISSUER: 'https://id.example.com',
+      QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 5}}',
+    });
+    expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
+  });
+
+  test('quotas are those of a caller', async () => {
+    const { client } = await opened({ QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 1}}' });
+    const caller = { issuer: 'https://id.example.com', subject: 's', client: 'risk' };
+    expect((await client.lastSimSwap(NEVER, { caller })).kind).toBe('answered');
+    expect(await client.lastSimSwap(SWAPPED, { caller })).toMatchObject({
+      kind: 'unknown',
+      code: 'RATE_LIMITED',
+      quota: 'lookups',
+    });
+    expect((await client.lastSimSwap(SWAPPED)).kind).toBe('answered');
+  });
+});
+
+test.each(['client', 'subgraph'])('importing the %s does nothing to the process', async (entry) => {
+  const run = Program.node([
+    '--input-type=module',
+    '--eval',
+    `const listeners = () => JSON.stringify(process.eventNames().map((name) => [String(name), process.listenerCount(name)]));
+     const before = listeners();
+     const read = new Set();
+     process.env = new Proxy(process.env, { get: (all, name) => { read.add(name); return all[name]; } });
+     await import('./src/${entry}.ts');
+     console.log(JSON.stringify({
+       listens: before !== listeners(),
+       isZodSetUp: globalThis.__zod_globalConfig?.jitless !== undefined,
+       read: [...read].filter((name) => /^(?!NODE_|UNDICI_|WATCH_|FORCE_)/.test(name)),
+     }));`,
+  ]);
+  // By itself: no timer and no socket keeps it alive.
+  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
+  expect(JSON.parse(run.out)).toEqual({ listens: false, isZodSetUp: false, read: [] });
+});
+
+test('the client loads no GraphQL, no Apollo and no HTTP server of ours', async () => {
+  const run = Program.node([
+    '--input-type=module',
+    '--eval',
+    `import { registerHooks } from 'node:module';
+     const loaded = [];
+     registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found; } });
+     await import('./src/client.ts');
+     console.log(JSON.stringify(loaded.filter((url) => /node_modules\\/(?:graphql|@apollo|@graphql-tools|pino)\\//.test(url))));`,
+  ]);
+  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
+  expect(JSON.parse(run.out)).toEqual([]);
+});

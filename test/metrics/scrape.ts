@@ -1,0 +1,31 @@
+import { expect } from 'vitest';
+import type { Service } from '../service.ts';
+
+/** The values of all metrics, by name and labels as Prometheus reads them. */
+export type Scraped = ReadonlyMap<string, number>;
+
+export async function metricsOf({ url }: Service): Promise<string> {
+  const response = await fetch(`${url}/metrics`);
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+export async function scrape(service: Service): Promise<Scraped> {
+  const text = await metricsOf(service);
+  return new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => {
+        const space = line.lastIndexOf(' ');
+        return [line.slice(0, space), Number(line.slice(space + 1))] as const;
+      }),
+  );
+}
+
+/** Of the metric of this name, what labels match. */
+export function sumOf(values: Scraped, name: string, labels: RegExp = /^/): number {
+  return [...values]
+    .filter(([key]) => key.split('{', 1)[0] === name && labels.test(key))
+    .reduce((sum, [, value]) => sum + value, 0);
+}

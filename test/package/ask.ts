@@ -1,0 +1,36 @@
+/** The body of a reply, with `data` and `errors` whether they are there or not. */
+export interface Body {
+  readonly data: unknown;
+  readonly errors: readonly BodyError[];
+}
+
+interface BodyError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** Asks as a client does. */
+export async function ask(
+  url: string,
+  operation: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Body> {
+  const reply = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+    body: JSON.stringify(operation),
+  });
+  const { data = null, errors = [] } = (await reply.json()) as Partial<Body>;
+  return { data, errors };
+}
+
+/** What npm goes to its registry with, in environments that are not handed on. */
+export const FOR_NPM: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value]) =>
+    value !== undefined &&
+    /^(?:npm_config_.*|NODE_EXTRA_CA_CERTS|https?_proxy|no_proxy)$/i.test(name)
+      ? [[name, value] as const]
+      : [],
+  ),
+);

@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { TestProject } from 'vitest/node';
+
+const run = promisify(execFile);
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The tarball as `npm pack` makes it. */
+    tarball: string;
+    /** Its name to npx in the empty folder: a path that begins otherwise would be taken for a command. */
+    npxName: string;
+    /** A folder without anything. */
+    empty: string;
+    /** A copy of examples/mounted, with the tarball installed. */
+    mounted: string;
+  }
+}
+
+/** Packs once for all checks, and installs the tarball as a stranger does. */
+export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'packed-'));
+  const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], {
+    cwd: PROJECT,
+  });
+  const tarball = join(folder, fileNameIn(packed.stdout));
+  const empty = join(folder, 'empty');
+  const mounted = join(folder, 'mounted');
+  await mkdir(empty);
+  await cp(join(PROJECT, 'examples/mounted'), mounted, { recursive: true });
+  await run('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: mounted });
+  project.provide('tarball', tarball);
+  project.provide('npxName', `../${basename(tarball)}`);
+  project.provide('empty', empty);
+  project.provide('mounted', mounted);
+  return () => rm(folder, { recursive: true, force: true });
+}
+
+/** What npm writes beside it are the lines of the build. */
+function fileNameIn(output: string): string {
+  const [name] = /[\w.-]+\.tgz/.exec(output) ?? [];
+  if (name === undefined) throw new Error(`npm pack named no tarball: ${output}`);
+  return name;
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+// `npm run test:package`: what the packed tarball does in folders of its own. It packs, installs and starts programs, so
+// it is no part of `npm test`.
+export default defineConfig({
+  test: {
+    include: ['test/package/**/*.check.ts'],
+    globalSetup: ['test/package/packed.ts'],
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
+  },
+});

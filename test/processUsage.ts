@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+
+/** Of which there are a hundred in a second, whatever the kernel's own. */
+const TICKS_PER_SECOND = 100;
+
+/** What a process has taken so far. */
+export interface ProcessUsage {
+  readonly residentMib: number;
+  readonly cpuSeconds: number;
+}
+
+/** As Linux tells it (proc(5)). */
+export function processUsage(pid: number): ProcessUsage {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const residentKib = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return {
+    residentMib: residentKib / 1024,
+    cpuSeconds: (Number(user) + Number(system)) / TICKS_PER_SECOND,
+  };
+}

@@ -1,0 +1,259 @@
+import { createClient } from '@redis/client';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SLOTS } from '../src/sharedState/keySlot.ts';
+import { freePort } from './freePort.ts';
+import { startRedis, type RedisServer } from './redisServer.ts';
+
+const LOOK_EVERY_MS = 50;
+const READY_WITHIN_MS = 30_000;
+const MASTERS = 3;
+
+/** One server of a cluster, which can be killed and started again where it was. */
+interface ClusterServer extends RedisServer {
+  /** Where servers talk to each other. */
+  readonly busPort: number;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+/** How a cluster of a test's own is set up. */
+export interface ClusterForm {
+  readonly replicas: boolean;
+  /** After how long a silent master is replaced by its replica. */
+  readonly nodeTimeoutMs?: number;
+}
+
+/** What one server says of another, and of itself. */
+interface Known {
+  readonly id: string;
+  readonly port: number;
+  readonly isMaster: boolean;
+  readonly isFailing: boolean;
+  readonly masterId: string;
+  readonly hasSlots: boolean;
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+}
+
+/** A Redis Cluster of three masters, with a replica of each where the test wants them. */
+export class RedisClusterServers {
+  readonly #folder: string;
+  readonly #servers: Map<number, ClusterServer>;
+
+  private constructor(folder: string, servers: readonly ClusterServer[]) {
+    this.#folder = folder;
+    this.#servers = new Map(servers.map((server) => [server.port, server]));
+  }
+
+  /** Resolves when every server knows of all, every slot has a master, and every master its replica. */
+  static async start({
+    replicas,
+    nodeTimeoutMs = 1000,
+  }: ClusterForm): Promise<RedisClusterServers> {
+    const folder = await mkdtemp(join(tmpdir(), 'cluster-'));
+    const common = {
+      dir: folder,
+      'cluster-enabled': 'yes',
+      'cluster-node-timeout': String(nodeTimeoutMs),
+      'cluster-require-full-coverage': 'no',
+      'cluster-replica-validity-factor': '0',
+      'repl-diskless-sync-delay': '0',
+      'repl-timeout': '5',
+    };
+    const count = replicas ? 2 * MASTERS : MASTERS;
+    const servers = await Promise.all(
+      Array.from({ length: count }, async (_, n) => {
+        const busPort = await freePort();
+        const settings = {
+          ...common,
+          'cluster-config-file': `nodes-${n}.conf`,
+          'cluster-port': String(busPort),
+          dbfilename: `${n}.rdb`,
+        };
+        return { ...(await startRedis(undefined, settings)), busPort, settings };
+      }),
+    );
+    const cluster = new RedisClusterServers(folder, servers);
+    try {
+      await cluster.#join(servers, replicas);
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+    return cluster;
+  }
+
+  /** As REDIS_URL has it. */
+  get urls(): string {
+    return [...this.#servers.values()].map(({ url }) => url).join(',');
+  }
+
+  get ports(): readonly number[] {
+    return [...this.#servers.keys()];
+  }
+
+  get pids(): readonly number[] {
+    return Array.from(this.#servers.values(), ({ pid }) => pid);
+  }
+
+  server(port: number): ClusterServer {
+    const server = this.#servers.get(port);
+    if (server === undefined) throw new Error(`There is no server at ${port}.`);
+    return server;
+  }
+
+  /** The ports of the masters that hold slots, as the servers that are up see it. */
+  async masters(): Promise<readonly number[]> {
+    const known = await this.#nodes();
+    return known.filter(({ isMaster, hasSlots }) => isMaster && hasSlots).map(({ port }) => port);
+  }
+
+  /** Whether a master holds a slot, and the port of its replica: as they are now. */
+  async holdingsOf(masterPort: number): Promise<{
+    readonly holds: (slot: number) => boolean;
+    readonly replicaPort: number | undefined;
+  }> {
+    const known = await this.#nodes();
+    const master = known.find(({ port }) => port === masterPort);
+    const ranges = master?.ranges ?? [];
+    return {
+      holds: (slot) => ranges.some(([from, to]) => from <= slot && slot <= to),
+      replicaPort: known.find(({ masterId }) => masterId === master?.id)?.port,
+    };
+  }
+
+  /** Has a replica take over from its master, with nothing lost (CLUSTER FAILOVER). */
+  async failOver(masterPort: number): Promise<void> {
+    const known = await this.#nodes();
+    const master = known.find(({ port }) => port === masterPort);
+    const replica = known.find(({ masterId, isFailing }) => masterId === master?.id && !isFailing);
+    if (replica !== undefined) await command(replica.port, ['CLUSTER', 'FAILOVER']);
+  }
+
+  /** Starts one anew that was killed, empty; it finds the cluster by the file that it left. */
+  async restart(port: number): Promise<void> {
+    const { busPort, settings } = this.server(port);
+    this.#servers.set(port, { ...(await startRedis(port, settings)), busPort, settings });
+  }
+
+  /** Resolves when every slot has a master that answers, with a replica each where there were any. */
+  async isHealed(replicas: boolean): Promise<void> {
+    await until('the cluster heals', async () => {
+      const views = await Promise.all(this.ports.map((port) => nodesBy(port)));
+      if (!views.every((known) => isWhole(known, replicas))) return false;
+      const infos = await Promise.all(
+        this.ports.map((port) => command(port, ['CLUSTER', 'INFO']).catch(() => '')),
+      );
+      return infos.every((info) => String(info).includes('cluster_state:ok'));
+    });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#servers.values()].map((server) => server.kill()));
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #join(servers: readonly ClusterServer[], replicas: boolean): Promise<void> {
+    const [first, ...rest] = servers;
+    if (first === undefined) return;
+    const share = Math.ceil(SLOTS / MASTERS);
+    await Promise.all(
+      servers.slice(0, MASTERS).map(async ({ port }, n) => {
+        const last = Math.min(SLOTS, (n + 1) * share) - 1;
+        await command(port, ['CLUSTER', 'ADDSLOTSRANGE', String(n * share), String(last)]);
+        await command(port, ['CLUSTER', 'SET-CONFIG-EPOCH', String(n + 1)]);
+      }),
+    );
+    for (const { port, busPort } of rest) {
+      const address = ['127.0.0.1', String(port), String(busPort)];
+      await command(first.port, ['CLUSTER', 'MEET', ...address]);
+    }
+    await until('all servers meet', async () => {
+      const views = await Promise.all(servers.map(({ port }) => nodesBy(port)));
+      return views.every((known) => known.length === servers.length);
+    });
+    if (replicas) {
+      await Promise.all(
+        servers.slice(MASTERS).map(async ({ port }, n) => {
+          const id = String(await command(servers[n]?.port ?? 0, ['CLUSTER', 'MYID']));
+          await command(port, ['CLUSTER', 'REPLICATE', id]);
+        }),
+      );
+    }
+    await this.isHealed(replicas);
+  }
+
+  async #nodes(): Promise<readonly Known[]> {
+    const views = await Promise.all(this.ports.map((port) => nodesBy(port)));
+    return views.find((known) => known.length > 0) ?? [];
+  }
+}
+
+function isWhole(known: readonly Known[], replicas: boolean): boolean {
+  const masters = known.filter(
+    ({ isMaster, hasSlots, isFailing }) => isMaster && hasSlots && !isFailing,
+  );
+  if (masters.length !== MASTERS) return false;
+  return (
+    !replicas ||
+    masters.every(({ id }) =>
+      known.some(({ masterId, isFailing }) => masterId === id && !isFailing),
+    )
+  );
+}
+
+/** What a server says of all that it knows; nothing where it does not answer. */
+async function nodesBy(port: number): Promise<readonly Known[]> {
+  const reply = await command(port, ['CLUSTER', 'NODES']).catch(() => '');
+  return String(reply)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [id = '', address = '', flags = '', masterId = '', , , , link = '', ...slots] =
+        line.split(' ');
+      return {
+        id,
+        port: Number(/:(\d+)@/.exec(address)?.[1]),
+        isMaster: flags.includes('master'),
+        isFailing: flags.includes('fail') || link !== 'connected',
+        masterId,
+        hasSlots: slots.length > 0,
+        ranges: slots
+          .filter((range) => /^\d/.test(range))
+          .map((range) => {
+            const [from = '', to = from] = range.split('-');
+            return [Number(from), Number(to)] as const;
+          }),
+      };
+    });
+}
+
+/** Sends one command to a server; it is given up after a second. */
+export async function command(port: number, words: readonly string[]): Promise<unknown> {
+  const client = createClient({
+    socket: {
+      host: '127.0.0.1',
+      port,
+      reconnectStrategy: false,
+      connectTimeout: 1000,
+      socketTimeout: 1000,
+    },
+    RESP: 2,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await client.sendCommand([...words]);
+  } finally {
+    if (client.isOpen) client.destroy();
+  }
+}
+
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const endsAtMs = Date.now() + READY_WITHIN_MS;
+  while (!(await isSo())) {
+    if (Date.now() > endsAtMs) throw new Error(`It took too long until ${what}.`);
+    await sleep(LOOK_EVERY_MS);
+  }
+}

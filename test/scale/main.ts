@@ -1,0 +1,104 @@
+import { availableParallelism, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { NO_REDIS } from '../redisServer.ts';
+import { STORES } from './sharedStore.ts';
+import { runStretch, type Findings, type Flow, type Stretch } from './stretch.ts';
+
+const USAGE = `npm run scale-test -- [--processes LIST] [--store STORE] [--flow FLOW] [--seconds S]
+  --processes  how many processes share a Redis, with commas between (1,2,4)
+  --store      one of ${STORES.join(', ')}, all (all)
+  --flow       2-legged, 3-legged or all (all)
+  --seconds    how long each is measured (10)
+`;
+
+const FLOWS: readonly Flow[] = ['2-legged', '3-legged'];
+
+const { values } = parseArgs({
+  options: {
+    processes: { type: 'string', default: '1,2,4' },
+    store: { type: 'string', default: 'all' },
+    flow: { type: 'string', default: 'all' },
+    seconds: { type: 'string', default: '10' },
+  },
+});
+const counts = values.processes.split(',').map(Number);
+const stores = STORES.filter((store) => values.store === 'all' || values.store === store);
+const flows = FLOWS.filter((flow) => values.flow === 'all' || values.flow === flow);
+const seconds = Number(values.seconds);
+const areCounts = counts.every((count) => Number.isInteger(count) && count > 0);
+if (!areCounts || stores.length === 0 || flows.length === 0 || !(seconds > 0 && seconds < 3600)) {
+  process.stderr.write(USAGE);
+  process.exit(1);
+}
+if (NO_REDIS !== undefined) {
+  process.stdout.write(`scale-test: ${NO_REDIS}\n`);
+  process.exit(0);
+}
+
+const stretches: readonly Stretch[] = flows.flatMap((flow) =>
+  stores.flatMap((store) => counts.map((processes) => ({ flow, store, processes, seconds }))),
+);
+let isWrong = false;
+process.stdout.write(
+  `${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)} before it began; Node ${process.version}\n`,
+);
+const rows: string[][] = [];
+for (const stretch of stretches) {
+  const findings = await runStretch(stretch);
+  const wrong = findings.checks.filter(({ expected, counted }) => expected !== counted);
+  isWrong ||= wrong.length > 0;
+  process.stdout.write(report(stretch, findings));
+  rows.push(figures(stretch, findings));
+}
+process.stdout.write(`\n${table(rows)}`);
+process.stdout.write(isWrong ? 'WRONG\n' : 'nothing wrong\n');
+process.exitCode = isWrong ? 1 : 0;
+
+function report({ flow, store, processes }: Stretch, { checks, timed }: Findings): string {
+  const title = `${flow}, ${processes} of it on ${store === 'redis' ? 'one Redis' : 'a cluster'}`;
+  const lines = checks.map(({ what, expected, counted }) => {
+    const isRight = expected === counted;
+    return `  ${isRight ? 'held ' : 'WRONG'} ${what}: ${counted}${isRight ? '' : `, not ${expected}`}`;
+  });
+  const told = [...timed.told].map(([code, count]) => `${code} ${count}`).join(', ');
+  return `\n${title}\n${lines.join('\n')}\n  told under load: ${told}\n`;
+}
+
+function figures({ flow, store, processes }: Stretch, findings: Findings): string[] {
+  const { lookups, timed, processMs, storeMs, othersMs, residentMib } = findings;
+  const at = (share: number): string =>
+    (timed.latencies[Math.floor(timed.latencies.length * share)] ?? 0).toFixed(0);
+  return [
+    flow,
+    store,
+    String(processes),
+    (lookups / timed.seconds).toFixed(0),
+    at(0.5),
+    at(0.99),
+    processMs.toFixed(2),
+    (1000 / processMs).toFixed(0),
+    storeMs.toFixed(3),
+    (1000 / storeMs).toFixed(0),
+    othersMs.toFixed(2),
+    residentMib.toFixed(0),
+  ];
+}
+
+function table(all: readonly string[][]): string {
+  const heads = [
+    'flow',
+    'store',
+    'processes',
+    'lookups/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU ms/lookup',
+    'lookups/s a core',
+    'Redis CPU ms/lookup',
+    'lookups/s a Redis core',
+    'load CPU ms/lookup',
+    'largest MiB',
+  ];
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
+  return line(heads) + line(heads.map(() => '---')) + all.map(line).join('');
+}

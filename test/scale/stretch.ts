@@ -1,0 +1,259 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { launchSimulator, type LaunchedSimulator } from '../../src/simulator/launch.ts';
+import type { Counts } from '../../src/simulator/stats.ts';
+import { TestIssuer } from '../caller/testIssuer.ts';
+import { ServerProcess } from '../endToEnd/serverProcess.ts';
+import { UNLIMITED_PROMPTS } from '../forkedServer.ts';
+import { processUsage } from '../processUsage.ts';
+import { allOf, keepAsking, Load, tally, type Timed } from './load.ts';
+import { startStore, type SharedStore, type StoreName } from './sharedStore.ts';
+
+export type Flow = '2-legged' | '3-legged';
+
+/** One stretch: so many processes on a store, in one flow. */
+export interface Stretch {
+  readonly flow: Flow;
+  readonly store: StoreName;
+  readonly processes: number;
+  readonly seconds: number;
+}
+
+/** What must be so, and what was counted. */
+export interface Check {
+  readonly what: string;
+  readonly expected: string;
+  readonly counted: string;
+}
+
+/** What a stretch came to. */
+export interface Findings {
+  readonly checks: readonly Check[];
+  readonly lookups: number;
+  readonly timed: Timed;
+  /** Of the processor, per lookup, in milliseconds. */
+  readonly processMs: number;
+  readonly storeMs: number;
+  readonly othersMs: number;
+  /** The largest process. */
+  readonly residentMib: number;
+}
+
+/** As many as the simulator's crowd has, of which the largest windows answer `false`. */
+const CROWD = 10_000;
+const QUOTA = 300;
+const PROMPTED = 200;
+const AT_ONCE_PER_PROCESS = 24;
+const WARM_UP_SECONDS = 1;
+const WINDOW = 'simSwappedWithin(maxAgeHours: 240)';
+
+/** Starts everything anew, checks what replicas must have in common, then measures. */
+export async function runStretch(stretch: Stretch): Promise<Findings> {
+  await using stage = new AsyncDisposableStack();
+  const issuer = await TestIssuer.start();
+  stage.defer(() => issuer.close());
+  const store = await startStore(stretch.store);
+  stage.defer(store.stop);
+  const simulator = await launchSimulator();
+  stage.defer(() => simulator.stop());
+  const folder = await mkdtemp(join(tmpdir(), 'scale-'));
+  stage.defer(() => rm(folder, { recursive: true }));
+  const settings = { ...issuer.settings, ...settingsOf(stretch, store), ...clientOf(simulator) };
+  const servers = await Promise.all(
+    Array.from({ length: stretch.processes }, (_, n) =>
+      ServerProcess.start(simulator.authUrl, {
+        ...settings,
+        OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+        AUDIT_LOG: join(folder, `audit-${n}.jsonl`),
+      }),
+    ),
+  );
+  for (const server of servers) stage.use(server);
+  const load = new Load(
+    servers.map(({ url }) => url),
+    2 * AT_ONCE_PER_PROCESS,
+  );
+  stage.defer(() => load.close());
+  return await new Running(stretch, { issuer, store, simulator, servers, load }).run();
+}
+
+interface Parts {
+  readonly issuer: TestIssuer;
+  readonly store: SharedStore;
+  readonly simulator: LaunchedSimulator;
+  readonly servers: readonly ServerProcess[];
+  readonly load: Load;
+}
+
+class Running {
+  readonly #stretch: Stretch;
+  readonly #parts: Parts;
+  readonly #numbers = new Numbers();
+
+  constructor(stretch: Stretch, parts: Parts) {
+    this.#stretch = stretch;
+    this.#parts = parts;
+  }
+
+  async run(): Promise<Findings> {
+    const checks = [await this.#quotaHolds(), ...(await this.#oncePerNumber())];
+    const { flow, seconds } = this.#stretch;
+    const { load, servers } = this.#parts;
+    const token = await this.#token('load');
+    const atOnce = AT_ONCE_PER_PROCESS * servers.length;
+    // In the 3-legged flow each number is asked about once: what it costs is a consent.
+    const ask = () => load.ask({ token, number: this.#numbers.next(), field: WINDOW });
+    await keepAsking(atOnce, WARM_UP_SECONDS, ask);
+
+    await this.#zero();
+    const before = this.#cpu();
+    const timed = await keepAsking(atOnce, seconds, ask);
+    const after = this.#cpu();
+    const { lookups, doublePrompts } = await this.#counts();
+    const perLookup = (name: keyof Cpu): number =>
+      (1000 * (after[name] - before[name])) / Math.max(1, lookups);
+    const unanswered = [...timed.told].filter(([code]) => code !== 'answered');
+    const sum = (all: readonly number[]) => all.reduce((one, other) => one + other, 0);
+    const answered = timed.told.get('answered') ?? 0;
+    return {
+      checks: [
+        ...checks,
+        check('requests under load that were not answered', 0, sum(unanswered.map(([, n]) => n))),
+        check('lookups under load, for as many requests', answered, lookups),
+        ...(flow === '3-legged' ? [check('double prompts under load', 0, doublePrompts)] : []),
+      ],
+      lookups,
+      timed,
+      processMs: perLookup('servers'),
+      storeMs: perLookup('store'),
+      othersMs: perLookup('own'),
+      residentMib: Math.max(...servers.map(({ pid }) => processUsage(pid).residentMib)),
+    };
+  }
+
+  /** A caller that asks three times as much as it may, at all processes, gets its quota and no more. */
+  async #quotaHolds(): Promise<Check> {
+    const { load, servers } = this.#parts;
+    const token = await this.#token('scan', 'scanner');
+    await this.#zero();
+    const ask = () => load.ask({ token, number: this.#numbers.next(), field: WINDOW });
+    const told = tally(await allOf(3 * QUOTA, AT_ONCE_PER_PROCESS * servers.length, ask));
+    const { lookups } = await this.#counts();
+    return {
+      what: 'lookups for a caller with a quota, and refusals',
+      expected: `${QUOTA}, ${2 * QUOTA}`,
+      counted: `${lookups}, ${told.get('RATE_LIMITED') ?? 0}`,
+    };
+  }
+
+  /** Asked about at every process at once, an owner is prompted once; and the operator sees no token twice. */
+  async #oncePerNumber(): Promise<readonly Check[]> {
+    const { flow, processes } = this.#stretch;
+    if (flow === '2-legged') return [];
+    const { load } = this.#parts;
+    const token = await this.#token('once');
+    await this.#zero();
+    for (let asked = 0; asked < PROMPTED; asked += 20) {
+      const numbers = Array.from({ length: 20 }, () => this.#numbers.next());
+      await Promise.all(
+        numbers.flatMap((number) =>
+          Array.from({ length: processes }, (_, n) =>
+            load.askProcess(n, { token, number, field: WINDOW }),
+          ),
+        ),
+      );
+    }
+    const { prompts, doublePrompts, reusedTokens } = await this.#counts();
+    return [
+      {
+        what: `prompts to ${PROMPTED} owners, each asked about at every process at once`,
+        expected: String(PROMPTED),
+        counted: String(prompts),
+      },
+      {
+        what: 'double prompts, tokens used twice',
+        expected: '0, 0',
+        counted: `${doublePrompts}, ${reusedTokens}`,
+      },
+    ];
+  }
+
+  #token(subject: string, client = 'scale'): Promise<string> {
+    const exp = Math.floor(Date.now() / 1000) + 3600;
+    const claims = { sub: subject, client_id: client, exp, scope: 'sim-swap:read' };
+    return this.#parts.issuer.token(claims);
+  }
+
+  async #counts(): Promise<Counts> {
+    const response = await fetch(`${this.#parts.simulator.authUrl}/stats`);
+    return (await response.json()) as Counts;
+  }
+
+  async #zero(): Promise<void> {
+    await fetch(`${this.#parts.simulator.authUrl}/stats`, { method: 'DELETE' });
+  }
+
+  #cpu(): Cpu {
+    const { servers, store } = this.#parts;
+    const secondsOf = (pids: readonly number[]): number =>
+      pids.reduce((sum, pid) => sum + processUsage(pid).cpuSeconds, 0);
+    return {
+      servers: secondsOf(servers.map(({ pid }) => pid)),
+      store: secondsOf(store.pids),
+      own: secondsOf([process.pid]),
+    };
+  }
+}
+
+function check(what: string, expected: number, counted: number): Check {
+  return { what, expected: String(expected), counted: String(counted) };
+}
+
+interface Cpu {
+  readonly servers: number;
+  readonly store: number;
+  /** What makes the load. */
+  readonly own: number;
+}
+
+/** Numbers of the simulator's crowd that are answered `false`, in turn. */
+class Numbers {
+  #last = 0;
+
+  next(): string {
+    this.#last = (this.#last + 1) % CROWD;
+    const area = Math.floor(this.#last / 90) % 100;
+    const line = this.#last % 90;
+    return `+12${String(area).padStart(2, '0')}55501${String(line).padStart(2, '0')}`;
+  }
+}
+
+const MANY = '999999999';
+
+function settingsOf(
+  { flow }: Stretch,
+  { settings }: SharedStore,
+): Readonly<Record<string, string>> {
+  const scanner = { lookupsPerHour: QUOTA };
+  return {
+    ...settings,
+    ...UNLIMITED_PROMPTS,
+    NODE_ENV: 'production',
+    LOG_REQUESTS: 'false',
+    AUDIT_KEY: randomBytes(32).toString('hex'),
+    OPERATOR_FLOW: flow,
+    QUOTA_NUMBERS_PER_HOUR: MANY,
+    QUOTA_LOOKUPS_PER_HOUR: MANY,
+    QUOTA_CLIENTS: JSON.stringify({ scanner }),
+    CONSENT_WAIT_MS: '10000',
+    REQUEST_TIMEOUT_MS: '30000',
+    OPERATOR_TIMEOUT_MS: '10000',
+    KEEP_FACTS_SECONDS: flow === '3-legged' ? '1' : '0',
+  };
+}
+
+function clientOf({ clientId, clientSecret }: LaunchedSimulator): Readonly<Record<string, string>> {
+  return { OPERATOR_CLIENT_ID: clientId, OPERATOR_CLIENT_SECRET: clientSecret };
+}

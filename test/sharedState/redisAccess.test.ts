@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
+import { ANONYMOUS_IDENTITY } from '../../src/domain/asker.ts';
+import type { LogDetails } from '../../src/log.ts';
+import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { evictionPolicyOf } from '../../src/sharedState/evictionPolicy.ts';
+import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
+import type { RedisCredentials, RedisTls } from '../../src/sharedState/redisSettings.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
+import { freePort } from '../freePort.ts';
+import { command } from '../redisCluster.ts';
+import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { createCertificate } from '../tls/certificate.ts';
+import { ALICE, changed } from '../values.ts';
+import { until } from './until.ts';
+
+/** What docs/reliability.md says that the user of the service needs. */
+const RULES =
+  'on resetkeys ~sim-swap:* nocommands +ping +eval +info +wait +time +hget +hmget +hset +hdel +hgetall +hexists +hincrby +del +pexpire +pexpireat +pttl';
+
+interface Line {
+  readonly message: string;
+  readonly details: LogDetails;
+}
+
+let lines: Line[] = [];
+const say = (message: string, details: LogDetails = {}): void => {
+  lines.push({ message, details });
+};
+const log = { info: say, warn: say, error: say };
+const connections: RedisConnection[] = [];
+
+async function connect(
+  port: number,
+  access: { credentials?: RedisCredentials; tls?: RedisTls } = {},
+): Promise<RedisConnection> {
+  const server = { host: '127.0.0.1', port };
+  const settings = { server, credentials: access.credentials, tls: access.tls };
+  const connection = new RedisConnection(settings, systemClock, log);
+  connections.push(connection);
+  await connection.open();
+  return connection;
+}
+
+afterEach(() => {
+  for (const connection of connections.splice(0)) connection.close();
+  lines = [];
+});
+
+function hasSaid(text: string): Promise<void> {
+  return until(() => lines.some(({ message }) => message.includes(text)));
+}
+
+describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, () => {
+  let redis: RedisServer;
+  const password = randomBytes(12).toString('hex');
+  beforeAll(async () => {
+    redis = await startRedis();
+    const rules = RULES.split(' ');
+    await command(redis.port, ['ACL', 'SETUSER', 'sim-swap', `>${password}`, ...rules]);
+    await command(redis.port, ['ACL', 'SETUSER', 'blind', `>${password}`, ...rules, '-info']);
+    await command(redis.port, ['CONFIG', 'SET', 'requirepass', password]);
+  });
+  afterAll(() => redis.kill());
+
+  it('lets in the user that may do what docs/reliability.md lists, for all that we keep', async () => {
+    const connection = await connect(redis.port, {
+      credentials: { username: 'sim-swap', password },
+    });
+    const seals = new StateSeals([randomBytes(32)]);
+    const settings = { seals, operator: 'one', doubtMs: 1000 };
+    const consents = new RedisConsentStore(connection, systemClock, settings);
+    await consents.open();
+    const { version } = await consents.read(ALICE);
+    expect(await consents.write(ALICE, version, { ends: [] }, 1000)).not.toBe('conflict');
+    await consents.refuse(ALICE, 'check', 1000);
+
+    const facts = new RedisKeptFacts(connection, systemClock, {
+      seals,
+      operator: 'one',
+      keepMs: 60_000,
+      resultMs: 0,
+    });
+    const asker = { caller: ANONYMOUS_IDENTITY, purpose: 'fraud-prevention' };
+    const leftAtMs = systemClock.monotonicMs();
+    await facts.keep(asker, ALICE, { ...changed(30), leftAtMs }, true);
+    expect(await facts.recall(asker, ALICE, leftAtMs)).toHaveLength(1);
+
+    const counts = new SharedCounts(connection, seals, systemClock);
+    const window = counts.windowOf('caller', 'anna');
+    const claimed = await counts.claim(window, [{ count: 'numbers', limit: 9, member: 'a' }], 1000);
+    await claimed.giveBack();
+    await counts.claim(window, [{ count: 'numbers', limit: 9 }], 1000);
+    // Another process counts on where this one stopped: it was Redis that counted.
+    const other = new SharedCounts(connection, seals, systemClock);
+    expect((await other.read(window, ['numbers'], 1000)).counts).toEqual([1]);
+    expect(lines).toEqual([]);
+  });
+
+  it('says why it does not let another in, and no password', async () => {
+    await connect(redis.port, { credentials: { username: 'sim-swap', password: 'hidden' } });
+    await hasSaid('the shared store is lost');
+    expect(lines[0]?.details).toMatchObject({ reason: 'WRONGPASS' });
+    expect(JSON.stringify(lines)).not.toContain('hidden');
+  });
+
+  it('is said to have an unknown eviction policy where the user may not ask for it', async () => {
+    await connect(redis.port, { credentials: { username: 'blind', password } });
+    await hasSaid('it is not known what the shared store does when its memory is full');
+    expect(lines[0]?.details).toMatchObject({ maxmemoryPolicy: 'unknown' });
+  });
+
+  it.each([
+    ['noeviction', false],
+    ['volatile-ttl', true],
+    ['allkeys-lru', true],
+  ])('with maxmemory-policy %s is warned of: %s', async (policy, isWarned) => {
+    const admin = await connect(redis.port, { credentials: { username: undefined, password } });
+    await admin.send(['CONFIG', 'SET', 'maxmemory-policy', policy], 1000);
+    lines = [];
+    await connect(redis.port, { credentials: { username: undefined, password } });
+    if (isWarned) await hasSaid('the shared store may forget consents');
+    else await admin.send(['PING'], 1000);
+    expect(lines.map(({ details }) => details['maxmemoryPolicy'])).toEqual(
+      isWarned ? [policy] : [],
+    );
+  });
+
+  it.each([
+    ['# Memory\r\nmaxmemory:0\r\nmaxmemory_policy:allkeys-lfu\r\n', 'allkeys-lfu'],
+    ['maxmemory_policy:noeviction', 'noeviction'],
+    ['# Memory\r\nused_memory:1\r\n', undefined],
+    [undefined, undefined],
+  ])('is read from INFO: %j', (info, policy) => {
+    expect(evictionPolicyOf(info)).toBe(policy);
+  });
+});
+
+describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, () => {
+  const server = createCertificate();
+  const client = createCertificate();
+  const stranger = createCertificate();
+  let folder: string;
+  let redis: RedisServer;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'redis-tls-'));
+    const file = async (name: string, text: string): Promise<string> => {
+      await writeFile(join(folder, name), text);
+      return join(folder, name);
+    };
+    const port = await freePort();
+    redis = await startRedis(port, {
+      port: '0',
+      'tls-port': String(port),
+      'tls-auth-clients': 'yes',
+      'tls-cert-file': await file('server.pem', server.cert),
+      'tls-key-file': await file('server.key', server.key),
+      'tls-ca-cert-file': await file('clients.pem', client.cert),
+    });
+  });
+  afterAll(async () => {
+    await redis.kill();
+    await rm(folder, { recursive: true });
+  });
+
+  const TLS: RedisTls = { ca: server.cert, client, serverName: undefined };
+
+  it('is asked with an authority and a client certificate of our own', async () => {
+    const connection = await connect(redis.port, { tls: TLS });
+    await until(() => connection.isReady);
+    expect(await connection.run('return KEYS[1]', ['key'])).toBe('key');
+  });
+
+  it.each<[string, RedisTls, RegExp]>([
+    ['whose authority is unknown', { ...TLS, ca: undefined }, /SELF_SIGNED/],
+    ['that has another name', { ...TLS, serverName: 'redis.example' }, /ALTNAME_INVALID/],
+    ['which does not know our certificate', { ...TLS, client: stranger }, /SSL|ECONNRESET|Socket/],
+    ['without a certificate of ours', { ...TLS, client: undefined }, /SSL|ECONNRESET|Socket/],
+  ])('is not asked, if it is one %s', async (_which, tls, reason) => {
+    const connection = await connect(redis.port, { tls });
+    await hasSaid('the shared store is lost');
+    expect(lines[0]?.details['reason']).toMatch(reason);
+    expect(connection.isReady).toBe(false);
+  });
+});

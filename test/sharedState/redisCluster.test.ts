@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { bucketOf, BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
+import { slotOf } from '../../src/sharedState/keySlot.ts';
+import { RedisCluster } from '../../src/sharedState/redisCluster.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
+import { command, RedisClusterServers, type ClusterForm } from '../redisCluster.ts';
+import { NO_REDIS, redisAt } from '../redisServer.ts';
+import { silentLog } from '../silentLog.ts';
+import { until } from './until.ts';
+
+const OPERATOR = 'https://operator.example client';
+const DOUBT_MS = 300_000;
+const ECHO = `return KEYS[1]`;
+const KEYS = Array.from({ length: BUCKETS }, (_, bucket) => keyIn(bucket, 'facts', 'x'));
+
+let servers: RedisClusterServers;
+const clusters: RedisCluster[] = [];
+
+async function connect(): Promise<RedisCluster> {
+  const settings = {
+    servers: servers.urls.split(',').map((url) => redisAt(url).server),
+    credentials: undefined,
+    tls: undefined,
+  };
+  const cluster = new RedisCluster(settings, systemClock, silentLog);
+  clusters.push(cluster);
+  await cluster.open();
+  return cluster;
+}
+
+function starting(form: ClusterForm): void {
+  beforeAll(async () => {
+    servers = await RedisClusterServers.start(form);
+  }, 60_000);
+  afterEach(() => {
+    for (const cluster of clusters.splice(0)) cluster.close();
+  });
+  afterAll(() => servers.stop());
+}
+
+function portOf(cluster: RedisCluster, key: string): number {
+  return Number(cluster.serverOf(key).split(':')[1]);
+}
+
+async function answers(cluster: RedisCluster, key: string): Promise<boolean> {
+  return cluster.run(ECHO, [key]).then(
+    () => true,
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(SharedStateLost);
+      return false;
+    },
+  );
+}
+
+describe.skipIf(NO_REDIS !== undefined)(`a cluster with replicas ${NO_REDIS ?? ''}`, () => {
+  starting({ replicas: true });
+
+  it.each([
+    'sim-swap:{17}:consent:x',
+    'no tag',
+    '{}empty',
+    'a{}b{c}',
+    '{open',
+    '}{b}',
+    '{{a}}',
+    'ünï',
+  ])('has the slot of %j where the servers have it', async (key) => {
+    const [port = 0] = servers.ports;
+    expect(slotOf(key)).toBe(await command(port, ['CLUSTER', 'KEYSLOT', key]));
+  });
+
+  it('sends each command to the master of its key, over all masters alike', async () => {
+    const cluster = await connect();
+    expect(await Promise.all(KEYS.map((key) => cluster.run(ECHO, [key])))).toEqual(KEYS);
+    const shares = Map.groupBy(KEYS, (key) => cluster.serverOf(key));
+    expect(shares.size).toBe(3);
+    for (const share of shares.values()) expect(share.length).toBeGreaterThan(BUCKETS / 5);
+  });
+
+  it('follows a slot that is being moved, and takes several keys of it for lost', async () => {
+    const cluster = await connect();
+    const [key = ''] = KEYS;
+    const from = portOf(cluster, key);
+    const to = (await servers.masters()).find((port) => port !== from) ?? 0;
+    const [fromId, toId] = await Promise.all(
+      [from, to].map(async (port) => String(await command(port, ['CLUSTER', 'MYID']))),
+    );
+    const slot = String(slotOf(key));
+    await command(to, ['CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId ?? '']);
+    await command(from, ['CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId ?? '']);
+    try {
+      expect(await cluster.run(ECHO, [key])).toBe(key);
+      await expect(cluster.run(ECHO, [key, `${key} too`])).rejects.toThrow(SharedStateLost);
+    } finally {
+      await command(from, ['CLUSTER', 'SETSLOT', slot, 'STABLE']);
+      await command(to, ['CLUSTER', 'SETSLOT', slot, 'STABLE']);
+    }
+    expect(await cluster.run(ECHO, [key, `${key} too`])).toBe(key);
+  });
+
+  it('goes over to the replica that takes over, be it planned or because the master is dead', async () => {
+    const cluster = await connect();
+    const store = await storeOn(cluster, randomBytes(32));
+    const number = numberOn(cluster, cluster.serverOf(KEYS[0] ?? ''));
+    const { version } = await store.read(number);
+    await store.write(number, version, { ends: [] }, DOUBT_MS);
+    const key = keyIn(bucketOf(OPERATOR, number), 'consent', 'x');
+
+    const planned = portOf(cluster, key);
+    await servers.failOver(planned);
+    await until(async () => (await answers(cluster, key)) && portOf(cluster, key) !== planned);
+
+    const dead = portOf(cluster, key);
+    await servers.server(dead).kill();
+    await until(async () => (await answers(cluster, key)) && portOf(cluster, key) !== dead);
+    const found = await store.read(number);
+    expect(found.record).toEqual({ ends: [] });
+    expect(found.doubtUntilMs).toBeUndefined();
+
+    await servers.restart(dead);
+    await servers.isHealed(true);
+  }, 60_000);
+
+  it('ends each command in time while a master is frozen, and serves what others hold', async () => {
+    const cluster = await connect();
+    const [key = ''] = KEYS;
+    const frozen = portOf(cluster, key);
+    const others = KEYS.filter((one) => portOf(cluster, one) !== frozen);
+    servers.server(frozen).freeze();
+    try {
+      const lost = Array.from({ length: 20 }, () => answers(cluster, key));
+      expect(await Promise.all(others.map((one) => cluster.run(ECHO, [one])))).toEqual(others);
+      expect(await Promise.all(lost)).toContain(false);
+      await until(async () => (await answers(cluster, key)) && portOf(cluster, key) !== frozen);
+    } finally {
+      servers.server(frozen).thaw();
+    }
+    await servers.isHealed(true);
+    expect(await Promise.all(KEYS.map((one) => cluster.run(ECHO, [one])))).toEqual(KEYS);
+  }, 60_000);
+});
+
+describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?? ''}`, () => {
+  starting({ replicas: false, nodeTimeoutMs: 15_000 });
+
+  it('casts doubt on the numbers of a master that comes back empty, and on no others', async () => {
+    const stateKey = randomBytes(32);
+    const cluster = await connect();
+    const survivor = await storeOn(cluster, stateKey);
+    const server = cluster.serverOf(KEYS[0] ?? '');
+    const lost = [numberOn(cluster, server), numberOn(cluster, server, 20)] as const;
+    const other = KEYS.map((key) => cluster.serverOf(key)).find((one) => one !== server) ?? '';
+    const kept = numberOn(cluster, other);
+
+    const port = Number(server.split(':')[1]);
+    await servers.server(port).kill();
+    await expect(survivor.read(lost[0])).rejects.toThrow(SharedStateLost);
+    expect((await survivor.read(kept)).doubtUntilMs).toBeUndefined();
+    await servers.restart(port);
+    await until(async () => answers(cluster, KEYS[0] ?? ''));
+
+    const another = await connect();
+    for (const key of KEYS) await until(() => answers(another, key));
+    const newcomer = await storeOn(another, stateKey);
+    await survivor.read(lost[0]);
+    for (const store of [survivor, newcomer]) {
+      for (const number of lost) expect((await store.read(number)).doubtUntilMs).toBeDefined();
+      expect((await store.read(kept)).doubtUntilMs).toBeUndefined();
+    }
+  }, 60_000);
+});
+
+async function storeOn(cluster: RedisCluster, stateKey: Uint8Array): Promise<RedisConsentStore> {
+  const settings = { seals: new StateSeals([stateKey]), operator: OPERATOR, doubtMs: DOUBT_MS };
+  const store = new RedisConsentStore(cluster, systemClock, settings);
+  await store.open();
+  return store;
+}
+
+/** A number that lies on a server. */
+function numberOn(cluster: RedisCluster, server: string, from = 0): PhoneNumber {
+  const numbers = Array.from({ length: 1000 }, (_, n) => `+447700900${String(n).padStart(3, '0')}`);
+  const found = numbers
+    .slice(from)
+    .find((one) => cluster.serverOf(keyIn(bucketOf(OPERATOR, one), 'consent', 'x')) === server);
+  return (found ?? '') as PhoneNumber;
+}

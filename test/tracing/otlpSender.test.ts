@@ -1,0 +1,64 @@
+import type { ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { OtlpSender } from '../../src/tracing/otlpSender.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { accept, Collector } from './collector.ts';
+
+const BATCH = Buffer.from('{}');
+
+/** Pauses take no time, and are told. */
+class Pauses implements Clock {
+  readonly ms: number[] = [];
+  readonly nowMs = (): number => systemClock.nowMs();
+  readonly monotonicMs = (): number => systemClock.monotonicMs();
+
+  sleep(ms: number): Promise<void> {
+    this.ms.push(ms);
+    return Promise.resolve();
+  }
+}
+
+function senderTo(url: string, clock: Clock, timeoutMs = 10_000): OtlpSender {
+  const settings = { url, protocol: 'http/json', headers: new Map(), timeoutMs } as const;
+  return new OtlpSender({ settings, clock, random: () => 0.5 });
+}
+
+it.each([429, 502, 503, 504])('sends again what is answered with %d', async (status) => {
+  const pauses = new Pauses();
+  await using collector = await Collector.start((response, count) => {
+    if (count < 4) response.writeHead(status).end();
+    else accept(response);
+  });
+  const sender = senderTo(`${collector.url}/v1/traces`, pauses);
+  expect(await sender.send(BATCH)).toEqual({ kind: 'sent' });
+  expect(pauses.ms).toEqual([1000, 1500, 2250]);
+  await sender.close();
+});
+
+it.each([301, 400, 401, 404, 500])('drops what is answered with %d', async (status) => {
+  await using collector = await Collector.start((response) => response.writeHead(status).end());
+  const sender = senderTo(`${collector.url}/v1/traces`, new Pauses());
+  expect(await sender.send(BATCH)).toEqual({ kind: 'failed', reason: String(status) });
+  expect(collector.received).toHaveLength(1);
+  await sender.close();
+});
+
+it('gives a batch up when its time is over', async () => {
+  await using collector = await Collector.start(() => undefined);
+  const sender = senderTo(`${collector.url}/v1/traces`, systemClock, 50);
+  expect(await sender.send(BATCH)).toEqual({ kind: 'failed', reason: 'timeout' });
+  await sender.close();
+});
+
+it.each<readonly [string, (response: ServerResponse) => void]>([
+  ['an answer', () => undefined],
+  ['the next try', (response) => response.writeHead(503).end()],
+])('ends at once while it waits for %s', async (_what, answer) => {
+  await using collector = await Collector.start(answer);
+  const sender = senderTo(`${collector.url}/v1/traces`, systemClock);
+  const sending = sender.send(BATCH);
+  await expect.poll(() => collector.received.length).toBe(1);
+  await sender.close();
+  expect(await sending).toMatchObject({ kind: 'failed' });
+});

@@ -1,0 +1,71 @@
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { expect, it } from 'vitest';
+import type { Delivery } from '../../src/tracing/otlpSender.ts';
+import type { SpanOutcome } from '../../src/tracing/spanOutcome.ts';
+import { MAX_WAITING, SpanQueue } from '../../src/tracing/spanQueue.ts';
+
+const SENT: Delivery = { kind: 'sent' };
+
+function span(traceFlags = 1): ReadableSpan {
+  // The queue looks at nothing else.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { spanContext: () => ({ traceFlags }) } as ReadableSpan;
+}
+
+/** A target that takes a batch when it is let to. */
+class HeldTarget {
+  readonly batches: number[] = [];
+  readonly counts: Record<SpanOutcome, number> = { sent: 0, failed: 0, dropped: 0 };
+  readonly #held: ((delivery: Delivery) => void)[] = [];
+
+  send(spans: readonly ReadableSpan[]): Promise<Delivery> {
+    this.batches.push(spans.length);
+    return new Promise((resolve) => this.#held.push(resolve));
+  }
+
+  told(outcome: SpanOutcome, spans: number): void {
+    this.counts[outcome] += spans;
+  }
+
+  take(delivery: Delivery = SENT): void {
+    this.#held.shift()?.(delivery);
+  }
+}
+
+it('holds so many spans and no more, while a collector takes none', async () => {
+  const target = new HeldTarget();
+  const queue = new SpanQueue(target);
+  for (let index = 0; index < 10_000; index += 1) queue.onEnd(span());
+  // One batch is under way.
+  expect(target.batches).toEqual([512]);
+  expect(target.counts).toEqual({ sent: 0, failed: 0, dropped: 10_000 - MAX_WAITING - 512 });
+
+  const ending = queue.shutdown();
+  queue.drop();
+  target.take({ kind: 'failed', reason: 'closed' });
+  await ending;
+  expect(target.counts).toEqual({ sent: 0, failed: 512, dropped: 10_000 - 512 });
+});
+
+it('sends one batch at a time, and the rest at the end', async () => {
+  const target = new HeldTarget();
+  const queue = new SpanQueue(target);
+  for (let index = 0; index < 700; index += 1) queue.onEnd(span());
+  expect(target.batches).toEqual([512]);
+  const ending = queue.shutdown();
+  target.take();
+  await expect.poll(() => target.batches).toEqual([512, 188]);
+  target.take();
+  await ending;
+  expect(target.counts).toEqual({ sent: 700, failed: 0, dropped: 0 });
+  queue.onEnd(span());
+  expect(target.counts.dropped).toBe(1);
+});
+
+it('leaves out what is not sampled', async () => {
+  const target = new HeldTarget();
+  const queue = new SpanQueue(target);
+  queue.onEnd(span(0));
+  await queue.shutdown();
+  expect(target.batches).toEqual([]);
+});

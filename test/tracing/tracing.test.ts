@@ -1,0 +1,351 @@
+import { pathToFileURL } from 'node:url';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it, test } from 'vitest';
+import { ServerProcess } from '../endToEnd/serverProcess.ts';
+import { freePort } from '../freePort.ts';
+import { startService, startSimulated } from '../service.ts';
+import { WiredOperator } from '../wiredOperator.ts';
+import { Collector, pathOf, type CollectedSpan } from './collector.ts';
+
+const NUMBER = '+447700900004';
+const ASK =
+  'query ($number: ID!) { phoneNumber(e164: $number) { simSwappedWithin(maxAgeHours: 24) } }';
+
+const SERVER = 2;
+const CLIENT = 3;
+const ERROR = 2;
+
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const SPAN_ID = '00f067aa0ba902b7';
+
+function parent(flags: string): Readonly<Record<string, string>> {
+  return { traceparent: `00-${TRACE_ID}-${SPAN_ID}-${flags}` };
+}
+
+/** Answers one request, and gives back the spans that came of it. */
+async function spansOf(
+  operator: WiredOperator,
+  settings: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly spans: readonly CollectedSpan[]; readonly text: string }> {
+  await using collector = await Collector.start();
+  const service = await startService(operator.url, { ...collector.settings, ...settings });
+  await service.ask(ASK, { number: NUMBER }, headers);
+  // All that waits is sent at the end.
+  await service.stop();
+  return { spans: collector.spans, text: collector.text };
+}
+
+describe('a trace that arrives by OTLP', () => {
+  it('2-legged: has request, plan, token and lookup in their order, with the right parents', async () => {
+    await using operator = await WiredOperator.start();
+    const { spans } = await spansOf(operator, {}, { 'x-correlator': 'ticket-4711' });
+
+    expect(spans.map((span) => pathOf(span, spans).join(' > '))).toEqual([
+      'POST /graphql',
+      'POST /graphql > plan',
+      'POST /graphql > plan > token client_credentials',
+      'POST /graphql > plan > token client_credentials > POST token',
+      'POST /graphql > plan > lookup check',
+      'POST /graphql > plan > lookup check > POST check',
+    ]);
+    expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+    const [request, plan, token, , lookup, exchange] = spans;
+    expect(request?.parentSpanId).toBeUndefined();
+    expect(request).toMatchObject({
+      kind: SERVER,
+      attributes: {
+        'http.request.method': 'POST',
+        'http.route': '/graphql',
+        'http.response.status_code': 200,
+        'sim_swap.outcome': 'ok',
+        'sim_swap.correlator': expect.stringMatching(/^ticket-4711-\w{12}$/) as string,
+      },
+    });
+    expect(plan?.attributes).toMatchObject({ 'sim_swap.questions': 1, 'sim_swap.facts': 1 });
+    expect(token?.attributes).toMatchObject({
+      'sim_swap.operator': 'operator',
+      'sim_swap.outcome': 'issued',
+    });
+    expect(lookup?.attributes).toMatchObject({
+      'sim_swap.operation': 'check',
+      'sim_swap.max_age_hours': 24,
+      'sim_swap.attempts': 1,
+      'sim_swap.outcome': 'answered',
+    });
+    const { hostname, port } = new URL(operator.url);
+    const [sent] = operator.lookups;
+    expect(exchange).toMatchObject({
+      kind: CLIENT,
+      attributes: {
+        'http.request.method': 'POST',
+        'http.response.status_code': 200,
+        'url.full': `${new URL(operator.url).origin}${sent?.path}`,
+        'server.address': hostname,
+        'server.port': Number(port),
+        'sim_swap.correlator': sent?.correlator,
+      },
+    });
+    for (const span of spans) expect(span.endMs).toBeGreaterThanOrEqual(span.startMs);
+    for (const span of spans) expect(span.endMs).toBeLessThanOrEqual(request?.endMs ?? 0);
+  });
+
+  it('3-legged: has the wait for the owner, the prompt and the poll', async () => {
+    await using operator = await WiredOperator.start();
+    const { spans, text } = await spansOf(operator, { OPERATOR_FLOW: '3-legged' });
+    const consent = 'POST /graphql > plan > consent check';
+    expect(spans.map((span) => pathOf(span, spans).join(' > '))).toEqual([
+      'POST /graphql',
+      'POST /graphql > plan',
+      consent,
+      `${consent} > POST bc-authorize`,
+      `${consent} > token ciba`,
+      `${consent} > token ciba > POST CIBA token`,
+      `${consent} > lookup check`,
+      `${consent} > lookup check > POST check`,
+    ]);
+    expect(text).not.toMatch(/7700900004|operator-token|consent-/);
+  });
+
+  it('of a failure: says what broke, at each floor, and nothing of what was sent', async () => {
+    await using operator = await WiredOperator.start({
+      lookUp: ({ connection }) => connection.socket.resetAndDestroy(),
+    });
+    const { spans, text } = await spansOf(operator);
+    const failed = spans.filter(({ status }) => status.code === ERROR);
+    expect(failed.map(({ name, attributes }) => [name, attributes['error.type']])).toEqual([
+      ['POST /graphql', 'OPERATOR_UNAVAILABLE'],
+      ['plan', 'OPERATOR_UNAVAILABLE'],
+      ['lookup check', 'OPERATOR_UNAVAILABLE'],
+      ['POST check', 'connection'],
+    ]);
+    expect(failed.at(-1)?.status.message).toBe('ECONNRESET');
+    expect(text).not.toMatch(/7700900004|operator-token/);
+  });
+
+  it('of a retry: is another exchange, and counted as one', async () => {
+    let asked = 0;
+    await using operator = await WiredOperator.start({
+      token: ({ connection }, response) => {
+        asked += 1;
+        if (asked === 1) connection.socket.resetAndDestroy();
+        else response.end();
+      },
+    });
+    const { spans } = await spansOf(operator);
+    const exchanges = spans.filter(({ name }) => name === 'POST token');
+    expect(exchanges.map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([
+      undefined,
+      1,
+    ]);
+  });
+
+  it('has no number, wherever a caller puts it', async () => {
+    await using operator = await WiredOperator.start();
+    const { spans, text } = await spansOf(
+      operator,
+      {},
+      {
+        'x-correlator': NUMBER,
+        traceparent: `00-${'447700900004'.padStart(32, '0')}-${'447700900004'.padStart(16, '0')}-01`,
+        tracestate: `number=${NUMBER.slice(1)}`,
+        baggage: `number=${NUMBER.slice(1)}`,
+      },
+    );
+    expect(spans).toHaveLength(6);
+    expect(text).not.toMatch(/7700900004/);
+  });
+
+  it('names the process, with what the settings say of it', async () => {
+    await using operator = await WiredOperator.start();
+    await using collector = await Collector.start();
+    const service = await startService(operator.url, {
+      ...collector.settings,
+      OTEL_SERVICE_NAME: 'sim-swap-uk',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging,team=fraud%20desk',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=fraud%2Crisk',
+    });
+    await service.ask(ASK, { number: NUMBER });
+    await service.stop();
+    expect(collector.resource).toEqual({
+      'service.name': 'sim-swap-uk',
+      'deployment.environment.name': 'staging',
+      team: 'fraud desk',
+    });
+    expect(collector.received[0]).toMatchObject({
+      path: '/v1/traces',
+      headers: { 'x-tenant': 'fraud,risk', 'content-type': 'application/json' },
+    });
+  });
+
+  it('is written as protobuf unless JSON is asked for', async () => {
+    await using operator = await WiredOperator.start();
+    await using collector = await Collector.start();
+    const service = await startService(operator.url, {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/elsewhere`,
+    });
+    await service.ask(ASK, { number: NUMBER });
+    await service.stop();
+    const [first] = collector.received;
+    expect(first?.path).toBe('/elsewhere');
+    expect(first?.headers['content-type']).toBe('application/x-protobuf');
+    expect(first?.body.includes('lookup check')).toBe(true);
+  });
+});
+
+describe('the context of a trace', () => {
+  it('that a caller sends is gone on with', async () => {
+    await using operator = await WiredOperator.start();
+    const { spans } = await spansOf(operator, {}, parent('01'));
+    expect(spans[0]).toMatchObject({ traceId: TRACE_ID, parentSpanId: SPAN_ID });
+    expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
+  });
+
+  it.each([
+    ['parentbased_always_on', '00', 0],
+    ['parentbased_always_off', '01', 6],
+    ['always_on', '00', 6],
+    ['always_off', '01', 0],
+    ['traceidratio', '01', 0],
+  ])('is recorded as %s says of flags %s', async (sampler, flags, recorded) => {
+    await using operator = await WiredOperator.start();
+    const settings = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' };
+    const { spans } = await spansOf(operator, settings, parent(flags));
+    expect(spans).toHaveLength(recorded);
+  });
+
+  it('leaves for operators only where it is asked to', async () => {
+    await using operator = await WiredOperator.start();
+    await spansOf(operator);
+    const untold = operator.received.length;
+    const { spans } = await spansOf(operator, { TRACE_OPERATORS: 'true' });
+    const told = operator.received.map(({ headers }) => headers['traceparent']);
+    expect(told.slice(0, untold).filter((one) => one !== undefined)).toEqual([]);
+    expect(told.slice(untold)).toEqual(
+      spans
+        .filter(({ kind }) => kind === CLIENT)
+        .map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`),
+    );
+  });
+
+  it('is in the line of the request, and in those of its exchanges', async () => {
+    await using operator = await WiredOperator.start({
+      lookUp: (_received, response) => response.writeHead(503).end(),
+    });
+    await using collector = await Collector.start();
+    await using server = await ServerProcess.start(operator.url, collector.settings);
+    await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...parent('00') },
+      body: JSON.stringify({ query: ASK, variables: { number: NUMBER } }),
+    });
+    await expect.poll(() => server.logged('request')).toHaveLength(1);
+    expect(server.logged('request')).toMatchObject([{ trace_id: TRACE_ID }]);
+    expect(server.logged('The operator is not available.')).toMatchObject([
+      { endpoint: 'check', trace_id: TRACE_ID },
+    ]);
+    expect(server.logged('listening')[0]).not.toHaveProperty('trace_id');
+  });
+});
+
+test('what is answered while a trace is recorded is the same', async () => {
+  await using collector = await Collector.start();
+  await using traced = await startSimulated(collector.settings);
+  await using untraced = await startSimulated();
+  const query =
+    '{ phoneNumbers(e164s: ["+447700900001", "+447700900004", "none"]) { e164 simSwappedWithin simSwapConsent { state } } }';
+  const [one, other] = await Promise.all([traced.ask(query), untraced.ask(query)]);
+  expect(one?.body).toEqual(other?.body);
+});
+
+describe('a collector', () => {
+  it.each<readonly [string, (response: ServerResponse) => void]>([
+    ['hangs', () => undefined],
+    ['refuses', (response) => void response.writeHead(400).end('what you sent')],
+    ['drips', (response) => void response.writeHead(503).write('{')],
+  ])('that %s keeps neither a request nor the end waiting', async (_how, answer) => {
+    await using operator = await WiredOperator.start();
+    await using collector = await Collector.start(answer);
+    const service = await startService(operator.url, collector.settings);
+    const { data } = await service.ask(ASK, { number: NUMBER });
+    expect(data).toEqual({ phoneNumber: { simSwappedWithin: false } });
+    await service.stop();
+    expect(service.logged.join('\n')).toContain('spans could not be sent');
+    expect(service.logged.join('\n')).not.toContain('what you sent');
+  });
+
+  it('that cannot be reached does neither, and what became of spans is counted', async () => {
+    await using operator = await WiredOperator.start();
+    const port = String(await freePort());
+    const service = await startService(operator.url, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+      PORT: port,
+      METRICS_PORT: port,
+    });
+    const { data } = await service.ask(ASK, { number: NUMBER });
+    expect(data).toEqual({ phoneNumber: { simSwappedWithin: false } });
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    expect(metrics.includes(`sim_swap_spans_total{outcome="failed"} 0`)).toBe(true);
+    await service.stop();
+    expect(service.logged.join('\n')).toContain('spans could not be sent');
+  });
+});
+
+test('a process that ends while its collector hangs ends in time, and in order', async () => {
+  await using operator = await WiredOperator.start();
+  await using collector = await Collector.start(() => undefined);
+  await using server = await ServerProcess.start(operator.url, collector.settings);
+  await fetch(`${server.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query: ASK, variables: { number: NUMBER } }),
+  });
+  server.terminate();
+  expect(await server.exit).toEqual({ code: 0, signal: null });
+  expect(server.logged('drained')).toHaveLength(1);
+  expect(server.logged('the drain did not end in time')).toEqual([]);
+});
+
+// But for its api, which the clients of Redis and Prometheus load.
+test('the packages of OpenTelemetry are loaded only where there is a collector', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'loaded-'));
+  try {
+    const file = join(folder, 'loaded.mjs');
+    await writeFile(
+      file,
+      `import { registerHooks } from 'node:module';
+      const told = new Set();
+      registerHooks({
+        load(url, context, next) {
+          const [, name] = /node_modules\\/(@opentelemetry\\/(?!api\\/)[^/]+)/.exec(url) ?? [];
+          if (name !== undefined && !told.has(name)) {
+            told.add(name);
+            console.log(JSON.stringify({ msg: 'loaded', name }));
+          }
+          return next(url, context);
+        },
+      });`,
+    );
+    await using operator = await WiredOperator.start();
+    await using collector = await Collector.start();
+    const NODE_OPTIONS = `--import ${pathToFileURL(file).href}`;
+    await using without = await ServerProcess.start(operator.url, { NODE_OPTIONS });
+    await using off = await ServerProcess.start(operator.url, {
+      ...collector.settings,
+      OTEL_SDK_DISABLED: 'true',
+      NODE_OPTIONS,
+    });
+    await using on = await ServerProcess.start(operator.url, {
+      ...collector.settings,
+      NODE_OPTIONS,
+    });
+    expect(without.logged('loaded')).toEqual([]);
+    expect(off.logged('loaded')).toEqual([]);
+    expect(on.logged('loaded').map(({ name }) => name)).toContain('@opentelemetry/sdk-trace');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 30_000);
