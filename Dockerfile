@@ -17,6 +17,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json ./
 COPY schema ./schema
+COPY profiles ./profiles
 COPY src ./src
 USER node
 EXPOSE 4000

@@ -88,6 +88,14 @@ const production = (caseName: string): Found => ({
   over: { row: 'ours', as: 'ratio' },
 });
 
+const observed = (row: string): Found => ({
+  table: 'observation',
+  case: '100 × window',
+  row,
+  figure: 'cpuMicrosPerNumber',
+  over: { row: 'ours', as: 'ratio' },
+});
+
 const ECHO = 'ours, echo';
 const HTTP2 = 'ours, HTTP/2 and silent';
 const SILENT = 'ours, silent';
@@ -365,6 +373,18 @@ export const GOALS: readonly Goal[] = [
     found: production('100 × window'),
     atMost: 1.15,
     guard: 1.6,
+  },
+  {
+    says: 'CPU of 100 numbers with metrics, against without',
+    found: observed('ours, metrics'),
+    atMost: 1.05,
+    guard: 1.4,
+  },
+  {
+    says: 'CPU of 100 numbers with traces of which 1 % are recorded, against without',
+    found: observed('ours, traces at 1 %'),
+    atMost: 1.05,
+    guard: 1.4,
   },
   {
     says: 'CPU a lookup with four processes, against one',

@@ -1,7 +1,10 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestIssuer } from '../test/caller/testIssuer.ts';
+import { listen } from '../test/listening.ts';
 import { createCertificate } from '../test/tls/certificate.ts';
 import type { OtherServer, OurServer, Place, RawContestant } from './contestants/contestant.ts';
 import { CLIENT } from './contestants/schema.ts';
@@ -52,6 +55,8 @@ export class Stage implements AsyncDisposable {
   readonly #crew: Crew;
   readonly #servers: Readonly<Record<Place['distance'], ServerAddresses>>;
   readonly #issuer: TestIssuer;
+  /** Takes traces and says so; it stands beside the clients, and not among what is measured. */
+  readonly #collector: Server;
   /** For the certificate that contestants are to trust, and the audit logs. */
   readonly #directory: string;
   readonly #contestants: Program[] = [];
@@ -61,11 +66,13 @@ export class Stage implements AsyncDisposable {
     crew: Crew,
     servers: Readonly<Record<Place['distance'], ServerAddresses>>,
     issuer: TestIssuer,
+    collector: Server,
     directory: string,
   ) {
     this.#crew = crew;
     this.#servers = servers;
     this.#issuer = issuer;
+    this.#collector = collector;
     this.#directory = directory;
   }
 
@@ -76,12 +83,17 @@ export class Stage implements AsyncDisposable {
       Program.start(new URL('load/load.ts', import.meta.url)),
       TestIssuer.start(),
     ]);
+    const collector = createServer((request, response) => {
+      request.resume();
+      response.end();
+    });
+    await listen(collector);
     const certificate = createCertificate();
     const near = await operator.ask<ServerAddresses>('open', certificate);
     const far = await network.ask<ServerAddresses>('open', near);
     const directory = mkdtempSync(join(tmpdir(), 'bench-'));
     writeFileSync(join(directory, CA_FILE), certificate.cert);
-    return new Stage({ operator, network, load }, { near, far }, issuer, directory);
+    return new Stage({ operator, network, load }, { near, far }, issuer, collector, directory);
   }
 
   /** Says what holds from now on. */
@@ -134,6 +146,7 @@ export class Stage implements AsyncDisposable {
       OPERATOR_CLIENT_ID: CLIENT.id,
       OPERATOR_CLIENT_SECRET: CLIENT.secret,
       ...(contestant.isInProduction ? this.#production() : {}),
+      ...(contestant.isTraced ? this.#traces() : {}),
       ...contestant.settings,
     };
     const environment = { BENCH_SETTINGS: JSON.stringify(settings) };
@@ -152,6 +165,11 @@ export class Stage implements AsyncDisposable {
       AUDIT_LOG: join(this.#directory, 'audit.jsonl'),
       AUDIT_KEY: crypto.randomUUID() + crypto.randomUUID(),
     };
+  }
+
+  #traces(): Readonly<Record<string, string>> {
+    const { port } = this.#collector.address() as AddressInfo;
+    return { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
   }
 
   #address({ wire, distance }: Place): OperatorAddress {
@@ -184,6 +202,8 @@ export class Stage implements AsyncDisposable {
     const programs = [...this.#contestants, operator, network, load];
     await Promise.all(programs.map((program) => program.stop()));
     await this.#issuer.close();
+    this.#collector.closeAllConnections();
+    this.#collector.close();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }

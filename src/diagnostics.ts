@@ -145,26 +145,62 @@ export const quotaChannel = channel('sim-swap:quota');
 const BROKEN: Broken = { outcome: 'broken' };
 
 /**
- * Does the work and publishes around it; to be called where a channel has subscribers, so that it costs
- * nothing where there are none. What the work comes to is handed back as it is: subscribers see `resultOf`
- * it alone, and of a defect not even the error, for that may quote what it stumbled over.
+ * Does the work and publishes around it, as `TracingChannel.tracePromise` does with fewer promises; to be called where a
+ * channel has subscribers, so that it costs nothing where there are none. What the work comes to is handed back as it
+ * is: subscribers see `resultOf` it alone, and of a defect not even the error, for that may quote what it stumbled over.
  */
 export function traced<Result extends object, Message extends Traced<Result>, T>(
-  tracing: TracingChannel<unknown, Message>,
+  { start, end, asyncStart, asyncEnd }: TracingChannel<unknown, Message>,
   message: Message,
   work: () => Promise<T>,
   resultOf: (value: T) => Result,
 ): Promise<T> {
-  const { promise, resolve } = Promise.withResolvers<T>();
-  void tracing.tracePromise(() => {
+  const finish = (result: Result | Broken): void => {
+    // What is handed to a subscriber is for reading; until then it is ours.
+    (message as Mutable<Traced<Result>>).result = result;
+    asyncStart.publish(message);
+    asyncEnd.publish(message);
+  };
+  return start.runStores(message, () => {
     const working = begin(work);
-    resolve(working);
-    return working.then(resultOf, () => BROKEN);
-  }, message);
-  return promise;
+    end.publish(message);
+    return working.then(
+      (value) => {
+        finish(resultOf(value));
+        return value;
+      },
+      (error: unknown) => {
+        finish(BROKEN);
+        throw error;
+      },
+    );
+  });
 }
 
+type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
+
 /** What is thrown at once rejects as well. */
-async function begin<T>(work: () => Promise<T>): Promise<T> {
-  return work();
+function begin<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error instanceof Error ? error : new Error('The work broke.'));
+  }
+}
+
+/**
+ * What a subscriber keeps of a message from one event to the next. On the message itself, under a name that no other
+ * subscriber sees: a WeakMap costs the garbage collector more than the note is worth.
+ */
+export class MessageNotes<T> {
+  readonly #key = Symbol('note');
+
+  set(message: object, note: T): void {
+    (message as Record<symbol, unknown>)[this.#key] = note;
+  }
+
+  get(message: object): T | undefined {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is set under this name
+    return (message as Record<symbol, unknown>)[this.#key] as T | undefined;
+  }
 }

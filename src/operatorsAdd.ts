@@ -27,7 +27,7 @@ export const ADD_USAGE = `npm run operators -- add [--file FILE]
 
 /** `operators -- add`. Ends the program where nothing is written. */
 export async function addOperator(words: readonly string[]): Promise<void> {
-  const path = filePath(words);
+  const { path, isSet } = filePath(words);
   const before = await existing(path);
   const text = before ?? emptyFile(schemaFrom(path));
   const desk = process.stdin.isTTY ? typedDesk() : await writtenDesk();
@@ -43,7 +43,7 @@ export async function addOperator(words: readonly string[]): Promise<void> {
   const replaced = await replaceFile(path, before, withEntryText(text, entry, index, isNew));
   switch (replaced.kind) {
     case 'written':
-      process.stdout.write(farewell(path, entry));
+      process.stdout.write(farewell(path, isSet, entry));
       return;
     case 'changed meanwhile':
       return fail(`${path} has changed meanwhile. ${NOTHING_WRITTEN} Run the command again.`);
@@ -127,10 +127,13 @@ function missingText(unanswered: readonly Unanswered[]): string {
   ].join('\n');
 }
 
-function filePath(words: readonly string[]): string {
+/** Where the entry goes, and whether the settings name that file. */
+function filePath(words: readonly string[]): { readonly path: string; readonly isSet: boolean } {
   try {
     const { values } = parseArgs({ args: [...words], options: { file: { type: 'string' } } });
-    return resolve(values.file ?? settingsOf(readOperatorsFileName) ?? 'operators.jsonc');
+    const set = settingsOf(readOperatorsFileName);
+    const path = resolve(values.file ?? set ?? 'operators.jsonc');
+    return { path, isSet: set !== undefined && resolve(set) === path };
   } catch {
     return fail(ADD_USAGE);
   }
@@ -166,7 +169,7 @@ function schemaFrom(path: string): string {
   return from.startsWith('.') ? from : `./${from}`;
 }
 
-function farewell(path: string, entry: Draft): string {
+function farewell(path: string, isSet: boolean, entry: Draft): string {
   const name = textAt(entry, ['name']) ?? '';
   const open = placeholdersIn(entry).map(pathText);
   const shared = secretFiles(entry).filter((file) => isReadByOthers(resolve(dirname(path), file)));
@@ -175,7 +178,7 @@ function farewell(path: string, entry: Draft): string {
     ...(open.length > 0 ? [`Still to be filled in there: ${open.join(', ')}.`] : []),
     ...shared.map((file) => `Others can read ${file}: chmod 600 ${file}`),
     `Now try it; nobody is asked about:`,
-    `  OPERATORS_FILE=${path} npm run operators -- check --operator ${name}`,
+    `  ${isSet ? '' : `OPERATORS_FILE=${path} `}npm run operators -- check --operator ${name}`,
     '',
   ].join('\n');
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { parseArgs, styleText } from 'node:util';
 import { settingsOf } from './auditArguments.ts';
@@ -124,7 +123,7 @@ interface ChosenTrial {
   readonly number: NumberTrial;
 }
 
-/** Whom to ask about, and at which operator: one that is not asked about it otherwise would learn of it for nothing. */
+/** Whom to ask about, and at which operator: the one that serves the number, and no other hears of it. */
 async function numberTrial(
   wanted: Wanted,
   { directory }: OperatorsCheckConfig,
@@ -214,6 +213,8 @@ const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red', 'not tried': 'd
 const PAINT: Paint = (verdict: Verdict, text: string) =>
   styleText(COLOURS[verdict], text, { stream: process.stdout });
 
-async function print(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+function print(text: string): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.write(text, () => resolve());
+  });
 }

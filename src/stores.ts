@@ -69,9 +69,9 @@ function storesOfOneProcess({ clock }: StoreParts): Stores {
   };
 }
 
-function sharedStores({ clock }: StoreParts, redis: Redis, seals: StateSeals): Stores {
+function sharedStores({ clock, log }: StoreParts, redis: Redis, seals: StateSeals): Stores {
   return {
-    counts: new SharedCounts(redis, seals, clock),
+    counts: new SharedCounts(redis, seals, clock, log),
     ...storesByOperator(nameOfSharedStores, async (settings, consent) => {
       const operator = storeNameOf(settings);
       const kept = { ...keptFactsSettings(settings, consent), seals, operator };

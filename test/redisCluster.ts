@@ -8,7 +8,7 @@ import { freePort } from './freePort.ts';
 import { startRedis, type RedisServer } from './redisServer.ts';
 
 const LOOK_EVERY_MS = 50;
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 120_000;
 const MASTERS = 3;
 
 /** One server of a cluster, which can be killed and started again where it was. */

@@ -25,6 +25,8 @@ export interface OurServer extends Place {
   readonly kind: 'ours';
   /** With callers' tokens, quotas and an audit log. */
   readonly isInProduction: boolean;
+  /** With a collector that takes its traces. */
+  readonly isTraced: boolean;
   readonly settings: Readonly<Record<string, string>>;
   /** Several of the same kind differ by this. */
   readonly instance: number;
@@ -56,6 +58,7 @@ export function ours(differences: Partial<Omit<OurServer, 'kind'>> = {}): OurSer
     wire: 'plain',
     distance: 'near',
     isInProduction: false,
+    isTraced: false,
     settings: {},
     instance: 1,
     ...differences,

@@ -7,6 +7,7 @@ import { measureLookups } from './lookups.ts';
 import type { Measurement } from './measure.ts';
 import { measureMemory } from './memory.ts';
 import { measureProcesses } from './processes.ts';
+import { measureObservation } from './observation.ts';
 import { measureNetwork } from './network.ts';
 import { measureSizes } from './sizes.ts';
 import { measureSustained } from './sustained.ts';
@@ -22,6 +23,7 @@ export const TABLES: Readonly<Record<string, Measurement<Table>>> = {
   sizes: measureSizes,
   failures: measureFailures,
   callers: measureCallers,
+  observation: measureObservation,
   latency: measureLatency,
   memory: measureMemory,
   consent: measureConsent,

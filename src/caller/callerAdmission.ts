@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import type { Identity } from '../domain/asker.ts';
 import { errorName, type LookupFailure } from '../errors.ts';
 import { CallerGone } from '../http/abortReasons.ts';
 import type { Log } from '../log.ts';
@@ -14,10 +15,12 @@ import type {
 } from '../lookups/admission.ts';
 import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
+  auditedCaller,
   auditedRequest,
   entryAfter,
   entryBefore,
   entryHeard,
+  type AuditedCaller,
   type AuditedRequest,
   type AuditEntry,
   type LineParts,
@@ -83,8 +86,8 @@ export class CallerAdmissions implements Admissions {
 export class CallerAdmission implements Admission {
   readonly #operator: string;
   readonly #parts: AdmissionParts;
-  /** Made once a request, not once a lookup. */
-  readonly #requests = new WeakMap<Asked['request'], AuditedRequest>();
+  /** Put into words once, not once a lookup: each has a request of its own, which may be shared. */
+  readonly #callers = new WeakMap<Identity, AuditedCaller>();
   #now = { ms: Number.NaN, text: '' };
 
   /** @param operator its name, for the audit log */
@@ -124,7 +127,10 @@ export class CallerAdmission implements Admission {
     audit: AuditParts | undefined,
   ): Promise<Admitted | Denied> {
     if (audit === undefined) {
-      return { kind: 'admitted', ended: (ending) => giveBackUnsent(counted, asked, ending) };
+      return {
+        kind: 'admitted',
+        ended: (ending) => (isToBeGivenBack(asked, ending) ? giveBack(counted) : undefined),
+      };
     }
     const { key, auditLog } = audit;
     const request = this.#requestOf(asked, key);
@@ -142,8 +148,11 @@ export class CallerAdmission implements Admission {
       kind: 'admitted',
       ended: async (ending) => {
         const after = entryAfter(before, ending, this.#time());
-        const told = [this.#record(auditLog, after), giveBackUnsent(counted, asked, ending)];
-        await this.#inTime(this.#timeLimitMs(asked), Promise.all(told), undefined);
+        const recorded = this.#record(auditLog, after);
+        const told: Promise<unknown> = isToBeGivenBack(asked, ending)
+          ? Promise.all([recorded, giveBack(counted)])
+          : recorded;
+        await this.#inTime(this.#timeLimitMs(asked), told, undefined);
       },
     };
   }
@@ -213,14 +222,18 @@ export class CallerAdmission implements Admission {
   }
 
   #requestOf({ request }: Pick<Asked, 'request'>, key: string): AuditedRequest {
-    const known = this.#requests.get(request) ?? auditedRequest(request, key);
-    this.#requests.set(request, known);
-    return known;
+    const { caller } = request;
+    const known = this.#callers.get(caller) ?? auditedCaller(caller, key);
+    this.#callers.set(caller, known);
+    return auditedRequest(request, known);
   }
 
   /** Waits so long, or {@link AUDIT_TIMEOUT_MS} if that is less; what is under way goes on by itself. */
-  async #inTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
-    if (timeLimitMs >= AUDIT_TIMEOUT_MS) return running;
+  #inTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
+    return timeLimitMs >= AUDIT_TIMEOUT_MS ? running : this.#inLessTime(timeLimitMs, running, late);
+  }
+
+  async #inLessTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
     const settled = new AbortController();
     const timeOver = this.#parts.clock.sleep(timeLimitMs, settled.signal).then(
       () => late,
@@ -287,12 +300,8 @@ async function giveBack(counted: readonly WithinQuota[]): Promise<void> {
   await Promise.all(counted.map(async (one) => one.giveBack()));
 }
 
-async function giveBackUnsent(
-  counted: readonly WithinQuota[],
-  asked: Asked,
-  ending: Ending,
-): Promise<void> {
-  if (ending.attempts === 0 && !isSpent(asked, ending)) await giveBack(counted);
+function isToBeGivenBack(asked: Asked, ending: Ending): boolean {
+  return ending.attempts === 0 && !isSpent(asked, ending);
 }
 
 /**

@@ -723,7 +723,7 @@ export const SETTINGS = {
     whenUnset: 'each process has its own consents',
     description: 'A Redis that all replicas share, `redis://` or `rediss://`.',
     detail:
-      'Consents outlive a restart there, and every replica sees them. With a cluster or sentinels, several of their addresses with commas between. A Valkey serves as well. See [reliability.md](reliability.md).',
+      'Consents outlive a restart there, and every replica sees them. With a cluster or sentinels, several of their addresses with commas between. See [reliability.md](reliability.md#redis).',
   },
   REDIS_TOPOLOGY: {
     audience: 'share',

@@ -1,6 +1,6 @@
 import { errors, type Dispatcher } from 'undici';
 import { errorName } from '../errors.ts';
-import { ConnectFailure } from './connections/connectFailure.ts';
+import { connectFailureOf } from './connections/connectFailure.ts';
 import type { Abortable, AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
 import type { AddressedPost, Departure, Exchange, HttpReply, TransportFault } from './exchange.ts';
@@ -173,8 +173,9 @@ const NOT_HTTP = [
 
 function describe(error: Error, sent: boolean): TransportFault {
   const code = errorName(error);
-  if (error instanceof ConnectFailure) {
-    return { cause: 'connection', sent: false, detail: code, stage: error.stage };
+  const failure = connectFailureOf(error);
+  if (failure !== undefined) {
+    return { cause: 'connection', sent: false, detail: failure.code, stage: failure.stage };
   }
   if (NOT_HTTP.some((kind) => error instanceof kind) || code === 'ERR_HTTP2_ERROR') {
     const detail = `the reply is not HTTP (${code})`;

@@ -152,7 +152,8 @@ function newlyDeduced(inquiry: NumberInquiry): number {
 
 /** Fields that ask the same count once. */
 function deducedOf({ questions, current }: NumberInquiry): number {
-  if (current === undefined) return 0;
+  // Whatever is looked up for a question that stands alone is its own.
+  if (current === undefined || questions.length < 2) return 0;
   const { offer } = current.operator;
   const told = new Set(current.facts.map((fact) => lookupKey(lookupOf(fact))));
   const asked = new Map(questions.map((question) => [lookupKey(lookupFor(question)), question]));

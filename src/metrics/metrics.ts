@@ -5,6 +5,7 @@ import {
   circuitChannel,
   consentChannel,
   exchangeChannel,
+  MessageNotes,
   planChannel,
   quotaChannel,
   tokenChannel,
@@ -92,7 +93,7 @@ export class Metrics {
   #operators: readonly MeteredOperator[];
   /** By name, those of operators included that are gone: what is under way there is billed. */
   readonly #prices = new Map<string, Price | undefined>();
-  readonly #startedAtMs = new WeakMap<object, number>();
+  readonly #startedAtMs = new MessageNotes<number>();
   readonly #exchanges: Subscribers<ExchangeMessage> = {
     ...NOTHING,
     start: (message) => this.#start(message),
@@ -107,7 +108,8 @@ export class Metrics {
   readonly #plans: Subscribers<PlanMessage> = {
     ...NOTHING,
     asyncEnd: ({ result }) => {
-      if (result?.outcome === 'planned') this.#deducedAnswers.inc(result.deduced);
+      if (result?.outcome !== 'planned' || result.deduced === 0) return;
+      this.#deducedAnswers.inc(result.deduced);
     },
   };
   readonly #consents: Subscribers<ConsentMessage> = {

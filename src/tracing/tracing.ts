@@ -24,6 +24,7 @@ import {
   consentChannel,
   exchangeChannel,
   lookupChannel,
+  MessageNotes,
   planChannel,
   requestChannel,
   tokenChannel,
@@ -73,7 +74,7 @@ export class Tracing {
   readonly #queue: SpanQueue;
   readonly #tracer: Tracer;
   readonly #scopes = new AsyncLocalStorage<Scope | undefined>();
-  readonly #recorded = new WeakMap<object, Scope>();
+  readonly #recorded = new MessageNotes<Scope>();
   readonly #undo: (() => void)[] = [];
 
   constructor(parts: TracingParts) {

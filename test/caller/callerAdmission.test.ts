@@ -76,6 +76,20 @@ function prompt(caller: Identity = callerNamed('risk')): Asked {
   return { event: 'consent-request', lookup: CHECK, number: ALICE, request, consentId: 'id' };
 }
 
+describe('who asked', () => {
+  it('stands in each line as the token named them, whatever was recorded of others before', async () => {
+    const callers = ['risk', 'fraud', 'risk'].map((name) => callerNamed(name));
+    for (const caller of [...callers, ...callers]) {
+      const request = test.request(caller);
+      await test.admission.admit({ event: 'lookup', lookup: CHECK, number: ALICE, request });
+    }
+    const subjects = test.lines.map(({ caller }) => caller.subject);
+    const [risk, fraud] = subjects;
+    expect(risk).not.toBe(fraud);
+    expect(subjects).toEqual([risk, fraud, risk, risk, fraud, risk]);
+  });
+});
+
 describe('what was asked of the operator', () => {
   it('has a line after it that counts its attempts', async () => {
     const admitted = await test.admission.admit(lookup());

@@ -21,14 +21,14 @@ export class ConnectProxy implements AsyncDisposable {
   readonly requests: readonly IncomingMessage[];
   manner: ProxyManner;
   readonly #server: Server;
-  readonly #sockets: ReadonlySet<Duplex>;
+  readonly #sockets: ReadonlySet<Socket>;
 
   private constructor(
     url: string,
     requests: readonly IncomingMessage[],
     manner: ProxyManner,
     server: Server,
-    sockets: ReadonlySet<Duplex>,
+    sockets: ReadonlySet<Socket>,
   ) {
     this.url = url;
     this.requests = requests;
@@ -39,7 +39,7 @@ export class ConnectProxy implements AsyncDisposable {
 
   static async start({ certificate, manner = tunnel }: Options = {}): Promise<ConnectProxy> {
     const requests: IncomingMessage[] = [];
-    const sockets = new Set<Duplex>();
+    const sockets = new Set<Socket>();
     const server = certificate === undefined ? createServer() : createSecureServer(certificate);
     server.on('connection', (socket: Socket) => {
       sockets.add(socket);
@@ -62,6 +62,11 @@ export class ConnectProxy implements AsyncDisposable {
   /** Connections to the proxy that are open. */
   get open(): number {
     return this.#sockets.size;
+  }
+
+  /** Resets all connections that are open. */
+  resetConnections(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -93,6 +93,41 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
     expect(server.connections.some(({ requests }) => requests > 1)).toBe(true);
   });
 
+  it.each(['http/1.1', 'h2'])(
+    'a tunnel that is reset costs what is under way, over %s',
+    async (protocol) => {
+      await using proxy = await ConnectProxy.start(options);
+      const held: (() => void)[] = [];
+      await using server =
+        protocol === 'h2'
+          ? await Http2Server.start(SERVER, (received) => {
+              held.push(() => answerByStream(received, {}));
+            })
+          : await HttpsServer.start(SERVER, (request, response) => {
+              held.push(() => answerWithout(request, response));
+            });
+      await using client = new TestEndpoint(server.url, { connection: through(proxy.url) });
+      const exchanges = burst(client, 3);
+      await vi.waitFor(() => expect(held).toHaveLength(3));
+      proxy.resetConnections();
+      for (const exchange of await exchanges) {
+        expect(exchange).toMatchObject({ fault: { cause: 'connection', sent: true } });
+      }
+      const next = client.post();
+      await vi.waitFor(() => expect(held).toHaveLength(4));
+      held.at(-1)?.();
+      expect(await next).toMatchObject({ kind: 'reply' });
+      // Idle ones, and those that are kept ready.
+      proxy.resetConnections();
+      await vi.waitFor(async () => {
+        const last = client.post({}, 200);
+        await pause(50);
+        held.at(-1)?.();
+        expect(await last).toMatchObject({ kind: 'reply' });
+      });
+    },
+  );
+
   it('connections end where their endpoint is closed', async () => {
     await using proxy = await ConnectProxy.start(options);
     await using server = await HttpsServer.start(SERVER, answerWithout);

@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { parsePhoneNumber, type PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { startSimulator, type SimulatorSettings } from '../../src/simulator/simulator.ts';
 import { grant, WiredOperator } from '../wiredOperator.ts';
-import { check, failed, rowsOf, settingsAt, simulatorSettings, verdicts } from './checked.ts';
+import {
+  check,
+  failed,
+  number,
+  rowsOf,
+  settingsAt,
+  simulatorSettings,
+  verdicts,
+} from './checked.ts';
 import { PassingTime } from './passingTime.ts';
 
 async function simulator(settings: Partial<SimulatorSettings> = {}) {
@@ -161,9 +168,3 @@ it('no row holds a number', async () => {
   });
   expect(JSON.stringify(report)).not.toMatch(/\d{6}/);
 });
-
-function number(text: string): PhoneNumber {
-  const parsed = parsePhoneNumber(text);
-  if (parsed.kind === 'refused') throw new Error(parsed.reason);
-  return parsed.value;
-}

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readOperatorsConfig } from '../../src/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
+import { parsePhoneNumber, type PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { checkOperator, type OperatorTrial } from '../../src/onboarding/check/checkOperator.ts';
 import type { Finding, OperatorReport, Step } from '../../src/onboarding/check/finding.ts';
 import type { Simulator } from '../../src/simulator/simulator.ts';
@@ -65,4 +66,11 @@ export function issueTokens(request: IncomingMessage, response: ServerResponse):
   }
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ access_token: 'issued', token_type: 'Bearer', expires_in: 60 }));
+}
+
+/** A number to ask about. */
+export function number(text: string): PhoneNumber {
+  const parsed = parsePhoneNumber(text);
+  if (parsed.kind === 'refused') throw new Error(parsed.reason);
+  return parsed.value;
 }

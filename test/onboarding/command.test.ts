@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
-import { deadUrl } from '../http/recordingServer.ts';
+import { deadUrl, RecordingServer } from '../http/recordingServer.ts';
 import { Program } from '../program.ts';
 
 const COMMAND = ['--import', './src/requireNode24.js', 'src/operatorsCommand.ts'];
@@ -109,6 +109,38 @@ describe('operators -- check', () => {
       /consent +bc-authorize +not tried +it would prompt the owner: add --consent/,
     );
     expect(operator.stats()).toMatchObject({ prompts: 0, lookups: 0 });
+  });
+
+  it.runIf(process.platform === 'linux').each([
+    ['no', 0],
+    ['yes', 1],
+  ])('prompts the owner after %s at a terminal: %d times', async (answer, prompts) => {
+    await using operator = await simulator();
+    using file = new OperatorsFile([
+      entry('southern', ['default'], operator.authUrl, { flow: '3-legged' }),
+    ]);
+    const keys = new PassThrough();
+    const words = [process.execPath, ...COMMAND, 'check', '--number', NUMBER].join(' ');
+    const settings = { OPERATORS_FILE: file.path };
+    await using program = new Program('script', ['-qec', words, '/dev/null'], settings, {
+      input: keys,
+    });
+    await program.written(/the number that ends in 04, once, .*Type yes to go on: /);
+    keys.write(`${answer}\r`);
+    expect((await program.ended).code).toBe(0);
+    expect(operator.stats()).toMatchObject({ prompts, lookups: prompts });
+  });
+
+  it('ends at once after Ctrl-C', async () => {
+    const { promise: asked, resolve } = Promise.withResolvers<void>();
+    await using operator = await RecordingServer.start(() => resolve());
+    using file = new OperatorsFile([entry('silent', ['default'], operator.url)]);
+    await using program = Program.node([...COMMAND, 'check', '--timeout', '60'], {
+      OPERATORS_FILE: file.path,
+    });
+    await asked;
+    program.signal('SIGINT');
+    expect((await program.exit).signal).toBe('SIGINT');
   });
 
   it.each([

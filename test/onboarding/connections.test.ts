@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from '../http/connectProxy.ts';
 import { HttpsServer } from '../http/httpsServer.ts';
 import { Http2Server } from '../http/http2Server.ts';
-import { deadUrl, RecordingServer } from '../http/recordingServer.ts';
+import { answerJson, deadUrl, RecordingServer } from '../http/recordingServer.ts';
 import { listen } from '../listening.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { createCertificate } from '../tls/certificate.ts';
@@ -192,4 +192,14 @@ describe('a connection that breaks has a red row that says what to do', () => {
     expect(rowsOf(report, 'proxy')[0]?.advice).toMatch(advice);
     expect(server.connections).toEqual([]);
   });
+});
+
+it('credentials are tried where the SIM swap API alone cannot be reached', async () => {
+  await using server = await RecordingServer.start((received, response) =>
+    answerJson(received, response, { access_token: 'issued', token_type: 'Bearer' }),
+  );
+  const settings = { ...settingsAt(server.url), OPERATOR_SIM_SWAP_URL: await deadUrl() };
+  const report = await check(settings);
+  expect(failed(report)).toEqual(['tcp']);
+  expect(verdicts(report)).toMatchObject({ credentials: 'ok', scopes: 'ok' });
 });

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import { parsePhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { NumberTrial } from '../../src/onboarding/check/askAbout.ts';
 import { checkTable } from '../../src/onboarding/check/table.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
-import { check } from './checked.ts';
+import { check, number } from './checked.ts';
 import { PassingTime } from './passingTime.ts';
 import { OperatorsFile } from '../operatorsFile.ts';
 
@@ -35,7 +34,7 @@ afterAll(async () => {
 async function printed(
   name: 'northern' | 'southern',
   secret = 'demo-secret',
-  number?: NumberTrial,
+  trial?: NumberTrial,
 ): Promise<string> {
   const { authUrl, simSwapUrl } = name === 'northern' ? northern : southern;
   using file = new OperatorsFile([
@@ -49,7 +48,7 @@ async function printed(
     },
   ]);
   const environment = { OPERATORS_FILE: file.path, SECRET: secret };
-  const report = await check(environment, { number, clock: time });
+  const report = await check(environment, { number: trial, clock: time });
   return comparable(checkTable([report], (_, text) => text));
 }
 
@@ -87,9 +86,3 @@ it('docs/operators.md shows what check learns of another number', async () => {
   expect(learned).toHaveLength(3);
   for (const line of learned) expect(comparable(PAGE)).toContain(line);
 });
-
-function number(text: string) {
-  const parsed = parsePhoneNumber(text);
-  if (parsed.kind === 'refused') throw new Error(parsed.reason);
-  return parsed.value;
-}

@@ -65,7 +65,8 @@ function report({ flow, store, processes }: Stretch, { checks, timed }: Findings
 }
 
 function figures({ flow, store, processes }: Stretch, findings: Findings): string[] {
-  const { lookups, timed, processMs, storeMs, othersMs, residentMib } = findings;
+  const { lookups, timed, processMs, storeMs, othersMs, storeBytes, auditBytes, residentMib } =
+    findings;
   const at = (share: number): string =>
     (timed.latencies[Math.floor(timed.latencies.length * share)] ?? 0).toFixed(0);
   return [
@@ -80,6 +81,8 @@ function figures({ flow, store, processes }: Stretch, findings: Findings): strin
     storeMs.toFixed(3),
     (1000 / storeMs).toFixed(0),
     othersMs.toFixed(2),
+    storeBytes.toFixed(0),
+    auditBytes.toFixed(0),
     residentMib.toFixed(0),
   ];
 }
@@ -97,8 +100,13 @@ function table(all: readonly string[][]): string {
     'Redis CPU ms/lookup',
     'lookups/s a Redis core',
     'load CPU ms/lookup',
+    'Redis bytes/lookup',
+    'audit bytes/lookup',
     'largest MiB',
   ];
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`;
   return line(heads) + line(heads.map(() => '---')) + all.map(line).join('');
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
 }

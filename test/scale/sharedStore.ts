@@ -1,5 +1,5 @@
 import { freshStateKey, startRedis } from '../redisServer.ts';
-import { RedisClusterServers } from '../redisCluster.ts';
+import { command, RedisClusterServers } from '../redisCluster.ts';
 
 /** How the Redis is run that the processes share. */
 export const STORES = ['redis', 'cluster'] as const;
@@ -11,6 +11,8 @@ export interface SharedStore {
   readonly settings: Readonly<Record<string, string>>;
   /** Of its servers. */
   readonly pids: readonly number[];
+  /** What all its servers hold, replicas included. */
+  readonly usedBytes: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }
 
@@ -18,14 +20,32 @@ export async function startStore(name: StoreName): Promise<SharedStore> {
   const STATE_KEY = freshStateKey();
   switch (name) {
     case 'redis': {
-      const { url, pid, kill } = await startRedis();
-      return { settings: { REDIS_URL: url, STATE_KEY }, pids: [pid], stop: kill };
+      const server = await startRedis();
+      const { url, port, pid } = server;
+      const settings = { REDIS_URL: url, STATE_KEY };
+      return {
+        settings,
+        pids: [pid],
+        usedBytes: () => usedBytes([port]),
+        stop: () => server.kill(),
+      };
     }
     case 'cluster': {
       // A machine that is under load is no reason to replace a master.
       const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 15_000 });
       const settings = { REDIS_TOPOLOGY: 'cluster', REDIS_URL: servers.urls, STATE_KEY };
-      return { settings, pids: servers.pids, stop: () => servers.stop() };
+      return {
+        settings,
+        pids: servers.pids,
+        usedBytes: () => usedBytes(servers.ports),
+        stop: () => servers.stop(),
+      };
     }
   }
+}
+
+async function usedBytes(ports: readonly number[]): Promise<number> {
+  const all = await Promise.all(ports.map((port) => command(port, ['INFO', 'memory'])));
+  const each = all.map((info) => Number(/^used_memory:(\d+)/m.exec(String(info))?.[1]));
+  return each.reduce((sum, bytes) => sum + bytes, 0);
 }

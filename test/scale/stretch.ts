@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COUNTED_APART } from '../../src/caller/quotas/sharedCounts.ts';
 import { launchSimulator, type LaunchedSimulator } from '../../src/simulator/launch.ts';
 import type { Counts } from '../../src/simulator/stats.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
@@ -37,6 +38,10 @@ export interface Findings {
   readonly processMs: number;
   readonly storeMs: number;
   readonly othersMs: number;
+  /** What the store holds of a lookup afterwards, its quota's counts first of all. */
+  readonly storeBytes: number;
+  /** What a lookup takes in the audit log. */
+  readonly auditBytes: number;
   /** The largest process. */
   readonly residentMib: number;
 }
@@ -46,7 +51,8 @@ const CROWD = 10_000;
 const QUOTA = 300;
 const PROMPTED = 200;
 const AT_ONCE_PER_PROCESS = 24;
-const WARM_UP_SECONDS = 1;
+const WARM_UP_SECONDS = 2;
+const MAX_ATTEMPTS = 10;
 const WINDOW = 'simSwappedWithin(maxAgeHours: 240)';
 
 /** Starts everything anew, checks what replicas must have in common, then measures. */
@@ -61,12 +67,13 @@ export async function runStretch(stretch: Stretch): Promise<Findings> {
   const folder = await mkdtemp(join(tmpdir(), 'scale-'));
   stage.defer(() => rm(folder, { recursive: true }));
   const settings = { ...issuer.settings, ...settingsOf(stretch, store), ...clientOf(simulator) };
+  const auditLogs = Array.from({ length: stretch.processes }, (_, n) => join(folder, `${n}.jsonl`));
   const servers = await Promise.all(
-    Array.from({ length: stretch.processes }, (_, n) =>
+    auditLogs.map((auditLog) =>
       ServerProcess.start(simulator.authUrl, {
         ...settings,
         OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
-        AUDIT_LOG: join(folder, `audit-${n}.jsonl`),
+        AUDIT_LOG: auditLog,
       }),
     ),
   );
@@ -76,7 +83,7 @@ export async function runStretch(stretch: Stretch): Promise<Findings> {
     2 * AT_ONCE_PER_PROCESS,
   );
   stage.defer(() => load.close());
-  return await new Running(stretch, { issuer, store, simulator, servers, load }).run();
+  return await new Running(stretch, { issuer, store, simulator, servers, auditLogs, load }).run();
 }
 
 interface Parts {
@@ -84,6 +91,7 @@ interface Parts {
   readonly store: SharedStore;
   readonly simulator: LaunchedSimulator;
   readonly servers: readonly ServerProcess[];
+  readonly auditLogs: readonly string[];
   readonly load: Load;
 }
 
@@ -100,7 +108,7 @@ class Running {
   async run(): Promise<Findings> {
     const checks = [await this.#quotaHolds(), ...(await this.#oncePerNumber())];
     const { flow, seconds } = this.#stretch;
-    const { load, servers } = this.#parts;
+    const { load, servers, store } = this.#parts;
     const token = await this.#token('load');
     const atOnce = AT_ONCE_PER_PROCESS * servers.length;
     // In the 3-legged flow each number is asked about once: what it costs is a consent.
@@ -109,18 +117,19 @@ class Running {
 
     await this.#zero();
     const before = this.#cpu();
+    const [storeBefore, auditBefore] = [await store.usedBytes(), await this.#auditBytes()];
     const timed = await keepAsking(atOnce, seconds, ask);
     const after = this.#cpu();
+    const [storeAfter, auditAfter] = [await store.usedBytes(), await this.#auditBytes()];
     const { lookups, doublePrompts } = await this.#counts();
     const perLookup = (name: keyof Cpu): number =>
       (1000 * (after[name] - before[name])) / Math.max(1, lookups);
     const unanswered = [...timed.told].filter(([code]) => code !== 'answered');
-    const sum = (all: readonly number[]) => all.reduce((one, other) => one + other, 0);
     const answered = timed.told.get('answered') ?? 0;
     return {
       checks: [
         ...checks,
-        check('requests under load that were not answered', 0, sum(unanswered.map(([, n]) => n))),
+        check('requests under load that were not answered', 0, sumOf(unanswered.map(([, n]) => n))),
         check('lookups under load, for as many requests', answered, lookups),
         ...(flow === '3-legged' ? [check('double prompts under load', 0, doublePrompts)] : []),
       ],
@@ -129,23 +138,34 @@ class Running {
       processMs: perLookup('servers'),
       storeMs: perLookup('store'),
       othersMs: perLookup('own'),
+      storeBytes: (storeAfter - storeBefore) / Math.max(1, lookups),
+      auditBytes: (auditAfter - auditBefore) / Math.max(1, lookups),
       residentMib: Math.max(...servers.map(({ pid }) => processUsage(pid).residentMib)),
     };
   }
 
-  /** A caller that asks three times as much as it may, at all processes, gets its quota and no more. */
+  /**
+   * A caller that asks three times as much as it may, at all processes, gets its quota and no more. On a machine that
+   * keeps Redis from answering within a second replicas count for themselves, and say so: then another caller tries.
+   */
   async #quotaHolds(): Promise<Check> {
     const { load, servers } = this.#parts;
-    const token = await this.#token('scan', 'scanner');
-    await this.#zero();
-    const ask = () => load.ask({ token, number: this.#numbers.next(), field: WINDOW });
-    const told = tally(await allOf(3 * QUOTA, AT_ONCE_PER_PROCESS * servers.length, ask));
-    const { lookups } = await this.#counts();
-    return {
-      what: 'lookups for a caller with a quota, and refusals',
-      expected: `${QUOTA}, ${2 * QUOTA}`,
-      counted: `${lookups}, ${told.get('RATE_LIMITED') ?? 0}`,
-    };
+    const apart = (): number => servers.flatMap((server) => server.logged(COUNTED_APART)).length;
+    for (let attempt = 1; ; attempt += 1) {
+      const token = await this.#token(`scan ${attempt}`, 'scanner');
+      const ask = () => load.ask({ token, number: this.#numbers.next(), field: WINDOW });
+      await this.#zero();
+      const before = apart();
+      const told = tally(await allOf(3 * QUOTA, AT_ONCE_PER_PROCESS * servers.length, ask));
+      const { lookups } = await this.#counts();
+      const isTogether = apart() === before;
+      if (!isTogether && attempt < MAX_ATTEMPTS) continue;
+      return {
+        what: `lookups for a caller with a quota, and refusals (attempt ${attempt})`,
+        expected: `${QUOTA}, ${2 * QUOTA}`,
+        counted: `${lookups}, ${told.get('RATE_LIMITED') ?? 0}${isTogether ? '' : ', counted apart'}`,
+      };
+    }
   }
 
   /** Asked about at every process at once, an owner is prompted once; and the operator sees no token twice. */
@@ -195,16 +215,27 @@ class Running {
     await fetch(`${this.#parts.simulator.authUrl}/stats`, { method: 'DELETE' });
   }
 
+  async #auditBytes(): Promise<number> {
+    const files = await Promise.all(this.#parts.auditLogs.map((path) => stat(path)));
+    return files.reduce((sum, { size }) => sum + size, 0);
+  }
+
   #cpu(): Cpu {
     const { servers, store } = this.#parts;
-    const secondsOf = (pids: readonly number[]): number =>
-      pids.reduce((sum, pid) => sum + processUsage(pid).cpuSeconds, 0);
     return {
       servers: secondsOf(servers.map(({ pid }) => pid)),
       store: secondsOf(store.pids),
       own: secondsOf([process.pid]),
     };
   }
+}
+
+function sumOf(all: readonly number[]): number {
+  return all.reduce((one, other) => one + other, 0);
+}
+
+function secondsOf(pids: readonly number[]): number {
+  return sumOf(pids.map((pid) => processUsage(pid).cpuSeconds));
 }
 
 function check(what: string, expected: number, counted: number): Check {

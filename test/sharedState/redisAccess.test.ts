@@ -22,7 +22,7 @@ import { until } from './until.ts';
 
 /** What docs/reliability.md says that the user of the service needs. */
 const RULES =
-  'on resetkeys ~sim-swap:* nocommands +ping +eval +info +wait +time +hget +hmget +hset +hdel +hgetall +hexists +hincrby +del +pexpire +pexpireat +pttl';
+  'on resetkeys ~sim-swap:* nocommands +ping +eval +info +role +asking +cluster|slots +time +hget +hmget +hset +hdel +hgetall +hexists +hincrby +del +pexpire +pexpireat +pttl';
 
 interface Line {
   readonly message: string;
@@ -92,13 +92,13 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     await facts.keep(asker, ALICE, { ...changed(30), leftAtMs }, true);
     expect(await facts.recall(asker, ALICE, leftAtMs)).toHaveLength(1);
 
-    const counts = new SharedCounts(connection, seals, systemClock);
+    const counts = new SharedCounts(connection, seals, systemClock, log);
     const window = counts.windowOf('caller', 'anna');
     const claimed = await counts.claim(window, [{ count: 'numbers', limit: 9, member: 'a' }], 1000);
     await claimed.giveBack();
     await counts.claim(window, [{ count: 'numbers', limit: 9 }], 1000);
     // Another process counts on where this one stopped: it was Redis that counted.
-    const other = new SharedCounts(connection, seals, systemClock);
+    const other = new SharedCounts(connection, seals, systemClock, log);
     expect((await other.read(window, ['numbers'], 1000)).counts).toEqual([1]);
     expect(lines).toEqual([]);
   });

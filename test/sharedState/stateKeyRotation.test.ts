@@ -14,6 +14,7 @@ import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.t
 import { inForm } from '../forms.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { ALICE, BOB, callerNamed, checked, hours } from '../values.ts';
+import { silentLog } from '../silentLog.ts';
 
 const OLD = randomBytes(32);
 const NEW = randomBytes(32);
@@ -22,6 +23,8 @@ const NEW = randomBytes(32);
 const PHASES: readonly StateKeys[] = [[OLD], [OLD, NEW], [NEW, OLD], [NEW]];
 
 const KEEP_MS = 60_000;
+/** What a write comes to that is the first. */
+const WRITTEN = { version: expect.any(Number) as number };
 const RULES = {
   doubtMs: 300_000,
   deniedMs: 600_000,
@@ -61,7 +64,7 @@ class Replica {
     this.consents = new RedisConsentStore(connection, systemClock, { seals, operator, doubtMs });
     const kept = { keepMs: KEEP_MS, resultMs: KEEP_MS };
     this.keptFacts = new RedisKeptFacts(connection, systemClock, { ...kept, seals, operator });
-    const counts = new SharedCounts(connection, seals, systemClock);
+    const counts = new SharedCounts(connection, seals, systemClock, silentLog);
     this.quotas = new Quotas(
       { ...readConfig({}).quotas, promptsPerHourAllCallers: 2, promptsPerHour: 9 },
       counts,
@@ -112,7 +115,8 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
           const next = consentNamed(`consent ${index}`, read.nowMs);
           switch (does) {
             case 'goes on':
-              if (all.every(({ phase }) => phase >= one.phase)) one.goOn();
+              // The old key is dropped once nothing is left that it has sealed.
+              if (one.phase < 2 && all.every(({ phase }) => phase >= one.phase)) one.goOn();
               break;
             case 'writes late':
               // Another one was first.
@@ -128,7 +132,7 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
               break;
             case 'writes':
               outcomes.push(await one.consents.write(number, read.version, next, KEEP_MS));
-              expected.push({ version: expect.any(Number) });
+              expected.push(WRITTEN);
               written.set(number, `consent ${index}`);
               break;
             case 'removes':
@@ -138,7 +142,7 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
         }
         expect(outcomes).toEqual(expected);
       }),
-      { numRuns: inForm({ short: 40, long: 1000 }) },
+      { numRuns: inForm({ short: 8, long: 300 }) },
     );
   });
 

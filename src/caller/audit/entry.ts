@@ -51,16 +51,12 @@ export interface AuditedCaller {
 /** What all lookups of a request have in common. */
 export type AuditedRequest = Pick<AuditEntry, 'caller' | 'purpose' | 'correlator'>;
 
-/** What the audit log tells of a request. Pure. */
+/** What the audit log tells of a request, beside who asks. Pure. */
 export function auditedRequest(
-  { caller, purpose, correlator }: Asked['request'],
-  key: string,
+  { purpose, correlator }: Pick<Asked['request'], 'purpose' | 'correlator'>,
+  caller: AuditedCaller,
 ): AuditedRequest {
-  return {
-    caller: auditedCaller(caller, key),
-    purpose,
-    correlator: correlator.name,
-  };
+  return { caller, purpose, correlator: correlator.name };
 }
 
 /** What a line is made with. */
@@ -140,7 +136,7 @@ function consentOf(asked: Asked): Pick<AuditEntry, 'consentId'> {
  * A subject is a person more often than not, and some issuers name people by their numbers, in any form:
  * it is always hashed, and so is each number in it, to be found by. Pure.
  */
-function auditedCaller(caller: Identity, key: string): AuditedCaller {
+export function auditedCaller(caller: Identity, key: string): AuditedCaller {
   switch (caller.kind) {
     case 'anonymous':
       return { subject: caller.key };

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
 import { bucketOf, keyIn } from '../../sharedState/buckets.ts';
 import type { Redis } from '../../sharedState/redis.ts';
 import { COMMAND_TIMEOUT_MS } from '../../sharedState/sharedStateLost.ts';
@@ -17,6 +18,10 @@ import { MemoryCounts } from './memoryCounts.ts';
 /** Counts are of all operators. */
 const SCOPE = 'counts';
 
+/** More may be asked than the quota allows, by as many as are counted apart. */
+export const COUNTED_APART =
+  'quotas are counted by each replica for itself while the shared store does not answer';
+
 /**
  * Counts that replicas share in one Redis, under names that only the holders of STATE_KEY can make. While
  * the server of a window is away each replica counts for itself: only the first to find out waits for it.
@@ -25,14 +30,16 @@ export class SharedCounts implements HourlyCounts {
   readonly #redis: Redis;
   readonly #seals: StateSeals;
   readonly #local: MemoryCounts;
+  readonly #log: Log;
   /** Servers that did not answer last. */
   readonly #away = new Set<string>();
   readonly #probed = new Set<string>();
 
-  constructor(redis: Redis, seals: StateSeals, clock: Clock) {
+  constructor(redis: Redis, seals: StateSeals, clock: Clock, log: Log) {
     this.#redis = redis;
     this.#seals = seals;
     this.#local = new MemoryCounts(clock);
+    this.#log = log;
   }
 
   nameOf(text: string): string {
@@ -88,6 +95,7 @@ export class SharedCounts implements HourlyCounts {
     try {
       return numbersOf(await this.#redis.run(script, keys, values, timeoutMs));
     } catch {
+      if (!this.#away.has(server)) this.#log.warn(COUNTED_APART, { host: server });
       this.#away.add(server);
       return undefined;
     }
@@ -95,10 +103,14 @@ export class SharedCounts implements HourlyCounts {
 
   async #probe(server: string, key: string): Promise<void> {
     this.#probed.add(server);
-    await this.#redis.run('return 1', [key]).then(
-      () => this.#away.delete(server),
-      () => undefined,
+    const isBack = await this.#redis.run('return 1', [key]).then(
+      () => true,
+      () => false,
     );
+    if (isBack) {
+      this.#away.delete(server);
+      this.#log.info('quotas are counted by all replicas together again', { host: server });
+    }
     this.#probed.delete(server);
   }
 }

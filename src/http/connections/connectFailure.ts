@@ -42,13 +42,21 @@ export function refusesCertificate(error: Error): boolean {
 }
 
 /**
- * What an error of a connection comes to that looked as if it were made: the server's refusal of our certificate. By
- * TLS 1.3 it says so when the client takes the handshake to be over; the server does not, and has not read what was
- * sent since (RFC 8446 §4.4.4). Before TLS 1.3 the handshake was over for both: such an alert says nothing of the
- * request, and `undefined` is returned. To be asked while the connection is still there.
+ * Gives an error a {@link ConnectFailure} for its cause where it is the server's refusal of our certificate on a
+ * connection that looked as if it were made, and returns whether it is. By TLS 1.3 the server says so when the client
+ * takes the handshake to be over; the server does not, and has not read what was sent since (RFC 8446 §4.4.4). Before
+ * TLS 1.3 the handshake was over for both, and such an alert says nothing of the request. To be called while the
+ * connection is still there.
  */
-export function lateRefusal(error: Error, socket: TLSSocket): ConnectFailure | undefined {
-  return socket.getProtocol() === 'TLSv1.3' && refusesCertificate(error)
-    ? new ConnectFailure('client-certificate', errorName(error))
-    : undefined;
+export function noteLateRefusal(error: Error, socket: TLSSocket): boolean {
+  if (error.cause instanceof ConnectFailure) return true;
+  if (socket.getProtocol() !== 'TLSv1.3' || !refusesCertificate(error)) return false;
+  error.cause = new ConnectFailure('client-certificate', errorName(error));
+  return true;
+}
+
+/** Why no connection was made, where that is what an error says, or what caused it. Pure. */
+export function connectFailureOf(error: Error): ConnectFailure | undefined {
+  if (error instanceof ConnectFailure) return error;
+  return error.cause instanceof ConnectFailure ? error.cause : undefined;
 }

@@ -55,8 +55,9 @@ function materialOf(texts: ConnectionTexts): ConnectionMaterial {
     minVersion: MIN_VERSION,
     ...(proxyCa === undefined ? {} : { ca: proxyCa }),
   } as const;
-  checkContext('the TLS files', tls);
-  checkContext("the proxy's CA file", proxyTls);
+  // The first context of a process takes a while, and may not be needed.
+  if (certificate !== undefined || ca !== undefined) checkContext('the TLS files hold', tls);
+  if (proxyCa !== undefined) checkContext("the proxy's CA file holds", proxyTls);
   return {
     tls,
     proxyTls,
@@ -107,11 +108,11 @@ function certificatesOf(file: string, pem: string): readonly X509Certificate[] {
 }
 
 /** What OpenSSL refuses beside that: a key that is too short for its level of security, perhaps. */
-function checkContext(files: string, options: SecureContextOptions): void {
+function checkContext(what: string, options: SecureContextOptions): void {
   try {
     createSecureContext(options);
   } catch {
-    throw new Flaw(`${files} hold what OpenSSL refuses`);
+    throw new Flaw(`${what} what OpenSSL refuses`);
   }
 }
 

@@ -13,7 +13,7 @@ import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
 import type { Carrier, ReplyReader } from '../replyReader.ts';
 import { singleValue } from '../singleValue.ts';
-import { lateRefusal, type ConnectFailure } from './connectFailure.ts';
+import { noteLateRefusal } from './connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 
 /** More at a time are not sent on one connection, whatever the server allows. */
@@ -78,7 +78,7 @@ export class Http2Connection {
   #isRetired = false;
   #hasReplied = false;
   #hasBroken = false;
-  #refusal: ConnectFailure | undefined;
+  #refusal: Error | undefined;
   #cancelled = 0;
   /** Counts what came on any stream: a connection that stays silent may be dead. */
   #heard = 0;
@@ -108,11 +108,11 @@ export class Http2Connection {
       // Streams hear of it too.
       .on('error', (error) => this.#broke(false, errorName(error)))
       .on('close', () => this.#closed());
-    // Before what makes connections destroys it, as it does where the server refuses our certificate.
-    socket.prependListener('error', (error) => {
-      this.#refusal ??= lateRefusal(error, socket);
+    socket.on('error', (error) => {
+      if (!noteLateRefusal(error, socket)) return;
       // It is not HTTP/2 that is refused.
-      if (this.#refusal !== undefined) this.retire();
+      this.#refusal = error;
+      this.retire();
     });
   }
 
@@ -138,7 +138,7 @@ export class Http2Connection {
   }
 
   /** The server does not take our certificate, and has read nothing. */
-  get refusal(): ConnectFailure | undefined {
+  get refusal(): Error | undefined {
     return this.#refusal;
   }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
 import {
   ConnectFailure,
-  lateRefusal,
+  noteLateRefusal,
   refusesCertificate,
   type ConnectStage,
 } from './connectFailure.ts';
@@ -64,8 +64,8 @@ export class TlsConnector {
     const attempt = new Attempt(this.#parts.timeoutMs, (connected) => {
       this.#underWay.delete(attempt);
       const { onTimeout } = this.#parts;
-      if (connected instanceof ConnectFailure && connected.code === TIMED_OUT)
-        onTimeout?.(connected);
+      const isLate = connected instanceof ConnectFailure && connected.code === TIMED_OUT;
+      if (isLate) onTimeout?.(connected);
       onConnected(connected);
     });
     this.#underWay.add(attempt);
@@ -97,6 +97,7 @@ export class TlsConnector {
     };
     attempt.tunnel = openTunnel(order, (tunnel) => {
       if (tunnel instanceof ConnectFailure) attempt.end(tunnel);
+      else if (attempt.isOver) tunnel.destroy();
       else attempt.shake(peers.server.connect({ socket: tunnel, ALPNProtocols }), false);
     });
   }
@@ -138,6 +139,10 @@ class Attempt {
     this.#timer = setTimeout(() => this.fail(TIMED_OUT), timeoutMs);
   }
 
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Follows a handshake, which comes after a connection of its own or after a tunnel. */
   shake(socket: TLSSocket, connectsItself: boolean): void {
     this.#socket = socket;
@@ -156,8 +161,7 @@ class Attempt {
         // What uses it hears of its end by `close`; an error that nobody listens to would end the process.
         socket.on('error', (error) => {
           // Node tells of an alert and goes on; undici would tell of the end that follows.
-          const refusal = lateRefusal(error, socket);
-          if (refusal !== undefined) socket.destroy(refusal);
+          if (noteLateRefusal(error, socket)) socket.destroy();
         });
         this.end(socket);
       });

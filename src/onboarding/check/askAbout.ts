@@ -162,7 +162,8 @@ class Asking {
     const { clock } = this.#parts;
     const { authReqId, expiresInSeconds: expiresIn, intervalSeconds: interval } = acknowledged;
     const endsAtMs = clock.monotonicMs() + Math.min(expiresIn, MAX_CONSENT_WAIT_SECONDS) * 1000;
-    let pauseMs = interval * 1000;
+    let intervalMs = interval * 1000;
+    let pauseMs = pollsAtOnce(this.#checked.settings) ? 0 : intervalMs;
     for (let polls = 1; ; polls += 1) {
       await clock.sleep(pauseMs);
       const polled = await this.#checked.tokens.poll(authReqId, subject, this.#context());
@@ -180,8 +181,8 @@ class Asking {
           return { probe: { ...over, end: polled.failure.code } };
         case 'go-on':
           // OpenID CIBA Core §11.
-          if (polled.goOn === 'slow_down') pauseMs += 5000;
-          pauseMs = Math.max(pauseMs, (polled.retryAfterSeconds ?? 0) * 1000);
+          if (polled.goOn === 'slow_down') intervalMs += 5000;
+          pauseMs = Math.max(intervalMs, (polled.retryAfterSeconds ?? 0) * 1000);
       }
       if (clock.monotonicMs() + pauseMs >= endsAtMs) {
         return { probe: { ...over, end: 'not answered' } };
@@ -233,6 +234,10 @@ function lookupOf({ operations, maxAgeHours }: OperatorSettings): Lookup {
   return operations.has('check') && window.kind === 'parsed'
     ? { operation: 'check', maxAgeHours: window.value }
     : { operation: 'retrieve-date' };
+}
+
+function pollsAtOnce({ grant }: OperatorSettings): boolean {
+  return grant.type === 'ciba' && grant.firstPoll === 'at-once';
 }
 
 /** The same token for a lookup about another number: what the service itself never makes. */

@@ -40,9 +40,10 @@ async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<Ask
     placesOf(settings, located.addresses).map((place) => tryPlace(way, place)),
   );
   const findings = [...located.findings, ...reached.flatMap((place) => place.findings)];
-  const isReached = reached.every((place) => place.isReached);
+  const broken = reached.filter((place) => !place.isReached).flatMap(({ endpoints }) => endpoints);
+  const needed = neededEndpoints(settings);
   const { addresses } = located;
-  if (!isReached || addresses === undefined) {
+  if (addresses === undefined || needed.some((name) => broken.includes(name))) {
     return { findings: [...findings, ...notReached(trial)], billedLookups: 0 };
   }
   const checked = new OperatorUnderCheck(trial, files, addresses);
@@ -50,7 +51,7 @@ async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<Ask
   const isKnown = client.every(
     ({ step, verdict }) => step !== 'credentials' || verdict !== 'failed',
   );
-  const asked = await askIfKnown(checked, trial, isKnown);
+  const asked = await askIf(isKnown && broken.length === 0, checked, trial);
   const echo = judgeEcho(checked.echoes, settings.correlator.echo);
   return {
     findings: [...findings, ...client, ...asked.findings, ...echo],
@@ -58,13 +59,13 @@ async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<Ask
   };
 }
 
-async function askIfKnown(
+async function askIf(
+  isWell: boolean,
   checked: OperatorUnderCheck,
   trial: OperatorTrial,
-  isKnown: boolean,
 ): Promise<AskedFindings> {
   if (trial.number === undefined) return { findings: [], billedLookups: 0 };
-  if (isKnown) return askAbout(checked, trial.number, trial);
+  if (isWell) return askAbout(checked, trial.number, trial);
   return { findings: [NOT_ASKED], billedLookups: 0 };
 }
 
@@ -72,7 +73,7 @@ const NOT_ASKED: Finding = {
   step: 'lookup',
   at: '',
   verdict: 'not tried',
-  found: 'needs credentials',
+  found: 'needs all of the above',
 };
 
 function report(
@@ -89,7 +90,7 @@ function report(
 }
 
 function notReached({ number }: OperatorTrial): readonly Finding[] {
-  const found = 'needs a connection to each address';
+  const found = 'needs a connection to the authorization server';
   const steps = ['credentials', 'scopes', 'lookup'] as const;
   return steps
     .filter((step) => step !== 'lookup' || number !== undefined)

@@ -46,7 +46,8 @@ function getByHttp1(socket: Socket, url: URL): Promise<HttpFacts> {
       path: url.pathname,
       headers: { host: url.host, accept: 'application/json', connection: 'keep-alive' },
     });
-    asked.once('error', reject);
+    // To the end: what comes once the reply is in, such as our own hanging up, is nothing to end the program.
+    asked.on('error', reject);
     asked.once('response', (response) => {
       response.resume();
       const { connection = 'keep-alive', 'keep-alive': kept = '' } = response.headers;
@@ -73,9 +74,9 @@ function keepAliveOf(
 function getByHttp2(socket: Socket, url: URL): Promise<HttpFacts> {
   return new Promise((resolve, reject) => {
     const session = connectHttp2(url.origin, { createConnection: () => socket });
-    session.once('error', reject);
+    session.on('error', reject);
     const stream = session.request({ ':path': url.pathname, accept: 'application/json' });
-    stream.once('error', reject);
+    stream.on('error', reject);
     stream.once('response', (headers) => {
       stream.resume();
       resolve({ version: 'HTTP/2', status: headers[':status'] ?? 0, keepAlive: 'kept' });

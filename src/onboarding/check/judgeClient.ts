@@ -148,11 +148,17 @@ export function judgeScopes(endpoint: string, trials: readonly ScopeTrial[]): Fi
     return { ...row, verdict: 'not tried', found: 'not known without a token: use --number' };
   }
   const wanted = trials.filter((trial) => trial.wanted !== '');
-  return { ...row, verdict: 'ok', found: wanted.length === 0 ? 'none needed' : listed(wanted) };
+  return { ...row, verdict: 'ok', found: wanted.length === 0 ? 'none needed' : grantText(wanted) };
 }
 
 const ON_SCOPES =
   'Ask the operator to enable these scopes for the client, or correct scopes (OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK) after the onboarding papers; leave out of operations what was not ordered.';
+
+/** An operator that says nothing of scopes has granted them (RFC 6749 §5.1), or has not looked at them. */
+function grantText(trials: readonly ScopeTrial[]): string {
+  const isSaid = trials.every(({ reply }) => reply.grantedScope !== undefined);
+  return `${isSaid ? 'granted' : 'not refused'}: ${listed(trials)}`;
+}
 
 function listed(trials: readonly ScopeTrial[]): string {
   return trials.map(({ wanted }) => wanted).join(', ');

@@ -18,6 +18,8 @@ export interface PlaceToTry {
 export interface TriedPlace {
   readonly findings: readonly Finding[];
   readonly isReached: boolean;
+  /** What lies there. */
+  readonly endpoints: readonly EndpointName[];
 }
 
 /** Connects, and sends a GET without credentials to each endpoint there. */
@@ -25,11 +27,16 @@ export async function tryPlace(way: Way, { url, endpoints }: PlaceToTry): Promis
   const { trace, socket } = await traceConnection(way, url);
   socket?.destroy();
   const findings = judgeConnection(trace, way.clock.nowMs());
-  if (trace.broke !== undefined) return { findings, isReached: false };
-  if (endpoints.length === 0) return { findings, isReached: true };
+  const names = endpoints.map(({ name }) => name);
+  if (trace.broke !== undefined) return { findings, isReached: false, endpoints: names };
+  if (endpoints.length === 0) return { findings, isReached: true, endpoints: names };
   const probed = await Promise.all(endpoints.map((endpoint) => tryEndpoint(way, endpoint)));
   const row = judgeHttp(placeText(placeOf(url)), probed);
-  return { findings: [...findings, row], isReached: row.verdict !== 'failed' };
+  return {
+    findings: [...findings, row],
+    isReached: row.verdict !== 'failed',
+    endpoints: names,
+  };
 }
 
 async function tryEndpoint(

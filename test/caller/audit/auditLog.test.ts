@@ -5,7 +5,12 @@ import { describe, expect, it } from 'vitest';
 import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../../../src/domain/asker.ts';
 import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
 import { AuditLog } from '../../../src/caller/audit/auditLog.ts';
-import { auditedRequest, entryAfter, entryBefore } from '../../../src/caller/audit/entry.ts';
+import {
+  auditedCaller,
+  auditedRequest,
+  entryAfter,
+  entryBefore,
+} from '../../../src/caller/audit/entry.ts';
 import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
 import { auditHash } from '../../../src/caller/audit/auditHash.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
@@ -42,7 +47,7 @@ function before(number = ALICE) {
 }
 
 function lineBefore(one: AskedLookup) {
-  return entryBefore(one, auditedRequest(one.request, KEY), {
+  return entryBefore(one, auditedRequest(one.request, auditedCaller(one.request.caller, KEY)), {
     key: KEY,
     time: TIME,
     operator: 'first-operator',

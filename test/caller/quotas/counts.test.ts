@@ -10,6 +10,7 @@ import type { RedisConnection } from '../../../src/sharedState/redisConnection.t
 import { StateSeals } from '../../../src/sharedState/stateSeals.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { TestClock } from '../../testClock.ts';
+import { silentLog } from '../../silentLog.ts';
 
 const HOUR_MS = 3_600_000;
 const BOUNDS = { maxWindowBytes: 64 * 1024, maxMemberBytes: 64 * 1024 };
@@ -100,7 +101,12 @@ describe.skipIf(NO_REDIS !== undefined)(`Redis ${NO_REDIS ?? ''}`, () => {
     });
     const names = ['one', 'two'] as const;
     const memory = new MemoryCounts(systemClock);
-    const shared = new SharedCounts(connection, new StateSeals([new Uint8Array(32)]), systemClock);
+    const shared = new SharedCounts(
+      connection,
+      new StateSeals([new Uint8Array(32)]),
+      systemClock,
+      silentLog,
+    );
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {

@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { pretty, type MadeFile } from './madeFile.ts';
+
+const PROJECT = fileURLToPath(new URL('..', import.meta.url));
+const ENTRIES = ['client', 'subgraph'] as const;
+
+const run = promisify(execFile);
+
+/**
+ * What the package has for other programs, as its declarations say it: docs/api/. A test compares, so that a change of
+ * what is public is seen in its diff.
+ */
+export async function makePublicApi(): Promise<readonly MadeFile[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'public-api-'));
+  try {
+    await run(
+      join(PROJECT, 'node_modules/.bin/tsc'),
+      ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', folder],
+      { cwd: PROJECT },
+    );
+    return await Promise.all(
+      ENTRIES.map(async (entry) => {
+        const path = join(PROJECT, `docs/api/${entry}.d.ts`);
+        return {
+          path,
+          text: await pretty(await readFile(join(folder, `${entry}.d.ts`), 'utf8'), path),
+        };
+      }),
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,108 @@
+import { expect, inject, test } from 'vitest';
+import { Program } from '../program.ts';
+import { examplesOf } from '../embedded/examples.ts';
+import { DEMO_CLIENT, startSimulator } from '../../src/simulator/simulator.ts';
+import { ask, FOR_NPM } from './ask.ts';
+
+/** `npx` in an empty folder. */
+async function npx(...words: string[]) {
+  const run = new Program('npx', ['--yes', ...words], FOR_NPM, { folder: inject('empty') });
+  const { code } = await run.ended;
+  return { code, out: run.out, err: run.err };
+}
+
+test('publint finds nothing to say', async () => {
+  const { code, out, err } = await npx('publint@0.3.25', '--strict', inject('npxName'));
+  expect(out + err).toContain('All good!');
+  expect(code).toBe(0);
+});
+
+test('arethetypeswrong finds each entry for ES modules', async () => {
+  const { code, out } = await npx(
+    '@arethetypeswrong/cli@0.18.5',
+    '--profile',
+    'esm-only',
+    '--format',
+    'ascii',
+    '--no-emoji',
+    inject('npxName'),
+  );
+  // Status 0 is no problem of the profile's.
+  expect({ code, out: code === 0 ? '' : out }).toEqual({ code: 0, out: '' });
+  const typed = out.matchAll(/"sim-swap-subgraph\/(\w+)"\s+node16 \(from ESM\): OK \(ESM\)/g);
+  expect(Array.from(typed, ([, entry]) => entry)).toEqual(['client', 'subgraph']);
+});
+
+test('npx in an empty folder starts the service with the simulator, and ends both', async () => {
+  const service = new Program(
+    'npx',
+    ['--yes', inject('npxName')],
+    { ...FOR_NPM, PORT: '0' },
+    { folder: inject('empty'), hasOwnGroup: true },
+  );
+  try {
+    await service.written(/Ctrl-C ends both/);
+    const [url] = /http:\S+\/graphql/.exec(service.out) ?? [''];
+    const [simulator] = /http:\S+\/stats/.exec(service.out) ?? [''];
+    const query = '{ phoneNumber(e164: "+447700900002") { simSwappedWithin } }';
+    expect((await ask(url, { query })).data).toEqual({ phoneNumber: { simSwappedWithin: true } });
+
+    service.signalGroup('SIGINT');
+
+    await service.ended;
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+    await expect(fetch(simulator)).rejects.toThrow('fetch failed');
+  } finally {
+    await service[Symbol.asyncDispose]();
+  }
+});
+
+test('the command has its other programs', async () => {
+  const { code, out } = await npx(inject('npxName'), '--help');
+  expect(code).toBe(0);
+  expect(out).toContain('sim-swap-subgraph simulator');
+  const token = await npx(inject('npxName'), 'dev-token', '--scope', 'sim-swap:read');
+  expect(token.out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  expect((await npx(inject('npxName'), 'nonsense')).code).toBe(1);
+});
+
+test('what the manifest of a checkout has for itself is not packed', async () => {
+  const run = new Program(
+    process.execPath,
+    ['--print', "JSON.stringify(require('sim-swap-subgraph/package.json'))"],
+    {},
+    { folder: inject('mounted') },
+  );
+  await run.ended;
+  const manifest = JSON.parse(run.out) as Readonly<Record<string, unknown>>;
+  expect(Object.keys(manifest)).not.toContain('optionalDependencies');
+  expect(Object.keys(manifest)).not.toContain('devDependencies');
+  expect(manifest['peerDependencies']).toEqual({ graphql: '^16.15.0' });
+});
+
+test.each(examplesOf('client'))(
+  'the example of $about, as a stranger copies it',
+  async ({ program, prints }) => {
+    const simulator = await startSimulator({ port: 0 });
+    const run = new Program(
+      process.execPath,
+      ['--input-type=module-typescript', '--eval', program],
+      {
+        OPERATOR_AUTH_URL: simulator.authUrl,
+        OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+        OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
+        OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
+      },
+      { folder: inject('mounted') },
+    );
+    const ended = await run.ended;
+    await simulator.close();
+    expect({ ...ended, err: run.err }).toEqual({ code: 0, signal: null, err: '' });
+    expect(run.out.trimEnd().split('\n')).toEqual(prints);
+  },
+);
+
+test('the examples of servers are well typed against the package', async () => {
+  const run = new Program('npx', ['tsc'], FOR_NPM, { folder: inject('mounted') });
+  expect({ ...(await run.ended), out: run.out }).toEqual({ code: 0, signal: null, out: '' });
+});
