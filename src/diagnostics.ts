@@ -196,7 +196,7 @@ export class MessageNotes<T> {
   readonly #key = Symbol('note');
 
   set(message: object, note: T): void {
-    (message as Record<symbol, unknown>)[this.#key] = note;
+    Object.assign(message, { [this.#key]: note });
   }
 
   get(message: object): T | undefined {

@@ -133,6 +133,23 @@ describe('a client', () => {
     expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
   });
 
+  test.each([
+    ['auto', 'OPERATOR_AUTH_URL is missing'],
+    ['built-in', 'OPERATOR_AUTH_URL is missing'],
+  ])('SIMULATOR=%s starts none inside another program', async (SIMULATOR, problem) => {
+    await expect(createSimSwapClient({ settings: { SIMULATOR } })).rejects.toThrow(problem);
+  });
+
+  test('asks a simulator that runs by itself', async () => {
+    const simulator = await startSimulator({ port: 0 });
+    const client = await createSimSwapClient({ settings: { SIMULATOR: simulator.authUrl } });
+    onTestFinished(async () => {
+      await client.close();
+      await simulator.close();
+    });
+    expect(await client.simSwappedWithin(SWAPPED, 24)).toMatchObject({ swapped: true });
+  });
+
   test('quotas are those of a caller', async () => {
     const { client } = await opened({ QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 1}}' });
     const caller = { issuer: 'https://id.example.com', subject: 's', client: 'risk' };
