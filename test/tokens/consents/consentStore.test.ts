@@ -213,7 +213,7 @@ describe('RedisConsentStore', () => {
     await expect(store.read(BOB)).rejects.toThrow(SharedStateLost);
   });
 
-  it('lets nobody be prompted for a while after it has lost its memory', async () => {
+  it('lets no owner be prompted for a while after it has lost its memory', async () => {
     const stateKey = randomBytes(32);
     const survivor = await connect(stateKey);
     const { version } = await survivor.read(ALICE);
