@@ -10,6 +10,8 @@ import { startRedis, type RedisServer } from './redisServer.ts';
 const LOOK_EVERY_MS = 50;
 const READY_WITHIN_MS = 120_000;
 const MASTERS = 3;
+/** A server has all that it holds in its append-only files. */
+const WRITES_ALL = ['aof_enabled:1', 'aof_rewrite_in_progress:0', 'aof_rewrite_scheduled:0'];
 
 /** One server of a cluster, which can be killed and started again where it was. */
 interface ClusterServer extends RedisServer {
@@ -60,6 +62,11 @@ export class RedisClusterServers {
       'cluster-replica-validity-factor': '0',
       'repl-diskless-sync-delay': '0',
       'repl-timeout': '5',
+      // What a server acknowledged can be read after its death, and that in words.
+      appendonly: 'yes',
+      appendfsync: 'no',
+      'aof-use-rdb-preamble': 'no',
+      'auto-aof-rewrite-percentage': '0',
     };
     const count = replicas ? 2 * MASTERS : MASTERS;
     const servers = await Promise.all(
@@ -70,6 +77,7 @@ export class RedisClusterServers {
           'cluster-config-file': `nodes-${n}.conf`,
           'cluster-port': String(busPort),
           dbfilename: `${n}.rdb`,
+          appenddirname: `writes-${n}`,
         };
         return { ...(await startRedis(undefined, settings)), busPort, settings };
       }),
@@ -87,6 +95,16 @@ export class RedisClusterServers {
   /** As REDIS_URL has it. */
   get urls(): string {
     return [...this.#servers.values()].map(({ url }) => url).join(',');
+  }
+
+  /** Where servers keep their files. */
+  get folder(): string {
+    return this.#folder;
+  }
+
+  /** The folder of a server's append-only files. */
+  writesOf(port: number): string {
+    return join(this.#folder, this.server(port).settings['appenddirname'] ?? '');
   }
 
   get ports(): readonly number[] {
@@ -107,6 +125,16 @@ export class RedisClusterServers {
   async masters(): Promise<readonly number[]> {
     const known = await this.#nodes();
     return known.filter(({ isMaster, hasSlots }) => isMaster && hasSlots).map(({ port }) => port);
+  }
+
+  /** The ports of the masters with each of their replicas. */
+  async pairs(): Promise<readonly { readonly master: number; readonly replica: number }[]> {
+    const known = await this.#nodes();
+    return known.flatMap(({ id, port }) =>
+      known
+        .filter(({ masterId }) => masterId === id)
+        .map((replica) => ({ master: port, replica: replica.port })),
+    );
   }
 
   /** Whether a master holds a slot, and the port of its replica: as they are now. */
@@ -134,6 +162,7 @@ export class RedisClusterServers {
   /** Starts one anew that was killed, empty; it finds the cluster by the file that it left. */
   async restart(port: number): Promise<void> {
     const { busPort, settings } = this.server(port);
+    await rm(this.writesOf(port), { recursive: true, force: true });
     this.#servers.set(port, { ...(await startRedis(port, settings)), busPort, settings });
   }
 
@@ -149,9 +178,14 @@ export class RedisClusterServers {
       const roles = await Promise.all(
         this.ports.map((port) => command(port, ['ROLE']).catch(() => [])),
       );
-      return roles.every(
+      const areLinked = roles.every(
         (role) => !String(role).startsWith('slave') || /,connected,/.test(String(role)),
       );
+      if (!areLinked) return false;
+      const writing = await Promise.all(
+        this.ports.map((port) => command(port, ['INFO', 'persistence']).catch(() => '')),
+      );
+      return writing.every((info) => WRITES_ALL.every((word) => String(info).includes(word)));
     });
   }
 
@@ -256,10 +290,16 @@ export async function command(port: number, words: readonly string[]): Promise<u
   }
 }
 
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+/** The machine is too slow for a cluster, or it is broken: either way nothing is known of the service. */
+export class NotInTime extends Error {
+  override readonly name = 'NotInTime';
+}
+
+/** @throws {NotInTime} */
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const endsAtMs = Date.now() + READY_WITHIN_MS;
   while (!(await isSo())) {
-    if (Date.now() > endsAtMs) throw new Error(`It took too long until ${what}.`);
+    if (Date.now() > endsAtMs) throw new NotInTime(`It took too long until ${what}.`);
     await sleep(LOOK_EVERY_MS);
   }
 }

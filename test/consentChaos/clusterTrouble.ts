@@ -1,16 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '../../src/config.ts';
-import { bucketOf, keyIn } from '../../src/sharedState/buckets.ts';
-import { slotOf } from '../../src/sharedState/keySlot.ts';
-import { storeNameOf } from '../../src/operator/storeName.ts';
-import type { RedisClusterServers } from '../redisCluster.ts';
-import type { Holds, LostWrites } from './lostWrites.ts';
+import { until, type RedisClusterServers } from '../redisCluster.ts';
+import type { Chronicle, Holds } from './chronicle.ts';
+import type { LostWrites } from './lostWrites.ts';
+import { WriteLogs } from './writeLogs.ts';
 
 /** Long enough for its replica to take over. */
 const FREEZE_MS = 4000;
-/** Long enough for a master that was frozen to hear that it is one no more. */
-const AWAKE_WITHIN_MS = 1000;
-const LOOK_EVERY_MS = 50;
 
 /** What can become of a master. */
 type Act = 'killed' | 'handedOver' | 'frozen' | 'forgotten';
@@ -26,56 +21,75 @@ const ACTS: readonly Act[] = [
   'frozen',
 ];
 
+/** What a number's writes are named by, in the store. */
+export interface StoredNames {
+  /** The slot of all that is kept about it. */
+  readonly slotOf: (number: string) => number;
+  readonly keysOf: (number: string) => readonly string[];
+}
+
 /** Kills, freezes and replaces masters of a cluster, one after the other; each is whole again before the next. */
 export class ClusterTrouble {
   /** How often each was done. */
   readonly counts: Record<Act, number> = { killed: 0, handedOver: 0, frozen: 0, forgotten: 0 };
   readonly #servers: RedisClusterServers;
+  readonly #writeLogs: WriteLogs;
   readonly #lostWrites: LostWrites;
-  readonly #operator: string;
+  readonly #names: StoredNames;
+  readonly #chronicle: Chronicle;
 
-  /** @param settings those of the service, which name its keys */
   constructor(
     servers: RedisClusterServers,
     lostWrites: LostWrites,
-    settings: Readonly<Record<string, string>>,
+    names: StoredNames,
+    chronicle: Chronicle,
   ) {
     this.#servers = servers;
+    this.#writeLogs = new WriteLogs(servers);
     this.#lostWrites = lostWrites;
-    this.#operator = readConfig(settings).operators.map(storeNameOf).join('');
+    this.#names = names;
+    this.#chronicle = chronicle;
   }
 
   /** Does the next of them to any master. */
   async once(): Promise<void> {
     const done = Object.values(this.counts).reduce((sum, count) => sum + count, 0);
     const act = ACTS[done % ACTS.length] ?? 'killed';
-    this.counts[act] += 1;
     const masters = await this.#servers.masters();
     const port = masters[Math.floor(Math.random() * masters.length)] ?? 0;
+    const fromMs = Date.now();
+    const lostSince = await this.#writeLogs.begin();
+    this.counts[act] += 1;
     await this.#do(act, port);
     await this.#servers.isHealed(true);
+    this.#lostWrites.whole();
+    const keys = await lostSince();
+    const lost: Holds = (number) => this.#names.keysOf(number).some((key) => keys.has(key));
+    this.#lostWrites.lost(lost, fromMs, Date.now());
+    this.#chronicle.happened('the cluster is whole');
+    this.#chronicle.happened('a write about it is lost', lost);
   }
 
   async #do(act: Act, port: number): Promise<void> {
     const { holds, replicaPort = 0 } = await this.#servers.holdingsOf(port);
-    const holdsNumber: Holds = (number) =>
-      holds(slotOf(keyIn(bucketOf(this.#operator, number), 'consent', '')));
-    const atMs = Date.now();
+    const holdsNumber: Holds = (number) => holds(this.#names.slotOf(number));
+    this.#chronicle.happened(`its master ${port} is ${act}, replica ${replicaPort}`, holdsNumber);
+    this.#lostWrites.away(holdsNumber);
     switch (act) {
       case 'handedOver':
         await this.#servers.failOver(port);
         return this.#isReplaced(port);
       case 'killed':
         await this.#servers.server(port).kill();
-        this.#lostWrites.failedOver(holdsNumber, atMs, Date.now());
         await this.#isReplaced(port);
+        this.#chronicle.happened('its master is replaced', holdsNumber);
         return this.#servers.restart(port);
       case 'frozen': {
         const server = this.#servers.server(port);
         server.freeze();
         await sleep(FREEZE_MS);
         server.thaw();
-        this.#lostWrites.failedOver(holdsNumber, atMs, Date.now() + AWAKE_WITHIN_MS);
+        this.#chronicle.happened('its master is thawed', holdsNumber);
         return;
       }
       case 'forgotten': {
@@ -89,6 +103,9 @@ export class ClusterTrouble {
   }
 
   async #isReplaced(port: number): Promise<void> {
-    while ((await this.#servers.masters()).includes(port)) await sleep(LOOK_EVERY_MS);
+    await until(
+      'a replica takes over',
+      async () => !(await this.#servers.masters()).includes(port),
+    );
   }
 }

@@ -1,10 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '../../src/config.ts';
+import { tokenIdentity } from '../../src/domain/asker.ts';
+import { storeNameOf } from '../../src/operator/storeName.ts';
+import { bucketOf, keyIn } from '../../src/sharedState/buckets.ts';
+import { slotOf } from '../../src/sharedState/keySlot.ts';
+import { StateSeal } from '../../src/sharedState/stateSeal.ts';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
 import { freshStateKey, startRedis } from '../redisServer.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
-import { ClusterTrouble } from './clusterTrouble.ts';
+import { Chronicle } from './chronicle.ts';
+import { ClusterTrouble, type StoredNames } from './clusterTrouble.ts';
 import { Fleet } from './fleet.ts';
 import { LostWrites } from './lostWrites.ts';
+import { WAY_MS } from './promptNeeds.ts';
 import { StrictOperator, type Offences } from './strictOperator.ts';
 
 /** Where consents lie: in the one process that serves, or in a Redis or a Redis Cluster that replicas share. */
@@ -26,6 +34,8 @@ export interface Findings {
   readonly prompts: number;
   readonly polls: number;
   readonly lookups: number;
+  /** Requests that the operator read only after their senders had given them up. */
+  readonly givenUp: number;
   readonly kills: number;
   /** What befell the store. */
   readonly store: Readonly<Record<string, number>>;
@@ -69,6 +79,8 @@ const FREEZE_EVERY_MS = 7000;
 const FREEZE_MS = 1500;
 /** Between one master's trouble, once it is over, and the next one's. */
 const CLUSTER_TROUBLE_EVERY_MS = 3000;
+/** The last ones have so much of it; then they come to their ends in peace. */
+const TROUBLED_MS = 25_000;
 const KEEP_FACTS_SECONDS = 10;
 
 const ENVIRONMENT = {
@@ -78,7 +90,7 @@ const ENVIRONMENT = {
   OPERATOR_CLIENT_SECRET: 'chaos',
   OPERATOR_FLOW: '3-legged',
   // A reply that a busy machine holds up is no lost one.
-  OPERATOR_TIMEOUT_MS: '2000',
+  OPERATOR_TIMEOUT_MS: String(WAY_MS),
   REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
   CONSENT_WAIT_MS: '1500',
   // Longer than a prompt lives, after an exchange of two tries.
@@ -99,7 +111,8 @@ export async function runConsentChaos({
 }: ConsentChaosRun): Promise<Findings> {
   const lostWrites = new LostWrites();
   const issuer = await TestIssuer.start();
-  const operator = new StrictOperator(KEEP_FACTS_SECONDS * 1000, lostWrites);
+  const chronicle = new Chronicle();
+  const operator = new StrictOperator(KEEP_FACTS_SECONDS * 1000, lostWrites, chronicle);
   const operatorUrl = await operator.listen();
   const settings = {
     ...ENVIRONMENT,
@@ -109,22 +122,27 @@ export async function runConsentChaos({
     KEEP_FACTS_SECONDS: without === 'kept-facts' ? '0' : String(KEEP_FACTS_SECONDS),
     ...(without === 'doubt' ? { CONSENT_DOUBT_SECONDS: '1' } : {}),
   };
-  const opened = await OPEN[store](lostWrites, settings);
+  const opened = await OPEN[store](lostWrites, settings, chronicle);
   const isShared = without !== 'shared-store';
   const fleet = new Fleet({ ...settings, ...(isShared ? opened.settings : {}) });
-  const apps = new Apps(fleet, operator, await tokensOf(issuer));
-  const trouble = opened.isShared ? new Trouble(opened, fleet, operator) : undefined;
+  const apps = new Apps(fleet, operator, await tokensOf(issuer), chronicle);
+  const trouble = opened.isShared ? new Trouble(opened, fleet, operator, chronicle) : undefined;
   try {
     await fleet.start(opened.isShared ? REPLICAS : 1);
     trouble?.begin();
     const numbers = Array.from({ length: consents }, (_, i) => String(i).padStart(3, '0'));
+    const lastTaken = Promise.withResolvers<void>();
     const worker = async (): Promise<void> => {
       for (let last = numbers.pop(); last !== undefined; last = numbers.pop()) {
+        if (numbers.length === 0) lastTaken.resolve();
         await apps.pursueAll(`+447700900${last}`);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    const ended = Promise.all(Array.from({ length: AT_ONCE }, worker));
+    const isEnough = lastTaken.promise.then(() => sleep(TROUBLED_MS, undefined, { ref: false }));
+    await Promise.race([ended, isEnough]);
     await trouble?.end();
+    await ended;
   } finally {
     await trouble?.end();
     fleet.stop();
@@ -132,14 +150,16 @@ export async function runConsentChaos({
     await issuer.close();
     await opened.stop();
   }
-  const { prompts, polls, lookups, offences, unavoidable, notes } = operator;
-  const { heard, ends, wrong, hangUps } = apps;
+  const { prompts, polls, lookups, givenUp } = operator;
+  const { offences, unavoidable, notes } = operator.judge();
+  const { heard, ends, wrong, hangUps, notes: endless } = apps;
   const { kills } = fleet;
   return {
     consents,
     prompts,
     polls,
     lookups,
+    givenUp,
     kills,
     store: opened.counts,
     hangUps,
@@ -147,7 +167,7 @@ export async function runConsentChaos({
     ends,
     wrong: { ...wrong, ...offences },
     unavoidable,
-    notes,
+    notes: [...notes, ...endless],
   };
 }
 
@@ -165,6 +185,7 @@ interface OpenedStore {
 type OpenStore = (
   lostWrites: LostWrites,
   settings: Readonly<Record<string, string>>,
+  chronicle: Chronicle,
 ) => Promise<OpenedStore>;
 
 const OPEN: Readonly<Record<Store, OpenStore>> = {
@@ -202,20 +223,42 @@ async function openRedis(): Promise<OpenedStore> {
 async function openCluster(
   lostWrites: LostWrites,
   environment: Readonly<Record<string, string>>,
+  chronicle: Chronicle,
 ): Promise<OpenedStore> {
   const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 2000 });
-  const trouble = new ClusterTrouble(servers, lostWrites, environment);
+  const stateKey = freshStateKey();
+  const names = storedNames(environment, stateKey);
+  const trouble = new ClusterTrouble(servers, lostWrites, names, chronicle);
   return {
     isShared: true,
     settings: {
       REDIS_TOPOLOGY: 'cluster',
       REDIS_URL: servers.urls,
-      STATE_KEY: freshStateKey(),
+      STATE_KEY: stateKey,
     },
     counts: trouble.counts,
     everyMs: CLUSTER_TROUBLE_EVERY_MS,
     trouble: () => trouble.once(),
     stop: () => servers.stop(),
+  };
+}
+
+/** As the service names what it keeps about a number, for either caller. */
+function storedNames(environment: Readonly<Record<string, string>>, stateKey: string): StoredNames {
+  const { operators, callers } = readConfig(environment);
+  const operator = operators.map(storeNameOf).join('');
+  const seal = new StateSeal(Buffer.from(stateKey, 'base64'));
+  const [purpose] = callers.purposes;
+  return {
+    slotOf: (number) => slotOf(keyIn(bucketOf(operator, number), 'consent', '')),
+    keysOf(number) {
+      const bucket = bucketOf(operator, number);
+      const facts = CALLERS.map((caller) => {
+        const { key } = tokenIdentity(ISSUER, caller, CLIENT);
+        return keyIn(bucket, 'facts', seal.name(operator, number, key, purpose));
+      });
+      return [keyIn(bucket, 'consent', seal.name(operator, number)), ...facts];
+    },
   };
 }
 
@@ -225,9 +268,11 @@ class Trouble {
   readonly #store: OpenedStore;
   readonly #fleet: Fleet;
   readonly #operator: StrictOperator;
+  readonly #chronicle: Chronicle;
   #running: readonly Promise<void>[] = [];
 
-  constructor(store: OpenedStore, fleet: Fleet, operator: StrictOperator) {
+  constructor(store: OpenedStore, fleet: Fleet, operator: StrictOperator, chronicle: Chronicle) {
+    this.#chronicle = chronicle;
     this.#store = store;
     this.#fleet = fleet;
     this.#operator = operator;
@@ -236,7 +281,10 @@ class Trouble {
   begin(): void {
     this.#running = [
       this.#everyNow(KILL_EVERY_MS, () =>
-        this.#fleet.killOne((name) => this.#operator.replicaKilled(name)),
+        this.#fleet.killOne((name) => {
+          this.#chronicle.happened(`${name} is killed`);
+          this.#operator.replicaKilled(name);
+        }),
       ),
       this.#everyNow(this.#store.everyMs, () => this.#store.trouble()),
     ];
@@ -255,6 +303,9 @@ class Trouble {
     }
   }
 }
+
+/** As the issuer of the tests names the client of every token. */
+const CLIENT = 'app';
 
 const CALLERS = ['anna', 'bert'] as const;
 
@@ -296,6 +347,7 @@ const ENDS: ReadonlySet<string> = new Set(['CONSENT_DENIED', 'CONSENT_EXPIRED'])
 /** The apps that ask, and what they hear. */
 class Apps {
   hangUps = 0;
+  readonly notes: string[] = [];
   readonly heard = new Map<string, number>();
   readonly ends = new Map<string, number>();
   readonly wrong: Omit<Wrongness, keyof Offences> = {
@@ -308,12 +360,15 @@ class Apps {
   readonly #fleet: Fleet;
   readonly #operator: StrictOperator;
   readonly #tokens: Readonly<Record<CallerName, string>>;
+  readonly #chronicle: Chronicle;
 
   constructor(
     fleet: Fleet,
     operator: StrictOperator,
     tokens: Readonly<Record<CallerName, string>>,
+    chronicle: Chronicle,
   ) {
+    this.#chronicle = chronicle;
     this.#fleet = fleet;
     this.#operator = operator;
     this.#tokens = tokens;
@@ -344,6 +399,10 @@ class Apps {
       await sleep(isImpatient ? 50 : Math.min(waitSeconds * 1000, 2000));
     }
     this.wrong.consentsWithoutAnEnd += 1;
+    this.notes.push(
+      `consentsWithoutAnEnd: ${wish.number}, ${wish.caller}`,
+      ...this.#chronicle.about(wish.number),
+    );
   }
 
   async #ask({ number, caller, question }: Wish): Promise<Reply> {
@@ -363,7 +422,13 @@ class Apps {
       });
       return replyOf((await response.json()) as Body);
     } catch {
-      if (hangs.aborted) this.wrong.requestsWithoutAnEnd += 1;
+      if (hangs.aborted) {
+        this.wrong.requestsWithoutAnEnd += 1;
+        this.notes.push(
+          `requestsWithoutAnEnd: ${number}, ${caller}`,
+          ...this.#chronicle.about(number),
+        );
+      }
       if (doesHangUp) this.hangUps += 1;
       return { failures: [{ code: doesHangUp ? 'hung up' : 'the replica died' }] };
     }
@@ -373,6 +438,7 @@ class Apps {
   #count({ date, swapped, failures }: Reply, { number, caller }: Wish): number | 'end' {
     const codes = failures.map(({ code }) => code);
     const [first = 'an answer'] = codes;
+    this.#chronicle.happenedTo(number, `${caller} hears ${first}`);
     increment(this.heard, first);
     if (codes.some((code) => code === 'INTERNAL_SERVER_ERROR')) this.wrong.defects += 1;
     if (typeof date === 'string') this.#judge(this.#operator.isRightDate(date, number, caller));

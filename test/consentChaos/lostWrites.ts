@@ -1,52 +1,78 @@
-/** The numbers that a server held, by their last digits or in whatever way tells them. */
-export type Holds = (number: string) => boolean;
+import type { Holds } from './chronicle.ts';
 
-interface Loss {
-  readonly what: string;
-  /** Whether answers alone are lost, since of prompts it must be known that something is not known. */
-  readonly isOfAnswers: boolean;
-  readonly holds: Holds;
+interface Round {
+  readonly lost: Holds;
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** A write is known to a master, and acknowledged, before its replica has it; on a busy machine, so much before. */
-const REPLICATION_MS = 1000;
-/** What is written next follows what speaks against a prompt by no more. */
+interface Forgotten {
+  readonly holds: Holds;
+  readonly atMs: number;
+}
+
+/** A master is away, or its place is taken: nothing that it holds can be written. */
+interface Away {
+  readonly holds: Holds;
+  readonly fromMs: number;
+}
+
+/** What an exchange taught is written so soon after it, on a machine that is not held up. */
 const WRITTEN_WITHIN_MS = 500;
 
+/** What speaks against something, and when it happened all the same. */
+export interface Against {
+  readonly number: string;
+  /** When what speaks against it was written, at the latest. */
+  readonly sinceMs: number;
+  readonly atMs: number;
+  /** Whether it is an answer; of prompts it must be known that something is not known. */
+  readonly isAnswer: boolean;
+}
+
 /**
- * Which writes a cluster may have lost although it had acknowledged them (docs/reliability.md): replication is
+ * Which writes a cluster is proven to have lost although it had acknowledged them (docs/reliability.md): replication is
  * asynchronous, and a master that dies with its replica takes all along.
  */
 export class LostWrites {
-  readonly #losses: Loss[] = [];
+  readonly #rounds: Round[] = [];
+  readonly #forgotten: Forgotten[] = [];
+  #away: Away | undefined;
 
-  /** A master was replaced by its replica that had no time to pass its last writes on. */
-  failedOver(holds: Holds, fromMs: number, untilMs: number): void {
-    const what = 'a master was replaced by its replica meanwhile';
-    this.#losses.push({
-      what,
-      isOfAnswers: false,
-      holds,
-      fromMs: fromMs - REPLICATION_MS - WRITTEN_WITHIN_MS,
-      untilMs,
-    });
+  /** Meanwhile a replica took over from its master, and of these numbers lacked what the master had acknowledged. */
+  lost(lost: Holds, fromMs: number, untilMs: number): void {
+    this.#rounds.push({ lost, fromMs, untilMs });
   }
 
   /** A master and its replica came back empty: the doubt must cover the prompts that lived. */
   forgot(holds: Holds, atMs: number): void {
-    this.#losses.push({ what: 'forgotten', isOfAnswers: true, holds, fromMs: 0, untilMs: atMs });
+    this.#forgotten.push({ holds, atMs });
   }
 
-  /** Why what was written at a time may be unknown; `undefined` where it must be known. */
-  reasonFor(number: string, writtenAtMs: number, isAnswer: boolean): string | undefined {
-    return this.#losses.find(
-      ({ isOfAnswers, holds, fromMs, untilMs }) =>
-        (isAnswer || !isOfAnswers) &&
-        fromMs <= writtenAtMs &&
-        writtenAtMs <= untilMs &&
-        holds(number),
-    )?.what;
+  /** From now on, nothing that concerns these numbers can be written, until the cluster is whole. */
+  away(holds: Holds): void {
+    this.#away = { holds, fromMs: Date.now() };
+  }
+
+  whole(): void {
+    this.#away = undefined;
+  }
+
+  /** Whether what was learned about a number at that moment may not be stored yet. */
+  isUnstored(number: string, learnedAtMs: number): boolean {
+    if (this.#away?.holds(number) !== true) return false;
+    return this.#away.fromMs <= learnedAtMs + WRITTEN_WITHIN_MS;
+  }
+
+  /** Why it was unavoidable; to be asked when all losses are known. */
+  reasonFor({ number, sinceMs, atMs, isAnswer }: Against): string | undefined {
+    const isLost = this.#rounds.some(
+      ({ lost, fromMs, untilMs }) => fromMs <= atMs && sinceMs <= untilMs && lost(number),
+    );
+    if (isLost) return 'its master was replaced by a replica that lacked an acknowledged write';
+    const isForgotten = this.#forgotten.some(
+      ({ holds, atMs: forgottenAtMs }) => isAnswer && sinceMs <= forgottenAtMs && holds(number),
+    );
+    return isForgotten ? 'its master and its replica were emptied' : undefined;
   }
 }

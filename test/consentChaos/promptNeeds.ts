@@ -17,6 +17,7 @@ export interface LookedUp {
 }
 
 interface Known {
+  readonly number: string;
   readonly what: 'an answer' | 'a failure';
   readonly replica: string;
   readonly atMs: number;
@@ -25,8 +26,11 @@ interface Known {
 
 /** How long a failure after consent is told where the operator names no time. */
 const FAILURE_SECONDS = 60;
-/** The service counts from sending, and the operator from receiving: so much earlier it may prompt. */
-const WAY_MS = 1000;
+/**
+ * An exchange is given up by then (OPERATOR_TIMEOUT_MS). The service counts from sending, and the operator from
+ * receiving: so much earlier it may prompt.
+ */
+export const WAY_MS = 2000;
 /** What a replica heard so long before it was killed may not have been stored, for Redis may be frozen. */
 const UNSTORED_MS = 3000;
 
@@ -48,6 +52,7 @@ export class PromptNeeds {
       const untilMs = atMs + this.#keepMs - WAY_MS;
       this.#known.set(nameOf({ number, caller, operation }), {
         what: 'an answer',
+        number,
         replica,
         atMs,
         untilMs,
@@ -63,13 +68,19 @@ export class PromptNeeds {
       const name = nameOf({ number, caller, operation });
       const known = this.#known.get(name);
       if ((known?.untilMs ?? 0) < untilMs)
-        this.#known.set(name, { what: 'a failure', replica, atMs, untilMs });
+        this.#known.set(name, { what: 'a failure', number, replica, atMs, untilMs });
     }
   }
 
-  replicaKilled(replica: string, nowMs: number): void {
-    for (const [name, known] of this.#known) {
-      if (known.replica === replica && known.atMs > nowMs - UNSTORED_MS) this.#known.delete(name);
+  /** @param isUnstored whether the store has been away since a replica learned about a number */
+  replicaKilled(
+    replica: string,
+    nowMs: number,
+    isUnstored: (number: string, atMs: number) => boolean,
+  ): void {
+    for (const [name, { number, replica: by, atMs }] of this.#known) {
+      if (by !== replica) continue;
+      if (atMs > nowMs - UNSTORED_MS || isUnstored(number, atMs)) this.#known.delete(name);
     }
   }
 

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import type { Chronicle } from './chronicle.ts';
 import { REPLICA_HEADER } from './fleet.ts';
-import type { LostWrites } from './lostWrites.ts';
+import type { Against, LostWrites } from './lostWrites.ts';
 import { PromptNeeds, type Answerable } from './promptNeeds.ts';
 import { listen } from '../listening.ts';
 
@@ -16,6 +17,20 @@ export interface Offences {
   earlyPolls: number;
   tokensUsedTwice: number;
   tokensForAnotherOperation: number;
+}
+
+/** The offences, and the first of them each with what tells how it came about. */
+interface Judged {
+  readonly offences: Offences;
+  /** What a shared store is proven to have caused that had forgotten, or never had passed on, what was written to it. */
+  readonly unavoidable: Offences;
+  readonly notes: readonly string[];
+}
+
+interface Offended extends Against {
+  readonly offence: keyof Offences;
+  readonly what: string;
+  readonly story: readonly string[];
 }
 
 interface Consent {
@@ -71,7 +86,7 @@ const LATE_MS = 800;
 /** What two requests may differ by on their way here, on a machine that is not held up. */
 const WAY_MS = 100;
 const LAG_WINDOW_MS = 2000;
-const MAX_NOTES = 20;
+const MAX_STORIES = 20;
 
 const OPERATIONS: Readonly<Record<string, Answerable>> = {
   'retrieve-sim-swap-date': 'date',
@@ -85,14 +100,12 @@ type Answer = readonly [status: number, body: unknown, fault?: Fault | undefined
  * each is another millisecond.
  */
 export class StrictOperator {
-  readonly offences = noOffences();
-  /** What a shared store must have caused that had forgotten, or never had passed on, what was written to it. */
-  readonly unavoidable = noOffences();
   prompts = 0;
   polls = 0;
   lookups = 0;
-  /** The first offences, each with what tells how it came about. */
-  readonly notes: string[] = [];
+  /** Requests that came too late to be answered. */
+  givenUp = 0;
+  readonly #offended: Offended[] = [];
   readonly #server: Server;
   readonly #consents = new Map<string, Consent>();
   readonly #liveByNumber = new Map<string, Consent>();
@@ -100,13 +113,16 @@ export class StrictOperator {
   readonly #dates = new Map<string, Consent>();
   /** Who had an answer about whom, by number and caller. */
   readonly #answered = new Set<string>();
+  readonly #limited = new Set<string>();
   readonly #needs: PromptNeeds;
   readonly #lostWrites: LostWrites;
+  readonly #chronicle: Chronicle;
   readonly #lag = new Lag();
   readonly #firstDateMs = { swapped: Date.now() - 3_600_000, never: Date.UTC(2001, 0, 1) };
 
   /** @param keepMs how long an answer is given again to who had it, so that no prompt is needed */
-  constructor(keepMs: number, lostWrites: LostWrites) {
+  constructor(keepMs: number, lostWrites: LostWrites, chronicle: Chronicle) {
+    this.#chronicle = chronicle;
     this.#needs = new PromptNeeds(keepMs);
     this.#lostWrites = lostWrites;
     this.#server = createServer((request, response) => {
@@ -125,17 +141,33 @@ export class StrictOperator {
   }
 
   /** @param sinceMs when that was written, at the latest, which speaks against it */
-  #offend(offence: keyof Offences, number: string, sinceMs: number, note: string): void {
-    const because = this.#lostWrites.reasonFor(number, sinceMs, offence === 'promptsWithoutNeed');
-    const counts = because === undefined ? this.offences : this.unavoidable;
-    counts[offence] += 1;
-    const why = because === undefined ? '' : `, unavoidable: ${because}`;
-    if (this.notes.length < MAX_NOTES) this.notes.push(`${offence}: ${note}${why}`);
+  #offend(offence: keyof Offences, number: string, sinceMs: number, what: string): void {
+    const story = this.#offended.length < MAX_STORIES ? this.#chronicle.about(number) : [];
+    const atMs = Date.now();
+    const isAnswer = offence === 'promptsWithoutNeed';
+    this.#offended.push({ offence, number, sinceMs, atMs, isAnswer, what, story });
+  }
+
+  /** What was seen that must not be seen; to be asked when all that the store has lost is known. */
+  judge(): Judged {
+    const offences = noOffences();
+    const unavoidable = noOffences();
+    const notes = this.#offended.flatMap((against) => {
+      const { offence, what, story } = against;
+      const because = this.#lostWrites.reasonFor(against);
+      const counts = because === undefined ? offences : unavoidable;
+      counts[offence] += 1;
+      const why = because === undefined ? '' : `, unavoidable: ${because}`;
+      return [`${offence}: ${what}${why}`, ...story];
+    });
+    return { offences, unavoidable, notes };
   }
 
   /** What a replica heard just before it was killed may be lost with it. */
   replicaKilled(name: string): void {
-    this.#needs.replicaKilled(name, Date.now());
+    this.#needs.replicaKilled(name, Date.now(), (number, atMs) =>
+      this.#lostWrites.isUnstored(number, atMs),
+    );
   }
 
   /** Whether a date was given about this number, for a consent that this caller asked for. */
@@ -153,6 +185,8 @@ export class StrictOperator {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const form = new URLSearchParams(await text(request));
+    // What its sender gave up before it was read is lost on the way.
+    if (await this.#isGivenUp(request)) return;
     const correlator = String(request.headers['x-correlator']);
     const [status, reply, fault] = await this.#answer(request, form, correlator);
     if (fault === 'lost reply') {
@@ -169,18 +203,32 @@ export class StrictOperator {
     response.end(JSON.stringify(reply));
   }
 
+  /**
+   * Whether the sender waits no more: this process may be held up for longer than that. A sender that gives up closes
+   * the connection, which is read after the request.
+   */
+  async #isGivenUp({ socket }: IncomingMessage): Promise<boolean> {
+    // Twice, so that all connections have been read once more in between.
+    await setImmediate();
+    await setImmediate();
+    const isGivenUp = socket.readableEnded || socket.destroyed;
+    if (isGivenUp) this.givenUp += 1;
+    return isGivenUp;
+  }
+
   async #answer(
-    { url, headers }: IncomingMessage,
+    request: IncomingMessage,
     form: URLSearchParams,
     correlator: string,
   ): Promise<Answer> {
+    const { url, headers } = request;
     const token = headers.authorization?.slice('Bearer '.length) ?? '';
     const replica = String(headers[REPLICA_HEADER]);
     switch (url) {
       case '/openIDConnectCIBA/v1/bc-authorize':
-        return this.#authorize(form, correlator);
+        return this.#authorize(form, correlator, replica);
       case '/openIDConnectCIBA/v1/token':
-        return this.#poll(form.get('auth_req_id') ?? '', replica);
+        return this.#poll(form.get('auth_req_id') ?? '', replica, request);
       case '/retrieve-date':
         return this.#lookUp('date', token, replica);
       case '/check':
@@ -190,7 +238,7 @@ export class StrictOperator {
     }
   }
 
-  async #authorize(form: URLSearchParams, correlator: string): Promise<Answer> {
+  async #authorize(form: URLSearchParams, correlator: string, replica: string): Promise<Answer> {
     this.prompts += 1;
     const number = form.get('login_hint')?.slice('tel:'.length) ?? '';
     const operation = OPERATIONS[form.get('scope') ?? ''];
@@ -216,6 +264,7 @@ export class StrictOperator {
         `${number}, ${operation}, ${caller}: ${what}`,
       );
     }
+    this.#chronicle.happenedTo(number, `${replica} prompts for ${caller}: ${operation}`);
     const consent: Consent = {
       number,
       caller,
@@ -240,7 +289,7 @@ export class StrictOperator {
     return [200, acknowledged, consent.manner.prompt];
   }
 
-  async #poll(authReqId: string, replica: string): Promise<Answer> {
+  async #poll(authReqId: string, replica: string, request: IncomingMessage): Promise<Answer> {
     this.polls += 1;
     const consent = this.#consents.get(authReqId);
     if (consent === undefined) return [400, { error: 'invalid_grant' }];
@@ -257,8 +306,13 @@ export class StrictOperator {
     consent.lastPollBy = replica;
     consent.pollsOnTheWire += 1;
     await takeTime();
-    const reply = this.#decide(consent);
+    // A poller that heard nothing of it need not keep to it.
+    const reply: Answer = (await this.#isGivenUp(request))
+      ? [400, { error: 'authorization_pending' }]
+      : this.#decide(consent);
     consent.pollsOnTheWire -= 1;
+    const said = replyName(reply);
+    this.#chronicle.happenedTo(number, `${replica} polls for ${consent.caller}: ${said}`);
     return reply;
   }
 
@@ -279,6 +333,14 @@ export class StrictOperator {
     return [200, { access_token: token, token_type: 'Bearer', expires_in: 60 }];
   }
 
+  /** A limit is over when its time is: the number's next lookup meets none. */
+  #faultOf(number: string, { lookup }: Manner): Fault | undefined {
+    if (typeof lookup !== 'object' || lookup.retryAfterSeconds === undefined) return lookup;
+    if (this.#limited.has(number)) return undefined;
+    this.#limited.add(number);
+    return lookup;
+  }
+
   async #lookUp(operation: Answerable, token: string, replica: string): Promise<Answer> {
     this.lookups += 1;
     const consent = this.#tokens.get(token);
@@ -292,7 +354,9 @@ export class StrictOperator {
     }
     await takeTime();
     const { number, caller, manner } = consent;
-    const fault = manner.lookup;
+    const fault = this.#faultOf(number, manner);
+    const fate = typeof fault === 'object' ? String(fault.status) : (fault ?? 'answered');
+    this.#chronicle.happenedTo(number, `${replica} looks up for ${caller}: ${operation}, ${fate}`);
     const lookedUp = { number, caller, replica, atMs: Date.now() };
     if (fault === 'lost reply' || typeof fault === 'object') {
       const retryAfterSeconds = typeof fault === 'object' ? fault.retryAfterSeconds : undefined;
@@ -356,6 +420,10 @@ class Lag {
     clearInterval(this.#timer);
     this.#histogram.disable();
   }
+}
+
+function replyName([status, body]: Answer): string {
+  return status === 200 ? 'token' : JSON.stringify(body);
 }
 
 function isLive(consent: Consent): boolean {
