@@ -43,6 +43,8 @@ interface Consent {
   intervalMs: number;
   lastPollAtMs: number;
   lastPollBy: string;
+  /** How much later than it arrived it may have been read: the poller counts from its sending. */
+  lastPollLagMs: number;
   pollsOnTheWire: number;
   isOver: boolean;
 }
@@ -274,6 +276,7 @@ export class StrictOperator {
       intervalMs: INTERVAL_SECONDS * 1000,
       lastPollAtMs: 0,
       lastPollBy: '',
+      lastPollLagMs: 0,
       pollsOnTheWire: 0,
       isOver: false,
     };
@@ -298,7 +301,7 @@ export class StrictOperator {
     const by = `${consent.number} by ${replica} ${sinceMs} ms after ${consent.lastPollBy}`;
     const { number, lastPollAtMs } = consent;
     if (consent.pollsOnTheWire > 0) this.#offend('overlappingPolls', number, lastPollAtMs, by);
-    const toleranceMs = WAY_MS + this.#lag.worstMs;
+    const toleranceMs = WAY_MS + Math.max(this.#lag.worstMs, consent.lastPollLagMs);
     if (sinceMs < consent.intervalMs - toleranceMs) {
       this.#offend('earlyPolls', number, lastPollAtMs, by);
     }
@@ -311,6 +314,7 @@ export class StrictOperator {
       ? [400, { error: 'authorization_pending' }]
       : this.#decide(consent);
     consent.pollsOnTheWire -= 1;
+    consent.lastPollLagMs = this.#lag.worstMs;
     const said = replyName(reply);
     this.#chronicle.happenedTo(number, `${replica} polls for ${consent.caller}: ${said}`);
     return reply;
