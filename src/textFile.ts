@@ -30,6 +30,17 @@ export async function readText(path: string): Promise<string> {
 }
 
 function demandFile(stats: Stats): void {
-  if (!stats.isFile()) throw new Error('It is no regular file.');
-  if (stats.size > MAX_FILE_BYTES) throw new Error('The file is too large.');
+  if (!stats.isFile()) throw new Unfit('NO_REGULAR_FILE');
+  if (stats.size > MAX_FILE_BYTES) throw new Unfit('FILE_TOO_LARGE');
+}
+
+/** What is told of it is its code, as of the system's own errors. */
+class Unfit extends Error {
+  override readonly name = 'Unfit';
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
 }

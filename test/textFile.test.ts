@@ -36,6 +36,6 @@ describe.each(WAYS)('a file that is read %s', (_, read) => {
     using files = new TemporaryFiles();
     const path = files.write('file', '');
     truncateSync(path, MAX_FILE_BYTES + 1);
-    await expect(async () => read(path)).rejects.toThrow('too large');
+    await expect(async () => read(path)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
   });
 });
