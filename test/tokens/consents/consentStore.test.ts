@@ -332,7 +332,12 @@ async function dumpOfBucket(url: string) {
       const records = (await keysOf(url)).filter((name) => name.includes(':consent:'));
       await commands(url, [
         ...records.map((name) => ['DEL', name]),
-        ...names.map((name, place) => ['HSET', name, 'writes', (writes[place] as string | null) ?? '0']),
+        ...names.map((name, place) => [
+          'HSET',
+          name,
+          'writes',
+          (writes[place] as string | null) ?? '0',
+        ]),
       ]);
     },
   };
