@@ -28,11 +28,6 @@ export function wrongnessOf(wrong: Wrongness): number {
 /** What one stretch came to, for the terminal. */
 export function stretchText({ title, findings, seconds }: RunStretch): string {
   const { refusals, faults, answeredOf } = findings;
-  const listed = (counts: ReadonlyMap<string, number>): string =>
-    [...counts]
-      .toSorted(([one], [other]) => one.localeCompare(other))
-      .map(([name, count]) => line(`  ${name}`, String(count)))
-      .join('');
   return [
     `${title} (${seconds.toFixed(0)} s)\n`,
     ...figuresOf(findings).map(([name, figure]) => line(name, figure)),
@@ -97,6 +92,13 @@ function wrongFigures({ wrong }: Findings): readonly Figure[] {
     ['prompts while an earlier one lived', String(wrong.promptsWhileOneLived)],
     ['requests without an end', String(wrong.withoutAnEnd)],
   ];
+}
+
+function listed(counts: ReadonlyMap<string, number>): string {
+  return [...counts]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([name, count]) => line(`  ${name}`, String(count)))
+    .join('');
 }
 
 function line(name: string, value: string): string {

@@ -319,7 +319,7 @@ describe('a connection', () => {
     expect(exchanges.map(outcome)).toEqual(['connection, unsent', 'connection, unsent']);
   });
 
-  it('of a server that nobody vouches for: nothing was sent', async () => {
+  it('of a server that no authority vouches for: nothing was sent', async () => {
     const { createCertificate } = await import('../tls/certificate.ts');
     await using server = await Http2Server.start(createCertificate(), echoless);
     await using client = new TestEndpoint(server.url);
@@ -372,15 +372,15 @@ describe('a connection', () => {
   it('that is old carries on where no other can be made, which is tried once a minute', async () => {
     const clock = new TestClock();
     let isOpen = true;
-    await using server = await Http2Server.start(CERTIFICATE, echoless);
-    await using client = new TestEndpoint(server.url, { clock });
-    await client.post();
     const refused: Socket[] = [];
-    server.onConnection = (socket) => {
+    const onConnection = (socket: Socket): void => {
       if (isOpen) return;
       refused.push(socket);
       socket.destroy();
     };
+    await using server = await Http2Server.start(CERTIFICATE, echoless, { onConnection });
+    await using client = new TestEndpoint(server.url, { clock });
+    await client.post();
     isOpen = false;
     await clock.advance(MAX_CONNECTION_AGE_MS);
     for (let index = 0; index < 5; index += 1) {

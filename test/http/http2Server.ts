@@ -25,6 +25,8 @@ interface Options {
   /** Called at the head of a request, before its body. */
   readonly onHead?: (stream: ServerHttp2Stream) => void;
   readonly port?: number;
+  /** Sees each connection before anything is read of it. */
+  readonly onConnection?: (socket: Socket) => void;
 }
 
 /** A server on a free port of this machine that speaks HTTP/2 over TLS and writes down what reaches it. */
@@ -33,8 +35,6 @@ export class Http2Server implements AsyncDisposable {
   readonly port: number;
   readonly received: readonly ReceivedByStream[];
   readonly sessions: readonly Http2Session[];
-  /** Sees each connection before anything is read of it. */
-  onConnection: (socket: Socket) => void = () => undefined;
   readonly #sockets: ReadonlySet<Socket>;
   readonly #close: () => Promise<void>;
 
@@ -56,15 +56,14 @@ export class Http2Server implements AsyncDisposable {
   static async start(
     certificate: Certificate,
     answer: AnswerByStream,
-    { settings = {}, onHead, port: wanted = 0 }: Options = {},
+    { settings = {}, onHead, port: wanted = 0, onConnection = () => undefined }: Options = {},
   ): Promise<Http2Server> {
     const received: ReceivedByStream[] = [];
     const sessions: Http2Session[] = [];
     const sockets = new Set<Socket>();
-    let started: Http2Server | undefined;
     const server = createSecureServer({ ...certificate, settings });
     server.on('connection', (socket: Socket) => {
-      started?.onConnection(socket);
+      onConnection(socket);
       sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => sockets.delete(socket));
@@ -92,12 +91,11 @@ export class Http2Server implements AsyncDisposable {
     server.listen(wanted, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    started = new Http2Server(port, received, sessions, sockets, async () => {
+    return new Http2Server(port, received, sessions, sockets, async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
     });
-    return started;
   }
 
   /** Connections that are open. */

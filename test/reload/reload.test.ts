@@ -23,6 +23,10 @@ afterEach(async () => {
 
 const ALICE = '+447700900001';
 
+function asSubgraph(ROUTER_SECRET: string): Readonly<Record<string, string>> {
+  return { ...operator.settings, ROLE: 'subgraph', ROUTER_SECRET };
+}
+
 /** An answer, or the code of why there is none. */
 async function ask(
   { url }: ReloadingServer,
@@ -160,11 +164,6 @@ describe('without a restart is rotated', () => {
       'an-old-secret-of-thirty-two-characters',
       'a-new-secret-of-thirty-two-characters',
     ];
-    const asSubgraph = (ROUTER_SECRET: string) => ({
-      ...operator.settings,
-      ROLE: 'subgraph',
-      ROUTER_SECRET,
-    });
     await using server = await ReloadingServer.start(files, asSubgraph(old));
     const statusOf = async (secret: string) =>
       (
