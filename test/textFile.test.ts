@@ -11,13 +11,18 @@ const WAYS = [
 ] as const;
 
 /** What may come in the place of a file, made at a path. */
-const STRANGERS: readonly (readonly [what: string, make: (path: string) => void])[] = [
-  ['a pipe that nothing writes to', (path) => void execFileSync('mkfifo', [path])],
-  ['a device without an end', (path) => symlinkSync('/dev/zero', path)],
-  ['a folder', (path) => mkdirSync(path)],
-  ['a link to itself', (path) => symlinkSync(path, path)],
-  ['nothing', () => undefined],
-];
+const STRANGERS: readonly (readonly [what: string, make: (path: string) => void, code: string])[] =
+  [
+    [
+      'a pipe that nothing writes to',
+      (path) => void execFileSync('mkfifo', [path]),
+      'NO_REGULAR_FILE',
+    ],
+    ['a device without an end', (path) => symlinkSync('/dev/zero', path), 'NO_REGULAR_FILE'],
+    ['a folder', (path) => mkdirSync(path), 'NO_REGULAR_FILE'],
+    ['a link to itself', (path) => symlinkSync(path, path), 'ELOOP'],
+    ['nothing', () => undefined, 'ENOENT'],
+  ];
 
 describe.each(WAYS)('a file that is read %s', (_, read) => {
   it('is its text', async () => {
@@ -25,11 +30,11 @@ describe.each(WAYS)('a file that is read %s', (_, read) => {
     expect(await read(files.write('file', 'the text\n'))).toBe('the text\n');
   });
 
-  it.each(STRANGERS)('is refused where it is %s', async (_what, make) => {
+  it.each(STRANGERS)('is refused where it is %s', async (_what, make, code) => {
     using files = new TemporaryFiles();
     const path = join(files.folder, 'stranger');
     make(path);
-    await expect(async () => read(path)).rejects.toThrow();
+    await expect(async () => read(path)).rejects.toMatchObject({ code });
   });
 
   it('is refused where it is too large', async () => {
