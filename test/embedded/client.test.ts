@@ -144,7 +144,10 @@ describe('a client', () => {
     ['JWT_JWKS_PROXY_URL', 'http://proxy.example:3128'],
     ['ROUTER_SECRET_FILE', '/nonexistent'],
   ])('passes over %s=%s, which the environment has for another program', async (name, value) => {
-    const { client } = await opened({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317', [name]: value });
+    const { client } = await opened({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317',
+      [name]: value,
+    });
     expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
   });
 
@@ -154,7 +157,7 @@ describe('a client', () => {
       const { client } = await opened();
       // A program in JavaScript, or a row of its database, may have anything there.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const answer = client.simSwappedWithin(number as unknown as string, 24);
+      const answer = client.simSwappedWithin(number as string, 24);
       expect(await answer).toMatchObject({ kind: 'unknown', code: 'BAD_USER_INPUT' });
     },
   );
