@@ -196,11 +196,11 @@ export class MessageNotes<T> {
   readonly #key = Symbol('note');
 
   set(message: object, note: T): void {
-    (message as Record<symbol, unknown>)[this.#key] = note;
+    Reflect.set(message, this.#key, note);
   }
 
   get(message: object): T | undefined {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is set under this name
-    return (message as Record<symbol, unknown>)[this.#key] as T | undefined;
+    return Reflect.get(message, this.#key) as T | undefined;
   }
 }

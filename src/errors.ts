@@ -8,14 +8,14 @@ export type ErrorAudience = 'client' | 'platform';
 export interface ErrorDescription {
   /** For people. It never holds a number, a token, a URL or an operator's words. */
   readonly message: string;
-  /** What to do, as the README's table has it. */
+  /** What to do, as the table of docs/errors.md has it. */
   readonly remedy: string;
   readonly audience: ErrorAudience;
   readonly places: readonly [ErrorPlace, ...ErrorPlace[]];
 }
 
 /**
- * Every code that a reply can carry in `extensions.code`. The README, the schema's descriptions and
+ * Every code that a reply can carry in `extensions.code`. docs/errors.md, the schema's descriptions and
  * docs/adopting.md are held against it (`test/errorCodes.test.ts`).
  */
 export const ERRORS = {

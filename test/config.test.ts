@@ -62,7 +62,6 @@ describe('without settings', () => {
       allowedOrigins: [],
       logLevel: 'info',
       logsRequests: true,
-      reloadsOnChange: false,
       metricsPort: undefined,
       operators: [],
       simulator: {
@@ -110,6 +109,7 @@ describe('without settings', () => {
       },
       directory: undefined,
       requestTimeoutMs: 10_000,
+      reloadsOnChange: false,
       drainGraceMs: 0,
       consent: {
         waitMs: 3000,

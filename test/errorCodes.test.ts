@@ -29,13 +29,6 @@ function codesIn(text: string): readonly string[] {
   return [...new Set(known)];
 }
 
-/** The part of a document below a heading, up to the next of its rank. */
-function section(markdown: string, heading: string): string {
-  const rank = /^#+/.exec(heading)?.[0] ?? '';
-  const [, after = ''] = markdown.split(`\n${heading}\n`);
-  return after.split(new RegExp(`\n${rank} `), 1)[0] ?? '';
-}
-
 describe('every code', () => {
   test.each(CODES)('%s has a message for people', (_, { message }) => {
     expect(message).not.toMatch(/\d|\/\/|undefined/);
@@ -43,8 +36,8 @@ describe('every code', () => {
     expect(message).toMatch(/^(?:[A-Z].*\.|Internal server error)$/);
   });
 
-  test('has its row in the README, which has no other', () => {
-    const rows = rowsOf(section(read('README.md'), '## What to do with an answer'));
+  test('has its row in docs/errors.md, which has no other', () => {
+    const rows = rowsOf(read('docs/errors.md'));
 
     expect(rows.filter(([first = '']) => first.startsWith('`'))).toEqual(
       CODES.map(([code, { message, remedy, audience }]) => [

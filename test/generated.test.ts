@@ -42,7 +42,7 @@ describe('npm run check:generated', () => {
     await writeFile(sdl, before);
   });
 
-  it('fails when somebody edited them', async () => {
+  it('fails when they were edited by hand', async () => {
     const file = join(copy, GENERATED);
     await writeFile(file, (await readFile(file, 'utf8')).replace('maxAgeHours', 'maxAge'));
     expect(await check()).toBe(1);

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { utimes } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -126,6 +127,27 @@ test.each([
   signal(npm);
 
   await npm.ended;
+  expect(await isServed(`${simulator}/stats`)).toBe(false);
+});
+
+test('npm run dev: a change starts service and simulator again, and Ctrl-C ends all of it', async () => {
+  const npm = new NpmProcess(['run', 'dev'], { PORT: '0' });
+  await npm.written(/Ctrl-C ends both/);
+
+  const schema = new URL('../schema/bff.graphql', import.meta.url);
+  await utimes(schema, new Date(), new Date());
+  const [again = ''] = await npm.written(/has changed: starting again[^]*Ctrl-C ends both/);
+  const [service = ''] = SERVICE.exec(again) ?? [];
+  const [simulator = ''] = SIMULATOR.exec(again) ?? [];
+  expect(await ask(service, '+447700900004')).toEqual({
+    data: { phoneNumber: { simSwappedWithin: false } },
+  });
+
+  npm.signalGroup('SIGINT');
+
+  expect(await npm.ended).toEqual({ code: 0, signal: null });
+  expect(npm.out.match(/"drained"/g)).toHaveLength(2);
+  expect(await isServed(`${service}/livez`)).toBe(false);
   expect(await isServed(`${simulator}/stats`)).toBe(false);
 });
 

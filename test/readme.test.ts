@@ -5,32 +5,39 @@ import { TEST_NUMBERS } from '../src/simulator/testNumbers.ts';
 import { heardAbout } from './endToEnd/testNumberRows.ts';
 import { settingNames } from './settingNames.ts';
 
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+function read(path: string): string {
+  return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+}
 
-/** The rows of all of its tables, each as the texts of its cells. */
-const ROWS = README.split('\n')
-  .filter((line) => line.startsWith('|'))
-  .map((line) => line.split('|').slice(1, -1))
-  .map((cells) => cells.map((cell) => cell.trim()));
-
-/** What the first cells of all rows name in backticks. */
-const NAMED = ROWS.flatMap(([first = '']) =>
-  [...first.matchAll(/`([^`]+)`/g)].map(([, one]) => one),
-);
-
-describe('the README', () => {
+describe('docs/test-numbers.md', () => {
   test('lists the test numbers as they are, and no others', () => {
-    const listed = ROWS.filter(([first = '']) => first.startsWith('`+'));
+    const listed = read('docs/test-numbers.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `+'))
+      .map((line) => line.split('|').slice(1, -1))
+      .map((cells) => cells.map((cell) => cell.trim()));
 
     expect(listed).toEqual(
       TEST_NUMBERS.map(({ number, does }) => [`\`${number}\``, does, heardAbout(number.slice(-3))]),
     );
   });
+});
 
+describe('the README', () => {
   test('names no setting that is none', () => {
-    const upperCase = NAMED.filter((name) => /^[A-Z]+_[A-Z_]+$/.test(name ?? ''));
-    const known = [...settingNames(), ...Object.keys(ERRORS)];
+    const upperCase = Array.from(
+      read('README.md').matchAll(/\b[A-Z]+_[A-Z_]+\b/g),
+      ([name]) => name,
+    );
+    const known: readonly string[] = [...settingNames(), ...Object.keys(ERRORS)];
 
-    expect(upperCase.filter((name) => !known.includes(name ?? ''))).toEqual([]);
+    expect(upperCase.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  test('is two screens: what it is for, two commands, the answer, three users, where next', () => {
+    const lines = read('README.md').trimEnd().split('\n');
+
+    expect(lines.length).toBeLessThanOrEqual(80);
+    expect(lines.join(' ').split(/[\s|-]+/).length).toBeLessThanOrEqual(650);
   });
 });

@@ -145,7 +145,13 @@ export class RedisClusterServers {
       const infos = await Promise.all(
         this.ports.map((port) => command(port, ['CLUSTER', 'INFO']).catch(() => '')),
       );
-      return infos.every((info) => String(info).includes('cluster_state:ok'));
+      if (!infos.every((info) => String(info).includes('cluster_state:ok'))) return false;
+      const roles = await Promise.all(
+        this.ports.map((port) => command(port, ['ROLE']).catch(() => [])),
+      );
+      return roles.every(
+        (role) => !String(role).startsWith('slave') || /,connected,/.test(String(role)),
+      );
     });
   }
 

@@ -23,7 +23,7 @@ export interface RedisServer {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** As when the machine fails: nothing is saved, nobody is told. */
+  /** As when the machine fails: nothing is saved, no client is told. */
   kill(): Promise<void>;
   /** Stops it without ending it: connections stay, and nothing is answered. */
   freeze(): void;

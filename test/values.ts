@@ -6,7 +6,7 @@ import { START_MS } from './testClock.ts';
 
 export const HOUR_MS = 3_600_000;
 
-/** Two lines that belong to nobody. */
+/** Two lines of a range reserved for fiction. */
 export const ALICE = '+447700900001' as PhoneNumber;
 export const BOB = '+447700900002' as PhoneNumber;
 export const CAROL = '+447700900003' as PhoneNumber;

@@ -24,7 +24,7 @@ export function quantile(figures: readonly number[], share: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** Round by round, so that a machine whose speed drifts cannot favour anybody. */
+/** Round by round, so that a machine whose speed drifts cannot favour a contestant. */
 export function ratios(figures: readonly number[], base: readonly number[]): number[] {
   return figures.map((figure, round) => figure / (base[round] ?? Number.NaN));
 }

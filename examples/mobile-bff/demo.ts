@@ -42,7 +42,7 @@ The app sends no number: the access token of the user who signed in says whose i
     const accessToken = await identityProvider.signIn({ subject, phoneNumber });
     await show({ url: bff.url, accessToken });
   }
-  say('\nSomebody who has not signed in:');
+  say('\nA user who has not signed in:');
   await show({ url: bff.url });
   say(`          what the BFF told the app: ${await refusalWithoutToken(bff.url)}`);
 }

@@ -67,13 +67,15 @@ function readTls(read: EnvironmentReader, prefix: Prefix): ConnectionSettings['t
   const passphrase = read.secretSource(passphraseName);
   const ca = fileOf(read, `${prefix}_TLS_CA_FILE`);
   const serverName = read.text(serverNameName);
-  if (certificate !== undefined && key === undefined) {
+  // A file that cannot be read is told of already.
+  const [hasCertificate, hasKey] = [read.isSet(certificateName), read.isSet(keyName)];
+  if (hasCertificate && !hasKey) {
     read.problem(keyName, `is missing: ${certificateName} needs the key of its certificate`);
   }
-  if (key !== undefined && certificate === undefined) {
+  if (hasKey && !hasCertificate) {
     read.problem(certificateName, `is missing: ${keyName} is the key of a certificate`);
   }
-  if (passphrase !== undefined && key === undefined) {
+  if (passphrase !== undefined && !hasKey) {
     read.problem(keyName, `is missing: ${passphraseName} opens it`);
   }
   const problem = serverName === undefined ? undefined : serverNameProblem(serverName);

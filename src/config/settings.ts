@@ -603,6 +603,7 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     audience: 'observe',
     kind: 'text',
+    takesRestart: true,
     whenUnset: 'no traces are recorded',
     description:
       'The collector of OpenTelemetry that takes traces, at `/v1/traces` below this address.',
@@ -612,18 +613,21 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
     audience: 'observe',
     kind: 'text',
+    takesRestart: true,
     description:
       'The whole address for traces, where it lies elsewhere than below the one for all.',
   },
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     audience: 'observe',
     kind: 'oneOf',
+    takesRestart: true,
     values: PROTOCOLS,
     description: 'How spans are written; there is no grpc.',
   },
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: {
     audience: 'observe',
     kind: 'oneOf',
+    takesRestart: true,
     values: PROTOCOLS,
     isLeftEmpty: true,
     description: 'The same, of traces alone.',
@@ -631,17 +635,20 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_HEADERS: {
     audience: 'observe',
     kind: 'secret',
+    takesRestart: true,
     description: 'Headers for the collector: name=value pairs, with commas between.',
     detail: 'Percent-encoded where a value has a comma, a blank or a percent sign.',
   },
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: {
     audience: 'observe',
     kind: 'secret',
+    takesRestart: true,
     description: 'Further headers, of traces alone.',
   },
   OTEL_EXPORTER_OTLP_TIMEOUT: {
     audience: 'observe',
     kind: 'integer',
+    takesRestart: true,
     min: 1,
     max: 300_000,
     unit: 'ms',
@@ -651,6 +658,7 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: {
     audience: 'observe',
     kind: 'integer',
+    takesRestart: true,
     min: 1,
     max: 300_000,
     unit: 'ms',
@@ -659,18 +667,21 @@ export const SETTINGS = {
   OTEL_SERVICE_NAME: {
     audience: 'observe',
     kind: 'text',
+    takesRestart: true,
     whenUnset: '`service.name` of the resource attributes, or `sim-swap-subgraph`',
     description: 'What the service is called in traces.',
   },
   OTEL_RESOURCE_ATTRIBUTES: {
     audience: 'observe',
     kind: 'list',
+    takesRestart: true,
     default: [],
     description: 'What all spans say of this process: name=value pairs, with commas between.',
   },
   OTEL_TRACES_SAMPLER: {
     audience: 'observe',
     kind: 'text',
+    takesRestart: true,
     default: SAMPLERS[0],
     description: 'Which traces are recorded.',
     detail: `One of ${SAMPLERS.map((name) => `\`${name}\``).join(', ')}. With \`parentbased\` a caller that sends a trace says whether it is recorded; where callers may not decide that, take \`traceidratio\`.`,
@@ -678,24 +689,28 @@ export const SETTINGS = {
   OTEL_TRACES_SAMPLER_ARG: {
     audience: 'observe',
     kind: 'text',
+    takesRestart: true,
     default: '1',
     description: 'The share of traces that a traceidratio records, from 0 to 1.',
   },
   OTEL_TRACES_EXPORTER: {
     audience: 'observe',
     kind: 'oneOf',
+    takesRestart: true,
     values: ['otlp', 'none'],
     description: '`none` records no traces.',
   },
   OTEL_SDK_DISABLED: {
     audience: 'observe',
     kind: 'text',
+    takesRestart: true,
     default: 'false',
     description: '`true` records no traces.',
   },
   TRACE_OPERATORS: {
     audience: 'observe',
     kind: 'boolean',
+    takesRestart: true,
     default: false,
     description: 'Whether operators are told the trace that an exchange belongs to: `traceparent`.',
     detail:

@@ -1,7 +1,7 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { guardOperation } from '../graphql/operationGuard.ts';
 import type { OperationLimits } from '../graphql/operationCost.ts';
-import { requestOf } from './mountedRequest.ts';
+import { endRequest, requestOf } from './mountedRequest.ts';
 
 /** Guards the operations of an Apollo Server that has our fields. */
 export function apolloServerPlugin(limits: OperationLimits): ApolloServerPlugin {
@@ -21,7 +21,7 @@ export function apolloServerPlugin(limits: OperationLimits): ApolloServerPlugin 
           guardOperation(guarded, limits);
         },
         async willSendResponse({ contextValue }) {
-          requestOf(contextValue).end();
+          endRequest(contextValue);
         },
       }),
   };

@@ -15,7 +15,7 @@ import type { OperationLimits } from '../graphql/operationCost.ts';
 import { guardOperation } from '../graphql/operationGuard.ts';
 import type { Log } from '../log.ts';
 import { formatForeignError } from './mountedErrors.ts';
-import { requestOf } from './mountedRequest.ts';
+import { endRequest, requestOf } from './mountedRequest.ts';
 
 /** Each may quote what it refuses. */
 const MAX_VALIDATION_ERRORS = 20;
@@ -64,7 +64,7 @@ export function mercuriusHooks(limits: OperationLimits) {
       }
     },
     onResolution(_execution: unknown, context: unknown): void {
-      requestOf(context).end();
+      endRequest(context);
     },
   };
 }

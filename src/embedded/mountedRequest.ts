@@ -17,16 +17,24 @@ export class MountedRequest {
   }
 }
 
+/** Ends the request of a context that has one: what came of a context without has been told by then. */
+export function endRequest(context: unknown): void {
+  requestIn(context)?.end();
+}
+
 /**
  * Our part of a request's context.
  *
  * @throws {Error} where it has none
  */
 export function requestOf(context: unknown): MountedRequest {
-  const request =
-    typeof context === 'object' && context !== null && 'simSwap' in context
-      ? context.simSwap
-      : undefined;
-  if (request instanceof MountedRequest) return request;
+  const request = requestIn(context);
+  if (request !== undefined) return request;
   throw new Error('The context of a request lacks what context() of the SIM swap subgraph makes.');
+}
+
+function requestIn(context: unknown): MountedRequest | undefined {
+  const isObject = typeof context === 'object' && context !== null;
+  const request = isObject && 'simSwap' in context ? context.simSwap : undefined;
+  return request instanceof MountedRequest ? request : undefined;
 }

@@ -46,7 +46,7 @@ function html({ role, hasExplorer }: FrontPageSettings): string {
 <li><a href="/livez">/livez</a>: whether the process lives.
 <li><a href="/readyz">/readyz</a>: whether it can answer.
 </ul>
-<p>What to ask, and what each answer means: README.md and docs/ of the project.
+<p>What to ask, and what each answer means: docs/adopting.md and docs/errors.md of the project.
 </html>
 `;
 }

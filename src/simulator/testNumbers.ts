@@ -25,7 +25,7 @@ export interface ConsentManner {
 /** A number to try things with, from a range that is reserved for fiction. */
 export interface TestNumber {
   readonly number: string;
-  /** What it does, for the README. */
+  /** What it does, for docs/test-numbers.md. */
   readonly does: string;
   readonly line: Line;
   /** What becomes of its lookups, of one operation or of both. */

@@ -36,8 +36,8 @@ describe('who claims speak of', () => {
     ['no subject', { iss: ISS }],
     ['an empty subject', { iss: ISS, sub: '' }],
     ['no issuer', { sub: 'alice' }],
-    ['a key of its holder, which nobody here could ask a proof of', { ...BASE, cnf: { jkt: 'x' } }],
-  ])('names nobody: %s', (_what, claims) => {
+    ['a key of its holder, whose proof cannot be verified here', { ...BASE, cnf: { jkt: 'x' } }],
+  ])('names no caller: %s', (_what, claims) => {
     expect(callerFrom(claims)).toBeUndefined();
   });
 });
@@ -70,7 +70,7 @@ describe('about whom a caller may ask', () => {
       true,
       false,
     ],
-    ['a number that nobody verified', { phone_number: ALICE }, false, false],
+    ['a number that is not verified', { phone_number: ALICE }, false, false],
     ['a number verified in words', { ...verified, phone_number_verified: 'true' }, false, false],
     ['a number verified as 1', { ...verified, phone_number_verified: 1 }, false, false],
     ['a number verified false', { ...verified, phone_number_verified: false }, false, false],
@@ -79,7 +79,7 @@ describe('about whom a caller may ask', () => {
     ['a verified number and the scope', { ...verified, scope: 'sim-swap:read' }, true, true],
   ])('%s', (_what, claims, aboutAlice, aboutBob) => {
     const caller = callerFrom({ ...BASE, ...claims });
-    if (caller === undefined) throw new Error('The claims name nobody.');
+    if (caller === undefined) throw new Error('The claims name no caller.');
     expect([mayAskAbout(caller, ALICE), mayAskAbout(caller, BOB)]).toEqual([aboutAlice, aboutBob]);
   });
 });

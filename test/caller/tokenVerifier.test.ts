@@ -193,7 +193,7 @@ function signWithoutId(key: IssuerKey, claims: object = {}): Promise<string> {
 }
 
 describe('a forged token', () => {
-  it('is nobody’s, in more than 500 forms', async () => {
+  it('is refused, in more than 500 forms', async () => {
     const forgeries = await forge();
     expect(new Set(forgeries.map(([, token]) => token)).size).toBeGreaterThanOrEqual(500);
     const { verifier } = new Verifying();

@@ -6,7 +6,7 @@ import { startSimulated, type Reply, type SimulatedService } from '../service.ts
 
 const INVALID = 'Bearer realm="sim-swap", error="invalid_token"';
 
-/** Two lines that never swapped, and one that nobody has. */
+/** Two lines that never swapped, and one that does not exist. */
 const OWN = '+447700900500';
 const OTHER = '+447700900501';
 const UNKNOWN = '+447700900299';
@@ -61,7 +61,7 @@ const CALLERS: Readonly<
     own: 'answers',
     other: 'FORBIDDEN',
   },
-  'a user whose number nobody verified': {
+  'a user whose number is not verified': {
     token: () => issuer.token({ phone_number: OWN, phone_number_verified: false }),
     own: 'FORBIDDEN',
     other: 'FORBIDDEN',
@@ -81,13 +81,13 @@ const CALLERS: Readonly<
     own: 'UNAUTHENTICATED',
     other: 'UNAUTHENTICATED',
   },
-  'somebody with a token of their own making': {
+  'a client with a token of its own making': {
     token: async () =>
       sign(await createKey('RS256'), claimsAt(Date.now(), { scope: 'sim-swap:read' })),
     own: 'UNAUTHENTICATED',
     other: 'UNAUTHENTICATED',
   },
-  'nobody at all': {
+  'a client without a token': {
     token: () => Promise.resolve(undefined),
     own: 'UNAUTHENTICATED',
     other: 'UNAUTHENTICATED',
@@ -159,7 +159,7 @@ describe('the BFF', () => {
   it.each([
     ['a user with a verified number', { e164: OWN, simSwappedWithin: false }, []],
     ['a service with the scope', null, ['FORBIDDEN']],
-    ['a user whose number nobody verified', null, ['FORBIDDEN']],
+    ['a user whose number is not verified', null, ['FORBIDDEN']],
     ['a user without a number', null, ['FORBIDDEN']],
   ])('tells %s of myPhoneNumber: %j', async (caller, myPhoneNumber, codes) => {
     const token = await CALLERS[caller]?.token();
@@ -184,7 +184,7 @@ describe('the BFF', () => {
     expect(bff.simulator.stats().lookups).toBe(0);
   });
 
-  it('says the same of a number that nobody has as of one that somebody has', async () => {
+  it('says the same of a number that does not exist as of one that does', async () => {
     const token = await CALLERS['a user without a number']?.token();
     const query =
       'query ($e164: ID!) { phoneNumber(e164: $e164) { lastSimSwap simSwappedWithin } }';
@@ -233,7 +233,7 @@ describe('the subgraph', () => {
     '{ __typename }',
     '{ __schema { types { name } } }',
     '{ not graphql',
-  ])('tells nobody but the router: %s', async (query) => {
+  ])('tells the router alone: %s', async (query) => {
     const token = await CALLERS['a service with the scope']?.token();
     const stranger = await subgraph.ask(query, {}, authorization(token));
     expect([stranger.status, stranger.data]).toEqual([403, undefined]);

@@ -53,7 +53,7 @@ export class NastyOperator {
   readonly #server: Server;
   readonly #refusesLookups: boolean;
 
-  /** @param refusesLookups once it has refused us a lookup, a 3-legged service prompts nobody for a minute */
+  /** @param refusesLookups once it has refused us a lookup, a 3-legged service prompts no owner for a minute */
   constructor(random: Random, refusesLookups: boolean) {
     this.#random = random;
     this.#refusesLookups = refusesLookups;

@@ -16,14 +16,14 @@ const FAULTS = {
   /** The operator does what it was asked, and the connection breaks. */
   'reset after': 3,
   'never answers': 1,
-  /** Answers when nobody listens any more. */
+  /** Answers when the client has gone. */
   'answers late': 1,
   'drips in time': 2,
   'drips without an end': 1,
   'cuts the body': 2,
-  /** The reply, and behind it the reply to somebody else, at once or a moment later. */
+  /** The reply, and behind it the reply to another question, at once or a moment later. */
   'surplus reply': 4,
-  /** The reply to somebody else in place of the reply. */
+  /** The reply to another question in place of the reply. */
   "another's reply": 3,
   'server error': 3,
   refuses: 2,
@@ -73,7 +73,7 @@ export interface ChaosSettings {
   /** Longer than the client waits for a reply. */
   readonly lateMs: number;
   /**
-   * Whether it refuses lookups in words that speak for the whole operation. In the 3-legged flow nobody is
+   * Whether it refuses lookups in words that speak for the whole operation. In the 3-legged flow no owner is
    * prompted for a minute then: the run would stand still.
    */
   readonly refusesOperations: boolean;
@@ -358,7 +358,7 @@ export class ChaosOperator {
     };
   }
 
-  /** The right reply to the right request, but not one that anybody may believe. */
+  /** The right reply to the right request, but not one that may be believed. */
   #nonsense(reply: WireReply): WireReply {
     const body = this.#random.pick([
       '',

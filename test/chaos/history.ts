@@ -30,7 +30,7 @@ export class History {
     this.#billed.set(key, (this.#billed.get(key) ?? 0) + 1);
   }
 
-  /** Somebody was prompted; the prompt lives until then. */
+  /** An owner was prompted; the prompt lives until then. */
   prompt(number: string, nowMs: number, untilMs: number): void {
     if ((this.#promptsUntilMs.get(number) ?? 0) > nowMs) this.promptsWhileOneLived += 1;
     this.#promptsUntilMs.set(number, untilMs);

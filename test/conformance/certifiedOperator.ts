@@ -84,7 +84,7 @@ export class CertifiedOperator {
     return this.exchanges.filter((one) => one.path === paths[path]);
   }
 
-  /** The provider has one token endpoint, and neither tells an interval nor slows anybody down. */
+  /** The provider has one token endpoint, and neither tells an interval nor slows a client down. */
   async #behindOurPaths(context: Context, next: () => Promise<void>, owner: Owner): Promise<void> {
     const { path } = context;
     if (path === CLIENT_CREDENTIALS_TOKEN) context.path = TOKEN;

@@ -31,7 +31,7 @@ const WAY_MS = 1000;
 const UNSTORED_MS = 3000;
 
 /**
- * Tells which prompts nobody needed: an answer, or a failure after consent, was there to be told to the
+ * Tells which prompts were not needed: an answer, or a failure after consent, was there to be told to the
  * caller. Denials and prompts whose fate is unknown are another's business.
  */
 export class PromptNeeds {

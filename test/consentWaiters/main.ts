@@ -11,7 +11,7 @@ const USAGE = `npm run consent-waiters -- [--waiters N] [--seconds S]
   --seconds  how long each waits (25)
 `;
 
-/** Lines that belong to nobody; requests about the same one share a consent. */
+/** Lines of a range reserved for fiction; requests about the same one share a consent. */
 const NUMBERS = 1000;
 const INTERVAL_SECONDS = 5;
 /** How many requests are sent at a time: the server takes them in before it takes more. */

@@ -51,7 +51,7 @@ describe.each([
   });
 });
 
-it('a rehearsal lets in nobody but Prometheus', async () => {
+it('a rehearsal lets in Prometheus alone', async () => {
   const policy = (await manifestsOf('rehearsal')).find(({ kind }) => kind === 'NetworkPolicy');
   const { spec } = policy as unknown as { spec: { ingress: readonly { from: unknown }[] } };
   expect(spec.ingress).toHaveLength(1);

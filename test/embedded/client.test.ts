@@ -134,6 +134,23 @@ describe('a client', () => {
   });
 
   test.each([
+    ['auto', 'OPERATOR_AUTH_URL is missing'],
+    ['built-in', 'OPERATOR_AUTH_URL is missing'],
+  ])('SIMULATOR=%s starts none inside another program', async (SIMULATOR, problem) => {
+    await expect(createSimSwapClient({ settings: { SIMULATOR } })).rejects.toThrow(problem);
+  });
+
+  test('asks a simulator that runs by itself', async () => {
+    const simulator = await startSimulator({ port: 0 });
+    const client = await createSimSwapClient({ settings: { SIMULATOR: simulator.authUrl } });
+    onTestFinished(async () => {
+      await client.close();
+      await simulator.close();
+    });
+    expect(await client.simSwappedWithin(SWAPPED, 24)).toMatchObject({ swapped: true });
+  });
+
+  test.each([
     ['LOG_LEVEL', 'debug'],
     ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
     ['OTEL_TRACES_SAMPLER', 'jaeger_remote'],

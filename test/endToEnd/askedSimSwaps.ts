@@ -86,7 +86,7 @@ export class AskedSimSwaps implements AsyncDisposable {
   }
 }
 
-/** One of a thousand lines that belong to nobody. */
+/** One of a thousand lines of a range reserved for fiction. */
 export function line(index: number): PhoneNumber {
   return `+447700900${String(index).padStart(3, '0')}` as PhoneNumber;
 }

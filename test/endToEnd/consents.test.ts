@@ -150,7 +150,7 @@ describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) =
     expect(service.stats()).toMatchObject({ prompts: 2, doublePrompts: 0, lookups: 0 });
   });
 
-  test('whether the owner was prompted is unknown: pending, and nobody is prompted again', async () => {
+  test('whether the owner was prompted is unknown: pending, and no owner is prompted again', async () => {
     await using service = await start({
       CONSENT_WAIT_MS: '1000',
     });

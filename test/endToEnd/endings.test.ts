@@ -119,7 +119,7 @@ describe('a time limit that passes', () => {
   });
 });
 
-describe('an operator that nobody listens for', () => {
+describe('an operator at whose address no server listens', () => {
   test.each(['2-legged', '3-legged'])('%s: OPERATOR_UNAVAILABLE, and on it goes', async (flow) => {
     await using service = await startService(await deadUrl(), { OPERATOR_FLOW: flow });
 

@@ -138,7 +138,7 @@ describe('an operator that', () => {
 describe('in the 3-legged flow', () => {
   const THREE_LEGGED = { OPERATOR_FLOW: '3-legged' };
 
-  it('an operator that does not know the owner has prompted nobody: the other one is asked', async () => {
+  it('an operator that does not know the owner has prompted no owner: the other one is asked', async () => {
     losing.script = { authorize: refusing(400, { error: 'unknown_user_id' }) };
     await using several = asking(['gaining'], THREE_LEGGED);
     expect(await window(several.request(), line(1))).toBe(true);

@@ -64,7 +64,7 @@ const says =
     answerJson(received, response, body, 400);
 const pending = says({ error: 'authorization_pending' });
 
-/** A reply to somebody else's poll, with the correlator given or without one. */
+/** A reply to another poll, with the correlator given or without one. */
 const stray =
   (error: string, correlator?: string): Answer =>
   (_received, response) => {

@@ -144,7 +144,7 @@ describe('the token of a consent', () => {
 });
 
 describe('a token of a consent that is refused with 401', () => {
-  it('prompts nobody: it is told until the operator may be asked anew', async () => {
+  it('prompts no owner: it is told until the operator may be asked anew', async () => {
     await using several = asking();
     await window(several.request(), line(1), 240);
     operator.script = {

@@ -97,7 +97,7 @@ describe('with one operator of three that', () => {
     expect(failures.every((code) => String(code).startsWith('OPERATOR_'))).toBe(true);
   });
 
-  it('is dead, its circuit opens and theirs do not; nobody else’s retries are used up', async () => {
+  it('is dead, its circuit opens and theirs do not; the others’ retries are not used up', async () => {
     const clock = new TestClock();
     const logged: string[] = [];
     await using several = new SeveralOperators(settings(await deadUrl()), {

@@ -87,7 +87,7 @@ export const ROWS = [
     [flow, lastDigits, date, tenDays, settings] as const,
 );
 
-/** What a client hears about a test number, for the README: the same in each flow that it is for. */
+/** What a client hears about a test number, for docs/test-numbers.md: the same in each flow that it is for. */
 export function heardAbout(lastDigits: string): string {
   const row = ROWS.find(([, digits]) => digits === lastDigits);
   if (row === undefined) throw new Error(`There is no row for ${lastDigits}.`);

@@ -75,7 +75,7 @@ describe('one query over the customers of three operators', () => {
     expect(await seen('aggregator')).toEqual({ lookups: 5, tokens: 1, prompts: 0 });
   });
 
-  it('asked again prompts nobody, and takes a token only where each lookup needs one', async () => {
+  it('asked again prompts no owner, and takes a token only where each lookup needs one', async () => {
     const { data, errors } = await service.ask(ASK, { e164s: E164S });
 
     expect(errors).toEqual([]);

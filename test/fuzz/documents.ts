@@ -11,7 +11,7 @@ export interface Operation {
 
 type Role = 'bff' | 'subgraph';
 
-/** A number of a range that belongs to nobody. */
+/** A number of a range reserved for fiction. */
 export function numberOf(random: Random): string {
   return `+447700900${String(random.below(1000)).padStart(3, '0')}`;
 }
@@ -159,7 +159,7 @@ function literal(random: Random, depth: number): string {
   }
 }
 
-/** What somebody sends who wants the service to work long, ask much, or fall over. */
+/** What a client sends that wants the service to work long, ask much, or fall over. */
 function hostileDocument(random: Random, role: Role): string {
   const many = random.pick([50, 200, 500, 1000]);
   const times = (text: (index: number) => string): string =>

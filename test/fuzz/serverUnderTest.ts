@@ -9,7 +9,7 @@ import { OwnDelay } from './ownDelay.ts';
 export interface ServerFigures {
   readonly uncaughtExceptions: number;
   readonly unhandledRejections: number;
-  /** Names and places of what nobody caught, or foresaw. */
+  /** Names and places of what was not caught, or not foreseen. */
   readonly defects: readonly string[];
   /** The longest that a due timer waited, in milliseconds of the wall clock. */
   readonly eventLoopDelayMs: number;

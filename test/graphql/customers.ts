@@ -1,7 +1,7 @@
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { graphql, parse } from 'graphql';
 
-/** Somebody else's subgraph, which knows the numbers and nothing of SIM cards. */
+/** Another team's subgraph, which knows the numbers and nothing of SIM cards. */
 export const CUSTOMERS_SDL = `
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
 

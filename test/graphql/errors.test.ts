@@ -86,7 +86,7 @@ describe('an error of the caller', () => {
   });
 });
 
-describe('an error that nobody foresaw', () => {
+describe('an unforeseen error', () => {
   it.each([
     ['a defect', new TypeError(`cannot read ${NUMBER} of ${URL}`)],
     ['one that says what it is', Object.assign(new Error(URL), { code: 'ECONNREFUSED' })],

@@ -166,7 +166,7 @@ describe('an operation', () => {
   });
 });
 
-/** What failed where; which of them failed first is nobody's promise. */
+/** What failed where; which of them failed first is not promised. */
 function failuresIn(
   errors: readonly {
     readonly path?: readonly (string | number)[] | undefined;

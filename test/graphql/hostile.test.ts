@@ -110,7 +110,7 @@ describe('an operation above a limit is one error and no lookup', () => {
   });
 
   // Compiled operations once took such a member for a prototype, and the limits did not.
-  it('numbers in the __proto__ of literal representations are asked about by nobody', async () => {
+  it('numbers in the __proto__ of literal representations are never asked about', async () => {
     const hidden = NEVER_SWAPPED(155).map(
       (e164) => `{__proto__: {__typename: "PhoneNumber", e164: "${e164}"}}`,
     );
@@ -370,7 +370,7 @@ describe('variables', () => {
     expect(reply.text.length).toBeLessThan(1000);
   });
 
-  it('that nobody declared change nothing', async () => {
+  it('that are not declared change nothing', async () => {
     const variables = `{"__proto__":{"l":1},"constructor":1,"deep":${nestedObject(50_000)}}`;
     const reply = await askRaw(bff, '{ __typename }', variables);
     expect(reply.data).toEqual({ __typename: 'Query' });

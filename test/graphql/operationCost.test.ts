@@ -233,7 +233,7 @@ describe('what an operation of the BFF asks', () => {
       },
       asks(2, 3, 6),
     ],
-    ['no fragment that nobody spreads', { query: `{ __typename } ${chain(3)}` }, asks(0, 0, 0)],
+    ['no fragment that is not spread', { query: `{ __typename } ${chain(3)}` }, asks(0, 0, 0)],
     [
       'a fragment that spreads itself only once',
       {

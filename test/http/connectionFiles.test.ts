@@ -159,8 +159,8 @@ describe('a client certificate', () => {
   const soon = CLIENTS.issue({ validDays: [-30, 5] });
 
   it.each([
-    ['has expired', expired, 'expired on'],
-    ['does not count yet', future, 'does not count before'],
+    ['has expired', expired, 'has expired (days ago: 1)'],
+    ['does not count yet', future, 'does not count yet (days to go: 1)'],
   ])('that %s takes the place of none that is good', (_, { cert, key }, flaw) => {
     using held = new Held(GOOD);
     const before = held.files.material;
@@ -170,8 +170,8 @@ describe('a client certificate', () => {
   });
 
   it.each([
-    ['has expired', expired, 'expired on'],
-    ['does not count yet', future, 'does not count before'],
+    ['has expired', expired, 'has expired (days ago: 1)'],
+    ['does not count yet', future, 'does not count yet (days to go: 1)'],
   ])('that %s is used where there is no better one, and told of', (_, { cert, key }, flaw) => {
     using held = new Held({ ...GOOD, certificate: cert, key });
     expect(held.files.material).toBeDefined();

@@ -121,7 +121,7 @@ describe('the size limit', () => {
 });
 
 describe('the time limit', () => {
-  it('ends an exchange that nobody answers', async () => {
+  it('ends an exchange that is never answered', async () => {
     await using server = await RecordingServer.start(() => undefined);
     await using client = new TestEndpoint(server.url, { timeoutMs: 50 });
     expect(await client.post()).toEqual({

@@ -319,7 +319,7 @@ describe('a connection', () => {
     expect(exchanges.map(outcome)).toEqual(['connection, unsent', 'connection, unsent']);
   });
 
-  it('of a server that nobody vouches for: nothing was sent', async () => {
+  it('of a server that no authority vouches for: nothing was sent', async () => {
     const { createCertificate } = await import('../tls/certificate.ts');
     await using server = await Http2Server.start(createCertificate(), echoless);
     await using client = new TestEndpoint(server.url);

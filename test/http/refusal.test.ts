@@ -142,7 +142,7 @@ describe('judgeRefusal', () => {
     [403, { error: 'access_denied' }, 'CONSENT_DENIED'],
     [401, { code: 'AUTHENTICATION_REQUIRED' }, 'CONSENT_EXPIRED'],
   ])(
-    '%d with %j is %s where the owner is asked, and about us where nobody is',
+    '%d with %j is %s where the owner is asked, and about us where no owner is',
     (status, body, code) => {
       const reply = jsonReply(status, body);
       for (const context of [CONSENTED_LOOKUP, CONSENT]) {

@@ -33,7 +33,7 @@ async function ask(...asked: Parameters<AskedConsents['ask']>) {
 }
 
 describe('the failure of a lookup after consent', () => {
-  it('is told to each ask of its asker for a minute, and prompts nobody', async () => {
+  it('is told to each ask of its asker for a minute, and prompts no owner', async () => {
     service.operator.looked = [UNAVAILABLE];
     expect(failureOf(await ask(WINDOW))).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
     await service.clock.advance(20 * SECOND_MS);
@@ -279,7 +279,7 @@ describe('while an exchange is under way', () => {
 });
 
 describe('an expiry', () => {
-  it('is told to each request that waited for it, in whichever replica, and prompts nobody', async () => {
+  it('is told to each request that waited for it, in whichever replica, and prompts no owner', async () => {
     service = new AskedConsents({ replicas: 2 });
     service.operator.polled = [
       PENDING,

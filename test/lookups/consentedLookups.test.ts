@@ -237,7 +237,7 @@ describe.each([
     expect(operator.prompts).toHaveLength(1);
   });
 
-  it('keeps a result that nobody received for its caller, and for nobody else', async () => {
+  it('keeps a result that no request received for its caller, and for no other', async () => {
     operator.polled = [PENDING, 'granted'];
     operator.latencyMs = 100;
     lookups = route(2250);

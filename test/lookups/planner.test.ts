@@ -466,13 +466,13 @@ describe('nextWindowAmong, where a check is bought and only its window is free',
     ['the largest open window of all who wait', [planOf([24, 720]), planOf([240])], 720],
     ['halves once one of them knows a true', [planOf([24, 240, 720], [checked(2400, true)])], 240],
     [
-      'leaves out what somebody has the answer to',
+      'leaves out what a waiter has the answer to',
       [planOf([24, 240], [checked(240, false)]), planOf([1])],
       1,
     ],
     ['nothing when nothing is open', [planOf([240], [checked(240, false)])], undefined],
     ['nothing when only the date is open', [planOf(['date'])], undefined],
-    ['nothing when nobody waits', [], undefined],
+    ['nothing when no request waits', [], undefined],
   ])('takes %s', (_, plans, maxAgeHours) => {
     expect(nextWindowAmong(plans, BOTH)).toBe(maxAgeHours);
   });

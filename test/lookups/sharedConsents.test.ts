@@ -174,7 +174,7 @@ describe('lookups with consent in several replicas', () => {
     expect(operator.prompts).toHaveLength(1);
   });
 
-  it('tells the failure of the one lookup to every waiter, and prompts nobody for it', async () => {
+  it('tells the failure of the one lookup to every waiter, and prompts no owner for it', async () => {
     operator.polled = [PENDING, 'granted'];
     operator.looked = [{ code: 'NUMBER_NOT_SERVED', reach: 'number' }];
     const asked = [ask(one), ask(other)];
@@ -208,13 +208,13 @@ describe('lookups with consent in several replicas', () => {
     expect(await after(0, ask(other))).toEqual({ swapped: false });
   });
 
-  it('says STATE_UNAVAILABLE, and prompts nobody, while the store is lost', async () => {
+  it('says STATE_UNAVAILABLE, and prompts no owner, while the store is lost', async () => {
     store.isLost = true;
     expect(await after(0, ask(one))).toEqual(failing('STATE_UNAVAILABLE'));
     expect(operator.prompts).toHaveLength(0);
   });
 
-  it('prompts nobody when the intent may not be written, and takes it back', async () => {
+  it('prompts no owner when the intent may not be written, and takes it back', async () => {
     store.doesUnheard = true;
     const read = store.read.bind(store);
     store.read = async (number) => {
@@ -290,7 +290,7 @@ describe('lookups with consent in several replicas', () => {
     expect(operator.prompts).toHaveLength(1);
   });
 
-  it('prompts nobody while the store may have forgotten a consent, and says until when', async () => {
+  it('prompts no owner while the store may have forgotten a consent, and says until when', async () => {
     store.doubtUntilMs = clock.monotonicMs() + 300_000;
     expect(await after(0, ask(one))).toEqual({
       failure: { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 300 },

@@ -386,7 +386,7 @@ describe('a store of facts that is lost', () => {
       recall: () => Promise.resolve([]),
     });
     operator.tells = ({ lookup, leftAtMs }) => {
-      if (lookup.operation !== 'check') throw new Error('Nobody asks for the date here.');
+      if (lookup.operation !== 'check') throw new Error('No test here asks for the date.');
       return { ...lookup, swapped: lookup.maxAgeHours > 100, sentAtMs: leftAtMs };
     };
     const asked = Promise.all([ask([window(240)]), ask([window(24)])]);

@@ -33,8 +33,8 @@ const FAULTS = {
   'operator-away': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
     async prepare() {
-      const nobody = `http://127.0.0.1:${await freePort()}`;
-      return { settings: { OPERATOR_AUTH_URL: nobody, OPERATOR_SIM_SWAP_URL: nobody } };
+      const closed = `http://127.0.0.1:${await freePort()}`;
+      return { settings: { OPERATOR_AUTH_URL: closed, OPERATOR_SIM_SWAP_URL: closed } };
     },
   },
   'credentials-refused': {

@@ -33,7 +33,7 @@ describe('a reply that contradicts itself is no answer', () => {
     ['the same twice', '{"swapped":false,"swapped":false}'],
     ['once with an escaped name', '{"swapped":true,"\\u0073wapped":false}'],
     ['both with escaped names', '{"sw\\u0061pped":true,"\\u0073wapped":false}'],
-    ['a member that nobody reads twice', '{"swapped":false,"id":1,"id":2}'],
+    ['a member that is not read, twice', '{"swapped":false,"id":1,"id":2}'],
     ['a member twice further in', '{"swapped":false,"by":[{"id":1,"id":2}]}'],
     ['a code beside it', '{"swapped":false,"code":"INTERNAL"}'],
     ['an error beside it', '{"swapped":false,"error":"server_error"}'],

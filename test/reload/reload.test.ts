@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Program } from '../program.ts';
@@ -21,6 +22,10 @@ afterEach(async () => {
 });
 
 const ALICE = '+447700900001';
+
+function asSubgraph(ROUTER_SECRET: string): Readonly<Record<string, string>> {
+  return { ...operator.settings, ROLE: 'subgraph', ROUTER_SECRET };
+}
 
 /** An answer, or the code of why there is none. */
 async function ask(
@@ -116,6 +121,24 @@ describe('SIGHUP', () => {
     server.signal('SIGTERM');
   });
 
+  test.each([
+    ['a pipe that nothing writes to', (path: string) => void execFileSync('mkfifo', [path])],
+    ['a device without an end', (path: string) => symlinkSync('/dev/zero', path)],
+  ])('with %s in the place of a file goes on as before, and says so', async (_, make) => {
+    const secret = files.write('secret', 'the-first');
+    const { OPERATOR_CLIENT_SECRET: _secret, ...settings } = operator.settings;
+    const variables = { ...settings, OPERATOR_CLIENT_SECRET_FILE: secret };
+    await using server = await ReloadingServer.start(files, variables);
+    rmSync(secret);
+    make(secret);
+    expect(await server.reload()).toMatchObject({
+      level: 50,
+      problems: 'OPERATOR_CLIENT_SECRET_FILE names a file that cannot be read.',
+    });
+    expect(await ask(server)).toBe(false);
+    expect(secretShown()).toBe('the-first');
+  });
+
   test('while it drains does not keep it from its end', async () => {
     await using server = await start({ DRAIN_GRACE_MS: '300' });
     server.signal('SIGTERM');
@@ -141,11 +164,6 @@ describe('without a restart is rotated', () => {
       'an-old-secret-of-thirty-two-characters',
       'a-new-secret-of-thirty-two-characters',
     ];
-    const asSubgraph = (ROUTER_SECRET: string) => ({
-      ...operator.settings,
-      ROLE: 'subgraph',
-      ROUTER_SECRET,
-    });
     await using server = await ReloadingServer.start(files, asSubgraph(old));
     const statusOf = async (secret: string) =>
       (

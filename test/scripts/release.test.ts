@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Program } from '../program.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -54,8 +54,10 @@ class Repository {
 }
 
 let template: string;
+const folders: string[] = [];
 beforeAll(() => {
   template = mkdtempSync(join(tmpdir(), 'release-'));
+  folders.push(template);
   for (const path of ['scripts', 'schema', 'package.json', 'package-lock.json']) {
     cpSync(join(PROJECT, path), join(template, path), { recursive: true });
   }
@@ -78,11 +80,13 @@ beforeAll(() => {
   repository.git('add', '--all');
   repository.git('commit', '--quiet', '--message', 'all of it');
 });
-afterAll(() => rmSync(template, { recursive: true, force: true }));
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
 function repositoryOf(change: (repository: Repository) => void = () => undefined): Repository {
   const folder = mkdtempSync(join(tmpdir(), 'release-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   cpSync(template, folder, { recursive: true });
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
   const repository = new Repository(folder);

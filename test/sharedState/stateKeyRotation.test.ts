@@ -160,7 +160,7 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
     expect((await one.consents.read(ALICE)).record?.consent?.id).toBe('anew');
   });
 
-  it('a key that is exchanged in one step prompts nobody in doubt', async () => {
+  it('a key that is exchanged in one step prompts no owner in doubt', async () => {
     const [one] = replicas(1);
     if (one === undefined) return;
     await one.consents.open();

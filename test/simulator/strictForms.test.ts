@@ -75,7 +75,7 @@ describe('a request for consent', () => {
     ['tel:+44-7700-900004'],
     ['+447700900004'],
     ['ipport:127.0.0.1:1'],
-  ])('is refused about %s, and prompts nobody', async (loginHint) => {
+  ])('is refused about %s, and prompts no owner', async (loginHint) => {
     const reply = await postForm(`${simulator.authUrl}/openIDConnectCIBA/v1/bc-authorize`, {
       login_hint: loginHint,
       scope: CHECK_SCOPE,

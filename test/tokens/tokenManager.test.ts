@@ -216,7 +216,7 @@ describe('trouble', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('bc-authorize, reset after it was sent: nobody is prompted twice', async () => {
+  it('bc-authorize, reset after it was sent: no owner is prompted twice', async () => {
     await using server = await RecordingServer.start((_, response) =>
       response.socket?.resetAndDestroy(),
     );
@@ -228,7 +228,7 @@ describe('trouble', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('bc-authorize, 500: nobody is prompted twice', async () => {
+  it('bc-authorize, 500: no owner is prompted twice', async () => {
     await using server = await RecordingServer.start(issuingAfter(9, 500, 'server_error'));
     await using test = new TestTokens(server.url);
     expect(await test.consented.requestConsent(CHECK, test.context())).toMatchObject({
@@ -261,7 +261,7 @@ describe('trouble', () => {
     });
   });
 
-  it('nobody listens: nothing was sent, and no method rejects', async () => {
+  it('no server listens: nothing was sent, and no method rejects', async () => {
     await using test = new TestTokens(await deadUrl());
     const failure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
     expect(await test.direct.acquire(CHECK, test.context())).toEqual({ kind: 'failed', failure });

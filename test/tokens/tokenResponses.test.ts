@@ -126,7 +126,7 @@ describe('judgeToken', () => {
     [400, { error: 'unauthorized_client' }, undefined, REFUSED],
     [400, { error: 'unsupported_grant_type' }, undefined, REFUSED],
     [400, { error: 'invalid_scope' }, undefined, { ...REFUSED, reach: 'operation' }],
-    // Nobody was asked: it is our client that is denied.
+    // No owner was asked: it is our client that is denied.
     [400, { error: 'access_denied' }, undefined, REFUSED],
     [403, { error: 'access_denied' }, undefined, REFUSED],
     [400, { error: 'unknown_user_id' }, undefined, NOT_SERVED],
@@ -271,7 +271,7 @@ describe('judgeAcknowledgement', () => {
     [409, undefined, 30],
     [409, '90', 90],
   ])(
-    '%d with Retry-After: %s: nobody is prompted, and the number left alone for %d s',
+    '%d with Retry-After: %s: no owner is prompted, and the number left alone for %d s',
     (status, retryAfter, seconds) => {
       expect(judgeAcknowledgement(replied(status, {}, retryAfter), START_MS)).toEqual({
         failure: { ...RATE_LIMITED, retryAfterSeconds: seconds },
@@ -311,7 +311,7 @@ describe('judgeAcknowledgement', () => {
     ['connection', UNAVAILABLE],
     ['timeout', TIMEOUT],
     ['cancelled', TIMEOUT],
-  ])('proven unsent, for %s: nobody was prompted', (cause, failure) => {
+  ])('proven unsent, for %s: no owner was prompted', (cause, failure) => {
     expect(judgeAcknowledgement(broken(cause, false), START_MS)).toEqual({
       failure,
       kind: 'failed',

@@ -34,7 +34,7 @@ describe('the app, from the first verdict to the last', () => {
     const verdicts = await verdictsFor('+447700900050');
 
     const [first] = verdicts;
-    if (first?.kind !== 'pending') throw new Error('Nobody was asked for consent.');
+    if (first?.kind !== 'pending') throw new Error('No owner was asked for consent.');
     expect(Date.parse(first.expiresAt ?? '')).toBeGreaterThan(Date.now());
     expect(verdicts.slice(1, -1).every(({ kind }) => kind === 'pending')).toBe(true);
     expect(verdicts.at(-1)).toEqual({ kind: 'trusted', e164: '+447700900050' });

@@ -80,7 +80,7 @@ it.each([ALICE, BOB])('the number of $subject is taken from the token', async (u
   expect(request.body).not.toContain(user.phoneNumber.slice(1));
 });
 
-it('a request without a token is refused, and nobody is asked', async () => {
+it('a request without a token is refused, and no owner is asked', async () => {
   const before = await stats();
   expect(await verdictsWith()).toEqual([{ kind: 'signedOut' }]);
   expect(await askOlder(ALICE.phoneNumber, {})).toMatchObject({

@@ -22,6 +22,8 @@ const SCOPE = 'counts';
 export const COUNTED_APART =
   'quotas are counted by each replica for itself while the shared store does not answer';
 
+export const COUNTED_TOGETHER = 'quotas are counted by all replicas together again';
+
 /**
  * Counts that replicas share in one Redis, under names that only the holders of STATE_KEY can make. While
  * the server of a window is away each replica counts for itself: only the first to find out waits for it.
@@ -109,7 +111,7 @@ export class SharedCounts implements HourlyCounts {
     );
     if (isBack) {
       this.#away.delete(server);
-      this.#log.info('quotas are counted by all replicas together again', { host: server });
+      this.#log.info(COUNTED_TOGETHER, { host: server });
     }
     this.#probed.delete(server);
   }

@@ -116,10 +116,10 @@ export class ConnectionFiles {
     if (validity === undefined) return undefined;
     const nowMs = this.#clock.nowMs();
     if (nowMs >= validity.untilMs) {
-      return `the certificate expired on ${dayOf(validity.untilMs)}`;
+      return `the certificate has expired (days ago: ${daysOf(nowMs - validity.untilMs)})`;
     }
     return nowMs < validity.fromMs
-      ? `the certificate does not count before ${dayOf(validity.fromMs)}`
+      ? `the certificate does not count yet (days to go: ${daysOf(validity.fromMs - nowMs)})`
       : undefined;
   }
 
@@ -130,8 +130,11 @@ export class ConnectionFiles {
     const flaw = this.#validityFlaw(this.#material);
     if (flaw !== undefined) {
       this.#log.error('Our client certificate is out of date: most servers refuse it.', { flaw });
-    } else if (this.#clock.nowMs() >= validity.untilMs - WARN_BEFORE_MS) {
-      this.#log.warn('Our client certificate expires soon.', { expires: dayOf(validity.untilMs) });
+      return;
+    }
+    const leftMs = validity.untilMs - this.#clock.nowMs();
+    if (leftMs <= WARN_BEFORE_MS) {
+      this.#log.warn('Our client certificate expires soon.', { daysLeft: daysOf(leftMs) });
     }
   }
 
@@ -171,6 +174,7 @@ function textsOf({ tls, proxy }: ConnectionSettings, texts: FileTexts): Connecti
   };
 }
 
-function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
+/** Whole days. Dates are masked in the log: they look like phone numbers. */
+function daysOf(ms: number): number {
+  return Math.floor(ms / DAY_MS);
 }

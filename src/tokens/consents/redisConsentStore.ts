@@ -53,6 +53,8 @@ export class RedisConsentStore implements ConsentStore {
   readonly #refusals: RedisRefusals;
   /** By bucket. */
   readonly #epochs: string[] = Array.from({ length: BUCKETS }, () => '');
+  /** How many writes each bucket is known to have had in its epoch. */
+  readonly #writes: number[] = Array.from({ length: BUCKETS }, () => 0);
 
   constructor(redis: Redis, clock: Clock, settings: RedisConsentStoreSettings) {
     const { operator, seals } = settings;
@@ -107,8 +109,11 @@ export class RedisConsentStore implements ConsentStore {
     const sealed = seal.seal(text, place.recordOf(seal));
     const values = [version, next, sealed, wholeMs(keepMs)];
     try {
-      const written = await this.#redis.run(WRITE, place.keys, values);
-      return written === 'written' ? { version: next } : 'conflict';
+      const epoch = this.#epochs[place.bucket];
+      const [written, writes] = texts(await this.#redis.run(WRITE, place.keys, values));
+      if (written !== 'written') return 'conflict';
+      if (this.#epochs[place.bucket] === epoch) this.#knowOf(place.bucket, Number(writes));
+      return { version: next };
     } catch (error) {
       if (error instanceof OutOfMemory) return 'full';
       throw error;
@@ -148,20 +153,25 @@ export class RedisConsentStore implements ConsentStore {
     return Array.from(this.#epochs, (_, bucket) => this.#placeIn(bucket, NO_NUMBER));
   }
 
+  #knowOf(bucket: number, writes: number): void {
+    this.#writes[bucket] = Math.max(this.#writes[bucket] ?? 0, writes);
+  }
+
   async #read({ bucket, keys }: Place) {
     const { doubtMs } = this.#settings;
     const known = this.#epochs[bucket] ?? '';
-    const reply = texts(
-      await this.#redis.run(READ, keys, [known, newEpoch(), doubtMs]).catch(lostIfOutOfMemory),
-    );
-    const [now, epoch = '', doubt = '', version = '', sealed = ''] = reply;
+    const values = [known, newEpoch(), doubtMs, this.#writes[bucket] ?? 0];
+    const reply = texts(await this.#redis.run(READ, keys, values).catch(lostIfOutOfMemory));
+    const [now, epoch = '', doubt = '', version = '', sealed = '', writes, behind] = reply;
+    if (this.#epochs[bucket] !== epoch) this.#writes[bucket] = 0;
     this.#epochs[bucket] = epoch;
+    this.#knowOf(bucket, Number(writes));
     return {
       nowMs: Number(now),
       version,
       sealed,
       doubtUntilMs: Number(doubt),
-      isForgotten: known !== '' && known !== epoch,
+      isForgotten: (known !== '' && known !== epoch) || behind === 'behind',
       // A record is first written only while the store remembers what it did when it was read.
       blank: Number(epoch) + (doubt === '' ? 0 : 1),
     };

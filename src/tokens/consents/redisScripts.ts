@@ -5,7 +5,8 @@ import { adoptRenamed } from '../../sharedState/stateSeals.ts';
  *
  * Beside the records of each bucket lies one key, the memory. It has the epoch: an even number, drawn when
  * the bucket was found empty. A process that knew another epoch sees by it that the store has lost what it
- * knew, and notes until when that casts doubt on every number of the bucket without a record.
+ * knew, and notes until when that casts doubt on every number of the bucket without a record. It counts
+ * writes as well: a process that knew of more sees by it that a replica has taken over without the last ones.
  */
 
 const ADOPT = adoptRenamed(2);
@@ -16,37 +17,43 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
 /**
- * KEYS: record, memory. ARGV: the epoch that the process knows or '', a new epoch, doubtMs.
- * Returns now, epoch, the end of the doubt or '', version or '', and sealed record or ''.
+ * KEYS: record, memory. ARGV: the epoch that the process knows or '', a new epoch, doubtMs, how many
+ * writes the process knows of. Returns now, epoch, the end of the doubt or '', version or '', sealed record
+ * or '', how many writes there were, and 'behind' or ''.
  */
 export const READ = `${ADOPT}${NOW}
-local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs')
+local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs', 'writes')
 local epoch, bornMs, doubtUntilMs = memory[1] or ARGV[2], memory[2] or now, memory[3]
 if not memory[1] then redis.call('HSET', KEYS[2], 'epoch', epoch, 'bornMs', bornMs) end
 if ARGV[1] ~= '' and ARGV[1] ~= epoch and not doubtUntilMs then
   doubtUntilMs = string.format('%.0f', bornMs + ARGV[3])
   redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs)
 end
+local writes, behind = tonumber(memory[4] or '0'), ''
+if ARGV[1] == epoch and tonumber(ARGV[4]) > writes then
+  writes, behind, doubtUntilMs = tonumber(ARGV[4]), 'behind', string.format('%.0f', now + ARGV[3])
+  redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs, 'writes', ARGV[4])
+end
 local record = redis.call('HMGET', KEYS[1], 'version', 'sealed')
-return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '' }
+return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '', writes, behind }
 `;
 
 /**
  * KEYS: record, memory. ARGV: the version as read, the new one, the sealed record, keepMs.
- * Returns 'written', for the same write once more as well, or 'conflict'.
+ * Returns 'written', for the same write once more as well, and how many writes there were; or 'conflict'.
  */
 export const WRITE = `${ADOPT}
 local version = redis.call('HGET', KEYS[1], 'version')
-if version == ARGV[2] then return 'written' end
+if version == ARGV[2] then return { 'written', redis.call('HGET', KEYS[2], 'writes') or '0' } end
 if not version then
   local epoch = redis.call('HGET', KEYS[2], 'epoch')
-  if not epoch then return 'conflict' end
+  if not epoch then return { 'conflict' } end
   version = string.format('%.0f', epoch + redis.call('HEXISTS', KEYS[2], 'doubtUntilMs'))
 end
-if version ~= ARGV[1] then return 'conflict' end
+if version ~= ARGV[1] then return { 'conflict' } end
 redis.call('HSET', KEYS[1], 'version', ARGV[2], 'sealed', ARGV[3])
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return 'written'
+return { 'written', redis.call('HINCRBY', KEYS[2], 'writes', 1) }
 `;
 
 /** KEYS: record, memory. ARGV: version. */

@@ -8,7 +8,7 @@ const QUOTA = 5;
 export const outageQuota: Attack = {
   name: 'outage-quota',
   tries: "to use a caller's quota up by an operator that cannot be reached",
-  holds: 'what never left is given back: nobody hears RATE_LIMITED for it',
+  holds: 'what never left is given back: no caller hears RATE_LIMITED for it',
   async run(stage) {
     const issuer = await stage.issuer();
     const gone = await deadUrl();

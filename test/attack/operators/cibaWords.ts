@@ -5,7 +5,8 @@ import { answerIn, number, within } from '../values.ts';
 
 export const cibaWords: Attack = {
   name: 'ciba-words',
-  tries: "to end a consent that nobody ended, by another's reply or by a body that says two things",
+  tries:
+    "to end a consent that has not ended, by another's reply or by a body that says two things",
   holds: 'the stray reply counts as none, the next poll tells; a code does not hide the error',
   async run(stage) {
     for (const echo of ['auto', 'always']) {

@@ -6,7 +6,7 @@ export const deniedAtLookup: Attack = {
   name: 'denied-at-lookup',
   tries: 'to ring the phone of an owner who has withdrawn consent, at every ask',
   holds:
-    'one prompt, CONSENT_DENIED each time; 2-legged it is OPERATOR_REFUSED, for nobody was asked',
+    'one prompt, CONSENT_DENIED each time; 2-legged it is OPERATOR_REFUSED, for no owner was asked',
   async run(stage) {
     const operator = await stage.operator({
       lookUp: (received, response) => {

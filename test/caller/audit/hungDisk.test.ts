@@ -145,7 +145,7 @@ describe('SIGTERM', () => {
     expect(await log).toMatch(/"msg":"[^"]*drain/);
   }, 60_000);
 
-  it('ends a process whose standard output nobody reads', async () => {
+  it('ends a process whose standard output is not read', async () => {
     await using server = await startServer(SHORT);
     server.stdout.pause();
     const codes = new Set<unknown>();

@@ -177,7 +177,7 @@ describe('a poll that ended the consent', () => {
     });
   });
 
-  it("an expiry is kept to be told, and stands in nobody's way", () => {
+  it("an expiry is kept to be told, and stands in no request's way", () => {
     expect(endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES)).toEqual({
       kind: 'ended',
       ended: expiredAt(0),

@@ -146,7 +146,7 @@ describe('a full store', () => {
 });
 
 describe('what is over', () => {
-  it('is cleared away in time, though nobody asks for it', async () => {
+  it('is cleared away in time, though no request asks for it', async () => {
     const numbers = Array.from(
       { length: 3_000 },
       (_, index) => `+4477009${String(index).padStart(5, '0')}` as PhoneNumber,

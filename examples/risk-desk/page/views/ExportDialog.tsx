@@ -50,7 +50,7 @@ export function ExportDialog({ rows }: { readonly rows: readonly DeskRow[] }) {
                     <span className="choice__dot" />
                     <span>
                       <b>In full</b>
-                      <span className="choice__hint">Whoever has the file has the numbers.</span>
+                      <span className="choice__hint">The file holds the numbers in clear.</span>
                     </span>
                   </Radio>
                 </RadioGroup>

@@ -77,7 +77,7 @@ function ChooseNumbers({ onText, problem, onProblem }: ChooseProps) {
       <h1 id="upload-title">Ask about a list</h1>
       <p className="upload__lead">
         Up to {numberName(MAX_NUMBERS)} numbers, as CSV or text. You see what is in it, and what it
-        costs at most, before anything is asked. Nobody’s phone rings by a list.
+        costs at most, before anything is asked. A list rings no phone.
       </p>
       {problem === undefined ? null : (
         <div className="banner banner--problem" role="alert">

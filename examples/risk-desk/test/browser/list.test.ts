@@ -163,7 +163,7 @@ describe.skipIf(!hasBrowser())('a list in a browser', () => {
     );
     await allAsked(page);
     await expect.poll(() => verdicts(page)).toEqual(CASES.map(([, verdict]) => verdict));
-    // Nobody's phone rang by a list.
+    // No phone rang by a list.
     expect((await operatorCounts(stack)).prompts).toBe(before.prompts);
     expect(await rowsOf(page).first().innerText()).toContain('+44 ••• ••• 001');
 
