@@ -174,7 +174,7 @@ describe('a client', () => {
       const { client } = await opened();
       // A program in JavaScript, or a row of its database, may have anything there.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const answer = client.simSwappedWithin(number as unknown as string, 24);
+      const answer = client.simSwappedWithin(number as string, 24);
       expect(await answer).toMatchObject({ kind: 'unknown', code: 'BAD_USER_INPUT' });
     },
   );
