@@ -12,6 +12,7 @@ const PROGRAMS = {
   'dev-token': '../dist/devToken.js',
   audit: '../dist/auditSearch.js',
   usage: '../dist/usageReport.js',
+  operators: '../dist/operatorsCommand.js',
 };
 
 const USAGE = `sim-swap-subgraph [start]        serves; without settings it asks the built-in simulator
@@ -19,6 +20,7 @@ sim-swap-subgraph simulator …    serves the operator's side, to try and test a
 sim-swap-subgraph dev-token …    signs an access token for a rehearsal with the simulator
 sim-swap-subgraph audit …        searches the audit log
 sim-swap-subgraph usage …        sums up what was asked, and its price
+sim-swap-subgraph operators …    checks an operator without asking it anything, or adds one
 Settings are environment variables, or lines of a file .env in this folder.
 `;
 

@@ -3,6 +3,7 @@ import type { OpenConnections } from './http/connections/openConnections.ts';
 import type { BulkheadLoad } from './http/resilience/bulkhead.ts';
 import { Leases, type Closable, type Lease } from './leases.ts';
 import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
+import type { PhoneNumber } from './domain/phoneNumber.ts';
 import type { Log } from './log.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import type { DirectoryAnswers } from './lookups/directoryAnswers.ts';
@@ -11,8 +12,8 @@ import type { KeptFacts } from './lookups/keptFacts.ts';
 import type { LookupRequest } from './lookups/lookupRoute.ts';
 import type { Operators, RoutedOperator } from './lookups/operators.ts';
 import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
-import { OperatorsByPrefix } from './lookups/operatorsByPrefix.ts';
 import { OperatorsInSuccession } from './lookups/operatorsInSuccession.ts';
+import { RoutingTable, RoutingTables } from './lookups/routingTables.ts';
 import type { NumberDirectorySettings, OperatorSettings } from './operator/operatorSettings.ts';
 import { storeNameOf } from './operator/storeName.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
@@ -123,13 +124,15 @@ export class Generations {
   readonly #generations = new Set<Generation>();
   /** In the order in which they were made, each with what ends its retirement. */
   readonly #open = new Map<OpenOperator, AbortController>();
-  /** Of the newest generation. */
-  #storeNames: ReadonlySet<string> = new Set();
+  readonly #tables: RoutingTables;
+  /** Those of the newest generation, by their store names. */
+  #inForce: ReadonlyMap<string, OpenOperator> = new Map();
   /** The latest first. */
   #retired: readonly RoutedOperator[] = [];
 
   constructor(parts: GenerationsParts) {
     this.#parts = parts;
+    this.#tables = new RoutingTables(parts.clock);
   }
 
   /** @throws {Error} when the settings name an operator that is not there; then nothing has changed */
@@ -148,13 +151,14 @@ export class Generations {
         : this.#directories.take('directory', directory, () =>
             this.#parts.openDirectory(directory),
           );
-    const routing = this.#routingOrRelease(operators, leases, directory, opened);
+    const { routing, table } = this.#routingOrRelease(operators, leases, directory, opened);
     for (const [index, { settings }] of operators.entries()) {
       leases[index]?.part.served.renew(settings);
     }
-    this.#storeNames = new Set(leases.map(({ part }) => part.storeName));
+    this.#inForce = new Map(leases.map(({ part }) => [part.storeName, part]));
+    this.#tables.add(table);
     this.#sortOut();
-    return this.#generation({ made, routing, leases, opened, consent });
+    return this.#generation({ made, routing, table, leases, opened, consent });
   }
 
   /** How busy every bulkhead is at this moment, those of operators included that are being given up. */
@@ -172,10 +176,11 @@ export class Generations {
     await Promise.all([...this.#generations].map((generation) => generation.close()));
   }
 
-  #generation({ made, routing, leases, opened, consent }: Begun): Generation {
+  #generation({ made, routing, table, leases, opened, consent }: Begun): Generation {
     const stopping = new AbortController();
     const lifeMs = longestLifeMs(consent);
     const end = async (): Promise<void> => {
+      table.endsAtMs = this.#parts.clock.monotonicMs() + lifeMs;
       await Promise.all([
         ...leases.map(async (lease) => {
           await this.#whileConsentsLive(lease.part, lifeMs, stopping.signal);
@@ -222,7 +227,7 @@ export class Generations {
     leases: readonly Lease<OpenOperator>[],
     directory: NumberDirectorySettings | undefined,
     opened: Lease<OpenedDirectory> | undefined,
-  ): Operators {
+  ): TabledRouting {
     try {
       return this.#routing(operators, leases, directory, opened);
     } catch (error) {
@@ -237,15 +242,16 @@ export class Generations {
     leases: readonly Lease<OpenOperator>[],
     directory: NumberDirectorySettings | undefined,
     opened: Lease<OpenedDirectory> | undefined,
-  ): Operators {
+  ): TabledRouting {
     const serving = leases.flatMap(({ part }, index) => {
       const { settings } = operators[index] ?? {};
       if (settings === undefined) return [];
       const { name, prefixes, others } = settings;
       const { offer, route } = part.served;
-      return { name, prefixes, others, offer, route };
+      return { storeName: part.storeName, name, prefixes, others, offer, route };
     });
-    const byPrefix = new OperatorsByPrefix(serving);
+    const table = new RoutingTable(serving, directory);
+    const { byPrefix } = table;
     const current =
       directory === undefined || opened === undefined
         ? byPrefix
@@ -255,7 +261,19 @@ export class Generations {
             operators: byPrefix,
             log: this.#parts.log,
           });
-    return new OperatorsInSuccession(current, () => this.#retired);
+    const routing = new OperatorsInSuccession(current, (number) => this.#elsewhere(table, number));
+    return { routing, table };
+  }
+
+  /** Where a consent about a number may live, though this table sends it to another operator. */
+  #elsewhere(table: RoutingTable, number: PhoneNumber): readonly RoutedOperator[] {
+    const names = this.#tables.elsewhere(table, number);
+    if (names.size === 0) return this.#retired;
+    const others = [...names].flatMap((name) => {
+      const operator = this.#inForce.get(name);
+      return operator?.isPrompting === true ? operator.served : [];
+    });
+    return [...this.#retired, ...others];
   }
 
   /** Tells which operators the newest generation names no more, and gives the first up when they are too many. */
@@ -266,7 +284,7 @@ export class Generations {
   }
 
   #isRetired({ storeName, isPrompting }: OpenOperator): boolean {
-    return isPrompting && !this.#storeNames.has(storeName);
+    return isPrompting && !this.#inForce.has(storeName);
   }
 
   async #whileConsentsLive(
@@ -281,9 +299,14 @@ export class Generations {
   }
 }
 
-interface Begun {
-  readonly made: readonly string[];
+/** Where numbers go, with all that is asked for it, and by the settings alone. */
+interface TabledRouting {
   readonly routing: Operators;
+  readonly table: RoutingTable;
+}
+
+interface Begun extends TabledRouting {
+  readonly made: readonly string[];
   readonly leases: readonly Lease<OpenOperator>[];
   readonly opened: Lease<OpenedDirectory> | undefined;
   readonly consent: ConsentSettings;

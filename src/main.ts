@@ -148,14 +148,16 @@ async function simulated(url: string | undefined): Promise<LaunchedSimulator> {
   }
 }
 
-function whyNotStarted(error: unknown, { listen }: Config): string {
-  const { code, syscall } = systemError(error);
-  const where = `HOST=${listen.host}, PORT=${listen.port}`;
+function whyNotStarted(error: unknown, { listen, metricsPort }: Config): string {
+  const { code, syscall, port } = systemError(error);
+  const isMetrics = port !== undefined && port !== listen.port && port === metricsPort;
+  const setting = isMetrics ? 'METRICS_PORT' : 'PORT';
+  const where = `HOST=${listen.host}, ${setting}=${port ?? listen.port}`;
   switch (code) {
     case 'EADDRINUSE':
-      return `The port is in use (${where}). Set PORT to another, or end the program that has it.`;
+      return `The port is in use (${where}). Set ${setting} to another, or end the program that has it.`;
     case 'EACCES':
-      return `This user may not listen there (${where}). Set PORT to 1024 or more.`;
+      return `This user may not listen there (${where}). Set ${setting} to 1024 or more.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
@@ -167,10 +169,21 @@ function whyNotStarted(error: unknown, { listen }: Config): string {
   }
 }
 
+interface SystemError {
+  readonly code: string;
+  readonly syscall?: string;
+  /** Where it was to listen. */
+  readonly port?: number;
+}
+
 /** What Node tells of an error of the system's; of another one, its name. */
-function systemError(error: unknown): { readonly code: string; readonly syscall?: string } {
+function systemError(error: unknown): SystemError {
   const code = errorName(error);
-  return error instanceof Error && 'syscall' in error && typeof error.syscall === 'string'
-    ? { code, syscall: error.syscall }
-    : { code };
+  if (!(error instanceof Error && 'syscall' in error && typeof error.syscall === 'string')) {
+    return { code };
+  }
+  const { syscall } = error;
+  return 'port' in error && typeof error.port === 'number'
+    ? { code, syscall, port: error.port }
+    : { code, syscall };
 }

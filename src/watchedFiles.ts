@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
 import type { FileTexts, FileWatch } from './fileWatch.ts';
+import { readText, readTextNow } from './textFile.ts';
 
 /** How often files are read again. By reading, not by events: those are lost on network file systems. */
 const EVERY_MS = 5000;
@@ -72,7 +71,7 @@ export class WatchedFiles implements FileWatch {
 
   async #read(): Promise<FileTexts> {
     const entries = this.#paths.map(async (path) => {
-      const text = await readFile(path, 'utf8').catch(() => undefined);
+      const text = await readText(path).catch(() => undefined);
       return [path, text] as const;
     });
     return new Map(await Promise.all(entries));
@@ -81,7 +80,7 @@ export class WatchedFiles implements FileWatch {
 
 function readNow(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readTextNow(path);
   } catch {
     return undefined;
   }

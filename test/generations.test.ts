@@ -210,6 +210,60 @@ describe('a consent that is under way when the settings change', () => {
   });
 });
 
+describe('numbers that move to an operator that is there as before', () => {
+  const FLOW = { OPERATOR_FLOW: '3-legged' };
+  type Members = Pick<OperatorChanges, 'prefixes' | 'others'>;
+  const both = (alpha: Members, beta: Members): Generation =>
+    begin(
+      operatorNamed('alpha', operator.url, alpha, FLOW),
+      operatorNamed('beta', other.url, beta, FLOW),
+    );
+
+  it.each<[string, Members, Members]>([
+    ['a prefix', { prefixes: ['+33'] }, { prefixes: ['+44'] }],
+    ['a longer prefix', { prefixes: ['+44'] }, { prefixes: ['+44770090'] }],
+    ['the default', {}, { prefixes: ['default'] }],
+    ['a prefix, and the loser is asked next', {}, { prefixes: ['+44'], others: ['alpha'] }],
+  ])('by %s: a consent under way goes on where it began', async (_name, alpha, beta) => {
+    operator.script = { token: pend };
+    const first = both({ prefixes: ['+44'] }, { prefixes: ['+33'] });
+    expect(await ask(first, ALICE)).toBe('CONSENT_PENDING');
+    await expect.poll(() => operator.prompts.length).toBe(1);
+    const second = both(alpha, beta);
+    await first.retire();
+
+    expect(await ask(second, ALICE)).toBe('CONSENT_PENDING');
+    expect(other.prompts).toHaveLength(0);
+    expect(await ask(second, BOB)).toBe('CONSENT_PENDING');
+    await expect.poll(() => other.prompts.length).toBe(1);
+    // Others may be moved meanwhile, and the operator be made anew.
+    const third = begin(
+      operatorNamed('alpha', operator.url, { ...alpha, limits: LIMITS }, FLOW),
+      operatorNamed('beta', other.url, { ...beta, price: undefined }, FLOW),
+      operatorNamed('gamma', other.url, { prefixes: ['+1'] }, FLOW),
+    );
+    await second.retire();
+    operator.script = { token: grant, lookUp: answerNever };
+    await clock.advance(5_000);
+    const answer = ask(third, ALICE, 10_000);
+    await clock.advance(1_000);
+    expect(await answer).toBe(false);
+    expect([operator.prompts.length, other.prompts.length]).toEqual([1, 1]);
+  });
+
+  it('are asked about there once no consent can live where they were', async () => {
+    operator.script = { token: pend };
+    const first = both({ prefixes: ['+44'] }, { prefixes: ['+33'] });
+    await ask(first, ALICE);
+    const second = both({ prefixes: ['+33'] }, { prefixes: ['+44'] });
+    await first.retire();
+    await clock.advance(660_000);
+    expect(await ask(second, ALICE)).toBe('CONSENT_PENDING');
+    await expect.poll(() => other.prompts.length).toBe(1);
+    expect(operator.prompts).toHaveLength(1);
+  });
+});
+
 describe('an operator that is gone', () => {
   it('ends with its last request: its connections close', async () => {
     const first = begin(named());

@@ -107,15 +107,18 @@ test('one file is enough: settings, operators and where the secrets are', async 
   expect(await statusFor({})).toBe(403);
 });
 
-test('on a port that is in use it says so, and leaves no simulator behind', async () => {
+test.each([
+  ['PORT', {}],
+  ['METRICS_PORT', { PORT: '0' }],
+])('on a %s that is in use it says so, and leaves no simulator behind', async (name, settings) => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const main = startMain({ PORT: String(port) });
+  const main = startMain({ ...settings, [name]: String(port) });
 
   expect(await main.ended).toEqual({ code: 1, signal: null });
   expect(main.err).toBe(
-    `The port is in use (HOST=127.0.0.1, PORT=${port}). Set PORT to another, or end the program that has it.\n`,
+    `The port is in use (HOST=127.0.0.1, ${name}=${port}). Set ${name} to another, or end the program that has it.\n`,
   );
   expect(main.out).toBe('');
   other.close();

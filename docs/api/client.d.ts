@@ -29,7 +29,7 @@ export interface SimSwapRequestOptions {
   readonly purpose?: string;
   /** Ends the waiting. What an operator was asked by then goes on, and is not asked again. */
   readonly signal?: AbortSignal;
-  /** The longest that the answers take; `REQUEST_TIMEOUT_MS` where absent. */
+  /** The longest that the answers take, from 1 to 300000; `REQUEST_TIMEOUT_MS` where absent. */
   readonly timeoutMs?: number;
   /** How long to wait for the owner of a number; `CONSENT_WAIT_MS` where absent, `CONSENT_MAX_WAIT_MS` at most. */
   readonly waitMs?: number;

@@ -71,6 +71,8 @@ const PRODUCTION = {
   OPERATORS_FILE: `${SETTINGS_PATH}/operators.jsonc`,
   REDIS_URL_FILE: `${SECRETS_PATH}/redis-url`,
   STATE_KEY_FILE: `${SECRETS_PATH}/state-key`,
+  // A Secret or a ConfigMap that changes is taken over by itself.
+  RELOAD_ON_CHANGE: 'true',
 } as const;
 
 const REHEARSAL_NAMESPACE = 'sim-swap-rehearsal';

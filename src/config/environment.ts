@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { TextSource } from '../http/connections/connectionSettings.ts';
 import { addressProblem, withoutLastSlash } from '../http/address.ts';
+import { readTextNow } from '../textFile.ts';
 import { defaultOf, type SettingOf } from './setting.ts';
 import { findTypos } from './settingNames.ts';
 import {
@@ -254,7 +254,7 @@ export class EnvironmentReader {
   #readFile(name: VariableName, path: string): string | undefined {
     this.noteFile(path);
     try {
-      return readFileSync(path, 'utf8');
+      return readTextNow(path);
     } catch {
       this.problem(name, 'names a file that cannot be read');
       return undefined;

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { readTextNow } from '../textFile.ts';
 import { ConfigError, type Environment } from './environment.ts';
 
 /** Variables that may be others each time they are read. */
@@ -52,7 +52,7 @@ function variablesIn(files: readonly string[]): Environment {
 
 function textOf(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readTextNow(path);
   } catch {
     return undefined;
   }

@@ -1,7 +1,9 @@
 import type { Config } from '../config.ts';
 import { configOf } from '../config/configOf.ts';
-import { ConfigError, type Environment } from '../config/environment.ts';
+import { ConfigError, type Environment, type FixedValues } from '../config/environment.ts';
 import { openSettings } from '../config/openSettings.ts';
+import type { Audience } from '../config/setting.ts';
+import { ALL_SETTINGS, variablesOf, type SettingName } from '../config/settings.ts';
 
 /**
  * Reads the settings of what answers inside another program, which serves it and knows its callers: what concerns a
@@ -10,7 +12,7 @@ import { openSettings } from '../config/openSettings.ts';
  * @throws {ConfigError} that lists every problem by name
  */
 export function readEmbeddedConfig(settings: Environment): Config {
-  const read = openSettings({ ...settings, ...NOT_EMBEDDED });
+  const read = openSettings(settings, NOT_EMBEDDED);
   const config = configOf(read, { readDocuments: () => undefined, isEmbedded: true });
   if (config.simulator === undefined || config.simulatorUrl !== undefined) return config;
   // What it invents must not reach a program that did not ask for it.
@@ -19,19 +21,23 @@ export function readEmbeddedConfig(settings: Environment): Config {
   ]);
 }
 
-/** Settings of the server, its callers and those who run it. */
-const NOT_EMBEDDED = {
-  HOST: undefined,
-  PORT: undefined,
-  NODE_ENV: undefined,
-  DEV_TOKENS: undefined,
-  METRICS_PORT: undefined,
-  ROUTER_SECRET: undefined,
-  ROUTER_SECRET_FILE: undefined,
-  ROUTER_SECRET_PREVIOUS: undefined,
-  ROUTER_SECRET_PREVIOUS_FILE: undefined,
-  JWT_JWKS_URL: undefined,
-  JWT_ISSUER: undefined,
-  JWT_AUDIENCE: undefined,
-  BATCH_SCOPE: undefined,
-} as const satisfies Environment;
+/** The parts of the table of settings that are about a server of our own, its callers and those who run it. */
+const OF_SERVER: ReadonlySet<Audience> = new Set(['try', 'callers', 'observe', 'web']);
+
+/** Of those, what counts without such a server as well. */
+const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
+  'ROLE',
+  'SIMULATOR',
+  'SETTINGS_FILE',
+  'PURPOSES',
+  'AUDIT_KEY',
+  'AUDIT_LOG',
+]);
+
+/** The other program may have settings of the same names for itself: `LOG_LEVEL`, `OTEL_…`. */
+const NOT_EMBEDDED: FixedValues = new Map(
+  [...ALL_SETTINGS]
+    .filter(([name, { audience }]) => OF_SERVER.has(audience) && !EMBEDDED.has(name))
+    .flatMap(([name, setting]) => variablesOf(name, setting))
+    .map((name) => [name, undefined]),
+);

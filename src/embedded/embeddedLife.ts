@@ -1,6 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
 
+/** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for what it does not take. */
+const MAX_TIMEOUT_MS = 300_000;
+
 /** The time that one request of another program has. */
 export class EmbeddedLife {
   /** On the monotonic clock. */
@@ -10,8 +13,14 @@ export class EmbeddedLife {
   readonly #timer: NodeJS.Timeout;
   readonly #given: AbortSignal | undefined;
 
-  /** @param given ends it as well, as when a client hangs up */
+  /**
+   * @param given ends it as well, as when a client hangs up
+   * @throws {RangeError} when that is no time, or too long
+   */
   constructor(timeoutMs: number, clock: Clock, given: AbortSignal | undefined) {
+    if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)) {
+      throw new RangeError(`timeoutMs is a number from 1 to ${MAX_TIMEOUT_MS}.`);
+    }
     this.cameInAtMs = clock.monotonicMs();
     this.deadlineMs = this.cameInAtMs + timeoutMs;
     this.#timer = setTimeout(() => this.#abort(new DeadlineExceeded()), timeoutMs);

@@ -8,6 +8,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import type { ErrorCode } from '../errors.ts';
 import { maxDepthRule } from '../graphql/documentDepth.ts';
 import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from '../graphql/documentLimits.ts';
 import type { OperationLimits } from '../graphql/operationCost.ts';
@@ -33,7 +34,8 @@ export function mercuriusOptions(log: Log) {
       const formatted = errors.flatMap((error) => formattedErrors(error, log));
       const { http } = errors[0]?.extensions ?? {};
       const response = data === undefined ? {} : { data };
-      return { statusCode: statusOf(http), response: { ...response, errors: formatted } };
+      const statusCode = formatted.includes(MALFORMED) ? 400 : statusOf(http);
+      return { statusCode, response: { ...response, errors: formatted } };
     },
   };
 }
@@ -70,10 +72,26 @@ export function mercuriusHooks(limits: OperationLimits) {
 /** What fails before execution, Mercurius wraps all together in one error. */
 function formattedErrors(error: GraphQLError, log: Log): readonly GraphQLFormattedError[] {
   const { errors } = asObject(error.originalError);
-  if (!Array.isArray(errors)) return [formatForeignError(error, false, log)];
-  return errors
-    .filter((one) => one instanceof GraphQLError)
-    .map((one) => formatForeignError(one, true, log));
+  const refused = Array.isArray(errors) ? errors.filter((one) => one instanceof GraphQLError) : [];
+  if (refused.length > 0) return refused.map((one) => formatForeignError(one, true, log));
+  return isMalformed(error) ? [MALFORMED] : [formatForeignError(error, false, log)];
+}
+
+const MALFORMED: GraphQLFormattedError = {
+  message: 'The request is none of GraphQL over HTTP: send a JSON object with the member query.',
+  extensions: { code: 'BAD_REQUEST' satisfies ErrorCode },
+};
+
+/** Whether Fastify or Mercurius refused the request itself. What has a path came of executing a field. */
+function isMalformed({ path, originalError }: GraphQLError): boolean {
+  const { code, statusCode } = asObject(originalError);
+  return (
+    path === undefined &&
+    typeof code === 'string' &&
+    /^(?:FST|MER)_/.test(code) &&
+    typeof statusCode === 'number' &&
+    statusCode < 500
+  );
 }
 
 function statusOf(http: unknown): number {

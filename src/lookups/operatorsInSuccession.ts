@@ -3,35 +3,35 @@ import type { LookupRequest } from './lookupRoute.ts';
 import type { Operators, RoutedOperator, Routing } from './operators.ts';
 
 /**
- * The operators of the settings in force. A consent that began at an operator of former settings goes on there: asked
- * anywhere else, the owner of the number would be prompted a second time.
+ * The operators of some settings. A consent that began at an operator to which other settings send the number goes on
+ * there: asked anywhere else, the owner of the number would be prompted a second time.
  */
 export class OperatorsInSuccession implements Operators {
   readonly #operators: Operators;
-  readonly #retired: () => readonly RoutedOperator[];
+  readonly #elsewhere: (number: PhoneNumber) => readonly RoutedOperator[];
 
-  /** @param retired operators that the settings name no more, as long as consents may live there */
-  constructor(operators: Operators, retired: () => readonly RoutedOperator[]) {
+  /** @param elsewhere the operators where a consent about a number may live by other settings */
+  constructor(operators: Operators, elsewhere: (number: PhoneNumber) => readonly RoutedOperator[]) {
     this.#operators = operators;
-    this.#retired = retired;
+    this.#elsewhere = elsewhere;
   }
 
   of(number: PhoneNumber, request: LookupRequest): Routing | Promise<Routing> {
-    const retired = this.#retired();
-    return retired.length === 0
+    const elsewhere = this.#elsewhere(number);
+    return elsewhere.length === 0
       ? this.#operators.of(number, request)
-      : this.#ofEither(number, request, retired);
+      : this.#ofEither(number, request, elsewhere);
   }
 
   async #ofEither(
     number: PhoneNumber,
     request: LookupRequest,
-    retired: readonly RoutedOperator[],
+    elsewhere: readonly RoutedOperator[],
   ): Promise<Routing> {
     const holding = await Promise.all(
-      retired.map((operator) => operator.route.holdsConsent(number, request)),
+      elsewhere.map((operator) => operator.route.holdsConsent(number, request)),
     );
-    const holder = retired.find((_, index) => holding[index]);
+    const holder = elsewhere.find((_, index) => holding[index]);
     return holder === undefined
       ? this.#operators.of(number, request)
       : { kind: 'served', inTurn: [holder] };

@@ -45,6 +45,8 @@ export class RedisCluster implements Redis {
   #servers = new Map<string, RedisAddress>();
   readonly #backListeners: (() => void)[] = [];
   #mapping: Promise<void> | undefined;
+  /** Whether there was a map when one was asked for last; so that its lack is told once. */
+  #isMapped = true;
   #mappedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
@@ -146,14 +148,24 @@ export class RedisCluster implements Redis {
   async #askForMap(): Promise<void> {
     const waitMs = this.#mappedAtMs + MAP_INTERVAL_MS - this.#clock.monotonicMs();
     if (waitMs > 0) await this.#clock.sleep(waitMs);
-    for (const server of this.#whomToAsk()) {
+    const asked = this.#whomToAsk();
+    let isMapped = false;
+    for (const server of asked) {
       if (this.#isClosed) return;
       const ranges = await this.#mapOf(server);
       if (ranges.length === 0) continue;
       this.#take(ranges);
+      isMapped = true;
       break;
     }
     this.#mappedAtMs = this.#clock.monotonicMs();
+    if (!isMapped && this.#isMapped && !this.#isClosed) {
+      this.#log.warn(
+        'the shared store is lost: none of its servers says which of them holds what. See REDIS_URL, its password and REDIS_TOPOLOGY',
+        { servers: asked.map(textOf).join(', ') },
+      );
+    }
+    this.#isMapped = isMapped;
   }
 
   /** Those that answer first; in any order, so that one with an old map is not asked each time. */

@@ -52,6 +52,9 @@ export class RedisConnection implements Redis {
     this.#clock = clock;
     this.#log = log;
     this.#client = clientOf(settings);
+    // A client that is closed leaves a connection that is being made to its time limit. It must not keep the process;
+    // who waits for a reply has a timer for it.
+    this.#client.unref();
     this.#client.on('error', (error: unknown) => this.#onError(error));
     this.#client.on('ready', () => this.#onReady());
   }

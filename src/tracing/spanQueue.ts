@@ -53,7 +53,7 @@ export class SpanQueue implements SpanProcessor {
   /** Sends all that waits. */
   async forceFlush(): Promise<void> {
     await this.#sending;
-    this.#sending ??= this.#send(1);
+    if (this.#waiting.length > 0) this.#sending ??= this.#send(1);
     await this.#sending;
   }
 

@@ -150,6 +150,43 @@ describe('a client', () => {
     expect(await client.simSwappedWithin(SWAPPED, 24)).toMatchObject({ swapped: true });
   });
 
+  test.each([
+    ['LOG_LEVEL', 'debug'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_TRACES_SAMPLER', 'jaeger_remote'],
+    ['OTEL_TRACES_EXPORTER', 'console'],
+    ['ALLOWED_ORIGINS', '*'],
+    ['ALLOWED_HOSTS', 'https://app.example/'],
+    ['JWT_ALGORITHMS', 'EdDSA'],
+    ['JWT_JWKS_PROXY_URL', 'http://proxy.example:3128'],
+    ['ROUTER_SECRET_FILE', '/nonexistent'],
+  ])('passes over %s=%s, which the environment has for another program', async (name, value) => {
+    const { client } = await opened({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317',
+      [name]: value,
+    });
+    expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
+  });
+
+  test.each([undefined, null, 447_700_900_004, {}])(
+    'a number that is %j is refused, as any that is none',
+    async (number) => {
+      const { client } = await opened();
+      // A program in JavaScript, or a row of its database, may have anything there.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const answer = client.simSwappedWithin(number as string, 24);
+      expect(await answer).toMatchObject({ kind: 'unknown', code: 'BAD_USER_INPUT' });
+    },
+  );
+
+  test.each([0, -5, Number.NaN, Infinity, 1e12])(
+    'refuses a time of %d ms, which no timer takes',
+    async (timeoutMs) => {
+      const { client } = await opened();
+      await expect(client.lastSimSwap(NEVER, { timeoutMs })).rejects.toThrow(RangeError);
+    },
+  );
+
   test('quotas are those of a caller', async () => {
     const { client } = await opened({ QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 1}}' });
     const caller = { issuer: 'https://id.example.com', subject: 's', client: 'risk' };

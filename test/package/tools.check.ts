@@ -63,6 +63,8 @@ test('the command has its other programs', async () => {
   expect(out).toContain('sim-swap-subgraph simulator');
   const token = await npx(inject('npxName'), 'dev-token', '--scope', 'sim-swap:read');
   expect(token.out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  const operators = await npx(inject('npxName'), 'operators', 'check', '--help');
+  expect(operators.out + operators.err).toContain('operators -- check');
   expect((await npx(inject('npxName'), 'nonsense')).code).toBe(1);
 });
 

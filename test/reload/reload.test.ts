@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Program } from '../program.ts';
@@ -118,6 +119,24 @@ describe('SIGHUP', () => {
     await server.reloaded(0);
     expect(await ask(server)).toBe(false);
     server.signal('SIGTERM');
+  });
+
+  test.each([
+    ['a pipe that nothing writes to', (path: string) => void execFileSync('mkfifo', [path])],
+    ['a device without an end', (path: string) => symlinkSync('/dev/zero', path)],
+  ])('with %s in the place of a file goes on as before, and says so', async (_, make) => {
+    const secret = files.write('secret', 'the-first');
+    const { OPERATOR_CLIENT_SECRET: _secret, ...settings } = operator.settings;
+    const variables = { ...settings, OPERATOR_CLIENT_SECRET_FILE: secret };
+    await using server = await ReloadingServer.start(files, variables);
+    rmSync(secret);
+    make(secret);
+    expect(await server.reload()).toMatchObject({
+      level: 50,
+      problems: 'OPERATOR_CLIENT_SECRET_FILE names a file that cannot be read.',
+    });
+    expect(await ask(server)).toBe(false);
+    expect(secretShown()).toBe('the-first');
   });
 
   test('while it drains does not keep it from its end', async () => {

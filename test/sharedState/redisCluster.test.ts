@@ -9,7 +9,8 @@ import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
 import { command, RedisClusterServers, type ClusterForm } from '../redisCluster.ts';
-import { NO_REDIS, redisAt } from '../redisServer.ts';
+import { RecordedLog } from '../recordedLog.ts';
+import { NO_REDIS, redisAt, startRedis } from '../redisServer.ts';
 import { silentLog } from '../silentLog.ts';
 import { until } from './until.ts';
 
@@ -181,6 +182,29 @@ async function storeOn(cluster: RedisCluster, stateKey: Uint8Array): Promise<Red
   await store.open();
   return store;
 }
+
+it.skipIf(NO_REDIS !== undefined).each([
+  ['a Redis that is no cluster', {}],
+  ['a password that is wrong', { requirepass: 'another' }],
+])('%s is told to the log, once', async (_name, settings) => {
+  const redis = await startRedis(undefined, settings);
+  const log = new RecordedLog();
+  const cluster = new RedisCluster(
+    { servers: [redisAt(redis.url).server], credentials: undefined, tls: undefined },
+    systemClock,
+    log,
+  );
+  try {
+    await cluster.open();
+    await expect(cluster.run(ECHO, [KEYS[0] ?? ''])).rejects.toThrow(SharedStateLost);
+    await expect.poll(() => log.troubles.length).toBe(1);
+    expect(log.troubles[0]?.message).toContain('REDIS_TOPOLOGY');
+    expect(log.troubles[0]).toMatchObject({ servers: `127.0.0.1:${redis.port}` });
+  } finally {
+    cluster.close();
+    await redis.kill();
+  }
+});
 
 /** A number that lies on a server. */
 function numberOn(cluster: RedisCluster, server: string, from = 0): PhoneNumber {

@@ -129,11 +129,13 @@ it.each([
 it('stops asking when the app leaves the front, and goes on when it is back', async () => {
   const signals: AbortSignal[] = [];
   const client = await clientOf(NEVER_ANSWERS);
-  const query = client.query.bind(client);
-  client.query = ((options: Asked) => {
-    signals.push(options.context.fetchOptions.signal);
-    return query(options as never);
-  }) as unknown as typeof client.query;
+  const { query } = client;
+  Object.assign(client, {
+    query: (options: Asked): unknown => {
+      signals.push(options.context.fetchOptions.signal);
+      return Reflect.apply(query, client, [options]);
+    },
+  });
   const ended = (): readonly boolean[] => signals.map(({ aborted }) => aborted);
 
   const screen = new Screen(client);
@@ -175,10 +177,12 @@ it('ends the request that is under way when the screen is left', async () => {
     link: (await clientOf(SWAPPED)).link,
     cache: new InMemoryCache(),
   });
-  client.query = ((options: Asked) => {
-    signals.push(options.context.fetchOptions.signal);
-    return new Promise(() => undefined);
-  }) as unknown as typeof client.query;
+  Object.assign(client, {
+    query: (options: Asked) => {
+      signals.push(options.context.fetchOptions.signal);
+      return new Promise(() => undefined);
+    },
+  });
   const screen = new Screen(client);
   screen.ask();
   expect(signals.map(({ aborted }) => aborted)).toEqual([false]);

@@ -544,7 +544,7 @@ const operator = z
           .min(1)
           .max(10_000)
           .optional()
-          .describe('over all endpoints, by the contract; no bound where absent'),
+          .describe('of each process, over all endpoints; no bound where absent'),
       })
       .prefault({})
       .describe('how much the operator is asked at a time'),

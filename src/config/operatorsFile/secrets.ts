@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { TextSource } from '../../http/connections/connectionSettings.ts';
+import { readTextNow } from '../../textFile.ts';
 import type { SigningKey } from '../../tokens/authorizationSettings.ts';
 import type { EnvironmentReader } from '../environment.ts';
 import { isPrivateKeyFor } from '../privateKey.ts';
@@ -80,7 +80,7 @@ export class Secrets {
     const path = resolve(this.#folder, name);
     this.#environment.noteFile(path);
     try {
-      return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      return readTextNow(path).replace(/\r?\n$/, '');
     } catch {
       return '';
     }

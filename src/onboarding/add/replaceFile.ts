@@ -1,6 +1,7 @@
-import { chmod, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorName } from '../../errors.ts';
+import { readText } from '../../textFile.ts';
 
 /** What became of writing a file anew. */
 export type Replaced =
@@ -56,7 +57,7 @@ export async function replaceFile(
 /** The text of a file, `undefined` where there is none. */
 export async function textOf(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readText(path);
   } catch (error) {
     if (errorName(error) === 'ENOENT') return undefined;
     throw error;

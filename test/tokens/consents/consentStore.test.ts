@@ -232,7 +232,7 @@ describe('RedisConsentStore', () => {
     }
   });
 
-  it('lets nobody be prompted for a while after it has lost its last writes', async () => {
+  it('lets no owner be prompted for a while after it has lost its last writes', async () => {
     const stateKey = randomBytes(32);
     const survivor = await connect(stateKey);
     await survivor.write(ALICE, (await survivor.read(ALICE)).version, pending(0), KEEP_MS);

@@ -1,0 +1,46 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+/** The largest file that is read whole. */
+export const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+/** A pipe without a writer is opened at once, and then refused; otherwise it would be waited for without end. */
+const TO_READ = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/**
+ * The text of a regular file, read at once.
+ *
+ * @throws {Error} when it cannot be read, is too large, or is something else: reading a pipe or a device may have no end
+ */
+export function readTextNow(path: string): string {
+  const file = openSync(path, TO_READ);
+  try {
+    demandFile(fstatSync(file));
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The same, while other work goes on. */
+export async function readText(path: string): Promise<string> {
+  await using file = await open(path, TO_READ);
+  demandFile(await file.stat());
+  return await file.readFile('utf8');
+}
+
+function demandFile(stats: Stats): void {
+  if (!stats.isFile()) throw new Unfit('NO_REGULAR_FILE');
+  if (stats.size > MAX_FILE_BYTES) throw new Unfit('FILE_TOO_LARGE');
+}
+
+/** What is told of it is its code, as of the system's own errors. */
+class Unfit extends Error {
+  override readonly name = 'Unfit';
+  readonly code: string;
+
+  constructor(code: string) {
+    super(code);
+    this.code = code;
+  }
+}

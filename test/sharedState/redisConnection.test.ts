@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { Program } from '../program.ts';
+
+test('a connection that is being made does not keep a process that has closed it', async () => {
+  // It takes connections, and never shakes hands.
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const run = Program.node([
+    '--input-type=module',
+    '--eval',
+    `import { RedisConnection } from './src/sharedState/redisConnection.ts';
+     import { systemClock } from './src/systemClock.ts';
+     const settings = { server: { host: '127.0.0.1', port: ${port} }, credentials: undefined, tls: {} };
+     const log = { info() {}, warn() {}, error() {} };
+     const connection = new RedisConnection(settings, systemClock, log);
+     await connection.open();
+     connection.close();
+     console.log(JSON.stringify(process.getActiveResourcesInfo().filter((one) => /TCP|TLS/.test(one))));
+     process.exit();`,
+  ]);
+  try {
+    expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
+    expect(JSON.parse(run.out)).toEqual([]);
+  } finally {
+    server.close();
+  }
+});

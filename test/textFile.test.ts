@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MAX_FILE_BYTES, readText, readTextNow } from '../src/textFile.ts';
+import { TemporaryFiles } from './tls/temporaryFiles.ts';
+
+const WAYS = [
+  ['at once', async (path: string) => Promise.resolve(readTextNow(path))],
+  ['while other work goes on', readText],
+] as const;
+
+/** What may come in the place of a file, made at a path. */
+const STRANGERS: readonly (readonly [what: string, make: (path: string) => void, code: string])[] =
+  [
+    [
+      'a pipe that nothing writes to',
+      (path) => void execFileSync('mkfifo', [path]),
+      'NO_REGULAR_FILE',
+    ],
+    ['a device without an end', (path) => symlinkSync('/dev/zero', path), 'NO_REGULAR_FILE'],
+    ['a folder', (path) => mkdirSync(path), 'NO_REGULAR_FILE'],
+    ['a link to itself', (path) => symlinkSync(path, path), 'ELOOP'],
+    ['nothing', () => undefined, 'ENOENT'],
+  ];
+
+describe.each(WAYS)('a file that is read %s', (_, read) => {
+  it('is its text', async () => {
+    using files = new TemporaryFiles();
+    expect(await read(files.write('file', 'the text\n'))).toBe('the text\n');
+  });
+
+  it.each(STRANGERS)('is refused where it is %s', async (_what, make, code) => {
+    using files = new TemporaryFiles();
+    const path = join(files.folder, 'stranger');
+    make(path);
+    await expect(async () => read(path)).rejects.toMatchObject({ code });
+  });
+
+  it('is refused where it is too large', async () => {
+    using files = new TemporaryFiles();
+    const path = files.write('file', '');
+    truncateSync(path, MAX_FILE_BYTES + 1);
+    await expect(async () => read(path)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
+  });
+});
