@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
 import { ApolloClient, HttpLink, InMemoryCache, gql } from '@apollo/client';
 import { Client, fetchExchange, type RequestPolicy } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
@@ -13,6 +12,7 @@ interface Check {
   readonly result: string;
   readonly reason: string | null;
   readonly retryAfterSeconds: number | null;
+  readonly expiresAt: string | null;
 }
 
 interface Data {
@@ -30,6 +30,7 @@ const QUERY = gql`
         result
         reason
         retryAfterSeconds
+        expiresAt
       }
     }
   }
@@ -61,10 +62,15 @@ type Ask = () => Promise<Data | undefined>;
 
 /** The loop of docs/adopting.md. */
 async function untilAnswered(ask: () => Promise<Check | null | undefined>, signal: AbortSignal) {
+  let endsAtMs = Date.now() + 600_000;
   for (;;) {
     const check = await ask();
     if (check?.reason !== 'CONSENT_PENDING') return check;
-    await setTimeout((check.retryAfterSeconds ?? 1) * 1000, undefined, { signal });
+    if (check.expiresAt) endsAtMs = Math.min(endsAtMs, Date.parse(check.expiresAt));
+    const waitMs = Math.max(check.retryAfterSeconds ?? 1, 1) * 1000;
+    if (Date.now() + waitMs > endsAtMs) return check;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    signal.throwIfAborted();
   }
 }
 

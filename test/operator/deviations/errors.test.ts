@@ -32,6 +32,11 @@ const CONFLICT = withErrors({
   rules: [rule(409, 'OPERATOR_UNAVAILABLE', { retryAfterSeconds: 1 })],
 });
 
+/** An operator with a word of its own, in CAMARA's form. */
+const UNKNOWN_NUMBER = withErrors({
+  rules: [rule(422, 'NUMBER_NOT_SERVED', { word: 'SIM_SWAP.UNKNOWN_NUMBER' })],
+});
+
 function claro(errorCode: unknown): object {
   return { apiVersion: '1', transactionId: 'T-1', error: { httpCode: '4xx', errorCode } };
 }
@@ -84,6 +89,18 @@ describe('an error of a lookup', () => {
       7,
     ],
     ['409 of another operator', CLARO, answering(409, {}), 'OPERATOR_REFUSED'],
+    [
+      'a word of its own for a number that it does not serve',
+      UNKNOWN_NUMBER,
+      answering(422, { status: 422, code: 'SIM_SWAP.UNKNOWN_NUMBER' }),
+      'NUMBER_NOT_SERVED',
+    ],
+    [
+      'another word with that status',
+      UNKNOWN_NUMBER,
+      answering(422, { status: 422, code: SECRET }),
+      'OPERATOR_REFUSED',
+    ],
     [
       'a denial where no owner is asked is a refusal of ours',
       withErrors({ rules: [rule(403, 'CONSENT_DENIED')] }),
