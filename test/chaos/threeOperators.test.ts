@@ -19,6 +19,8 @@ const ALL: readonly { without: ChaosRun['without']; finds: keyof Wrongness }[] =
 ];
 const WITHOUT_GUARDS = ALL.slice(0, inForm({ short: 1, long: ALL.length }));
 
+const MAX_RUNS = 3;
+
 describe('chaos over three operators', { timeout: 300_000 }, () => {
   it('finds nothing wrong, and the worse one takes nothing from the others', async () => {
     const { wrong, answeredOf } = await runChaos(RUN);
@@ -29,8 +31,12 @@ describe('chaos over three operators', { timeout: 300_000 }, () => {
   });
 
   it.each(WITHOUT_GUARDS)('without $without finds $finds', async ({ without, finds }) => {
-    const { wrong } = await runChaos({ ...RUN, exchanges: 40_000, without, until: finds });
-
-    expect(wrong[finds]).toBeGreaterThan(0);
+    // What a sleeping guard lets through takes a chance that not every run brings.
+    let found = 0;
+    for (let seed = 1; seed <= MAX_RUNS && found === 0; seed += 1) {
+      const { wrong } = await runChaos({ ...RUN, seed, exchanges: 40_000, without, until: finds });
+      found = wrong[finds];
+    }
+    expect(found).toBeGreaterThan(0);
   });
 });
