@@ -149,8 +149,10 @@ export class SpareConnections {
     this.#isWanted = (isFollowed || isLong) && nowMs >= this.#withoutUntilMs;
     this.#lull.stir();
     if (this.#takenOfLate(nowMs) > FEW) return;
-    this.#toReplace += 1;
-    if (this.#toReplace === 1) setTimeout(() => this.#replaceFew(), BESIDE_MS).unref();
+    const isFirst = this.#toReplace === 0;
+    // One that was not there in time: the next would come too late as well.
+    this.#toReplace += this.#spares.size === 0 ? 2 : 1;
+    if (isFirst) setTimeout(() => this.#replaceFew(), BESIDE_MS).unref();
   }
 
   #takenOfLate(nowMs: number): number {
@@ -158,8 +160,8 @@ export class SpareConnections {
   }
 
   /**
-   * One for each: where that is too late for the next, that one makes its own, and there is one more from
-   * then on. Where more are being taken, it waits until they are through.
+   * One for each, and one more for each that was not there in time. Where more are being taken, it waits
+   * until they are through.
    */
   #replaceFew(): void {
     const wanted = Math.min(this.#unused + this.#toReplace, FEW);
