@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { inForm } from '../forms.ts';
 import { runChaos, type ChaosRun, type Wrongness } from './chaos.ts';
 import type { Guard } from './guards.ts';
+import { NOTHING_WRONG } from './nothingWrong.ts';
 
 const RUN: ChaosRun = {
   exchanges: inForm({ short: 1000, long: 4000 }),
@@ -9,18 +10,6 @@ const RUN: ChaosRun = {
   flow: '2-legged',
   echoes: true,
   without: undefined,
-};
-
-const NOTHING_WRONG: Wrongness = {
-  wrongAnswers: 0,
-  falseForUnknown: 0,
-  tokensSeenTwice: 0,
-  tokensOnAnotherSubject: 0,
-  tokensPastTheirEnd: 0,
-  numbersOfOthers: 0,
-  billedTwice: 0,
-  promptsWhileOneLived: 0,
-  withoutAnEnd: 0,
 };
 
 const BY_TOKEN: Partial<ChaosRun> = { echoes: false, onMismatch: 'answers by the token' };

@@ -1,18 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Findings } from './chaos.ts';
 import { chaosMarkdown, stretchText, wrongnessOf } from './report.ts';
-
-const NOTHING_WRONG: Findings['wrong'] = {
-  wrongAnswers: 0,
-  falseForUnknown: 0,
-  tokensSeenTwice: 0,
-  tokensOnAnotherSubject: 0,
-  tokensPastTheirEnd: 0,
-  numbersOfOthers: 0,
-  billedTwice: 0,
-  promptsWhileOneLived: 0,
-  withoutAnEnd: 0,
-};
+import { NOTHING_WRONG } from './nothingWrong.ts';
 
 function findings(differences: Partial<Findings> = {}): Findings {
   return {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { ConfigError, type Environment } from '../../src/config/environment.ts';
+import { problemsOf } from './problems.ts';
 
 const EXPOSED = {
   HOST: '0.0.0.0',
@@ -8,16 +7,6 @@ const EXPOSED = {
   JWT_ISSUER: 'https://issuer.example',
   JWT_AUDIENCE: 'sim-swap',
 };
-
-function problemsOf(environment: Environment): readonly string[] {
-  try {
-    readConfig(environment);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.problems;
-  }
-}
 
 describe('METRICS_PORT', () => {
   it.each([

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig, readUsageConfig } from '../../src/config.ts';
-import { ConfigError, type Environment } from '../../src/config/environment.ts';
+import type { Environment } from '../../src/config/environment.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
+import { problemsOf as problemsIn } from './problems.ts';
 
 let folder: string;
 
@@ -37,10 +38,15 @@ const ALPHA = {
 
 const BETA = { ...ALPHA, name: 'beta', prefixes: ['+44'] };
 
-function read(text: string, environment: Environment = {}) {
+/** The settings that name a file with this text. */
+function written(text: string, environment: Environment): Environment {
   const path = join(folder, 'operators.jsonc');
   writeFileSync(path, text);
-  return readConfig({ OPERATORS_FILE: path, ...environment });
+  return { OPERATORS_FILE: path, ...environment };
+}
+
+function read(text: string, environment: Environment = {}) {
+  return readConfig(written(text, environment));
 }
 
 function operatorOf(entry: object, environment: Environment = {}): OperatorSettings {
@@ -51,13 +57,7 @@ function operatorOf(entry: object, environment: Environment = {}): OperatorSetti
 
 /** The problems with a file, without the words that begin each. */
 function problemsWith(text: string, environment: Environment = {}): readonly string[] {
-  try {
-    read(text, environment);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
+  return problemsIn(written(text, environment));
 }
 
 function problemsOf(...operators: readonly object[]): readonly string[] {

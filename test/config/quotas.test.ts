@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { ConfigError, type Environment } from '../../src/config/environment.ts';
+import { problemsOf } from './problems.ts';
 
 const JWT = {
   JWT_JWKS_URL: 'https://issuer.example/jwks',
   JWT_ISSUER: 'https://issuer.example',
   JWT_AUDIENCE: 'sim-swap',
 };
-
-function problemsOf(environment: Environment): readonly string[] {
-  try {
-    readConfig(environment);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.problems;
-  }
-}
 
 describe('QUOTA_CLIENTS', () => {
   it('gives clients quotas of their own; what is not named is as for everyone', () => {

@@ -8,6 +8,7 @@ import { readAuditConfig, readConfig, readUsageConfig, type Config } from '../..
 import { ConfigError, type Environment } from '../../src/config/environment.ts';
 import { FILE_SETTINGS } from '../../src/config/settingsFile/fileSettings.ts';
 import { settingsFileSchema } from '../../src/config/settingsFile/jsonSchema.ts';
+import { problemsOf } from './problems.ts';
 
 const AUDIT_KEY = 'k'.repeat(40);
 
@@ -43,13 +44,8 @@ function read(file: object, environment: Environment = {}): Config {
 }
 
 function problemsWith(text: string, environment: Environment = {}): readonly string[] {
-  try {
-    readText(text, environment);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
+  writeFileSync(path, text);
+  return problemsOf({ SETTINGS_FILE: path, ...environment });
 }
 
 function asVariables(values: object): Environment {
