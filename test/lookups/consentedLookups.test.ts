@@ -17,6 +17,7 @@ import { settled, START_MS, TestClock } from '../testClock.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 import { callerNamed } from '../values.ts';
 import { servedBy } from './servedBy.ts';
+import { RULES } from '../tokens/consents/records.ts';
 
 const NUMBER = '+447700900001' as PhoneNumber;
 const HOUR_MS = 3_600_000;
@@ -82,14 +83,7 @@ describe.each([
         keptFacts,
         admission: OPEN_ADMISSION,
         offer: OFFER,
-        rules: {
-          doubtMs: 300_000,
-          deniedMs: 600_000,
-          failureMs: 60_000,
-          resultMs: 60_000,
-          leaseMs: 11_000,
-          firstPoll: 'at-once',
-        },
+        rules: RULES,
         bulkheads: { requests: bulkhead(), polls: bulkhead() },
         exchangeMs: 10_000,
         clock,

@@ -15,6 +15,7 @@ import { inForm } from '../forms.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { ALICE, BOB, callerNamed, checked, hours } from '../values.ts';
 import { silentLog } from '../silentLog.ts';
+import { RULES } from '../tokens/consents/records.ts';
 
 const OLD = randomBytes(32);
 const NEW = randomBytes(32);
@@ -25,14 +26,6 @@ const PHASES: readonly StateKeys[] = [[OLD], [OLD, NEW], [NEW, OLD], [NEW]];
 const KEEP_MS = 60_000;
 /** What a write comes to that is the first. */
 const WRITTEN = { version: expect.any(Number) as number };
-const RULES = {
-  doubtMs: 300_000,
-  deniedMs: 600_000,
-  failureMs: 60_000,
-  resultMs: 60_000,
-  leaseMs: 11_000,
-  firstPoll: 'at-once',
-} as const;
 
 let redis: RedisServer | undefined;
 let connection: RedisConnection;

@@ -33,16 +33,8 @@ import {
   redeemedFor,
   REFUSED,
   requestedFor,
+  RULES,
 } from './records.ts';
-
-const RULES: ConsentRules = {
-  doubtMs: 300_000,
-  deniedMs: 600_000,
-  failureMs: 60_000,
-  resultMs: 60_000,
-  leaseMs: 11_000,
-  firstPoll: 'at-once',
-};
 
 describe('what is written', () => {
   it('before bc-authorize leaves: that a prompt may come of it', () => {

@@ -5,7 +5,6 @@ import {
   acknowledged,
   requested,
   type ConsentRecord,
-  type ConsentRules,
 } from '../../../src/tokens/consents/consentRecord.ts';
 import { SharedStateLost } from '../../../src/sharedState/sharedStateLost.ts';
 import type { ConsentStore } from '../../../src/tokens/consents/consentStore.ts';
@@ -15,15 +14,8 @@ import { RedisConsentStore } from '../../../src/tokens/consents/redisConsentStor
 import { StateSeals } from '../../../src/sharedState/stateSeals.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { ALICE, BOB, CAROL, hours } from '../../values.ts';
+import { RULES } from './records.ts';
 
-const RULES: ConsentRules = {
-  doubtMs: 300_000,
-  deniedMs: 600_000,
-  failureMs: 60_000,
-  resultMs: 60_000,
-  leaseMs: 11_000,
-  firstPoll: 'at-once',
-};
 const KEEP_MS = 60_000;
 
 function intent(nowMs: number, id = 'one'): ConsentRecord {

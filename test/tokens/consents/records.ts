@@ -2,6 +2,7 @@ import type { LookupFailure } from '../../../src/errors.ts';
 import type {
   Closed,
   ConsentIdentity,
+  ConsentRules,
   Expired,
   Failed,
   Pending,
@@ -12,6 +13,15 @@ import { hours } from '../../values.ts';
 
 /** Now, on the store's clock. All times below are counted from it. */
 export const NOW = 1_000_000;
+
+export const RULES: ConsentRules = {
+  doubtMs: 300_000,
+  deniedMs: 600_000,
+  failureMs: 60_000,
+  resultMs: 60_000,
+  leaseMs: 11_000,
+  firstPoll: 'at-once',
+};
 
 export const IDENTITY = {
   id: 'consent-1',
