@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, truncateSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAX_FILE_BYTES, readText, readTextNow } from '../src/textFile.ts';
 import { TemporaryFiles } from './tls/temporaryFiles.ts';
+
+/** A regular file of Linux's that says it has no bytes, and has millions of millions. */
+const ENDLESS = '/proc/self/pagemap';
 
 const WAYS = [
   ['at once', async (path: string) => Promise.resolve(readTextNow(path))],
@@ -35,6 +38,16 @@ describe.each(WAYS)('a file that is read %s', (_, read) => {
     const path = join(files.folder, 'stranger');
     make(path);
     await expect(async () => read(path)).rejects.toMatchObject({ code });
+  });
+
+  it.skipIf(!existsSync(ENDLESS))('is refused where it is larger than it says', async () => {
+    await expect(async () => read(ENDLESS)).rejects.toMatchObject({ code: 'FILE_TOO_LARGE' });
+  });
+
+  it('is its text where that comes in several parts', async () => {
+    using files = new TemporaryFiles();
+    const text = '€'.repeat(100_000);
+    expect(await read(files.write('file', text))).toBe(text);
   });
 
   it('is refused where it is too large', async () => {
