@@ -14,8 +14,11 @@ export class RoutingTable {
   readonly byPrefix: OperatorsByPrefix;
   /** When the last consent is over that began by it; no end while requests begin them. */
   endsAtMs = Infinity;
-  readonly #operators: readonly TabledOperator[];
   readonly #directory: NumberDirectorySettings | undefined;
+  readonly #places: readonly object[];
+  readonly #storeNames: ReadonlyMap<string, string>;
+  /** By the table that it was compared with: both stay as they are, and are compared for each number. */
+  readonly #likeness = new WeakMap<RoutingTable, boolean>();
 
   /** @throws {Error} when `others` names an operator that is not there */
   constructor(
@@ -23,25 +26,28 @@ export class RoutingTable {
     directory: NumberDirectorySettings | undefined,
   ) {
     this.byPrefix = new OperatorsByPrefix(operators);
-    this.#operators = operators;
     this.#directory = directory;
+    this.#places = operators.map(placeOf);
+    this.#storeNames = new Map(operators.map(({ name, storeName }) => [name, storeName]));
   }
 
   /** The store names of those where a consent about the number may have begun; all, where a directory decides. */
   storeNamesFor(number: PhoneNumber): readonly string[] {
-    if (this.#directory !== undefined) return this.#operators.map(({ storeName }) => storeName);
+    if (this.#directory !== undefined) return [...this.#storeNames.values()];
     const routing = this.byPrefix.of(number);
     if (routing.kind === 'failed') return [];
-    const byName = new Map(this.#operators.map(({ name, storeName }) => [name, storeName]));
-    return routing.inTurn.flatMap(({ name }) => byName.get(name) ?? []);
+    return routing.inTurn.flatMap(({ name }) => this.#storeNames.get(name) ?? []);
   }
 
   /** Whether every number goes where it goes by the other one. */
   isLike(other: RoutingTable): boolean {
-    return (
+    const known = this.#likeness.get(other);
+    if (known !== undefined) return known;
+    const isLike =
       isDeepStrictEqual(this.#directory, other.#directory) &&
-      isDeepStrictEqual(this.#operators.map(placeOf), other.#operators.map(placeOf))
-    );
+      isDeepStrictEqual(this.#places, other.#places);
+    this.#likeness.set(other, isLike);
+    return isLike;
   }
 }
 
