@@ -47,6 +47,11 @@ interface Counted {
   readonly quotas: readonly WithinQuota[];
 }
 
+interface CallerUnderKey {
+  readonly key: string;
+  readonly audited: AuditedCaller;
+}
+
 /** What may change while lookups are under way. */
 export interface AdmissionTerms {
   readonly quotas: Quotas;
@@ -86,8 +91,8 @@ export class CallerAdmissions implements Admissions {
 export class CallerAdmission implements Admission {
   readonly #operator: string;
   readonly #parts: AdmissionParts;
-  /** Put into words once, not once a lookup: each has a request of its own, which may be shared. */
-  readonly #callers = new WeakMap<Identity, AuditedCaller>();
+  /** Put into words once for a key, not once a lookup: each has a request of its own, which may be shared. */
+  readonly #callers = new WeakMap<Identity, CallerUnderKey>();
   #now = { ms: Number.NaN, text: '' };
 
   /** @param operator its name, for the audit log */
@@ -223,9 +228,13 @@ export class CallerAdmission implements Admission {
 
   #requestOf({ request }: Pick<Asked, 'request'>, key: string): AuditedRequest {
     const { caller } = request;
-    const known = this.#callers.get(caller) ?? auditedCaller(caller, key);
-    this.#callers.set(caller, known);
-    return auditedRequest(request, known);
+    let known = this.#callers.get(caller);
+    if (known?.key !== key) {
+      // A verified token's caller outlives a reload, and with it the key.
+      known = { key, audited: auditedCaller(caller, key) };
+      this.#callers.set(caller, known);
+    }
+    return auditedRequest(request, known.audited);
   }
 
   /** Waits so long, or {@link AUDIT_TIMEOUT_MS} if that is less; what is under way goes on by itself. */

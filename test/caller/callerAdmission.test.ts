@@ -3,7 +3,7 @@ import type { Identity } from '../../src/domain/asker.ts';
 import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
-import { CallerAdmission } from '../../src/caller/callerAdmission.ts';
+import { CallerAdmissions, type CallerAdmission } from '../../src/caller/callerAdmission.ts';
 import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
@@ -18,6 +18,8 @@ class Admitting {
   readonly lines: AuditEntry[] = [];
   readonly clock = new TestClock();
   readonly admission: CallerAdmission;
+  readonly #admissions: CallerAdmissions;
+  readonly #quotas: Quotas;
   isDiskFull = false;
   hangs = false;
 
@@ -36,12 +38,19 @@ class Admitting {
       for (const line of text.trim().split('\n')) this.lines.push(JSON.parse(line) as AuditEntry);
       await Promise.resolve();
     };
-    this.admission = new CallerAdmission('first-operator', {
-      quotas: new Quotas(quotas, new MemoryCounts(this.clock), ['first-operator']),
+    this.#quotas = new Quotas(quotas, new MemoryCounts(this.clock), ['first-operator']);
+    this.#admissions = new CallerAdmissions({
+      quotas: this.#quotas,
       audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
       clock: this.clock,
       log: silentLog,
     });
+    this.admission = this.#admissions.of('first-operator');
+  }
+
+  /** As a reload does. */
+  renewKey(auditKey: string): void {
+    this.#admissions.renew({ quotas: this.#quotas, auditKey });
   }
 
   request(caller: Identity = callerNamed('risk'), purpose = 'fraud-prevention'): Asked['request'] {
@@ -77,6 +86,20 @@ function prompt(caller: Identity = callerNamed('risk')): Asked {
 }
 
 describe('who asked', () => {
+  it('is recorded under the key that is in force, also of a caller who was known under another', async () => {
+    const caller = callerNamed('risk');
+    await test.admit(status(ALICE, caller));
+    test.renewKey('another-key');
+    await test.admit(status(ALICE, caller));
+
+    const [before, after] = test.lines;
+    const fresh = new Admitting();
+    fresh.renewKey('another-key');
+    await fresh.admit({ event: 'consent-status', number: ALICE, request: fresh.request(caller) });
+    expect(after?.caller).not.toBe(before?.caller);
+    expect(after?.caller).toEqual(fresh.lines[0]?.caller);
+  });
+
   it('stands in each line as the token named them, whatever was recorded of others before', async () => {
     const callers = ['risk', 'fraud', 'risk'].map((name) => callerNamed(name));
     for (const caller of [...callers, ...callers]) {
