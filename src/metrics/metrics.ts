@@ -1,10 +1,10 @@
-import type { TracingChannelSubscribers } from 'node:diagnostics_channel';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
 import { REFUSAL_REASONS, type RefusalReason } from '../caller/gate.ts';
 import {
   circuitChannel,
   consentChannel,
   exchangeChannel,
+  listen,
   MessageNotes,
   planChannel,
   quotaChannel,
@@ -49,18 +49,6 @@ export interface MetricsParts {
   monotonicMs(): number;
 }
 
-type Subscribers<Message extends object> = TracingChannelSubscribers<Message>;
-
-const NOTHING = {
-  start: ignore,
-  end: ignore,
-  asyncStart: ignore,
-  asyncEnd: ignore,
-  error: ignore,
-};
-
-function ignore(): void {}
-
 /** Counts what the service does, for Prometheus. It listens from its making until it is closed. */
 export class Metrics {
   readonly #registry = new Registry();
@@ -94,29 +82,7 @@ export class Metrics {
   /** By name, those of operators included that are gone: what is under way there is billed. */
   readonly #prices = new Map<string, Price | undefined>();
   readonly #startedAtMs = new MessageNotes<number>();
-  readonly #exchanges: Subscribers<ExchangeMessage> = {
-    ...NOTHING,
-    start: (message) => this.#start(message),
-    asyncEnd: (message) => this.#exchanged(message),
-  };
-  readonly #tokenRequests: Subscribers<TokenMessage> = {
-    ...NOTHING,
-    asyncEnd: ({ operator, grant, result }) => {
-      this.#tokens.inc({ operator, grant, outcome: result?.outcome ?? 'broken' });
-    },
-  };
-  readonly #plans: Subscribers<PlanMessage> = {
-    ...NOTHING,
-    asyncEnd: ({ result }) => {
-      if (result?.outcome !== 'planned' || result.deduced === 0) return;
-      this.#deducedAnswers.inc(result.deduced);
-    },
-  };
-  readonly #consents: Subscribers<ConsentMessage> = {
-    ...NOTHING,
-    start: (message) => this.#start(message),
-    asyncEnd: (message) => this.#waited(message),
-  };
+  readonly #unlisten: readonly (() => void)[];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
   readonly #circuits = (message: unknown): void => this.#switched(message as CircuitMessage);
 
@@ -134,10 +100,18 @@ export class Metrics {
     this.reloaded(true);
     this.#startOperatorsAtZero();
     for (const operator of parts.operators) this.#closeCircuits(operator);
-    exchangeChannel.subscribe(this.#exchanges);
-    planChannel.subscribe(this.#plans);
-    tokenChannel.subscribe(this.#tokenRequests);
-    consentChannel.subscribe(this.#consents);
+    this.#unlisten = [
+      listen(exchangeChannel, {
+        start: (message) => this.#start(message),
+        asyncEnd: (message) => this.#exchanged(message),
+      }),
+      listen(planChannel, { asyncEnd: (message) => this.#planned(message) }),
+      listen(tokenChannel, { asyncEnd: (message) => this.#tokenAsked(message) }),
+      listen(consentChannel, {
+        start: (message) => this.#start(message),
+        asyncEnd: (message) => this.#waited(message),
+      }),
+    ];
     circuitChannel.subscribe(this.#circuits);
     quotaChannel.subscribe(this.#quotas);
   }
@@ -195,10 +169,7 @@ export class Metrics {
   }
 
   close(): void {
-    exchangeChannel.unsubscribe(this.#exchanges);
-    planChannel.unsubscribe(this.#plans);
-    tokenChannel.unsubscribe(this.#tokenRequests);
-    consentChannel.unsubscribe(this.#consents);
+    for (const unlisten of this.#unlisten) unlisten();
     circuitChannel.unsubscribe(this.#circuits);
     quotaChannel.unsubscribe(this.#quotas);
     this.#registry.clear();
@@ -295,6 +266,15 @@ export class Metrics {
     const outcome = result === undefined ? 'broken' : outcomeOf(result);
     if (isRetry) this.#retries.inc({ operator, endpoint });
     this.#exchangeSeconds.observe({ operator, endpoint, outcome }, this.#secondsSince(message));
+  }
+
+  #planned({ result }: PlanMessage): void {
+    if (result?.outcome !== 'planned' || result.deduced === 0) return;
+    this.#deducedAnswers.inc(result.deduced);
+  }
+
+  #tokenAsked({ operator, grant, result }: TokenMessage): void {
+    this.#tokens.inc({ operator, grant, outcome: result?.outcome ?? 'broken' });
   }
 
   #waited(message: ConsentMessage): void {

@@ -1,10 +1,10 @@
-import type { TracingChannelSubscribers } from 'node:diagnostics_channel';
 import type { RefusalReason } from '../caller/gate.ts';
 import type { Clock } from '../clock.ts';
 import {
   circuitChannel,
   consentChannel,
   exchangeChannel,
+  listen,
   type CircuitMessage,
   type ConsentMessage,
   type ExchangeMessage,
@@ -60,10 +60,6 @@ interface ConsentCounts {
 
 const NO_CONNECTIONS = { http1: 0, spare: 0, http2: 0, streams: 0 };
 
-const NOTHING = { start: ignore, end: ignore, asyncStart: ignore, asyncEnd: ignore, error: ignore };
-
-function ignore(): void {}
-
 /** Keeps what `/status` tells: it listens from its making until it is closed. */
 export class StatusBoard {
   readonly #clock: Clock;
@@ -76,36 +72,33 @@ export class StatusBoard {
     denied: [],
     operator: [],
   };
-  readonly #exchanges: TracingChannelSubscribers<ExchangeMessage> = {
-    ...NOTHING,
-    asyncEnd: (message) => this.#exchanged(message),
-  };
-  readonly #waits: TracingChannelSubscribers<ConsentMessage> = {
-    ...NOTHING,
-    start: ({ operator }) => {
+  readonly #waits = {
+    start: ({ operator }: ConsentMessage) => {
       this.#consentsOf(operator).waiting += 1;
     },
-    asyncEnd: ({ operator, result }) => {
+    asyncEnd: ({ operator, result }: ConsentMessage) => {
       const counts = this.#consentsOf(operator);
       counts.waiting -= 1;
       const outcome = result?.outcome ?? 'broken';
       counts.outcomes.set(outcome, (counts.outcomes.get(outcome) ?? 0) + 1);
     },
   };
+  readonly #unlisten: readonly (() => void)[];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
   readonly #circuits = (message: unknown): void => this.#switched(message as CircuitMessage);
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#startedAtMs = clock.nowMs();
-    exchangeChannel.subscribe(this.#exchanges);
-    consentChannel.subscribe(this.#waits);
+    this.#unlisten = [
+      listen(exchangeChannel, { asyncEnd: (message) => this.#exchanged(message) }),
+      listen(consentChannel, this.#waits),
+    ];
     circuitChannel.subscribe(this.#circuits);
   }
 
   close(): void {
-    exchangeChannel.unsubscribe(this.#exchanges);
-    consentChannel.unsubscribe(this.#waits);
+    for (const unlisten of this.#unlisten) unlisten();
     circuitChannel.unsubscribe(this.#circuits);
   }
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { TracingChannel, TracingChannelSubscribers } from 'node:diagnostics_channel';
+import type { TracingChannel } from 'node:diagnostics_channel';
 import {
   ROOT_CONTEXT,
   trace,
@@ -23,6 +23,7 @@ import type { Clock } from '../clock.ts';
 import {
   consentChannel,
   exchangeChannel,
+  listen,
   lookupChannel,
   MessageNotes,
   planChannel,
@@ -137,8 +138,8 @@ export class Tracing {
       onBegun?.(message, scope);
       return scope;
     };
-    const listener: TracingChannelSubscribers<Message> = {
-      ...NOTHING,
+    channel.start.bindStore(this.#scopes, begin);
+    const unlisten = listen(channel, {
       asyncEnd: (message) => {
         const scope = this.#recorded.get(message);
         if (scope === undefined) return;
@@ -148,12 +149,10 @@ export class Tracing {
         if (status !== undefined) span.setStatus(status);
         span.end(this.#time(scope));
       },
-    };
-    channel.start.bindStore(this.#scopes, begin);
-    channel.subscribe(listener);
+    });
     this.#undo.push(() => {
       channel.start.unbindStore(this.#scopes);
-      channel.unsubscribe(listener);
+      unlisten();
     });
   }
 
@@ -196,10 +195,6 @@ export class Tracing {
     }
   }
 }
-
-const NOTHING = { start: ignore, end: ignore, asyncStart: ignore, asyncEnd: ignore, error: ignore };
-
-function ignore(): void {}
 
 const NO_BYTES = new Uint8Array();
 

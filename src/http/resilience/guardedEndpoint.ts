@@ -248,8 +248,8 @@ export class GuardedEndpoint {
       exchangeChannel,
       { operator, correlator, endpoint, url, isRetry, addHeader },
       () => {
-        const headers = added.length === 0 ? post.headers : post.headers.concat(added);
-        return this.#sendInTurn({ ...post, headers }, urgency);
+        const sent = added.length === 0 ? post : { ...post, headers: post.headers.concat(added) };
+        return this.#sendInTurn(sent, urgency);
       },
       resultOf,
     );
