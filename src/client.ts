@@ -3,10 +3,11 @@ import { FIELDS, type AskingField } from './domain/fields.ts';
 import { parsePhoneNumber } from './domain/phoneNumber.ts';
 import { EmbeddedLife } from './embedded/embeddedLife.ts';
 import { openSimSwaps, type EmbeddedSimSwaps } from './embedded/openSimSwaps.ts';
-import { purposeOf, waitOf } from './embedded/requests.ts';
+import { purposeOf } from './embedded/requests.ts';
 import { ERRORS, QUOTA_MESSAGES, type LookupFailure } from './errors.ts';
 import { createCorrelator } from './http/correlator.ts';
 import type { FieldAnswer } from './loaders/simSwapLoader.ts';
+import { waitOf } from './lookups/waitOf.ts';
 import { systemClock } from './systemClock.ts';
 
 /** What {@link createSimSwapClient} takes. */

@@ -6,6 +6,7 @@ import { recordedSimSwaps } from './recordedSimSwaps.ts';
 import type { RequestRecord } from './requestRecord.ts';
 import type { SimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { LookupRequest } from './lookups/lookupRoute.ts';
+import { waitOf } from './lookups/waitOf.ts';
 import type { SimSwaps } from './simSwaps.ts';
 
 /** What one GraphQL request carries; made anew for each from parts handed in. */
@@ -62,12 +63,3 @@ export function contextFactory({ simSwaps, quotas, maxWaitMs }: ContextParts): C
 
 /** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
 const QUOTA_READ_TIMEOUT_MS = 250;
-
-/** How long a request waits for the owner of a number, where it says so: as long as it may. */
-function waitOf(
-  preferredMs: number | undefined,
-  maxMs: number | undefined,
-): Pick<RequestContext, 'waitMs'> {
-  if (preferredMs === undefined || maxMs === undefined) return {};
-  return { waitMs: Math.min(preferredMs, maxMs) };
-}

@@ -10,8 +10,8 @@ import type {
   ValidationRule,
 } from 'graphql';
 import type { Caller } from './caller/caller.ts';
-import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
+import { contextFactory, type CreateContext } from './context.ts';
 import { tokenIdentity } from './domain/asker.ts';
 import { parsePhoneNumber, type PhoneNumber } from './domain/phoneNumber.ts';
 import { apolloServerPlugin } from './embedded/apolloServer.ts';
@@ -22,10 +22,15 @@ import { formatMountedError } from './embedded/mountedErrors.ts';
 import { MountedRequest } from './embedded/mountedRequest.ts';
 import { mountedResolvers } from './embedded/mountedResolvers.ts';
 import { openSimSwaps, type EmbeddedSimSwaps } from './embedded/openSimSwaps.ts';
-import { purposeOf, waitOf } from './embedded/requests.ts';
+import { purposeOf } from './embedded/requests.ts';
 import { yogaPlugin } from './embedded/yoga.ts';
 import { maxDepthRule } from './graphql/documentDepth.ts';
-import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from './graphql/documentLimits.ts';
+import {
+  MAX_DOCUMENT_DEPTH,
+  MAX_VALIDATION_ERRORS,
+  MAX_VARIABLE_ERRORS,
+  PARSE_LIMITS,
+} from './graphql/documentLimits.ts';
 import { typeDefsOf } from './graphql/schema.ts';
 import { createCorrelator } from './http/correlator.ts';
 import { RequestRecord } from './requestRecord.ts';
@@ -244,24 +249,27 @@ export async function createSimSwapSubgraph(
   return new Subgraph(await openSimSwaps({ settings, log, clock: systemClock }));
 }
 
-/** Each may quote what it refuses. */
-const MAX_VALIDATION_ERRORS = 20;
-const MAX_VARIABLE_ERRORS = 20;
-
 class Subgraph implements SimSwapSubgraph {
   readonly typeDefs: DocumentNode[];
   readonly resolvers: SimSwapResolvers;
   readonly #opened: EmbeddedSimSwaps;
+  readonly #createContext: CreateContext;
 
   constructor(opened: EmbeddedSimSwaps) {
-    const { role } = opened.config;
+    const { config, simSwaps, quotas, maxWaitMs } = opened;
+    const { role, limits } = config;
     this.#opened = opened;
+    this.#createContext = contextFactory({
+      simSwaps: { forRequest: (request) => boundedSimSwaps(simSwaps.forRequest(request), limits) },
+      quotas,
+      maxWaitMs,
+    });
     this.typeDefs = [...typeDefsOf(role)];
     this.resolvers = mountedResolvers(role);
   }
 
   context(request: SimSwapGraphqlRequest): SimSwapContext {
-    const { config, clock, simSwaps, quotas, maxWaitMs } = this.#opened;
+    const { config, clock } = this.#opened;
     const caller = callerFrom(request.caller);
     const purpose = purposeOf(request.purpose, config.callers.purposes);
     const record = new RequestRecord(createCorrelator(request.correlator));
@@ -270,23 +278,10 @@ class Subgraph implements SimSwapSubgraph {
       clock,
       request.signal,
     );
-    const wait = waitOf(request.waitMs, maxWaitMs);
-    const loader = simSwaps.forRequest({
-      caller: caller.identity,
-      purpose,
-      correlator: record.correlator,
-      cameInAtMs: life.cameInAtMs,
-      deadlineMs: life.deadlineMs,
-      signal: life.signal,
-      ...wait,
-    });
-    const context = {
-      ...wait,
-      caller,
-      record,
-      simSwaps: permittedSimSwaps(caller, boundedSimSwaps(loader, config.limits)),
-      quotas: () => quotas.standingOf(caller.identity, QUOTA_READ_TIMEOUT_MS),
-    };
+    const context = this.#createContext(
+      { kind: 'admitted', caller, purpose },
+      { life, record, preferredWaitMs: request.waitMs },
+    );
     return { simSwap: new MountedRequest(context, life) };
   }
 
@@ -323,9 +318,6 @@ class Subgraph implements SimSwapSubgraph {
     return this.close();
   }
 }
-
-/** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
-const QUOTA_READ_TIMEOUT_MS = 250;
 
 function callerFrom({ issuer, subject, client, mayAskAbout, ownNumber }: SimSwapCaller): Caller {
   return {

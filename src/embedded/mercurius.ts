@@ -10,15 +10,16 @@ import {
 } from 'graphql';
 import type { ErrorCode } from '../errors.ts';
 import { maxDepthRule } from '../graphql/documentDepth.ts';
-import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from '../graphql/documentLimits.ts';
+import {
+  MAX_DOCUMENT_DEPTH,
+  MAX_VALIDATION_ERRORS,
+  PARSE_LIMITS,
+} from '../graphql/documentLimits.ts';
 import type { OperationLimits } from '../graphql/operationCost.ts';
 import { guardOperation } from '../graphql/operationGuard.ts';
 import type { Log } from '../log.ts';
 import { formatForeignError } from './mountedErrors.ts';
 import { endRequest, requestOf } from './mountedRequest.ts';
-
-/** Each may quote what it refuses. */
-const MAX_VALIDATION_ERRORS = 20;
 
 /** The options that bound documents and format errors in a Mercurius that has our fields. */
 export function mercuriusOptions(log: Log) {

@@ -1,5 +1,3 @@
-import type { LookupRequest } from '../lookups/lookupRoute.ts';
-
 /**
  * What a request is for: what it says, or else the first that is allowed.
  *
@@ -12,13 +10,4 @@ export function purposeOf(
   const found = allowed.find((one) => one === (purpose ?? allowed[0]));
   if (found === undefined) throw new RangeError('The purpose is not one of PURPOSES.');
   return found;
-}
-
-/** How long a request waits for the owner of a number, where it says so and one is asked: as long as it may. */
-export function waitOf(
-  waitMs: number | undefined,
-  maxWaitMs: number | undefined,
-): Pick<LookupRequest, 'waitMs'> {
-  if (waitMs === undefined || maxWaitMs === undefined) return {};
-  return { waitMs: Math.min(waitMs, maxWaitMs) };
 }

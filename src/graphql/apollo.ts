@@ -9,7 +9,12 @@ import {
 import type { RequestContext } from '../context.ts';
 import type { Log } from '../log.ts';
 import { maxDepthRule } from './documentDepth.ts';
-import { MAX_DOCUMENT_DEPTH, PARSE_LIMITS } from './documentLimits.ts';
+import {
+  MAX_DOCUMENT_DEPTH,
+  MAX_VALIDATION_ERRORS,
+  MAX_VARIABLE_ERRORS,
+  PARSE_LIMITS,
+} from './documentLimits.ts';
 import { DocumentStore } from './documentStore.ts';
 import { formatError } from './errors.ts';
 import type { OperationLimits } from './operationCost.ts';
@@ -23,10 +28,6 @@ export interface ApolloSettings {
   readonly production: boolean;
   readonly limits: OperationLimits;
 }
-
-/** Each may quote what it refuses. */
-const MAX_VALIDATION_ERRORS = 20;
-const MAX_VARIABLE_ERRORS = 20;
 
 /** A thousand documents of forty fields each. */
 const DOCUMENT_STORE_BYTES = 32 * 1024 * 1024;

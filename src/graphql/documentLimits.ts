@@ -17,5 +17,9 @@ export const PARSE_LIMITS = {
   maxSourceLength: MAX_DOCUMENT_LENGTH,
 } as const;
 
+/** Each may quote what it refuses. */
+export const MAX_VALIDATION_ERRORS = 20;
+export const MAX_VARIABLE_ERRORS = 20;
+
 /** Tools introspect a schema in 18. */
 export const MAX_DOCUMENT_DEPTH = 20;
