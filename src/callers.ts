@@ -15,7 +15,8 @@ import type { WatchFiles } from './fileWatch.ts';
 import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { PublishedJson } from './http/publishedJson.ts';
 import { Leases, type Closable } from './leases.ts';
-import type { Log, LogDetails } from './log.ts';
+import type { Log } from './log.ts';
+import { logAbout } from './logAbout.ts';
 import { StandardOutput } from './standardOutput.ts';
 
 /** What both take. */
@@ -90,7 +91,11 @@ function publishedKeys(
   { jwksUrl, jwksConnection }: TokenSettings,
   { clock, log, watchFiles }: GateParts,
 ): KeySource {
-  const files = new ConnectionFiles(jwksConnection, { clock, log: keysLog(log), watchFiles });
+  const files = new ConnectionFiles(jwksConnection, {
+    clock,
+    log: logAbout({ setting: 'JWT_JWKS_URL' }, log),
+    watchFiles,
+  });
   const jwks = new PublishedJson(jwksUrl, files, clock);
   return {
     fetch: () => jwks.fetch(),
@@ -99,15 +104,6 @@ function publishedKeys(
       return jwks.close();
     },
   };
-}
-
-/** The same log; each of its lines names the setting that it is about. */
-function keysLog(log: Log): Log {
-  const write =
-    (level: keyof Log) =>
-    (message: string, details?: LogDetails): void =>
-      log[level](message, { setting: 'JWT_JWKS_URL', ...details });
-  return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
 /** Everything that decides whether a lookup may be made, and records it. */

@@ -45,7 +45,7 @@ import { ReusedConsents } from './lookups/reusedConsents.ts';
 import { SharedLookups, type LookupsUnderWay } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from './operator/operatorEndpoint.ts';
-import { operatorLog } from './operator/operatorLog.ts';
+import { logAbout } from './logAbout.ts';
 import { NumberDirectory } from './operator/numberDirectory.ts';
 import {
   LOOKUP_ENDPOINTS,
@@ -152,7 +152,7 @@ function openDirectory(
   const { url, timeoutMs, headers } = settings;
   const files = new ConnectionFiles(settings, {
     clock,
-    log: operatorLog(NUMBER_DIRECTORY, log),
+    log: logAbout({ operator: NUMBER_DIRECTORY }, log),
     watchFiles,
   });
   const endpoint = new Endpoint(
@@ -216,7 +216,7 @@ function createServedOperator(
   abortListeners: AbortListeners,
 ): ServedOperator {
   const { name } = settings;
-  const parts = { ...shared, log: operatorLog(name, shared.log) };
+  const parts = { ...shared, log: logAbout({ operator: name }, shared.log) };
   const { watchFiles = noFiles } = shared;
   const files = new ConnectionFiles(settings, { ...parts, watchFiles });
   const guarded = guardedEndpoints(settings, parts, {
