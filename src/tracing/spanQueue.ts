@@ -1,5 +1,6 @@
 import { TraceFlags } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
+import { errorName } from '../errors.ts';
 import type { Delivery } from './otlpSender.ts';
 import type { SpanOutcome } from './spanOutcome.ts';
 
@@ -14,7 +15,6 @@ const EVERY_MS = 5000;
 
 /** Where spans go. */
 export interface SpanTarget {
-  /** Never rejects. */
   send(spans: readonly ReadableSpan[]): Promise<Delivery>;
   /** Told of all spans, once each. */
   told(outcome: SpanOutcome, spans: number, reason?: string): void;
@@ -76,7 +76,7 @@ export class SpanQueue implements SpanProcessor {
     this.#timer = undefined;
     while (this.#waiting.length >= atLeast) {
       const batch = this.#waiting.splice(0, BATCH);
-      const delivery = await this.#target.send(batch);
+      const delivery = await this.#deliver(batch);
       switch (delivery.kind) {
         case 'sent':
           this.#target.told('sent', batch.length);
@@ -88,6 +88,15 @@ export class SpanQueue implements SpanProcessor {
     this.#sending = undefined;
     if (this.#waiting.length > 0 && !this.#isClosed) {
       this.#timer ??= setTimeout(() => void this.forceFlush(), EVERY_MS).unref();
+    }
+  }
+
+  /** A batch that breaks what sends it is lost, and no other with it. */
+  async #deliver(batch: readonly ReadableSpan[]): Promise<Delivery> {
+    try {
+      return await this.#target.send(batch);
+    } catch (error) {
+      return { kind: 'failed', reason: errorName(error) };
     }
   }
 }

@@ -87,3 +87,24 @@ it('leaves out what is not sampled', async () => {
   await queue.shutdown();
   expect(target.batches).toEqual([]);
 });
+
+it.each([
+  [
+    'throws',
+    () => {
+      throw new TypeError('no bytes');
+    },
+  ],
+  ['rejects', () => Promise.reject(new TypeError('no bytes'))],
+])('goes on after a batch at which its target %s', async (_, send: () => Promise<Delivery>) => {
+  const told: unknown[] = [];
+  const queue = new SpanQueue({ send, told: (...what) => void told.push(what) });
+  queue.onEnd(span());
+  await queue.forceFlush();
+  queue.onEnd(span());
+  await queue.shutdown();
+  expect(told).toEqual([
+    ['failed', 1, 'TypeError'],
+    ['failed', 1, 'TypeError'],
+  ]);
+});
