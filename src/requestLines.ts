@@ -1,6 +1,6 @@
 import { auditHash } from './caller/audit/auditHash.ts';
+import { MessageNotes } from './diagnostics.ts';
 import type { Identity } from './domain/asker.ts';
-import type { Correlator } from './http/correlator.ts';
 import type { Log, LogDetails } from './log.ts';
 import type { AdmissionObserver } from './lookups/observedAdmissions.ts';
 import type { RequestReport } from './requestRecord.ts';
@@ -13,7 +13,7 @@ export interface RequestLines {
 
 /** @param auditKey under which callers are hashed by now, as in the audit log; they are left out where absent */
 export function requestLinesOf(log: Log, auditKey: () => string | undefined): RequestLines {
-  const lookups = new WeakMap<Correlator, number>();
+  const lookups = new MessageNotes<number>();
   return {
     observer: {
       ended(_operator, { event, request }) {

@@ -1,6 +1,6 @@
 import { errors } from 'jose';
 import { errorName } from '../errors.ts';
-import { ConnectFailure } from '../http/connections/connectFailure.ts';
+import { connectFailureOf } from '../http/connections/connectFailure.ts';
 import { UnexpectedStatus } from '../http/publishedJson.ts';
 
 /** Such as ECONNREFUSED, UND_ERR_CONNECT_TIMEOUT and CERT_HAS_EXPIRED: Node's, undici's and OpenSSL's own words. */
@@ -12,7 +12,8 @@ export function keysFailure(error: unknown): string {
   if (error instanceof errors.JWKSInvalid) return 'not a key set';
   if (error instanceof SyntaxError) return 'not JSON';
   if (error.name === 'TimeoutError') return 'timed out';
-  if (error instanceof ConnectFailure) return error.message;
+  const failure = connectFailureOf(error);
+  if (failure !== undefined) return failure.message;
   if (error instanceof UnexpectedStatus) return `status ${error.statusCode}`;
   // A host with several addresses fails with all of their errors at once.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;

@@ -56,7 +56,7 @@ export function noteLateRefusal(error: Error, socket: TLSSocket): boolean {
 }
 
 /** Why no connection was made, where that is what an error says, or what caused it. Pure. */
-export function connectFailureOf(error: Error): ConnectFailure | undefined {
+export function connectFailureOf(error: unknown): ConnectFailure | undefined {
   if (error instanceof ConnectFailure) return error;
-  return error.cause instanceof ConnectFailure ? error.cause : undefined;
+  return error instanceof Error && error.cause instanceof ConnectFailure ? error.cause : undefined;
 }

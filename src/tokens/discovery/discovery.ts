@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { errorName } from '../../errors.ts';
-import { ConnectFailure } from '../../http/connections/connectFailure.ts';
+import { connectFailureOf } from '../../http/connections/connectFailure.ts';
 import type { Log } from '../../log.ts';
 import type { AuthorizationEndpointName, DiscoverySource } from '../authorizationSettings.ts';
 import {
@@ -96,7 +96,7 @@ export class Discovery {
       read = readDiscovery(await fetch(), source, needed);
     } catch (error) {
       if (this.#closing.signal.aborted) return false;
-      this.#tellFailure(error instanceof ConnectFailure ? error.message : errorName(error));
+      this.#tellFailure(connectFailureOf(error)?.message ?? errorName(error));
       return false;
     }
     switch (read.kind) {
