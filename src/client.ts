@@ -3,7 +3,7 @@ import { FIELDS, type AskingField } from './domain/fields.ts';
 import { parsePhoneNumber } from './domain/phoneNumber.ts';
 import { EmbeddedLife } from './embedded/embeddedLife.ts';
 import { openSimSwaps, type EmbeddedSimSwaps } from './embedded/openSimSwaps.ts';
-import { purposeOf } from './embedded/requests.ts';
+import { purposeOf, waitAskedOf } from './embedded/requests.ts';
 import { ERRORS, QUOTA_MESSAGES, type LookupFailure } from './errors.ts';
 import { createCorrelator } from './http/correlator.ts';
 import type { FieldAnswer } from './loaders/simSwapLoader.ts';
@@ -322,6 +322,7 @@ class Client implements SimSwapClient {
   #open(options: SimSwapRequestOptions): { request: SimSwapRequest; life: EmbeddedLife } {
     const { config, clock, simSwaps, maxWaitMs } = this.#opened;
     const purpose = purposeOf(options.purpose, config.callers.purposes);
+    const waitMs = waitAskedOf(options);
     const life = new EmbeddedLife(
       options.timeoutMs ?? config.requestTimeoutMs,
       clock,
@@ -334,7 +335,7 @@ class Client implements SimSwapClient {
       cameInAtMs: life.cameInAtMs,
       deadlineMs: life.deadlineMs,
       signal: life.signal,
-      ...waitOf(options.waitMs, maxWaitMs),
+      ...waitOf(waitMs, maxWaitMs),
     });
     const ask = async (field: AskingField, text: string, hours?: number): Promise<Heard> => {
       // Without types it may be anything, as a row of a database has it.

@@ -22,7 +22,7 @@ import { formatMountedError } from './embedded/mountedErrors.ts';
 import { MountedRequest } from './embedded/mountedRequest.ts';
 import { mountedResolvers } from './embedded/mountedResolvers.ts';
 import { openSimSwaps, type EmbeddedSimSwaps } from './embedded/openSimSwaps.ts';
-import { purposeOf } from './embedded/requests.ts';
+import { purposeOf, waitAskedOf } from './embedded/requests.ts';
 import { yogaPlugin } from './embedded/yoga.ts';
 import { maxDepthRule } from './graphql/documentDepth.ts';
 import {
@@ -273,6 +273,7 @@ class Subgraph implements SimSwapSubgraph {
     const caller = callerFrom(request.caller);
     const purpose = purposeOf(request.purpose, config.callers.purposes);
     const record = new RequestRecord(createCorrelator(request.correlator));
+    const preferredWaitMs = waitAskedOf(request);
     const life = new EmbeddedLife(
       request.timeoutMs ?? config.requestTimeoutMs,
       clock,
@@ -280,7 +281,7 @@ class Subgraph implements SimSwapSubgraph {
     );
     const context = this.#createContext(
       { kind: 'admitted', caller, purpose },
-      { life, record, preferredWaitMs: request.waitMs },
+      { life, record, preferredWaitMs },
     );
     return { simSwap: new MountedRequest(context, life) };
   }

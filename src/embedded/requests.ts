@@ -11,3 +11,15 @@ export function purposeOf(
   if (found === undefined) throw new RangeError('The purpose is not one of PURPOSES.');
   return found;
 }
+
+/**
+ * How long a request would wait for the owner of a number.
+ *
+ * @throws {RangeError} where that is no time: a timer would take it for none
+ */
+export function waitAskedOf({ waitMs }: { readonly waitMs?: number }): number | undefined {
+  if (waitMs !== undefined && !(waitMs >= 0)) {
+    throw new RangeError('waitMs is a number of milliseconds, from 0.');
+  }
+  return waitMs;
+}

@@ -187,6 +187,11 @@ describe('a client', () => {
     },
   );
 
+  test.each([-5, Number.NaN])('refuses a wait of %d ms, which is none', async (waitMs) => {
+    const { client } = await opened();
+    await expect(client.lastSimSwap(NEVER, { waitMs })).rejects.toThrow(RangeError);
+  });
+
   test('quotas are those of a caller', async () => {
     const { client } = await opened({ QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 1}}' });
     const caller = { issuer: 'https://id.example.com', subject: 's', client: 'risk' };
