@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
@@ -13,10 +14,20 @@ const englishOnly: Plugin = {
       : null,
 };
 
+/** Inter's licence asks to go along wherever the font goes. */
+const fontLicence: Plugin = {
+  name: 'font-licence',
+  generateBundle() {
+    const file = import.meta.resolve('@fontsource-variable/inter/LICENSE');
+    const source = readFileSync(new URL(file));
+    this.emitFile({ type: 'asset', fileName: 'assets/Inter-OFL.txt', source });
+  },
+};
+
 /** Builds the page into `dist/`, which the server serves under a content security policy without `unsafe-*`. */
 export default defineConfig({
   root: import.meta.dirname + '/page',
-  plugins: [englishOnly, react()],
+  plugins: [englishOnly, react(), fontLicence],
   build: {
     outDir: '../dist',
     emptyOutDir: true,

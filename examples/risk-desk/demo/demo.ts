@@ -37,8 +37,8 @@ async function run(): Promise<void> {
 The risk desk       ${stack.url}   (open it in a browser)
 
 Sign in as
-  ${analyst.login}   password ${analyst.password}   an analyst: one case at a time
-  ${lead.login}   password ${lead.password}   a lead: may upload a list as well
+  ${lead.login}   password ${lead.password}   ${lead.does}
+  ${analyst.login}   password ${analyst.password}   ${analyst.does}
 
 OpenID provider     ${stack.issuer}
 gateway             ${stack.gatewayUrl}

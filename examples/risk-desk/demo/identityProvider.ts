@@ -52,7 +52,7 @@ export async function startIdentityProvider(
     response.setHeader('referrer-policy', 'no-referrer');
     response.setHeader('x-content-type-options', 'nosniff');
     const handled = isOurs(request)
-      ? answer(provider, request, response)
+      ? answer(provider, options.deskOrigin, request, response)
       : authorize(request, response);
     handled.catch(() => {
       if (!response.headersSent) sendPage(response, 400, EXPIRED);
@@ -179,6 +179,7 @@ function isOurs({ url = '' }: IncomingMessage): boolean {
 
 async function answer(
   provider: Provider,
+  deskOrigin: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -186,8 +187,14 @@ async function answer(
     response.writeHead(200, { 'content-type': 'text/javascript' }).end(SIGN_OUT_SCRIPT);
     return;
   }
-  // Rejects for a browser that did not begin this sign-in.
-  const { uid } = await provider.interactionDetails(request, response);
+  let uid: string;
+  try {
+    ({ uid } = await provider.interactionDetails(request, response));
+  } catch {
+    // Signed in already, and here by the Back button; or begun in another browser. The desk knows which.
+    response.writeHead(303, { location: `${deskOrigin}/`, 'cache-control': 'no-store' }).end();
+    return;
+  }
   if (request.method !== 'POST') {
     sendPage(response, 200, signInPage(uid, false));
     return;

@@ -5,6 +5,8 @@ export interface DemoPerson {
   readonly login: string;
   readonly password: string;
   readonly name: string;
+  /** What they do, for whom the demo asks to choose one. */
+  readonly does: string;
   readonly roles: readonly Role[];
   /** Scopes of the service that the provider grants. */
   readonly scopes: readonly string[];
@@ -13,12 +15,13 @@ export interface DemoPerson {
 export const READ_SCOPE = 'sim-swap:read';
 export const BATCH_SCOPE = 'sim-swap:batch';
 
-/** Their passwords are no secrets: the demo prints them, and answers on loopback alone. */
+/** Their passwords are not secret: the demo shows them, and answers on loopback only. */
 export const PEOPLE = {
   analyst: {
     login: 'ana',
     password: 'one-case-at-a-time',
     name: 'Ana Lyst',
+    does: 'checks one number at a time',
     roles: ['analyst'],
     scopes: [READ_SCOPE],
   },
@@ -26,6 +29,7 @@ export const PEOPLE = {
     login: 'lea',
     password: 'ten-thousand-cases',
     name: 'Lea Der',
+    does: 'checks lists as well',
     roles: ['analyst', 'lead'],
     scopes: [READ_SCOPE, BATCH_SCOPE],
   },

@@ -1,29 +1,47 @@
 import { hash } from 'node:crypto';
+import { EVERYONE } from './people.ts';
 
 const STYLE = `
-  :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-  body { max-width: 22rem; margin: 15vh auto; padding: 0 1rem; }
-  label { display: block; margin-top: 1rem; }
-  input { box-sizing: border-box; width: 100%; padding: .5rem; font: inherit; }
-  button { margin-top: 1.5rem; padding: .5rem 1.5rem; font: inherit; }
-  [role=alert] { color: light-dark(#a00, #f99); }
+  :root {
+    color-scheme: light dark;
+    font: 14px/1.5 'Inter Variable', Inter, ui-sans-serif, system-ui, sans-serif;
+    color: light-dark(#15171c, #eceef2);
+    background: light-dark(#fafafb, #0c0d10);
+  }
+  * { box-sizing: border-box; }
+  body { display: grid; place-items: center; min-height: 100dvh; margin: 0; padding: 24px 16px; }
+  main { width: min(360px, 100%); }
+  h1 { margin: 0 0 20px; font-size: 22px; line-height: 1.25; font-weight: 600; letter-spacing: -.02em; }
+  form, .note { padding: 22px; border: 1px solid light-dark(#e7e8ec, #25282f); border-radius: 12px; background: light-dark(#fff, #131519); }
+  label { display: block; margin-bottom: 14px; font-size: 13px; font-weight: 500; color: light-dark(#515763, #a9afbb); }
+  input { width: 100%; margin-top: 6px; padding: 8px 11px; border: 1px solid light-dark(#868c99, #6a707d); border-radius: 7px; font: inherit; color: inherit; background: transparent; }
+  label input { color: light-dark(#15171c, #eceef2); font-weight: 400; font-size: 14px; }
+  button { width: 100%; margin-top: 6px; padding: 10px; border: 0; border-radius: 7px; font: inherit; font-weight: 500; color: light-dark(#fff, #0b0d18); background: light-dark(#3d4fd6, #6f7ff2); cursor: pointer; }
+  :focus-visible { outline: 2px solid light-dark(#3d4fd6, #a3afff); outline-offset: 2px; }
+  dl { display: grid; grid-template-columns: auto 1fr; gap: 4px 14px; margin: 16px 0 0; font-size: 13px; color: light-dark(#515763, #a9afbb); }
+  dt { font-weight: 600; color: light-dark(#15171c, #eceef2); }
+  dd { margin: 0; }
+  [role=alert] { margin: 0 0 14px; color: light-dark(#bd2a20, #ff948a); }
 `;
 
 /** What the pages of the provider may load: this style, and the script that sends the sign-out on. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; script-src 'self'; base-uri 'none'; frame-ancestors 'none'`;
 
-/** @param wasRefused whether name and password, as they were sent before, are wrong */
+/** @param wasRefused whether the name and password that were sent before are wrong */
 export function signInPage(uid: string, wasRefused: boolean): string {
-  const alert = wasRefused
-    ? '<p role="alert">The name or the password is wrong. Try again.</p>'
-    : '';
+  const alert = wasRefused ? '<p role="alert">Wrong name or password. Try again.</p>' : '';
+  // Of a demo that answers on loopback only: nobody has to look for them.
+  const people = EVERYONE.map(
+    ({ login, password, does }) => `<dt>${login}</dt><dd>${password}<br>${does}</dd>`,
+  );
   return page(
     'Sign in to the risk desk',
-    `${alert}<form method="post" action="/interaction/${encodeURIComponent(uid)}">
-      <label>Name <input name="login" autocomplete="username" autofocus required></label>
+    `<form method="post" action="/interaction/${encodeURIComponent(uid)}">
+      ${alert}<label>Name <input name="login" autocomplete="username" autofocus required></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required></label>
       <button type="submit">Sign in</button>
-    </form>`,
+    </form>
+    <dl aria-label="People of this demo, and their passwords">${people.join('')}</dl>`,
   );
 }
 
@@ -40,7 +58,7 @@ export function signOutPage(form: string): string {
 export const SIGN_OUT_SCRIPT = "document.querySelector('button').click();\n";
 
 export function messagePage(title: string, text: string): string {
-  return page(title, `<p>${text}</p>`);
+  return page(title, `<p class="note">${text}</p>`);
 }
 
 function page(title: string, body: string): string {

@@ -112,6 +112,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   started.defer(() => provider.stop());
   const issuer = provider.url;
 
+  // Gateway and service know callers by the same tokens.
+  const callers = { JWT_JWKS_URL: `${issuer}/jwks`, JWT_ISSUER: issuer, JWT_AUDIENCE: RESOURCE };
   const routerSecret = randomBytes(32).toString('base64url');
   const operators = started.use(await startOperators(options.operators ?? 'both', directory));
   const subgraphs = started.use(
@@ -121,9 +123,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
         ...operators.settings,
         // The page shows that it waits for the owner of a number, rather than a request that hangs.
         CONSENT_WAIT_MS: '300',
-        JWT_JWKS_URL: `${issuer}/jwks`,
-        JWT_ISSUER: issuer,
-        JWT_AUDIENCE: RESOURCE,
+        ...callers,
         BATCH_SCOPE,
         PURPOSES: PURPOSES.map(({ id }) => id).join(','),
         ROUTER_SECRET: routerSecret,
@@ -142,7 +142,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     await fetchSdl(accounts),
     { ...simSwap, sdl: publishedSdl('subgraph') },
   ]);
-  const gateway = started.use(await startGateway(supergraph, { routerSecret }));
+  const gateway = started.use(await startGateway(supergraph, { routerSecret, callers }));
 
   const desk = await Desk.open({
     origin,
@@ -154,8 +154,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     batchScope: BATCH_SCOPE,
     gatewayUrl: gateway.url,
     purposes: PURPOSES,
+    lookupPrice: { amount: 0.02, currency: 'EUR' },
     pageDirectory: PAGE,
     sessions: SESSION_LIMITS,
+    singleQuestionsPerHour: 600,
     monotonicMs: () => performance.now(),
     ...options.desk,
   });

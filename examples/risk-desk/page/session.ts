@@ -1,11 +1,13 @@
-/** Who is signed in, as the desk's server tells. */
+/** Who is signed in, as the desk's server says. */
 export interface Session {
   /** Of the person, and not of the session. */
   readonly id: string;
   readonly name: string;
   readonly roles: readonly string[];
-  /** Whether a list may be asked about. The service enforces it; the page only does not offer it. */
+  /** Whether lists may be checked. The service enforces it; the page only does not offer it. */
   readonly mayBatch: boolean;
+  /** What a lookup costs at most, where the desk is told. */
+  readonly lookupPrice: { readonly amount: number; readonly currency: string } | null;
   readonly purposes: readonly { readonly id: string; readonly label: string }[];
   readonly csrfToken: string;
 }
@@ -16,14 +18,12 @@ export type SessionReply =
   | { readonly kind: 'signedOut' }
   | { readonly kind: 'unreachable' };
 
-const UNAUTHENTICATED_STATUS = 401;
-
 export async function readSession(): Promise<SessionReply> {
   try {
     const response = await fetch('/session', { headers: { accept: 'application/json' } });
-    if (response.status === UNAUTHENTICATED_STATUS) return { kind: 'signedOut' };
     if (!response.ok) return { kind: 'unreachable' };
-    return { kind: 'signedIn', session: (await response.json()) as Session };
+    const session = (await response.json()) as Session | null;
+    return session === null ? { kind: 'signedOut' } : { kind: 'signedIn', session };
   } catch {
     return { kind: 'unreachable' };
   }

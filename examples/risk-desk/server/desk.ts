@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DeskCookies } from './cookies.ts';
 import { Gateway, MAX_BODY_BYTES } from './gateway.ts';
 import { readPage } from './pageFiles.ts';
+import { PeopleAtWork } from './people.ts';
 import { PENDING_SECONDS, PendingSignIns } from './pendingSignIn.ts';
 import { Provider, RENEW_BEFORE_MS } from './provider.ts';
 import { readBody } from './readBody.ts';
@@ -13,7 +14,7 @@ import type { DeskSettings } from './settings.ts';
 const SESSION_COOKIE = 'desk-session';
 const PENDING_COOKIE = 'desk-sign-in';
 
-/** What one person's page may ask at a time. */
+/** What one person may ask at a time, over all their sessions. */
 const MAX_RUNNING = 16;
 
 /** A request that is being answered. */
@@ -35,6 +36,7 @@ export class Desk {
   readonly #headers: ReadonlyMap<string, string>;
   readonly #pendingSignIns: PendingSignIns;
   readonly #sessions: Sessions;
+  readonly #people: PeopleAtWork;
   readonly #host: string;
 
   private constructor(settings: DeskSettings, provider: Provider) {
@@ -46,6 +48,7 @@ export class Desk {
     this.#headers = securityHeaders(settings.origin);
     this.#pendingSignIns = new PendingSignIns(settings.monotonicMs);
     this.#sessions = new Sessions(settings.sessions, settings.monotonicMs);
+    this.#people = new PeopleAtWork(settings.monotonicMs);
     this.#host = new URL(settings.origin).host;
   }
 
@@ -101,7 +104,7 @@ export class Desk {
       case '/session':
         return this.#tellSession(exchange);
       case '/sign-in':
-        return this.#signIn();
+        return this.#signIn(exchange);
       case '/callback':
         return this.#callback(exchange);
       default:
@@ -115,12 +118,13 @@ export class Desk {
     const session = this.#sessionOf(request);
     if (session === undefined) return SIGNED_OUT;
     if (!this.#comesFromThePage(request, session)) return NOT_FROM_THE_PAGE;
-    return path === '/graphql' ? this.#ask(session, exchange) : this.#signOut(session, request);
+    return path === '/graphql' ? this.#ask(session, exchange) : this.#signOut(request);
   }
 
   #tellSession({ request }: Exchange): Reply {
     const session = this.#sessionOf(request);
-    if (session === undefined) return SIGNED_OUT;
+    // No error: a browser would write one into its console for whoever has yet to sign in.
+    if (session === undefined) return jsonReply(null);
     const { person, csrfToken, tokens } = session;
     return jsonReply({
       id: person.id,
@@ -129,11 +133,15 @@ export class Desk {
       // What the service will say, not what a role is called.
       mayBatch: tokens.scopes.includes(this.#settings.batchScope),
       purposes: this.#settings.purposes,
+      lookupPrice: this.#settings.lookupPrice ?? null,
       csrfToken,
     });
   }
 
-  async #signIn(): Promise<Reply> {
+  async #signIn({ request }: Exchange): Promise<Reply> {
+    // A link of another site would end the session that there is, or begin one that nobody wanted.
+    const { 'sec-fetch-site': site = 'none' } = request.headers;
+    if (site !== 'none' && site !== 'same-origin') return redirectTo('/');
     const { url, pending } = await this.#provider.depart();
     const sealed = this.#pendingSignIns.seal(pending);
     return redirectTo(url, [this.#cookies.set(PENDING_COOKIE, sealed, PENDING_SECONDS)]);
@@ -151,7 +159,7 @@ export class Desk {
     }
     this.#pendingSignIns.use(pending);
     // A session that the browser came with ends: the new one shares nothing with it.
-    this.#sessions.end(this.#sessionId(request));
+    await this.#end(request);
     const id = this.#sessions.start(arrival.person, arrival.tokens);
     return redirectTo('/', [
       this.#cookies.set(SESSION_COOKIE, id),
@@ -159,9 +167,17 @@ export class Desk {
     ]);
   }
 
-  async #signOut({ tokens }: Session, request: IncomingMessage): Promise<Reply> {
+  /** Ends the session of a request. Its tokens are taken back, and those that are on their way as well. */
+  async #end(request: IncomingMessage): Promise<void> {
+    const session = this.#sessionOf(request);
+    if (session === undefined) return;
     this.#sessions.end(this.#sessionId(request));
-    await this.#provider.revoke(tokens);
+    await session.refreshing?.catch(() => undefined);
+    await this.#provider.revoke(session.tokens);
+  }
+
+  async #signOut(request: IncomingMessage): Promise<Reply> {
+    await this.#end(request);
     const reply = jsonReply({ location: this.#provider.endSessionUrl() });
     const headers = { ...reply.headers, 'set-cookie': [this.#cookies.clear(SESSION_COOKIE)] };
     return { ...reply, headers };
@@ -173,20 +189,32 @@ export class Desk {
     if (!/^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '')) {
       return NOT_JSON;
     }
-    if (session.running >= MAX_RUNNING) return TOO_MANY;
-    session.running += 1;
+    const { person } = session;
+    if (!this.#people.enter(person, MAX_RUNNING)) return TOO_MANY;
     try {
       const body = await readBody(request, MAX_BODY_BYTES);
       if (body === undefined) return TOO_LONG;
       const tokens = await this.#tokensOf(session);
-      if (tokens === undefined) {
+      if (tokens === undefined || session.isOver) {
         this.#sessions.end(this.#sessionId(request));
         return SIGNED_OUT;
       }
-      const { accessToken } = tokens;
-      return await this.#gateway.ask({ body, accessToken, purpose: purpose.id, signal });
+      const { accessToken, scopes } = tokens;
+      if (!scopes.includes(this.#settings.batchScope)) {
+        const { singleQuestionsPerHour: max } = this.#settings;
+        const retryAfterSeconds = this.#people.count(person, body, max);
+        if (retryAfterSeconds !== undefined) return quotaExceeded(retryAfterSeconds);
+      }
+      const { 'x-correlator': correlator } = request.headers;
+      return await this.#gateway.ask({
+        body,
+        accessToken,
+        purpose: purpose.id,
+        correlator: isCorrelator(correlator) ? correlator : undefined,
+        signal,
+      });
     } finally {
-      session.running -= 1;
+      this.#people.leave(person);
     }
   }
 
@@ -224,6 +252,11 @@ export class Desk {
       carriesCsrfToken(session, headers['x-csrf-token'])
     );
   }
+}
+
+/** As the page makes them: no number, and nothing else that a log should not have. */
+function isCorrelator(text: unknown): text is string {
+  return typeof text === 'string' && /^desk[0-9a-f]{16}$/.test(text);
 }
 
 const NOT_FOUND = errorReply(404, 'BAD_REQUEST', 'There is nothing at this address.');
@@ -264,8 +297,14 @@ const TOO_LONG = errorReply(
 const TOO_MANY = errorReply(
   429,
   'RATE_LIMITED',
-  `A page may ask ${MAX_RUNNING} things at a time. Wait for one of them.`,
+  `You can have ${MAX_RUNNING} requests open at a time. Wait for one of them to finish.`,
 );
+
+function quotaExceeded(retryAfterSeconds: number): Reply {
+  const message = `Quota of single cases exceeded. Try again in ${retryAfterSeconds} seconds.`;
+  const reply = errorReply(429, 'RATE_LIMITED', message);
+  return { ...reply, headers: { ...reply.headers, 'retry-after': String(retryAfterSeconds) } };
+}
 
 /** One word for every flaw. */
 const NOT_SIGNED_IN = messagePage(400, {

@@ -18,6 +18,8 @@ export interface Operation {
   readonly body: Uint8Array;
   readonly accessToken: string;
   readonly purpose: string;
+  /** By which the service's log names the operation. */
+  readonly correlator: string | undefined;
   /** Aborted when the page cancels: the request to the gateway ends with it, and so do the lookups. */
   readonly signal: AbortSignal;
 }
@@ -38,7 +40,7 @@ export class Gateway {
   }
 
   /** The gateway's reply as it is. Rejects only with the reason of the signal. */
-  async ask({ body, accessToken, purpose, signal }: Operation): Promise<Reply> {
+  async ask({ body, accessToken, purpose, correlator, signal }: Operation): Promise<Reply> {
     try {
       const reply = await this.#pool.request({
         path: this.#path,
@@ -48,6 +50,7 @@ export class Gateway {
           accept: 'application/graphql-response+json, application/json;q=0.9',
           authorization: `Bearer ${accessToken}`,
           'x-purpose': purpose,
+          ...(correlator === undefined ? {} : { 'x-correlator': correlator }),
         },
         body,
         signal,

@@ -31,8 +31,8 @@ export interface Session {
   tokens: Tokens;
   /** While new tokens are fetched: once for all requests that need them. */
   refreshing: Promise<Tokens | undefined> | undefined;
-  /** Requests that the gateway is answering. */
-  running: number;
+  /** Signed out, or made way for another: a request that is under way asks nothing any more. */
+  isOver: boolean;
 }
 
 /** 256 bits: too many to guess. */
@@ -59,10 +59,7 @@ export class Sessions {
   /** Always under a new id: one that was known before the sign-in is worth nothing after it. */
   start(person: Person, tokens: Tokens): string {
     this.#endExpired();
-    for (const oldest of this.#sessions.keys()) {
-      if (this.#sessions.size < this.#limits.maxSessions) break;
-      this.#sessions.delete(oldest);
-    }
+    this.#makeRoomFor(person);
     const id = randomBytes(ID_BYTES).toString('base64url');
     const nowMs = this.#monotonicMs();
     this.#sessions.set(nameOf(id), {
@@ -72,7 +69,7 @@ export class Sessions {
       lastUsedAtMs: nowMs,
       tokens,
       refreshing: undefined,
-      running: 0,
+      isOver: false,
     });
     return id;
   }
@@ -91,7 +88,23 @@ export class Sessions {
   }
 
   end(id: string | undefined): void {
-    if (id !== undefined) this.#sessions.delete(nameOf(id));
+    if (id !== undefined) this.#end(nameOf(id));
+  }
+
+  /** Whoever signs in again and again ends sessions of their own, and nobody else's. */
+  #makeRoomFor({ id }: Person): void {
+    const { maxSessions, maxSessionsPerPerson } = this.#limits;
+    const own = [...this.#sessions].filter(([, { person }]) => person.id === id);
+    const isFull = this.#sessions.size >= maxSessions;
+    if (!isFull && own.length < maxSessionsPerPerson) return;
+    const [oldest] = own.length > 0 ? own : this.#sessions;
+    if (oldest !== undefined) this.#end(oldest[0]);
+  }
+
+  #end(name: string): void {
+    const session = this.#sessions.get(name);
+    if (session !== undefined) session.isOver = true;
+    this.#sessions.delete(name);
   }
 
   #endExpired(): void {
@@ -99,7 +112,7 @@ export class Sessions {
     const { idleMs, absoluteMs } = this.#limits;
     for (const [name, { startedAtMs, lastUsedAtMs }] of this.#sessions) {
       if (nowMs - lastUsedAtMs >= idleMs || nowMs - startedAtMs >= absoluteMs) {
-        this.#sessions.delete(name);
+        this.#end(name);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** What a person asks for, as the service's audit log has it, and as the page shows it. */
+/** What a check is for, as the service's audit log has it, and as the page shows it. */
 export interface Purpose {
   /** One of the service's PURPOSES. */
   readonly id: string;
@@ -11,11 +11,13 @@ export interface SessionLimits {
   readonly idleMs: number;
   /** Since the sign-in. */
   readonly absoluteMs: number;
-  /** With one more, the session that was idle longest ends. */
+  /** With one more, the session that was idle longest ends: of the same person where there is one. */
   readonly maxSessions: number;
+  /** With one more, the person's session that was idle longest ends. */
+  readonly maxSessionsPerPerson: number;
 }
 
-/** What the desk must be told. */
+/** What the desk must know. */
 export interface DeskSettings {
   /** What people have in the address line, without a slash at the end. With https, cookies are `Secure`. */
   readonly origin: string;
@@ -32,9 +34,13 @@ export interface DeskSettings {
   /** Where the supergraph answers. */
   readonly gatewayUrl: string;
   readonly purposes: readonly Purpose[];
+  /** By your contract with the operator: the page says what a list costs. */
+  readonly lookupPrice?: { readonly amount: number; readonly currency: string };
   /** Where the built page is. */
   readonly pageDirectory: string;
   readonly sessions: SessionLimits;
+  /** Different questions that a person without the batch scope may ask in an hour; a case takes two or three. */
+  readonly singleQuestionsPerHour: number;
   /** A clock that no administrator sets back. */
   readonly monotonicMs: () => number;
 }
@@ -43,4 +49,5 @@ export const SESSION_LIMITS: SessionLimits = {
   idleMs: 30 * 60_000,
   absoluteMs: 8 * 3_600_000,
   maxSessions: 1000,
+  maxSessionsPerPerson: 5,
 };

@@ -1,18 +1,27 @@
-import type { Customer, DeskRow } from '../model/deskRow.ts';
+import type { DeskRow } from '../model/deskRow.ts';
 import { isOutage } from '../model/outage.ts';
 import { pagesOf, PAGES_AT_A_TIME } from '../model/pages.ts';
+import type { E164 } from '../model/phoneNumber.ts';
 import type { Quota } from '../model/quotas.ts';
 import { retryPlan } from '../model/retry.ts';
-import type { ListedNumber } from '../model/upload.ts';
-import type { RowState } from '../model/verdict.ts';
-import { WINDOWS_HOURS, type Answer, type WindowHours } from '../model/windows.ts';
+import { PART_SIZE, type ListedNumber } from '../model/upload.ts';
+import {
+  answerOf,
+  failureOf,
+  verdictName,
+  verdictOf,
+  withAnswer,
+  withFailure,
+  type RowState,
+} from '../model/verdict.ts';
+import { isKnown, WINDOWS_HOURS, type Answer, type WindowHours } from '../model/windows.ts';
 import type { Questions, Reply } from './questions.ts';
-import { NOTHING_ASKED } from './readAnswers.ts';
+import { NOTHING_ASKED, type Told } from './readAnswers.ts';
 
-/** Why the asking stands still. */
+/** Why a run is paused. */
 export type PauseReason = 'person' | 'outage' | 'quota' | 'signedOut';
 
-/** How the asking of a list stands. */
+/** How far the checking of a list is. */
 export type Run =
   | { readonly kind: 'idle' }
   | RunProgress<'asking'>
@@ -26,6 +35,15 @@ interface RunProgress<Kind> {
   readonly total: number;
   /** Without the pauses. */
   readonly activeMs: number;
+  /** By the whole list so far, over all its runs. */
+  readonly spent: Spent;
+}
+
+/** What checking took. */
+export interface Spent {
+  readonly ms: number;
+  /** As far as the quota of lookups shows them; `null` where there is none. */
+  readonly lookups: number | null;
 }
 
 /** What the page shows; every change makes a new one. */
@@ -43,6 +61,33 @@ const EMPTY: DeskState = { rows: [], run: { kind: 'idle' }, quotas: [], isSigned
 const MAX_CONSENT_WAIT_MS = 10 * 60_000;
 const MIN_CONSENT_RETRY_MS = 1000;
 
+/** An earlier check of a number. */
+export interface EarlierCheck {
+  readonly atMs: number;
+  /** Such as `No change`. */
+  readonly verdict: string;
+}
+
+/** What was checked since the page was opened, in memory only. */
+export class SessionChecks {
+  readonly #checks = new Map<E164, EarlierCheck[]>();
+
+  note(e164: E164, check: EarlierCheck): void {
+    const checks = this.#checks.get(e164);
+    if (checks === undefined) this.#checks.set(e164, [check]);
+    else checks.push(check);
+  }
+
+  /** The earliest first, without the latest. */
+  before(e164: E164): readonly EarlierCheck[] {
+    return this.#checks.get(e164)?.slice(0, -1) ?? [];
+  }
+
+  clear(): void {
+    this.#checks.clear();
+  }
+}
+
 /** The clock and the timer of the page, so that tests can hand in their own. */
 export interface DeskClock {
   now(): number;
@@ -51,13 +96,14 @@ export interface DeskClock {
 }
 
 /**
- * All that the page knows, in memory alone: closing the page, signing out or `clear()` ends what is asked
- * and leaves nothing. Asks in pages, some at a time; a number whose owner would be prompted waits for
+ * All that the page knows, in memory only: closing the page, signing out or `clear()` ends what is under way
+ * and leaves nothing. Checks in pages, some at a time; a number whose owner would be prompted waits for
  * `askOwner()`.
  */
 export class Desk {
   readonly #questions: Questions;
   readonly #clock: DeskClock;
+  readonly #checks: SessionChecks;
   readonly #listeners = new Set<() => void>();
   #state: DeskState = EMPTY;
   #nextId = 1;
@@ -65,9 +111,10 @@ export class Desk {
   #life = new AbortController();
   #list: ListRun | undefined;
 
-  constructor(questions: Questions, clock: DeskClock) {
+  constructor(questions: Questions, clock: DeskClock, checks: SessionChecks) {
     this.#questions = questions;
     this.#clock = clock;
+    this.#checks = checks;
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -83,11 +130,19 @@ export class Desk {
     return first === undefined ? undefined : this.#state.rows[id - first.id];
   }
 
+  /** Whether a check has yet to end. */
+  isUnderWay(): boolean {
+    return this.#state.rows.some(
+      ({ state }) => state.kind === 'asking' || verdictOf(state).kind === 'pending',
+    );
+  }
+
   setQuotas(quotas: readonly Quota[]): void {
+    this.#list?.setQuotas(quotas);
     this.#change({ quotas });
   }
 
-  /** Ends what is asked and forgets every number. */
+  /** Ends what is under way and forgets every row. */
   clear(): void {
     this.#life.abort();
     this.#life = new AbortController();
@@ -95,7 +150,7 @@ export class Desk {
     this.#change({ rows: [], run: { kind: 'idle' }, isSignedOut: false });
   }
 
-  /** Takes the place of what was on the desk; nothing is asked yet. */
+  /** Takes the place of what was on the desk; nothing is checked yet. */
   load(numbers: readonly ListedNumber[]): void {
     this.clear();
     const rows = numbers.map(({ e164, line }): DeskRow => {
@@ -107,23 +162,21 @@ export class Desk {
         customer: undefined,
         state: { kind: 'waiting' },
         retryAtMs: 0,
+        correlator: null,
       };
     });
     this.#change({ rows });
   }
 
-  /** Asks about all rows that were not asked yet. */
-  askList(): Promise<void> {
-    return this.#ask(this.#state.rows.filter(({ state }) => state.kind === 'waiting'));
+  /** Checks what was not checked yet, a part of a long list at a time, and again what may pass by now. */
+  checkList(): Promise<void> {
+    const { rows } = this.#state;
+    const waiting = rows.filter(({ state }) => state.kind === 'waiting').slice(0, PART_SIZE);
+    return this.#ask([...waiting, ...retryPlan(rows, this.#clock.now()).due]);
   }
 
-  /** Asks again what failed for a reason that may pass. */
-  retry(): Promise<void> {
-    return this.#ask(retryPlan(this.#state.rows, this.#clock.now()).due);
-  }
-
-  /** Asks about one row; its owner is not prompted. */
-  askAgain(id: number): Promise<void> {
+  /** Checks one row; its owner is not prompted. */
+  checkAgain(id: number): Promise<void> {
     const row = this.row(id);
     return row === undefined ? Promise.resolve() : this.#askPage([row], this.#life.signal);
   }
@@ -132,27 +185,29 @@ export class Desk {
     this.#list?.pause('person');
   }
 
-  /** Goes on after a pause, whatever it was for. */
+  /** After a pause, whatever it was for. */
   resume(): void {
     this.#change({ isSignedOut: false });
     this.#list?.resume();
   }
 
-  /** Ends the requests under way; nothing further is asked. */
+  /** Ends the requests under way; what they were about is as it was before. */
   cancel(): void {
     this.#list?.cancel();
   }
 
   /**
-   * Asks the owner of a line for consent to one question, which rings the phone, and asks on until the
-   * answer is there, the question is over, or the desk is cleared.
+   * Asks the owner of a number for consent to one check, which prompts them, and polls until the answer is
+   * there, the prompt has expired, or the desk is cleared.
    */
   async askOwner(id: number, hours: WindowHours): Promise<void> {
     const { signal } = this.#life;
     const givesUpAtMs = this.#clock.now() + MAX_CONSENT_WAIT_MS;
-    const before = this.row(id)?.state;
-    const known = before?.kind === 'answered' ? knownWindows(before.answer) : NOTHING_ASKED;
-    this.#setStates([id], { kind: 'asking' });
+    const asked = this.row(id);
+    if (asked === undefined) return;
+    const before = answerOf(asked.state);
+    const known = before === undefined ? NOTHING_ASKED : knownWindows(before);
+    this.#start([asked]);
     for (;;) {
       const row = this.row(id);
       if (row === undefined) return;
@@ -161,16 +216,18 @@ export class Desk {
         this.#fail([row], reply);
         return;
       }
-      this.#setAnswer(row, reply.told.customer, reply.told.said);
+      this.#settle([answered(row, before, reply.told, reply.correlator, this.#clock.now())]);
       const window = reply.told.said.windows[hours];
       if (window.kind !== 'unknown' || window.reason !== 'CONSENT_PENDING') return;
       const endsAtMs = Math.min(window.expiresAtMs ?? givesUpAtMs, givesUpAtMs);
       const leftMs = endsAtMs - this.#clock.now();
       const waitMs = Math.max((window.retryAfterSeconds ?? 1) * 1000, MIN_CONSENT_RETRY_MS);
-      // Asked once more after its end, it would ring the phone again.
+      // Checked once more after its end, it would prompt the owner again.
       if (leftMs <= waitMs) {
         await this.#clock.sleep(Math.max(leftMs, 0), signal);
-        if (!signal.aborted) this.#setStates([id], { kind: 'failed', reason: 'CONSENT_EXPIRED' });
+        const state: RowState = { kind: 'failed', reason: 'CONSENT_EXPIRED' };
+        const expired = this.row(id);
+        if (!signal.aborted && expired !== undefined) this.#settle([{ ...expired, state }]);
         return;
       }
       await this.#clock.sleep(waitMs, signal);
@@ -181,7 +238,9 @@ export class Desk {
   async #ask(rows: readonly DeskRow[]): Promise<void> {
     if (rows.length === 0) return;
     this.#list?.cancel();
-    const list = new ListRun(pagesOf(rows), this.#life.signal, this.#clock, (run) => {
+    const { run: before } = this.#state;
+    const spent = before.kind === 'idle' ? { ms: 0, lookups: null } : before.spent;
+    const list = new ListRun(pagesOf(rows), this.#life.signal, this.#clock, spent, (run) => {
       if (this.#list === list) this.#change({ run });
     });
     this.#list = list;
@@ -192,10 +251,7 @@ export class Desk {
   }
 
   async #askPage(page: readonly DeskRow[], signal: AbortSignal): Promise<void> {
-    this.#setStates(
-      page.map(({ id }) => id),
-      { kind: 'asking' },
-    );
+    this.#start(page);
     const consents = await this.#questions.consents(
       page.map(({ e164 }) => e164),
       signal,
@@ -206,7 +262,9 @@ export class Desk {
     }
     const silent: DeskRow[] = [];
     const changes: DeskRow[] = [];
+    const { correlator } = consents;
     for (const [index, row] of page.entries()) {
+      const before = answerOf(row.state);
       const { customer, said } = consents.told[index] ?? {
         customer: null,
         said: { kind: 'unknown', reason: 'NO_ANSWER' } as const,
@@ -214,17 +272,19 @@ export class Desk {
       switch (said.kind) {
         case 'notNeeded':
           silent.push(row);
-          changes.push({ ...row, customer, state: { kind: 'asking' } });
+          changes.push({ ...row, customer, state: { kind: 'asking', before } });
           break;
         case 'needed':
-          changes.push({ ...row, customer, state: { kind: 'needsConsent' } });
+          changes.push({ ...row, customer, correlator, state: { kind: 'needsConsent' } });
           break;
-        case 'unknown':
-          changes.push({ ...row, customer, state: { kind: 'failed', reason: said.reason } });
+        case 'unknown': {
+          const state = withFailure(before, said.reason);
+          changes.push({ ...row, customer, correlator, state });
           break;
+        }
       }
     }
-    this.#replace(changes);
+    this.#settle(changes);
     if (silent.length === 0) return;
     const answers = await this.#questions.simSwaps(
       silent.map(({ e164 }) => e164),
@@ -234,51 +294,74 @@ export class Desk {
       this.#fail(silent, answers);
       return;
     }
-    this.#replace(
+    this.#settle(
       silent.map((row, index): DeskRow => {
+        const before = answerOf(row.state);
         const told = answers.told[index];
         return told === undefined
-          ? { ...row, state: { kind: 'failed', reason: 'NO_ANSWER' } }
-          : answered(row, told.customer, told.said, this.#clock.now());
+          ? { ...row, state: withFailure(before, 'NO_ANSWER') }
+          : answered(row, before, told, answers.correlator, this.#clock.now());
       }),
     );
   }
 
+  /** While they are checked, rows keep what is known of them. */
+  #start(rows: readonly DeskRow[]): void {
+    this.#replace(
+      rows.map((row) => ({ ...row, state: { kind: 'asking', before: answerOf(row.state) } })),
+    );
+  }
+
   #fail(rows: readonly DeskRow[], reply: Exclude<Reply<never>, { kind: 'answered' }>): void {
-    const nowMs = this.#clock.now();
     const current = rows.map((row) => this.row(row.id) ?? row);
+    const failed = (reason: string, more: Partial<DeskRow> = {}): void =>
+      this.#settle(
+        current.map((row) => ({
+          ...row,
+          ...more,
+          state: withFailure(answerOf(row.state), reason),
+        })),
+      );
     switch (reply.kind) {
       case 'failed': {
-        const { retryAfterSeconds: seconds } = reply;
-        const retryAtMs = seconds === null ? 0 : nowMs + seconds * 1000;
-        const state: RowState = { kind: 'failed', reason: reply.reason };
-        this.#replace(current.map((row) => ({ ...row, state, retryAtMs })));
+        const { retryAfterSeconds: seconds, correlator } = reply;
+        const retryAtMs = seconds === null ? 0 : this.#clock.now() + seconds * 1000;
+        failed(reply.reason, { retryAtMs, correlator });
         break;
       }
       case 'signedOut':
-        this.#replace(
-          current.map((row) => ({ ...row, state: { kind: 'failed', reason: 'UNAUTHENTICATED' } })),
-        );
+        failed('UNAUTHENTICATED');
         this.#change({ isSignedOut: true });
         this.#list?.pause('signedOut');
         break;
       case 'aborted':
+        // As before the check: it is neither answered nor failed.
         this.#replace(
-          current.map((row) => ({ ...row, state: { kind: 'failed', reason: 'CANCELLED' } })),
+          current.map((row) => {
+            const answer = answerOf(row.state);
+            const state: RowState =
+              answer === undefined ? { kind: 'waiting' } : { kind: 'answered', answer };
+            return { ...row, state };
+          }),
         );
         break;
     }
   }
 
-  #setAnswer(row: DeskRow, customer: Customer | null, answer: Answer): void {
-    this.#replace([answered(row, customer, answer, this.#clock.now())]);
+  /** What a check has brought. */
+  #settle(rows: readonly DeskRow[]): void {
+    const atMs = this.#clock.now();
+    for (const { e164, state } of rows) {
+      if (state.kind !== 'answered' && state.kind !== 'failed') continue;
+      const verdict = verdictOf(state);
+      if (verdict.kind === 'pending') continue;
+      const name = failureOf(state) === null ? verdictName(verdict) : 'No answer';
+      this.#checks.note(e164, { atMs, verdict: name });
+    }
+    this.#replace(rows);
   }
 
-  #setStates(ids: readonly number[], state: RowState): void {
-    this.#replace(ids.flatMap((id) => this.row(id) ?? []).map((row) => ({ ...row, state })));
-  }
-
-  /** Rows that are no longer on the desk stay off it. */
+  /** Rows that are off the desk by now stay off it. */
   #replace(rows: readonly DeskRow[]): void {
     const [first] = this.#state.rows;
     if (first === undefined) return;
@@ -295,22 +378,27 @@ export class Desk {
   }
 }
 
-function answered(row: DeskRow, customer: Customer | null, answer: Answer, nowMs: number): DeskRow {
+function answered(
+  row: DeskRow,
+  before: Answer | undefined,
+  { customer, said }: Told<Answer>,
+  correlator: string,
+  nowMs: number,
+): DeskRow {
   const waits = WINDOWS_HOURS.map((hours) => {
-    const window = answer.windows[hours];
+    const window = said.windows[hours];
     return window.kind === 'unknown' ? (window.retryAfterSeconds ?? 0) : 0;
   });
   const longestSeconds = Math.max(...waits);
   const retryAtMs = longestSeconds === 0 ? 0 : nowMs + longestSeconds * 1000;
-  return { ...row, customer, state: { kind: 'answered', answer }, retryAtMs };
+  return { ...row, customer, correlator, retryAtMs, state: withAnswer(before, said) };
 }
 
-/** What a further question need not bring again. */
+/** What a further check need not bring again. */
 function knownWindows({ windows }: Answer): Answer['windows'] {
   const known = { ...NOTHING_ASKED };
   for (const hours of WINDOWS_HOURS) {
-    const { kind } = windows[hours];
-    if (kind === 'swapped' || kind === 'notSwapped') known[hours] = windows[hours];
+    if (isKnown(windows[hours])) known[hours] = windows[hours];
   }
   return known;
 }
@@ -325,26 +413,40 @@ class ListRun {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #total: number;
+  readonly #spentBefore: Spent;
   #nextPage = 0;
   #done = 0;
-  /** The states in the order in which they came, for as long as they tell of an outage. */
+  /** The states in the order in which they came, as many as say whether there is an outage. */
   #latest: readonly RowState[] = [];
   #activeBeforeMs = 0;
   #activeSinceMs: number;
   #paused: { why: PauseReason; over: PromiseWithResolvers<void> } | undefined;
+  /** The most and the least that were left of the quota of lookups. */
+  #lookupsLeft: { readonly most: number; readonly least: number } | undefined;
 
   constructor(
     pages: readonly (readonly DeskRow[])[],
     life: AbortSignal,
     clock: DeskClock,
+    spentBefore: Spent,
     tell: (run: Run) => void,
   ) {
     this.#pages = pages;
     this.#clock = clock;
+    this.#spentBefore = spentBefore;
     this.#tell = tell;
     this.#signal = AbortSignal.any([life, this.#stop.signal]);
     this.#total = pages.reduce((sum, page) => sum + page.length, 0);
     this.#activeSinceMs = clock.now();
+  }
+
+  setQuotas(quotas: readonly Quota[]): void {
+    const quota = quotas.find(({ name }) => name === 'lookups');
+    if (quota === undefined) return;
+    const { left } = quota;
+    // The first reply of a run is about consents, which takes no lookup.
+    const { most, least } = this.#lookupsLeft ?? { most: left, least: left };
+    this.#lookupsLeft = { most, least: Math.min(least, left) };
   }
 
   async ask(askPage: AskPage): Promise<void> {
@@ -406,7 +508,14 @@ class ListRun {
   }
 
   #progress(): Omit<RunProgress<never>, 'kind'> {
-    return { done: this.#done, total: this.#total, activeMs: this.#activeMs() };
+    const activeMs = this.#activeMs();
+    const { ms, lookups } = this.#spentBefore;
+    const left = this.#lookupsLeft;
+    const spent = {
+      ms: ms + activeMs,
+      lookups: left === undefined ? lookups : (lookups ?? 0) + left.most - left.least,
+    };
+    return { done: this.#done, total: this.#total, activeMs, spent };
   }
 
   #activeMs(): number {
@@ -417,17 +526,10 @@ class ListRun {
 }
 
 function isQuotaSpent(state: RowState): boolean {
-  switch (state.kind) {
-    case 'failed':
-      return state.reason === 'RATE_LIMITED';
-    case 'answered':
-      return WINDOWS_HOURS.some((hours) => {
-        const window = state.answer.windows[hours];
-        return window.kind === 'unknown' && window.reason === 'RATE_LIMITED';
-      });
-    case 'waiting':
-    case 'asking':
-    case 'needsConsent':
-      return false;
-  }
+  if (failureOf(state) === 'RATE_LIMITED') return true;
+  const answer = answerOf(state);
+  return WINDOWS_HOURS.some((hours) => {
+    const window = answer?.windows[hours];
+    return window?.kind === 'unknown' && window.reason === 'RATE_LIMITED';
+  });
 }

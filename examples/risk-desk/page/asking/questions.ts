@@ -27,19 +27,24 @@ import {
 
 /** What came of one request. */
 export type Reply<T> =
-  | { readonly kind: 'answered'; readonly told: T }
+  | { readonly kind: 'answered'; readonly told: T; readonly correlator: string }
   /** Nothing in it was answered. */
-  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterSeconds: number | null }
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      readonly retryAfterSeconds: number | null;
+      readonly correlator: string;
+    }
   | { readonly kind: 'signedOut' }
   | { readonly kind: 'aborted' };
 
-/** What the desk asks of the supergraph; each ends when its signal does. */
+/** The operations of the desk; each ends when its signal does. */
 export interface Questions {
   /** Prompts no owner. In the order of the numbers. */
   consents(e164s: readonly E164[], signal: AbortSignal): Promise<Reply<Told<ConsentReading>[]>>;
   /** In the order of the numbers. */
   simSwaps(e164s: readonly E164[], signal: AbortSignal): Promise<Reply<Told<Answer>[]>>;
-  /** Rings the owner's phone, unless a question is open already. */
+  /** Prompts the owner, unless a prompt is open already. */
   withConsent(
     e164: E164,
     hours: WindowHours,
@@ -52,7 +57,7 @@ export interface Questions {
 export interface QuestionSettings {
   /** Read at each request: a renewed session has another. */
   readonly csrfToken: () => string;
-  /** Read at each request: the purpose goes on record with it. */
+  /** Read at each request: the audit log has it with each lookup. */
   readonly purpose: () => string;
   readonly onQuotas: (quotas: readonly Quota[]) => void;
 }
@@ -89,6 +94,7 @@ export function createQuestions({ csrfToken, purpose, onQuotas }: QuestionSettin
     read: (data: Data, errors: readonly GraphQLFormattedError[]) => T | undefined,
   ): Promise<Reply<T>> {
     if (signal.aborted) return { kind: 'aborted' };
+    const correlator = newCorrelator();
     try {
       const { data, error } = await client.query<Data>({
         query,
@@ -96,14 +102,16 @@ export function createQuestions({ csrfToken, purpose, onQuotas }: QuestionSettin
         fetchPolicy: 'no-cache',
         // A field that is null has an error beside it that says why; both are wanted.
         errorPolicy: 'all',
-        context: { fetchOptions: { signal } },
+        context: { fetchOptions: { signal }, headers: { 'x-correlator': correlator } },
       });
       if (signal.aborted) return { kind: 'aborted' };
       const errors = CombinedGraphQLErrors.is(error) ? error.errors : [];
       const told = data === undefined || data === null ? undefined : read(data, errors);
-      return told === undefined ? failure(error) : { kind: 'answered', told };
+      return told === undefined
+        ? failure(error, correlator)
+        : { kind: 'answered', told, correlator };
     } catch (error) {
-      return signal.aborted ? { kind: 'aborted' } : failure(error);
+      return signal.aborted ? { kind: 'aborted' } : failure(error, correlator);
     }
   }
 
@@ -130,12 +138,17 @@ function ofSameLength<T>(e164s: readonly E164[], told: T[]): T[] | undefined {
 
 const UNAUTHENTICATED_STATUS = 401;
 
-function failure(error: unknown): Reply<never> {
+function failure(error: unknown, correlator: string): Reply<never> {
   if (ServerError.is(error)) {
     if (error.statusCode === UNAUTHENTICATED_STATUS) return { kind: 'signedOut' };
     const reason = codeInBody(error.bodyText) ?? 'UNAVAILABLE';
     const retryAfter = Number(error.response.headers.get('retry-after'));
-    return { kind: 'failed', reason, retryAfterSeconds: retryAfter > 0 ? retryAfter : null };
+    return {
+      kind: 'failed',
+      reason,
+      retryAfterSeconds: retryAfter > 0 ? retryAfter : null,
+      correlator,
+    };
   }
   if (CombinedGraphQLErrors.is(error)) {
     const [first] = error.errors;
@@ -146,13 +159,21 @@ function failure(error: unknown): Reply<never> {
       kind: 'failed',
       reason,
       retryAfterSeconds: typeof seconds === 'number' ? seconds : null,
+      correlator,
     };
   }
   return {
     kind: 'failed',
     reason: error === undefined ? 'NO_ANSWER' : 'NO_CONNECTION',
     retryAfterSeconds: null,
+    correlator,
   };
+}
+
+/** By which the log names a request. It begins with letters: digits could be taken for a phone number. */
+function newCorrelator(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(8));
+  return `desk${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
 function codeInBody(body: string): string | undefined {

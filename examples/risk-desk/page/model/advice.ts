@@ -1,4 +1,5 @@
 import { reasonOf } from './reasons.ts';
+import { agoName } from './staleness.ts';
 import type { Verdict } from './verdict.ts';
 import { windowName } from './windows.ts';
 
@@ -6,7 +7,7 @@ import { windowName } from './windows.ts';
 export interface Advice {
   /** The verdict, as large as it is short. */
   readonly title: string;
-  /** What was said. */
+  /** What the operator said. */
   readonly says: string;
   /** What to do. */
   readonly advice: string;
@@ -16,47 +17,52 @@ export interface Advice {
 const STOP_HOURS = 168;
 
 /** What a person at the desk reads of a verdict. Exhaustive: no verdict goes without advice. */
-export function adviceOn(verdict: Verdict): Advice {
+export function adviceOn(verdict: Verdict, nowMs: number): Advice {
   switch (verdict.kind) {
     case 'swapped': {
       const window = windowName(verdict.withinHours);
       return {
         title: `SIM changed within ${window}`,
-        says: `The operator says that this number was moved to another SIM card within the last ${window}.`,
+        says: `This number moved to a new SIM within the last ${window}.`,
         advice:
           verdict.withinHours <= STOP_HOURS
             ? 'Do not rely on an SMS code or a call to this number. Hold the action and verify the customer in another way.'
-            : 'Look closer before you rely on an SMS code: verify the customer in another way if anything else is unusual.',
+            : 'Verify the customer in another way if anything else is unusual.',
       };
     }
+    case 'activated':
+      return {
+        title: `New line: SIM activated ${agoName(verdict.atMs, nowMs)}`,
+        says: 'The operator reports no swap: the line itself is new.',
+        advice:
+          'If the customer had this number before, do not rely on an SMS code: verify them in another way.',
+      };
     case 'unknown': {
       const { name, says, advice } = reasonOf(verdict.reason);
-      const vouched =
+      const clear =
         verdict.clearHours === null
           ? ''
-          : ` Within ${windowName(verdict.clearHours)} it vouches for no change; beyond that nothing is known.`;
-      return { title: `Unknown: ${lowerFirst(name)}`, says: `${says}${vouched}`, advice };
+          : ` No change within ${windowName(verdict.clearHours)}; nothing is known beyond that.`;
+      return { title: `Unknown: ${lowerFirst(name)}`, says: `${says}${clear}`, advice };
     }
-    case 'pending':
-      return {
-        title: 'Waiting for the owner',
-        says: 'The owner of the line has a question on their phone. The answer comes here by itself.',
-        advice: 'Leave this open. Asking again would ring no second time.',
-      };
+    case 'pending': {
+      const { name, says, advice } = reasonOf('CONSENT_PENDING');
+      return { title: name, says: `${says} The answer will appear here.`, advice };
+    }
     case 'needsConsent':
       return {
         title: 'Needs the owner’s consent',
-        says: 'This operator answers only when the owner of the line agrees.',
-        advice: 'Ask only if the customer expects it: asking rings their phone.',
+        says: 'This operator answers only if the owner of the number agrees.',
+        advice: 'Ask only if the customer expects it: a prompt appears on their phone.',
       };
     case 'asking':
-      return { title: 'Asking …', says: 'The operator is being asked.', advice: '' };
+      return { title: 'Checking …', says: 'Waiting for the operator.', advice: '' };
     case 'waiting':
-      return { title: 'Not asked yet', says: 'Nothing is known of this number.', advice: '' };
+      return { title: 'Not checked', says: 'Nothing is known about this number yet.', advice: '' };
     case 'clear':
       return {
         title: 'No change in 30 days',
-        says: 'The operator vouches that this number stayed on its SIM card for the last 30 days.',
+        says: 'This number stayed on its SIM for the last 30 days.',
         advice: 'The SIM is no reason to distrust an SMS code to this number.',
       };
   }

@@ -2,8 +2,9 @@ import Papa from 'papaparse';
 import type { DeskRow } from './deskRow.ts';
 import { masked } from './phoneNumber.ts';
 import { reasonOf } from './reasons.ts';
-import { verdictName, verdictOf, type RowState } from './verdict.ts';
+import { answerOf, refreshFailure, verdictName, verdictOf, type RowState } from './verdict.ts';
 import {
+  activatedAtMs,
   asOfMs,
   WINDOWS_HOURS,
   windowName,
@@ -19,8 +20,9 @@ const COLUMNS = [
   'Verdict',
   'Reason',
   'Last SIM change',
+  'SIM activated',
   ...WINDOWS_HOURS.map((hours) => `Changed within ${windowName(hours)}`),
-  'Asked at',
+  'Checked at',
 ];
 
 /** How the numbers of an export are written. */
@@ -46,7 +48,7 @@ export function toCsv(rows: readonly DeskRow[], numbers: NumbersInExport): strin
       withoutFormulas(customer?.name ?? ''),
       withoutFormulas(customer?.id ?? ''),
       verdictName(verdict),
-      verdict.kind === 'unknown' ? reasonOf(verdict.reason).name : '',
+      reasonCell(state),
       ...answerCells(state),
     ];
   });
@@ -58,14 +60,25 @@ function withoutFormulas(text: string): string {
   return text.replaceAll(FORMULA_WITHIN, "$1'");
 }
 
+function reasonCell(state: RowState): string {
+  const refresh = refreshFailure(state);
+  if (refresh !== null) return `not refreshed: ${reasonOf(refresh).name}`;
+  const verdict = verdictOf(state);
+  return verdict.kind === 'unknown' ? reasonOf(verdict.reason).name : '';
+}
+
 function answerCells(state: RowState): readonly string[] {
-  if (state.kind !== 'answered') return ['not known', ...WINDOWS_HOURS.map(() => 'not known'), ''];
-  const { answer } = state;
-  const askedAtMs = asOfMs(answer);
+  const answer = answerOf(state);
+  if (answer === undefined) {
+    return ['not known', 'not known', ...WINDOWS_HOURS.map(() => 'not known'), ''];
+  }
+  const activated = activatedAtMs(answer);
+  const checkedAtMs = asOfMs(answer);
   return [
-    dateCell(answer.lastChange),
+    activated === null ? dateCell(answer.lastChange) : 'none',
+    activated === null ? '' : new Date(activated).toISOString(),
     ...WINDOWS_HOURS.map((hours) => windowCell(answer.windows[hours])),
-    askedAtMs === null ? '' : new Date(askedAtMs).toISOString(),
+    checkedAtMs === null ? '' : new Date(checkedAtMs).toISOString(),
   ];
 }
 
@@ -78,7 +91,7 @@ function dateCell(lastChange: LastChange): string {
     case 'unknown':
       return `unknown: ${reasonOf(lastChange.reason).name}`;
     case 'notAsked':
-      return 'not asked';
+      return 'not checked';
   }
 }
 
@@ -91,6 +104,6 @@ function windowCell(window: WindowAnswer): string {
     case 'unknown':
       return `unknown: ${reasonOf(window.reason).name}`;
     case 'notAsked':
-      return 'not asked';
+      return 'not checked';
   }
 }

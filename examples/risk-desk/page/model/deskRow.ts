@@ -9,14 +9,16 @@ export interface Customer {
 
 /** A number on the desk. */
 export interface DeskRow {
-  /** Of this page alone: no number stands in it. */
+  /** Of this page: it is no part of the number, and may be in the browser's history. */
   readonly id: number;
   readonly e164: E164;
-  /** Where it stood in what was uploaded, from 1. */
+  /** In what was uploaded, from 1. */
   readonly line: number;
-  /** `null` when no customer has the number; `undefined` until that was asked. */
+  /** `null` when no customer has the number; `undefined` until the first check. */
   readonly customer: Customer | null | undefined;
   readonly state: RowState;
-  /** Asking again before this brings nothing new; 0 where that was not told. */
+  /** Checking again before this brings nothing new; 0 where that is not known. */
   readonly retryAtMs: number;
+  /** By which the platform team finds the latest check in its log. */
+  readonly correlator: string | null;
 }

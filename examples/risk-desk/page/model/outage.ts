@@ -1,6 +1,6 @@
 import { PAGE_SIZE } from './pages.ts';
 import { reasonOf } from './reasons.ts';
-import { verdictOf, type RowState } from './verdict.ts';
+import { failureOf, type RowState } from './verdict.ts';
 
 /** One page alone may fail for a reason of its own. */
 const LATEST_ROWS = 3 * PAGE_SIZE;
@@ -9,23 +9,23 @@ const MIN_SHARE = 0.8;
 
 /**
  * Whether the latest rows, in the order in which they ended, say that the operator or the service is
- * away: then nothing more is asked until a person says so.
+ * away: then the run pauses until a person resumes it.
  */
 export function isOutage(states: readonly RowState[]): boolean {
   const latest = states.slice(-LATEST_ROWS);
   return latest.length >= MIN_ROWS && latest.filter(isAway).length >= MIN_SHARE * latest.length;
 }
 
-/** Whether a row has no answer for a reason that speaks for the operator, or for the way to it. */
+/** Whether the latest check of a row failed for the operator, or for the way to it. */
 export function isAway(state: RowState): boolean {
-  const verdict = verdictOf(state);
-  return verdict.kind === 'unknown' && reasonOf(verdict.reason).isOutage;
+  const failure = failureOf(state);
+  return failure !== null && reasonOf(failure).isOutage;
 }
 
-/** So many rows are an outage to tell of once, above the table. */
+/** So many rows are an outage, which one banner above the table is about. */
 const MIN_AWAY_ROWS = 5;
 
-/** How many rows an outage left without an answer; 0 where there are so few that each tells for itself. */
+/** How many rows an outage left without a new answer; 0 where they are too few for a banner. */
 export function rowsInOutage(states: readonly RowState[]): number {
   const away = states.filter(isAway).length;
   return away >= MIN_AWAY_ROWS ? away : 0;

@@ -16,7 +16,7 @@ export function pagesOf<T>(
   );
 }
 
-/** What asking about a list costs. */
+/** What checking a list costs. */
 export interface Cost {
   readonly pages: number;
   /** Of the quota of numbers. */

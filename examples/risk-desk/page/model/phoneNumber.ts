@@ -1,76 +1,162 @@
+import {
+  getCountries,
+  getCountryCallingCode,
+  parsePhoneNumberFromString,
+  type CountryCode,
+} from 'libphonenumber-js/min';
+import metadata from 'libphonenumber-js/min/metadata';
+
 /** A number in E.164 form: `+`, country code and subscriber number, digits alone. */
 export type E164 = string & { readonly __brand: 'E164' };
 
+/**
+ * How numbers without a `+` are to be completed, which a person chooses: with the code of a country, or with
+ * the `+` alone where the code is there already.
+ */
+export type Completion = CountryCode | 'codeIncluded';
+
 /** Why a text is not taken for a number. */
 export type BadNumber =
-  'empty' | 'national' | 'doubleZero' | 'trunkZero' | 'spreadsheet' | 'length' | 'characters';
+  | 'empty'
+  | 'noCountryCode'
+  /** It has two readings in the chosen country. */
+  | 'ambiguous'
+  | 'notPossible'
+  | 'spreadsheet'
+  | 'length'
+  | 'characters';
 
 /** What a text is read as. */
 export type NumberReading =
-  | { readonly kind: 'number'; readonly e164: E164 }
+  | {
+      readonly kind: 'number';
+      readonly e164: E164;
+      /** More than spaces was changed: a person sees what it becomes before it is checked. */
+      readonly isCompleted: boolean;
+    }
   | { readonly kind: 'bad'; readonly why: BadNumber };
 
-/** Spaces and hyphens of every kind that a document may hold. */
-const SEPARATORS = /[\s\u00a0\u2007\u202f\u2010-\u2015\u2212-]/gu;
+/** Directions and joiners that a copied number brings along, such as U+202A; nobody sees them. */
+const INVISIBLE = /\p{Cf}/gu;
+const SEPARATORS = /[\s\u00a0\u2007\u202f\u2010-\u2015\u2212()./-]/gu;
 const E164_FORM = /^\+[1-9][0-9]{4,14}$/u;
 
 /**
- * Reads a number as the service does: with `+` or `tel:+`, spaces and hyphens dropped. A national number
- * is refused: read as international it would give a true answer about a stranger. The apostrophe that
- * makes a cell text in a spreadsheet may stand before it, as in what this page exports.
+ * Reads a number. One without `+` is refused unless a person has said how to complete it: a national number
+ * read as international would give a true answer about a stranger.
  */
-export function readNumber(text: string): NumberReading {
-  const bare = text.trim().replace(/^'/u, '').replace(/^tel:/iu, '').replace(SEPARATORS, '');
+export function readNumber(text: string, completion: Completion | null = null): NumberReading {
+  const bare = withoutWrapping(text);
   if (bare === '') return { kind: 'bad', why: 'empty' };
   if (/^[0-9](?:[.,][0-9]+)?e\+?[0-9]+$/iu.test(bare)) return { kind: 'bad', why: 'spreadsheet' };
-  if (bare.includes('(0)')) return { kind: 'bad', why: 'trunkZero' };
-  if (/^00[0-9]*$/u.test(bare)) return { kind: 'bad', why: 'doubleZero' };
-  if (/^[0-9]+$/u.test(bare)) return { kind: 'bad', why: 'national' };
-  if (!/^\+[0-9]+$/u.test(bare)) return { kind: 'bad', why: 'characters' };
-  return isE164(bare) ? { kind: 'number', e164: bare } : { kind: 'bad', why: 'length' };
+  const compact = bare.replace(SEPARATORS, '');
+  if (/^\+[0-9]+$/u.test(compact)) {
+    // +44 (0)7700 …: whether the zero belongs to the number depends on the country.
+    if (bare.includes('(0)')) return oneOf([possible(compact)]);
+    return isE164(compact)
+      ? { kind: 'number', e164: compact, isCompleted: false }
+      : { kind: 'bad', why: 'length' };
+  }
+  if (!/^[0-9]+$/u.test(compact)) return { kind: 'bad', why: 'characters' };
+  if (completion === null) return { kind: 'bad', why: 'noCountryCode' };
+  if (completion === 'codeIncluded') return oneOf([possible(`+${compact.replace(/^00/u, '')}`)]);
+  const hasCode = compact.startsWith(getCountryCallingCode(completion));
+  return oneOf([
+    possible(compact, completion),
+    // As a spreadsheet leaves it that takes +44 for a sum.
+    hasCode ? possible(`+${compact}`) : undefined,
+  ]);
+}
+
+/** `'+44…`, `="+44…"`, `=+44…`, `tel:+44…` and `447….0` are what spreadsheets and documents make of numbers. */
+function withoutWrapping(text: string): string {
+  return text
+    .replace(INVISIBLE, '')
+    .trim()
+    .replace(/^'/u, '')
+    .replace(/^="?([^"]*)"?$/u, '$1')
+    .replace(/^tel:/iu, '')
+    .replace(/^([0-9]{6,})\.0$/u, '$1')
+    .trim();
+}
+
+/** By its length alone: whether a number is in use is the operator's to say. */
+function possible(text: string, defaultCountry?: CountryCode): E164 | undefined {
+  const parsed = parsePhoneNumberFromString(text, {
+    ...(defaultCountry === undefined ? {} : { defaultCountry }),
+    extract: false,
+  });
+  return parsed?.isPossible() === true && isE164(parsed.number) ? parsed.number : undefined;
+}
+
+function oneOf(readings: readonly (E164 | undefined)[]): NumberReading {
+  const [first, ...others] = new Set(readings.filter((one) => one !== undefined));
+  if (first === undefined) return { kind: 'bad', why: 'notPossible' };
+  if (others.length > 0) return { kind: 'bad', why: 'ambiguous' };
+  return { kind: 'number', e164: first, isCompleted: true };
 }
 
 function isE164(text: string): text is E164 {
   return E164_FORM.test(text);
 }
 
-/** Where the country code ends, near enough for reading: of one digit are +1 and +7 alone. */
-function codeLength(e164: E164): number {
-  return /^\+[17]/u.test(e164) ? 2 : 3;
+const CODES: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(metadata.country_calling_codes),
+);
+
+/** With its `+`. */
+function callingCodeOf(e164: E164): string {
+  const length = [2, 3, 4].find((end) => CODES.has(e164.slice(1, end))) ?? 3;
+  return e164.slice(0, length);
 }
 
 /** Whose digits may be read by people who pass by: the country code and the last three. */
 export function masked(e164: E164): string {
-  return `${e164.slice(0, codeLength(e164))} ••• ••• ${e164.slice(-3)}`;
+  return `${callingCodeOf(e164)} ••• ••• ${e164.slice(-3)}`;
 }
 
-/** In groups, for reading aloud: `+447700900001` is `+44 7700 900 001`. */
+/** In the groups of its country, for reading aloud; as it is where those are not known. */
 export function grouped(e164: E164): string {
-  const groups: string[] = [];
-  let rest: string = e164.slice(codeLength(e164));
-  while (rest.length > 4) {
-    groups.unshift(rest.slice(-3));
-    rest = rest.slice(0, -3);
-  }
-  return [e164.slice(0, codeLength(e164)), rest, ...groups].join(' ');
+  const shown = parsePhoneNumberFromString(e164)?.formatInternational() ?? e164;
+  return shown.replaceAll(' ', '') === e164 ? shown : e164;
 }
 
-/** What the list says of a text that is no number, and what to do. */
-export function saysOfBadNumber(why: BadNumber): string {
+const COUNTRY_NAMES = new Intl.DisplayNames(['en-GB'], { type: 'region' });
+
+/** Such as `United Kingdom`, and `United States and others` where several countries share a code. */
+export function countryName(e164: E164): string | null {
+  const country = parsePhoneNumberFromString(e164)?.country;
+  if (country !== undefined) return COUNTRY_NAMES.of(country) ?? country;
+  const [main, ...others] = CODES.get(callingCodeOf(e164).slice(1)) ?? [];
+  if (main === undefined || !/^[A-Z]{2}$/u.test(main)) return null;
+  const name = COUNTRY_NAMES.of(main) ?? main;
+  return others.length === 0 ? name : `${name} and others`;
+}
+
+/** What a person chooses from, by name. */
+export const COUNTRIES: readonly { readonly id: CountryCode; readonly name: string }[] =
+  getCountries()
+    .map((id) => ({ id, name: `${COUNTRY_NAMES.of(id) ?? id} +${getCountryCallingCode(id)}` }))
+    .toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
+
+/** What is wrong with a text that is not a number, and what to do. */
+export function saysOfBadNumber(why: BadNumber, text: string): string {
   switch (why) {
     case 'empty':
       return 'No number in this row.';
-    case 'national':
-      return 'No + and country code. Add them: a national number could be a stranger’s abroad.';
-    case 'doubleZero':
-      return 'Begins with 00. Write + in its place.';
-    case 'trunkZero':
-      return 'Holds a trunk (0). Leave it out.';
+    case 'noCountryCode':
+      return 'Missing country code. Write it as +44 7700 900001.';
+    case 'ambiguous':
+      return 'Two readings are possible in this country. Add + and the country code.';
+    case 'notPossible':
+      return 'Too short or too long for this country.';
     case 'spreadsheet':
-      return 'A spreadsheet has rounded it. Format the column as text and export again.';
+      return 'Rounded by a spreadsheet. Format the column as text and export it again.';
     case 'length':
-      return 'Not the length of an international number: 5 to 15 digits after the +.';
-    case 'characters':
-      return 'Holds something else than +, digits, spaces and hyphens.';
+      return 'Too short or too long: 5 to 15 digits after the +.';
+    case 'characters': {
+      const [found = text] = /[^\s\d+()./-]+/u.exec(text) ?? [];
+      return `Contains characters that are not part of a phone number: “${found.slice(0, 20)}”.`;
+    }
   }
 }

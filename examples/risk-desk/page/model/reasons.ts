@@ -1,3 +1,5 @@
+import type { SimSwapUnknownReason } from '../../generated/graphql.ts';
+
 /** Why something is not known, in words for the person at the desk. */
 export interface Reason {
   /** Short, for a cell. */
@@ -6,91 +8,111 @@ export interface Reason {
   readonly says: string;
   /** A sentence: what to do. */
   readonly advice: string;
-  /** Whether asking the same again can bring an answer: what a retry asks. */
+  /** Whether checking again can bring an answer: what a retry checks. */
   readonly mayPass: boolean;
-  /** Speaks for the operator or for the way to it, not for this number. */
+  /** About the operator or the way to it, not about this number. */
   readonly isOutage: boolean;
+  /** About this number: an earlier answer is no longer the last word on it. */
+  readonly isAboutNumber: boolean;
 }
 
 const OTHER_WAY = 'Verify the customer in another way; do not rely on an SMS code.';
+const LATER = 'Check again later. Until then, do not rely on an SMS code.';
 
-function passing(name: string, says: string, isOutage = false): Reason {
-  const advice = 'Ask again later. Until then do not rely on an SMS code.';
-  return { name, says, advice, mayPass: true, isOutage };
+function passing(name: string, says: string): Reason {
+  return { name, says, advice: LATER, mayPass: true, isOutage: false, isAboutNumber: false };
+}
+
+function outage(name: string, says: string): Reason {
+  return { ...passing(name, says), isOutage: true };
 }
 
 function lasting(name: string, says: string, advice = OTHER_WAY): Reason {
-  return { name, says, advice, mayPass: false, isOutage: false };
+  return { name, says, advice, mayPass: false, isOutage: false, isAboutNumber: false };
 }
 
-const REASONS = new Map<string, Reason>([
-  ['CONSENT_DENIED', lasting('Owner declined', 'The owner of the line declined.')],
-  [
-    'CONSENT_EXPIRED',
-    lasting(
-      'Owner did not answer',
-      'The question on the owner’s phone went unanswered.',
-      'Ask again if the customer expects it: that rings the phone anew.',
-    ),
-  ],
-  [
-    'NUMBER_NOT_SERVED',
-    lasting('Not served', 'The operator does not know this number or does not serve it.'),
-  ],
-  [
-    'PERIOD_NOT_SUPPORTED',
-    lasting('Window too long', 'The operator cannot answer for a window this long.'),
-  ],
-  [
-    'OPERATION_NOT_OFFERED',
-    lasting('Not offered', 'The operator does not answer this kind of question.'),
-  ],
-  ['OPERATOR_RATE_LIMITED', passing('Operator slows us', 'The operator asks us to slow down.')],
-  ['OPERATOR_UNAVAILABLE', passing('Operator unavailable', 'The operator is not available.', true)],
-  ['OPERATOR_TIMEOUT', passing('Operator too slow', 'The operator did not answer in time.', true)],
-  [
-    'OPERATOR_REFUSED',
-    lasting(
-      'Refused by operator',
-      'The operator refused our request. The platform team has been told by its log.',
-    ),
-  ],
-  [
-    'OPERATOR_INVALID_REPLY',
-    lasting(
-      'Reply not trusted',
-      'The operator sent a reply that cannot be trusted. The platform team has been told by its log.',
-    ),
-  ],
-  ['RATE_LIMITED', passing('Quota spent', 'Your quota for this hour is spent.')],
-  [
-    'AUDIT_UNAVAILABLE',
-    passing('Not on record', 'Nothing was asked, as it could not be put on record.'),
-  ],
-  ['STATE_UNAVAILABLE', passing('Service disturbed', 'The service cannot reach its shared state.')],
-  ['UNAVAILABLE', passing('Service unavailable', 'The service did not answer.', true)],
+function ofNumber(name: string, says: string, advice = OTHER_WAY): Reason {
+  return { ...lasting(name, says, advice), isAboutNumber: true };
+}
+
+/** Codes of errors that are not also reasons of a check, of a gateway, and of this page. */
+type OtherCode =
+  | 'BAD_USER_INPUT'
+  | 'CANCELLED'
+  | 'FORBIDDEN'
+  | 'GATEWAY_TIMEOUT'
+  | 'INTERNAL_SERVER_ERROR'
+  | 'LOOKUP_LIMIT_EXCEEDED'
+  | 'NO_ANSWER'
+  | 'NO_CONNECTION'
+  | 'NOT_ASKED'
+  | 'SUBREQUEST_HTTP_ERROR'
+  | 'UNAUTHENTICATED'
+  | 'UNAVAILABLE';
+
+/** The compiler holds that none of the schema is missing. */
+const REASONS: Readonly<Record<SimSwapUnknownReason | OtherCode, Reason>> = {
+  AUDIT_UNAVAILABLE: passing(
+    'Not logged, so not checked',
+    'The audit log could not be written, so nothing was checked.',
+  ),
+  CONSENT_DENIED: ofNumber('Owner declined', 'The owner declined.'),
+  CONSENT_EXPIRED: ofNumber(
+    'Owner did not respond',
+    'The owner did not respond in time.',
+    'Try again only if the customer expects it: it sends a new prompt.',
+  ),
+  CONSENT_PENDING: ofNumber(
+    'Waiting for the owner',
+    'The owner has a prompt on their phone.',
+    'Keep this open. Checking again will not prompt them twice.',
+  ),
+  NUMBER_NOT_SERVED: ofNumber('Not served', 'The operator does not serve this number.'),
+  OPERATION_NOT_OFFERED: ofNumber('Not offered', 'The operator does not offer this check.'),
+  OPERATOR_INVALID_REPLY: lasting(
+    'Reply not trusted',
+    'The operator’s reply cannot be trusted. The platform team can see this in the log.',
+  ),
+  OPERATOR_RATE_LIMITED: passing(
+    'Rate-limited by operator',
+    'The operator is limiting our requests.',
+  ),
+  OPERATOR_REFUSED: lasting(
+    'Refused by operator',
+    'The operator refused our request. The platform team can see this in the log.',
+  ),
+  OPERATOR_TIMEOUT: outage('Operator too slow', 'The operator did not respond in time.'),
+  OPERATOR_UNAVAILABLE: outage('Operator unavailable', 'The operator is unavailable.'),
+  PERIOD_NOT_SUPPORTED: ofNumber(
+    'Window too long',
+    'The operator does not answer for a window this long.',
+  ),
+  RATE_LIMITED: passing('Quota exceeded', 'Your quota for this hour is used up.'),
+  STATE_UNAVAILABLE: passing('Service degraded', 'The service cannot reach its shared state.'),
+
+  BAD_USER_INPUT: ofNumber('Not a number', 'The service does not accept this as a phone number.'),
+  CANCELLED: passing('Cancelled', 'The check was cancelled before an answer came.'),
+  FORBIDDEN: lasting('Not allowed', 'You are not allowed to check this.', 'Ask your lead.'),
   // By these two a gateway says that a service behind it is away.
-  ['SUBREQUEST_HTTP_ERROR', passing('Service unavailable', 'The service did not answer.', true)],
-  ['GATEWAY_TIMEOUT', passing('Service too slow', 'The service did not answer in time.', true)],
-  ['NO_CONNECTION', passing('No connection', 'The desk could not be reached.', true)],
-  ['CANCELLED', passing('Cancelled', 'The asking was cancelled before an answer came.')],
-  ['INTERNAL_SERVER_ERROR', passing('Service failed', 'The service failed to answer this.')],
-  ['FORBIDDEN', lasting('Not allowed', 'You may not ask this.', 'Ask your lead.')],
-  ['UNAUTHENTICATED', passing('Signed out', 'Your session had ended.')],
-  ['BAD_USER_INPUT', lasting('Not a number', 'The service does not take this for a number.')],
-  [
-    'NOT_ASKED',
-    lasting(
-      'Not asked',
-      'This window was not asked, as that would have rung the phone once more.',
-      'Ask about it if the customer expects it.',
-    ),
-  ],
-]);
+  GATEWAY_TIMEOUT: outage('Service too slow', 'The service did not respond in time.'),
+  SUBREQUEST_HTTP_ERROR: outage('Service unavailable', 'The service did not respond.'),
+  INTERNAL_SERVER_ERROR: passing('Service failed', 'The service failed to check this number.'),
+  LOOKUP_LIMIT_EXCEEDED: lasting('Too many at once', 'The service refused a request this large.'),
+  NO_ANSWER: lasting('No answer', 'No answer came.'),
+  NO_CONNECTION: outage('No connection', 'The desk could not be reached.'),
+  NOT_ASKED: ofNumber(
+    'Not checked',
+    'This window was not checked, as it would have sent another prompt.',
+    'Check it if the customer expects a prompt.',
+  ),
+  UNAUTHENTICATED: passing('Signed out', 'Your session had ended.'),
+  UNAVAILABLE: outage('Service unavailable', 'The service did not respond.'),
+};
 
 /** Reasons are added in time: one that this page does not know is not known to pass. */
 export function reasonOf(code: string): Reason {
-  return (
-    REASONS.get(code) ?? lasting('No answer', 'There is no answer, for a reason new to this page.')
-  );
+  const known: Readonly<Record<string, Reason>> = REASONS;
+  return Object.hasOwn(known, code)
+    ? (known[code] ?? REASONS.NO_ANSWER)
+    : lasting('No answer', `No answer (code: ${code}).`);
 }

@@ -1,10 +1,10 @@
 import type { DeskRow } from './deskRow.ts';
 import { reasonOf } from './reasons.ts';
-import { verdictOf } from './verdict.ts';
+import { failureOf } from './verdict.ts';
 
-/** What a retry can ask, and when. */
+/** What a retry can check, and when. */
 export interface RetryPlan {
-  /** Asked at once. */
+  /** At once. */
   readonly due: readonly DeskRow[];
   /** Failed for a reason that may pass, but not before `nextAtMs`. */
   readonly later: number;
@@ -14,8 +14,8 @@ export interface RetryPlan {
 /** Only what failed for a reason that may pass, and no sooner than the service said. */
 export function retryPlan(rows: readonly DeskRow[], nowMs: number): RetryPlan {
   const passing = rows.filter(({ state }) => {
-    const verdict = verdictOf(state);
-    return verdict.kind === 'unknown' && reasonOf(verdict.reason).mayPass;
+    const failure = failureOf(state);
+    return failure !== null && reasonOf(failure).mayPass;
   });
   const later = passing.filter(({ retryAtMs }) => retryAtMs > nowMs);
   return {

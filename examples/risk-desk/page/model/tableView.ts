@@ -1,50 +1,65 @@
 import type { DeskRow } from './deskRow.ts';
-import { outcomeOf, rankOf, verdictOf, type Outcome } from './verdict.ts';
+import { recencyOf, type RecencyId } from './recency.ts';
+import { answerOf, outcomeOf, rankOf, verdictOf, type Outcome } from './verdict.ts';
 import { asOfMs } from './windows.ts';
 
-export const SORT_COLUMNS = [
-  'line',
-  'number',
-  'customer',
-  'lastChange',
-  'verdict',
-  'asOf',
-] as const;
+export const SORT_COLUMNS = ['line', 'number', 'customer', 'lastChange', 'risk', 'asOf'] as const;
 export type SortColumn = (typeof SORT_COLUMNS)[number];
+
+/** Which rows are shown: those of one tile, those of one bar, or all of them. */
+export type RowFilter =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'outcome'; readonly outcome: Outcome }
+  | { readonly kind: 'recency'; readonly recency: RecencyId };
 
 /** How the table is looked at. */
 export interface TableView {
   readonly search: string;
-  readonly outcome: Outcome | 'all';
+  readonly filter: RowFilter;
   readonly sort: { readonly column: SortColumn; readonly isDescending: boolean };
 }
 
-/** As the numbers were uploaded. */
-export const AS_UPLOADED: TableView = {
+/** What is most pressing first. */
+export const BY_RISK: TableView = {
   search: '',
-  outcome: 'all',
-  sort: { column: 'line', isDescending: false },
+  filter: { kind: 'all' },
+  sort: { column: 'risk', isDescending: false },
 };
 
 /** The rows that a view shows, in its order; rows that are alike stay in the order of the upload. */
-export function viewed(rows: readonly DeskRow[], { search, outcome, sort }: TableView): DeskRow[] {
+export function viewed(
+  rows: readonly DeskRow[],
+  { search, filter, sort }: TableView,
+  nowMs: number,
+): DeskRow[] {
   const words = search.trim().toLowerCase();
   const digits = words.replace(/[\s-]/gu, '');
   const shown = rows.filter(
-    (row) =>
-      (outcome === 'all' || outcomeOf(verdictOf(row.state)) === outcome) &&
-      (words === '' || matches(row, words, digits)),
+    (row) => isIn(filter, row, nowMs) && (words === '' || matches(row, words, digits)),
   );
   if (sort.column === 'line') return sort.isDescending ? shown.toReversed() : shown;
-  const keyed = shown.map((row) => ({ row, key: sortKey(row, sort.column) }));
-  const sign = sort.isDescending ? -1 : 1;
-  // What is not known stands last in both directions.
+  if (sort.column === 'risk') return byRisk(shown, sort.isDescending);
+  const { column, isDescending } = sort;
+  const keyed = shown.map((row) => ({ row, key: sortKey(row, column) }));
+  const sign = isDescending ? -1 : 1;
+  // What is not known is last in both directions.
   keyed.sort((a, b) => {
     if (a.key === null || b.key === null) return Number(a.key === null) - Number(b.key === null);
     if (a.key === b.key) return 0;
     return a.key < b.key ? -sign : sign;
   });
   return keyed.map(({ row }) => row);
+}
+
+function isIn(filter: RowFilter, row: DeskRow, nowMs: number): boolean {
+  switch (filter.kind) {
+    case 'all':
+      return true;
+    case 'outcome':
+      return outcomeOf(verdictOf(row.state)) === filter.outcome;
+    case 'recency':
+      return recencyOf(row, nowMs) === filter.recency;
+  }
 }
 
 function matches({ customer, e164, line }: DeskRow, words: string, digits: string): boolean {
@@ -56,28 +71,59 @@ function matches({ customer, e164, line }: DeskRow, words: string, digits: strin
   );
 }
 
-function sortKey({ e164, line, customer, state }: DeskRow, column: SortColumn) {
+/** By verdict, and within a verdict the latest change first. There are few verdicts: no sort of ten thousand. */
+function byRisk(rows: readonly DeskRow[], isDescending: boolean): DeskRow[] {
+  const byRank = new Map<number, DeskRow[]>();
+  for (const row of rows) {
+    const rank = rankOf(verdictOf(row.state));
+    const alike = byRank.get(rank);
+    if (alike === undefined) byRank.set(rank, [row]);
+    else alike.push(row);
+  }
+  const ranks = [...byRank.keys()].toSorted((a, b) => a - b);
+  const ordered = ranks.flatMap((rank) => {
+    const alike = byRank.get(rank) ?? [];
+    const isChange = rank < rankOf({ kind: 'unknown', reason: '', clearHours: null });
+    return isChange ? alike.toSorted((a, b) => changedAtMs(b) - changedAtMs(a)) : alike;
+  });
+  return isDescending ? ordered.toReversed() : ordered;
+}
+
+/** Without a date, after those with one. */
+function changedAtMs({ state }: DeskRow): number {
+  const lastChange = answerOf(state)?.lastChange;
+  return lastChange?.kind === 'at' ? lastChange.atMs : 0;
+}
+
+function sortKey(
+  { e164, customer, state }: DeskRow,
+  column: Exclude<SortColumn, 'line' | 'risk'>,
+): string | number | null {
+  const answer = answerOf(state);
   switch (column) {
-    case 'line':
-      return line;
     case 'number':
       return e164;
     case 'customer':
       return customer?.name.toLowerCase() ?? null;
-    case 'verdict':
-      return rankOf(verdictOf(state));
     case 'lastChange':
-      return state.kind === 'answered' && state.answer.lastChange.kind === 'at'
-        ? state.answer.lastChange.atMs
-        : null;
+      return answer?.lastChange.kind === 'at' ? answer.lastChange.atMs : null;
     case 'asOf':
-      return state.kind === 'answered' ? asOfMs(state.answer) : null;
+      return answer === undefined ? null : asOfMs(answer);
   }
 }
 
 /** How many rows there are of each outcome. */
 export function countOutcomes(rows: readonly DeskRow[]): Readonly<Record<Outcome, number>> {
-  const counts = { swapped: 0, unknown: 0, consent: 0, open: 0, clear: 0 };
+  const counts = {
+    within24h: 0,
+    within72h: 0,
+    within30d: 0,
+    activated: 0,
+    unknown: 0,
+    consent: 0,
+    open: 0,
+    clear: 0,
+  };
   for (const { state } of rows) counts[outcomeOf(verdictOf(state))] += 1;
   return counts;
 }

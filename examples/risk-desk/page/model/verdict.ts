@@ -1,23 +1,41 @@
-import { WINDOWS_HOURS, type Answer, type WindowHours } from './windows.ts';
+import { reasonOf } from './reasons.ts';
+import {
+  activatedAtMs,
+  isAnyKnown,
+  WINDOWS_HOURS,
+  type Answer,
+  type WindowHours,
+} from './windows.ts';
 
-/** Where a row stands. */
+/** Where a row is. */
 export type RowState =
   | { readonly kind: 'waiting' }
-  | { readonly kind: 'asking' }
-  /** Asking would ring the owner's phone: it waits for a click. */
+  | {
+      readonly kind: 'asking';
+      /** What an earlier check brought. */
+      readonly before?: Answer | undefined;
+    }
+  /** A check would ring the owner's phone: it waits for a click. */
   | { readonly kind: 'needsConsent' }
   | { readonly kind: 'answered'; readonly answer: Answer }
-  /** No answer came for it. */
-  | { readonly kind: 'failed'; readonly reason: string };
+  /** The latest check brought no answer. */
+  | {
+      readonly kind: 'failed';
+      readonly reason: string;
+      /** What an earlier check brought: it stays, with its time. */
+      readonly before?: Answer | undefined;
+    };
 
 /** What the desk makes of a row; a union, so that no screen can forget a case. */
 export type Verdict =
   | { readonly kind: 'swapped'; readonly withinHours: WindowHours }
+  /** No swap, and yet a new SIM: the line itself is new. Never to be taken for `clear`. */
+  | { readonly kind: 'activated'; readonly atMs: number }
   /** Never to be taken for `clear`. */
   | {
       readonly kind: 'unknown';
       readonly reason: string;
-      /** How far back the operator vouches all the same. */
+      /** How far back the operator reports no change all the same. */
       readonly clearHours: WindowHours | null;
     }
   | { readonly kind: 'pending'; readonly expiresAtMs: number | null }
@@ -26,27 +44,80 @@ export type Verdict =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'clear' };
 
-/** Said of a window that was never asked and follows from no other. */
-const NOT_ASKED = 'NOT_ASKED';
-
-/** Judges a row. Only four windows for which the operator vouches are `clear`; whatever else there is, is not. */
-export function verdictOf(state: RowState): Verdict {
+/** What is known of a row, from its latest check or from the one before. */
+export function answerOf(state: RowState): Answer | undefined {
   switch (state.kind) {
     case 'waiting':
-    case 'asking':
     case 'needsConsent':
-      return { kind: state.kind };
+      return undefined;
+    case 'asking':
     case 'failed':
-      return { kind: 'unknown', reason: state.reason, clearHours: null };
+      return state.before;
     case 'answered':
-      return judge(state.answer);
+      return state.answer;
   }
 }
 
-function judge({ windows }: Answer): Verdict {
+/** Why the latest check of a row failed, while the verdict is of an earlier one; or else `null`. */
+export function refreshFailure(state: RowState): string | null {
+  return state.kind === 'failed' && state.before !== undefined ? state.reason : null;
+}
+
+/** Why a row has no answer, or none that is new; `null` where it has. */
+export function failureOf(state: RowState): string | null {
+  if (state.kind === 'failed') return state.reason;
+  const verdict = verdictOf(state);
+  return verdict.kind === 'unknown' ? verdict.reason : null;
+}
+
+/**
+ * A row after a check. An answer that says nothing leaves an earlier one in place, unless what it says is
+ * about this number.
+ */
+export function withAnswer(before: Answer | undefined, answer: Answer): RowState {
+  const state: RowState = { kind: 'answered', answer };
+  const failure = failureOf(state);
+  return failure === null || isAnyKnown(answer) ? state : withFailure(before, failure, state);
+}
+
+/** @param otherwise where nothing is kept */
+export function withFailure(
+  before: Answer | undefined,
+  reason: string,
+  otherwise: RowState = { kind: 'failed', reason },
+): RowState {
+  return before === undefined || reasonOf(reason).isAboutNumber
+    ? otherwise
+    : { kind: 'failed', reason, before };
+}
+
+/** Said of a window that was never checked and follows from no other. */
+const NOT_ASKED = 'NOT_ASKED';
+
+/** Judges a row. Only four windows without a swap and without a new line are `clear`. */
+export function verdictOf(state: RowState): Verdict {
+  switch (state.kind) {
+    case 'answered':
+      return judge(state.answer);
+    case 'asking':
+      return state.before === undefined ? { kind: 'asking' } : judge(state.before);
+    case 'failed':
+      return state.before === undefined
+        ? { kind: 'unknown', reason: state.reason, clearHours: null }
+        : judge(state.before);
+    case 'waiting':
+    case 'needsConsent':
+      return { kind: state.kind };
+  }
+}
+
+function judge(answer: Answer): Verdict {
+  const { windows } = answer;
   const withinHours = WINDOWS_HOURS.find((hours) => windows[hours].kind === 'swapped');
   if (withinHours !== undefined) return { kind: 'swapped', withinHours };
-  // What was asked and came to nothing says more than what was not asked.
+  const atMs = activatedAtMs(answer);
+  if (atMs !== null) return { kind: 'activated', atMs };
+  // What was checked in vain says more than what was not checked.
   const open =
     WINDOWS_HOURS.find((hours) => windows[hours].kind === 'unknown') ??
     WINDOWS_HOURS.find((hours) => windows[hours].kind !== 'notSwapped');
@@ -62,12 +133,23 @@ function judge({ windows }: Answer): Verdict {
 }
 
 /** The outcomes that people filter and count by, the most pressing first. */
-export const OUTCOMES = ['swapped', 'unknown', 'consent', 'open', 'clear'] as const;
+export const OUTCOMES = [
+  'within24h',
+  'within72h',
+  'within30d',
+  'activated',
+  'unknown',
+  'consent',
+  'open',
+  'clear',
+] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export function outcomeOf(verdict: Verdict): Outcome {
   switch (verdict.kind) {
     case 'swapped':
+      return SWAP_OUTCOMES[verdict.withinHours];
+    case 'activated':
     case 'unknown':
     case 'clear':
       return verdict.kind;
@@ -80,20 +162,32 @@ export function outcomeOf(verdict: Verdict): Outcome {
   }
 }
 
-/** In words, for filters, the chart and the export. */
+const SWAP_OUTCOMES = {
+  24: 'within24h',
+  72: 'within72h',
+  168: 'within30d',
+  720: 'within30d',
+} as const satisfies Readonly<Record<WindowHours, Outcome>>;
+
+/** In words, for filters and charts. */
 export const OUTCOME_NAMES: Readonly<Record<Outcome, string>> = {
-  swapped: 'SIM changed',
+  within24h: 'Changed in 24 h',
+  within72h: 'Changed 24–72 h ago',
+  within30d: 'Changed 3–30 days ago',
+  activated: 'New line',
   unknown: 'Unknown',
   consent: 'Needs consent',
-  open: 'Not asked yet',
+  open: 'Not checked',
   clear: 'No change',
 };
 
-/** What stands in the table. */
+/** In the table and the export. */
 export function verdictName(verdict: Verdict): string {
   switch (verdict.kind) {
     case 'swapped':
       return 'SIM changed';
+    case 'activated':
+      return 'New line';
     case 'unknown':
       return 'Unknown';
     case 'pending':
@@ -101,19 +195,21 @@ export function verdictName(verdict: Verdict): string {
     case 'needsConsent':
       return 'Needs consent';
     case 'asking':
-      return 'Asking …';
+      return 'Checking …';
     case 'waiting':
-      return 'Not asked yet';
+      return 'Not checked';
     case 'clear':
       return 'No change';
   }
 }
 
-/** Unknown stands apart from safe, with what is still open between them. */
+/** The order of risk. Unknown is apart from safe, with what is still open between them. */
 export function rankOf(verdict: Verdict): number {
   switch (verdict.kind) {
     case 'swapped':
       return WINDOWS_HOURS.indexOf(verdict.withinHours);
+    case 'activated':
+      return 5;
     case 'unknown':
       return 10;
     case 'pending':

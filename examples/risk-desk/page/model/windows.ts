@@ -5,6 +5,8 @@ export type WindowHours = (typeof WINDOWS_HOURS)[number];
 /** The largest of them: what is not swapped there is not swapped in any. */
 export const LONGEST_WINDOW_HOURS: WindowHours = 720;
 
+const HOUR_MS = 3_600_000;
+
 /** What is known of one window. */
 export type WindowAnswer =
   | { readonly kind: 'swapped'; readonly asOfMs: number }
@@ -15,15 +17,15 @@ export type WindowAnswer =
       readonly reason: string;
       readonly retryAfterSeconds: number | null;
       readonly expiresAtMs: number | null;
-      /** The longest window that can be asked for, with PERIOD_NOT_SUPPORTED. */
+      /** The longest window that can be checked, with PERIOD_NOT_SUPPORTED. */
       readonly maxAgeHours: number | null;
     }
-  /** It was not asked: the owner's phone would have rung for it. */
+  /** It was not checked: the owner's phone would have rung for it. */
   | { readonly kind: 'notAsked' };
 
 export type Windows = Readonly<Record<WindowHours, WindowAnswer>>;
 
-/** The moment of the last change as the operator tells it. */
+/** The moment of the last change as the operator gives it. */
 export type LastChange =
   | { readonly kind: 'at'; readonly atMs: number }
   | { readonly kind: 'withheld' }
@@ -42,8 +44,22 @@ export function windowName(hours: number): string {
 }
 
 /**
+ * When the line was activated, where that is what the date means: it lies within a window in which, says
+ * the operator, the SIM was not swapped.
+ */
+export function activatedAtMs({ windows, lastChange }: Answer): number | null {
+  if (lastChange.kind !== 'at') return null;
+  const { atMs } = lastChange;
+  const isActivation = WINDOWS_HOURS.some((hours) => {
+    const window = windows[hours];
+    return window.kind === 'notSwapped' && atMs > window.asOfMs - hours * HOUR_MS;
+  });
+  return isActivation ? atMs : null;
+}
+
+/**
  * Adds what follows: not swapped within a window is not swapped within a smaller one, swapped within a
- * window is swapped within a larger one. Only what was not asked is filled in; an answer stays as given.
+ * window is swapped within a larger one. Only what was not checked is filled in; an answer stays as given.
  */
 export function withImplied(windows: Windows): Windows {
   const filled = { ...windows };
@@ -62,7 +78,16 @@ function implied(windows: Windows, hours: WindowHours): WindowAnswer {
   );
 }
 
-/** When the oldest of the answers was asked; `null` where none is known. */
+/** Whether the operator said anything about any window. */
+export function isAnyKnown({ windows }: Answer): boolean {
+  return WINDOWS_HOURS.some((hours) => isKnown(windows[hours]));
+}
+
+export function isKnown({ kind }: WindowAnswer): boolean {
+  return kind === 'swapped' || kind === 'notSwapped';
+}
+
+/** When the oldest of the answers was given; `null` where none is known. */
 export function asOfMs({ windows }: Answer): number | null {
   const times = WINDOWS_HOURS.flatMap((hours) => {
     const window = windows[hours];
@@ -71,30 +96,47 @@ export function asOfMs({ windows }: Answer): number | null {
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** A stretch of the past between two windows, and whether the SIM changed in it. */
+/** A stretch of the past between two windows, and what is known of it. */
 export interface Stretch {
   readonly fromHours: number;
   readonly toHours: number;
-  readonly kind: 'clear' | 'swap' | 'notKnown';
+  readonly kind: StretchKind;
 }
 
-/**
- * The windows as stretches of the past, the latest first. A stretch is `swap` only where the window that
- * ends before it is known to be clear; behind a swap nothing more is known.
- */
-export function stretches(windows: Windows): readonly Stretch[] {
+export type StretchKind =
+  | 'clear'
+  | 'swap'
+  | 'activation'
+  /** Behind the last change: operators report none before it. */
+  | 'earlier'
+  | 'notKnown';
+
+/** The windows as stretches of the past, the latest first. */
+export function stretches(answer: Answer, nowMs: number): readonly Stretch[] {
+  const { windows } = answer;
+  const activatedAt = activatedAtMs(answer);
+  const activatedHoursAgo = activatedAt === null ? Infinity : (nowMs - activatedAt) / HOUR_MS;
+  let isBehindChange = false;
   return WINDOWS_HOURS.map((toHours, index): Stretch => {
     const before = WINDOWS_HOURS[index - 1];
-    const isClearBefore = before === undefined || windows[before].kind === 'notSwapped';
     const fromHours = before ?? 0;
-    switch (windows[toHours].kind) {
-      case 'notSwapped':
-        return { fromHours, toHours, kind: 'clear' };
-      case 'swapped':
-        return { fromHours, toHours, kind: isClearBefore ? 'swap' : 'notKnown' };
-      case 'unknown':
-      case 'notAsked':
-        return { fromHours, toHours, kind: 'notKnown' };
-    }
+    const kindOf = (): StretchKind => {
+      if (isBehindChange) return 'earlier';
+      switch (windows[toHours].kind) {
+        case 'swapped':
+          isBehindChange = true;
+          // Where the window that ends before it is not known to be clear, the change may lie there.
+          return before === undefined || windows[before].kind === 'notSwapped'
+            ? 'swap'
+            : 'notKnown';
+        case 'notSwapped':
+          isBehindChange = activatedHoursAgo <= toHours;
+          return isBehindChange ? 'activation' : 'clear';
+        case 'unknown':
+        case 'notAsked':
+          return 'notKnown';
+      }
+    };
+    return { fromHours, toHours, kind: kindOf() };
   });
 }

@@ -1,13 +1,14 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { browserClock } from '../asking/browserClock.ts';
-import { Desk } from '../asking/desk.ts';
+import { Desk, SessionChecks } from '../asking/desk.ts';
 import { createQuestions } from '../asking/questions.ts';
 import { readSession, type Session, type SessionReply } from '../session.ts';
 import { AskContext, type Ask } from './ask.ts';
+import { arrive, useHere } from './here.ts';
 import { DeskContext, NowContext, useTicking } from './hooks.ts';
 import { ListDesk } from './ListDesk.tsx';
+import { SignedOut } from './SignedOut.tsx';
 import { SingleCase } from './SingleCase.tsx';
-import { ToggleButton, ToggleButtonGroup } from 'react-aria-components';
 import { TopBar } from './TopBar.tsx';
 
 export function App() {
@@ -27,19 +28,7 @@ export function App() {
         />
       );
     case 'signedOut':
-      return (
-        <main className="notice">
-          <p className="notice__brand">Risk desk</p>
-          <h1>Has this SIM changed hands?</h1>
-          <p>
-            Ask mobile operators whether a number was moved to another SIM card lately, before you
-            trust an SMS code. Every question is on record, with its purpose.
-          </p>
-          <a className="button button--primary button--large" href="/sign-in">
-            Sign in
-          </a>
-        </main>
-      );
+      return <SignedOut />;
     case 'unreachable':
       return (
         <main className="notice" role="alert">
@@ -61,123 +50,118 @@ interface SignedInProps {
 
 function SignedIn({ session, onSession }: SignedInProps) {
   const nowMs = useTicking();
-  const [place, setPlace] = useState<Place>(session.mayBatch ? 'list' : 'single');
-  const [purpose, setPurpose] = useState<string | null>(null);
-  const [isPurposeMissing, setIsPurposeMissing] = useState(false);
+  const [purposeId, setPurposeId] = useState<string | null>(null);
+  const [afterPurpose, setAfterPurpose] = useState<() => void>();
   const token = useRef(session.csrfToken);
   const chosen = useRef<string | null>(null);
-  const purposeField = useRef<HTMLButtonElement>(null);
+  const [desks] = useState(() => makeDesks(token, chosen));
+  const [isArrived, setIsArrived] = useState(false);
+  const { place } = useHere();
 
-  const [desks] = useState(() => {
-    const make = (): Desk => {
-      const questions = createQuestions({
-        csrfToken: () => token.current,
-        purpose: () => chosen.current ?? '',
-        onQuotas: (quotas) => {
-          for (const desk of Object.values(both)) desk.setQuotas(quotas);
-        },
-      });
-      return new Desk(questions, browserClock);
-    };
-    const both = { single: make(), list: make() };
-    return both;
-  });
-
-  // Nothing is left after closing, nor in the copy of the page that a browser keeps for its back button.
   useEffect(() => {
-    const forget = (): void => {
-      desks.single.clear();
-      desks.list.clear();
+    arrive(session.mayBatch ? ['list', 'single'] : ['single']);
+    setIsArrived(true);
+  }, [session.mayBatch]);
+
+  useEffect(() => {
+    // What was answered was billed.
+    const ask = (event: BeforeUnloadEvent): void => {
+      if (desks.list.state().rows.length > 0 || desks.single.isUnderWay()) event.preventDefault();
     };
+    // Nothing is left after closing, nor in the copy of the page that a browser keeps for its back button.
+    const forget = (): void => desks.forget();
+    window.addEventListener('beforeunload', ask);
     window.addEventListener('pagehide', forget);
-    return () => window.removeEventListener('pagehide', forget);
+    return () => {
+      window.removeEventListener('beforeunload', ask);
+      window.removeEventListener('pagehide', forget);
+    };
   }, [desks]);
 
+  const purpose = session.purposes.find(({ id }) => id === purposeId)?.label ?? null;
   const ask = useMemo<Ask>(
     () => ({
-      mayAsk() {
-        if (chosen.current !== null) return true;
-        setIsPurposeMissing(true);
-        purposeField.current?.focus();
-        return false;
+      session,
+      checks: desks.checks,
+      purpose,
+      withPurpose(then) {
+        if (chosen.current === null) setAfterPurpose(() => then);
+        else then();
       },
       async renewSession() {
         const reply = await readSession();
         if (reply.kind !== 'signedIn') return false;
-        // Signing out needs the token as well. Under another's name nothing of this desk is shown or asked.
+        // Signing out needs the token as well. Under another's name nothing of this desk is shown or checked.
         const isSamePerson = reply.session.id === session.id;
         if (isSamePerson) token.current = reply.session.csrfToken;
-        else for (const desk of Object.values(desks)) desk.clear();
+        else desks.forget();
         onSession(reply.session);
         return isSamePerson;
       },
     }),
-    [desks, onSession, session.id],
+    [desks, onSession, purpose, session],
   );
 
   const choose = (id: string): void => {
     chosen.current = id;
-    setPurpose(id);
-    setIsPurposeMissing(false);
+    setPurposeId(id);
+    setAfterPurpose(undefined);
+    afterPurpose?.();
   };
 
   return (
     <NowContext value={nowMs}>
       <AskContext value={ask}>
         <TopBar
-          session={session}
-          quotaDesk={desks.list}
-          purpose={purpose}
+          listDesk={desks.list}
+          purposeId={purposeId}
           onPurpose={choose}
-          isPurposeMissing={isPurposeMissing}
-          purposeField={purposeField}
+          isPurposeMissing={afterPurpose !== undefined}
+          onPurposeLeft={() => setAfterPurpose(undefined)}
+          onSignOut={() => desks.forget()}
         />
-        {session.mayBatch ? <PlaceSwitch place={place} onChange={setPlace} /> : null}
-        <main className="desk">
-          {session.mayBatch ? (
-            <div className="desk__place" hidden={place !== 'list'}>
-              <DeskContext value={desks.list}>
-                <ListDesk />
+        {isArrived ? (
+          <main className="desk">
+            {session.mayBatch ? (
+              <div className="desk__place" hidden={place !== 'list'}>
+                <DeskContext value={desks.list}>
+                  <ListDesk />
+                </DeskContext>
+              </div>
+            ) : null}
+            <div className="desk__place" hidden={place !== 'single'}>
+              <DeskContext value={desks.single}>
+                <SingleCase />
               </DeskContext>
             </div>
-          ) : null}
-          <div className="desk__place" hidden={place !== 'single'}>
-            <DeskContext value={desks.single}>
-              <SingleCase />
-            </DeskContext>
-          </div>
-        </main>
+          </main>
+        ) : null}
       </AskContext>
     </NowContext>
   );
 }
 
-type Place = 'list' | 'single';
-
-interface PlaceSwitchProps {
-  readonly place: Place;
-  readonly onChange: (place: Place) => void;
+interface Ref<T> {
+  readonly current: T;
 }
 
-/** Both places stay as they are while the other one is looked at. */
-function PlaceSwitch({ place, onChange }: PlaceSwitchProps) {
-  return (
-    <nav>
-      <ToggleButtonGroup
-        className="places"
-        aria-label="What to ask about"
-        selectionMode="single"
-        disallowEmptySelection
-        selectedKeys={[place]}
-        onSelectionChange={([key]) => onChange(key === 'single' ? 'single' : 'list')}
-      >
-        <ToggleButton id="list" className="places__place">
-          A list
-        </ToggleButton>
-        <ToggleButton id="single" className="places__place">
-          One number
-        </ToggleButton>
-      </ToggleButtonGroup>
-    </nav>
-  );
+/** Two desks, and what they share. */
+function makeDesks(token: Ref<string>, purposeId: Ref<string | null>) {
+  const checks = new SessionChecks();
+  const make = (): Desk => {
+    const questions = createQuestions({
+      csrfToken: () => token.current,
+      purpose: () => purposeId.current ?? '',
+      onQuotas: (quotas) => {
+        for (const desk of [single, list]) desk.setQuotas(quotas);
+      },
+    });
+    return new Desk(questions, browserClock, checks);
+  };
+  const single = make();
+  const list = make();
+  const forget = (): void => {
+    for (const each of [single, list, checks]) each.clear();
+  };
+  return { single, list, checks, forget };
 }

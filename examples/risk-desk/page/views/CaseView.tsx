@@ -1,204 +1,218 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { Button, Label, Radio, RadioGroup, Text } from 'react-aria-components';
 import { adviceOn } from '../model/advice.ts';
 import type { DeskRow } from '../model/deskRow.ts';
-import { grouped } from '../model/phoneNumber.ts';
+import { countryName, grouped } from '../model/phoneNumber.ts';
 import { reasonOf } from '../model/reasons.ts';
 import { agoName, freshnessOf } from '../model/staleness.ts';
-import { outcomeOf, verdictOf } from '../model/verdict.ts';
+import { answerOf, outcomeOf, refreshFailure, verdictOf } from '../model/verdict.ts';
 import {
+  activatedAtMs,
   asOfMs,
+  isAnyKnown,
   LONGEST_WINDOW_HOURS,
+  stretches,
   WINDOWS_HOURS,
   windowName,
   type Answer,
-  type LastChange,
-  type WindowAnswer,
   type WindowHours,
 } from '../model/windows.ts';
 import { useAsk } from './ask.ts';
-import { useDesk, useNow, useRow } from './hooks.ts';
-import { ClockIcon, OutcomeIcon, RetryIcon } from './icons.tsx';
+import { useDesk, useNow } from './hooks.ts';
+import { CopyIcon, OutcomeIcon, RetryIcon, toneOf } from './icons.tsx';
 import { dateTimeName, timeName } from './names.ts';
 import { Timeline } from './Timeline.tsx';
 
 /** One number, in full: what the operator said, when, and what to do. */
-export function CaseView({ id, headingLevel }: { readonly id: number; readonly headingLevel: 2 }) {
-  const row = useRow(id);
-  if (row === undefined) return null;
-  return <Case row={row} Heading={`h${headingLevel}`} />;
-}
-
-function Case({ row, Heading }: { readonly row: DeskRow; readonly Heading: 'h2' }) {
+export function CaseView({ row }: { readonly row: DeskRow }) {
+  const nowMs = useNow();
   const verdict = verdictOf(row.state);
   const outcome = outcomeOf(verdict);
-  const { title, says, advice } = adviceOn(verdict);
-  const answer = row.state.kind === 'answered' ? row.state.answer : undefined;
+  const { title, says, advice } = adviceOn(verdict, nowMs);
+  const answer = answerOf(row.state);
+  const refresh = refreshFailure(row.state);
+  const checkedAtMs = answer === undefined ? null : asOfMs(answer);
+  const freshness = checkedAtMs === null ? 'fresh' : freshnessOf(checkedAtMs, nowMs);
   return (
     <div className="case">
       <div className="case__who">
-        <p className="case__number">{grouped(row.e164)}</p>
-        <p className="case__customer">{customerName(row)}</p>
+        <p className="case__number">
+          {grouped(row.e164)} <Copy text={row.e164} what="number" />
+        </p>
+        <p className="case__customer">{whoHasIt(row)}</p>
       </div>
-      <div className="verdict" data-outcome={outcome} role="status">
-        <span className="verdict__icon" data-busy={verdict.kind === 'asking' || undefined}>
-          <OutcomeIcon outcome={outcome} />
-        </span>
-        <div>
-          <Heading className="verdict__title">{title}</Heading>
-          <p className="verdict__says">{says}</p>
-          {verdict.kind === 'pending' && verdict.expiresAtMs !== null ? (
-            <p className="verdict__says">They can answer until {timeName(verdict.expiresAtMs)}.</p>
-          ) : null}
-        </div>
+      <div
+        className="verdict"
+        data-outcome={outcome}
+        data-tone={toneOf(outcome)}
+        data-freshness={refresh === null ? freshness : 'stale'}
+        data-busy={row.state.kind === 'asking' || verdict.kind === 'pending' || undefined}
+        role="status"
+      >
+        <OutcomeIcon outcome={outcome} />
+        <h2 className="verdict__title">{title}</h2>
+        <p className="verdict__says">
+          {says}
+          {verdict.kind === 'pending' && verdict.expiresAtMs !== null
+            ? ` They can respond until ${timeName(verdict.expiresAtMs)}.`
+            : ''}
+        </p>
+        {advice === '' ? null : <p className="verdict__advice">{advice}</p>}
       </div>
-      {advice === '' ? null : (
-        <div className="case__advice">
-          <h3>What to do</h3>
-          <p>{advice}</p>
-        </div>
+      {refresh === null ? null : (
+        <p className="case__refresh" role="alert">
+          <b>Could not be refreshed.</b> {reasonOf(refresh).says}{' '}
+          {checkedAtMs === null ? '' : `The answer above is from ${timeName(checkedAtMs)}.`}
+        </p>
       )}
-      {answer === undefined ? null : <Said answer={answer} />}
+      {answer === undefined || !isAnyKnown(answer) ? null : (
+        <Timeline answer={answer} nowMs={nowMs} />
+      )}
       <CaseActions row={row} />
+      <Facts row={row} answer={answer} />
     </div>
   );
 }
 
-function customerName({ customer }: DeskRow): string {
-  if (customer === undefined) return 'Customer not looked up yet';
-  return customer === null
-    ? 'No customer has this number'
-    : `${customer.name} · customer ${customer.id}`;
+function whoHasIt({ customer, e164 }: DeskRow): string {
+  const country = countryName(e164);
+  const who =
+    customer === undefined
+      ? null
+      : customer === null
+        ? 'Not a customer’s number'
+        : `${customer.name} · customer ${customer.id}`;
+  return [who, country].filter((part) => part !== null).join(' · ');
 }
 
-function Said({ answer }: { readonly answer: Answer }) {
+interface FactsProps {
+  readonly row: DeskRow;
+  readonly answer: Answer | undefined;
+}
+
+function Facts({ row, answer }: FactsProps) {
+  const { checks } = useAsk();
   const nowMs = useNow();
-  const askedAtMs = asOfMs(answer);
+  const earlier = checks.before(row.e164);
+  const checkedAtMs = answer === undefined ? null : asOfMs(answer);
+  const freshness = checkedAtMs === null ? 'fresh' : freshnessOf(checkedAtMs, nowMs);
   return (
-    <section className="case__said" aria-label="What the operator said">
-      <Timeline windows={answer.windows} lastChange={answer.lastChange} nowMs={nowMs} />
-      <h3>What the operator said</h3>
-      <dl className="facts">
-        {WINDOWS_HOURS.map((hours) => (
-          <div key={hours} className="facts__row">
-            <dt>Changed within {windowName(hours)}</dt>
-            <dd>
-              <WindowFact window={answer.windows[hours]} />
-            </dd>
-          </div>
-        ))}
-        <div className="facts__row">
-          <dt>Last SIM change</dt>
-          <dd>
-            <DateFact lastChange={answer.lastChange} nowMs={nowMs} />
-          </dd>
-        </div>
-      </dl>
-      {answer.lastChange.kind === 'at' ? (
-        <p className="case__note">
-          For a line that never had a swap, operators give the moment at which its SIM was
-          activated.
-        </p>
-      ) : null}
-      {askedAtMs === null ? null : <Freshness askedAtMs={askedAtMs} nowMs={nowMs} />}
-    </section>
+    <dl className="facts">
+      {answer === undefined ? null : <DateFact answer={answer} nowMs={nowMs} />}
+      {checkedAtMs === null ? null : (
+        <Fact name="Checked">
+          <span className="case__asof" data-freshness={freshness}>
+            {dateTimeName(checkedAtMs)} ({agoName(checkedAtMs, nowMs)})
+          </span>
+          {freshness === 'stale' ? <b> Check again before you rely on it.</b> : null}
+        </Fact>
+      )}
+      {earlier.length === 0 ? null : (
+        <Fact name="Earlier in this session">
+          {earlier
+            .toReversed()
+            .slice(0, MAX_EARLIER)
+            .map(({ atMs, verdict }) => `${timeName(atMs)} ${verdict}`)
+            .join(', ')}
+        </Fact>
+      )}
+      {row.correlator === null ? null : (
+        <Fact name="Reference">
+          <code>{row.correlator}</code> <Copy text={row.correlator} what="reference" />
+        </Fact>
+      )}
+    </dl>
   );
 }
 
-function Freshness({ askedAtMs, nowMs }: { readonly askedAtMs: number; readonly nowMs: number }) {
-  const freshness = freshnessOf(askedAtMs, nowMs);
+const MAX_EARLIER = 5;
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
-    <p className="case__asof" data-freshness={freshness}>
-      <ClockIcon /> Asked {dateTimeName(askedAtMs)} ({agoName(askedAtMs, nowMs)}).{' '}
-      {freshness === 'stale' ? <b>This is stale: ask again before you rely on it.</b> : null}
-    </p>
+    <div className="facts__row">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
   );
 }
 
-function WindowFact({ window }: { readonly window: WindowAnswer }) {
-  switch (window.kind) {
-    case 'swapped':
-      return (
-        <span className="fact" data-outcome="swapped">
-          <OutcomeIcon outcome="swapped" /> Yes
-        </span>
-      );
-    case 'notSwapped':
-      return (
-        <span className="fact" data-outcome="clear">
-          <OutcomeIcon outcome="clear" /> No
-        </span>
-      );
-    case 'unknown':
-      return (
-        <span className="fact" data-outcome="unknown">
-          <OutcomeIcon outcome="unknown" /> Unknown: {reasonOf(window.reason).says}
-          {window.maxAgeHours === null
-            ? null
-            : ` It answers up to ${windowName(window.maxAgeHours)}.`}
-        </span>
-      );
-    case 'notAsked':
-      return (
-        <span className="fact" data-outcome="open">
-          <OutcomeIcon outcome="open" /> Not asked
-        </span>
-      );
-  }
-}
-
-function DateFact({
-  lastChange,
-  nowMs,
-}: {
-  readonly lastChange: LastChange;
-  readonly nowMs: number;
-}) {
+function DateFact({ answer, nowMs }: { readonly answer: Answer; readonly nowMs: number }) {
+  const { lastChange } = answer;
+  const isActivation = activatedAtMs(answer) !== null;
+  const name = isActivation ? 'SIM activated' : 'Last SIM change';
   switch (lastChange.kind) {
-    case 'at':
+    case 'at': {
+      const isSwap = stretches(answer, nowMs).some(({ kind }) => kind === 'swap');
       return (
-        <span>
-          {dateTimeName(lastChange.atMs)} ({agoName(lastChange.atMs, nowMs)})
-        </span>
+        <Fact name={isActivation || isSwap ? name : 'Last SIM change or activation'}>
+          {dateTimeName(lastChange.atMs)} ({agoName(lastChange.atMs, nowMs)}).
+          {isSwap || isActivation ? ' Earlier changes are not reported.' : ''}
+        </Fact>
       );
+    }
     case 'withheld':
-      return <span>The operator may not disclose it. That does not mean that there was none.</span>;
-    case 'unknown':
       return (
-        <span className="fact" data-outcome="unknown">
-          <OutcomeIcon outcome="unknown" /> Unknown: {reasonOf(lastChange.reason).says}
-        </span>
+        <Fact name={name}>
+          The operator may not disclose the date. That does not mean that there was no change.
+        </Fact>
+      );
+    case 'unknown':
+      return verdictOf({ kind: 'answered', answer }).kind === 'unknown' ? null : (
+        <Fact name={name}>Not known. {reasonOf(lastChange.reason).says}</Fact>
       );
     case 'notAsked':
-      return <span>Not asked: that would have rung the phone once more.</span>;
+      return <Fact name={name}>Not checked: that would have sent another prompt.</Fact>;
   }
+}
+
+/** For a ticket, or the platform team. */
+function Copy({ text, what }: { readonly text: string; readonly what: string }) {
+  const [isCopied, setIsCopied] = useState(false);
+  return (
+    <>
+      <Button
+        className="button button--icon button--inline"
+        aria-label={`Copy ${what}`}
+        onPress={() => {
+          void navigator.clipboard.writeText(text).then(
+            () => setIsCopied(true),
+            () => setIsCopied(false),
+          );
+        }}
+      >
+        <CopyIcon isDone={isCopied} />
+      </Button>
+      <span className="visually-hidden" role="status">
+        {isCopied ? 'Copied' : ''}
+      </span>
+    </>
+  );
 }
 
 function CaseActions({ row }: { readonly row: DeskRow }) {
   const desk = useDesk();
   const ask = useAsk();
   const verdict = verdictOf(row.state);
+  const answer = answerOf(row.state);
   const asksOwner =
     verdict.kind === 'needsConsent' ||
-    (row.state.kind === 'answered' && row.state.answer.lastChange.kind === 'notAsked') ||
+    answer?.lastChange.kind === 'notAsked' ||
     (verdict.kind === 'unknown' && verdict.reason === 'CONSENT_EXPIRED');
-  if (verdict.kind === 'asking' || verdict.kind === 'pending') return null;
+  if (row.state.kind === 'asking' || verdict.kind === 'pending') return null;
   if (asksOwner) return <AskOwner row={row} />;
   return (
     <div className="case__actions">
       <Button
-        className="button button--primary"
-        onPress={() => {
-          if (ask.mayAsk()) void desk.askAgain(row.id);
-        }}
+        className="button"
+        onPress={() => ask.withPurpose(() => void desk.checkAgain(row.id))}
       >
-        <RetryIcon /> {verdict.kind === 'waiting' ? 'Ask' : 'Ask again'}
+        <RetryIcon /> {verdict.kind === 'waiting' ? 'Check' : 'Check again'}
       </Button>
     </div>
   );
 }
 
-/** A question that rings a phone says so, and asks for one window alone: each further one rings again. */
+/** Says that it prompts somebody, and checks one window: each further one would prompt again. */
 function AskOwner({ row }: { readonly row: DeskRow }) {
   const desk = useDesk();
   const ask = useAsk();
@@ -223,17 +237,15 @@ function AskOwner({ row }: { readonly row: DeskRow }) {
           ))}
         </div>
         <Text slot="description" className="field__hint">
-          One question, one prompt. A “no” for 30 days answers the shorter windows too.
+          Each check prompts the owner once. “No change” in 30 days answers the shorter windows too.
         </Text>
       </RadioGroup>
       <Button
-        className="button button--consent"
-        onPress={() => {
-          if (ask.mayAsk()) void desk.askOwner(row.id, hours);
-        }}
+        className="button button--primary"
+        onPress={() => ask.withPurpose(() => void desk.askOwner(row.id, hours))}
       >
         <OutcomeIcon outcome="consent" />{' '}
-        {isFirst ? 'Ask the owner: rings their phone' : 'Ask the owner: rings their phone again'}
+        {isFirst ? 'Prompt the owner’s phone' : 'Prompt the owner’s phone again'}
       </Button>
     </div>
   );

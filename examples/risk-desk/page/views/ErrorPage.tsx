@@ -16,10 +16,10 @@ export class ErrorPage extends Component<{ readonly children: ReactNode }, State
     if (!this.state.isBroken) return this.props.children;
     return (
       <main className="notice">
-        <h1>The page has failed</h1>
-        <p>What was on it is gone; nothing more is asked. Load the page again to go on.</p>
+        <h1>This page has failed</h1>
+        <p>Its content is gone, and nothing is being checked. Reload it to start again.</p>
         <a className="button button--primary" href="/">
-          Load again
+          Reload
         </a>
       </main>
     );

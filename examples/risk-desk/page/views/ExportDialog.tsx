@@ -42,7 +42,7 @@ export function ExportDialog({ rows }: { readonly rows: readonly DeskRow[] }) {
                     <span>
                       <b>Masked</b>
                       <span className="choice__hint">
-                        The line in your upload tells which is which.
+                        The line number says which row of your file it is.
                       </span>
                     </span>
                   </Radio>
@@ -50,16 +50,13 @@ export function ExportDialog({ rows }: { readonly rows: readonly DeskRow[] }) {
                     <span className="choice__dot" />
                     <span>
                       <b>In full</b>
-                      <span className="choice__hint">The file holds the numbers in clear.</span>
+                      <span className="choice__hint">The file contains the full numbers.</span>
                     </span>
                   </Radio>
                 </RadioGroup>
-                <p className="dialog__note">
-                  What is unknown is written as unknown. No cell can act as a formula.
-                </p>
                 <div className="dialog__actions">
                   <Button className="button" slot="close">
-                    Not now
+                    Cancel
                   </Button>
                   <Button
                     className="button button--primary"

@@ -2,7 +2,7 @@ import { useDesk, useDeskState } from './hooks.ts';
 import { Results } from './Results.tsx';
 import { Upload } from './Upload.tsx';
 
-/** A list: chosen, looked over, asked about. */
+/** A list: chosen, reviewed, checked. */
 export function ListDesk() {
   const desk = useDesk();
   const isEmpty = useDeskState().rows.length === 0;
@@ -10,9 +10,9 @@ export function ListDesk() {
     <div className="list">
       {isEmpty ? (
         <Upload
-          onAsk={(numbers) => {
+          onCheck={(numbers) => {
             desk.load(numbers);
-            void desk.askList();
+            void desk.checkList();
           }}
         />
       ) : (

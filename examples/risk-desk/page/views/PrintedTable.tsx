@@ -3,8 +3,9 @@ import { flushSync } from 'react-dom';
 import type { DeskRow } from '../model/deskRow.ts';
 import { masked } from '../model/phoneNumber.ts';
 import { reasonOf } from '../model/reasons.ts';
-import { verdictName, verdictOf } from '../model/verdict.ts';
+import { answerOf, verdictName, verdictOf } from '../model/verdict.ts';
 import {
+  activatedAtMs,
   asOfMs,
   WINDOWS_HOURS,
   windowName,
@@ -42,7 +43,7 @@ export function PrintedTable({ rows }: { readonly rows: readonly DeskRow[] }) {
               {windowName(hours)}
             </th>
           ))}
-          <th scope="col">Asked</th>
+          <th scope="col">Checked</th>
         </tr>
       </thead>
       <tbody>
@@ -56,8 +57,9 @@ export function PrintedTable({ rows }: { readonly rows: readonly DeskRow[] }) {
 
 function PrintedRow({ row: { line, e164, customer, state } }: { readonly row: DeskRow }) {
   const verdict = verdictOf(state);
-  const answer = state.kind === 'answered' ? state.answer : undefined;
-  const askedAtMs = answer === undefined ? null : asOfMs(answer);
+  const answer = answerOf(state);
+  const isActivation = answer !== undefined && activatedAtMs(answer) !== null;
+  const checkedAtMs = answer === undefined ? null : asOfMs(answer);
   return (
     <tr>
       <td>{line}</td>
@@ -67,11 +69,14 @@ function PrintedRow({ row: { line, e164, customer, state } }: { readonly row: De
         {verdictName(verdict)}
         {verdict.kind === 'unknown' ? `: ${reasonOf(verdict.reason).name}` : ''}
       </td>
-      <td>{printedDate(answer?.lastChange)}</td>
+      <td>
+        {printedDate(answer?.lastChange)}
+        {isActivation ? ' (activated)' : ''}
+      </td>
       {WINDOWS_HOURS.map((hours) => (
         <td key={hours}>{answer === undefined ? '?' : printedWindow(answer.windows[hours])}</td>
       ))}
-      <td>{askedAtMs === null ? '' : dateTimeName(askedAtMs)}</td>
+      <td>{checkedAtMs === null ? '' : dateTimeName(checkedAtMs)}</td>
     </tr>
   );
 }
@@ -83,7 +88,7 @@ function printedDate(lastChange: LastChange | undefined): string {
     case 'withheld':
       return 'Not disclosed';
     case 'notAsked':
-      return 'Not asked';
+      return 'Not checked';
     case 'unknown':
     case undefined:
       return 'Unknown';
@@ -99,6 +104,6 @@ function printedWindow(window: WindowAnswer): string {
     case 'unknown':
       return 'Unknown';
     case 'notAsked':
-      return 'Not asked';
+      return 'Not checked';
   }
 }

@@ -1,22 +1,15 @@
 import { useCallback, useDeferredValue, useMemo, useState } from 'react';
-import {
-  Button,
-  SearchField,
-  Label,
-  Input,
-  ToggleButton,
-  ToggleButtonGroup,
-} from 'react-aria-components';
+import { Button, Input, Label, SearchField } from 'react-aria-components';
 import { rowsInOutage } from '../model/outage.ts';
-import { AS_UPLOADED, countOutcomes, viewed, type TableView } from '../model/tableView.ts';
-import { OUTCOME_NAMES, OUTCOMES, type Outcome } from '../model/verdict.ts';
+import { BY_RISK, viewed, type RowFilter, type TableView } from '../model/tableView.ts';
 import { CaseDialog } from './CaseDialog.tsx';
-import { OutcomesChart, RecencyChart } from './Charts.tsx';
-import { ConfirmNewList } from './ConfirmNewList.tsx';
+import { ConfirmButton } from './ConfirmButton.tsx';
 import { ExportDialog } from './ExportDialog.tsx';
-import { useSettledRows } from './hooks.ts';
-import { CloseIcon, OutcomeIcon, PrintIcon } from './icons.tsx';
+import { closeCase, goTo, useHere } from './here.ts';
+import { useDesk, useDeskState, useNow, useSettledRows } from './hooks.ts';
+import { CloseIcon, PrintIcon } from './icons.tsx';
 import { countName, numberName } from './names.ts';
+import { Overview } from './Overview.tsx';
 import { PrintedTable } from './PrintedTable.tsx';
 import { RowsTable } from './RowsTable.tsx';
 import { RunBanners } from './RunBanners.tsx';
@@ -24,33 +17,31 @@ import { RunBar } from './RunBar.tsx';
 
 /** What came of a list: how far it is, the outcomes, the rows. */
 export function Results() {
+  const desk = useDesk();
   const rows = useSettledRows();
-  const [view, setView] = useState<TableView>(AS_UPLOADED);
-  const [openId, setOpenId] = useState<number | null>(null);
+  const { caseId } = useHere();
+  const nowMs = useNow();
+  const [view, setView] = useState<TableView>(BY_RISK);
   const sortBy = useCallback((sort: TableView['sort']) => setView((now) => ({ ...now, sort })), []);
+  const filterBy = (filter: RowFilter): void => setView((now) => ({ ...now, filter }));
+  const open = useCallback((id: number) => goTo({ caseId: id }), []);
   const deferredView = useDeferredValue(view);
-  const counts = useMemo(() => countOutcomes(rows), [rows]);
+  // Only bars depend on the time.
+  const viewedAtMs = deferredView.filter.kind === 'recency' ? nowMs : 0;
   const away = useMemo(() => rowsInOutage(rows.map(({ state }) => state)), [rows]);
-  const shown = useMemo(() => viewed(rows, deferredView), [rows, deferredView]);
+  const shown = useMemo(
+    () => viewed(rows, deferredView, viewedAtMs),
+    [rows, deferredView, viewedAtMs],
+  );
+  const { run } = useDeskState();
+  const isRunning = run.kind === 'asking' || run.kind === 'paused';
+  const isAll = shown.length === rows.length;
   return (
     <>
-      <h1 className="visually-hidden">A list of numbers</h1>
-      <RunBar />
+      <h1 className="visually-hidden">List results</h1>
+      <RunBar rows={rows} />
       <RunBanners away={away} />
-      <div className="overview">
-        <section className="card overview__outcomes" aria-label="Outcomes">
-          <OutcomesChart counts={counts} total={rows.length} />
-          <OutcomeFilter
-            counts={counts}
-            total={rows.length}
-            outcome={view.outcome}
-            onChange={(outcome) => setView({ ...view, outcome })}
-          />
-        </section>
-        <section className="card overview__recency" aria-label="Last SIM change">
-          <RecencyChart rows={rows} />
-        </section>
-      </div>
+      <Overview rows={rows} isRunning={isRunning} filter={view.filter} onFilter={filterBy} />
       <div className="tools">
         <SearchField
           className="search"
@@ -60,66 +51,48 @@ export function Results() {
         >
           <Label className="visually-hidden">Search customers and digits</Label>
           <Input className="input" placeholder="Search customers and digits" spellCheck="false" />
-          <Button className="search__clear" aria-label="Clear the search">
+          <Button className="search__clear" aria-label="Clear search">
             <CloseIcon />
           </Button>
         </SearchField>
         <p className="tools__count" role="status">
-          {shown.length === rows.length
+          {isAll
             ? countName(rows.length, 'number')
             : `${numberName(shown.length)} of ${countName(rows.length, 'number')}`}
         </p>
+        {isAll ? null : (
+          <Button
+            className="button button--quiet"
+            onPress={() => setView(({ sort }) => ({ ...BY_RISK, sort }))}
+          >
+            Show all
+          </Button>
+        )}
         <ExportDialog rows={shown} />
         <Button className="button" onPress={() => window.print()}>
           <PrintIcon /> Print
         </Button>
-        <ConfirmNewList />
+        <ConfirmButton
+          mustConfirm={() => true}
+          title="Clear this list?"
+          says="Checks under way are cancelled and the results are removed from this page. Export them first if you need them."
+          action="Clear"
+          onConfirm={() => desk.clear()}
+        >
+          New list
+        </ConfirmButton>
       </div>
       <RowsTable
         rows={shown}
+        search={deferredView.search}
         sort={view.sort}
         onSort={sortBy}
-        onOpen={setOpenId}
+        onOpen={open}
+        onShowAll={() => setView(({ sort }) => ({ ...BY_RISK, sort }))}
         isOutage={away > 0}
       />
       <PrintedTable rows={shown} />
-      <CaseDialog id={openId} onClose={() => setOpenId(null)} />
+      <CaseDialog id={caseId} onClose={closeCase} />
     </>
-  );
-}
-
-interface FilterProps {
-  readonly counts: Readonly<Record<Outcome, number>>;
-  readonly total: number;
-  readonly outcome: Outcome | 'all';
-  readonly onChange: (outcome: Outcome | 'all') => void;
-}
-
-function OutcomeFilter({ counts, total, outcome, onChange }: FilterProps) {
-  return (
-    <ToggleButtonGroup
-      className="filter"
-      aria-label="Show only"
-      selectionMode="single"
-      disallowEmptySelection
-      selectedKeys={[outcome]}
-      onSelectionChange={(keys) => {
-        const [key] = keys;
-        onChange(OUTCOMES.find((one) => one === key) ?? 'all');
-      }}
-    >
-      <ToggleButton id="all" className="filter__button">
-        <span className="filter__count">{numberName(total)}</span>
-        <span className="filter__name">All</span>
-      </ToggleButton>
-      {OUTCOMES.map((one) => (
-        <ToggleButton key={one} id={one} className="filter__button" data-outcome={one}>
-          <span className="filter__count">{numberName(counts[one])}</span>
-          <span className="filter__name">
-            <OutcomeIcon outcome={one} /> {OUTCOME_NAMES[one]}
-          </span>
-        </ToggleButton>
-      ))}
-    </ToggleButtonGroup>
   );
 }

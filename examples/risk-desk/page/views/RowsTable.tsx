@@ -8,25 +8,21 @@ import {
   type KeyboardEvent,
   type ReactNode,
 } from 'react';
+import { Button } from 'react-aria-components';
 import type { DeskRow } from '../model/deskRow.ts';
 import { isAway } from '../model/outage.ts';
 import { masked } from '../model/phoneNumber.ts';
 import { reasonOf } from '../model/reasons.ts';
 import { agoName, freshnessOf } from '../model/staleness.ts';
 import type { SortColumn, TableView } from '../model/tableView.ts';
-import { outcomeOf, verdictName, verdictOf } from '../model/verdict.ts';
-import {
-  asOfMs,
-  windowName,
-  type LastChange,
-  type WindowAnswer,
-  type WindowHours,
-} from '../model/windows.ts';
+import { answerOf, outcomeOf, refreshFailure, verdictName, verdictOf } from '../model/verdict.ts';
+import { activatedAtMs, asOfMs, windowName, type Answer } from '../model/windows.ts';
 import { useMedia, useNow, useRow } from './hooks.ts';
-import { OutcomeIcon, SortIcon } from './icons.tsx';
+import { OutcomeIcon, SortIcon, toneOf } from './icons.tsx';
 import { dateName } from './names.ts';
+import { Strip } from './Timeline.tsx';
 
-type ColumnId = SortColumn | `within${WindowHours}`;
+type ColumnId = SortColumn | 'windows';
 
 interface ColumnSpec {
   readonly id: ColumnId;
@@ -39,44 +35,53 @@ const WIDE: readonly ColumnSpec[] = [
   { id: 'line', name: 'Line', sort: 'line' },
   { id: 'number', name: 'Number', sort: 'number' },
   { id: 'customer', name: 'Customer', sort: 'customer' },
-  { id: 'verdict', name: 'Verdict', sort: 'verdict' },
+  { id: 'risk', name: 'Risk', sort: 'risk' },
   { id: 'lastChange', name: 'Last change', sort: 'lastChange' },
-  { id: 'within24', name: '24 h', sort: null },
-  { id: 'within72', name: '72 h', sort: null },
-  { id: 'within168', name: '7 days', sort: null },
-  { id: 'within720', name: '30 days', sort: null },
-  { id: 'asOf', name: 'Asked', sort: 'asOf' },
+  { id: 'windows', name: 'Now to 30 days ago', sort: null },
+  { id: 'asOf', name: 'Checked', sort: 'asOf' },
 ];
 
 /** On a phone the row is opened for the rest. */
 const NARROW: readonly ColumnSpec[] = [
   { id: 'number', name: 'Number', sort: 'number' },
-  { id: 'verdict', name: 'Verdict', sort: 'verdict' },
+  { id: 'risk', name: 'Risk', sort: 'risk' },
 ];
 
-/** As in desk.css. */
+/** As in list.css. */
 const ROW_HEIGHT_PX = 44;
 /** Drawn before they come in sight. */
 const OVERSCAN_ROWS = 10;
 
 interface RowsTableProps {
   readonly rows: readonly DeskRow[];
+  readonly search: string;
   readonly sort: TableView['sort'];
   readonly onSort: (sort: TableView['sort']) => void;
   readonly onOpen: (id: number) => void;
-  /** A banner tells of it: the rows that it left without an answer stay quiet. */
+  readonly onShowAll: () => void;
+  /** A banner is about it: the rows that it left without an answer stay quiet. */
   readonly isOutage: boolean;
 }
 
+interface CellAt {
+  readonly row: number;
+  readonly column: number;
+}
+
 /**
- * The rows as an ARIA grid; only those in sight are drawn. One row can be reached with Tab; arrows, Page Up
- * and Down, Home and End go to others, Enter opens one.
+ * The rows as an ARIA grid; only those in sight are drawn. One cell can be reached with Tab. Arrows go to
+ * others, Page Up and Down by a screen, Home and End within the row, with Control to the first and the last
+ * cell of all; Enter opens the row.
  */
-export function RowsTable({ rows, sort, onSort, onOpen, isOutage }: RowsTableProps) {
+export function RowsTable(props: RowsTableProps) {
+  const { rows, search, sort, onSort, onOpen, onShowAll, isOutage } = props;
   const columns = useMedia('(max-width: 720px)') ? NARROW : WIDE;
   const scroller = useRef<HTMLDivElement>(null);
-  const [active, setActive] = useState(0);
-  const activeIndex = Math.min(active, Math.max(rows.length - 1, 0));
+  const [chosen, setChosen] = useState<CellAt>({ row: 0, column: 0 });
+  const active = {
+    row: Math.min(chosen.row, Math.max(rows.length - 1, 0)),
+    column: Math.min(chosen.column, columns.length - 1),
+  };
   const focusesActive = useRef(false);
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -90,47 +95,49 @@ export function RowsTable({ rows, sort, onSort, onOpen, isOutage }: RowsTablePro
     rangeExtractor: useCallback(
       (range: Range) => {
         const shown = defaultRangeExtractor(range);
-        return shown.includes(activeIndex) || activeIndex >= range.count
+        return shown.includes(active.row) || active.row >= range.count
           ? shown
-          : [...shown, activeIndex].toSorted((a, b) => a - b);
+          : [...shown, active.row].toSorted((a, b) => a - b);
       },
-      [activeIndex],
+      [active.row],
     ),
   });
 
   useEffect(() => {
     if (!focusesActive.current) return;
     focusesActive.current = false;
-    scroller.current?.querySelector<HTMLElement>('.rows__row[tabindex="0"]')?.focus();
+    scroller.current?.querySelector<HTMLElement>('.rows__cell[tabindex="0"]')?.focus();
   });
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / ROW_HEIGHT_PX) - 2);
-    const next = nextIndex(event.key, activeIndex, rows.length, page);
+    const last = { row: rows.length - 1, column: columns.length - 1 };
+    const next = nextCell(event, active, last, page);
     if (next === undefined) return;
     event.preventDefault();
     focusesActive.current = true;
-    setActive(next);
-    virtualizer.scrollToIndex(next);
+    setChosen(next);
+    virtualizer.scrollToIndex(next.row);
   };
 
   const open = useCallback(
-    (id: number, index: number): void => {
-      setActive(index);
+    (id: number, at: CellAt): void => {
+      setChosen(at);
       onOpen(id);
     },
     [onOpen],
   );
 
   return (
-    <div className="tablebox" data-outage={isOutage || undefined}>
+    <div className="tablebox card" data-outage={isOutage || undefined}>
       <div
         ref={scroller}
         className="rows"
         data-columns={columns === NARROW ? 'narrow' : 'wide'}
         role="grid"
-        aria-label="Numbers and verdicts"
+        aria-label="Numbers by risk"
         aria-rowcount={rows.length + 1}
+        aria-colcount={columns.length}
       >
         <div role="rowgroup" className="rows__head">
           <div role="row" aria-rowindex={1} className="rows__heads">
@@ -155,7 +162,7 @@ export function RowsTable({ rows, sort, onSort, onOpen, isOutage }: RowsTablePro
                   index={index}
                   startPx={start}
                   columns={columns}
-                  isActive={index === activeIndex}
+                  activeColumn={index === active.row ? active.column : null}
                   onOpen={open}
                 />
               );
@@ -163,25 +170,41 @@ export function RowsTable({ rows, sort, onSort, onOpen, isOutage }: RowsTablePro
           </div>
         )}
       </div>
-      {rows.length === 0 ? <p className="rows__empty">No number is like that.</p> : null}
+      {rows.length === 0 ? (
+        <p className="rows__empty">
+          {search === '' ? 'No numbers here any more.' : `No numbers match “${search}”.`}{' '}
+          <Button className="button button--small" onPress={onShowAll}>
+            {search === '' ? 'Show all' : 'Clear search'}
+          </Button>
+        </p>
+      ) : null}
     </div>
   );
 }
 
-function nextIndex(key: string, index: number, count: number, page: number): number | undefined {
+function nextCell(
+  { key, ctrlKey }: KeyboardEvent,
+  { row, column }: CellAt,
+  last: CellAt,
+  page: number,
+): CellAt | undefined {
   switch (key) {
     case 'ArrowDown':
-      return Math.min(index + 1, count - 1);
+      return { row: Math.min(row + 1, last.row), column };
     case 'ArrowUp':
-      return Math.max(index - 1, 0);
+      return { row: Math.max(row - 1, 0), column };
+    case 'ArrowRight':
+      return { row, column: Math.min(column + 1, last.column) };
+    case 'ArrowLeft':
+      return { row, column: Math.max(column - 1, 0) };
     case 'PageDown':
-      return Math.min(index + page, count - 1);
+      return { row: Math.min(row + page, last.row), column };
     case 'PageUp':
-      return Math.max(index - page, 0);
+      return { row: Math.max(row - page, 0), column };
     case 'Home':
-      return 0;
+      return { row: ctrlKey ? 0 : row, column: 0 };
     case 'End':
-      return count - 1;
+      return { row: ctrlKey ? last.row : row, column: last.column };
     default:
       return undefined;
   }
@@ -193,10 +216,10 @@ interface HeadingProps {
   readonly onSort: (sort: TableView['sort']) => void;
 }
 
-function Heading({ column: { name, sort: by }, sort, onSort }: HeadingProps) {
+function Heading({ column: { id, name, sort: by }, sort, onSort }: HeadingProps) {
   if (by === null) {
     return (
-      <div role="columnheader" className="rows__column">
+      <div role="columnheader" className="rows__column" data-column={id}>
         {name}
       </div>
     );
@@ -204,7 +227,12 @@ function Heading({ column: { name, sort: by }, sort, onSort }: HeadingProps) {
   const direction = sort.isDescending ? 'descending' : 'ascending';
   const isSorted = sort.column === by;
   return (
-    <div role="columnheader" className="rows__column" aria-sort={isSorted ? direction : 'none'}>
+    <div
+      role="columnheader"
+      className="rows__column"
+      data-column={id}
+      aria-sort={isSorted ? direction : 'none'}
+    >
       <button
         type="button"
         className="rows__heading"
@@ -222,34 +250,39 @@ interface GridRowProps {
   readonly index: number;
   readonly startPx: number;
   readonly columns: readonly ColumnSpec[];
-  readonly isActive: boolean;
-  readonly onOpen: (id: number, index: number) => void;
+  /** That Tab reaches; `null` where it is in another row. */
+  readonly activeColumn: number | null;
+  readonly onOpen: (id: number, at: CellAt) => void;
 }
 
 /** Drawn again when its own row changes, and not with the others. */
 const GridRow = memo(function GridRow(props: GridRowProps) {
-  const { id, index, startPx, columns, isActive, onOpen } = props;
+  const { id, index, startPx, columns, activeColumn, onOpen } = props;
   const row = useRow(id);
   if (row === undefined) return null;
+  const outcome = outcomeOf(verdictOf(row.state));
   return (
     <div
       role="row"
       className="rows__row"
       aria-rowindex={index + 2}
-      tabIndex={isActive ? 0 : -1}
+      data-outcome={outcome}
+      data-tone={toneOf(outcome)}
       style={{ transform: `translateY(${startPx}px)` }}
-      onClick={() => onOpen(id, index)}
-      onKeyDown={(event) => {
-        if (event.key !== 'Enter' && event.key !== ' ') return;
-        event.preventDefault();
-        onOpen(id, index);
-      }}
     >
-      {columns.map((column) => (
+      {columns.map((column, at) => (
         <div
           key={column.id}
           role={column.id === 'number' ? 'rowheader' : 'gridcell'}
           className="rows__cell"
+          data-column={column.id}
+          tabIndex={at === activeColumn ? 0 : -1}
+          onClick={() => onOpen(id, { row: index, column: at })}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' && event.key !== ' ') return;
+            event.preventDefault();
+            onOpen(id, { row: index, column: at });
+          }}
         >
           <CellContent row={row} column={column.id} />
         </div>
@@ -264,56 +297,49 @@ interface CellProps {
 }
 
 function CellContent({ row, column }: CellProps): ReactNode {
+  const nowMs = useNow();
+  const answer = answerOf(row.state);
   switch (column) {
     case 'line':
-      return <span className="rows__line">{row.line}</span>;
+      return row.line;
     case 'number':
-      return <span className="rows__number">{masked(row.e164)}</span>;
+      return masked(row.e164);
     case 'customer':
-      return (
-        <span className="rows__customer">
-          {row.customer?.name ?? (row.customer === null ? '–' : '')}
-        </span>
-      );
-    case 'verdict':
-      return <VerdictCell row={row} />;
+      return row.customer?.name ?? (row.customer === null ? '–' : '');
+    case 'risk':
+      return <RiskCell row={row} nowMs={nowMs} />;
     case 'lastChange':
-      return row.state.kind === 'answered' ? (
-        <DateCell lastChange={row.state.answer.lastChange} />
-      ) : null;
-    case 'within24':
-      return <WindowCell row={row} hours={24} />;
-    case 'within72':
-      return <WindowCell row={row} hours={72} />;
-    case 'within168':
-      return <WindowCell row={row} hours={168} />;
-    case 'within720':
-      return <WindowCell row={row} hours={720} />;
+      return answer === undefined ? null : <DateCell answer={answer} nowMs={nowMs} />;
+    case 'windows':
+      return answer === undefined ? null : <Strip answer={answer} nowMs={nowMs} />;
     case 'asOf':
-      return <AsOfCell row={row} />;
+      return <AsOfCell row={row} nowMs={nowMs} />;
   }
 }
 
-function VerdictCell({ row }: { readonly row: DeskRow }) {
-  const nowMs = useNow();
+interface TimedProps {
+  readonly row: DeskRow;
+  readonly nowMs: number;
+}
+
+function RiskCell({ row, nowMs }: TimedProps) {
   const verdict = verdictOf(row.state);
   const outcome = outcomeOf(verdict);
-  const askedAtMs = row.state.kind === 'answered' ? asOfMs(row.state.answer) : null;
-  const freshness = askedAtMs === null ? 'fresh' : freshnessOf(askedAtMs, nowMs);
+  const answer = answerOf(row.state);
+  const checkedAtMs = answer === undefined ? null : asOfMs(answer);
+  const freshness = checkedAtMs === null ? 'fresh' : freshnessOf(checkedAtMs, nowMs);
+  const isOld = refreshFailure(row.state) !== null;
   const detail = detailOf(row);
   return (
     <span
-      className="pill"
-      data-outcome={outcome}
-      data-freshness={freshness}
+      className="risk"
+      data-freshness={isOld ? 'stale' : freshness}
       data-quiet={isAway(row.state) || undefined}
-      data-busy={verdict.kind === 'asking' || undefined}
+      data-busy={row.state.kind === 'asking' || verdict.kind === 'pending' || undefined}
     >
       <OutcomeIcon outcome={outcome} />
-      <span className="pill__words">
-        <b>{verdictName(verdict)}</b>
-        {detail === '' ? null : <span className="pill__detail">{detail}</span>}
-      </span>
+      <b>{verdictName(verdict)}</b>
+      {detail === '' ? null : <span className="risk__detail">{detail}</span>}
     </span>
   );
 }
@@ -328,7 +354,8 @@ function detailOf(row: DeskRow): string {
     case 'clear':
       return 'in 30 days';
     case 'needsConsent':
-      return 'open to ask: rings a phone';
+      return 'prompts the owner';
+    case 'activated':
     case 'pending':
     case 'asking':
     case 'waiting':
@@ -336,74 +363,39 @@ function detailOf(row: DeskRow): string {
   }
 }
 
-function DateCell({ lastChange }: { readonly lastChange: LastChange }) {
-  const nowMs = useNow();
+function DateCell({ answer, nowMs }: { readonly answer: Answer; readonly nowMs: number }) {
+  const { lastChange } = answer;
   switch (lastChange.kind) {
     case 'at':
       return (
         <span className="rows__date">
-          {dateName(lastChange.atMs)} <span>{agoName(lastChange.atMs, nowMs)}</span>
+          {dateName(lastChange.atMs)}
+          <span>
+            {activatedAtMs(answer) === null ? '' : 'activated '}
+            {agoName(lastChange.atMs, nowMs)}
+          </span>
         </span>
       );
     case 'withheld':
-      return <span className="rows__quiet">not disclosed</span>;
+      return 'not disclosed';
     case 'unknown':
-      return <span className="rows__quiet">unknown</span>;
+      return 'not known';
     case 'notAsked':
-      return <span className="rows__quiet">not asked</span>;
+      return 'not checked';
   }
 }
 
-function WindowCell({
-  row: { state },
-  hours,
-}: {
-  readonly row: DeskRow;
-  readonly hours: WindowHours;
-}) {
-  if (state.kind === 'failed') return <Mark window={undefined} />;
-  return state.kind === 'answered' ? <Mark window={state.answer.windows[hours]} /> : null;
-}
-
-function Mark({ window }: { readonly window: WindowAnswer | undefined }) {
-  switch (window?.kind) {
-    case 'swapped':
-      return (
-        <span className="mark" data-outcome="swapped">
-          Yes
-        </span>
-      );
-    case 'notSwapped':
-      return (
-        <span className="mark" data-outcome="clear">
-          No
-        </span>
-      );
-    case 'notAsked':
-      return (
-        <span className="mark" data-outcome="open">
-          –<span className="visually-hidden">not asked</span>
-        </span>
-      );
-    case 'unknown':
-    case undefined:
-      return (
-        <span className="mark" data-outcome="unknown">
-          ?<span className="visually-hidden">unknown</span>
-        </span>
-      );
-  }
-}
-
-function AsOfCell({ row: { state } }: { readonly row: DeskRow }) {
-  const nowMs = useNow();
-  const askedAtMs = state.kind === 'answered' ? asOfMs(state.answer) : null;
-  if (askedAtMs === null) return null;
-  const freshness = freshnessOf(askedAtMs, nowMs);
+function AsOfCell({ row, nowMs }: TimedProps) {
+  const answer = answerOf(row.state);
+  const checkedAtMs = answer === undefined ? null : asOfMs(answer);
+  if (checkedAtMs === null) return null;
+  const refresh = refreshFailure(row.state);
+  const freshness = freshnessOf(checkedAtMs, nowMs);
   return (
-    <span className="asof" data-freshness={freshness}>
-      {freshness === 'stale' ? <b>stale · </b> : null}
-      {agoName(askedAtMs, nowMs)}
+    <span className="rows__date" data-freshness={refresh === null ? freshness : 'stale'}>
+      {agoName(checkedAtMs, nowMs)}
+      {refresh !== null ? <span>not refreshed: {reasonOf(refresh).name}</span> : null}
+      {refresh === null && freshness === 'stale' ? <span>check again</span> : null}
     </span>
   );
 }

@@ -6,24 +6,24 @@ import { useAsk } from './ask.ts';
 export function SignedOutBanner({ onRenewed }: { readonly onRenewed: () => void }) {
   const ask = useAsk();
   const [isStillOut, setIsStillOut] = useState(false);
-  const goOn = async (): Promise<void> => {
+  const resume = async (): Promise<void> => {
     const isIn = await ask.renewSession();
     setIsStillOut(!isIn);
     if (isIn) onRenewed();
   };
   return (
-    <div className="banner banner--notice" role="alert">
-      <div className="banner__text">
+    <div className="banner" role="alert">
+      <p className="banner__text">
         <b>Your session has ended.</b>{' '}
         {isStillOut
-          ? 'There is no session yet: sign in in the other tab first.'
-          : 'Nothing more is asked. Sign in in another tab, then go on here: what is on the desk stays.'}
-      </div>
+          ? 'You are still signed out: sign in in the other tab first.'
+          : 'Sign in in another tab, then resume here. Nothing on this page is lost.'}
+      </p>
       <a className="button" href="/sign-in" target="_blank" rel="noreferrer">
         Sign in in another tab
       </a>
-      <Button className="button button--primary" onPress={() => void goOn()}>
-        Go on
+      <Button className="button button--primary" onPress={() => void resume()}>
+        Resume
       </Button>
     </div>
   );

@@ -19,19 +19,20 @@ export function SingleCase() {
     event.preventDefault();
     const reading = readNumber(text);
     if (reading.kind === 'bad') {
-      setProblem(saysOfBadNumber(reading.why));
+      setProblem(reading.why === 'empty' ? 'Type a number.' : saysOfBadNumber(reading.why, text));
       return;
     }
-    if (!ask.mayAsk()) return;
     setProblem(undefined);
-    setText('');
-    desk.load([{ e164: reading.e164, line: 1 }]);
-    void desk.askList();
+    ask.withPurpose(() => {
+      setText('');
+      desk.load([{ e164: reading.e164, line: 1 }]);
+      void desk.checkList();
+    });
   };
 
   return (
     <div className="single">
-      <h1 className="visually-hidden">One number</h1>
+      <h1 className="single__title">Check a number</h1>
       <form className="single__form" onSubmit={submit} autoComplete="off" noValidate>
         <TextField
           className="field single__field"
@@ -41,33 +42,33 @@ export function SingleCase() {
           autoComplete="off"
           type="tel"
         >
-          <Label className="field__label">Phone number</Label>
-          <Input className="input input--large" placeholder="+44 7700 900 123" spellCheck="false" />
+          <Label className="visually-hidden">Phone number</Label>
+          <Input className="input input--large" placeholder="+44 7700 900123" spellCheck="false" />
           <Text slot="description" className="field__hint">
-            With + and country code. It is asked about at once; a number that needs its owner’s
-            consent waits for another click.
+            With + and country code. If the operator needs the owner’s consent, you are asked before
+            anyone is prompted.
           </Text>
           <FieldError className="field__error">{problem}</FieldError>
         </TextField>
         <Button className="button button--primary button--large" type="submit">
-          Ask
+          Check
         </Button>
       </form>
       {isSignedOut ? (
         <SignedOutBanner
           onRenewed={() => {
             desk.resume();
-            if (row !== undefined) void desk.askAgain(row.id);
+            if (row !== undefined) void desk.checkAgain(row.id);
           }}
         />
       ) : null}
       {row === undefined ? (
         <p className="single__empty">
-          Ask about one number: has its SIM card changed within 24 hours, 72 hours, 7 or 30 days?
+          Type a number to see whether its SIM changed in the last 24 hours, 72 hours, 7 or 30 days.
         </p>
       ) : (
-        <section className="card single__case" aria-label="The case">
-          <CaseView id={row.id} headingLevel={2} />
+        <section className="card single__case" aria-label="Case">
+          <CaseView key={row.id} row={row} />
         </section>
       )}
     </div>

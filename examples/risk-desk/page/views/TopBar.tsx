@@ -1,4 +1,4 @@
-import { useState, useSyncExternalStore, type RefObject } from 'react';
+import { useState, useSyncExternalStore } from 'react';
 import {
   Button,
   FieldError,
@@ -8,98 +8,144 @@ import {
   Popover,
   Select,
   SelectValue,
-  Text,
 } from 'react-aria-components';
 import type { Desk } from '../asking/desk.ts';
 import type { Quota } from '../model/quotas.ts';
-import { signOut, type Session } from '../session.ts';
-import { ChevronIcon, ThemeIcon } from './icons.tsx';
+import { signOut } from '../session.ts';
+import { useAsk } from './ask.ts';
+import { ConfirmButton } from './ConfirmButton.tsx';
+import { goTo, useHere, type Place } from './here.ts';
+import { BrandMark, ChevronIcon, ThemeIcon } from './icons.tsx';
 import { numberName, timeName } from './names.ts';
 
 interface TopBarProps {
-  readonly session: Session;
   /** Both desks hear of the same quotas. */
-  readonly quotaDesk: Desk;
-  readonly purpose: string | null;
+  readonly listDesk: Desk;
+  readonly purposeId: string | null;
   readonly onPurpose: (id: string) => void;
+  /** A check waits for the choice of one. */
   readonly isPurposeMissing: boolean;
-  readonly purposeField: RefObject<HTMLButtonElement | null>;
+  readonly onPurposeLeft: () => void;
+  readonly onSignOut: () => void;
 }
 
-export function TopBar(props: TopBarProps) {
-  const { session, quotaDesk, purpose, onPurpose, isPurposeMissing, purposeField } = props;
-  const { quotas } = useSyncExternalStore(quotaDesk.subscribe, quotaDesk.state);
-  const leave = (): void => {
-    void signOut(session).then((location) => window.location.assign(location));
-  };
+export function TopBar({ listDesk, onSignOut, ...purpose }: TopBarProps) {
+  const { session } = useAsk();
+  const { quotas } = useSyncExternalStore(listDesk.subscribe, listDesk.state);
   return (
     <header className="topbar">
-      <p className="topbar__brand">Risk desk</p>
-      <Select
-        className="field field--inline"
-        placeholder="Choose a purpose"
-        selectedKey={purpose}
-        onSelectionChange={(key) => onPurpose(String(key))}
-        isInvalid={isPurposeMissing}
-      >
-        <Label className="field__label">Purpose</Label>
-        <Button ref={purposeField} className="select">
-          <SelectValue className="select__value" />
-          <ChevronIcon />
-        </Button>
-        <FieldError className="field__error">
-          Choose a purpose first: it goes on record with every question.
-        </FieldError>
-        <Popover className="popover">
-          <ListBox className="listbox" items={session.purposes}>
-            {({ id, label }) => (
-              <ListBoxItem id={id} className="listbox__item" textValue={label}>
-                <Text slot="label">{label}</Text>
-              </ListBoxItem>
-            )}
-          </ListBox>
-        </Popover>
-      </Select>
+      <p className="brand">
+        <BrandMark /> Risk desk
+      </p>
+      {session.mayBatch ? <Places /> : null}
       <div className="topbar__quotas">
         {quotas.map((quota) => (
           <QuotaMeter key={quota.name} quota={quota} />
         ))}
       </div>
+      <PurposeSelect {...purpose} />
       <ThemeSwitch />
       <div className="topbar__person">
         <span className="topbar__name">{session.name}</span>
         <span className="topbar__role">{session.mayBatch ? 'Lead' : 'Analyst'}</span>
       </div>
-      <Button className="button button--quiet" onPress={leave}>
+      <ConfirmButton
+        className="button button--quiet"
+        mustConfirm={() => listDesk.state().rows.length > 0}
+        title="Sign out?"
+        says="The list and its results are not kept. Export them first if you need them."
+        action="Sign out"
+        onConfirm={() => {
+          onSignOut();
+          void signOut(session).then((location) => window.location.assign(location));
+        }}
+      >
         Sign out
-      </Button>
+      </ConfirmButton>
     </header>
   );
 }
 
+const PLACES: readonly (readonly [Place, string])[] = [
+  ['list', 'List'],
+  ['single', 'Single number'],
+];
+
+/** Both places stay as they are while the other one is looked at. */
+function Places() {
+  const { place } = useHere();
+  return (
+    <nav className="places">
+      {PLACES.map(([id, name]) => (
+        <Button
+          key={id}
+          className="places__place"
+          {...(id === place ? { 'aria-current': 'page' } : {})}
+          onPress={() => goTo({ place: id, caseId: null })}
+        >
+          {name}
+        </Button>
+      ))}
+    </nav>
+  );
+}
+
+type PurposeProps = Omit<TopBarProps, 'listDesk' | 'onSignOut'>;
+
+function PurposeSelect({ purposeId, onPurpose, isPurposeMissing, onPurposeLeft }: PurposeProps) {
+  const { session } = useAsk();
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <Select
+      className="field field--inline"
+      placeholder="Choose a purpose"
+      selectedKey={purposeId}
+      onSelectionChange={(key) => onPurpose(String(key))}
+      isInvalid={isPurposeMissing}
+      isOpen={isOpen || isPurposeMissing}
+      onOpenChange={(next) => {
+        setIsOpen(next);
+        if (!next) onPurposeLeft();
+      }}
+    >
+      <Label className="field__label">Purpose</Label>
+      <Button className="select">
+        <SelectValue className="select__value" />
+        <ChevronIcon />
+      </Button>
+      <Popover className="popover">
+        {isPurposeMissing ? (
+          <p className="popover__says">Choose a purpose. It is logged with every check.</p>
+        ) : null}
+        <ListBox className="listbox" items={session.purposes}>
+          {({ id, label }) => (
+            <ListBoxItem id={id} className="listbox__item">
+              {label}
+            </ListBoxItem>
+          )}
+        </ListBox>
+      </Popover>
+      <FieldError className="visually-hidden">
+        Choose a purpose. It is logged with every check.
+      </FieldError>
+    </Select>
+  );
+}
+
+const LOW_SHARE = 0.1;
+
 function QuotaMeter({ quota: { name, left, limit, refillsAtMs } }: { readonly quota: Quota }) {
   const share = limit === null || limit === 0 ? null : left / limit;
-  const level = share !== null && share < 0.1 ? 'low' : 'fine';
+  const isLow = share !== null && share < LOW_SHARE;
   return (
-    <div className="quota" data-level={level}>
+    <p className="quota" data-low={isLow || undefined}>
       <span className="quota__name">{quotaName(name)}</span>
       <span className="quota__left">
         <b>{numberName(left)}</b>
         {limit === null ? ' left' : ` of ${numberName(limit)} left`}
       </span>
-      <span className="quota__refill">refills {timeName(refillsAtMs)}</span>
-      {share === null ? null : (
-        <svg
-          className="quota__bar"
-          viewBox="0 0 100 4"
-          preserveAspectRatio="none"
-          aria-hidden="true"
-        >
-          <rect className="quota__track" width="100" height="4" rx="2" />
-          <rect className="quota__fill" width={100 * share} height="4" rx="2" />
-        </svg>
-      )}
-    </div>
+      {isLow ? <span className="quota__refill">refills {timeName(refillsAtMs)}</span> : null}
+    </p>
   );
 }
 
@@ -107,7 +153,7 @@ function quotaName(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** For this page alone: nothing is stored, and the next visit follows the system again. */
+/** For this page only: nothing is stored, and the next visit follows the system again. */
 function ThemeSwitch() {
   const [theme, setTheme] = useState<'light' | 'dark' | null>(null);
   const toggle = (): void => {

@@ -1,9 +1,16 @@
 import { createContext, use } from 'react';
+import type { SessionChecks } from '../asking/desk.ts';
+import type { Session } from '../session.ts';
 
-/** What every asking needs. */
+/** What every check needs. */
 export interface Ask {
-  /** Whether a purpose is chosen; where not, leads to the choice. */
-  mayAsk(): boolean;
+  readonly session: Session;
+  /** Of all checks of this page. */
+  readonly checks: SessionChecks;
+  /** Its words, such as `Preventing fraud`; `null` until one is chosen. */
+  readonly purpose: string | null;
+  /** Whether a purpose is chosen; where not, leads to the choice, and goes on with `then` after it. */
+  withPurpose(then: () => void): void;
   /** After a sign-in in another tab: whether there is a session again. */
   renewSession(): Promise<boolean>;
 }

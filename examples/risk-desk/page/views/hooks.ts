@@ -36,7 +36,11 @@ export function useSettledRows(): readonly DeskRow[] {
       setRows(desk.state().rows);
     };
     const unsubscribe = desk.subscribe(() => {
-      timer ??= window.setTimeout(settle, SETTLE_MS);
+      // What a run came to is there with its last word.
+      const isSettled = ['done', 'cancelled'].includes(desk.state().run.kind);
+      if (isSettled) clearTimeout(timer);
+      if (isSettled) settle();
+      else timer ??= window.setTimeout(settle, SETTLE_MS);
     });
     settle();
     return () => {
@@ -52,7 +56,7 @@ export const NowContext = createContext(0);
 
 const TICK_MS = 10_000;
 
-/** The time, told anew so often. */
+/** The time, every so often. */
 export function useTicking(tickMs: number = TICK_MS): number {
   const [nowMs, setNowMs] = useState(() => Date.now());
   useEffect(() => {

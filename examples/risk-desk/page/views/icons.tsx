@@ -21,20 +21,48 @@ function Icon({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** A shape of its own for each outcome: none is told by its colour alone. */
+/** How loudly an outcome speaks: red is a change, amber is not to be trusted yet, all else is quiet. */
+export type Tone = 'danger' | 'warning' | 'quiet';
+
+export function toneOf(outcome: Outcome): Tone {
+  switch (outcome) {
+    case 'within24h':
+    case 'within72h':
+    case 'within30d':
+      return 'danger';
+    case 'activated':
+    case 'unknown':
+    case 'consent':
+      return 'warning';
+    case 'open':
+    case 'clear':
+      return 'quiet';
+  }
+}
+
+/** A shape of its own for each outcome: colour is never the only difference. */
 export function OutcomeIcon({ outcome }: { readonly outcome: Outcome }) {
   switch (outcome) {
-    case 'swapped':
+    case 'within24h':
+    case 'within72h':
+    case 'within30d':
       return (
         <Icon>
-          <path d="M10 2.8 18 16.600H2Z" fill="currentColor" fillOpacity=".16" />
+          <path d="M10 3 17.5 16.500H2.500Z" fill="currentColor" fillOpacity=".16" />
           <path d="M10 8v4M10 14.300v.1" />
+        </Icon>
+      );
+    case 'activated':
+      return (
+        <Icon>
+          <path d="M5.500 2.500h6L15 6v11.500H5.500Z" />
+          <path d="M10.200 9v5M7.700 11.500h5" />
         </Icon>
       );
     case 'unknown':
       return (
         <Icon>
-          <circle cx="10" cy="10" r="7.700" strokeDasharray="3 2.4" />
+          <circle cx="10" cy="10" r="7.300" strokeDasharray="3 2.4" />
           <path d="M7.900 8.200a2.100 2.100 0 1 1 3.200 1.900c-.700.400-1.100.8-1.100 1.600M10 14v.1" />
         </Icon>
       );
@@ -54,18 +82,32 @@ export function OutcomeIcon({ outcome }: { readonly outcome: Outcome }) {
     case 'clear':
       return (
         <Icon>
-          <path d="M10 2.300 16.500 4.600v5c0 3.900-2.700 6.700-6.500 8-3.800-1.300-6.500-4.100-6.500-8v-5Z" />
-          <path d="m7.200 9.900 2 2 3.700-3.900" />
+          <path d="m5 10.500 3.400 3.400L15.200 6.500" />
         </Icon>
       );
   }
 }
 
-export function ClockIcon() {
+export function BrandMark() {
+  return (
+    <svg className="brand__mark" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+      <path
+        fill="currentColor"
+        d="M5 1h7.200L17 5.800V17a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V3a2 2 0 0 1 2-2Z"
+      />
+      <path className="brand__chip" d="M6.500 9h7v6.500h-7zM6.500 12.200h7M10 9v6.500" />
+    </svg>
+  );
+}
+
+export function CopyIcon({ isDone }: { readonly isDone: boolean }) {
   return (
     <Icon>
-      <circle cx="10" cy="10" r="7.300" />
-      <path d="M10 5.800V10l2.800 1.800" />
+      {isDone ? (
+        <path d="m5 10.500 3.400 3.400L15.200 6.500" />
+      ) : (
+        <path d="M7.500 7.500h8v8h-8ZM12.500 7.500v-3h-8v8h3" />
+      )}
     </Icon>
   );
 }
@@ -133,14 +175,6 @@ export function RetryIcon() {
   return (
     <Icon>
       <path d="M16.500 10A6.500 6.500 0 1 1 14.300 5.100M14.800 2v3.600h-3.600" />
-    </Icon>
-  );
-}
-
-export function PauseIcon() {
-  return (
-    <Icon>
-      <path d="M7 5v10M13 5v10" />
     </Icon>
   );
 }

@@ -57,9 +57,9 @@ export async function openDesk(
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(error.message));
+  // Leaving with a list asks first; a test leaves unless it says otherwise.
+  page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined));
   page.on('console', (message) => {
-    // What a browser says of every reply that is no 2xx.
-    if (/Failed to load resource/u.test(message.text())) return;
     if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
   });
   await before?.(page);
@@ -79,8 +79,17 @@ export async function openSignedIn(
 }
 
 export async function signIn(page: Page, stack: Stack, who: 'lead' | 'analyst'): Promise<void> {
-  const { login, password } = stack.people[who];
   await page.getByRole('link', { name: 'Sign in' }).click();
+  await typePassword(page, stack, who);
+}
+
+/** At the provider, and back. */
+export async function typePassword(
+  page: Page,
+  stack: Stack,
+  who: 'lead' | 'analyst',
+): Promise<void> {
+  const { login, password } = stack.people[who];
   await page.fill('input[name=login]', login);
   await page.fill('input[name=password]', password);
   await page.click('[type=submit]');
@@ -88,27 +97,50 @@ export async function signIn(page: Page, stack: Stack, who: 'lead' | 'analyst'):
 }
 
 export async function choosePurpose(page: Page): Promise<void> {
-  await page.getByRole('button', { name: /purpose/iu }).click();
+  await page
+    .getByRole('button', { name: /purpose/iu })
+    .first()
+    .click();
   await page.getByRole('option', { name: 'Preventing fraud' }).click();
 }
 
 /** Hands a text over as a file, and stops at what it would cost. */
-export async function upload(page: Page, text: string, name = 'list.csv'): Promise<void> {
+export async function upload(page: Page, text: string | Buffer, name = 'list.csv'): Promise<void> {
   const buffer = Buffer.from(text);
   await page.setInputFiles('input[type=file]', { name, mimeType: 'text/csv', buffer });
 }
 
-/** Uploads numbers with a purpose, and has them asked. */
-export async function askAbout(page: Page, numbers: readonly string[]): Promise<void> {
+/** Uploads numbers with a purpose, and has them checked. */
+export async function checkList(page: Page, numbers: readonly string[]): Promise<void> {
   await choosePurpose(page);
   await upload(page, numbers.join('\n'));
-  await page.getByRole('button', { name: /^Ask about/u }).click();
+  await page.getByRole('button', { name: /^Check (?:the first )?[0-9]/u }).click();
 }
 
-export async function allAsked(page: Page): Promise<void> {
-  await page.getByText('All asked', { exact: true }).first().waitFor({ timeout: 60_000 });
+export async function allChecked(page: Page): Promise<void> {
+  await page.getByText('All checked', { exact: true }).first().waitFor({ timeout: 60_000 });
   // The table is put in order a little later.
-  await page.waitForFunction(() => document.querySelector('.pill[data-busy]') === null);
+  await page.waitForFunction(
+    () => document.querySelector('.runbar__progress, .risk[data-busy]') === null,
+  );
+}
+
+/** In the order of the upload; unless this is chosen, the riskiest are first. */
+export async function sortByLine(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Line', exact: true }).click();
+}
+
+/** What the tiles count, such as `{ 'No change': 5 }`; zeros are shown while a list runs. */
+export async function tiles(page: Page): Promise<Record<string, number>> {
+  const texts = await page
+    .locator('.tile')
+    .evaluateAll((all) =>
+      all.map((tile) => [
+        tile.querySelector('.tile__name')?.textContent?.trim() ?? '',
+        Number(tile.querySelector('b')?.textContent?.replace(',', '')),
+      ]),
+    );
+  return Object.fromEntries(texts.filter(([, count]) => count !== 0));
 }
 
 /** Numbers of lines that the simulator serves, a hundred for each of the first two digits. */

@@ -2,19 +2,19 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startStack, type Stack } from '../../demo/stack.ts';
 import {
-  allAsked,
-  askAbout,
+  allChecked,
+  checkList,
   choosePurpose,
   hasBrowser,
   launchBrowser,
   openSignedIn,
   operatorCounts,
+  sortByLine,
 } from './browser.ts';
-import { saveScreenshot } from './screenshots.ts';
 
-async function ask(page: Page, number: string): Promise<void> {
+async function check(page: Page, number: string): Promise<void> {
   await page.getByLabel('Phone number').fill(number);
-  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
 }
 
 describe.skipIf(!hasBrowser())('one number in a browser', () => {
@@ -32,32 +32,30 @@ describe.skipIf(!hasBrowser())('one number in a browser', () => {
   it('is all that an analyst is offered: asked, judged, asked again', async () => {
     await using desk = await openSignedIn(browser, stack, { who: 'analyst' });
     const { page, problems } = desk;
-    expect(await page.getByRole('radio', { name: 'A list' }).count()).toBe(0);
-    await ask(page, '07700 900004');
-    await page.getByText('No + and country code.').waitFor();
-    await ask(page, '+44 7700 900004');
-    await page.getByText('Choose a purpose first').waitFor();
-    await choosePurpose(page);
+    expect(await page.getByRole('button', { name: 'List' }).count()).toBe(0);
+    await check(page, '07700 900004');
+    await page.getByText('Missing country code. Write it as +44 7700 900001.').waitFor();
+    await check(page, '+44 7700 900004');
     const before = await operatorCounts(stack);
-    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.getByRole('option', { name: 'Preventing fraud' }).click();
     await page.getByRole('heading', { name: 'No change in 30 days' }).waitFor();
     await page.getByText('Grace, who has had hers for ten years').waitFor();
     // A line that never swapped: one lookup for the date and four windows.
     expect((await operatorCounts(stack)).lookups - before.lookups).toBe(1);
     // The field is empty again: the number stands in the case alone.
     expect(await page.getByLabel('Phone number').inputValue()).toBe('');
-    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByRole('button', { name: 'Check again' }).click();
     await expect.poll(async () => (await operatorCounts(stack)).lookups - before.lookups).toBe(2);
     expect(problems).toEqual([]);
   });
 
   it.each([
     ['+447700900010', 'Unknown: not served', 'Verify the customer in another way'],
-    ['+447700900013', 'Unknown: operator unavailable', 'Ask again later.'],
+    ['+447700900013', 'Unknown: operator unavailable', 'Check again later.'],
   ])('%s is unknown, with the reason and what to do', async (number, title, advice) => {
     await using desk = await openSignedIn(browser, stack, { who: 'analyst' });
     await choosePurpose(desk.page);
-    await ask(desk.page, number);
+    await check(desk.page, number);
     await desk.page.getByRole('heading', { name: title }).waitFor();
     expect(await desk.page.locator('.case').innerText()).toContain(advice);
     expect(await desk.page.locator('.verdict').getAttribute('data-outcome')).toBe('unknown');
@@ -68,17 +66,18 @@ describe.skipIf(!hasBrowser())('one number in a browser', () => {
     const { page, problems } = desk;
     await choosePurpose(page);
     const before = await operatorCounts(stack);
-    await ask(page, '+447700900051');
+    await check(page, '+447700900051');
     await page.getByRole('heading', { name: 'Needs the owner’s consent' }).waitFor();
     expect((await operatorCounts(stack)).prompts).toBe(before.prompts);
-    await saveScreenshot(page, 'consent');
-    await page.getByRole('button', { name: 'Ask the owner: rings their phone' }).click();
+    await page.getByRole('button', { name: 'Prompt the owner’s phone' }).click();
     await page.getByRole('heading', { name: 'Waiting for the owner' }).waitFor();
     expect(await page.locator('.case__actions').count()).toBe(0);
     await page.getByRole('heading', { name: 'No change in 30 days' }).waitFor();
     expect((await operatorCounts(stack)).prompts - before.prompts).toBe(1);
-    // One question, whose no answers the smaller windows.
-    expect(await page.locator('.fact[data-outcome="clear"]').count()).toBe(4);
+    // One check, whose no answers the smaller windows.
+    expect(await page.locator('.timeline__says').allInnerTexts()).toEqual(
+      Array(4).fill('No change'),
+    );
     expect(problems).toEqual([]);
   });
 
@@ -86,8 +85,8 @@ describe.skipIf(!hasBrowser())('one number in a browser', () => {
     await using desk = await openSignedIn(browser, stack, { who: 'analyst' });
     const { page } = desk;
     await choosePurpose(page);
-    await ask(page, '+447700900052');
-    await page.getByRole('button', { name: 'Ask the owner: rings their phone' }).click();
+    await check(page, '+447700900052');
+    await page.getByRole('button', { name: 'Prompt the owner’s phone' }).click();
     await page.getByRole('heading', { name: 'Unknown: owner declined' }).waitFor();
     expect(await page.locator('.verdict').getAttribute('data-outcome')).toBe('unknown');
   });
@@ -96,16 +95,17 @@ describe.skipIf(!hasBrowser())('one number in a browser', () => {
     await using desk = await openSignedIn(browser, stack);
     const { page } = desk;
     const before = await operatorCounts(stack);
-    await askAbout(page, ['+447700900059', '+447700900056', '+447700900004']);
-    await allAsked(page);
+    await checkList(page, ['+447700900059', '+447700900056', '+447700900004']);
+    await allChecked(page);
     const outcomes = () =>
       page
-        .locator('.rows__row .pill')
-        .evaluateAll((pills) => pills.map((pill) => pill.getAttribute('data-outcome')));
+        .locator('.rows__row')
+        .evaluateAll((rows) => rows.map((row) => row.getAttribute('data-outcome')));
+    await sortByLine(page);
     expect(await outcomes()).toEqual(['consent', 'consent', 'clear']);
     expect((await operatorCounts(stack)).prompts).toBe(before.prompts);
-    await page.locator('.rows__row').first().click();
-    await page.getByRole('button', { name: 'Ask the owner: rings their phone' }).click();
+    await page.locator('.rows__cell').first().click();
+    await page.getByRole('button', { name: 'Prompt the owner’s phone' }).click();
     await page.getByRole('dialog').getByRole('heading', { name: 'No change in 30 days' }).waitFor();
     await page.keyboard.press('Escape');
     await expect.poll(outcomes).toEqual(['clear', 'consent', 'clear']);

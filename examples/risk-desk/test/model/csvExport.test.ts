@@ -3,7 +3,7 @@ import Papa from 'papaparse';
 import { describe, expect, it } from 'vitest';
 import { toCsv } from '../../page/model/csvExport.ts';
 import { likelyColumn, listNumbers, readTable } from '../../page/model/upload.ts';
-import { answered, NO, row, unknown, YES } from './rows.ts';
+import { answer, answered, AS_OF_MS, NO, row, unknown, YES } from './rows.ts';
 
 function cells(csv: string): string[][] {
   return Papa.parse<string[]>(csv).data;
@@ -25,6 +25,7 @@ describe('the export', () => {
         'SIM changed',
         '',
         '1970-01-01T00:00:00.000Z',
+        '',
         'no',
         'yes',
         'yes',
@@ -39,6 +40,7 @@ describe('the export', () => {
         'Unknown',
         'Window too long',
         'not disclosed',
+        '',
         'no',
         'no',
         'no',
@@ -57,9 +59,26 @@ describe('the export', () => {
         'not known',
         'not known',
         'not known',
+        'not known',
         '',
       ],
     ]);
+  });
+
+  it('tells a new line from an old one, and an answer that could not be refreshed from a fresh one', () => {
+    const atMs = AS_OF_MS - 24 * 3_600_000;
+    const newLine = answer([NO, NO, NO, NO], { kind: 'at', atMs });
+    const rows = [
+      row(1, { kind: 'answered', answer: newLine }),
+      row(2, { kind: 'failed', reason: 'OPERATOR_TIMEOUT', before: newLine }),
+    ];
+    const [heading, ...data] = cells(toCsv(rows, 'full'));
+    const of = (name: string) => data.map((one) => one[heading?.indexOf(name) ?? -1]);
+    expect(of('Verdict')).toEqual(['New line', 'New line']);
+    expect(of('SIM activated')).toEqual(Array(2).fill('2026-11-21T12:00:00.000Z'));
+    expect(of('Last SIM change')).toEqual(['none', 'none']);
+    expect(of('Reason')).toEqual(['', 'not refreshed: Operator too slow']);
+    expect(of('Checked at')).toEqual(Array(2).fill('2026-11-22T12:00:00.000Z'));
   });
 
   it('masks the numbers unless they are wanted', () => {
@@ -107,8 +126,9 @@ describe('the export', () => {
         const reading = readTable(toCsv(rows, 'full'));
         if (reading.kind !== 'table') throw new Error(reading.why);
         const { table } = reading;
-        expect(table.columns[likelyColumn(table)]).toBe('Number');
-        const { numbers, bad } = listNumbers(table, likelyColumn(table));
+        const column = likelyColumn(table) ?? -1;
+        expect(table.columns[column]).toBe('Number');
+        const { numbers, bad } = listNumbers(table, column);
         expect(numbers.map(({ e164 }) => e164)).toEqual(rows.map(({ e164 }) => e164));
         expect(bad).toEqual([]);
       }),

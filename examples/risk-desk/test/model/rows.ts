@@ -50,6 +50,7 @@ export function row(id: number, state: RowState, more: Partial<DeskRow> = {}): D
     customer: { id: `C${id}`, name: `Customer ${id}` },
     state,
     retryAtMs: 0,
+    correlator: null,
     ...more,
   };
 }

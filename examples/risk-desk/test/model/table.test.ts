@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { isOutage, rowsInOutage } from '../../page/model/outage.ts';
-import { recency } from '../../page/model/recency.ts';
+import { countRecency } from '../../page/model/recency.ts';
 import { retryPlan } from '../../page/model/retry.ts';
-import { AS_UPLOADED, countOutcomes, viewed, type TableView } from '../../page/model/tableView.ts';
+import { BY_RISK, countOutcomes, viewed, type TableView } from '../../page/model/tableView.ts';
 import type { RowState } from '../../page/model/verdict.ts';
-import { answered, AS_OF_MS, NO, row, unknown, YES } from './rows.ts';
+import { answer, answered, AS_OF_MS, NO, row, unknown, YES } from './rows.ts';
 
 const CLEAR = answered([NO, NO, NO, NO], { kind: 'at', atMs: AS_OF_MS - 400 * 86_400_000 });
 const SWAPPED = answered([NO, YES, YES, YES], { kind: 'at', atMs: AS_OF_MS - 2 * 86_400_000 });
 const LATELY = answered([YES, YES, YES, YES], { kind: 'withheld' });
+const NEW_LINE = answered([NO, NO, NO, NO], { kind: 'at', atMs: AS_OF_MS - 86_400_000 });
 const AWAY: RowState = { kind: 'failed', reason: 'OPERATOR_UNAVAILABLE' };
 const NOT_SERVED: RowState = { kind: 'failed', reason: 'NUMBER_NOT_SERVED' };
 
@@ -19,10 +20,11 @@ const ROWS = [
   row(4, LATELY),
   row(5, { kind: 'needsConsent' }),
   row(6, { kind: 'waiting' }),
+  row(7, NEW_LINE),
 ];
 
 function ids(view: Partial<TableView>): number[] {
-  return viewed(ROWS, { ...AS_UPLOADED, ...view }).map(({ id }) => id);
+  return viewed(ROWS, { ...BY_RISK, ...view }, AS_OF_MS).map(({ id }) => id);
 }
 
 function times(count: number, state: RowState): RowState[] {
@@ -31,60 +33,75 @@ function times(count: number, state: RowState): RowState[] {
 
 describe('the rows', () => {
   it.each([
-    ['as uploaded', {}, [1, 2, 3, 4, 5, 6]],
-    ['the last line first', { sort: { column: 'line', isDescending: true } }, [6, 5, 4, 3, 2, 1]],
-    ['by verdict', { sort: { column: 'verdict', isDescending: false } }, [4, 2, 3, 5, 6, 1]],
+    ['by risk, unless another order is chosen', {}, [4, 2, 7, 3, 5, 6, 1]],
+    ['by risk, backwards', { sort: { column: 'risk', isDescending: true } }, [1, 6, 5, 3, 7, 2, 4]],
+    ['as uploaded', { sort: { column: 'line', isDescending: false } }, [1, 2, 3, 4, 5, 6, 7]],
     [
-      'by verdict, backwards',
-      { sort: { column: 'verdict', isDescending: true } },
-      [1, 6, 5, 3, 2, 4],
+      'the last line first',
+      { sort: { column: 'line', isDescending: true } },
+      [7, 6, 5, 4, 3, 2, 1],
     ],
     [
       'by change: no date last',
       { sort: { column: 'lastChange', isDescending: false } },
-      [1, 2, 3, 4, 5, 6],
+      [1, 2, 7, 3, 4, 5, 6],
     ],
     [
       'by change, backwards: no date last',
       { sort: { column: 'lastChange', isDescending: true } },
-      [2, 1, 3, 4, 5, 6],
+      [7, 2, 1, 3, 4, 5, 6],
     ],
-    ['by customer', { sort: { column: 'customer', isDescending: false } }, [2, 4, 5, 6, 1, 3]],
-    ['of one outcome', { outcome: 'swapped' }, [2, 4]],
-    ['that are unknown', { outcome: 'unknown' }, [3]],
+    ['by customer', { sort: { column: 'customer', isDescending: false } }, [2, 4, 5, 6, 7, 1, 3]],
+    ['of one tile', { filter: { kind: 'outcome', outcome: 'within72h' } }, [2]],
+    ['of a new line', { filter: { kind: 'outcome', outcome: 'activated' } }, [7]],
+    ['that are unknown', { filter: { kind: 'outcome', outcome: 'unknown' } }, [3]],
+    ['of one bar', { filter: { kind: 'recency', recency: 'threeDays' } }, [2, 7]],
     ['of a customer', { search: ' GRACE ' }, [1]],
     ['of a customer id', { search: 'c2' }, [2]],
     ['with digits', { search: '900 006' }, [6]],
     ['too few digits find no number', { search: '06' }, []],
-    ['of an outcome and a customer', { outcome: 'swapped', search: 'ada' }, [2]],
+    [
+      'of an outcome and a customer',
+      { filter: { kind: 'outcome', outcome: 'within72h' }, search: 'ada' },
+      [2],
+    ],
   ] as const)('%s', (_, view, expected) => {
     expect(ids(view)).toEqual(expected);
   });
 
   it('are counted by outcome', () => {
-    expect(countOutcomes(ROWS)).toEqual({ swapped: 2, unknown: 1, consent: 1, open: 1, clear: 1 });
+    expect(countOutcomes(ROWS)).toEqual({
+      within24h: 1,
+      within72h: 1,
+      within30d: 0,
+      activated: 1,
+      unknown: 1,
+      consent: 1,
+      open: 1,
+      clear: 1,
+    });
   });
 
   it('are counted by how recent the change is', () => {
-    const bars = recency(ROWS, AS_OF_MS).filter((bar) => bar.rows > 0);
-    expect(bars).toEqual([
-      { name: '3 days', rows: 1 },
-      { name: 'longer', rows: 1 },
-      { name: 'no date', rows: 1 },
-    ]);
+    expect(countRecency(ROWS, AS_OF_MS)).toEqual({
+      bars: { day: 0, threeDays: 2, week: 0, month: 0, quarter: 0, year: 0 },
+      older: 1,
+      withheld: 1,
+    });
   });
 });
 
 describe('a retry', () => {
-  it('asks what failed for a reason that may pass, when it is time', () => {
+  it('checks what failed for a reason that may pass, when it is time', () => {
     const rows = [
       ...ROWS,
-      row(7, NOT_SERVED),
+      row(10, NOT_SERVED),
+      row(11, { kind: 'failed', reason: 'OPERATOR_TIMEOUT', before: answer([NO, NO, NO, NO]) }),
       row(8, answered([unknown('OPERATOR_TIMEOUT'), NO, NO, NO]), { retryAtMs: 500 }),
       row(9, { kind: 'failed', reason: 'NO_CONNECTION' }, { retryAtMs: 900 }),
     ];
     const plan = retryPlan(rows, 500);
-    expect(plan.due.map(({ id }) => id)).toEqual([3, 8]);
+    expect(plan.due.map(({ id }) => id)).toEqual([3, 11, 8]);
     expect(plan).toMatchObject({ later: 1, nextAtMs: 900 });
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { decodeText } from '../../page/model/decodeText.ts';
 import { likelyColumn, listNumbers, readTable, type Table } from '../../page/model/upload.ts';
 
 function tableOf(text: string): Table {
@@ -9,7 +10,7 @@ function tableOf(text: string): Table {
 
 function listOf(text: string) {
   const table = tableOf(text);
-  const { numbers, duplicates, bad } = listNumbers(table, likelyColumn(table));
+  const { numbers, duplicates, bad } = listNumbers(table, likelyColumn(table) ?? -1);
   return {
     numbers: numbers.map((one) => [one.line, one.e164]),
     duplicates: duplicates.map((one) => [one.line, one.firstLine]),
@@ -63,7 +64,7 @@ describe('what is read of', () => {
     [
       'bad numbers among good ones',
       'phone\n+447700900001\n07700 900002\n',
-      { numbers: [[2, '+447700900001']], duplicates: [], bad: [[3, 'national']] },
+      { numbers: [[2, '+447700900001']], duplicates: [], bad: [[3, 'noCountryCode']] },
     ],
     [
       'a row without a number',
@@ -93,7 +94,7 @@ it.each([
 });
 
 describe('a first line', () => {
-  it.each(['+44.7700.900001', '+44/7700/900001', '4.47701E+11', '+٤٤٧٧٠٠٩٠٠٠٠١'])(
+  it.each(['+44 7700 90000x', '4.47701E+11', '+٤٤٧٧٠٠٩٠٠٠٠١'])(
     'with a bad number is no heading: %s',
     (bad) => {
       expect(listOf(`${bad}\n+447700900002`)).toEqual({
@@ -127,14 +128,84 @@ describe('a file that is made to hurt', () => {
     (_, text, line) => {
       expect(readTable(text)).toEqual({
         kind: 'refused',
-        why: expect.stringContaining(`in line ${line} has no end`),
+        why: expect.stringContaining(`in line ${line} is never closed`),
       });
     },
   );
 
   it('with one wide line among many costs no more than its cells', () => {
-    const table = tableOf(`${'a,'.repeat(150)}\n${'a\n'.repeat(20_000)}`);
+    const table = tableOf(`${'a,'.repeat(150)}\n${'+447700900001\n'.repeat(20_000)}`);
     const cells = table.rows.reduce((sum, row) => sum + row.cells.length, 0);
     expect(cells).toBeLessThanOrEqual(20_200);
+  });
+});
+
+const twoRows = (first: string, second: string) => [
+  `${first}\n07700 900001,020 7946 0001\n07700 900002,020 7946 0002\n`,
+  second,
+];
+
+describe('the column', () => {
+  it.each([
+    // By what is in it, whatever it is called.
+    ['a,b\nAda,+447700900001\nBo,+447700900002\n', 'b'],
+    ['number,line\nINV-20260001,07700 900001\nINV-20260002,07700 900002\n', 'line'],
+    ['opened,balance,contact\n2011-02-11,1234567.50,07700 900001\n', 'contact'],
+    ['phone,remark\n07700 900001,call +447700900009\n07700 900002,-\n', 'phone'],
+    // Of two with numbers, the mobile one.
+    twoRows('mobile,home', 'mobile'),
+    twoRows('Home phone,Mobile phone', 'Mobile phone'),
+    twoRows('phone,fax', 'phone'),
+    // What a spreadsheet has made of it, so that it can be said.
+    ['id,phone\n1,4.4770E+11\n2,4.4770E+11\n', 'phone'],
+  ])('of %j is %s', (text, expected) => {
+    const table = tableOf(text ?? '');
+    expect(table.columns[likelyColumn(table) ?? -1]).toBe(expected);
+  });
+
+  it.each([
+    ['a list of names', 'name\nAda\nGrace\n'],
+    ['dates and amounts', 'day,amount\n2026-01-02,1234567.89\n2026-01-03,2345678.90\n'],
+    ['a letter', 'Dear Ada,\nyour account was opened in 2011.\nYours, Grace\n'],
+  ])('that looks like phone numbers is missing in %s', (_, text) => {
+    expect(readTable(text)).toEqual({
+      kind: 'refused',
+      why: expect.stringContaining('No column looks like phone numbers.'),
+    });
+  });
+});
+
+describe('numbers without +', () => {
+  const table = tableOf('phone\n07700 900001\n447700900001\n+447700900002\n+44 (0)7700 900003\n');
+
+  it('are listed with their values until a country is chosen', () => {
+    const { numbers, bad, withoutCode } = listNumbers(table, 0);
+    expect(numbers.map(({ e164 }) => e164)).toEqual(['+447700900002', '+447700900003']);
+    expect(bad.map(({ text }) => text)).toEqual(['07700 900001', '447700900001']);
+    expect(withoutCode).toBe(2);
+  });
+
+  it('are shown with what each becomes', () => {
+    const { completed, bad, duplicates, withoutCode } = listNumbers(table, 0, 'GB');
+    expect(completed).toEqual([
+      { line: 2, text: '07700 900001', e164: '+447700900001' },
+      { line: 3, text: '447700900001', e164: '+447700900001' },
+      { line: 5, text: '+44 (0)7700 900003', e164: '+447700900003' },
+    ]);
+    expect([bad.length, duplicates.length, withoutCode]).toEqual([0, 1, 2]);
+  });
+});
+
+const bytes = (...list: number[]) => Uint8Array.from(list);
+
+describe('a file', () => {
+  it.each([
+    ['UTF-8', new TextEncoder().encode('Zoë,+44'), 'Zoë,+44'],
+    ['UTF-8 with its mark', bytes(0xef, 0xbb, 0xbf, 0x2b), '+'],
+    ['Windows-1252', bytes(0x5a, 0x6f, 0xeb, 0x2c, 0x80), 'Zoë,€'],
+    ['UTF-16', bytes(0xff, 0xfe, 0x2b, 0, 0xeb, 0), '+ë'],
+    ['UTF-16, big end first', bytes(0xfe, 0xff, 0, 0x2b, 0, 0xeb), '+ë'],
+  ])('in %s is read', (_, file, expected) => {
+    expect(decodeText(file)).toBe(expected);
   });
 });

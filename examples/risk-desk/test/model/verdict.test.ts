@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { adviceOn } from '../../page/model/advice.ts';
-import { outcomeOf, rankOf, verdictOf } from '../../page/model/verdict.ts';
+import { reasonOf } from '../../page/model/reasons.ts';
+import {
+  outcomeOf,
+  rankOf,
+  refreshFailure,
+  verdictOf,
+  withAnswer,
+} from '../../page/model/verdict.ts';
 import { stretches, withImplied } from '../../page/model/windows.ts';
-import { answer, answered, NO, NOT_ASKED, unknown, YES } from './rows.ts';
+import { answer, answered, AS_OF_MS, NO, NOT_ASKED, unknown, YES } from './rows.ts';
+
+const HOUR_MS = 3_600_000;
+const hoursAgo = (hours: number) => ({ kind: 'at', atMs: AS_OF_MS - hours * HOUR_MS }) as const;
 
 const AWAY = unknown('OPERATOR_UNAVAILABLE');
 const TOO_LONG = unknown('PERIOD_NOT_SUPPORTED', { maxAgeHours: 168 });
@@ -70,10 +80,67 @@ describe('the verdict on windows of 24 h, 72 h, 7 and 30 days', () => {
   });
 });
 
+describe('a date beside checks', () => {
+  it.each([
+    ['in a window that is unswapped: the line is new', [NO, NO, NO, NO], 24, 'activated'],
+    ['just within 30 days', [NO, NO, NO, NO], 719, 'activated'],
+    ['beyond 30 days', [NO, NO, NO, NO], 721, 'clear'],
+    ['of a swap', [YES, YES, YES, YES], 2, 'swapped'],
+    ['of a swap behind a window without one', [NO, NO, YES, YES], 100, 'swapped'],
+    ['in a window that is unswapped, beside unknown ones', [NO, NO, AWAY, AWAY], 20, 'activated'],
+    ['in a window that is unknown', [NO, AWAY, AWAY, AWAY], 30, 'unknown'],
+  ] as const)('%s', (_, windows, hours, kind) => {
+    expect(verdictOf(answered(windows, hoursAgo(hours))).kind).toBe(kind);
+  });
+
+  it('of a new line says so, and never that it stayed on its SIM', () => {
+    const verdict = verdictOf(answered([NO, NO, NO, NO], hoursAgo(24)));
+    const { title, says, advice } = adviceOn(verdict, AS_OF_MS);
+    expect(title).toBe('New line: SIM activated 24 h ago');
+    expect(`${says} ${advice}`).not.toMatch(/stayed|no reason to distrust/);
+    expect(outcomeOf(verdict)).toBe('activated');
+  });
+});
+
+describe('a check that fails after one that did not', () => {
+  const before = answer([NO, NO, YES, YES]);
+
+  it.each(['OPERATOR_TIMEOUT', 'OPERATOR_UNAVAILABLE', 'RATE_LIMITED', 'A_LATER_REASON'])(
+    'with %s keeps the verdict, and says why it is not refreshed',
+    (reason) => {
+      const away = unknown(reason);
+      const state = withAnswer(before, answer([away, away, away, away]));
+      expect(verdictOf(state)).toEqual({ kind: 'swapped', withinHours: 168 });
+      expect(refreshFailure(state)).toBe(reason);
+    },
+  );
+
+  it.each(['NUMBER_NOT_SERVED', 'CONSENT_DENIED', 'CONSENT_EXPIRED'])(
+    'with %s, which is about the number, keeps nothing',
+    (reason) => {
+      const gone = unknown(reason);
+      const state = withAnswer(before, answer([gone, gone, gone, gone]));
+      expect(verdictOf(state)).toMatchObject({ kind: 'unknown', reason });
+    },
+  );
+
+  it('in part is what it says', () => {
+    const state = withAnswer(before, answer([NO, NO, NO, AWAY]));
+    expect(verdictOf(state)).toMatchObject({ kind: 'unknown', clearHours: 168 });
+  });
+});
+
+it('has words for a consent that is pending, and the code where it has none', () => {
+  expect(reasonOf('CONSENT_PENDING').says).toBe('The owner has a prompt on their phone.');
+  expect(reasonOf('A_LATER_REASON').says).toBe('No answer (code: A_LATER_REASON).');
+  expect(reasonOf('toString').says).toBe('No answer (code: toString).');
+});
+
 it('ranks what is unknown and what is open between a change and none', () => {
   const order = [
     answered([YES, YES, YES, YES]),
     answered([NO, NO, NO, YES]),
+    answered([NO, NO, NO, NO], hoursAgo(24)),
     { kind: 'failed', reason: 'UNAVAILABLE' },
     { kind: 'needsConsent' },
     { kind: 'waiting' },
@@ -93,10 +160,10 @@ it('says what to do about each outcome, and never calls an unknown one safe', ()
     { kind: 'waiting' },
   ] as const;
   for (const state of states) {
-    const { title, says } = adviceOn(verdictOf(state));
+    const { title, says } = adviceOn(verdictOf(state), AS_OF_MS);
     expect(`${outcomeOf(verdictOf(state))} ${title} ${says}`).not.toMatch(/no reason to distrust/);
   }
-  expect(adviceOn(verdictOf(states[2])).title).toBe('Unknown: no answer');
+  expect(adviceOn(verdictOf(states[2]), AS_OF_MS).title).toBe('Unknown: no answer');
 });
 
 describe('what follows from one question', () => {
@@ -122,21 +189,30 @@ describe('the stretches of the timeline', () => {
     ],
     [
       [NO, YES, YES, YES],
-      ['clear', 'swap', 'notKnown', 'notKnown'],
+      ['clear', 'swap', 'earlier', 'earlier'],
     ],
     [
       [YES, YES, YES, YES],
-      ['swap', 'notKnown', 'notKnown', 'notKnown'],
+      ['swap', 'earlier', 'earlier', 'earlier'],
     ],
     [
       [AWAY, YES, YES, YES],
-      ['notKnown', 'notKnown', 'notKnown', 'notKnown'],
+      ['notKnown', 'notKnown', 'earlier', 'earlier'],
     ],
     [
       [NO, NO, NO, TOO_LONG],
       ['clear', 'clear', 'clear', 'notKnown'],
     ],
   ] as const)('%#', (windows, expected) => {
-    expect(stretches(answer(windows).windows).map(({ kind }) => kind)).toEqual(expected);
+    expect(stretches(answer(windows), AS_OF_MS).map(({ kind }) => kind)).toEqual(expected);
+  });
+  it('end at the activation of a new line', () => {
+    const newLine = answer([NO, NO, NO, NO], hoursAgo(30));
+    expect(stretches(newLine, AS_OF_MS).map(({ kind }) => kind)).toEqual([
+      'clear',
+      'activation',
+      'earlier',
+      'earlier',
+    ]);
   });
 });

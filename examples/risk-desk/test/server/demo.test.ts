@@ -41,6 +41,7 @@ describe('npm run demo', () => {
     setTimeout(() => cancelling.abort(), 500);
     await expect(asked).rejects.toThrow('aborted');
     await lead.ask([SWAPPED]);
+    await lead.post('{"query":"mutation { a }"}');
 
     signal(npm);
 
@@ -48,6 +49,8 @@ describe('npm run demo', () => {
     await npm.ended;
     expect(npm.out).toMatch(/\nStopping …\n$/);
     expect(npm.out + npm.err).not.toMatch(/^\s+at |Error:|WARNING/m);
+    // Colours are for people's own programs; an error of the gateway is a line.
+    expect(npm.out + npm.err).not.toContain('\u001b[');
     expect(npm.out + npm.err).not.toMatch(/7700 ?900|Bearer|eyJ/);
     for (const url of [desk, gateway]) await expect(fetch(url)).rejects.toThrow('fetch failed');
   });

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../demo/stack.ts';
+import { SESSION_LIMITS } from '../../server/settings.ts';
 import { BY_PHONE, emptyPage, HttpBrowser, SignedIn } from './httpBrowser.ts';
 
 const [ONE, TWO] = ['+447700900004', '+447700900001'];
@@ -16,7 +17,9 @@ let analyst: SignedIn;
 let lead: SignedIn;
 
 beforeAll(async () => {
-  stack = await startStack({ desk: { pageDirectory: emptyPage() } });
+  // More of them sign in here than people do.
+  const sessions = { ...SESSION_LIMITS, maxSessionsPerPerson: 100 };
+  stack = await startStack({ desk: { pageDirectory: emptyPage(), sessions } });
   analyst = await SignedIn.as(stack.url, stack.people.analyst);
   lead = await SignedIn.as(stack.url, stack.people.lead);
 });
@@ -134,7 +137,12 @@ describe('signing in', () => {
     const refused = await browser.signIn(stack.url, { login, password: 'another' });
     expect(refused.status).toBe(401);
     expect(await refused.text()).toContain('role="alert"');
-    expect((await browser.send(`${stack.url}/session`)).status).toBe(401);
+    expect(await browser.isSignedIn(stack.url)).toBe(false);
+  });
+
+  it('is not an error where nobody has signed in: the page asks that first', async () => {
+    const reply = await get('/session');
+    expect([reply.status, reply.text]).toEqual([200, 'null']);
   });
 
   it('leads to the desk and nowhere else, whatever the address says', async () => {
@@ -198,9 +206,21 @@ describe('coming back from the provider', () => {
     const before = first.browser.cookies.get('desk-session') ?? '';
     await first.browser.visit(`${stack.url}/sign-in`);
     expect(first.browser.cookies.get('desk-session')).not.toBe(before);
-    const old = await get('/session', { cookie: `desk-session=${before}` });
-    expect(old.status).toBe(401);
+    expect((await get('/session', { cookie: `desk-session=${before}` })).text).toBe('null');
   });
+
+  it.each(['cross-site', 'same-site', 'an-unknown-word'])(
+    'does not begin for a page of another site (%s): its link ends no session',
+    async (site) => {
+      const { browser } = await SignedIn.as(stack.url, stack.people.analyst);
+      const before = browser.cookieHeader;
+      const headers = { 'sec-fetch-site': site };
+      const reply = await browser.send(`${stack.url}/sign-in`, { headers });
+      expect(reply.headers.get('location')).toBe('/');
+      expect(browser.cookieHeader).toBe(before);
+      expect(await browser.isSignedIn(stack.url)).toBe(true);
+    },
+  );
 });
 
 describe('signing out', () => {
@@ -211,7 +231,7 @@ describe('signing out', () => {
     const headers = { 'x-csrf-token': session.csrfToken };
     const response = await browser.send(`${stack.url}/sign-out`, { method: 'POST', headers });
     const { location } = (await response.json()) as { location: string };
-    expect((await get('/session', { cookie })).status).toBe(401);
+    expect((await get('/session', { cookie })).text).toBe('null');
     expect(location.startsWith(`${stack.issuer}/`)).toBe(true);
     // Nothing of the person stands in an address, where it would stay in the browser's history.
     expect(Object.fromEntries(new URL(location).searchParams)).toEqual({
@@ -286,8 +306,9 @@ describe('what a person may ask', () => {
         body: JSON.stringify({ query: BY_PHONE, variables: { numbers: [ONE] } }),
       });
       const text = await reply.text();
-      expect(text).toContain('"errors"');
-      expect(text).not.toMatch(/"simSwappedWithin":(?:true|false)/);
+      expect(text).toContain('UNAUTHENTICATED');
+      // Not even whose number it is.
+      expect(text).not.toMatch(/"data"|Grace/);
     }
   });
 });
@@ -417,7 +438,7 @@ describe('a request that does not come from the page', () => {
   ])('with %s has no session', async (_, cookies) => {
     const mine = lead.browser.cookies.get('desk-session') ?? '';
     const cookie = cookies.replace('MINE', mine).replace('SHORT', mine.slice(0, -1));
-    expect((await get('/session', { cookie })).status).toBe(401);
+    expect((await get('/session', { cookie })).text).toBe('null');
   });
 
   it('under the name of another host gets nothing, signed in or not', async () => {
@@ -439,9 +460,35 @@ describe('a page that asks too much at a time', () => {
       async () => expect((await person.ask([ONE])).codes).toEqual(['RATE_LIMITED']),
       { timeout: 5000 },
     );
+    // Another session of the same person has no further requests, one of another person has its own.
+    const again = await SignedIn.as(stack.url, stack.people.analyst);
+    expect((await again.ask([ONE])).codes).toEqual(['RATE_LIMITED']);
+    expect((await lead.ask([ONE])).codes).toEqual([]);
     pages.abort();
     await ended;
     await vi.waitFor(async () => expect((await person.ask([ONE])).codes).toEqual([]));
+  });
+});
+
+describe('a person without the batch scope', () => {
+  const lines = Array.from({ length: 6 }, (_, n) => `+44770090051${n}`);
+
+  it('has a quota of single cases; asking the same again, and a lead’s questions, are not counted', async () => {
+    await using small = await startStack({
+      desk: { pageDirectory: emptyPage(), singleQuestionsPerHour: 5 },
+    });
+    const person = await SignedIn.as(small.url, small.people.analyst);
+    const boss = await SignedIn.as(small.url, small.people.lead);
+    for (const line of lines.slice(0, 5)) expect((await person.ask([line])).codes).toEqual([]);
+    expect((await person.ask([lines[0] ?? ''])).codes).toEqual([]);
+
+    // Nor does a further sign-in help.
+    for (const one of [person, await SignedIn.as(small.url, small.people.analyst)]) {
+      const { status, codes, headers } = await one.ask([lines[5] ?? '']);
+      expect([status, codes]).toEqual([429, ['RATE_LIMITED']]);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(3500);
+    }
+    for (const line of lines) expect((await boss.ask([line])).codes).toEqual([]);
   });
 });
 

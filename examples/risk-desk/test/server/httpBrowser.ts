@@ -97,9 +97,18 @@ export class HttpBrowser {
   }
 
   async session(deskUrl: string): Promise<SessionTold> {
+    const session = await this.#session(deskUrl);
+    if (session === null) throw new Error('There is no session.');
+    return session;
+  }
+
+  async isSignedIn(deskUrl: string): Promise<boolean> {
+    return (await this.#session(deskUrl)) !== null;
+  }
+
+  async #session(deskUrl: string): Promise<SessionTold | null> {
     const response = await this.send(`${deskUrl}/session`);
-    if (response.status !== 200) throw new Error(`There is no session: ${response.status}.`);
-    return (await response.json()) as SessionTold;
+    return (await response.json()) as SessionTold | null;
   }
 }
 

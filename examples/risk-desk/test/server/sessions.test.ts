@@ -4,7 +4,12 @@ import { PENDING_SECONDS, PendingSignIns } from '../../server/pendingSignIn.ts';
 import { carriesCsrfToken, Sessions, type Tokens } from '../../server/sessions.ts';
 
 const MINUTE_MS = 60_000;
-const LIMITS = { idleMs: 30 * MINUTE_MS, absoluteMs: 8 * 60 * MINUTE_MS, maxSessions: 3 };
+const LIMITS = {
+  idleMs: 30 * MINUTE_MS,
+  absoluteMs: 8 * 60 * MINUTE_MS,
+  maxSessions: 3,
+  maxSessionsPerPerson: 2,
+};
 const PERSON = { id: 'ana', name: 'Ana', roles: [] };
 const TOKENS: Tokens = {
   accessToken: 'a',
@@ -20,7 +25,9 @@ class Clock {
 
 function started(clock: Clock, count: number): { sessions: Sessions; ids: string[] } {
   const sessions = new Sessions(LIMITS, clock.read);
-  const ids = Array.from({ length: count }, () => sessions.start(PERSON, TOKENS));
+  const ids = Array.from({ length: count }, (_, n) =>
+    sessions.start({ ...PERSON, id: `person ${n}` }, TOKENS),
+  );
   return { sessions, ids };
 }
 
@@ -30,7 +37,7 @@ describe('a session', () => {
     const { sessions, ids } = started(clock, 1);
     for (let n = 0; n < 10; n += 1) {
       clock.ms += 29 * MINUTE_MS;
-      expect(sessions.find(ids[0])?.person).toBe(PERSON);
+      expect(sessions.find(ids[0])?.person.name).toBe(PERSON.name);
     }
   });
 
@@ -64,6 +71,19 @@ describe('a session', () => {
       true,
       true,
     ]);
+  });
+
+  it('that was idle longest gives way when its person has too many', () => {
+    const { sessions, ids } = started(new Clock(), 1);
+    for (let n = 0; n < 20; n += 1) ids.push(sessions.start(PERSON, TOKENS));
+    const alive = ids.map((id) => sessions.find(id) !== undefined);
+    expect(alive).toEqual(ids.map((_, n) => n === 0 || n >= ids.length - 2));
+  });
+
+  it('of another person does not give way while their own can', () => {
+    const { sessions, ids } = started(new Clock(), 2);
+    ids.push(sessions.start(PERSON, TOKENS), sessions.start(PERSON, TOKENS));
+    expect(ids.map((id) => sessions.find(id) !== undefined)).toEqual([true, true, false, true]);
   });
 
   it('has an id and a token of its own', () => {
