@@ -3,7 +3,7 @@ import { addTypenameSelectionDocumentTransform } from '@graphql-codegen/client-p
 
 /** `npm run generate` after a change of a document: writes its types, and the manifest for the BFF. */
 const config: CodegenConfig = {
-  schema: ['../../schema/phone-number.graphql', '../../schema/bff.graphql'],
+  schema: '../../schema/bff.graphql',
   documents: 'app/*.graphql',
   emitLegacyCommonJSImports: false,
   generates: {

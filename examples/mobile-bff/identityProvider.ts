@@ -39,7 +39,6 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       JWT_JWKS_URL: `${issuer}/jwks`,
       JWT_ISSUER: issuer,
       JWT_AUDIENCE: AUDIENCE,
-      JWT_ALGORITHMS: ALGORITHM,
     },
     signIn: ({ subject, phoneNumber }) =>
       // OpenID Connect Core §5.1: whose number it is counts only beside the word that it was verified.

@@ -1,11 +1,21 @@
+import type { GraphQLError } from 'graphql';
+import { createSchema, createYoga, type Plugin } from 'graphql-yoga';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createSchema, createYoga } from 'graphql-yoga';
-import { createSimSwapSubgraph, type SimSwapContext } from 'sim-swap-subgraph/subgraph';
+import { createSimSwapSubgraph, maskError, type SimSwapContext } from 'sim-swap-subgraph/subgraph';
 import { callerOf } from './callers.ts';
 import { customerResolvers, customerTypes } from './customers.ts';
 
 const simSwap = await createSimSwapSubgraph({ settings: process.env, log: console });
+
+/** Yoga's own `maskedErrors` sees no document that is refused. */
+const masking: Plugin = {
+  onResultProcess(processing) {
+    const { result } = processing;
+    if (!('errors' in result) || result.errors === undefined) return;
+    processing.setResult({ ...result, errors: (result.errors as GraphQLError[]).map(maskError) });
+  },
+};
 
 const yoga = createYoga({
   schema: createSchema<SimSwapContext>({
@@ -17,8 +27,9 @@ const yoga = createYoga({
       caller: callerOf(request.headers.get('authorization') ?? undefined),
       signal: request.signal,
     }),
+  plugins: [masking],
+  maskedErrors: false,
   graphiql: false,
-  ...simSwap.yoga(),
 });
 
 const server = createServer((request, response) => void yoga(request, response));

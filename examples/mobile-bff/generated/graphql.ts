@@ -42,7 +42,9 @@ export type SimSwapUnknownReason =
   /** The caller has asked as much as it may in an hour. */
   | 'RATE_LIMITED'
   /** The state that replicas share cannot be reached. Ask again after `retryAfterSeconds`. */
-  | 'STATE_UNAVAILABLE';
+  | 'STATE_UNAVAILABLE'
+  /** This service has too much to do. Ask again after `retryAfterSeconds`. */
+  | 'UNAVAILABLE';
 
 export type MySimSwapQueryVariables = Exact<{
   maxAgeHours: number;

@@ -1,5 +1,7 @@
 import { CombinedGraphQLErrors, ServerError, type ApolloClient } from '@apollo/client';
 import { describe, expect, it } from 'vitest';
+// `sim-swap-subgraph/mocks` in a program of yours.
+import { SIM_SWAP_MOCK_REASONS, simSwapFixture } from '../../../src/mocks.ts';
 import { screen } from '../app/screen.ts';
 import { judge } from '../app/verdict.ts';
 import type { MySimSwapQuery } from '../generated/graphql.ts';
@@ -39,6 +41,15 @@ function status(code: number): ServerError {
 const EXPIRES_AT = '2026-01-15T12:00:00Z';
 
 describe('judging an answer', () => {
+  it.each([...SIM_SWAP_MOCK_REASONS, 'SWAPPED'] as const)('%s is never trusted', (mock) => {
+    const { simSwapCheck } = simSwapFixture(mock);
+    expect(judge(answered(simSwapCheck)).kind).not.toBe('trusted');
+  });
+
+  it('only what the operator vouches for is', () => {
+    expect(judge(answered(simSwapFixture('NOT_SWAPPED').simSwapCheck)).kind).toBe('trusted');
+  });
+
   it.each([
     [
       'NOT_SWAPPED',

@@ -1,12 +1,27 @@
 import type { GatewayConfigSupergraph, GatewayPlugin } from '@graphql-hive/gateway-runtime';
 import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
 import { explorerPage } from '../explorerPage.ts';
+import { onlyKnownCallers } from './onlyKnownCallers.ts';
+import { plainLog } from './plainLog.ts';
 
 /** Written by the demo; in a deployment, by the pipeline that composes. */
 const supergraph = process.env['SUPERGRAPH'] ?? 'supergraph.graphql';
 
 /** Shared with the SIM swap subgraph, so that it answers this gateway alone. */
 const routerSecret = process.env['ROUTER_SECRET'];
+
+/** Where it wants access tokens, the keys by which it knows them. */
+const jwksUrl = process.env['JWT_JWKS_URL'];
+const callers =
+  jwksUrl === undefined
+    ? []
+    : [
+        onlyKnownCallers({
+          jwksUrl,
+          issuer: process.env['JWT_ISSUER'],
+          audience: process.env['JWT_AUDIENCE'],
+        }),
+      ];
 
 /** As the composition names it. */
 const SIM_SWAP = 'sim-swap';
@@ -77,7 +92,8 @@ export const gatewayConfig: GatewayConfigSupergraph = {
   upstreamCancellation: true,
   // Two who ask the same at once are asked for apart: one that hangs up ends its own request alone.
   transportEntries: { '*.http': { options: { deduplicateInflightRequests: false } } },
-  plugins: () => [withoutSubrequests],
+  plugins: () => [...callers, withoutSubrequests],
+  logging: plainLog,
   // Longer than the subgraph's REQUEST_TIMEOUT_MS: let it be the one who says OPERATOR_TIMEOUT.
   upstreamTimeout: 12_000,
   // Hides what broke in the gateway itself. Errors of subgraphs pass, with their codes.
