@@ -1,15 +1,17 @@
-import { createClient } from '@redis/client';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SLOTS } from '../src/sharedState/keySlot.ts';
+import type { RedisAddress } from '../src/sharedState/redisSettings.ts';
 import { freePort } from './freePort.ts';
+import { command } from './redisCommands.ts';
 import { startRedis, type RedisServer } from './redisServer.ts';
 
 const LOOK_EVERY_MS = 50;
 const READY_WITHIN_MS = 120_000;
 const MASTERS = 3;
+/** How many a cluster has (Redis Cluster specification). */
+const SLOTS = 16_384;
 /** A server has all that it holds in its append-only files. */
 const WRITES_ALL = ['aof_enabled:1', 'aof_rewrite_in_progress:0', 'aof_rewrite_scheduled:0'];
 
@@ -92,9 +94,14 @@ export class RedisClusterServers {
     return cluster;
   }
 
+  get addresses(): readonly RedisAddress[] {
+    return [...this.#servers.values()].map(({ port }) => ({ host: '127.0.0.1', port }));
+  }
+
   /** As REDIS_URL has it. */
-  get urls(): string {
-    return [...this.#servers.values()].map(({ url }) => url).join(',');
+  get url(): string {
+    const hosts = this.addresses.map(({ host, port }) => `${host}:${port}`);
+    return `redis+cluster://${hosts.join(',')}`;
   }
 
   /** Where servers keep their files. */
@@ -267,27 +274,6 @@ async function nodesBy(port: number): Promise<readonly Known[]> {
           }),
       };
     });
-}
-
-/** Sends one command to a server; it is given up after a second. */
-export async function command(port: number, words: readonly string[]): Promise<unknown> {
-  const client = createClient({
-    socket: {
-      host: '127.0.0.1',
-      port,
-      reconnectStrategy: false,
-      connectTimeout: 1000,
-      socketTimeout: 1000,
-    },
-    RESP: 2,
-  });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await client.sendCommand([...words]);
-  } finally {
-    if (client.isOpen) client.destroy();
-  }
 }
 
 /** The machine is too slow for a cluster, or it is broken: either way nothing is known of the service. */

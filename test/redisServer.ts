@@ -6,7 +6,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { RedisConnection, type RedisServerSettings } from '../src/sharedState/redisConnection.ts';
+import { createRedis } from '../src/sharedState/createRedis.ts';
+import type { Redis } from '../src/sharedState/redis.ts';
+import type { RedisAddress, RedisSettings } from '../src/sharedState/redisSettings.ts';
+import type { Log } from '../src/log.ts';
 import { systemClock } from '../src/systemClock.ts';
 import { freePort } from './freePort.ts';
 import { silentLog } from './silentLog.ts';
@@ -126,13 +129,19 @@ export function freshStateKey(): string {
   return randomBytes(32).toString('base64');
 }
 
-/** How to reach a Redis of a test's own. */
-export function redisAt(url: string): RedisServerSettings {
+/** Where a Redis of a test's own listens. */
+export function addressOf(url: string): RedisAddress {
   const { hostname: host, port } = new URL(url);
-  return { server: { host, port: Number(port) }, credentials: undefined, tls: undefined };
+  return { host, port: Number(port) };
 }
 
-/** A connection as the service has it. */
-export function connectionTo(url: string): RedisConnection {
-  return new RedisConnection(redisAt(url), systemClock, silentLog);
+/** How to reach one that is run in some way, without a password and TLS. */
+export function openRedis(topology: RedisSettings['topology'], log: Log = silentLog): Redis {
+  const settings = { topology, credentials: undefined, tls: undefined };
+  return createRedis(settings, systemClock, log);
+}
+
+/** The Redis of a test's own, as the service has it. */
+export function connectionTo(url: string, log: Log = silentLog): Redis {
+  return openRedis({ kind: 'single', server: addressOf(url), database: 0 }, log);
 }

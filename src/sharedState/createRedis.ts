@@ -1,20 +1,11 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Redis } from './redis.ts';
-import { RedisCluster } from './redisCluster.ts';
-import { RedisConnection } from './redisConnection.ts';
-import { RedisBehindSentinels } from './redisSentinels.ts';
+import { RedisClient } from './redisClient.ts';
 import type { RedisSettings } from './redisSettings.ts';
+import { SharedRedis } from './sharedRedis.ts';
 
 /** Makes what the settings name; it connects to nothing yet. */
 export function createRedis(settings: RedisSettings, clock: Clock, log: Log): Redis {
-  const { topology, ...access } = settings;
-  switch (topology.kind) {
-    case 'single':
-      return new RedisConnection({ ...access, ...topology }, clock, log);
-    case 'cluster':
-      return new RedisCluster({ ...access, ...topology }, clock, log);
-    case 'sentinel':
-      return new RedisBehindSentinels({ ...access, ...topology }, clock, log);
-  }
+  return new SharedRedis(new RedisClient(settings, clock, log), clock, log);
 }

@@ -1,130 +1,110 @@
+import { Redis as Client } from 'ioredis';
 import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { Redis } from './redis.ts';
-import { RedisConnection, type RedisServerSettings } from './redisConnection.ts';
-import { textOf, type RedisAddress, type RedisCredentials } from './redisSettings.ts';
-import { COMMAND_TIMEOUT_MS, SharedStateLost } from './sharedStateLost.ts';
+import type { ClientOptions } from './clientOptions.ts';
+import { RedisConnector } from './redisConnector.ts';
+import { textOf, type RedisAddress } from './redisSettings.ts';
 import { inTime } from './timeLimit.ts';
 
-const ASK_EVERY_MS = 1000;
 const SENTINEL_TIMEOUT_MS = 500;
+const ASK_AGAIN_MS = 250;
 
-/** A master, and the sentinels that watch over it. */
-export interface SentinelSettings extends Omit<RedisServerSettings, 'server' | 'duty'> {
+/** What it takes to find a master. */
+export interface SentinelParts {
   readonly sentinels: readonly RedisAddress[];
+  /** What the sentinels call it. */
   readonly masterName: string;
-  readonly sentinelCredentials: RedisCredentials | undefined;
+  /** Of connections to sentinels, and of those to servers that hold data. */
+  readonly options: { readonly sentinel: ClientOptions; readonly data: ClientOptions };
+  readonly clock: Clock;
+  /** Is told why a sentinel is lost, and that it is back. */
+  readonly onSentinel: (server: string, reason: unknown) => void;
 }
 
 /**
- * A Redis whose master is found by sentinels. They are asked every second where it is; the newest configuration counts,
- * and only a server that says of itself that it is a master. While no sentinel answers the last known master serves.
+ * Sentinels, which know where the master is. All are asked, and the newest configuration counts: one that is cut off
+ * from the others does not know of their failovers. The library goes by the first that answers.
  */
-export class RedisBehindSentinels implements Redis {
-  readonly #settings: SentinelSettings;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #sentinels: readonly RedisConnection[];
-  readonly #closed = new AbortController();
-  #master: RedisConnection | undefined;
-  readonly #backListeners: (() => void)[] = [];
-  #isWatching = false;
-  #asking: Promise<void> | undefined;
+export class Sentinels {
+  readonly #parts: SentinelParts;
+  readonly #clients: readonly Client[];
+  #known: RedisAddress | undefined;
+  #found: RedisAddress | undefined;
 
-  constructor(settings: SentinelSettings, clock: Clock, log: Log) {
-    const { sentinels, sentinelCredentials: credentials, tls } = settings;
-    this.#settings = settings;
-    this.#clock = clock;
-    this.#log = log;
-    this.#sentinels = sentinels.map(
-      (server) => new RedisConnection({ server, credentials, tls, duty: 'sentinel' }, clock, log),
-    );
+  constructor(parts: SentinelParts) {
+    this.#parts = parts;
+    this.#clients = parts.sentinels.map((address) => {
+      const client = new Client({
+        ...parts.options.sentinel,
+        ...address,
+        enableOfflineQueue: true,
+      });
+      client.on('error', (error) => parts.onSentinel(textOf(address), error));
+      client.on('ready', () => parts.onSentinel(textOf(address), undefined));
+      return client;
+    });
   }
 
-  async open(): Promise<void> {
-    if (!this.#isWatching) void this.#watch();
-    this.#isWatching = true;
-    await inTime(this.#clock, this.#ask(), COMMAND_TIMEOUT_MS).catch(() => undefined);
+  /** Where it is by the newest configuration; where it was known to be, while no sentinel answers. */
+  async newest(): Promise<RedisAddress | undefined> {
+    const told = await Promise.all(this.#clients.map((client) => this.#masterBy(client)));
+    const [newest] = told
+      .filter((one) => one !== undefined)
+      .toSorted((one, other) => other.epoch - one.epoch);
+    this.#known = newest?.server ?? this.#known;
+    return this.#known;
   }
 
-  async run(...command: Parameters<Redis['run']>): Promise<unknown> {
-    try {
-      if (this.#master === undefined) throw new SharedStateLost();
-      return await this.#master.run(...command);
-    } catch (error) {
-      if (error instanceof SharedStateLost) void this.#ask();
-      throw error;
-    }
-  }
-
-  /** It holds everything, whichever it is: another master has what this one had. */
-  serverOf(): string {
-    return this.#master?.serverOf() ?? 'unknown';
-  }
-
-  onBack(listener: () => void): void {
-    this.#backListeners.push(listener);
+  /** Where the connection to a master was made last. */
+  get found(): RedisAddress | undefined {
+    return this.#found;
   }
 
   close(): void {
-    this.#closed.abort();
-    this.#master?.close();
-    for (const sentinel of this.#sentinels) sentinel.close();
+    for (const client of this.#clients) client.disconnect();
   }
 
-  async #watch(): Promise<void> {
-    const { signal } = this.#closed;
-    while (!signal.aborted) {
-      await this.#clock.sleep(ASK_EVERY_MS, signal).catch(() => undefined);
-      await this.#ask();
-    }
-  }
-
-  /** Finds the master; never rejects. Further calls meanwhile are the same one. */
-  #ask(): Promise<void> {
-    this.#asking ??= this.#findMaster()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#asking = undefined;
-      });
-    return this.#asking;
-  }
-
-  async #findMaster(): Promise<void> {
-    const told = await Promise.all(this.#sentinels.map((sentinel) => this.#masterBy(sentinel)));
-    const newest = told
-      .filter((one) => one !== undefined)
-      .toSorted((one, other) => other.epoch - one.epoch)[0];
-    if (newest === undefined || this.#closed.signal.aborted) return;
-    if (textOf(newest.server) === this.#master?.serverOf()) return;
-    const found = new RedisConnection(
-      { ...this.#settings, server: newest.server },
-      this.#clock,
-      this.#log,
-    );
-    await found.open();
-    if (!(await isMaster(found)) || this.#closed.signal.aborted) {
-      found.close();
-      return;
-    }
-    this.#log.info('the shared store has a master', { host: found.serverOf() });
-    const isAnother = this.#master !== undefined;
-    this.#master?.close();
-    this.#master = found;
-    const tell = (): void => {
-      for (const listener of this.#backListeners) listener();
+  /** Connects to the master, and to no server that does not say of itself that it is one. */
+  get connector(): new (options: unknown) => RedisConnector {
+    const findMaster = (isWanted: () => boolean) => this.#findMaster(isWanted);
+    return class extends RedisConnector {
+      protected override address(): Promise<RedisAddress> {
+        return findMaster(() => this.connecting);
+      }
     };
-    found.onBack(tell);
-    if (isAnother) tell();
   }
 
-  async #masterBy(sentinel: RedisConnection): Promise<KnownMaster | undefined> {
+  /** A connector that rejects ends its client for good. */
+  async #findMaster(isWanted: () => boolean): Promise<RedisAddress> {
+    while (isWanted()) {
+      const address = await this.newest();
+      if (address !== undefined && (await this.#isMaster(address))) {
+        this.#found = address;
+        return address;
+      }
+      await this.#parts.clock.sleep(ASK_AGAIN_MS);
+    }
+    throw new Error('The master is wanted no more.');
+  }
+
+  async #masterBy(client: Client): Promise<KnownMaster | undefined> {
+    const asking = client.call('SENTINEL', 'MASTER', this.#parts.masterName);
+    return inTime(this.#parts.clock, asking, SENTINEL_TIMEOUT_MS).then(
+      knownMaster,
+      () => undefined,
+    );
+  }
+
+  async #isMaster(address: RedisAddress): Promise<boolean> {
+    const { options, clock } = this.#parts;
+    const client = new Client({ ...options.data, ...address, enableOfflineQueue: true });
+    client.on('error', () => client.disconnect());
     try {
-      if (!sentinel.isReady) await inTime(this.#clock, sentinel.open(), SENTINEL_TIMEOUT_MS);
-      const command = ['SENTINEL', 'MASTER', this.#settings.masterName];
-      return knownMaster(await sentinel.send(command, SENTINEL_TIMEOUT_MS));
+      const role: unknown = await inTime(clock, client.call('ROLE'), SENTINEL_TIMEOUT_MS);
+      return Array.isArray(role) && role[0] === 'master';
     } catch {
-      return undefined;
+      return false;
+    } finally {
+      client.disconnect();
     }
   }
 }
@@ -143,9 +123,4 @@ function knownMaster(reply: unknown): KnownMaster | undefined {
   return Number.isInteger(server.port)
     ? { server, epoch: Number(valueOf('config-epoch')) }
     : undefined;
-}
-
-async function isMaster(connection: RedisConnection): Promise<boolean> {
-  const role = await connection.send(['ROLE'], COMMAND_TIMEOUT_MS).catch(() => undefined);
-  return Array.isArray(role) && role[0] === 'master';
 }

@@ -10,6 +10,11 @@ export class SharedStateLost extends Error {
   }
 }
 
+/** The shared store has no room for what was to be written. */
+export class OutOfMemory extends Error {
+  override readonly name = 'OutOfMemory';
+}
+
 /** A shared store that cannot be asked is no reason to break; what needed it is done without. */
 export function unlessLost(error: unknown): undefined {
   if (!(error instanceof SharedStateLost)) throw error;

@@ -8,29 +8,16 @@ export type StateKeys = readonly [Uint8Array, ...Uint8Array[]];
  * found, and moved to the name that the first one gives it: replicas may have the same keys in another order.
  */
 export class StateSeals {
-  #all: readonly [StateSeal, ...StateSeal[]];
+  /** The first is the current one. */
+  readonly all: readonly [StateSeal, ...StateSeal[]];
 
-  constructor(keys: StateKeys) {
-    this.#all = sealsOf(keys);
-  }
-
-  /** What is sealed from now on is sealed with the first of these. */
-  renew(keys: StateKeys): void {
-    this.#all = sealsOf(keys);
+  constructor([first, ...others]: StateKeys) {
+    this.all = [new StateSeal(first), ...others.map((key) => new StateSeal(key))];
   }
 
   get current(): StateSeal {
-    return this.#all[0];
+    return this.all[0];
   }
-
-  /** The first is the current one. To be asked for once for all that belongs together: it may be renewed meanwhile. */
-  get all(): readonly [StateSeal, ...StateSeal[]] {
-    return this.#all;
-  }
-}
-
-function sealsOf([first, ...others]: StateKeys): readonly [StateSeal, ...StateSeal[]] {
-  return [new StateSeal(first), ...others.map((key) => new StateSeal(key))];
 }
 
 /**

@@ -7,14 +7,16 @@ import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { ANONYMOUS_IDENTITY } from '../../src/domain/asker.ts';
 import type { LogDetails } from '../../src/log.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { RedisConnector } from '../../src/sharedState/redisConnector.ts';
 import { evictionPolicyOf } from '../../src/sharedState/evictionPolicy.ts';
-import { RedisConnection } from '../../src/sharedState/redisConnection.ts';
+import { createRedis } from '../../src/sharedState/createRedis.ts';
+import type { Redis } from '../../src/sharedState/redis.ts';
 import type { RedisCredentials, RedisTls } from '../../src/sharedState/redisSettings.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
 import { freePort } from '../freePort.ts';
-import { command } from '../redisCluster.ts';
+import { command } from '../redisCommands.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { createCertificate } from '../tls/certificate.ts';
 import { ALICE, changed } from '../values.ts';
@@ -34,15 +36,16 @@ const say = (message: string, details: LogDetails = {}): void => {
   lines.push({ message, details });
 };
 const log = { info: say, warn: say, error: say };
-const connections: RedisConnection[] = [];
+const connections: Redis[] = [];
 
 async function connect(
   port: number,
   access: { credentials?: RedisCredentials; tls?: RedisTls } = {},
-): Promise<RedisConnection> {
+): Promise<Redis> {
   const server = { host: '127.0.0.1', port };
-  const settings = { server, credentials: access.credentials, tls: access.tls };
-  const connection = new RedisConnection(settings, systemClock, log);
+  const topology = { kind: 'single', server, database: 0 } as const;
+  const settings = { topology, credentials: access.credentials, tls: access.tls };
+  const connection = createRedis(settings, systemClock, log);
   connections.push(connection);
   await connection.open();
   return connection;
@@ -52,6 +55,13 @@ afterEach(() => {
   for (const connection of connections.splice(0)) connection.close();
   lines = [];
 });
+
+function answers(redis: Redis): Promise<boolean> {
+  return redis.run('return KEYS[1]', ['key']).then(
+    (reply) => reply === 'key',
+    () => false,
+  );
+}
 
 function hasSaid(text: string): Promise<void> {
   return until(() => lines.some(({ message }) => message.includes(text)));
@@ -79,7 +89,8 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     await consents.open();
     const { version } = await consents.read(ALICE);
     expect(await consents.write(ALICE, version, { ends: [] }, 1000)).not.toBe('conflict');
-    await consents.refuse(ALICE, 'check', 1000);
+    await consents.refuse(ALICE, 'check', 2, 1000);
+    await consents.answered('check');
 
     const facts = new RedisKeptFacts(connection, systemClock, {
       seals,
@@ -89,8 +100,8 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     });
     const asker = { caller: ANONYMOUS_IDENTITY, purpose: 'fraud-prevention' };
     const leftAtMs = systemClock.monotonicMs();
-    await facts.keep(asker, ALICE, { ...changed(30), leftAtMs }, true);
-    expect(await facts.recall(asker, ALICE, leftAtMs)).toHaveLength(1);
+    await facts.keep(asker, ALICE, { ...changed(30), leftAtMs });
+    expect((await facts.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
 
     const counts = new SharedCounts(connection, seals, systemClock, log);
     const window = counts.windowOf('caller', 'anna');
@@ -121,12 +132,12 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     ['volatile-ttl', true],
     ['allkeys-lru', true],
   ])('with maxmemory-policy %s is warned of: %s', async (policy, isWarned) => {
-    const admin = await connect(redis.port, { credentials: { username: undefined, password } });
-    await admin.send(['CONFIG', 'SET', 'maxmemory-policy', policy], 1000);
-    lines = [];
-    await connect(redis.port, { credentials: { username: undefined, password } });
+    await command(redis.port, ['CONFIG', 'SET', 'maxmemory-policy', policy], password);
+    const connection = await connect(redis.port, {
+      credentials: { username: undefined, password },
+    });
     if (isWarned) await hasSaid('the shared store may forget consents');
-    else await admin.send(['PING'], 1000);
+    expect(await answers(connection)).toBe(true);
     expect(lines.map(({ details }) => details['maxmemoryPolicy'])).toEqual(
       isWarned ? [policy] : [],
     );
@@ -173,8 +184,8 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
 
   it('is asked with an authority and a client certificate of our own', async () => {
     const connection = await connect(redis.port, { tls: TLS });
-    await until(() => connection.isReady);
-    expect(await connection.run('return KEYS[1]', ['key'])).toBe('key');
+    await until(() => answers(connection));
+    expect(lines).toEqual([]);
   });
 
   it.each<[string, RedisTls, RegExp]>([
@@ -186,6 +197,17 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind TLS ${NO_REDIS ?? ''}`, 
     const connection = await connect(redis.port, { tls });
     await hasSaid('the shared store is lost');
     expect(lines[0]?.details['reason']).toMatch(reason);
-    expect(connection.isReady).toBe(false);
+    expect(await answers(connection)).toBe(false);
+  });
+
+  it('withstands a second error of a connection, as TLS raises one at times', async () => {
+    const stream = await new RedisConnector({ host: '127.0.0.1', port: redis.port }).connect();
+    try {
+      const [first, second] = [new Error('the first'), new Error('the second')];
+      stream.emit('error', first);
+      expect(() => stream.emit('error', second)).not.toThrow();
+    } finally {
+      stream.destroy();
+    }
   });
 });

@@ -11,11 +11,13 @@ test('a connection that is being made does not keep a process that has closed it
   const run = Program.node([
     '--input-type=module',
     '--eval',
-    `import { RedisConnection } from './src/sharedState/redisConnection.ts';
+    `import { createRedis } from './src/sharedState/createRedis.ts';
      import { systemClock } from './src/systemClock.ts';
-     const settings = { server: { host: '127.0.0.1', port: ${port} }, credentials: undefined, tls: {} };
+     const server = { host: '127.0.0.1', port: ${port} };
+     const topology = { kind: 'single', server, database: 0 };
+     const settings = { topology, credentials: undefined, tls: {} };
      const log = { info() {}, warn() {}, error() {} };
-     const connection = new RedisConnection(settings, systemClock, log);
+     const connection = createRedis(settings, systemClock, log);
      await connection.open();
      connection.close();
      console.log(JSON.stringify(process.getActiveResourcesInfo().filter((one) => /TCP|TLS/.test(one))));

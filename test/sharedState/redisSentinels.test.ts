@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RedisBehindSentinels } from '../../src/sharedState/redisSentinels.ts';
+import type { Redis } from '../../src/sharedState/redis.ts';
 import { systemClock } from '../../src/systemClock.ts';
-import { command } from '../redisCluster.ts';
-import { NO_REDIS, redisAt, startRedis, startSentinels, type RedisServer } from '../redisServer.ts';
-import { silentLog } from '../silentLog.ts';
+import { command } from '../redisCommands.ts';
+import {
+  addressOf,
+  NO_REDIS,
+  openRedis,
+  startRedis,
+  startSentinels,
+  type RedisServer,
+} from '../redisServer.ts';
 import { until } from './until.ts';
 
 const WRITE = `redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS[1])`;
@@ -11,7 +17,7 @@ const WRITE = `redis.call('SET', KEYS[1], ARGV[1]) return redis.call('GET', KEYS
 let master: RedisServer;
 let replica: RedisServer;
 let sentinels: readonly RedisServer[] = [];
-let redis: RedisBehindSentinels;
+let redis: Redis;
 
 function writes(): Promise<boolean> {
   return redis.run(WRITE, ['key'], ['value']).then(
@@ -30,18 +36,13 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind sentinels ${NO_REDIS ?? 
     replica = await startRedis(undefined, { replicaof: `127.0.0.1 ${master.port}` });
     await until(() => saysOfReplica('master_link_status:up'));
     sentinels = await startSentinels(master);
-    redis = new RedisBehindSentinels(
-      {
-        sentinels: sentinels.map(({ url }) => redisAt(url).server),
-        masterName: 'mymaster',
-        sentinelCredentials: undefined,
-        credentials: undefined,
-        tls: undefined,
-        database: 0,
-      },
-      systemClock,
-      silentLog,
-    );
+    redis = openRedis({
+      kind: 'sentinel',
+      sentinels: sentinels.map(({ url }) => addressOf(url)),
+      masterName: 'mymaster',
+      sentinelCredentials: undefined,
+      database: 0,
+    });
     await redis.open();
   }, 60_000);
   afterAll(async () => {
@@ -51,7 +52,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind sentinels ${NO_REDIS ?? 
 
   it('is written to at its master', async () => {
     await until(writes);
-    expect(redis.serverOf()).toBe(`127.0.0.1:${master.port}`);
+    expect(redis.serverOf('key')).toBe(`127.0.0.1:${master.port}`);
   });
 
   it('is written to at the replica that the sentinels put in place of a dead master', async () => {
@@ -63,8 +64,10 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis behind sentinels ${NO_REDIS ?? 
       return known.every((one) => /num-slaves,1,num-other-sentinels,2/.test(String(one)));
     });
     await master.kill();
-    await until(async () => (await writes()) && redis.serverOf() !== `127.0.0.1:${master.port}`);
-    expect(redis.serverOf()).toBe(`127.0.0.1:${replica.port}`);
+    await until(
+      async () => (await writes()) && redis.serverOf('key') !== `127.0.0.1:${master.port}`,
+    );
+    expect(redis.serverOf('key')).toBe(`127.0.0.1:${replica.port}`);
   }, 60_000);
 
   it('is written to when every sentinel is gone, for its master is not', async () => {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Quotas } from '../../src/caller/quotas/quotas.ts';
+import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { readConfig } from '../../src/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
-import type { RedisConnection } from '../../src/sharedState/redisConnection.ts';
+import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals, type StateKeys } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { requested, type ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
@@ -28,7 +28,7 @@ const KEEP_MS = 60_000;
 const WRITTEN = { version: expect.any(Number) as number };
 
 let redis: RedisServer | undefined;
-let connection: RedisConnection;
+let connection: Redis;
 
 beforeAll(async () => {
   if (NO_REDIS !== undefined) return;
@@ -43,41 +43,50 @@ afterAll(async () => {
   await redis.kill();
 });
 
-/** One process: its keys change while it runs. */
+/** One replica: with each phase it is another process, which keeps nothing to itself. */
 class Replica {
-  readonly seals = new StateSeals([OLD]);
-  readonly consents: RedisConsentStore;
-  readonly keptFacts: RedisKeptFacts;
-  readonly quotas: Quotas;
+  consents!: RedisConsentStore;
+  keptFacts!: RedisKeptFacts;
+  quotas!: Quotas;
   phase = 0;
+  readonly #operator: string;
+  readonly #limits: Partial<QuotaSettings>;
 
-  constructor(operator: string) {
-    const { seals } = this;
+  constructor(operator: string, limits: Partial<QuotaSettings>) {
+    this.#operator = operator;
+    this.#limits = limits;
+    this.restart([OLD]);
+  }
+
+  restart(keys: StateKeys): void {
+    const operator = this.#operator;
+    const seals = new StateSeals(keys);
     const doubtMs = RULES.doubtMs;
     this.consents = new RedisConsentStore(connection, systemClock, { seals, operator, doubtMs });
     const kept = { keepMs: KEEP_MS, resultMs: KEEP_MS };
     this.keptFacts = new RedisKeptFacts(connection, systemClock, { ...kept, seals, operator });
     const counts = new SharedCounts(connection, seals, systemClock, silentLog);
     this.quotas = new Quotas(
-      { ...readConfig({}).quotas, promptsPerHourAllCallers: 2, promptsPerHour: 9 },
+      { ...readConfig({}).quotas, promptsPerHourAllCallers: 9, promptsPerHour: 9, ...this.#limits },
       counts,
       [operator],
     );
   }
 
-  goOn(): void {
+  async goOn(): Promise<void> {
     this.phase += 1;
-    this.seals.renew(PHASES[this.phase] ?? [NEW]);
+    this.restart(PHASES[this.phase] ?? [NEW]);
+    await this.consents.open();
   }
 }
 
 let operators = 0;
 
 /** Replicas of one service, whose operator is theirs alone. */
-function replicas(count: number): readonly Replica[] {
+function replicas(count: number, limits: Partial<QuotaSettings> = {}): readonly Replica[] {
   operators += 1;
   const operator = `operator ${operators}`;
-  return Array.from({ length: count }, () => new Replica(operator));
+  return Array.from({ length: count }, () => new Replica(operator, limits));
 }
 
 function consentNamed(id: string, nowMs: number): ConsentRecord {
@@ -109,7 +118,7 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
           switch (does) {
             case 'goes on':
               // The old key is dropped once nothing is left that it has sealed.
-              if (one.phase < 2 && all.every(({ phase }) => phase >= one.phase)) one.goOn();
+              if (one.phase < 2 && all.every(({ phase }) => phase >= one.phase)) await one.goOn();
               break;
             case 'writes late':
               // Another one was first.
@@ -144,21 +153,13 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
     if (one === undefined) return;
     const { version, nowMs } = await one.consents.read(ALICE);
     await one.consents.write(ALICE, version, consentNamed('kept', nowMs), KEEP_MS);
-    one.goOn();
-    one.goOn();
+    await one.goOn();
+    await one.goOn();
     const read = await one.consents.read(ALICE);
     expect(read.record?.consent?.id).toBe('kept');
     await one.consents.write(ALICE, read.version, consentNamed('anew', nowMs), KEEP_MS);
-    one.goOn();
+    await one.goOn();
     expect((await one.consents.read(ALICE)).record?.consent?.id).toBe('anew');
-  });
-
-  it('a key that is exchanged in one step prompts no owner in doubt', async () => {
-    const [one] = replicas(1);
-    if (one === undefined) return;
-    await one.consents.open();
-    one.seals.renew([NEW]);
-    expect((await one.consents.read(ALICE)).doubtUntilMs).toBeGreaterThan(0);
   });
 
   it('facts that are kept are told, once each, and heard ones are known to be heard', async () => {
@@ -167,32 +168,47 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
     const asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
     const leftAtMs = systemClock.monotonicMs();
     const fact = { ...checked(240, false), leftAtMs };
-    await one.keptFacts.keep(asker, ALICE, fact, false);
-    one.goOn();
-    other.goOn();
-    one.goOn();
-    expect(await other.keptFacts.recall(asker, ALICE, leftAtMs)).toHaveLength(1);
-    await one.keptFacts.keep(asker, ALICE, fact, true);
-    other.goOn();
+    await one.keptFacts.keep(asker, ALICE, { ...fact, isHeard: false });
+    await one.goOn();
+    await other.goOn();
+    await one.goOn();
+    expect((await other.keptFacts.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
+    await one.keptFacts.keep(asker, ALICE, fact);
+    await other.goOn();
     // Heard, and too old for a request that comes later: nothing unheard is left beside it.
     const later = leftAtMs + KEEP_MS + 1;
-    expect(await other.keptFacts.recall(asker, ALICE, later)).toEqual([]);
-    expect(await other.keptFacts.recall(asker, ALICE, leftAtMs)).toHaveLength(1);
+    expect((await other.keptFacts.recall(asker, ALICE, later)).facts).toEqual([]);
+    expect((await other.keptFacts.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
   });
 
-  it('the prompts to a number stay counted', async () => {
-    const [one, other] = replicas(2);
+  it.each<[string, Partial<QuotaSettings>, PhoneNumber]>([
+    ['of one caller', { promptsPerHour: 2 }, '+447700900986' as PhoneNumber],
+    ['of all callers', { promptsPerHourAllCallers: 2 }, '+447700900987' as PhoneNumber],
+  ])('the prompts to a number %s stay counted', async (_whose, limits, number) => {
+    const [one, other] = replicas(2, limits);
     if (one === undefined || other === undefined) return;
-    const number = '+447700900987' as PhoneNumber;
     const prompt = ({ quotas }: Replica) => quotas.countPrompt(callerNamed('anna'), number, 1000);
     expect(await prompt(one)).toMatchObject({ kind: 'within' });
-    one.goOn();
-    other.goOn();
-    one.goOn();
+    await one.goOn();
+    await other.goOn();
+    await one.goOn();
     expect(await prompt(other)).toMatchObject({ kind: 'within' });
     expect(await prompt(one)).toMatchObject({ kind: 'over', over: 'prompts' });
-    other.goOn();
-    one.goOn();
+    await other.goOn();
+    await one.goOn();
     expect(await prompt(one)).toMatchObject({ kind: 'over', over: 'prompts' });
+  });
+
+  it('a number counts once against its caller’s quota', async () => {
+    const [one, other] = replicas(2, { numbersPerHour: 1 });
+    if (one === undefined || other === undefined) return;
+    const anna = callerNamed('anna');
+    expect(await one.quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
+    await one.goOn();
+    await other.goOn();
+    await one.goOn();
+    for (const { quotas } of [one, other]) {
+      expect(await quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
+    }
   });
 });

@@ -1,0 +1,285 @@
+import { Cluster, Redis as Client } from 'ioredis';
+import slotOf from 'cluster-key-slot';
+import type { Clock } from '../clock.ts';
+import { storeChannel, type StoreMessage } from '../diagnostics.ts';
+import type { Log } from '../log.ts';
+import { evictionPolicyOf } from './evictionPolicy.ts';
+import type { Redis } from './redis.ts';
+import { clientOptions, retryDelayMs } from './clientOptions.ts';
+import { Sentinels } from './redisSentinels.ts';
+import { textOf, type RedisSettings } from './redisSettings.ts';
+import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
+import { inTime } from './timeLimit.ts';
+
+/** How often servers are asked whether they are there. */
+const BEAT_MS = 1000;
+/** How long a server of a cluster may take to say which of them holds what; then another is asked. */
+const MAP_TIMEOUT_MS = 400;
+/** Between tries of a command whose master is being replaced, or whose slot is being moved. */
+const TRY_AGAIN_MS = 50;
+/** An eviction policy that is changed is seen after so many beats. */
+const BEATS_BETWEEN_LOOKS = 5;
+
+/**
+ * One Redis, however it is run: ioredis, and what it leaves to us. It sends commands again as it sees fit, which scripts
+ * must bear ({@link SharedRedis}). Here each command has its time limit, servers are asked every second whether they are
+ * there, and the log is told which is lost, why, and that it is back.
+ */
+export class RedisClient implements Redis {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #client: Client | Cluster;
+  readonly #sentinels: Sentinels | undefined;
+  readonly #closing = new AbortController();
+  readonly #backListeners: (() => void)[] = [];
+  /** Servers that are lost, which the log was told, and since when. */
+  readonly #lostSinceMs = new Map<string, number>();
+  /** Of each server, what the log was told last. */
+  readonly #evictionPolicies = new Map<string, string>();
+  /** Of each slot of a cluster, its master by the last map. */
+  #masters: readonly (string | undefined)[] = [];
+  #isUnmapped = false;
+  #opening: Promise<void> | undefined;
+
+  constructor({ topology, credentials, tls }: RedisSettings, clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+    const options = clientOptions(credentials, tls);
+    switch (topology.kind) {
+      case 'single': {
+        const { server, database: db } = topology;
+        this.#client = new Client({ ...options, ...server, db });
+        break;
+      }
+      case 'sentinel': {
+        const { sentinels, masterName, sentinelCredentials, database: db } = topology;
+        const sentinel = clientOptions(sentinelCredentials, tls);
+        const data = { ...options, db };
+        this.#sentinels = new Sentinels({
+          sentinels,
+          masterName,
+          options: { sentinel, data },
+          clock,
+          onSentinel: (server, error) => {
+            const name = `a sentinel of ${SHARED_STORE}`;
+            if (error === undefined) this.#noteBack(server, name);
+            else this.#noteLost(server, error, name);
+          },
+        });
+        this.#client = new Client({ ...data, Connector: this.#sentinels.connector });
+        break;
+      }
+      case 'cluster':
+        this.#client = new Cluster([...topology.servers], {
+          lazyConnect: true,
+          enableOfflineQueue: false,
+          enableReadyCheck: false,
+          // Certificates bear the names that servers are known by.
+          dnsLookup: (host, done) => done(null, host),
+          clusterRetryStrategy: retryDelayMs,
+          slotsRefreshTimeout: MAP_TIMEOUT_MS,
+          retryDelayOnFailover: TRY_AGAIN_MS,
+          retryDelayOnClusterDown: TRY_AGAIN_MS,
+          retryDelayOnTryAgain: TRY_AGAIN_MS,
+          redisOptions: options,
+        });
+        break;
+    }
+    this.#listen();
+  }
+
+  /** Each store that lies there opens it. */
+  open(): Promise<void> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    const connecting = this.#client.connect().catch(() => undefined);
+    await inTime(this.#clock, connecting, COMMAND_TIMEOUT_MS).catch(() => undefined);
+    await this.#beat(true);
+    void this.#beatOn();
+  }
+
+  async run(
+    script: string,
+    keys: readonly string[],
+    values: readonly (string | number)[] = [],
+    timeoutMs = COMMAND_TIMEOUT_MS,
+  ): Promise<unknown> {
+    const server = this.serverOf(keys[0] ?? '');
+    try {
+      const running = this.#client.eval(script, keys.length, ...keys, ...values);
+      const reply: unknown = await inTime(this.#clock, running, timeoutMs);
+      if (this.#lostSinceMs.size > 0) this.#noteBack(server);
+      return reply;
+    } catch (error) {
+      if (isReply(error) && /\bOOM\b/.test(error.message)) throw new OutOfMemory();
+      if (this.#client instanceof Cluster) this.#client.refreshSlotsCache();
+      throw new SharedStateLost();
+    }
+  }
+
+  serverOf(key: string): string {
+    if (this.#client instanceof Cluster) return this.#client.slots[slotOf(key)]?.[0] ?? UNKNOWN;
+    return this.#serverAt(this.#client);
+  }
+
+  onBack(listener: () => void): void {
+    this.#backListeners.push(listener);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    for (const server of this.#lostSinceMs.keys()) this.#forget(server);
+    this.#client.disconnect();
+    this.#sentinels?.close();
+  }
+
+  #serverAt(client: Client): string {
+    if (this.#sentinels === undefined) return serverOfNode(client);
+    const { found } = this.#sentinels;
+    return found === undefined ? UNKNOWN : textOf(found);
+  }
+
+  #listen(): void {
+    if (!(this.#client instanceof Cluster)) {
+      const client = this.#client;
+      client.on('error', (error) => this.#noteLost(this.#serverAt(client), error));
+      return;
+    }
+    const cluster = this.#client;
+    cluster.on('node error', (error: unknown, server: string) => {
+      if (this.#masters.includes(server)) this.#noteLost(server, error);
+    });
+    cluster.on('refresh', () => this.#takeMap(cluster));
+    cluster.on('error', () => {
+      if (this.#isUnmapped) return;
+      this.#isUnmapped = true;
+      this.#log.warn(
+        `${SHARED_STORE} is lost: none of its servers says which of them holds what. See REDIS_URL and its password`,
+        { servers: cluster.nodes().map(serverOfNode).join(', ') },
+      );
+    });
+  }
+
+  #takeMap(cluster: Cluster): void {
+    const before = this.#masters;
+    this.#isUnmapped = false;
+    this.#masters = Array.from(cluster.slots, (servers) => servers?.[0]);
+    for (const server of this.#lostSinceMs.keys()) {
+      if (!this.#masters.includes(server)) this.#forget(server);
+    }
+    const isMoved = before.some(
+      (master, slot) => master !== undefined && master !== this.#masters[slot],
+    );
+    if (isMoved) this.#tellBack();
+  }
+
+  async #beatOn(): Promise<void> {
+    const { signal } = this.#closing;
+    for (let beat = 1; !signal.aborted; beat += 1) {
+      await this.#clock.sleep(BEAT_MS, signal).catch(() => undefined);
+      if (!signal.aborted) await this.#beat(beat % BEATS_BETWEEN_LOOKS === 0);
+    }
+  }
+
+  /** Asks every server that holds data whether it is there, and at times what it does when it is full. Never rejects. */
+  async #beat(doesLook: boolean): Promise<void> {
+    await this.#followSentinels();
+    const nodes = this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
+    await Promise.all(
+      nodes.map(async (node) => {
+        const server = this.#serverAt(node);
+        const isNew = !this.#evictionPolicies.has(server);
+        try {
+          await inTime(this.#clock, node.ping(), COMMAND_TIMEOUT_MS);
+          this.#noteBack(server);
+          if (doesLook || isNew) await this.#lookAtEviction(node, server);
+        } catch (error) {
+          if (error instanceof SharedStateLost) this.#noteLost(server, NO_REPLY);
+        }
+      }),
+    );
+  }
+
+  async #followSentinels(): Promise<void> {
+    if (this.#sentinels === undefined || this.#client instanceof Cluster) return;
+    const client = this.#client;
+    const master = await this.#sentinels.newest();
+    if (client.status !== 'ready' || master === undefined) return;
+    if (textOf(master) === this.#serverAt(client)) return;
+    client.disconnect(true);
+  }
+
+  #noteLost(server: string, error: unknown, name: string = SHARED_STORE): void {
+    if (this.#lostSinceMs.has(server) || this.#closing.signal.aborted) return;
+    this.#lostSinceMs.set(server, this.#clock.monotonicMs());
+    if (name === SHARED_STORE) publish({ event: 'away', host: server });
+    this.#log.warn(`${name} is lost`, { host: server, reason: reasonOf(error) });
+  }
+
+  #noteBack(server: string, name: string = SHARED_STORE): void {
+    const sinceMs = this.#lostSinceMs.get(server);
+    if (sinceMs === undefined) return;
+    this.#forget(server);
+    const awaySeconds = Math.round((this.#clock.monotonicMs() - sinceMs) / 1000);
+    this.#log.info(`${name} is back`, { host: server, awaySeconds });
+    if (name === SHARED_STORE) this.#tellBack();
+  }
+
+  #forget(server: string): void {
+    if (this.#lostSinceMs.delete(server)) publish({ event: 'back', host: server });
+  }
+
+  #tellBack(): void {
+    for (const listener of this.#backListeners) listener();
+  }
+
+  /** A server that forgets what it was not told to forget loses consents, and nothing notices. */
+  async #lookAtEviction(node: Client, server: string): Promise<void> {
+    let policy: string | undefined;
+    try {
+      policy = evictionPolicyOf(await inTime(this.#clock, node.info('memory'), COMMAND_TIMEOUT_MS));
+    } catch (error) {
+      if (!isReply(error)) return;
+    }
+    policy ??= 'unknown';
+    if (policy === this.#evictionPolicies.get(server)) return;
+    this.#evictionPolicies.set(server, policy);
+    const message = policy === 'unknown' ? UNKNOWN_POLICY : FORGETFUL_POLICY;
+    if (policy !== 'noeviction') this.#log.warn(message, { host: server, maxmemoryPolicy: policy });
+  }
+}
+
+const UNKNOWN = 'unknown';
+
+/** What logs call it. */
+const SHARED_STORE = 'the shared store';
+
+const UNKNOWN_POLICY =
+  'it is not known what the shared store does when its memory is full: its user may not ask (INFO); see to it that maxmemory-policy is noeviction';
+const FORGETFUL_POLICY =
+  'the shared store may forget consents when its memory is full: set its maxmemory-policy to noeviction';
+
+const NO_REPLY = Object.assign(new Error(), { code: 'NO_REPLY' });
+
+function publish(message: StoreMessage): void {
+  if (storeChannel.hasSubscribers) storeChannel.publish(message);
+}
+
+function serverOfNode({ options: { host = '', port = 0 } }: Client): string {
+  return textOf({ host, port });
+}
+
+/** What a server refuses, it has done nothing of. */
+function isReply(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/** One word that says why, such as WRONGPASS or ECONNREFUSED. */
+function reasonOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return /^[A-Z][A-Z_]{2,40}\b/.exec(error.message)?.[0] ?? error.name;
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '../clock.ts';
+import { storeChannel, type StoreMessage } from '../diagnostics.ts';
+import type { Log } from '../log.ts';
+import type { Redis } from './redis.ts';
+import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
+
+/** Between a connection that broke under a script and the script's next try. */
+const TRY_AGAIN_MS = 50;
+
+/**
+ * Runs scripts so that one that arrives late does nothing, and sends one again that was lost on its way. So each script
+ * must bear to arrive twice: one that would not carries an id, which its resends share.
+ *
+ * A script refuses to run after its last moment, which is in its server's time: what was told as lost is not done later.
+ */
+export class SharedRedis implements Redis {
+  readonly #redis: Redis;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  /** Of each server, how far its clock is ahead of ours; never more than it is. */
+  readonly #aheadMs = new Map<string, number>();
+  /** Of each server that runs nothing, since when. */
+  readonly #lostSinceMs = new Map<string, number>();
+  /** By the script, of which there are as many as stand in the code. */
+  readonly #timedScripts = new Map<string, string>();
+
+  constructor(redis: Redis, clock: Clock, log: Log) {
+    this.#redis = redis;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  open(): Promise<void> {
+    return this.#redis.open();
+  }
+
+  async run(
+    script: string,
+    keys: readonly string[],
+    values: readonly (string | number)[] = [],
+    timeoutMs = COMMAND_TIMEOUT_MS,
+  ): Promise<unknown> {
+    const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
+    for (;;) {
+      const server = this.#redis.serverOf(keys[0] ?? '');
+      try {
+        const [outcome, result] = await this.#runInTime(script, keys, values, endsAtMs);
+        this.#lostSinceMs.delete(server);
+        if (outcome === 'done') return result;
+        // The server's clock was set, or another server has taken over: by now its time is known.
+      } catch (error) {
+        this.#tell(error, server);
+        if (!(error instanceof SharedStateLost && this.#isLostLately(server))) throw error;
+        await this.#clock.sleep(TRY_AGAIN_MS);
+      }
+      if (this.#clock.monotonicMs() >= endsAtMs) throw new SharedStateLost();
+    }
+  }
+
+  serverOf(key: string): string {
+    return this.#redis.serverOf(key);
+  }
+
+  onBack(listener: () => void): void {
+    this.#redis.onBack(listener);
+  }
+
+  close(): void {
+    this.#redis.close();
+  }
+
+  async #runInTime(
+    script: string,
+    keys: readonly string[],
+    values: readonly (string | number)[],
+    endsAtMs: number,
+  ): Promise<readonly [outcome: unknown, result: unknown]> {
+    const server = this.#redis.serverOf(keys[0] ?? '');
+    const aheadMs = this.#aheadMs.get(server);
+    const lastMoment = aheadMs === undefined ? '' : (endsAtMs + aheadMs).toFixed(3);
+    const leftMs = endsAtMs - this.#clock.monotonicMs();
+    const reply = await this.#redis.run(this.#timed(script), keys, [lastMoment, ...values], leftMs);
+    const [nowText, outcome, result] = Array.isArray(reply) ? (reply as unknown[]) : [];
+    const nowMs = typeof nowText === 'string' ? Number(nowText) : Number.NaN;
+    if (!Number.isFinite(nowMs)) throw new SharedStateLost();
+    // The reply took some time to come: the server's clock is at least as far by now.
+    this.#aheadMs.set(server, nowMs - this.#clock.monotonicMs());
+    return [outcome, result];
+  }
+
+  #timed(script: string): string {
+    let text = this.#timedScripts.get(script);
+    if (text === undefined) {
+      text = timed(script);
+      this.#timedScripts.set(script, text);
+    }
+    return text;
+  }
+
+  /** Then it may be back in a moment; one that is away for longer is not waited for. */
+  #isLostLately(server: string): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    const sinceMs = this.#lostSinceMs.get(server) ?? nowMs;
+    this.#lostSinceMs.set(server, sinceMs);
+    return nowMs - sinceMs < COMMAND_TIMEOUT_MS;
+  }
+
+  #tell(error: unknown, host: string): void {
+    const isFull = error instanceof OutOfMemory;
+    const message: StoreMessage = { event: isFull ? 'full' : 'lost' };
+    if (storeChannel.hasSubscribers) storeChannel.publish(message);
+    if (isFull) this.#log.warn(FULL, { host });
+  }
+}
+
+const FULL =
+  'the shared store is full: no owner is prompted, facts are not kept and quotas are counted by each replica for itself; give it more memory (maxmemory)';
+
+/** The first value is its last moment, or ''. Returns the time, and 'late' or 'done' and what the script returns. */
+const timed = (script: string): string => `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local nowText = string.format('%.3f', now)
+local lastMoment = table.remove(ARGV, 1)
+if lastMoment ~= '' and now > tonumber(lastMoment) then return { nowText, 'late' } end
+local function run()
+${script}
+end
+return { nowText, 'done', run() }
+`;

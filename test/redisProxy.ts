@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A command as a client sends it. */
+export interface SeenCommand {
+  readonly words: readonly string[];
+  readonly bytes: Buffer;
+}
+
+/** Whether a connection is cut once the server has done a command, and before its reply is seen. */
+export type CutsAfter = (command: SeenCommand) => boolean;
+
+/** Stands on the wire between clients and one Redis, and does to commands and replies what networks do. */
+export class RedisProxy {
+  readonly #server: Server;
+  readonly #targetPort: number;
+  readonly #clients = new Set<Socket>();
+  readonly #silent = new WeakSet<Socket>();
+  readonly #copies = new Set<NodeJS.Timeout>();
+  /** Delivers copies of a script's commands. */
+  #copier: Socket | undefined;
+  /** Each script arrives again so long after it has arrived, in milliseconds. */
+  copiesAfterMs: readonly number[] = [];
+  cutsAfter: CutsAfter = () => false;
+  /** What a server says of where servers are; as long as what it replaces. */
+  readonly renames = new Map<string, string>();
+  cuts = 0;
+  copies = 0;
+  /** Connections that were made through it. */
+  connections = 0;
+
+  private constructor(targetPort: number) {
+    this.#targetPort = targetPort;
+    this.#server = createServer((client) => this.#join(client));
+  }
+
+  static async before(targetPort: number): Promise<RedisProxy> {
+    const proxy = new RedisProxy(targetPort);
+    proxy.#server.listen(0, '127.0.0.1');
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** From now on connections that are there swallow what either side sends; new ones do not. */
+  silence(): void {
+    for (const client of this.#clients) this.#silent.add(client);
+  }
+
+  /** Breaks every connection. */
+  cut(): void {
+    for (const client of this.#clients) client.destroy();
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#copies) clearTimeout(timer);
+    this.#copier?.destroy();
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #join(client: Socket): void {
+    this.connections += 1;
+    this.#clients.add(client);
+    const server = connect(this.#targetPort, '127.0.0.1');
+    client.setNoDelay(true);
+    server.setNoDelay(true);
+    let isCut = false;
+    const end = (): void => {
+      this.#clients.delete(client);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) socket.on('error', end).on('close', end);
+    const commands = new CommandReader((command) => {
+      if (isCut) return;
+      server.write(command.bytes);
+      if (command.words[0]?.toUpperCase() !== 'EVAL') return;
+      if (this.cutsAfter(command)) {
+        isCut = true;
+        this.cuts += 1;
+      }
+      for (const afterMs of this.copiesAfterMs) this.#copyLater(command, afterMs);
+    });
+    client.on('data', (chunk) => {
+      if (!this.#silent.has(client)) commands.read(chunk);
+    });
+    server.on('data', (chunk) => {
+      if (this.#silent.has(client)) return;
+      // The server has done it when it replies.
+      if (isCut) end();
+      else client.write(this.#renamed(chunk));
+    });
+  }
+
+  #copyLater({ bytes }: SeenCommand, afterMs: number): void {
+    const timer = setTimeout(() => {
+      this.#copies.delete(timer);
+      this.copies += 1;
+      this.#copier ??= connect(this.#targetPort, '127.0.0.1').on('error', () => {
+        this.#copier = undefined;
+      });
+      this.#copier.resume().write(bytes);
+    }, afterMs);
+    this.#copies.add(timer);
+  }
+
+  #renamed(chunk: Buffer): Buffer {
+    if (this.renames.size === 0) return chunk;
+    let text = chunk.toString('latin1');
+    for (const [from, to] of this.renames) text = text.replaceAll(`:${from}\r`, `:${to}\r`);
+    return Buffer.from(text, 'latin1');
+  }
+}
+
+/** Reads commands as clients send them: arrays of bulk strings (RESP, "Sending commands to a Redis server"). */
+class CommandReader {
+  #unread = Buffer.alloc(0);
+  readonly #onCommand: (command: SeenCommand) => void;
+
+  constructor(onCommand: (command: SeenCommand) => void) {
+    this.#onCommand = onCommand;
+  }
+
+  read(chunk: Buffer): void {
+    this.#unread = Buffer.concat([this.#unread, chunk]);
+    for (let command = this.#next(); command !== undefined; command = this.#next()) {
+      this.#unread = this.#unread.subarray(command.bytes.length);
+      this.#onCommand(command);
+    }
+  }
+
+  #next(): SeenCommand | undefined {
+    let at = 0;
+    const line = (): string | undefined => {
+      const end = this.#unread.indexOf('\r\n', at);
+      if (end < 0) return undefined;
+      const text = this.#unread.toString('latin1', at, end);
+      at = end + 2;
+      return text;
+    };
+    const count = Number(line()?.slice(1) ?? Number.NaN);
+    const words: string[] = [];
+    if (Number.isNaN(count)) return undefined;
+    for (let i = 0; i < count; i += 1) {
+      const length = Number(line()?.slice(1) ?? Number.NaN);
+      if (Number.isNaN(length) || this.#unread.length < at + length + 2) return undefined;
+      words.push(this.#unread.toString('utf8', at, at + length));
+      at += length + 2;
+    }
+    return { words, bytes: this.#unread.subarray(0, at) };
+  }
+}

@@ -1,0 +1,266 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Redis } from '../../src/sharedState/redis.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { RecordedLog } from '../recordedLog.ts';
+import { RedisClusterServers } from '../redisCluster.ts';
+import { command } from '../redisCommands.ts';
+import { RedisProxy } from '../redisProxy.ts';
+import {
+  addressOf,
+  connectionTo,
+  NO_REDIS,
+  openRedis,
+  startRedis,
+  startSentinels,
+} from '../redisServer.ts';
+import { until } from './until.ts';
+
+/** By then a connection that has died in silence is replaced. */
+const BACK_WITHIN_MS = 5000;
+
+const ended: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ended.splice(0).toReversed()) await end();
+});
+
+/** Has it end with the test. */
+function atEnd<T>(thing: T, end: () => unknown): T {
+  ended.push(end);
+  return thing;
+}
+
+async function redisServer() {
+  const server = await startRedis();
+  return atEnd(server, () => server.kill());
+}
+
+async function proxyBefore(port: number): Promise<RedisProxy> {
+  const proxy = await RedisProxy.before(port);
+  return atEnd(proxy, () => proxy.close());
+}
+
+async function opened(redis: Redis): Promise<Redis> {
+  atEnd(redis, () => redis.close());
+  await redis.open();
+  await until(() => answers(redis));
+  return redis;
+}
+
+function answers(redis: Redis, key = 'key'): Promise<boolean> {
+  return redis.run('return 1', [key]).then(
+    () => true,
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(SharedStateLost);
+      return false;
+    },
+  );
+}
+
+async function abortOnAnswer(redis: Redis, back: AbortController): Promise<void> {
+  if (await answers(redis)) back.abort();
+}
+
+interface Reached {
+  readonly redis: Redis;
+  readonly proxies: readonly RedisProxy[];
+}
+
+const WAYS: readonly [string, (log?: RecordedLog) => Promise<Reached>][] = [
+  [
+    'one server',
+    async (log) => {
+      const proxy = await proxyBefore((await redisServer()).port);
+      return { redis: await opened(connectionTo(proxy.url, log)), proxies: [proxy] };
+    },
+  ],
+  [
+    'a master behind sentinels',
+    async (log) => {
+      const server = await redisServer();
+      const proxy = await proxyBefore(server.port);
+      const [sentinel] = await startSentinels({ ...server, port: proxy.port }, { count: 1 });
+      if (sentinel === undefined) throw new Error('There is no sentinel.');
+      atEnd(sentinel, () => sentinel.kill());
+      const redis = openRedis(
+        {
+          kind: 'sentinel',
+          sentinels: [addressOf(sentinel.url)],
+          masterName: 'mymaster',
+          sentinelCredentials: undefined,
+          database: 0,
+        },
+        log,
+      );
+      return { redis: await opened(redis), proxies: [proxy] };
+    },
+  ],
+  [
+    'a cluster',
+    async (log) => {
+      const servers = await RedisClusterServers.start({ replicas: false, nodeTimeoutMs: 15_000 });
+      atEnd(servers, () => servers.stop());
+      const proxies = await Promise.all(servers.ports.map((port) => proxyBefore(port)));
+      for (const proxy of proxies) {
+        for (const [n, port] of servers.ports.entries()) {
+          proxy.renames.set(String(port), String(proxies[n]?.port));
+        }
+      }
+      const addresses = proxies.map(({ url }) => addressOf(url));
+      const redis = await opened(openRedis({ kind: 'cluster', servers: addresses }, log));
+      return { redis, proxies };
+    },
+  ],
+];
+
+describe.skipIf(NO_REDIS !== undefined).each(WAYS)('%s', (_way, reach) => {
+  it('whose connections die in silence is back in five seconds, though commands go on', async () => {
+    const { redis, proxies } = await reach();
+    for (const proxy of proxies) proxy.silence();
+    const diedAtMs = performance.now();
+    const back = new AbortController();
+    while (!back.signal.aborted && performance.now() - diedAtMs < 2 * BACK_WITHIN_MS) {
+      void abortOnAnswer(redis, back);
+      await systemClock.sleep(50);
+    }
+    expect(performance.now() - diedAtMs).toBeLessThan(BACK_WITHIN_MS);
+  }, 60_000);
+
+  it('whose connections die in silence is back in five seconds, though no command goes', async () => {
+    const { redis, proxies } = await reach();
+    for (const proxy of proxies) proxy.silence();
+    await systemClock.sleep(BACK_WITHIN_MS);
+    expect(await answers(redis)).toBe(true);
+  }, 60_000);
+});
+
+describe.skipIf(NO_REDIS !== undefined)('one server', () => {
+  it('that is frozen is told to the log, and that it is back', async () => {
+    const server = await redisServer();
+    const log = new RecordedLog();
+    const redis = await opened(connectionTo(server.url, log));
+    const host = redis.serverOf('key');
+    server.freeze();
+    await until(() => log.lines.length > 0);
+    server.thaw();
+    await until(() => log.lines.length > 1);
+    expect(log.lines).toEqual([
+      { level: 'warn', message: 'the shared store is lost', host, reason: 'NO_REPLY' },
+      { level: 'info', message: 'the shared store is back', host, awaySeconds: expect.any(Number) },
+    ]);
+  });
+
+  it('that is killed is told to the log as docs/operations.md has it', async () => {
+    const server = await redisServer();
+    const log = new RecordedLog();
+    await opened(connectionTo(server.url, log));
+    await server.kill();
+    await until(() => log.lines.length > 0);
+    expect(log.lines).toEqual([
+      {
+        level: 'warn',
+        message: 'the shared store is lost',
+        host: `127.0.0.1:${server.port}`,
+        reason: 'ECONNREFUSED',
+      },
+    ]);
+  });
+
+  it('whose eviction policy changes after it was connected to is warned of', async () => {
+    const server = await redisServer();
+    const log = new RecordedLog();
+    await opened(connectionTo(server.url, log));
+    await command(server.port, ['CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru']);
+    await until(() => log.lines.length > 0);
+    expect(log.lines).toMatchObject([{ level: 'warn', maxmemoryPolicy: 'allkeys-lru' }]);
+  }, 15_000);
+});
+
+/** What a server writes before its reply, and again and again in it. */
+const ENDLESS: readonly [string, string, Buffer][] = [
+  ['a text', '$4294967296\r\n', Buffer.alloc(64 * 1024, 'x')],
+  ['a line', '+', Buffer.alloc(64 * 1024, 'x')],
+  ['a list of numbers', '*4294967296\r\n', Buffer.from(':1\r\n'.repeat(4096))],
+  ['lists in lists', '', Buffer.from('*1\r\n'.repeat(4096))],
+  // What the library takes for a length, or for the end of a line, and what it knows of another protocol.
+  ['a text with letters for its length', '$zzzzzzzzz\r\n', Buffer.from('+x\r\n'.repeat(4096))],
+  ['lines that end by half', '+', Buffer.from('x\n'.repeat(8192))],
+  ['a text of RESP 3', '=4294967296\r\n', Buffer.from('+x\r\n'.repeat(4096))],
+];
+
+/** Takes connections, and has no end of replies to scripts. */
+class EndlessServer {
+  readonly #server: Server;
+  written = 0;
+  closed = 0;
+
+  constructor(begins: string, goesOn: Buffer, everyMs = 0) {
+    this.#server = createServer((socket) => {
+      socket.on('error', () => undefined).once('close', () => (this.closed += 1));
+      socket.on('data', (data) => {
+        if (!data.toString('latin1').toUpperCase().includes('EVAL')) socket.write('+OK\r\n');
+        else void this.#reply(socket, begins, goesOn, everyMs);
+      });
+    });
+  }
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `redis://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+
+  async #reply(socket: Socket, begins: string, goesOn: Buffer, everyMs: number): Promise<void> {
+    socket.write(begins);
+    while (!socket.destroyed) {
+      this.written += goesOn.length;
+      if (!socket.write(goesOn)) await drained(socket);
+      if (everyMs > 0) await systemClock.sleep(everyMs);
+    }
+  }
+}
+
+describe('a reply without an end', () => {
+  it.each(ENDLESS)(
+    'that is %s ends its connection, before much is read',
+    async (_what, begins, goesOn) => {
+      const server = new EndlessServer(begins, goesOn);
+      const redis = connectionTo(await server.listen());
+      atEnd(redis, () => redis.close());
+      atEnd(server, () => server.close());
+      await redis.open();
+      const heapBefore = process.memoryUsage().rss;
+      await expect(redis.run('return 1', ['key'])).rejects.toThrow(SharedStateLost);
+      await until(() => server.closed > 0);
+      // What lies in the system's buffers is written too, at each of the tries of a second.
+      expect(server.written / server.closed).toBeLessThan(24 * 2 ** 20);
+      expect(process.memoryUsage().rss - heapBefore).toBeLessThan(400 * 2 ** 20);
+    },
+    20_000,
+  );
+
+  it('that drips ends its connection after some seconds', async () => {
+    const server = new EndlessServer('*100000\r\n', Buffer.from(':1\r\n'), 100);
+    const redis = connectionTo(await server.listen());
+    atEnd(redis, () => redis.close());
+    atEnd(server, () => server.close());
+    await redis.open();
+    await expect(redis.run('return 1', ['key'])).rejects.toThrow(SharedStateLost);
+    const lostAtMs = performance.now();
+    await until(() => server.closed > 0);
+    expect(performance.now() - lostAtMs).toBeLessThan(BACK_WITHIN_MS);
+  }, 20_000);
+});
+
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('drain', resolve).once('close', resolve);
+  });
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Redis } from '../../src/sharedState/redis.ts';
+import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
+import { OutOfMemory, SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { RecordedLog } from '../recordedLog.ts';
+import { command } from '../redisCommands.ts';
+import { RedisProxy } from '../redisProxy.ts';
+import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { TestClock } from '../testClock.ts';
+import { until } from './until.ts';
+
+const APPEND = `return redis.call('HINCRBY', KEYS[1], 'count', ARGV[1])`;
+
+describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`, () => {
+  let server: RedisServer;
+  let proxy: RedisProxy;
+  let redis: Redis;
+  let log: RecordedLog;
+  beforeEach(async () => {
+    server = await startRedis();
+    proxy = await RedisProxy.before(server.port);
+    log = new RecordedLog();
+    redis = connectionTo(proxy.url, log);
+    await redis.open();
+    await until(() => answers(redis));
+  });
+  afterEach(async () => {
+    redis.close();
+    await proxy.close();
+    await server.kill();
+  });
+
+  it('are sent again within their time when the connection breaks before the reply', async () => {
+    let left = 1;
+    proxy.cutsAfter = () => left-- > 0;
+    expect(await redis.run(`return { KEYS[1], ARGV[1] }`, ['key'], ['value'])).toEqual([
+      'key',
+      'value',
+    ]);
+    expect(proxy.cuts).toBe(1);
+  });
+
+  it('do nothing once they were told as lost, however late they arrive', async () => {
+    expect(await redis.run(APPEND, ['count'], [1])).toBe(1);
+    proxy.copiesAfterMs = [1500];
+    server.freeze();
+    await expect(redis.run(APPEND, ['count'], [1])).rejects.toThrow(SharedStateLost);
+    server.thaw();
+    await until(() => proxy.copies > 0);
+    proxy.copiesAfterMs = [];
+    await until(() => answers(redis));
+    expect(await command(server.port, ['HGET', 'count', 'count'])).toBe('1');
+  });
+
+  it('that find no room are told to the log, with the server', async () => {
+    await command(server.port, ['CONFIG', 'SET', 'maxmemory', '1']);
+    await expect(redis.run(APPEND, ['count'], [1])).rejects.toThrow(OutOfMemory);
+    const host = redis.serverOf('count');
+    const told = log.troubles.filter(({ message }) => message.includes('full'));
+    expect(told).toEqual([expect.objectContaining({ level: 'warn', host })]);
+  });
+});
+
+it.each([['OK'], [[]], [['soon', 'done', 1]], [[1, 'done', 1]]])(
+  'what is no reply of a script of ours, such as %j, is the shared state lost, and never a result',
+  async (reply) => {
+    const clock = new TestClock();
+    const asked: unknown[] = [];
+    const redis = new SharedRedis(new Parrot(reply, asked), clock, new RecordedLog());
+    const result = redis.run('return 1', ['key']).catch((error: unknown) => error);
+    for (let second = 0; second < 2; second += 1) await clock.advance(1000);
+    expect(await result).toBeInstanceOf(SharedStateLost);
+    expect(asked.length).toBeLessThan(30);
+  },
+);
+
+/** A Redis that says one thing to everything. */
+class Parrot implements Redis {
+  readonly #reply: unknown;
+  readonly #asked: unknown[];
+
+  constructor(reply: unknown, asked: unknown[]) {
+    this.#reply = reply;
+    this.#asked = asked;
+  }
+
+  open(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  run(script: string): Promise<unknown> {
+    this.#asked.push(script);
+    return Promise.resolve(this.#reply);
+  }
+
+  serverOf(): string {
+    return 'parrot';
+  }
+
+  onBack(): void {}
+
+  close(): void {}
+}
+
+function answers(redis: Redis): Promise<boolean> {
+  return redis.run('return 1', ['key']).then(
+    () => true,
+    () => false,
+  );
+}
