@@ -15,13 +15,10 @@ const SETTLED_AFTER_MS = 200;
 const ending = new AbortController();
 let service = start();
 
-onTermination(
-  () => {
-    ending.abort();
-    service.kill('SIGTERM');
-  },
-  () => void service.kill('SIGHUP'),
-);
+onTermination(() => {
+  ending.abort();
+  service.kill('SIGTERM');
+});
 
 for await (const path of changes()) {
   process.stdout.write(`\n${path} has changed: starting again.\n`);
@@ -34,7 +31,8 @@ process.exit();
 
 /** The service, with the options that this program was started with; .env is read anew each time. */
 function start() {
-  const options = [...process.execArgv, '--env-file-if-exists=.env', 'src/main.ts'];
+  const settings = existsSync('.env') ? ['--env-file=.env'] : [];
+  const options = [...process.execArgv, ...settings, 'src/main.ts'];
   const child = spawn(process.execPath, options, { stdio: 'inherit' });
   child.once('exit', (code) => {
     if (!ending.signal.aborted && code !== null && code !== 0)

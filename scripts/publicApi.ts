@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { pretty, type MadeFile } from './madeFile.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
-const ENTRIES = ['client', 'subgraph'] as const;
+const ENTRIES = ['client', 'subgraph', 'mocks'] as const;
 
 const run = promisify(execFile);
 

@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defaultOf, type Audience, type Setting } from '../src/config/setting.ts';
 import { ALL_SETTINGS, variablesOf } from '../src/config/settings.ts';
-import { settingsFileSchema } from '../src/config/settingsFile/jsonSchema.ts';
 import { pretty, type MadeFile } from './madeFile.ts';
 
 const DOCS = fileURLToPath(new URL('../docs/settings.md', import.meta.url));
-const SCHEMA = fileURLToPath(new URL('../schema/settings.schema.json', import.meta.url));
 const EXAMPLE = fileURLToPath(new URL('../.env.example', import.meta.url));
 
 /** Between these two stand the tables. */
@@ -35,6 +33,11 @@ const SECTIONS: Readonly<Record<Audience, Section>> = {
   },
   limits: { heading: 'Limits', introduction: 'How much may be asked, and how long it may take.' },
   observe: { heading: 'Logs, metrics and audit', introduction: 'What can be read of its work.' },
+  egress: {
+    heading: 'Other connections',
+    introduction:
+      "How what is not an operator is reached: the issuer's keys, the number directory, discovery documents and the collector of traces.",
+  },
   share: { heading: 'Several replicas', introduction: 'What replicas know of each other.' },
   web: {
     heading: 'Browsers',
@@ -42,13 +45,12 @@ const SECTIONS: Readonly<Record<Audience, Section>> = {
   },
 };
 
-/** Makes docs/settings.md, .env.example with every default, and the JSON Schema of SETTINGS_FILE for editors. */
+/** Makes docs/settings.md, and .env.example with every default. */
 export async function makeSettingsFiles(): Promise<readonly MadeFile[]> {
   const docs = readFileSync(DOCS, 'utf8').replace(TABLES, () => `\n${sectionsText()}\n`);
   return [
     { path: DOCS, text: await pretty(docs, DOCS) },
     { path: EXAMPLE, text: exampleText() },
-    { path: SCHEMA, text: await pretty(JSON.stringify(settingsFileSchema()), SCHEMA) },
   ];
 }
 
@@ -65,13 +67,7 @@ function eachSection<T>(make: (section: Section, settings: readonly Named[]) => 
 
 function sectionsText(): string {
   return eachSection(({ heading, introduction }, settings) =>
-    [
-      `## ${heading}`,
-      introduction,
-      tableOf(settings),
-      ...detailsOf(settings),
-      ...restartsOf(settings),
-    ].join('\n\n'),
+    [`## ${heading}`, introduction, tableOf(settings), ...detailsOf(settings)].join('\n\n'),
   ).join('\n\n');
 }
 
@@ -91,13 +87,6 @@ function detailsOf(settings: readonly Named[]): readonly string[] {
     detail === undefined ? [] : [`- ${code(name)}: ${detail}`],
   );
   return details.length === 0 ? [] : [details.join('\n')];
-}
-
-function restartsOf(settings: readonly Named[]): readonly string[] {
-  const names = settings.flatMap(([name, { takesRestart }]) =>
-    takesRestart === true ? code(name) : [],
-  );
-  return names.length === 0 ? [] : [`Changing these takes a restart: ${names.join(', ')}.`];
 }
 
 function defaultCell(setting: Setting): string {
