@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // `sim-swap-subgraph …`, the command of the package. Plain JavaScript, so that an older Node can say what is needed.
+import { existsSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -20,7 +21,7 @@ sim-swap-subgraph simulator …    serves the operator's side, to try and test a
 sim-swap-subgraph dev-token …    signs an access token for a rehearsal with the simulator
 sim-swap-subgraph audit …        searches the audit log
 sim-swap-subgraph usage …        sums up what was asked, and its price
-sim-swap-subgraph operators …    checks an operator without asking it anything, or adds one
+sim-swap-subgraph operators check …  tries operators without asking about anybody
 Settings are environment variables, or lines of a file .env in this folder.
 `;
 
@@ -38,7 +39,7 @@ const options = [
   ...(process.env.npm_lifecycle_event === 'npx'
     ? [`--import=${urlOf('../dist/endWithParent.js')}`]
     : []),
-  '--env-file-if-exists=.env',
+  ...(existsSync('.env') ? ['--env-file=.env'] : []),
   fileURLToPath(urlOf(PROGRAMS[word])),
   ...words,
 ];

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { filesOf, settingsOf, timeOf } from './auditArguments.ts';
-import { findEntries, type Sought } from './caller/audit/findEntries.ts';
+import { findEntries, type SearchCount, type Sought } from './caller/audit/findEntries.ts';
 import { linesOf } from './caller/audit/lines.ts';
 import { textOf } from './caller/audit/logFiles.ts';
 import { readAuditConfig } from './config.ts';
@@ -8,7 +8,7 @@ import { parsePhoneNumber, type PhoneNumber } from './domain/phoneNumber.ts';
 import { fail } from './termination.ts';
 
 const USAGE = `npm run audit -- [--number NUMBER] [--subject SUBJECT] [--client CLIENT] [--since DAY] [--until DAY]
-                 [--outcome OUTCOME] [--operator NAME] [FILE ...]
+                 [--outcome OUTCOME] [--operator NAME] [--correlator CORRELATOR] [FILE ...]
   Prints the entries of the audit log that fit all of these, one JSON line each; name at least one.
   NUMBER   + and the country code first: +447700900001; found in whatever form a token named it
   SUBJECT  what the issuer calls the person who asked: the claim "sub" of their tokens
@@ -16,6 +16,7 @@ const USAGE = `npm run audit -- [--number NUMBER] [--subject SUBJECT] [--client 
   DAY      2026-11-01, or a time such as 2026-11-01T08:00:00Z; a day begins at midnight UTC
   OUTCOME  answered, asked, broken or a code such as CONSENT_DENIED
   NAME     the operator's, as in its settings
+  CORRELATOR  the x-correlator that the client sent or was given, or that of an exchange in the log
   FILE     where the log is, gzipped or not, older files first; AUDIT_LOG and what it was rotated to if left out,
            - for standard input
   AUDIT_KEY (or AUDIT_KEY_FILE) must be what it was when the log was written; several with commas between.
@@ -23,7 +24,7 @@ const USAGE = `npm run audit -- [--number NUMBER] [--subject SUBJECT] [--client 
 
 function readArguments(): { sought: Sought; files: readonly string[] } {
   const { values, positionals } = parsedArguments();
-  const { number, subject, client, since, until, outcome, operator } = values;
+  const { number, subject, client, since, until, outcome, operator, correlator } = values;
   if (Object.keys(values).length === 0) return fail(USAGE);
   return {
     sought: {
@@ -34,6 +35,7 @@ function readArguments(): { sought: Sought; files: readonly string[] } {
       ...(until === undefined ? {} : { untilMs: timeOf('--until', until) }),
       ...(outcome === undefined ? {} : { outcome }),
       ...(operator === undefined ? {} : { operator }),
+      ...(correlator === undefined ? {} : { correlator }),
     },
     files: positionals,
   };
@@ -51,6 +53,7 @@ function parsedArguments() {
         until: text,
         outcome: text,
         operator: text,
+        correlator: text,
       },
       allowPositionals: true,
     });
@@ -75,7 +78,7 @@ process.stdout.on('error', () => process.exit(1));
 const { sought, files: named } = readArguments();
 const audit = settingsOf(readAuditConfig) ?? fail('AUDIT_KEY is missing: a search needs it.');
 
-const count = { found: 0, torn: 0 };
+const count = { found: 0, torn: 0, tornAfter: 0 };
 for (const file of await filesOf(named, audit.file)) {
   try {
     for await (const line of findEntries(linesOf(textOf(file)), sought, audit.keys, count)) {
@@ -85,6 +88,11 @@ for (const file of await filesOf(named, audit.file)) {
     fail(`${file} cannot be read to its end.`);
   }
 }
-process.stderr.write(
-  `${count.found} entries${count.torn > 0 ? `, ${count.torn} torn lines` : ''}\n`,
-);
+process.stderr.write(`${[`${count.found} entries`, ...tornLines(count)].join(', ')}\n`);
+
+/** A disk that is full tears lines; what a torn line `before` stands for was not asked. */
+function tornLines({ torn, tornAfter }: SearchCount): readonly string[] {
+  if (torn === 0) return [];
+  const end = tornAfter === 0 ? '' : ` (${tornAfter} after a lookup, whose outcome is lost)`;
+  return [`${torn} torn lines${end}`];
+}

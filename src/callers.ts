@@ -12,9 +12,7 @@ import type { TokenSettings } from './caller/tokenSettings.ts';
 import { TokenVerifier } from './caller/tokenVerifier.ts';
 import type { Clock } from './clock.ts';
 import type { WatchFiles } from './fileWatch.ts';
-import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { PublishedJson } from './http/publishedJson.ts';
-import { Leases, type Closable } from './leases.ts';
 import type { Log } from './log.ts';
 import { logAbout } from './logAbout.ts';
 import { StandardOutput } from './standardOutput.ts';
@@ -37,34 +35,24 @@ export interface OpenedGate {
   readonly close: () => Promise<void>;
 }
 
-/** Gates whose settings change: the issuer's keys are kept as long as it stays the same. */
-export class Gates {
-  readonly #parts: GateParts;
-  readonly #verifiers = new Leases<TokenSettings, OpenedVerifier>();
-
-  constructor(parts: GateParts) {
-    this.#parts = parts;
+/** Opens what decides who is let in. */
+export function openGate(
+  { tokens, routerSecrets, purposes }: CallerSettings,
+  parts: GateParts,
+): OpenedGate {
+  const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
+  if (tokens === undefined) {
+    const gate = new Gate({ router, tokens, purposes });
+    return { gate, keys: undefined, close: () => Promise.resolve() };
   }
-
-  open({ tokens, routerSecrets, purposes }: CallerSettings): OpenedGate {
-    const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
-    if (tokens === undefined) {
-      const gate = new Gate({ router, tokens, purposes });
-      return { gate, keys: undefined, close: () => Promise.resolve() };
-    }
-    const lease = this.#verifiers.take('issuer', tokens, () => openVerifier(tokens, this.#parts));
-    const { verifier, keys } = lease.part;
-    return {
-      gate: new Gate({ router, tokens: verifier, purposes }),
-      keys,
-      close: () => lease.release(),
-    };
-  }
+  const { verifier, keys, close } = openVerifier(tokens, parts);
+  return { gate: new Gate({ router, tokens: verifier, purposes }), keys, close };
 }
 
-interface OpenedVerifier extends Closable {
+interface OpenedVerifier {
   readonly verifier: TokenVerifier;
   readonly keys: SigningKeys;
+  readonly close: () => Promise<void>;
 }
 
 function openVerifier(tokens: TokenSettings, parts: GateParts): OpenedVerifier {
@@ -78,8 +66,9 @@ function openVerifier(tokens: TokenSettings, parts: GateParts): OpenedVerifier {
 }
 
 /** Where an issuer's keys come from. */
-interface KeySource extends Closable {
+interface KeySource {
   fetch(): Promise<unknown>;
+  close(): Promise<void>;
 }
 
 const DEVELOPMENT_KEYS: KeySource = {
@@ -87,23 +76,9 @@ const DEVELOPMENT_KEYS: KeySource = {
   close: () => Promise.resolve(),
 };
 
-function publishedKeys(
-  { jwksUrl, jwksConnection }: TokenSettings,
-  { clock, log, watchFiles }: GateParts,
-): KeySource {
-  const files = new ConnectionFiles(jwksConnection, {
-    clock,
-    log: logAbout({ setting: 'JWT_JWKS_URL' }, log),
-    watchFiles,
-  });
-  const jwks = new PublishedJson(jwksUrl, files, clock);
-  return {
-    fetch: () => jwks.fetch(),
-    close() {
-      files.close();
-      return jwks.close();
-    },
-  };
+function publishedKeys({ jwksUrl, jwksConnection }: TokenSettings, parts: GateParts): KeySource {
+  const log = logAbout({ setting: 'JWT_JWKS_URL' }, parts.log);
+  return new PublishedJson(jwksUrl, jwksConnection, { ...parts, log });
 }
 
 /** Everything that decides whether a lookup may be made, and records it. */

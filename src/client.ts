@@ -1,3 +1,5 @@
+// oxlint-disable-next-line import/no-unassigned-import -- before all others
+import './supportedNode.ts';
 import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from './domain/asker.ts';
 import { FIELDS, type AskingField } from './domain/fields.ts';
 import { parsePhoneNumber } from './domain/phoneNumber.ts';
@@ -19,6 +21,11 @@ export interface SimSwapClientOptions {
    * package's own, such as `PORT` and `JWT_…`, is passed over.
    */
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
+  /**
+   * The operators, in place of `OPERATORS_FILE`: an object with the members of that file (docs/operators.md). Its
+   * secrets are named there too, as `{ file }` or as `{ variable }` of `settings`.
+   */
+  readonly operators?: Readonly<Record<string, unknown>>;
   /** Is told what the service would log: outages, refusals, contradictions. Nothing is logged where it is absent. */
   readonly log?: SimSwapLog;
 }
@@ -46,7 +53,7 @@ export interface SimSwapRequestOptions {
   readonly signal?: AbortSignal;
   /** The longest that the answers take, from 1 to 300000; `REQUEST_TIMEOUT_MS` where absent. */
   readonly timeoutMs?: number;
-  /** How long to wait for the owner of a number; `CONSENT_WAIT_MS` where absent, `CONSENT_MAX_WAIT_MS` at most. */
+  /** How long to wait for the owner of a number; `CONSENT_WAIT_MS` where absent. */
   readonly waitMs?: number;
   /** What the operator's log shall know the request by, at most 24 letters, digits and hyphens of it. */
   readonly correlator?: string;
@@ -268,8 +275,8 @@ export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
  * @throws {Error} named `ConfigError`, whose message lists every problem of the settings
  */
 export async function createSimSwapClient(options: SimSwapClientOptions): Promise<SimSwapClient> {
-  const { settings, log } = options;
-  return new Client(await openSimSwaps({ settings, log, clock: systemClock }));
+  const { settings, operators, log } = options;
+  return new Client(await openSimSwaps({ settings, operators, log, clock: systemClock }));
 }
 
 class Client implements SimSwapClient {
@@ -279,47 +286,23 @@ class Client implements SimSwapClient {
     this.#opened = opened;
   }
 
-  lastSimSwap(number: string, options?: SimSwapRequestOptions): Promise<LastSimSwap> {
-    return this.#once(options, (request) => request.lastSimSwap(number));
+  async lastSimSwap(number: string, options?: SimSwapRequestOptions): Promise<LastSimSwap> {
+    return this.request(options).lastSimSwap(number);
   }
 
-  simSwappedWithin(
+  async simSwappedWithin(
     number: string,
     maxAgeHours: number,
     options?: SimSwapRequestOptions,
   ): Promise<SimSwappedWithin> {
-    return this.#once(options, (request) => request.simSwappedWithin(number, maxAgeHours));
+    return this.request(options).simSwappedWithin(number, maxAgeHours);
   }
 
-  simSwapConsent(number: string, options?: SimSwapRequestOptions): Promise<SimSwapConsent> {
-    return this.#once(options, (request) => request.simSwapConsent(number));
+  async simSwapConsent(number: string, options?: SimSwapRequestOptions): Promise<SimSwapConsent> {
+    return this.request(options).simSwapConsent(number);
   }
 
   request(options: SimSwapRequestOptions = {}): SimSwapRequest {
-    return this.#open(options).request;
-  }
-
-  close(): Promise<void> {
-    return this.#opened.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  async #once<T>(
-    options: SimSwapRequestOptions = {},
-    ask: (request: SimSwapRequest) => Promise<T>,
-  ): Promise<T> {
-    const { request, life } = this.#open(options);
-    try {
-      return await ask(request);
-    } finally {
-      life.end();
-    }
-  }
-
-  #open(options: SimSwapRequestOptions): { request: SimSwapRequest; life: EmbeddedLife } {
     const { config, clock, simSwaps, maxWaitMs } = this.#opened;
     const purpose = purposeOf(options.purpose, config.callers.purposes);
     const waitMs = waitAskedOf(options);
@@ -328,7 +311,7 @@ class Client implements SimSwapClient {
       clock,
       options.signal,
     );
-    const loader = simSwaps.forRequest({
+    const gathered = simSwaps.forRequest({
       caller: identityOf(options.caller),
       purpose,
       correlator: createCorrelator(options.correlator),
@@ -337,6 +320,7 @@ class Client implements SimSwapClient {
       signal: life.signal,
       ...waitOf(waitMs, maxWaitMs),
     });
+    const loader = life.bound(gathered);
     const ask = async (field: AskingField, text: string, hours?: number): Promise<Heard> => {
       // Without types it may be anything, as a row of a database has it.
       const number = parsePhoneNumber(typeof text === 'string' ? text : '');
@@ -344,13 +328,20 @@ class Client implements SimSwapClient {
       const asked = FIELDS[field]({ maxAgeHours: hours });
       return asked.kind === 'refused' ? asked : loader.answer(number.value, asked.value);
     };
-    const request: SimSwapRequest = {
+    return {
       lastSimSwap: async (number) => dateOf(await ask('lastSimSwap', number)),
       simSwappedWithin: async (number, maxAgeHours) =>
         swappedOf(await ask('simSwappedWithin', number, maxAgeHours)),
       simSwapConsent: async (number) => consentOf(await ask('simSwapConsent', number)),
     };
-    return { request, life };
+  }
+
+  close(): Promise<void> {
+    return this.#opened.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 

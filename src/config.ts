@@ -1,22 +1,19 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { AuditSettings } from './caller/audit/auditSettings.ts';
 import type { CallerSettings } from './caller/callerSettings.ts';
 import type { QuotaSettings } from './caller/quotas/quotas.ts';
 import { readAudit } from './config/audit.ts';
 import { configOf, type ConfigReading } from './config/configOf.ts';
-import type { Environment, EnvironmentReader, FixedValues } from './config/environment.ts';
-import { environmentOf, type VariablesSource } from './config/environmentFiles.ts';
-import { openSettings } from './config/openSettings.ts';
+import { readEgress } from './config/egress.ts';
+import { EnvironmentReader, type Environment } from './config/environment.ts';
+import type { LoadLimits } from './config/loadLimits.ts';
 import {
   readOperators,
   readPrices,
   type OperatorPrices,
   type OperatorsConfig,
 } from './config/operators.ts';
-import type { FileProblem } from './config/operatorsFile/document.ts';
-import { operatorsSource } from './config/operatorsFile/readOperatorsFile.ts';
-import { Secrets } from './config/operatorsFile/secrets.ts';
 import type { SharedState } from './config/sharedState.ts';
+import type { FromFiles } from './fromFiles.ts';
 import type { OperationLimits } from './graphql/operationCost.ts';
 import { createSchema, type Role } from './graphql/schema.ts';
 import {
@@ -33,29 +30,27 @@ export interface Config extends OperatorsConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly role: Role;
   readonly production: boolean;
-  /** Names, beside those of loopback, under which requests may come where no token is needed. */
-  readonly allowedHosts: readonly string[];
   /** The origins whose pages may read what this service answers. */
   readonly allowedOrigins: readonly string[];
   /** The least that is logged. */
   readonly logLevel: LogLevel;
   /** Where there are any, nothing else is served. */
   readonly trustedDocuments: TrustedDocuments | undefined;
+  /** The same, as their file has them by now. */
+  readonly trustedDocumentsFile: FromFiles<TrustedDocuments> | undefined;
   readonly requestTimeoutMs: number;
-  /** Where Prometheus scrapes: a port of its own, or the port of the service on loopback; nothing is counted where absent. */
+  /** Where Prometheus scrapes, on a port of its own; nothing is counted where absent. */
   readonly metricsPort: number | undefined;
   /** Where traces go; there are none where absent. */
   readonly tracing: TracingSettings | undefined;
-  /** Whether there is a line of the log for each request. */
-  readonly logsRequests: boolean;
-  /** Whether settings are read again when one of their files changes. */
-  readonly reloadsOnChange: boolean;
   /** How long to go on after /readyz fails, for the load balancer to notice. */
   readonly drainGraceMs: number;
   readonly consent: ConsentSettings;
   /** Where consents lie that several processes share; in the process itself where absent. */
   readonly sharedState: SharedState | undefined;
   readonly limits: OperationLimits;
+  /** For all requests together. */
+  readonly load: LoadLimits;
   readonly callers: CallerSettings;
   readonly quotas: QuotaSettings;
   /** Absent where nothing is audited: on loopback alone. */
@@ -68,77 +63,8 @@ export interface Config extends OperatorsConfig {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readConfig(environment: Environment = process.env): Config {
-  const read = openSettings(environment);
+  const read = new EnvironmentReader(environment);
   return configOf(read, PROGRAM);
-}
-
-/** The settings of a process, read at its start and again whenever that is asked for. */
-export interface ReadSettings {
-  readonly config: Config;
-  /** All that were read. */
-  readonly files: readonly string[];
-  /** Settings that have changed since the start, and count from the next start on. */
-  readonly waitingForRestart: readonly string[];
-  /**
-   * Reads all of them anew. What a reload leaves alone is as it was at the start, and all else is judged beside that.
-   *
-   * @throws {ConfigError} that lists every problem by name
-   */
-  again(): ReadSettings;
-}
-
-/**
- * Reads the settings of this process: its variables, and what the files of `--env-file` say by now.
- *
- * @throws {ConfigError} that lists every problem by name
- */
-export function readSettings(): ReadSettings {
-  const variables = environmentOf(process.env, process.execArgv);
-  return settingsFrom(variables);
-}
-
-/** The same, from other variables: what they are is asked for at each reading. */
-export function settingsFrom(
-  variables: VariablesSource,
-  fixed?: FixedValues,
-  before?: Config,
-): ReadSettings {
-  const read = openSettings(variables.read(), fixed);
-  const fresh = configOf(read, PROGRAM);
-  const { config, waitingForRestart } =
-    before === undefined ? { config: fresh, waitingForRestart: [] } : besides(before, fresh);
-  const start = fixed ?? read.takingRestart;
-  return {
-    config,
-    files: [...variables.files, ...read.files],
-    waitingForRestart: [...read.waitingForRestart, ...waitingForRestart],
-    again: () => settingsFrom(variables, start, config),
-  };
-}
-
-/** What can only be there from the start, whatever it is: an audit log, a simulator in an operator's place. */
-function besides(
-  before: Config,
-  fresh: Config,
-): { readonly config: Config; readonly waitingForRestart: readonly string[] } {
-  const waitingForRestart: string[] = [];
-  let config = fresh;
-  if ((before.audit === undefined) !== (fresh.audit === undefined)) {
-    config = { ...config, audit: before.audit };
-    waitingForRestart.push('AUDIT_KEY');
-  }
-  const { sharedState } = fresh;
-  if (sharedState !== undefined && before.sharedState !== undefined) {
-    const { redis } = before.sharedState;
-    if (!isDeepStrictEqual(redis, sharedState.redis)) waitingForRestart.push('REDIS_URL');
-    config = { ...config, sharedState: { ...sharedState, redis } };
-  }
-  if ((before.simulator === undefined) !== (fresh.simulator === undefined)) {
-    const { operators, simulator, directory } = before;
-    config = { ...config, operators, simulator, directory };
-    waitingForRestart.push('OPERATOR_AUTH_URL');
-  }
-  return { config, waitingForRestart };
 }
 
 /**
@@ -147,7 +73,7 @@ function besides(
  * @throws {ConfigError} that lists every problem by name
  */
 export function readAuditConfig(environment: Environment = process.env): AuditSettings | undefined {
-  const read = openSettings(environment);
+  const read = new EnvironmentReader(environment);
   const audit = readAudit(read, 'a search needs it');
   read.finish();
   return audit;
@@ -162,33 +88,10 @@ export type OperatorsCheckConfig = Pick<OperatorsConfig, 'operators' | 'director
  * @throws {ConfigError} that lists every problem by name
  */
 export function readOperatorsConfig(environment: Environment = process.env): OperatorsCheckConfig {
-  const read = openSettings(environment);
-  const { operators, directory } = readOperators(read, false);
+  const read = new EnvironmentReader(environment);
+  const { operators, directory } = readOperators(read, false, readEgress(read));
   read.finish();
   return { operators, directory };
-}
-
-/**
- * What is wrong with the secrets that a file of operators points to, by the file's own folder and the variables of this
- * process. A value may be anything.
- */
-export function secretProblemsBy(
-  file: string,
-  environment: Environment = process.env,
-): (value: unknown) => Iterable<FileProblem> {
-  const secrets = new Secrets(file, openSettings(environment));
-  return (value) => secrets.problems(value);
-}
-
-/**
- * The file that names the operators: OPERATORS_FILE, or SETTINGS_FILE where that does.
- *
- * @throws {ConfigError} where SETTINGS_FILE cannot be read
- */
-export function readOperatorsFileName(environment: Environment = process.env): string | undefined {
-  const read = openSettings(environment);
-  const source = operatorsSource(read);
-  return source === undefined ? undefined : read.text(source);
 }
 
 /** What a report of usage needs. */
@@ -202,7 +105,7 @@ export interface UsageConfig extends OperatorPrices {
  * @throws {ConfigError} that lists every problem by name
  */
 export function readUsageConfig(environment: Environment = process.env): UsageConfig {
-  const read = openSettings(environment);
+  const read = new EnvironmentReader(environment);
   const auditLog = read.text('AUDIT_LOG');
   const prices = readPrices(read);
   read.finish();

@@ -1,6 +1,5 @@
 import type { Caller } from './caller/caller.ts';
 import type { Admitted } from './caller/gate.ts';
-import { permittedSimSwaps } from './caller/permittedSimSwaps.ts';
 import type { Quotas, QuotaStanding } from './caller/quotas/quotas.ts';
 import { recordedSimSwaps } from './recordedSimSwaps.ts';
 import type { RequestRecord } from './requestRecord.ts';
@@ -55,7 +54,7 @@ export function contextFactory({ simSwaps, quotas, maxWaitMs }: ContextParts): C
       ...wait,
       caller,
       record,
-      simSwaps: permittedSimSwaps(caller, recordedSimSwaps(loader, record)),
+      simSwaps: recordedSimSwaps(loader, record),
       quotas: () => quotas.standingOf(caller.identity, QUOTA_READ_TIMEOUT_MS),
     };
   };

@@ -96,7 +96,8 @@ export interface ExchangeMessage extends Traced<ExchangeResult> {
   readonly operator: string;
   /** As in the log. */
   readonly endpoint: string;
-  /** Without its query. */
+  readonly method: 'GET' | 'POST';
+  /** Without its query; a number in its path is written as its place, `{number}` or `{digits}`. */
   readonly url: string;
   /** Whether it was made before, and this is the one more time that it may be. */
   readonly isRetry: boolean;
@@ -107,7 +108,8 @@ export interface ExchangeMessage extends Traced<ExchangeResult> {
 export type ExchangeResult =
   | { readonly outcome: 'replied'; readonly status: number }
   | {
-      readonly outcome: 'connection' | 'timeout' | 'cancelled' | 'rate' | 'invalid-reply';
+      readonly outcome:
+        'connection' | 'descriptors' | 'timeout' | 'cancelled' | 'rate' | 'invalid-reply';
       /** `false` only when it is proven that no byte left. */
       readonly sent: boolean;
       readonly detail: string;
@@ -138,6 +140,20 @@ export interface QuotaMessage {
   readonly used: number;
 }
 
+/**
+ * Something that was to be done in the shared store was not, what it has lost casts doubt on numbers, or one of its
+ * servers is away or so no more.
+ */
+export type StoreMessage =
+  | { readonly event: 'lost' | 'full' }
+  | { readonly event: 'away' | 'back'; readonly host: string }
+  | {
+      readonly event: 'doubt';
+      readonly operator: string;
+      /** When it ends, in milliseconds since 1970. */
+      readonly untilMs: number;
+    };
+
 export const requestChannel = tracingChannel<unknown, RequestMessage>('sim-swap:request');
 export const planChannel = tracingChannel<unknown, PlanMessage>('sim-swap:plan');
 export const tokenChannel = tracingChannel<unknown, TokenMessage>('sim-swap:token');
@@ -146,6 +162,7 @@ export const exchangeChannel = tracingChannel<unknown, ExchangeMessage>('sim-swa
 export const consentChannel = tracingChannel<unknown, ConsentMessage>('sim-swap:consent');
 export const circuitChannel = channel('sim-swap:circuit');
 export const quotaChannel = channel('sim-swap:quota');
+export const storeChannel = channel('sim-swap:store');
 
 const BROKEN: Broken = { outcome: 'broken' };
 

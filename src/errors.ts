@@ -113,8 +113,9 @@ export const ERRORS = {
   },
   STATE_UNAVAILABLE: {
     message:
-      'The state that this service shares with its replicas cannot be reached. Ask again later.',
-    remedy: 'ask again after `retryAfterSeconds`; see that the Redis of `REDIS_URL` can be reached',
+      'The state that this service keeps of consents cannot be reached, or is full. Ask again later.',
+    remedy:
+      'ask again after `retryAfterSeconds`; see that the Redis of `REDIS_URL` can be reached and has memory left',
     audience: 'platform',
     places: ['field'],
   },
@@ -175,9 +176,9 @@ export const ERRORS = {
   },
   UNAVAILABLE: {
     message: 'The service cannot answer for the moment. Ask again later.',
-    remedy: 'ask again, after the seconds in `retry-after` where given',
+    remedy: 'ask again, after the seconds in `retry-after` or `retryAfterSeconds` where given',
     audience: 'platform',
-    places: ['request'],
+    places: ['field', 'request'],
   },
   INTERNAL_SERVER_ERROR: {
     message: 'Internal server error',
@@ -198,6 +199,9 @@ export const QUOTA_MESSAGES = {
 /** Every code that a GraphQL error of ours carries in `extensions.code`. */
 export type ErrorCode = keyof typeof ERRORS;
 
+/** The code of a defect. */
+export const INTERNAL_ERROR = 'INTERNAL_SERVER_ERROR' satisfies ErrorCode;
+
 /** Why a question has no answer: the codes that a single lookup can come to (docs/design.md, "Errors"). */
 export type LookupFailureCode = Extract<
   ErrorCode,
@@ -209,6 +213,7 @@ export type LookupFailureCode = Extract<
   | 'RATE_LIMITED'
   | 'AUDIT_UNAVAILABLE'
   | 'STATE_UNAVAILABLE'
+  | 'UNAVAILABLE'
 >;
 
 /**
@@ -227,6 +232,11 @@ export interface LookupFailure {
   readonly quota?: keyof typeof QUOTA_MESSAGES;
   /** Of NUMBER_NOT_SERVED: the operator does not know the number, so that another one may. For us alone. */
   readonly isUnknownNumber?: true;
+  /**
+   * Of OPERATOR_REFUSED: once so many numbers are refused, it is we who are, and no owner is prompted for a while.
+   * Absent where it is about the one number or question. For us alone.
+   */
+  readonly barsAfterNumbers?: number;
   /** When a pending consent ends, milliseconds since 1970. */
   readonly expiresAtMs?: number;
   /** The longest period that can be answered, where this one is not supported and that is known. */
@@ -237,52 +247,4 @@ export interface LookupFailure {
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-}
-
-/**
- * An error that is an answer to a caller, not a defect. It has no stack: one operation can come to
- * thousands of them, and writing a stack out takes longer than everything else about an error.
- */
-export abstract class CallerError extends Error {
-  abstract readonly code: ErrorCode;
-
-  constructor(message: string) {
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
-    super(message);
-    Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
-/** What a caller sent is not valid; the reason says how to correct it, and quotes nothing of what was sent. */
-export class BadUserInput extends CallerError {
-  override readonly name = 'BadUserInput';
-  readonly code = 'BAD_USER_INPUT';
-}
-
-/** The caller may not ask about this number. Says the same of numbers that exist and that do not. */
-export class Forbidden extends CallerError {
-  override readonly name = 'Forbidden';
-  readonly code = 'FORBIDDEN';
-
-  constructor() {
-    super(ERRORS.FORBIDDEN.message);
-  }
-}
-
-/** A {@link LookupFailure} on its way up through the loader's promise. */
-export class LookupError extends CallerError {
-  override readonly name = 'LookupError';
-  readonly failure: LookupFailure;
-
-  constructor(failure: LookupFailure) {
-    super(
-      failure.quota === undefined ? ERRORS[failure.code].message : QUOTA_MESSAGES[failure.quota],
-    );
-    this.failure = failure;
-  }
-
-  get code(): LookupFailureCode {
-    return this.failure.code;
-  }
 }

@@ -9,8 +9,15 @@ export interface FileWatch {
   close(): void;
 }
 
-/** Reads files at once and whenever they change; handed in, since the core knows no files. */
-export type WatchFiles = (paths: readonly string[], onChange: () => void) => FileWatch;
+/**
+ * Reads files at once and whenever they change; handed in, since the core knows no files. A file that was read before
+ * has changed where it no longer holds what it held then.
+ */
+export type WatchFiles = (
+  paths: readonly string[],
+  onChange: () => void,
+  readBefore?: FileTexts,
+) => FileWatch;
 
 /** Where no files are to be had: none of them can be read. */
 export const noFiles: WatchFiles = () => ({ texts: new Map(), close: () => undefined });

@@ -1,13 +1,13 @@
 import { pino, type DestinationStream } from 'pino';
 import { maskPhoneNumbers } from './domain/mask.ts';
 import { prettyLine } from './prettyLine.ts';
-import { StandardOutput } from './standardOutput.ts';
+import { lostLines, StandardOutput } from './standardOutput.ts';
 
 /** What may stand beside a message: names and counts, never a number, a token, a URL or a body. */
 export type LogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** From the most to the least that is said. */
-export type LogLevel = 'info' | 'warn' | 'error';
+/** From the least to the most that is said. */
+export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
 /** The service's own log. */
 export interface Log {
@@ -16,26 +16,39 @@ export interface Log {
   error(message: string, details?: LogDetails): void;
 }
 
+/** The log of the program: what is of use to find a fault, and too much otherwise, has a level of its own. */
+export interface ProgramLog extends Log {
+  debug(message: string, details?: LogDetails): void;
+}
+
 /**
  * JSON lines on standard output, from a level up, and lines for people where that is a terminal; they are dropped while
  * nothing reads it. Every text is masked on its way out, that of libraries too.
  */
-export function createLog(level: LogLevel = 'info'): Log {
+export function createLog(level: LogLevel = 'info'): ProgramLog {
+  const output = new StandardOutput();
   const logger = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    destination(),
+    destination(output),
   );
+  let told = 0;
+  const tellLost = (): void => {
+    const lines = lostLines() - told;
+    if (lines === 0 || !output.hasRoom) return;
+    told += lines;
+    logger.warn({ lines }, 'lines of the log were lost: what reads standard output was too slow');
+  };
   const write =
     (at: LogLevel) =>
     (message: string, details: LogDetails = {}): void => {
+      tellLost();
       logger[at](masked(details), maskPhoneNumbers(message));
     };
-  return { info: write('info'), warn: write('warn'), error: write('error') };
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
 /** pino's own destination blocks the process while the reader has stopped. */
-function destination(): DestinationStream {
-  const output = new StandardOutput();
+function destination(output: StandardOutput): DestinationStream {
   if (!process.stdout.isTTY) return output;
   const hasColors = process.stdout.hasColors();
   return { write: (line) => output.write(prettyLine(line, hasColors)) };
@@ -49,6 +62,9 @@ const OWN: ReadonlySet<string> = new Set([
   'correlator',
   'sentAs',
   'trace_id',
+  'version',
+  'commit',
+  'node',
   'host',
   'operator',
   'operators',

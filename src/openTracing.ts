@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { WatchFiles } from './fileWatch.ts';
 import type { Log } from './log.ts';
 import type { SpanOutcome } from './tracing/spanOutcome.ts';
 import type { Tracing } from './tracing/tracing.ts';
@@ -8,6 +9,8 @@ import type { TracingSettings } from './tracing/tracingSettings.ts';
 export interface OpenTracingParts {
   readonly clock: Clock;
   readonly log: Log;
+  /** Reads the files by which the collector is reached. */
+  readonly watchFiles: WatchFiles;
   /** Told what became of spans, once each. */
   onSpans?(outcome: SpanOutcome, spans: number): void;
 }

@@ -4,6 +4,7 @@ type Style = Parameters<typeof styleText>[0];
 
 /** By pino's numbers. */
 const LEVELS: ReadonlyMap<unknown, readonly [name: string, style: Style]> = new Map([
+  [20, ['DEBUG', 'dim']],
   [30, ['INFO ', 'green']],
   [40, ['WARN ', 'yellow']],
   [50, ['ERROR', 'red']],
@@ -13,7 +14,7 @@ const LEVELS: ReadonlyMap<unknown, readonly [name: string, style: Style]> = new 
 const NOT_SHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** What can stand without quotes. */
-const PLAIN = /^[\w.:/@×+-]+$/;
+const PLAIN = /^[\w.:/@+-]+$/;
 
 /**
  * A line of the log for people: the time, the level, the message, and what stands beside it. What is no such line stays as

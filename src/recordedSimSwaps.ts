@@ -16,6 +16,7 @@ export function recordedSimSwaps(loader: SimSwapLoader, record: RequestRecord): 
       );
       return answering;
     },
+    told: () => loader.told(),
   };
 }
 

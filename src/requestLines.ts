@@ -1,4 +1,4 @@
-import { auditHash } from './caller/audit/auditHash.ts';
+import { auditHash, callerId } from './caller/audit/auditHash.ts';
 import { MessageNotes } from './diagnostics.ts';
 import type { Identity } from './domain/asker.ts';
 import type { Log, LogDetails } from './log.ts';
@@ -11,8 +11,8 @@ export interface RequestLines {
   write(report: RequestReport): void;
 }
 
-/** @param auditKey under which callers are hashed by now, as in the audit log; they are left out where absent */
-export function requestLinesOf(log: Log, auditKey: () => string | undefined): RequestLines {
+/** @param auditKey under which callers are hashed, as in the audit log; they are left out where absent */
+export function requestLinesOf(log: Log, auditKey: string | undefined): RequestLines {
   const lookups = new MessageNotes<number>();
   return {
     observer: {
@@ -22,7 +22,7 @@ export function requestLinesOf(log: Log, auditKey: () => string | undefined): Re
       },
     },
     write(report) {
-      log.info('request', detailsOf(report, lookups.get(report.correlator) ?? 0, auditKey()));
+      log.info('request', detailsOf(report, lookups.get(report.correlator) ?? 0, auditKey));
     },
   };
 }
@@ -35,7 +35,7 @@ function detailsOf(
   return {
     status,
     document: document ?? 'other',
-    codes: codes.size === 0 ? undefined : textOf(codes),
+    ...errorsOf(codes),
     lookups,
     ms: Math.round(tookMs * 10) / 10,
     caller: callerOf(caller, auditKey),
@@ -43,11 +43,14 @@ function detailsOf(
   };
 }
 
-function textOf(codes: ReadonlyMap<string, number>): string {
-  return Array.from(codes, ([code, count]) => (count === 1 ? code : `${code}×${count}`)).join(' ');
+/** The codes without their counts, and in one order: lines are grouped by them. */
+function errorsOf(codes: ReadonlyMap<string, number>): LogDetails {
+  if (codes.size === 0) return {};
+  const errors = [...codes.values()].reduce((sum, count) => sum + count, 0);
+  return { codes: [...codes.keys()].toSorted().join(' '), errors };
 }
 
-/** As in the audit log, so that a caller's lines can be found there; cut short, since a line is for people. */
+/** As in the audit log, so that a caller's lines can be found there. */
 function callerOf(caller: Identity | undefined, auditKey: string | undefined): string | undefined {
   switch (caller?.kind) {
     case undefined:
@@ -55,6 +58,6 @@ function callerOf(caller: Identity | undefined, auditKey: string | undefined): s
     case 'anonymous':
       return 'anonymous';
     case 'token':
-      return auditKey === undefined ? undefined : auditHash(auditKey, caller.subject).slice(0, 16);
+      return auditKey === undefined ? undefined : callerId(auditHash(auditKey, caller.subject));
   }
 }

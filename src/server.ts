@@ -1,21 +1,30 @@
-import { createAdmissions, Gates } from './callers.ts';
+import { createAdmissions, openGate } from './callers.ts';
 import type { AuditLog } from './caller/audit/auditLog.ts';
 import { Quotas } from './caller/quotas/quotas.ts';
+import type { SigningKeys } from './caller/signingKeys.ts';
 import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import { contextFactory, type CreateContext } from './context.ts';
 import { isLoopback } from './http/loopback.ts';
+import { createApolloServer } from './graphql/apollo.ts';
+import { CrossOrigin } from './graphql/crossOrigin.ts';
+import { createEndpoint } from './graphql/endpoint.ts';
 import { createExplorer, type Explorer } from './graphql/explorer.ts';
 import { frontPage } from './graphql/frontPage.ts';
 import { HttpServer } from './graphql/httpServer.ts';
+import { rehearsedSimSwaps } from './graphql/rehearsals.ts';
 import type { WatchFiles } from './fileWatch.ts';
+import { follow } from './fromFiles.ts';
 import type { Log } from './log.ts';
+import { logAbout } from './logAbout.ts';
 import { AUDIT_BUDGET_MS } from './lookups/admission.ts';
 import { observedAdmissions } from './lookups/observedAdmissions.ts';
 import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
+import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { Readiness, type Need } from './readiness.ts';
-import { Apollos, Serving, type ServedSettings } from './serving.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedState/sharedStateLost.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
-import { createGenerations, type Judges } from './simSwaps.ts';
+import { createSimSwaps, type Judges } from './simSwaps.ts';
 import { WatchedFiles } from './watchedFiles.ts';
 import { openStores, type Stores } from './stores.ts';
 
@@ -25,32 +34,17 @@ export interface RunningServer {
   readonly url: string;
   /** `true` once everything that answering needs has worked; `false` when it was stopped before. */
   readonly ready: Promise<boolean>;
-  /**
-   * Puts other settings in force: requests from now on are answered by them, and those under way end by the settings
-   * that they began with. Where it listens and what it is, the Redis and the file of the audit log stay as they were.
-   * One at a time. Rejects when it cannot serve by them; then the old ones stay in force.
-   */
-  reload(settings: ServedSettings): Promise<Reloaded>;
-  /** Counts that other settings were to be put in force, and were not fit. */
-  noteRefusedReload(): void;
   /** Says that it is not ready, goes on for the grace, then drains and ends. */
   stop(): Promise<void>;
   /** How long that takes at most, unless something hangs. */
   readonly stopLimitMs: number;
 }
 
-/** What a reload did to operators, by their names. */
-export interface Reloaded {
-  /** New, or made anew since their settings have changed. */
-  readonly made: readonly string[];
-  /** Asked no more. */
-  readonly gone: readonly string[];
-  /** Resolves when everything has ended that only the settings before used. */
-  readonly drained: Promise<void>;
-}
-
 /** What is handed in from outside. */
-export interface ServerParts extends ServedSettings {
+export interface ServerParts {
+  readonly config: Config;
+  /** The operators to ask: those of the settings, or the built-in simulator. */
+  readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
   /** Where a line for each request goes; there are none where absent. */
@@ -63,41 +57,72 @@ export interface ServerParts extends ServedSettings {
 
 /** Puts all parts together and serves. */
 export async function startServer(given: ServerParts): Promise<RunningServer> {
-  const observation = await openObservation(given);
+  const watchFiles: WatchFiles = (paths, onChange, readBefore) =>
+    new WatchedFiles(paths, given.clock, onChange, readBefore);
+  const observation = await openObservation({ ...given, watchFiles });
   const parts: ServerParts = { ...given, log: observation.log };
-  const { config, clock, log } = parts;
-  const watchFiles: WatchFiles = (paths, onChange) => new WatchedFiles(paths, clock, onChange);
-  const stores = await openStores(parts);
-  const names = parts.operators.map(({ name }) => name);
+  const { config, operators, clock, log } = parts;
+  const { consent, directory } = config;
+  const stores = await openStores({ config, clock, log, watchFiles });
+  const names = operators.map(({ name }) => name);
   const quotas = new Quotas(config.quotas, stores.counts, names);
   const { admissions, auditLog } = createAdmissions(config.audit, quotas, parts);
-  const generations = createGenerations({
+  const simSwaps = createSimSwaps({
     ...parts,
+    operators: await Promise.all(
+      operators.map(async (settings) => ({
+        settings,
+        stores: await stores.forOperator(settings, consent),
+      })),
+    ),
+    directory,
+    consent,
     watchFiles,
     admissions: observedAdmissions(admissions, observation.observers),
+    numberLimits: config.load.numbers,
   });
+  const { gate, keys, close: closeGate } = openGate(config.callers, { clock, log, watchFiles });
+  const apollo = createApolloServer(config, log);
+  await apollo.start();
   const explorer = explorerOf(parts);
-  const servingParts = {
-    stores,
-    generations,
-    gates: new Gates({ ...parts, watchFiles }),
-    apollos: new Apollos(log),
-    observation,
-    explorer,
+  let { trustedDocuments } = config;
+  const unfollow = follow(
+    config.trustedDocumentsFile,
+    { watchFiles, log: logAbout({ setting: 'TRUSTED_DOCUMENTS' }, log) },
+    (documents) => {
+      trustedDocuments = documents;
+    },
+  );
+
+  const createContext = contextFactory({ simSwaps, quotas, maxWaitMs: maxWaitMs(parts) });
+  const readiness = new Readiness({
+    needs: needsOf(parts, { keys, redis: stores.redis, auditLog }),
     clock,
     log,
-  };
-  let serving = await Serving.begin(parts, servingParts);
-  const retiring = new Set<Promise<void>>();
-
-  const needs = needsOf(parts, { serving: () => serving, redis: stores.redis, auditLog });
-  const readiness = new Readiness({ needs, clock, log, random: Math.random });
+    random: Math.random,
+  });
   const http = new HttpServer({
     ...config.listen,
     frontPage: frontPage({ role: config.role, hasExplorer: explorer !== undefined }),
     waitingFor: () => readiness.waitingFor,
-    looks: observation.looks,
-    graphql: (request, response) => serving.graphql(request, response),
+    graphql: createEndpoint({
+      apollo,
+      requestTimeoutMs: config.requestTimeoutMs,
+      maxRequests: config.load.requests,
+      clock,
+      log,
+      crossOrigin: new CrossOrigin(config.allowedOrigins),
+      checksHost: config.callers.tokens === undefined,
+      async admit(headers) {
+        const admitted = await gate.admit(headers);
+        if (admitted.kind === 'refused') observation.onRefused(admitted.reason);
+        return admitted;
+      },
+      trustedDocuments: () => trustedDocuments,
+      explorer,
+      createContext: isRehearsal(config) ? rehearsed(createContext) : createContext,
+      onAnswered: observation.onAnswered,
+    }),
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
     onDefect: (defect) => {
@@ -106,56 +131,21 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
       });
     },
   });
-  observation.watch({
-    generations,
-    readiness: () => http.readiness,
-    authenticate: (authorization) => serving.authenticate(authorization),
-  });
-  const url = await http.listen();
-
-  /** Forgets what no settings use any more, once nothing is under way that may. */
-  async function drain(before: Serving): Promise<void> {
-    const retirement = before.retire();
-    retiring.add(retirement);
-    await retirement;
-    retiring.delete(retirement);
-    if (retiring.size > 0) return;
-    const inForce = serving.settings;
-    stores.keepOnly(inForce.operators, inForce.config.consent);
-    observation.renew(inForce, []);
-  }
-
+  observation.watch(simSwaps);
   return {
-    url,
+    url: await http.listen(),
     ready: readiness.begin(),
-    get stopLimitMs() {
-      return stopLimitMs(serving.settings);
-    },
-    async reload(settings) {
-      const before = serving;
-      const next = await Serving.begin(settings, servingParts);
-      const { sharedState } = settings.config;
-      if (sharedState !== undefined) stores.renewKeys(sharedState.stateKeys);
-      admissions.renew({ quotas: next.quotas, auditKey: settings.config.audit?.keys[0] });
-      observation.renew(settings, next.made);
-      observation.reloaded(true);
-      serving = next;
-      const left = new Set(settings.operators.map(({ name }) => name));
-      return {
-        made: next.made,
-        gone: before.settings.operators.flatMap(({ name }) => (left.has(name) ? [] : name)),
-        drained: drain(before),
-      };
-    },
-    noteRefusedReload: () => observation.reloaded(false),
+    stopLimitMs: stopLimitMs(parts),
     async stop() {
       readiness.stop();
       http.startDraining();
-      await clock.sleep(serving.settings.config.drainGraceMs);
-      await http.close();
-      await serving.close();
-      await generations.close();
-      await Promise.all(retiring);
+      await clock.sleep(config.drainGraceMs);
+      const cutOff = await http.close();
+      if (cutOff > 0) log.warn('the drain cut off requests', { requests: cutOff });
+      unfollow();
+      await apollo.stop();
+      await simSwaps.close();
+      await closeGate();
       await admissions.close();
       await observation.close();
       stores.close();
@@ -163,22 +153,31 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
   };
 }
 
+/** Whether every operator is the simulator. */
+function isRehearsal({ simulator }: Config): boolean {
+  return simulator !== undefined;
+}
+
+function rehearsed(createContext: CreateContext): CreateContext {
+  return (admitted, asking) => {
+    const context = createContext(admitted, asking);
+    return { ...context, simSwaps: rehearsedSimSwaps(context.simSwaps) };
+  };
+}
+
 /** What needs are about, beside the settings of the start. */
 interface Needed extends Pick<Stores, 'redis'> {
-  readonly serving: () => Serving;
+  readonly keys: SigningKeys | undefined;
   readonly auditLog: AuditLog | undefined;
 }
 
 /** What must have worked before requests are sent here. An operator that is away is none of it. */
 function needsOf(
-  { operators, clock, config }: ServerParts,
-  { serving, redis, auditLog }: Needed,
+  { operators, clock }: ServerParts,
+  { keys, redis, auditLog }: Needed,
 ): readonly Need[] {
   const needs: Need[] = [];
-  if (config.callers.tokens !== undefined) {
-    // By the settings that are in force by then: an address that was wrong may have been mended.
-    needs.push({ name: 'JWT_JWKS_URL', probe: async () => serving().keys?.probe() });
-  }
+  if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
   if (redis !== undefined && operators.some(({ flow }) => asksOwner(flow))) {
     const ping = async (): Promise<void> => void (await redis.run('return 1', ['sim-swap:ready']));
     needs.push({ name: 'REDIS_URL', probe: ping });
@@ -196,6 +195,14 @@ function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefi
   const isExposed = config.production || !isLoopback(config.listen.host);
   const isClosed = isExposed || config.trustedDocuments !== undefined;
   return isClosed || openingDocument === undefined ? undefined : createExplorer(openingDocument);
+}
+
+type ServedSettings = Pick<ServerParts, 'config' | 'operators'>;
+
+/** The longest that a request may wait for the owner of a number; `undefined` where no owner is asked. */
+function maxWaitMs({ config, operators }: ServedSettings): number | undefined {
+  if (!operators.some(({ flow }) => asksOwner(flow))) return undefined;
+  return config.requestTimeoutMs;
 }
 
 /** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */

@@ -3,28 +3,22 @@ import { noFiles, type WatchFiles } from './fileWatch.ts';
 import { AbortListeners } from './http/abortListeners.ts';
 import { ConnectionFiles } from './http/connections/connectionFiles.ts';
 import { EchoPolicy, type ReplyCheck, type SilentReplies } from './http/echo.ts';
+import { derived } from './http/derived.ts';
 import { Lull } from './http/connections/lull.ts';
+import type { OpenConnections } from './http/connections/openConnections.ts';
 import { Endpoint, type SharedByEndpoints } from './http/endpoint.ts';
 import { COMMON_ERRORS } from './http/errorMap.ts';
-import type { CorrelatorSettings, EndpointName } from './http/wireSettings.ts';
-import { Bulkhead } from './http/resilience/bulkhead.ts';
+import type { CorrelatorSettings, EndpointName, OperatorHeader } from './http/wireSettings.ts';
+import { Bulkhead, type BulkheadLoad } from './http/resilience/bulkhead.ts';
 import { Circuit } from './http/resilience/circuit.ts';
 import { PublishedJson } from './http/publishedJson.ts';
 import { GuardedEndpoint } from './http/resilience/guardedEndpoint.ts';
 import { RequestRate } from './http/resilience/requestRate.ts';
 import { RetryBudget } from './http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from './http/resilience/retryDecision.ts';
-import {
-  Generations,
-  type BulkheadName,
-  type GenerationSettings,
-  type OpenedDirectory,
-  type OperatorParts,
-  type OperatorStores,
-  type ServedOperator,
-  type SimSwaps,
-} from './generations.ts';
-import { Leases, type Closable } from './leases.ts';
+import { follow } from './fromFiles.ts';
+import { NumbersAtWork, type NumberLimits } from './loaders/numbersAtWork.ts';
+import { createSimSwapLoader, type SimSwapLoader } from './loaders/simSwapLoader.ts';
 import type { Log } from './log.ts';
 import {
   AUDIT_BUDGET_MS,
@@ -34,15 +28,19 @@ import {
 } from './lookups/admission.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import { ConsentedLookups } from './lookups/consentedLookups.ts';
-import { ConsentTokenMemory, ConsentTokens } from './lookups/consentTokens.ts';
+import { ConsentTokens } from './lookups/consentTokens.ts';
 import { DirectLookups, type DirectParts } from './lookups/directLookups.ts';
 import { DirectoryAnswers } from './lookups/directoryAnswers.ts';
+import { Executor } from './lookups/executor.ts';
 import { KeptAnswers } from './lookups/keptAnswers.ts';
-import type { LookupRoute } from './lookups/lookupRoute.ts';
+import type { KeptFacts } from './lookups/keptFacts.ts';
+import type { LookupRequest, LookupRoute } from './lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import { NumberTurns } from './lookups/numberTurns.ts';
+import { OperatorsByDirectory } from './lookups/operatorsByDirectory.ts';
+import { OperatorsByPrefix, type ServingOperator } from './lookups/operatorsByPrefix.ts';
 import { ReusedConsents } from './lookups/reusedConsents.ts';
-import { SharedLookups, type LookupsUnderWay } from './lookups/sharedLookups.ts';
+import { SharedLookups } from './lookups/sharedLookups.ts';
 import { Operator } from './operator/operator.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from './operator/operatorEndpoint.ts';
 import { logAbout } from './logAbout.ts';
@@ -60,20 +58,69 @@ import {
   type DiscoverySource,
   type CibaGrant,
 } from './tokens/authorizationSettings.ts';
-import { storeNameOf } from './operator/storeName.ts';
+import { OperatorClock } from './operator/operatorClock.ts';
 import { silentReplies } from './operator/silentReplies.ts';
 import {
   createClientAuthentication,
   type ClientAuthentication,
 } from './tokens/clientAuthentication.ts';
 import { tokenReach } from './tokens/tokenReach.ts';
+import type { ConsentStore } from './tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
 import { DiscoveredEndpoint } from './tokens/discovery/discoveredEndpoint.ts';
 import { Discovery } from './tokens/discovery/discovery.ts';
 import { SeenTokens } from './tokens/seenTokens.ts';
 import { TokenManager, type AuthorizationEndpoints } from './tokens/tokenManager.ts';
 
-export type { OperatorLoad, OperatorParts, OperatorStores, SimSwaps } from './generations.ts';
+/** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
+export interface SimSwaps {
+  /** The loader of one request. */
+  forRequest(request: LookupRequest): SimSwapLoader;
+  /** How busy every bulkhead is at this moment. */
+  load(): readonly OperatorLoad[];
+  /** The connections that are open at this moment. */
+  connections(): readonly EndpointConnections[];
+  /** By how much our clock is ahead of those of operators that have shown theirs. */
+  clocks(): readonly ClockAhead[];
+  /** Waits for what must not be cut, then closes the connections. */
+  close(): Promise<void>;
+}
+
+/** By how much our clock is ahead of an operator's. */
+export interface ClockAhead {
+  readonly operator: string;
+  readonly aheadMs: number;
+}
+
+/** How busy one bulkhead of an operator is. */
+export interface OperatorLoad extends BulkheadLoad {
+  readonly operator: string;
+  /** What it does: lookups of an operation, or requests for consent and their polls. */
+  readonly work: BulkheadName;
+}
+
+/** How many connections to one endpoint of an operator are open. */
+export interface EndpointConnections {
+  readonly operator: string;
+  /** As in the log. */
+  readonly endpoint: string;
+  readonly connections: OpenConnections;
+}
+
+type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
+
+/** What one operator's numbers leave behind for further requests. */
+export interface OperatorStores {
+  readonly consents: ConsentStore;
+  readonly keptFacts: KeptFacts;
+}
+
+/** One operator to ask. */
+export interface OperatorParts {
+  readonly settings: OperatorSettings;
+  /** Where absent, consents lie in this process and the facts of the 2-legged flow are not kept. */
+  readonly stores?: OperatorStores;
+}
 
 /** What all operators take, whatever their settings. */
 export interface SharedParts {
@@ -83,12 +130,20 @@ export interface SharedParts {
   readonly watchFiles?: WatchFiles;
   /** Stands before every lookup; everything is admitted where absent. */
   readonly admissions?: Admissions;
+  /** For all requests together; there are none where absent. */
+  readonly numberLimits?: NumberLimits;
   /** Overridden only by the chaos tests, which disable one check at a time. */
   readonly judges?: Judges;
 }
 
 /** What is handed in from outside. */
-export interface SimSwapParts extends SharedParts, GenerationSettings {}
+export interface SimSwapParts extends SharedParts {
+  /** A number is asked about at the one whose prefix of it is the longest. */
+  readonly operators: readonly OperatorParts[];
+  /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
+  readonly directory?: NumberDirectorySettings | undefined;
+  readonly consent: ConsentSettings;
+}
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
@@ -107,41 +162,66 @@ const JUDGES: Judges = {
   check: judgeCheck,
 };
 
-/** Puts the operators together: each has limits, circuits, a retry budget and stores of its own. */
+/**
+ * Puts the operators together: each has limits, circuits, a retry budget and stores of its own.
+ *
+ * @throws {Error} when the settings name an operator that is not there
+ */
 export function createSimSwaps({
   operators,
   directory,
   consent,
   ...shared
 }: SimSwapParts): SimSwaps {
-  return createGenerations(shared).begin({ operators, directory, consent });
+  const abortListeners = new AbortListeners();
+  const operatorClocks = new Set<OperatorClock>();
+  const served = operators.map((operator) =>
+    createServedOperator(operator, { ...shared, consent, operatorClocks }, abortListeners),
+  );
+  const byPrefix = new OperatorsByPrefix(served);
+  const opened =
+    directory === undefined ? undefined : openDirectory(directory, shared, abortListeners);
+  const routing =
+    directory === undefined || opened === undefined
+      ? byPrefix
+      : new OperatorsByDirectory({
+          answers: opened.answers,
+          fallback: directory.fallback,
+          operators: byPrefix,
+          log: shared.log,
+        });
+  const numbersAtWork = new NumbersAtWork(shared.numberLimits ?? NO_LIMITS, shared.clock);
+  return {
+    forRequest: (request) =>
+      numbersAtWork.bound(request, (bound) => createSimSwapLoader(new Executor(routing, bound))),
+    load: () => served.flatMap((one) => one.load()),
+    connections: () => served.flatMap((one) => one.connections()),
+    clocks: () => served.flatMap((one) => one.clock() ?? []),
+    async close() {
+      await closeAll([...served, ...(opened === undefined ? [] : [opened])]);
+    },
+  };
 }
 
-/** The same for operators that come and go. */
-export function createGenerations(shared: SharedParts): Generations {
-  const { clock, log } = shared;
-  const abortListeners = new AbortListeners();
-  const memories = new Leases<object, OperatorMemory>();
-  return new Generations({
-    openOperator(operator, consent) {
-      const memory = memories.take(storeNameOf(operator.settings), {}, () =>
-        memoryOf({ ...shared, consent }),
-      );
-      const parts = { ...shared, consent, memory: memory.part };
-      const served = createServedOperator(operator, parts, abortListeners);
-      return {
-        ...served,
-        async close() {
-          await served.close();
-          await memory.release();
-        },
-      };
-    },
-    openDirectory: (settings) => openDirectory(settings, shared, abortListeners),
-    clock,
-    log,
-  });
+/** What is open until it is needed no more. */
+interface Closable {
+  /** Waits for what must not be cut, then closes. */
+  close(): Promise<void>;
 }
+
+/** An operator with its limits, circuits, connections and tokens. */
+interface ServedOperator extends ServingOperator, Closable {
+  readonly load: () => readonly OperatorLoad[];
+  readonly connections: () => readonly EndpointConnections[];
+  readonly clock: () => ClockAhead | undefined;
+}
+
+/** A number directory, with its connections. */
+interface OpenedDirectory extends Closable {
+  readonly answers: DirectoryAnswers;
+}
+
+const NO_LIMITS: NumberLimits = { atWork: Infinity, held: Infinity };
 
 /** The company's number directory. */
 function openDirectory(
@@ -149,11 +229,12 @@ function openDirectory(
   { judges = JUDGES, clock, log, watchFiles = noFiles }: SharedParts,
   abortListeners: AbortListeners,
 ): OpenedDirectory {
-  const { url, timeoutMs, headers } = settings;
-  const files = new ConnectionFiles(settings, {
-    clock,
-    log: logAbout({ operator: NUMBER_DIRECTORY }, log),
-    watchFiles,
+  const { url, timeoutMs } = settings;
+  const own = { clock, log: logAbout({ operator: NUMBER_DIRECTORY }, log), watchFiles };
+  const files = new ConnectionFiles(settings, own);
+  let { headers } = settings;
+  const unfollow = follow(settings.fromFiles, own, (renewed) => {
+    headers = renewed.headers;
   });
   const endpoint = new Endpoint(
     {
@@ -163,7 +244,10 @@ function openDirectory(
       connections: DIRECTORY_CONNECTIONS,
       http2: 'auto',
       replyCheck: judges.echo({ echo: 'auto', header: 'x-correlator' }, 'fresh', clock),
-      headers,
+      headers: derived(
+        () => headers,
+        (named) => Object.entries(named).flat(),
+      ),
     },
     { abortListeners, lull: new Lull(), clock, log, files },
   );
@@ -186,6 +270,7 @@ function openDirectory(
   return {
     answers: new DirectoryAnswers({ directory, settings, clock }),
     close() {
+      unfollow();
       files.close();
       return endpoint.close();
     },
@@ -196,17 +281,10 @@ function openDirectory(
 const NUMBER_DIRECTORY = 'number directory';
 const DIRECTORY_CONNECTIONS = 256;
 
-/** What is known of an operator's numbers: it outlives changes of all other settings. */
-interface OperatorMemory extends OperatorStores, Closable {
-  readonly lookupsUnderWay: LookupsUnderWay;
-  readonly consentTokens: ConsentTokenMemory;
-  readonly turns: NumberTurns;
-}
-
 /** What one operator takes. */
 interface OwnParts extends SharedParts {
   readonly consent: ConsentSettings;
-  readonly memory: OperatorMemory;
+  readonly operatorClocks: Set<OperatorClock>;
 }
 
 /** One operator, from the route of its lookups down to its connections. */
@@ -215,11 +293,12 @@ function createServedOperator(
   shared: OwnParts,
   abortListeners: AbortListeners,
 ): ServedOperator {
-  const { name } = settings;
-  const parts = { ...shared, log: logAbout({ operator: name }, shared.log) };
+  const { name, prefixes, others } = settings;
   const { watchFiles = noFiles } = shared;
-  const files = new ConnectionFiles(settings, { ...parts, watchFiles });
-  const guarded = guardedEndpoints(settings, parts, {
+  const parts = { ...shared, watchFiles, log: logAbout({ operator: name }, shared.log) };
+  const files = new ConnectionFiles(settings, parts);
+  let { headers } = settings;
+  const guarded = guardedEndpoints(settings, () => headers, parts, {
     ...parts,
     abortListeners,
     lull: new Lull(),
@@ -232,22 +311,33 @@ function createServedOperator(
     endpoints.set(ENDPOINT_LABELS[endpoint], made);
     return made;
   };
-  const authorization = authorizationEndpoints(settings, create, { ...parts, files });
+  const authorization = authorizationEndpoints(settings, create, parts);
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();
+  const operatorClock = new OperatorClock(settings, shared.operatorClocks, parts.log);
   const tokens = createTokenManager(settings, authorization.endpoints, parts.clock);
+  const unfollow = follow(settings.fromFiles, parts, (renewed) => {
+    tokens.renew(renewed, authenticationOf(renewed, parts.clock));
+    headers = renewed.headers;
+  });
   const route = createRoute({
     ...parts,
     settings,
     bulkheads,
-    stores: stores ?? parts.memory,
+    stores: stores ?? storesInMemory(shared),
     admission: (parts.admissions ?? OPEN_ADMISSIONS).of(name),
     tokens,
-    operator: new Operator(settings, lookups, parts.judges ?? JUDGES, parts.clock),
+    operator: new Operator(settings, lookups, parts.judges ?? JUDGES, parts.clock, operatorClock),
   });
   return {
     name,
+    prefixes,
+    others,
     load: () => Array.from(bulkheads, ([work, { load }]) => ({ operator: name, work, ...load })),
+    clock() {
+      const { aheadMs } = operatorClock;
+      return aheadMs === undefined ? undefined : { operator: name, aheadMs };
+    },
     connections: () =>
       endpointNames(settings).flatMap((endpoint) => {
         const connections = endpoints.get(endpoint)?.connections;
@@ -255,24 +345,20 @@ function createServedOperator(
       }),
     offer: settings,
     route,
-    renew: (renewed) => tokens.renew(renewed, authenticationOf(renewed, parts.clock)),
     async close() {
       await route.close();
+      unfollow();
       files.close();
       await closeAll([authorization, ...Object.values(lookups)]);
     },
   };
 }
 
-function memoryOf({ clock, consent }: Pick<OwnParts, 'clock' | 'consent'>): OperatorMemory {
+function storesInMemory({ clock, consent }: OwnParts): OperatorStores {
   const keptFor = { keepMs: 0, resultMs: consent.resultSeconds * 1000 };
   return {
     consents: new MemoryConsentStore(clock),
     keptFacts: new MemoryKeptFacts(clock, keptFor),
-    lookupsUnderWay: new Map(),
-    consentTokens: new ConsentTokenMemory(clock),
-    turns: new NumberTurns(clock),
-    close: () => Promise.resolve(),
   };
 }
 
@@ -299,6 +385,7 @@ export function endpointNames({ flow }: Pick<OperatorSettings, 'flow'>): readonl
 /** Makes the endpoints of one operator, which share its retry budget. */
 function guardedEndpoints(
   settings: OperatorSettings,
+  headers: () => readonly OperatorHeader[],
   { judges = JUDGES, clock, log }: SharedParts,
   shared: SharedByEndpoints,
 ): CreateEndpoint {
@@ -313,7 +400,7 @@ function guardedEndpoints(
   return (name, url) => {
     const { correlator } = settings;
     const replyCheck = judges.echo(correlator, silentReplies(settings, name), clock);
-    const endpoint = createOperatorEndpoint(settings, { name, url, replyCheck }, shared);
+    const endpoint = createOperatorEndpoint(settings, { name, url, headers, replyCheck }, shared);
     return new GuardedEndpoint(endpoint, {
       name: ENDPOINT_LABELS[name],
       kind: KINDS[name],
@@ -356,15 +443,18 @@ function authorizationEndpoints(
   }
 }
 
-type DiscoveryShares = Pick<SharedByEndpoints, 'files' | 'clock' | 'log'>;
+type DiscoveryShares = Pick<SharedByEndpoints, 'clock' | 'log'> & {
+  readonly watchFiles: WatchFiles;
+};
 
 function discoveredEndpoints(
   { flow }: OperatorSettings,
   source: DiscoverySource,
   create: CreateEndpoint,
-  { files, clock, log }: DiscoveryShares,
+  parts: DiscoveryShares,
 ): AuthorizationServer {
-  const published = new PublishedJson(source.documentUrl, files, clock);
+  const { clock, log } = parts;
+  const published = new PublishedJson(source.documentUrl, source.connection, parts);
   const discovery = new Discovery({
     source,
     needed: asksOwner(flow) ? ['backchannelAuthentication', 'cibaToken'] : ['token'],
@@ -417,7 +507,6 @@ interface RouteParts {
   readonly settings: OperatorSettings;
   readonly consent: ConsentSettings;
   readonly stores: OperatorStores;
-  readonly memory: OperatorMemory;
   readonly admission: Admission;
   readonly tokens: TokenManager;
   readonly operator: Operator;
@@ -427,7 +516,7 @@ interface RouteParts {
 }
 
 function createRoute(parts: RouteParts): LookupRoute {
-  const { settings, stores, memory, admission } = parts;
+  const { settings, stores, admission } = parts;
   const { keptFacts } = stores;
   switch (settings.flow) {
     case '2-legged': {
@@ -437,7 +526,6 @@ function createRoute(parts: RouteParts): LookupRoute {
       const route = new SharedLookups(direct, {
         keptFacts,
         admission,
-        underWay: memory.lookupsUnderWay,
       });
       // There is nothing to recall unless facts are kept.
       if (keptFacts.keepMs === 0) return route;
@@ -465,8 +553,8 @@ function directLookups(
   parts: RouteParts,
   tokens: Pick<DirectParts, 'acquire' | 'consentIdOf'>,
 ): DirectLookups {
-  const { settings, memory, operator, admission, clock } = parts;
-  const turns = settings.oneCallPerNumber ? memory.turns : undefined;
+  const { settings, operator, admission, clock } = parts;
+  const turns = settings.oneCallPerNumber ? new NumberTurns(clock) : undefined;
   const bulkheads = {
     'retrieve-date': bulkhead(parts, 'retrieve-date'),
     check: bulkhead(parts, 'check'),
@@ -475,14 +563,14 @@ function directLookups(
 }
 
 function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
-  const { settings, consent, stores, memory, admission } = parts;
+  const { settings, consent, stores, admission, clock } = parts;
   switch (settings.tokens.use) {
     case 'once':
       return consentedLookups(parts, grant);
     case 'per-number':
     case 'any-number': {
       const tokens = new ConsentTokens({
-        memory: memory.consentTokens,
+        clock,
         marginMs: settings.tokens.marginSeconds * 1000,
         reachOf: (subject) => tokenReach(settings, subject),
         failureMs: consent.failureSeconds * 1000,
@@ -495,7 +583,6 @@ function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
       const direct = new SharedLookups(further, {
         keptFacts,
         admission,
-        underWay: memory.lookupsUnderWay,
       });
       return new ReusedConsents({
         consented: consentedLookups(parts, grant, tokens),

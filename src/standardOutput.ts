@@ -3,6 +3,13 @@ import type { Writable } from 'node:stream';
 /** What waits for a reader that has stopped; further lines of the log are dropped. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
+let lost = 0;
+
+/** How many lines have been dropped so far: their reader was gone, or far behind. */
+export function lostLines(): number {
+  return lost;
+}
+
 /**
  * Writes to standard output without ever blocking the process, whether its reader reads, stops or is gone.
  * The log and the audit log may share it.
@@ -18,7 +25,13 @@ export class StandardOutput {
 
   /** Writes a line, or drops it when the reader is gone or far behind. */
   write(line: string): void {
-    if (this.#stream.writableLength < MAX_WAITING_BYTES) this.#stream.write(line);
+    if (this.hasRoom) this.#stream.write(line, countFailure);
+    else lost += 1;
+  }
+
+  /** Whether the reader is not far behind. */
+  get hasRoom(): boolean {
+    return this.#stream.writableLength < MAX_WAITING_BYTES;
   }
 
   /** Resolves when the text has been handed to the operating system; rejects when it cannot be. */
@@ -33,3 +46,7 @@ export class StandardOutput {
 }
 
 function ignore(): void {}
+
+function countFailure(error: Error | null | undefined): void {
+  if (error instanceof Error) lost += 1;
+}

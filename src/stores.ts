@@ -3,16 +3,20 @@ import { MemoryCounts } from './caller/quotas/memoryCounts.ts';
 import { SharedCounts } from './caller/quotas/sharedCounts.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import { storeChannel, type StoreMessage } from './diagnostics.ts';
+import type { WatchFiles } from './fileWatch.ts';
+import { follow } from './fromFiles.ts';
 import type { Log } from './log.ts';
+import { logAbout } from './logAbout.ts';
 import type { ConsentSettings } from './lookups/consentSettings.ts';
 import type { KeptFactsSettings } from './lookups/keptFacts.ts';
 import { MemoryKeptFacts } from './lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from './lookups/redisKeptFacts.ts';
 import type { OperatorSettings } from './operator/operatorSettings.ts';
 import { storeNameOf } from './operator/storeName.ts';
-import { createRedis } from './sharedState/createRedis.ts';
 import type { Redis } from './sharedState/redis.ts';
-import { StateSeals, type StateKeys } from './sharedState/stateSeals.ts';
+import { RenewableRedis } from './sharedState/renewableRedis.ts';
+import { StateSeals } from './sharedState/stateSeals.ts';
 import { asksOwner } from './tokens/authorizationSettings.ts';
 import type { OperatorStores } from './simSwaps.ts';
 import { MemoryConsentStore } from './tokens/consents/memoryConsentStore.ts';
@@ -23,17 +27,15 @@ export interface StoreParts {
   readonly config: Pick<Config, 'sharedState'>;
   readonly clock: Clock;
   readonly log: Log;
+  /** Reads certificates and logins again. */
+  readonly watchFiles: WatchFiles;
 }
 
 /** Where quotas, consents and kept facts lie: in one Redis for all replicas, or in this process. */
 export interface Stores {
   readonly counts: HourlyCounts;
-  /** Of one operator; the same number at another operator is another. What is kept outlives other settings. */
+  /** Of one operator; the same number at another operator is another. */
   forOperator(operator: OperatorSettings, consent: ConsentSettings): Promise<OperatorStores>;
-  /** Forgets in this process what is known of all other operators, which are asked no more. */
-  keepOnly(operators: readonly OperatorSettings[], consent: ConsentSettings): void;
-  /** Seals what is kept with these keys from now on. */
-  renewKeys(keys: StateKeys): void;
   /** Absent where this process keeps everything to itself. */
   readonly redis: Pick<Redis, 'run'> | undefined;
   close(): void;
@@ -43,27 +45,37 @@ export interface Stores {
 export async function openStores(parts: StoreParts): Promise<Stores> {
   const { sharedState } = parts.config;
   if (sharedState === undefined) return storesOfOneProcess(parts);
-  const redis = createRedis(sharedState.redis, parts.clock, parts.log);
+  // The client is large, and a process without a Redis does without it.
+  const { createRedis } = await import('./sharedState/createRedis.ts');
+  const { clock, log, watchFiles } = parts;
+  const redis = new RenewableRedis(
+    (settings) => createRedis(settings, clock, log),
+    sharedState.redis,
+    clock,
+  );
   await redis.open();
-  return sharedStores(parts, redis, new StateSeals(sharedState.stateKeys));
+  const about = { watchFiles, log: logAbout({ setting: 'REDIS_URL' }, log) };
+  const unfollow = follow(sharedState.redisFromFiles, about, (settings) => {
+    void redis.renew(settings);
+  });
+  const stores = sharedStores(parts, redis, new StateSeals(sharedState.stateKeys));
+  return {
+    ...stores,
+    close() {
+      unfollow();
+      stores.close();
+    },
+  };
 }
-
-/** Makes the stores of an operator that is not known yet. */
-type OpenOperatorStores = (
-  operator: OperatorSettings,
-  consent: ConsentSettings,
-) => Promise<OperatorStores>;
 
 function storesOfOneProcess({ clock }: StoreParts): Stores {
   return {
     counts: new MemoryCounts(clock),
-    ...storesByOperator(storeNameOf, (operator, consent) =>
+    forOperator: (operator, consent) =>
       Promise.resolve({
         consents: new MemoryConsentStore(clock),
         keptFacts: new MemoryKeptFacts(clock, keptFactsSettings(operator, consent)),
       }),
-    ),
-    renewKeys: () => undefined,
     redis: undefined,
     close: () => undefined,
   };
@@ -72,7 +84,7 @@ function storesOfOneProcess({ clock }: StoreParts): Stores {
 function sharedStores({ clock, log }: StoreParts, redis: Redis, seals: StateSeals): Stores {
   return {
     counts: new SharedCounts(redis, seals, clock, log),
-    ...storesByOperator(nameOfSharedStores, async (settings, consent) => {
+    async forOperator(settings, consent) {
       const operator = storeNameOf(settings);
       const kept = { ...keptFactsSettings(settings, consent), seals, operator };
       const keptFacts = new RedisKeptFacts(redis, clock, kept);
@@ -81,43 +93,31 @@ function sharedStores({ clock, log }: StoreParts, redis: Redis, seals: StateSeal
           return { consents: new MemoryConsentStore(clock), keptFacts };
         case '3-legged': {
           const doubtMs = consent.doubtSeconds * 1000;
-          const consents = new RedisConsentStore(redis, clock, { seals, operator, doubtMs });
+          const onDoubt = (untilMs: number): void => tellDoubt(log, settings.name, untilMs);
+          const consents = new RedisConsentStore(redis, clock, {
+            seals,
+            operator,
+            doubtMs,
+            onDoubt,
+          });
           await consents.open();
           return { consents, keptFacts };
         }
       }
-    }),
-    renewKeys: (keys) => seals.renew(keys),
+    },
     redis,
     close: () => redis.close(),
   };
 }
 
-/** What lies in Redis is found there by whichever store; how long a loss counts is the store's own. */
-function nameOfSharedStores(operator: OperatorSettings, { doubtSeconds }: ConsentSettings): string {
-  return `${storeNameOf(operator)} ${doubtSeconds}`;
-}
-
-/** @param nameOf what the stores of an operator depend on */
-function storesByOperator(
-  nameOf: (operator: OperatorSettings, consent: ConsentSettings) => string,
-  open: OpenOperatorStores,
-): Pick<Stores, 'forOperator' | 'keepOnly'> {
-  const opened = new Map<string, Promise<OperatorStores>>();
-  return {
-    async forOperator(operator, consent) {
-      const name = nameOf(operator, consent);
-      const opening = opened.get(name) ?? open(operator, consent);
-      opened.set(name, opening);
-      const stores = await opening;
-      stores.keptFacts.renew(keptFactsSettings(operator, consent));
-      return stores;
-    },
-    keepOnly(operators, consent) {
-      const names = new Set(operators.map((operator) => nameOf(operator, consent)));
-      for (const name of opened.keys()) if (!names.has(name)) opened.delete(name);
-    },
-  };
+/** What the store knew of numbers is lost: it may be the whole of it, or its last writes. */
+function tellDoubt(log: Log, operator: string, untilMs: number): void {
+  const message: StoreMessage = { event: 'doubt', operator, untilMs };
+  if (storeChannel.hasSubscribers) storeChannel.publish(message);
+  log.warn(
+    'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of a number without a record is prompted',
+    { operator, until: new Date(untilMs).toISOString() },
+  );
 }
 
 function keptFactsSettings(

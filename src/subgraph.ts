@@ -1,36 +1,18 @@
-import type { ApolloServerPlugin } from '@apollo/server';
-import type {
-  GraphQLScalarType,
-  DocumentNode,
-  ExecutionResult,
-  FormattedExecutionResult,
-  GraphQLFormattedError,
-  GraphQLSchema,
-  ParseOptions,
-  ValidationRule,
-} from 'graphql';
+// oxlint-disable-next-line import/no-unassigned-import -- before all others
+import './supportedNode.ts';
+import type { DocumentNode, GraphQLError, GraphQLScalarType } from 'graphql';
 import type { Caller } from './caller/caller.ts';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
 import { contextFactory, type CreateContext } from './context.ts';
 import { tokenIdentity } from './domain/asker.ts';
 import { parsePhoneNumber, type PhoneNumber } from './domain/phoneNumber.ts';
-import { apolloServerPlugin } from './embedded/apolloServer.ts';
 import { boundedSimSwaps } from './embedded/boundedSimSwaps.ts';
 import { EmbeddedLife } from './embedded/embeddedLife.ts';
-import { mercuriusHooks, mercuriusOptions } from './embedded/mercurius.ts';
-import { formatMountedError } from './embedded/mountedErrors.ts';
+import { maskedError } from './embedded/maskError.ts';
 import { MountedRequest } from './embedded/mountedRequest.ts';
 import { mountedResolvers } from './embedded/mountedResolvers.ts';
 import { openSimSwaps, type EmbeddedSimSwaps } from './embedded/openSimSwaps.ts';
 import { purposeOf, waitAskedOf } from './embedded/requests.ts';
-import { yogaPlugin } from './embedded/yoga.ts';
-import { maxDepthRule } from './graphql/documentDepth.ts';
-import {
-  MAX_DOCUMENT_DEPTH,
-  MAX_VALIDATION_ERRORS,
-  MAX_VARIABLE_ERRORS,
-  PARSE_LIMITS,
-} from './graphql/documentLimits.ts';
 import { typeDefsOf } from './graphql/schema.ts';
 import { createCorrelator } from './http/correlator.ts';
 import { RequestRecord } from './requestRecord.ts';
@@ -52,6 +34,8 @@ export interface SimSwapCaller extends SimSwapCallerName {
   readonly mayAskAbout: 'anyone' | 'own-number';
   /** The number that has been verified to be the caller's own: what `myPhoneNumber` is. */
   readonly ownNumber?: string;
+  /** Of its access token. Where `BATCH_SCOPE` is set, a caller without that scope asks about one number a request. */
+  readonly scopes?: readonly string[];
 }
 
 /** One GraphQL request. */
@@ -71,76 +55,6 @@ export type SimSwapResolvers = Record<
   // oxlint-disable-next-line typescript/no-explicit-any -- each of these libraries has types of its own for them
   GraphQLScalarType | Record<string, (source: any, args: any, context: any, info: any) => unknown>
 >;
-
-/** Options of Apollo Server. */
-export interface SimSwapApolloServerOptions {
-  /** Add yours to them. */
-  readonly plugins: ApolloServerPlugin[];
-  readonly formatError: (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
-  readonly parseOptions: ParseOptions;
-  readonly validationRules: ValidationRule[];
-  readonly validationOptions: { readonly maxErrors: number };
-  readonly executionOptions: { readonly maxCoercionErrors: number };
-}
-
-/** Options of GraphQL Yoga. */
-export interface SimSwapYogaOptions {
-  /** Add yours to them. */
-  readonly plugins: SimSwapYogaPlugin[];
-  /** The plugin masks errors. */
-  readonly maskedErrors: false;
-}
-
-/** A plugin of GraphQL Yoga, with as much of its hooks as it reads. */
-export interface SimSwapYogaPlugin {
-  onParse(parsing: {
-    readonly parseFn: (source: string, options: object) => unknown;
-    setParseFn(parse: (source: string, options?: object) => unknown): void;
-  }): void;
-  onValidate(validating: { addValidationRule(rule: ValidationRule): void }): void;
-  onExecute(executing: {
-    readonly args: {
-      readonly schema: GraphQLSchema;
-      readonly document: DocumentNode;
-      readonly operationName?: unknown;
-      readonly variableValues?: unknown;
-      readonly contextValue: unknown;
-    };
-    setResultAndStopExecution(result: ExecutionResult): void;
-  }): { onExecuteDone(): void };
-  onResultProcess(answering: {
-    readonly result: unknown;
-    setResult(result: ExecutionResult): void;
-  }): void;
-}
-
-/** Options and hooks of Mercurius. */
-export interface SimSwapMercuriusOptions {
-  /** To register Mercurius with. */
-  readonly options: {
-    readonly graphql: {
-      readonly parseOptions: ParseOptions;
-      readonly validateOptions: { readonly maxErrors: number };
-    };
-    readonly validationRules: ValidationRule[];
-    /** Off: it compiles documents, and what callers write must not become code. */
-    readonly jit: number;
-    readonly errorFormatter: (execution: ExecutionResult) => {
-      readonly statusCode: number;
-      readonly response: FormattedExecutionResult;
-    };
-  };
-  /** To add with `app.graphql.addHook`, both of them. */
-  readonly hooks: {
-    preExecution(
-      schema: GraphQLSchema,
-      document: DocumentNode,
-      context: unknown,
-      variables: unknown,
-    ): void;
-    onResolution(execution: unknown, context: unknown): void;
-  };
-}
 
 /** The types and fields of this package, for a GraphQL server that is yours. */
 export interface SimSwapSubgraph extends AsyncDisposable {
@@ -175,47 +89,6 @@ export interface SimSwapSubgraph extends AsyncDisposable {
    */
   context(request: SimSwapGraphqlRequest): SimSwapContext;
 
-  /**
-   * Options of Apollo Server that bound documents, guard operations and format errors as the service does.
-   *
-   * @example
-   *
-   * ```ts
-   * import { ApolloServer } from '@apollo/server';
-   * import { createSimSwapSubgraph } from 'sim-swap-subgraph/subgraph';
-   *
-   * await using simSwap = await createSimSwapSubgraph({ settings: process.env });
-   * const server = new ApolloServer({
-   *   typeDefs: simSwap.typeDefs,
-   *   resolvers: simSwap.resolvers,
-   *   ...simSwap.apolloServer(),
-   * });
-   * const { body } = await server.executeOperation(
-   *   { query: '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }' },
-   *   {
-   *     contextValue: simSwap.context({
-   *       caller: { issuer: 'https://id.example.com', subject: 'u-1', mayAskAbout: 'anyone' },
-   *     }),
-   *   },
-   * );
-   *
-   * console.log(body.kind === 'single' && JSON.stringify(body.singleResult.data)); // {"phoneNumber":{"simSwappedWithin":true}}
-   * ```
-   */
-  apolloServer(): SimSwapApolloServerOptions;
-
-  /** The same for GraphQL Yoga: `createYoga({ schema, context, ...simSwap.yoga() })`. */
-  yoga(): SimSwapYogaOptions;
-
-  /**
-   * The same for Mercurius: `app.register(mercurius, { schema, context, ...options })`, then both hooks by
-   * `app.graphql.addHook`.
-   */
-  mercurius(): SimSwapMercuriusOptions;
-
-  /** What a client sees of an error, for another server than these three. */
-  formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError;
-
   /** Waits for what is under way and must not be cut, then closes all connections. Stop your server before it. */
   close(): Promise<void>;
 }
@@ -245,8 +118,34 @@ export interface SimSwapSubgraph extends AsyncDisposable {
 export async function createSimSwapSubgraph(
   options: SimSwapSubgraphOptions,
 ): Promise<SimSwapSubgraph> {
-  const { settings, log } = options;
-  return new Subgraph(await openSimSwaps({ settings, log, clock: systemClock }));
+  const { settings, operators, log } = options;
+  return new Subgraph(await openSimSwaps({ settings, operators, log, clock: systemClock }));
+}
+
+/**
+ * What a client may see of an error of a server that has the fields of this package. GraphQL's own messages quote the
+ * value that they refuse, which may be a phone number: hand every error of a reply to this function.
+ *
+ * Errors of this package pass. GraphQL's own (of a document, of variables, of arguments) and those of
+ * your server get a code where they have none and keep nothing else, and their messages are masked and cut. A `GraphQLError` that a resolver of yours throws is meant for its clients
+ * and stays as it is, but for phone numbers in its message. Every other error says nothing but that it happened: log it
+ * yourself. `extensions.http`, by which servers choose the status of a reply, can be read, and is left out of JSON.
+ *
+ * @example
+ *
+ * ```ts
+ * import { graphql, buildSchema } from 'graphql';
+ * import { maskError } from 'sim-swap-subgraph/subgraph';
+ *
+ * const schema = buildSchema('type Query { swapped(hours: Int!): Boolean }');
+ * const { errors = [] } = await graphql({ schema, source: '{ swapped(hours: "+447700900001") }' });
+ *
+ * console.log(maskError(errors[0]).message); // Int cannot represent non-integer value: "[number]"
+ * console.log(maskError(errors[0]).extensions.code); // GRAPHQL_VALIDATION_FAILED
+ * ```
+ */
+export function maskError(error: unknown): GraphQLError {
+  return maskedError(error);
 }
 
 class Subgraph implements SimSwapSubgraph {
@@ -256,21 +155,16 @@ class Subgraph implements SimSwapSubgraph {
   readonly #createContext: CreateContext;
 
   constructor(opened: EmbeddedSimSwaps) {
-    const { config, simSwaps, quotas, maxWaitMs } = opened;
-    const { role, limits } = config;
+    const { config, log, simSwaps, quotas, maxWaitMs } = opened;
     this.#opened = opened;
-    this.#createContext = contextFactory({
-      simSwaps: { forRequest: (request) => boundedSimSwaps(simSwaps.forRequest(request), limits) },
-      quotas,
-      maxWaitMs,
-    });
-    this.typeDefs = [...typeDefsOf(role)];
-    this.resolvers = mountedResolvers(role);
+    this.#createContext = contextFactory({ simSwaps, quotas, maxWaitMs });
+    this.typeDefs = [typeDefsOf(config.role)];
+    this.resolvers = mountedResolvers(config.role, log);
   }
 
   context(request: SimSwapGraphqlRequest): SimSwapContext {
     const { config, clock } = this.#opened;
-    const caller = callerFrom(request.caller);
+    const caller = callerFrom(request.caller, config.callers.batchScope);
     const purpose = purposeOf(request.purpose, config.callers.purposes);
     const record = new RequestRecord(createCorrelator(request.correlator));
     const preferredWaitMs = waitAskedOf(request);
@@ -283,32 +177,10 @@ class Subgraph implements SimSwapSubgraph {
       { kind: 'admitted', caller, purpose },
       { life, record, preferredWaitMs },
     );
-    return { simSwap: new MountedRequest(context, life) };
-  }
-
-  apolloServer(): SimSwapApolloServerOptions {
-    return {
-      plugins: [apolloServerPlugin(this.#opened.config.limits)],
-      formatError: (formatted, error) => this.formatError(formatted, error),
-      parseOptions: PARSE_LIMITS,
-      validationRules: [maxDepthRule(MAX_DOCUMENT_DEPTH)],
-      validationOptions: { maxErrors: MAX_VALIDATION_ERRORS },
-      executionOptions: { maxCoercionErrors: MAX_VARIABLE_ERRORS },
-    };
-  }
-
-  yoga(): SimSwapYogaOptions {
-    const { config, log } = this.#opened;
-    return { plugins: [yogaPlugin(config.limits, log)], maskedErrors: false };
-  }
-
-  mercurius(): SimSwapMercuriusOptions {
-    const { config, log } = this.#opened;
-    return { options: mercuriusOptions(log), hooks: mercuriusHooks(config.limits) };
-  }
-
-  formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
-    return formatMountedError(formatted, error, this.#opened.log);
+    const { limits } = config;
+    const bounded = boundedSimSwaps(life.bound(context.simSwaps), caller, limits);
+    const simSwap = new MountedRequest({ ...context, simSwaps: bounded }, limits.maxReplyBytes);
+    return { simSwap };
   }
 
   close(): Promise<void> {
@@ -320,10 +192,15 @@ class Subgraph implements SimSwapSubgraph {
   }
 }
 
-function callerFrom({ issuer, subject, client, mayAskAbout, ownNumber }: SimSwapCaller): Caller {
+function callerFrom(
+  { issuer, subject, client, mayAskAbout, ownNumber, scopes = [] }: SimSwapCaller,
+  batchScope: string | undefined,
+): Caller {
+  const mayAskAboutSeveral = batchScope === undefined || scopes.includes(batchScope);
   return {
     identity: tokenIdentity(issuer, subject, client ?? null),
     mayAskAboutAnyone: mayAskAbout === 'anyone',
+    ...(mayAskAboutSeveral ? {} : { missingBatchScope: batchScope }),
     ...(ownNumber === undefined ? {} : { ownNumber: ownNumberFrom(ownNumber) }),
   };
 }

@@ -21,11 +21,11 @@ export type TerminationSignal = (typeof SIGNALS)[number];
  * Calls `stop` once, at the first signal that asks the process to end. A signal that comes later, more than
  * two seconds after the first, ends the process at once.
  *
- * @param reload called on SIGHUP in its place, unless that says that the terminal is gone
+ * @param hangUp called on SIGHUP in its place, unless that says that the terminal is gone
  */
 export function onTermination(
   stop: (signal: TerminationSignal) => void,
-  reload?: () => void,
+  hangUp?: () => void,
 ): void {
   const hadTerminal = hasTerminal();
   let askedAtMs: number | undefined;
@@ -33,8 +33,8 @@ export function onTermination(
     process.on(signal, () => {
       // On Windows it says nothing else.
       const isTerminalGone = process.platform === 'win32' || (hadTerminal && !hasTerminal());
-      if (signal === 'SIGHUP' && reload !== undefined && !isTerminalGone) {
-        if (askedAtMs === undefined) reload();
+      if (signal === 'SIGHUP' && hangUp !== undefined && !isTerminalGone) {
+        if (askedAtMs === undefined) hangUp();
         return;
       }
       if (askedAtMs === undefined) {

@@ -23,12 +23,18 @@ export class WatchedFiles implements FileWatch {
    * Reads the files at once, and then every five seconds until it is closed.
    *
    * @param onChange called when one of them has changed
+   * @param readBefore what some of them held when they were last read
    */
-  constructor(paths: readonly string[], clock: Pick<Clock, 'sleep'>, onChange: () => void) {
+  constructor(
+    paths: readonly string[],
+    clock: Pick<Clock, 'sleep'>,
+    onChange: () => void,
+    readBefore: FileTexts = new Map(),
+  ) {
     this.#paths = paths;
     this.#clock = clock;
     this.#onChange = onChange;
-    this.#texts = new Map(paths.map((path) => [path, readNow(path)]));
+    this.#texts = new Map(paths.map((path) => [path, readBefore.get(path) ?? readNow(path)]));
     if (paths.length > 0) void this.#watch();
   }
 

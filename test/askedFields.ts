@@ -22,7 +22,7 @@ export function askField(
   }
 }
 
-/** A loader by the names of the fields, which rejects with a `LookupError` as they do. */
+/** A loader by the names of the fields, which rejects with an `AnswerError` as they do. */
 export function fieldsOf(loader: SimSwapLoader) {
   return {
     lastSimSwap: async (number: PhoneNumber): Promise<Instant | null> =>

@@ -42,7 +42,7 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
   ['docs/operators.md', '"tls": {', 'test/config/connection.test.ts'],
   ['docs/operators.md', 'echo demo-secret', twoOperators],
   ['docs/operators.md', 'curl http://127.0.0.1:4000/graphql', twoOperators],
-  ['docs/settings.md', '{\n  "$schema"', 'test/config/settingsFile.test.ts'],
+  ['docs/tls.md', 'upstream sim_swap', 'test/tls/nginx.test.ts'],
   ['examples/supergraph/README.md', '{\n  customers', validates],
   ['examples/supergraph/README.md', 'type PhoneNumber @key', composes],
 ];

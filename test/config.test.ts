@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
+import { loadLimits } from '../src/config/loadLimits.ts';
 import { readConfig } from '../src/config.ts';
 import { ConfigError, type Environment } from '../src/config/environment.ts';
 import { settingNames } from './settingNames.ts';
@@ -58,10 +59,8 @@ describe('without settings', () => {
       listen: { host: '127.0.0.1', port: 4000 },
       role: 'bff',
       production: false,
-      allowedHosts: [],
       allowedOrigins: [],
       logLevel: 'info',
-      logsRequests: true,
       metricsPort: undefined,
       operators: [],
       simulator: {
@@ -109,16 +108,16 @@ describe('without settings', () => {
       },
       directory: undefined,
       requestTimeoutMs: 10_000,
-      reloadsOnChange: false,
+      trustedDocumentsFile: undefined,
       drainGraceMs: 0,
       consent: {
         waitMs: 3000,
-        maxWaitMs: 30_000,
         doubtSeconds: 300,
         deniedSeconds: 600,
         failureSeconds: 60,
         resultSeconds: 60,
       },
+      load: loadLimits(undefined, 100),
       limits: { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 10, maxReplyBytes: 2_000_000 },
       callers: { tokens: undefined, routerSecrets: [], purposes: ['fraud-prevention'] },
       quotas: {
@@ -223,12 +222,11 @@ describe('a bad setting is named', () => {
     ['PORT', ' 4000', 'must be a whole number from 0 to 65535'],
     ['PORT', '0x10', 'must be a whole number from 0 to 65535'],
     ['ROLE', 'BFF', 'must be one of bff, subgraph'],
-    ['LOG_LEVEL', 'debug', 'must be one of info, warn, error'],
+    ['LOG_LEVEL', 'verbose', 'must be one of info, debug, warn, error'],
     ['REQUEST_TIMEOUT_MS', '0', 'must be a whole number from 10 to 300000'],
     ['REQUEST_TIMEOUT_MS', '1.5', 'must be a whole number from 10 to 300000'],
     ['DRAIN_GRACE_MS', 'soon', 'must be a whole number from 0 to 300000'],
     ['CONSENT_WAIT_MS', '300001', 'must be a whole number from 0 to 300000'],
-    ['CONSENT_MAX_WAIT_MS', '300001', 'must be a whole number from 0 to 300000'],
     ['CONSENT_DOUBT_SECONDS', '0', 'must be a whole number from 1 to 86400'],
     ['CONSENT_DENIED_SECONDS', '86401', 'must be a whole number from 0 to 86400'],
     ['CONSENT_FAILURE_SECONDS', '0', 'must be a whole number from 1 to 3600'],

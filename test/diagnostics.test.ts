@@ -194,6 +194,7 @@ describe('a lookup is published', () => {
     ]);
     const replied = {
       operator: 'operator',
+      method: 'POST',
       correlator: EXCHANGE_CORRELATOR,
       isRetry: false,
       addHeader: expect.any(Function) as () => void,
@@ -327,8 +328,8 @@ describe('docs/diagnostics.md', () => {
   it('names every channel, and no other', async () => {
     const headings = (await readFile(page, 'utf8')).matchAll(/^### `sim-swap:(\w+)`$/gm);
     const names = Array.from(headings, ([, name]) => name);
-    expect(names).toHaveLength(TRACING.length + 2);
-    expect(new Set(names)).toEqual(new Set([...TRACING, 'circuit', 'quota']));
+    expect(names).toHaveLength(TRACING.length + 3);
+    expect(new Set(names)).toEqual(new Set([...TRACING, 'circuit', 'quota', 'store']));
   });
 
   it('has an example that runs before the service and sees its exchanges', async () => {

@@ -7,28 +7,25 @@ const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
 /** A request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
+  ['main.ts'],
   [
-    'main.ts',
+    'service.ts',
     'devToken.ts',
     'auditSearch.ts',
     'usageReport.ts',
     'operatorsCommand.ts',
-    'operatorsCheck.ts',
-    'operatorsAdd.ts',
     'requireNode24.js',
     'endWithParent.js',
   ],
-  ['subgraph.ts'],
+  ['subgraph.ts', 'mocks.ts'],
   ['client.ts'],
   ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
-  ['openingDocument.ts'],
+  ['openingDocument.ts', 'exchangeLines.ts'],
   ['onboarding'],
-  ['reloads.ts'],
   ['server.ts', 'embedded'],
-  ['serving.ts'],
   ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
-  ['looks.ts', 'openTracing.ts', 'requestLines.ts'],
-  ['observationServer.ts', 'metrics', 'status', 'simulatedOperator.ts'],
+  ['metricsServer.ts', 'openTracing.ts', 'requestLines.ts'],
+  ['metrics', 'simulatedOperator.ts'],
   ['config.ts', 'config'],
   ['tracing'],
   ['graphql'],
@@ -37,24 +34,31 @@ const LAYERS = [
   ['requestRecord.ts'],
   ['simSwaps.ts'],
   ['caller'],
-  ['generations.ts'],
   ['loaders'],
   ['lookups'],
   ['operator'],
   ['tokens'],
   ['http', 'sharedState'],
-  ['log.ts', 'logAbout.ts', 'repeats.ts', 'diagnostics.ts'],
+  ['log.ts', 'logAbout.ts', 'repeats.ts', 'diagnostics.ts', 'fromFiles.ts'],
   ['standardOutput.ts', 'prettyLine.ts'],
   ['simulator'],
   ['domain'],
-  ['errors.ts', 'clock.ts', 'fileWatch.ts', 'leases.ts', 'termination.ts', 'textFile.ts'],
+  [
+    'build.ts',
+    'errors.ts',
+    'clock.ts',
+    'fileWatch.ts',
+    'hangup.ts',
+    'supportedNode.ts',
+    'termination.ts',
+    'textFile.ts',
+  ],
 ];
 
 /** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
 const CORE = new Set([
   'simSwaps.ts',
-  'generations.ts',
-  'leases.ts',
+  'fromFiles.ts',
   'loaders',
   'logAbout.ts',
   'lookups',
@@ -78,7 +82,7 @@ const PURE = [
   /^tokens\/tokenResponses\.ts$/,
   /^tokens\/consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
-  /^onboarding\/check\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
+  /^onboarding\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
 ];
 
 interface Import {
@@ -139,7 +143,12 @@ describe('the reader of imports', () => {
   });
 
   it('has nothing to look for in imports at run time, but for packages that are left out where they are not used', () => {
-    expect(filesThat(/\bimport\(|\brequire\(/)).toEqual(['openTracing.ts', 'graphql/explorer.ts']);
+    expect(filesThat(/\bimport\(|\brequire\(/)).toEqual([
+      'main.ts',
+      'openTracing.ts',
+      'stores.ts',
+      'graphql/explorer.ts',
+    ]);
   });
 });
 
@@ -176,7 +185,7 @@ describe('imports', () => {
     );
     expect(new Set(users.map(({ file }) => file))).toEqual(
       new Set([
-        'main.ts',
+        'service.ts',
         'banner.ts',
         'openingDocument.ts',
         'simulatedOperator.ts',
@@ -201,8 +210,14 @@ describe('the core', () => {
 
   it('is told by this test from the program, which imports them all', () => {
     expect(packagesOf([...reachedFrom('server.ts')])).toEqual(
-      expect.arrayContaining(['@apollo/server', '@redis/client', 'node:http']),
+      expect.arrayContaining(['@apollo/server', '@prometheus-io/client', 'node:http']),
     );
+  });
+});
+
+describe('the mocks', () => {
+  it('run in a browser', () => {
+    expect(new Set(packagesOf([...reachedFrom('mocks.ts')]))).toEqual(new Set(['graphql']));
   });
 });
 
@@ -233,7 +248,7 @@ describe('the packages of OpenTelemetry', () => {
   it('are imported in tracing/ alone, whose files are loaded when it is on', () => {
     const files = filesThat(/'@opentelemetry\//);
     expect(new Set(files.map(topOf))).toEqual(new Set(['tracing']));
-    const loaded = [...reachedFrom('main.ts')].filter((file) => files.includes(file));
+    const loaded = [...reachedFrom('service.ts')].filter((file) => files.includes(file));
     expect(loaded).toEqual([]);
   });
 });

@@ -16,6 +16,19 @@ function startMain(settings: Readonly<Record<string, string>>): Program {
   return main;
 }
 
+const OPERATOR = {
+  OPERATOR_AUTH_URL: 'http://127.0.0.1:9',
+  OPERATOR_SIM_SWAP_URL: 'http://127.0.0.1:9',
+  OPERATOR_CLIENT_ID: 'sim-swap',
+  OPERATOR_CLIENT_SECRET: 'kept-secret-of-the-operator',
+};
+
+const CALLERS = {
+  JWT_JWKS_URL: 'http://127.0.0.1:9/keys',
+  JWT_ISSUER: 'https://id.example',
+  JWT_AUDIENCE: 'sim-swap',
+};
+
 /** The addresses that a banner names: of the service, and of the simulator. */
 function addressesIn(banner: string): string[] {
   return [...new Set(banner.match(/http:\/\/127\.0\.0\.1:\d+/g))];
@@ -53,6 +66,18 @@ describe('started with settings that are not fit', () => {
     expect(main.out).toBe('');
   });
 
+  test.each(['prod', 'Production', 'production ', 'PRODUCTION', 'staging', 'production,'])(
+    'NODE_ENV=%j beside an operator is one of them: no door is open by a typo',
+    async (word) => {
+      const main = startMain({ NODE_ENV: word, ...OPERATOR });
+
+      expect(await main.ended).toEqual({ code: 1, signal: null });
+      expect(main.err).toContain(
+        `NODE_ENV must be one of development, test, production, not ${JSON.stringify(word)}.`,
+      );
+    },
+  );
+
   test('NODE_ENV=production without an operator is one of them', async () => {
     const main = startMain({ NODE_ENV: 'production' });
 
@@ -61,7 +86,7 @@ describe('started with settings that are not fit', () => {
   });
 });
 
-test('one file is enough: settings, operators and where the secrets are', async () => {
+test('no secret stands in a variable or in the file of operators: each may be in a file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'one-file-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -73,26 +98,23 @@ test('one file is enough: settings, operators and where the secrets are', async 
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   const { authUrl, simSwapUrl } = simulator;
   const client = { method: 'basic', id, secret: { file: 'operator' } };
-  const path = join(folder, 'settings.jsonc');
+  const path = join(folder, 'operators.jsonc');
+  const operator = { name: 'alpha', prefixes: ['default'], flow: '2-legged' };
   writeFileSync(
     path,
-    JSON.stringify({
-      settings: {
-        NODE_ENV: 'production',
-        ROLE: 'subgraph',
-        PORT: 0,
-        JWT_JWKS_URL: 'http://127.0.0.1:9/keys',
-        JWT_ISSUER: 'https://id.example',
-        JWT_AUDIENCE: 'sim-swap',
-        AUDIT_KEY_FILE: 'audit',
-        ROUTER_SECRET_FILE: 'router',
-      },
-      operators: [
-        { name: 'alpha', prefixes: ['default'], flow: '2-legged', authUrl, simSwapUrl, client },
-      ],
-    }),
+    JSON.stringify({ operators: [{ ...operator, authUrl, simSwapUrl, client }] }),
   );
-  const main = Program.node(['src/main.ts'], { SETTINGS_FILE: path });
+  const main = Program.node(['src/main.ts'], {
+    NODE_ENV: 'production',
+    ROLE: 'subgraph',
+    PORT: '0',
+    JWT_JWKS_URL: 'http://127.0.0.1:9/keys',
+    JWT_ISSUER: 'https://id.example',
+    JWT_AUDIENCE: 'sim-swap',
+    AUDIT_KEY_FILE: join(folder, 'audit'),
+    ROUTER_SECRET_FILE: join(folder, 'router'),
+    OPERATORS_FILE: path,
+  });
   onTestFinished(() => main[Symbol.asyncDispose]());
 
   const [line] = await main.written(/^.*"msg":"listening".*$/m);
@@ -120,9 +142,31 @@ test.each([
   expect(main.err).toBe(
     `The port is in use (HOST=127.0.0.1, ${name}=${port}). Set ${name} to another, or end the program that has it.\n`,
   );
-  expect(main.out).toBe('');
+  expect(main.out).toMatch(/^[^\n]*"msg":"starting"[^\n]*\n$/);
   other.close();
   await once(other, 'close');
+});
+
+const ANYONE = 'anyone who reaches this service may ask the operator: callers are not known';
+
+describe('started on loopback', () => {
+  test.each<[string, Readonly<Record<string, string>>, number]>([
+    ['an operator and no callers', OPERATOR, 1],
+    ['the same with NODE_ENV=development', { ...OPERATOR, NODE_ENV: 'development' }, 1],
+    ['the same with NODE_ENV=test', { ...OPERATOR, NODE_ENV: 'test' }, 1],
+    ['an operator and callers', { ...OPERATOR, ...CALLERS }, 0],
+    ['the simulator', {}, 0],
+  ])('with %s it warns of anyone', async (_, settings, times) => {
+    const main = startMain(settings);
+    await main.written(/"msg":"listening".*\n/);
+    main.signal('SIGTERM');
+    await main.ended;
+    const warnings = main.lines.filter((line) => line.includes(ANYONE));
+    expect(warnings).toHaveLength(times);
+    for (const line of warnings) {
+      expect(JSON.parse(line)).toMatchObject({ level: 40, setting: 'JWT_JWKS_URL' });
+    }
+  });
 });
 
 describe('started with nothing set', () => {
@@ -168,8 +212,7 @@ test('with an operator set there is no simulator and no banner', async () => {
       OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
       OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
     });
-    await main.written(/listening/);
-    const [listening = ''] = main.out.split('\n');
+    const [listening] = await main.written(/^.*"msg":"listening".*$/m);
     const { port } = JSON.parse(listening) as { port: number };
 
     const reply = await fetch(`http://127.0.0.1:${port}/graphql`, {

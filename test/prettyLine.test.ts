@@ -21,8 +21,8 @@ describe('a line of the log in a terminal', () => {
       '09:12:33 ERROR a request broke isNew=true\n',
     ],
     [
-      { msg: 'request', codes: 'FORBIDDEN×2 OPERATOR_TIMEOUT', ms: 1.5 },
-      '09:12:33 INFO  request codes="FORBIDDEN×2 OPERATOR_TIMEOUT" ms=1.5\n',
+      { level: 20, msg: 'exchange', codes: 'FORBIDDEN OPERATOR_TIMEOUT', ms: 1.5 },
+      '09:12:33 DEBUG exchange codes="FORBIDDEN OPERATOR_TIMEOUT" ms=1.5\n',
     ],
   ])('of %j is for people', (details, pretty) => {
     expect(prettyLine(lineOf(details), false)).toBe(pretty);

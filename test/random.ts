@@ -1,3 +1,8 @@
+/** One for a phone number: what happens to one does not hang on when others come. */
+export function randomOf(seed: number, number: string): Random {
+  return new Random(seed ^ Number(number.slice(1)));
+}
+
 /** Numbers that look random and come again with the same seed (mulberry32). */
 export class Random {
   #state: number;
@@ -26,6 +31,12 @@ export class Random {
 
   pick<T>(choices: readonly [T, ...T[]]): T {
     return choices[this.below(choices.length)] ?? choices[0];
+  }
+
+  /** All of them, in any order (Fisher and Yates). */
+  shuffled<T>(all: readonly T[]): T[] {
+    const left = [...all];
+    return all.flatMap(() => left.splice(this.below(left.length), 1));
   }
 
   /** One of the names, each as often as its weight says. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '../src/errors.ts';
+import { REHEARSALS } from '../src/graphql/rehearsals.ts';
 import { TEST_NUMBERS } from '../src/simulator/testNumbers.ts';
 import { heardAbout } from './endToEnd/testNumberRows.ts';
 import { settingNames } from './settingNames.ts';
@@ -17,9 +18,18 @@ describe('docs/test-numbers.md', () => {
       .map((line) => line.split('|').slice(1, -1))
       .map((cells) => cells.map((cell) => cell.trim()));
 
-    expect(listed).toEqual(
-      TEST_NUMBERS.map(({ number, does }) => [`\`${number}\``, does, heardAbout(number.slice(-3))]),
-    );
+    expect(listed).toEqual([
+      ...TEST_NUMBERS.map(({ number, does }) => [
+        `\`${number}\``,
+        does,
+        heardAbout(number.slice(-3)),
+      ]),
+      ...REHEARSALS.map(({ number, does, answer }) => [
+        `\`${number}\``,
+        does,
+        `\`${answer === 'FORBIDDEN' ? answer : answer.code}\``,
+      ]),
+    ]);
   });
 });
 

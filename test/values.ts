@@ -1,5 +1,5 @@
 import { tokenIdentity, type TokenIdentity } from '../src/domain/asker.ts';
-import type { DateFact, CheckFact } from '../src/domain/fact.ts';
+import type { CheckFact, DateFact, Fact, TimedFact } from '../src/domain/fact.ts';
 import type { MaxAgeHours } from '../src/domain/maxAge.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { START_MS } from './testClock.ts';
@@ -21,23 +21,41 @@ export function hours(maxAgeHours: number): MaxAgeHours {
   return maxAgeHours as MaxAgeHours;
 }
 
-/** What `check` said of a window, at the start of the test clock. */
-export function checked(maxAgeHours: number, swapped: boolean): CheckFact {
-  return { operation: 'check', maxAgeHours: hours(maxAgeHours), swapped, sentAtMs: START_MS };
+let replies = 0;
+
+/** A fact of a lookup that left at a time of the monotonic clock, and was answered at once. */
+export function timed<F extends Fact>(fact: F, leftAtMs = 0): F & Times {
+  replies += 1;
+  const replyId = `reply ${replies}`;
+  return { ...fact, leftAtMs, repliedAtMs: leftAtMs, replyId, isHeard: true };
 }
 
-/** What `retrieve-date` said at the start of the test clock: a change so many hours before. */
-export function changed(hoursAgo: number): DateFact {
-  const epochMs = START_MS - hoursAgo * HOUR_MS;
-  return {
-    operation: 'retrieve-date',
-    latestSimChange: { text: new Date(epochMs).toISOString(), epochMs },
-    sentAtMs: START_MS,
-  };
+type Times = Pick<TimedFact, 'leftAtMs' | 'repliedAtMs' | 'replyId' | 'isHeard'>;
+
+/** What `check` said of a window, so many hours after the start of the test clock. */
+export function checked(maxAgeHours: number, swapped: boolean, atHour = 0): CheckFact & Times {
+  const leftAtMs = atHour * HOUR_MS;
+  const sentAtMs = START_MS + leftAtMs;
+  return timed(
+    { operation: 'check', maxAgeHours: hours(maxAgeHours), swapped, sentAtMs },
+    leftAtMs,
+  );
+}
+
+/** What `retrieve-date` said so many hours after the start of the test clock: a change some hours before. */
+export function changed(hoursAgo: number, atHour = 0): DateFact & Times {
+  const leftAtMs = atHour * HOUR_MS;
+  const sentAtMs = START_MS + leftAtMs;
+  const epochMs = sentAtMs - hoursAgo * HOUR_MS;
+  const latestSimChange = { text: new Date(epochMs).toISOString(), epochMs };
+  return timed({ operation: 'retrieve-date', latestSimChange, sentAtMs }, leftAtMs);
 }
 
 /** A date that was not disclosed, with the period in days for which the operator speaks. */
-export function withheld(monitoredPeriodDays?: number): DateFact {
-  const fact = { operation: 'retrieve-date', latestSimChange: null, sentAtMs: START_MS } as const;
-  return monitoredPeriodDays === undefined ? fact : { ...fact, monitoredPeriodDays };
+export function withheld(monitoredPeriodDays?: number, atHour = 0): DateFact & Times {
+  const leftAtMs = atHour * HOUR_MS;
+  const sentAtMs = START_MS + leftAtMs;
+  const fact = { operation: 'retrieve-date', latestSimChange: null, sentAtMs } as const;
+  const period = monitoredPeriodDays === undefined ? {} : { monitoredPeriodDays };
+  return timed({ ...fact, ...period }, leftAtMs);
 }

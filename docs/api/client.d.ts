@@ -1,3 +1,4 @@
+import './supportedNode.ts';
 /** What {@link createSimSwapClient} takes. */
 export interface SimSwapClientOptions {
   /**
@@ -7,6 +8,11 @@ export interface SimSwapClientOptions {
    * package's own, such as `PORT` and `JWT_…`, is passed over.
    */
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
+  /**
+   * The operators, in place of `OPERATORS_FILE`: an object with the members of that file (docs/operators.md). Its
+   * secrets are named there too, as `{ file }` or as `{ variable }` of `settings`.
+   */
+  readonly operators?: Readonly<Record<string, unknown>>;
   /** Is told what the service would log: outages, refusals, contradictions. Nothing is logged where it is absent. */
   readonly log?: SimSwapLog;
 }
@@ -31,7 +37,7 @@ export interface SimSwapRequestOptions {
   readonly signal?: AbortSignal;
   /** The longest that the answers take, from 1 to 300000; `REQUEST_TIMEOUT_MS` where absent. */
   readonly timeoutMs?: number;
-  /** How long to wait for the owner of a number; `CONSENT_WAIT_MS` where absent, `CONSENT_MAX_WAIT_MS` at most. */
+  /** How long to wait for the owner of a number; `CONSENT_WAIT_MS` where absent. */
   readonly waitMs?: number;
   /** What the operator's log shall know the request by, at most 24 letters, digits and hyphens of it. */
   readonly correlator?: string;

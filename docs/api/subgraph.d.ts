@@ -1,14 +1,5 @@
-import type { ApolloServerPlugin } from '@apollo/server';
-import type {
-  GraphQLScalarType,
-  DocumentNode,
-  ExecutionResult,
-  FormattedExecutionResult,
-  GraphQLFormattedError,
-  GraphQLSchema,
-  ParseOptions,
-  ValidationRule,
-} from 'graphql';
+import './supportedNode.ts';
+import type { DocumentNode, GraphQLError, GraphQLScalarType } from 'graphql';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
 export type {
   SimSwapCallerName,
@@ -24,6 +15,8 @@ export interface SimSwapCaller extends SimSwapCallerName {
   readonly mayAskAbout: 'anyone' | 'own-number';
   /** The number that has been verified to be the caller's own: what `myPhoneNumber` is. */
   readonly ownNumber?: string;
+  /** Of its access token. Where `BATCH_SCOPE` is set, a caller without that scope asks about one number a request. */
+  readonly scopes?: readonly string[];
 }
 /** One GraphQL request. */
 export interface SimSwapGraphqlRequest extends Omit<SimSwapRequestOptions, 'caller'> {
@@ -39,80 +32,6 @@ export type SimSwapResolvers = Record<
   string,
   GraphQLScalarType | Record<string, (source: any, args: any, context: any, info: any) => unknown>
 >;
-/** Options of Apollo Server. */
-export interface SimSwapApolloServerOptions {
-  /** Add yours to them. */
-  readonly plugins: ApolloServerPlugin[];
-  readonly formatError: (formatted: GraphQLFormattedError, error: unknown) => GraphQLFormattedError;
-  readonly parseOptions: ParseOptions;
-  readonly validationRules: ValidationRule[];
-  readonly validationOptions: {
-    readonly maxErrors: number;
-  };
-  readonly executionOptions: {
-    readonly maxCoercionErrors: number;
-  };
-}
-/** Options of GraphQL Yoga. */
-export interface SimSwapYogaOptions {
-  /** Add yours to them. */
-  readonly plugins: SimSwapYogaPlugin[];
-  /** The plugin masks errors. */
-  readonly maskedErrors: false;
-}
-/** A plugin of GraphQL Yoga, with as much of its hooks as it reads. */
-export interface SimSwapYogaPlugin {
-  onParse(parsing: {
-    readonly parseFn: (source: string, options: object) => unknown;
-    setParseFn(parse: (source: string, options?: object) => unknown): void;
-  }): void;
-  onValidate(validating: { addValidationRule(rule: ValidationRule): void }): void;
-  onExecute(executing: {
-    readonly args: {
-      readonly schema: GraphQLSchema;
-      readonly document: DocumentNode;
-      readonly operationName?: unknown;
-      readonly variableValues?: unknown;
-      readonly contextValue: unknown;
-    };
-    setResultAndStopExecution(result: ExecutionResult): void;
-  }): {
-    onExecuteDone(): void;
-  };
-  onResultProcess(answering: {
-    readonly result: unknown;
-    setResult(result: ExecutionResult): void;
-  }): void;
-}
-/** Options and hooks of Mercurius. */
-export interface SimSwapMercuriusOptions {
-  /** To register Mercurius with. */
-  readonly options: {
-    readonly graphql: {
-      readonly parseOptions: ParseOptions;
-      readonly validateOptions: {
-        readonly maxErrors: number;
-      };
-    };
-    readonly validationRules: ValidationRule[];
-    /** Off: it compiles documents, and what callers write must not become code. */
-    readonly jit: number;
-    readonly errorFormatter: (execution: ExecutionResult) => {
-      readonly statusCode: number;
-      readonly response: FormattedExecutionResult;
-    };
-  };
-  /** To add with `app.graphql.addHook`, both of them. */
-  readonly hooks: {
-    preExecution(
-      schema: GraphQLSchema,
-      document: DocumentNode,
-      context: unknown,
-      variables: unknown,
-    ): void;
-    onResolution(execution: unknown, context: unknown): void;
-  };
-}
 /** The types and fields of this package, for a GraphQL server that is yours. */
 export interface SimSwapSubgraph extends AsyncDisposable {
   /** Root fields (`ROLE=bff`), or the entity for a subgraph of yours (`ROLE=subgraph`). */
@@ -144,43 +63,6 @@ export interface SimSwapSubgraph extends AsyncDisposable {
    * @throws {RangeError} when the caller's own number is none, or the purpose is not one of `PURPOSES`
    */
   context(request: SimSwapGraphqlRequest): SimSwapContext;
-  /**
-   * Options of Apollo Server that bound documents, guard operations and format errors as the service does.
-   *
-   * @example
-   *
-   * ```ts
-   * import { ApolloServer } from '@apollo/server';
-   * import { createSimSwapSubgraph } from 'sim-swap-subgraph/subgraph';
-   *
-   * await using simSwap = await createSimSwapSubgraph({ settings: process.env });
-   * const server = new ApolloServer({
-   *   typeDefs: simSwap.typeDefs,
-   *   resolvers: simSwap.resolvers,
-   *   ...simSwap.apolloServer(),
-   * });
-   * const { body } = await server.executeOperation(
-   *   { query: '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }' },
-   *   {
-   *     contextValue: simSwap.context({
-   *       caller: { issuer: 'https://id.example.com', subject: 'u-1', mayAskAbout: 'anyone' },
-   *     }),
-   *   },
-   * );
-   *
-   * console.log(body.kind === 'single' && JSON.stringify(body.singleResult.data)); // {"phoneNumber":{"simSwappedWithin":true}}
-   * ```
-   */
-  apolloServer(): SimSwapApolloServerOptions;
-  /** The same for GraphQL Yoga: `createYoga({ schema, context, ...simSwap.yoga() })`. */
-  yoga(): SimSwapYogaOptions;
-  /**
-   * The same for Mercurius: `app.register(mercurius, { schema, context, ...options })`, then both hooks by
-   * `app.graphql.addHook`.
-   */
-  mercurius(): SimSwapMercuriusOptions;
-  /** What a client sees of an error, for another server than these three. */
-  formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError;
   /** Waits for what is under way and must not be cut, then closes all connections. Stop your server before it. */
   close(): Promise<void>;
 }
@@ -209,3 +91,26 @@ export interface SimSwapSubgraph extends AsyncDisposable {
 export declare function createSimSwapSubgraph(
   options: SimSwapSubgraphOptions,
 ): Promise<SimSwapSubgraph>;
+/**
+ * What a client may see of an error of a server that has the fields of this package. GraphQL's own messages quote the
+ * value that they refuse, which may be a phone number: hand every error of a reply to this function.
+ *
+ * Errors of this package pass. GraphQL's own (of a document, of variables, of arguments) and those of
+ * your server get a code where they have none and keep nothing else, and their messages are masked and cut. A `GraphQLError` that a resolver of yours throws is meant for its clients
+ * and stays as it is, but for phone numbers in its message. Every other error says nothing but that it happened: log it
+ * yourself. `extensions.http`, by which servers choose the status of a reply, can be read, and is left out of JSON.
+ *
+ * @example
+ *
+ * ```ts
+ * import { graphql, buildSchema } from 'graphql';
+ * import { maskError } from 'sim-swap-subgraph/subgraph';
+ *
+ * const schema = buildSchema('type Query { swapped(hours: Int!): Boolean }');
+ * const { errors = [] } = await graphql({ schema, source: '{ swapped(hours: "+447700900001") }' });
+ *
+ * console.log(maskError(errors[0]).message); // Int cannot represent non-integer value: "[number]"
+ * console.log(maskError(errors[0]).extensions.code); // GRAPHQL_VALIDATION_FAILED
+ * ```
+ */
+export declare function maskError(error: unknown): GraphQLError;

@@ -7,8 +7,6 @@ export interface Caller {
   readonly identity: Identity;
   /** Risk teams and services; every other caller asks about itself. */
   readonly mayAskAboutAnyone: boolean;
-  /** Set for those who run the service. */
-  readonly mayReadStatus?: true;
   /** The scope that it would need to ask about several numbers in one operation; absent where it may. */
   readonly missingBatchScope?: string;
   /** The number that the issuer has verified to be the caller's own. */

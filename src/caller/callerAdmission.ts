@@ -13,6 +13,7 @@ import type {
   Ending,
   Heard,
 } from '../lookups/admission.ts';
+import { OUT_OF_TIME } from '../lookups/lookupRoute.ts';
 import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
   auditedCaller,
@@ -47,34 +48,12 @@ interface Counted {
   readonly quotas: readonly WithinQuota[];
 }
 
-interface CallerUnderKey {
-  readonly key: string;
-  readonly audited: AuditedCaller;
-}
-
-/** What may change while lookups are under way. */
-export interface AdmissionTerms {
-  readonly quotas: Quotas;
-  /** Where nothing is recorded it has no effect. */
-  readonly auditKey: string | undefined;
-}
-
 /** Stands before all operators: quotas and the audit log are one for all. */
 export class CallerAdmissions implements Admissions {
-  /** Shared with each operator's admission. */
-  readonly #parts: { -readonly [Part in keyof AdmissionParts]: AdmissionParts[Part] };
+  readonly #parts: AdmissionParts;
 
   constructor(parts: AdmissionParts) {
-    this.#parts = { ...parts };
-  }
-
-  /** What is admitted from now on counts in these quotas, and is recorded under this key. */
-  renew({ quotas, auditKey }: AdmissionTerms): void {
-    this.#parts.quotas = quotas;
-    const { audit } = this.#parts;
-    if (audit !== undefined && auditKey !== undefined) {
-      this.#parts.audit = { ...audit, key: auditKey };
-    }
+    this.#parts = parts;
   }
 
   of(operator: string): CallerAdmission {
@@ -91,8 +70,8 @@ export class CallerAdmissions implements Admissions {
 export class CallerAdmission implements Admission {
   readonly #operator: string;
   readonly #parts: AdmissionParts;
-  /** Put into words once for a key, not once a lookup: each has a request of its own, which may be shared. */
-  readonly #callers = new WeakMap<Identity, CallerUnderKey>();
+  /** Put into words once, not once a lookup: each has a request of its own, which may be shared. */
+  readonly #callers = new WeakMap<Identity, AuditedCaller>();
   #now = { ms: Number.NaN, text: '' };
 
   /** @param operator its name, for the audit log */
@@ -140,12 +119,14 @@ export class CallerAdmission implements Admission {
     const { key, auditLog } = audit;
     const request = this.#requestOf(asked, key);
     const before = entryBefore(asked, request, this.#lineParts(key));
-    // Half of the time that is left: a log that hangs is told as such before the request's time is over.
-    const timeLimitMs = this.#timeLimitMs(asked) / 2;
-    const isRecorded = await this.#inTime(timeLimitMs, this.#record(auditLog, before), false);
-    if (!isRecorded) {
+    const failure = await this.#inTime(
+      this.#timeLimitMs(asked),
+      this.#record(auditLog, before),
+      OUT_OF_TIME,
+    );
+    if (failure !== undefined) {
       await giveBack(counted);
-      return { kind: 'denied', failure: NOT_RECORDED };
+      return { kind: 'denied', failure };
     }
     // Nothing is asked of the operator for a status: it has no line after it.
     if (asked.event === 'consent-status') return OPEN;
@@ -162,14 +143,9 @@ export class CallerAdmission implements Admission {
     };
   }
 
-  async #recordHeard(
-    heard: Heard,
-    { key, auditLog }: AuditParts,
-  ): Promise<LookupFailure | undefined> {
+  #recordHeard(heard: Heard, { key, auditLog }: AuditParts): Promise<LookupFailure | undefined> {
     const entry = entryHeard(heard, this.#requestOf(heard, key), this.#lineParts(key));
-    const timeLimitMs = this.#timeLeftMs(heard) / 2;
-    const isRecorded = await this.#inTime(timeLimitMs, this.#record(auditLog, entry), false);
-    return isRecorded ? undefined : NOT_RECORDED;
+    return this.#inTime(this.#timeLeftMs(heard), this.#record(auditLog, entry), OUT_OF_TIME);
   }
 
   /** Counts in all of them or in none. */
@@ -229,12 +205,11 @@ export class CallerAdmission implements Admission {
   #requestOf({ request }: Pick<Asked, 'request'>, key: string): AuditedRequest {
     const { caller } = request;
     let known = this.#callers.get(caller);
-    if (known?.key !== key) {
-      // A verified token's caller outlives a reload, and with it the key.
-      known = { key, audited: auditedCaller(caller, key) };
+    if (known === undefined) {
+      known = auditedCaller(caller, key);
       this.#callers.set(caller, known);
     }
-    return auditedRequest(request, known.audited);
+    return auditedRequest(request, known);
   }
 
   /** Waits so long, or {@link AUDIT_TIMEOUT_MS} if that is less; what is under way goes on by itself. */
@@ -255,17 +230,20 @@ export class CallerAdmission implements Admission {
     }
   }
 
-  /** Whether it is written. Takes no longer than {@link AUDIT_TIMEOUT_MS}. */
-  async #record(auditLog: AuditLog, entry: AuditEntry): Promise<boolean> {
+  /**
+   * Why it is not written. Only the audit log says that it is the log that fails: an operator that is slow, or a full
+   * bulkhead, may leave a line next to no time.
+   */
+  async #record(auditLog: AuditLog, entry: AuditEntry): Promise<LookupFailure | undefined> {
     try {
       await auditLog.write(entry);
-      return true;
+      return undefined;
     } catch (error) {
       this.#parts.log.error('the audit log cannot be written', {
         error: errorName(error),
         correlator: entry.correlator,
       });
-      return false;
+      return NOT_RECORDED;
     }
   }
 }

@@ -4,6 +4,8 @@ import type { TokenSettings } from './tokenSettings.ts';
 export interface CallerSettings {
   /** Absent where every caller is anonymous: on loopback alone. */
   readonly tokens: TokenSettings | undefined;
+  /** What a caller needs to ask about several numbers in one operation, if anything. */
+  readonly batchScope: string | undefined;
   /** Any of them proves that a request comes from the router; where there is none, no proof is asked. */
   readonly routerSecrets: readonly string[];
   /** What may be asked for; the first is taken where nothing is said. */

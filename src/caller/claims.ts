@@ -6,9 +6,6 @@ import type { Caller } from './caller.ts';
 /** A caller with this scope may ask about any number. */
 export const READ_SCOPE = 'sim-swap:read';
 
-/** A caller with this scope may look at `/status`. */
-export const STATUS_SCOPE = 'sim-swap:status';
-
 /**
  * The caller that the claims of a verified token name; `undefined` where they name none. Pure.
  *
@@ -29,7 +26,6 @@ export function callerFrom(claims: JWTPayload, batchScope?: string): Caller | un
   return {
     identity: tokenIdentity(iss, sub, clientIn(claims)),
     mayAskAboutAnyone: scopes.includes(READ_SCOPE),
-    ...(scopes.includes(STATUS_SCOPE) ? { mayReadStatus: true } : {}),
     ...(mayAskAboutSeveral ? {} : { missingBatchScope: batchScope }),
     ...(ownNumber === undefined ? {} : { ownNumber }),
     ...(typeof purpose === 'string' ? { purpose } : {}),

@@ -54,7 +54,6 @@ export function developmentTokens(batchScope: string | undefined): TokenSettings
     jwksConnection: {},
     issuer: ISSUER,
     audience: AUDIENCE,
-    algorithms: ['ES256'],
     ...(batchScope === undefined ? {} : { batchScope }),
   };
 }

@@ -62,7 +62,7 @@ export class Gate {
     const { router, purposes } = this.#parts;
     if (router?.accepts(singleValue(headers[ROUTER_SECRET_HEADER])) === false)
       return NOT_THE_ROUTER;
-    const authenticated = await this.authenticate(headers.authorization);
+    const authenticated = await this.#authenticate(headers.authorization);
     switch (authenticated.kind) {
       case 'refused':
         return authenticated;
@@ -75,7 +75,7 @@ export class Gate {
   }
 
   /** Who asks, by the access token alone. */
-  async authenticate(authorization: string | undefined): Promise<Authenticated | HttpRefusal> {
+  async #authenticate(authorization: string | undefined): Promise<Authenticated | HttpRefusal> {
     const { tokens } = this.#parts;
     if (tokens === undefined) return { kind: 'authenticated', caller: ANONYMOUS };
     if (authorization === undefined) return NO_TOKEN;

@@ -11,6 +11,7 @@ export type TokenRefusal =
   | 'malformed'
   | 'no expiry'
   | 'no subject'
+  | 'not issued yet'
   | 'not valid yet'
   | 'signature'
   | 'too long'

@@ -16,7 +16,6 @@ export interface TokenSettings {
   readonly issuer: string;
   /** Who this service is to the issuer. */
   readonly audience: string;
-  readonly algorithms: readonly SigningAlgorithm[];
   /** What a token needs to ask about several numbers in one operation; nothing where absent. */
   readonly batchScope?: string;
 }

@@ -5,10 +5,13 @@ import type { Caller } from './caller.ts';
 import { callerFrom } from './claims.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
 import { tokenRefusal, type TokenRefusal } from './tokenRefusal.ts';
-import type { TokenSettings } from './tokenSettings.ts';
+import { SIGNING_ALGORITHMS, type TokenSettings } from './tokenSettings.ts';
 
 /** For clocks that differ. */
 const TOLERANCE_SECONDS = 5;
+
+/** The last second that is a date (ECMA-262, "Time Values"); JSON can write later ones, and 1e999 for no end. */
+const MAX_DATE_SECONDS = 8.64e12;
 
 /** Longer than any access token of ours; what is longer is not even parsed. */
 const MAX_TOKEN_CHARACTERS = 8192;
@@ -83,25 +86,28 @@ export class TokenVerifier {
   }
 
   async #verify(token: string): Promise<Verified | TokenRefusal> {
-    const { issuer, audience, algorithms, batchScope } = this.#settings;
+    const { issuer, audience, batchScope } = this.#settings;
     // Read first: a key that is withdrawn while the token is verified must not count as still published.
     await this.#keys.load();
     const { generation } = this.#keys;
     const { payload, protectedHeader } = await this.#verifyWithAnyKey(token, {
       issuer,
       audience,
-      algorithms: [...algorithms],
+      algorithms: [...SIGNING_ALGORITHMS],
       requiredClaims: ['exp', 'sub'],
       clockTolerance: TOLERANCE_SECONDS,
       currentDate: new Date(this.#clock.nowMs()),
     });
     const { typ } = protectedHeader;
     if (typ !== undefined && !TYPES.has(typ.toLowerCase())) return 'type';
+    const { exp = 0, iat = 0 } = payload;
+    if (exp > MAX_DATE_SECONDS) return 'no expiry';
+    if (iat > this.#clock.nowMs() / 1000 + TOLERANCE_SECONDS) return 'not issued yet';
     const caller = callerFrom(payload, batchScope);
     if (caller === undefined) return payload['cnf'] === undefined ? 'no subject' : 'bound to a key';
     return {
       caller,
-      untilMs: ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1000,
+      untilMs: (exp + TOLERANCE_SECONDS) * 1000,
       generation,
       bytes: SEEN_BYTES + 2 * (2 * caller.identity.key.length + (caller.purpose ?? '').length),
     };

@@ -1,12 +1,8 @@
 import type { CallerSettings } from '../caller/callerSettings.ts';
-import {
-  SIGNING_ALGORITHMS,
-  type SigningAlgorithm,
-  type TokenSettings,
-} from '../caller/tokenSettings.ts';
+import type { TokenSettings } from '../caller/tokenSettings.ts';
 import { developmentTokens } from '../caller/developmentTokens.ts';
 import type { Role } from '../graphql/schema.ts';
-import { connectionNames, readConnection } from './connection.ts';
+import { egressTo, type Egress } from './egress.ts';
 import { MIN_SECRET_CHARACTERS, type EnvironmentReader } from './environment.ts';
 
 const TOKEN_NAMES = ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE'] as const;
@@ -17,14 +13,24 @@ export const FOR_KNOWN_CALLERS =
 
 /**
  * Reads who may ask. `exposure` says why strangers can reach the server; then nothing may be missing.
+ *
+ * @param isEmbedded whether another program knows its callers
  */
 export function readCallers(
   read: EnvironmentReader,
   role: Role,
   exposure: string | undefined,
+  isEmbedded: boolean,
+  egress: Egress,
 ): CallerSettings {
+  const batchScope = readBatchScope(read);
+  const tokens = readTokens(read, exposure, batchScope, egress);
+  if (batchScope !== undefined && tokens === undefined && !isEmbedded) {
+    read.problem('BATCH_SCOPE', FOR_KNOWN_CALLERS);
+  }
   return {
-    tokens: readTokens(read, exposure),
+    tokens,
+    batchScope,
     routerSecrets: readRouterSecrets(read, role, exposure),
     purposes: readPurposes(read),
   };
@@ -33,30 +39,24 @@ export function readCallers(
 function readTokens(
   read: EnvironmentReader,
   exposure: string | undefined,
+  batchScope: string | undefined,
+  egress: Egress,
 ): TokenSettings | undefined {
-  const algorithms = readAlgorithms(read);
-  const batchScope = readBatchScope(read);
   const isAnySet = TOKEN_NAMES.map((name) => read.isSet(name)).some(Boolean);
   if (read.boolean('DEV_TOKENS')) {
     if (isAnySet) read.problem('DEV_TOKENS', 'stands beside JWT_…: tokens come from one issuer');
     return developmentTokens(batchScope);
   }
-  if (!isAnySet && exposure === undefined) {
-    for (const name of connectionNames('JWT_JWKS')) {
-      if (read.isSet(name)) read.problem(name, FOR_KNOWN_CALLERS);
-    }
-    if (batchScope !== undefined) read.problem('BATCH_SCOPE', FOR_KNOWN_CALLERS);
-    return undefined;
-  }
+  if (!isAnySet && exposure === undefined) return undefined;
   const why =
     exposure ?? 'callers are known by all three of JWT_JWKS_URL, JWT_ISSUER, JWT_AUDIENCE';
   for (const name of TOKEN_NAMES) read.required(name, why);
+  const jwksUrl = read.url('JWT_JWKS_URL') ?? '';
   return {
-    jwksUrl: read.url('JWT_JWKS_URL') ?? '',
-    jwksConnection: readConnection(read, 'JWT_JWKS', ['JWT_JWKS_URL']),
+    jwksUrl,
+    jwksConnection: egressTo(egress, jwksUrl),
     issuer: read.text('JWT_ISSUER') ?? '',
     audience: read.text('JWT_AUDIENCE') ?? '',
-    algorithms,
     ...(batchScope === undefined ? {} : { batchScope }),
   };
 }
@@ -71,20 +71,7 @@ function readBatchScope(read: EnvironmentReader): string | undefined {
   return scope;
 }
 
-function readAlgorithms(read: EnvironmentReader): readonly SigningAlgorithm[] {
-  const name = 'JWT_ALGORITHMS';
-  const named = read.list(name);
-  const known = SIGNING_ALGORITHMS.filter((algorithm) => named.includes(algorithm));
-  if (known.length === 0 || known.length !== new Set(named).size) {
-    read.unfit(
-      name,
-      `must be one or more of ${SIGNING_ALGORITHMS.join(', ')}, with commas between`,
-    );
-  }
-  return known;
-}
-
-/** Two count while one takes the other's place: by a comma in ROUTER_SECRET, or in a variable each. */
+/** Two count while one takes the other's place. */
 function readRouterSecrets(
   read: EnvironmentReader,
   role: Role,
@@ -92,19 +79,17 @@ function readRouterSecrets(
 ): readonly string[] {
   const name = 'ROUTER_SECRET';
   const secret = read.secret(name);
-  const previous = read.secret('ROUTER_SECRET_PREVIOUS');
-  const secrets = `${secret ?? ''},${previous ?? ''}`.split(',').flatMap((one) => one.trim() || []);
+  const secrets = (secret ?? '').split(',').flatMap((one) => one.trim() || []);
   if (role !== 'subgraph') {
     if (secrets.length > 0)
       read.problem(name, 'is for ROLE=subgraph: a BFF has no router before it');
     return [];
   }
   if (exposure !== undefined) read.requiredSecret(name, exposure);
-  if (secrets.length === 0 && (secret ?? previous) !== undefined) {
+  if (secrets.length === 0 && secret !== undefined) {
     read.problem(name, 'is set but holds no secret');
   }
-  if (secrets.length > 2)
-    read.problem(name, 'must hold two secrets at most, ROUTER_SECRET_PREVIOUS included');
+  if (secrets.length > 2) read.problem(name, 'must hold two secrets at most');
   if (secrets.some((one) => one.length < MIN_SECRET_CHARACTERS)) {
     read.problem(name, `must have at least ${MIN_SECRET_CHARACTERS} characters in each secret`);
   }

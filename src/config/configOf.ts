@@ -4,12 +4,14 @@ import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { readAudit } from './audit.ts';
 import { readCallers } from './callers.ts';
+import { readEgress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
+import { loadLimits } from './loadLimits.ts';
 import { readOperators } from './operators.ts';
 import { readQuotas } from './quotas.ts';
 import { readSharedState } from './sharedState.ts';
 import { readTracing } from './tracing.ts';
-import { readAllowedHosts, readAllowedOrigins } from './web.ts';
+import { readAllowedOrigins } from './web.ts';
 
 /** What is read in one way by the program, and in another inside another program. */
 export interface ConfigReading {
@@ -28,64 +30,81 @@ export function configOf(
   read: EnvironmentReader,
   { readDocuments, isEmbedded }: ConfigReading,
 ): Config {
-  const production = read.text('NODE_ENV') === 'production';
+  if (!isEmbedded && read.namedVariable(CHECKS_CERTIFICATES) === '0') {
+    read.problem(CHECKS_CERTIFICATES, 'must not be 0: certificates are always checked. Unset it');
+  }
+  const production = read.oneOf('NODE_ENV') === 'production';
   const host = read.text('HOST');
   const role = read.oneOf('ROLE');
   const exposure = exposureOf(host, production);
-  const callers = readCallers(read, role, exposure);
-  const operators = readOperators(read, production);
+  const egress = readEgress(read);
+  const callers = readCallers(read, role, exposure, isEmbedded, egress);
+  const operators = readOperators(read, production, egress);
   if (callers.tokens?.isForDevelopment === true && operators.simulator === undefined) {
     read.problem('DEV_TOKENS', FOR_REHEARSALS);
   }
+  const maxNumbersPerOperation = read.integer('MAX_NUMBERS_PER_OPERATION');
   const config: Config = {
     listen: { host, port: read.integer('PORT') },
     role,
     production,
-    allowedHosts: readAllowedHosts(read),
     allowedOrigins: readAllowedOrigins(read),
     logLevel: read.oneOf('LOG_LEVEL'),
     trustedDocuments: readDocuments(read, role),
+    trustedDocumentsFile: read.fromFiles(['TRUSTED_DOCUMENTS'], (again) =>
+      readDocuments(again, role),
+    ),
     ...operators,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
     metricsPort: readMetricsPort(read),
-    tracing: readTracing(read),
-    logsRequests: read.boolean('LOG_REQUESTS'),
-    reloadsOnChange: read.boolean('RELOAD_ON_CHANGE'),
+    // The other program may have variables of OpenTelemetry's for itself.
+    tracing: isEmbedded ? undefined : readTracing(read, egress),
     drainGraceMs: read.integer('DRAIN_GRACE_MS'),
     consent: {
       waitMs: read.integer('CONSENT_WAIT_MS'),
-      maxWaitMs: read.integer('CONSENT_MAX_WAIT_MS'),
       doubtSeconds: read.integer('CONSENT_DOUBT_SECONDS'),
       deniedSeconds: read.integer('CONSENT_DENIED_SECONDS'),
       failureSeconds: read.integer('CONSENT_FAILURE_SECONDS'),
       resultSeconds: read.integer('CONSENT_RESULT_SECONDS'),
     },
     sharedState: readSharedState(read),
+    load: loadLimits(
+      read.integer('MAX_NUMBERS_AT_WORK'),
+      read.integer('MAX_NUMBERS_PER_OPERATION'),
+    ),
     limits: {
-      maxNumbersPerOperation: read.integer('MAX_NUMBERS_PER_OPERATION'),
+      maxNumbersPerOperation,
       maxQuestionsPerNumber: read.integer('MAX_QUESTIONS_PER_NUMBER'),
-      maxReplyBytes: read.integer('MAX_REPLY_BYTES'),
+      maxReplyBytes: maxReplyBytes(maxNumbersPerOperation),
     },
     callers,
     quotas: readQuotas(read, isEmbedded || callers.tokens !== undefined),
     audit: readAudit(read, exposure),
   };
-  read.findTypos();
+  read.findUnknown();
   read.finish();
   return config;
 }
 
-/** On the port of the service everyone who asks it could read how much it is asked: there it is for loopback. */
+/** By Node: with 0, connections trust any certificate. */
+const CHECKS_CERTIFICATES = 'NODE_TLS_REJECT_UNAUTHORIZED';
+
+/** On the port of the service a proxy may show them to anyone. */
 function readMetricsPort(read: EnvironmentReader): number | undefined {
   const port = read.integer('METRICS_PORT');
   const isMain = port !== undefined && port !== 0 && port === read.integer('PORT');
-  if (isMain && !isLoopback(read.text('HOST'))) {
-    read.problem(
-      'METRICS_PORT',
-      'must be another port than PORT, unless the service listens on loopback',
-    );
-  }
+  if (isMain) read.problem('METRICS_PORT', 'must be another port than PORT');
   return port;
+}
+
+/** Of the replies to all questions about one number, with their errors; and of any reply. */
+const REPLY_BYTES_PER_NUMBER = 20_000;
+const LEAST_REPLY_BYTES = 2_000_000;
+const MOST_REPLY_BYTES = 100_000_000;
+
+function maxReplyBytes(numbers: number): number {
+  const bytes = Math.max(LEAST_REPLY_BYTES, numbers * REPLY_BYTES_PER_NUMBER);
+  return Math.min(MOST_REPLY_BYTES, bytes);
 }
 
 /** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */

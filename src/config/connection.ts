@@ -7,37 +7,31 @@ import {
 import type { EnvironmentReader } from './environment.ts';
 import type { NamesOf } from './settings.ts';
 
-/** Whose connections settings are for: the operator's of the short form, or those to the issuer's keys. */
-type Prefix = 'OPERATOR' | 'JWT_JWKS';
-
 /** The settings of {@link readConnection}, and the variables that say where their secrets are. */
-export function connectionNames<P extends Prefix>(prefix: P) {
-  return [
-    `${prefix}_TLS_CERTIFICATE_FILE`,
-    `${prefix}_TLS_KEY_FILE`,
-    `${prefix}_TLS_KEY_PASSPHRASE`,
-    `${prefix}_TLS_KEY_PASSPHRASE_FILE`,
-    `${prefix}_TLS_CA_FILE`,
-    `${prefix}_TLS_SERVER_NAME`,
-    `${prefix}_PROXY_URL`,
-    `${prefix}_PROXY_CREDENTIALS`,
-    `${prefix}_PROXY_CREDENTIALS_FILE`,
-    `${prefix}_PROXY_CA_FILE`,
-  ] as const;
-}
+export const CONNECTION_NAMES = [
+  'OPERATOR_TLS_CERTIFICATE_FILE',
+  'OPERATOR_TLS_KEY_FILE',
+  'OPERATOR_TLS_KEY_PASSPHRASE',
+  'OPERATOR_TLS_KEY_PASSPHRASE_FILE',
+  'OPERATOR_TLS_CA_FILE',
+  'OPERATOR_TLS_SERVER_NAME',
+  'OPERATOR_PROXY_URL',
+  'OPERATOR_PROXY_CREDENTIALS',
+  'OPERATOR_PROXY_CREDENTIALS_FILE',
+  'OPERATOR_PROXY_CA_FILE',
+] as const;
 
 /**
- * Reads how connections are made. That the files are there is looked at; what they hold is judged where it is used,
+ * Reads how connections to the operator of the short form are made. That the files are there is looked at; what they hold is judged where it is used,
  * since it may change, and since one operator's certificate must not keep the others from being asked.
  */
 export function readConnection(
   read: EnvironmentReader,
-  prefix: Prefix,
   addressNames: readonly NamesOf<'url'>[],
 ): ConnectionSettings {
-  refusePlainText(read, prefix, addressNames);
-  const tls = readTls(read, prefix);
-  const proxy = readProxy(read, prefix);
+  refusePlainText(read, addressNames);
+  const tls = readTls(read);
+  const proxy = readProxy(read);
   return {
     ...(tls === undefined ? {} : { tls }),
     ...(proxy === undefined ? {} : { proxy }),
@@ -45,27 +39,23 @@ export function readConnection(
 }
 
 /** On loopback an address may be http: there nothing of it all would be used. */
-function refusePlainText(
-  read: EnvironmentReader,
-  prefix: Prefix,
-  addressNames: readonly NamesOf<'url'>[],
-): void {
+function refusePlainText(read: EnvironmentReader, addressNames: readonly NamesOf<'url'>[]): void {
   const plain = addressNames.find((name) => read.url(name)?.startsWith('http:'));
   if (plain === undefined) return;
-  for (const name of connectionNames(prefix).filter((one) => read.isSet(one))) {
+  for (const name of CONNECTION_NAMES.filter((one) => read.isSet(one))) {
     read.problem(name, `is for addresses that start with https://, and ${plain} does not`);
   }
 }
 
-function readTls(read: EnvironmentReader, prefix: Prefix): ConnectionSettings['tls'] {
-  const certificateName = `${prefix}_TLS_CERTIFICATE_FILE` as const;
-  const keyName = `${prefix}_TLS_KEY_FILE` as const;
-  const passphraseName = `${prefix}_TLS_KEY_PASSPHRASE` as const;
-  const serverNameName = `${prefix}_TLS_SERVER_NAME` as const;
+function readTls(read: EnvironmentReader): ConnectionSettings['tls'] {
+  const certificateName = 'OPERATOR_TLS_CERTIFICATE_FILE';
+  const keyName = 'OPERATOR_TLS_KEY_FILE';
+  const passphraseName = 'OPERATOR_TLS_KEY_PASSPHRASE';
+  const serverNameName = 'OPERATOR_TLS_SERVER_NAME';
   const certificate = fileOf(read, certificateName);
   const key = fileOf(read, keyName);
   const passphrase = read.secretSource(passphraseName);
-  const ca = fileOf(read, `${prefix}_TLS_CA_FILE`);
+  const ca = fileOf(read, 'OPERATOR_TLS_CA_FILE');
   const serverName = read.text(serverNameName);
   // A file that cannot be read is told of already.
   const [hasCertificate, hasKey] = [read.isSet(certificateName), read.isSet(keyName)];
@@ -90,11 +80,11 @@ function readTls(read: EnvironmentReader, prefix: Prefix): ConnectionSettings['t
   return Object.keys(tls).length === 0 ? undefined : tls;
 }
 
-function readProxy(read: EnvironmentReader, prefix: Prefix): ConnectionSettings['proxy'] {
-  const urlName = `${prefix}_PROXY_URL` as const;
-  const caName = `${prefix}_PROXY_CA_FILE` as const;
+function readProxy(read: EnvironmentReader): ConnectionSettings['proxy'] {
+  const urlName = 'OPERATOR_PROXY_URL';
+  const caName = 'OPERATOR_PROXY_CA_FILE';
   const url = read.text(urlName);
-  const credentials = read.secretSource(`${prefix}_PROXY_CREDENTIALS`);
+  const credentials = read.secretSource('OPERATOR_PROXY_CREDENTIALS');
   const ca = fileOf(read, caName);
   if (url === undefined) {
     if (credentials !== undefined || ca !== undefined) {
@@ -115,7 +105,8 @@ function readProxy(read: EnvironmentReader, prefix: Prefix): ConnectionSettings[
   };
 }
 
-function fileOf(read: EnvironmentReader, name: NamesOf<'file'>): TextSource | undefined {
+/** Where a file is that can be read. */
+export function fileOf(read: EnvironmentReader, name: NamesOf<'file'>): TextSource | undefined {
   if (!read.isSet(name)) return undefined;
   const text = read.file(name, '');
   return text === undefined ? undefined : { kind: 'file', path: read.text(name) ?? '' };

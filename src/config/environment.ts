@@ -1,20 +1,20 @@
 import type { TextSource } from '../http/connections/connectionSettings.ts';
+import type { FromFiles } from '../fromFiles.ts';
 import { addressProblem, withoutLastSlash } from '../http/address.ts';
 import { readTextNow } from '../textFile.ts';
 import { defaultOf, type SettingOf } from './setting.ts';
+import { GONE_SETTINGS } from './goneSettings.ts';
 import { findTypos } from './settingNames.ts';
 import {
   ALL_SETTINGS,
   SETTINGS,
   VARIABLE_NAMES,
-  variablesOf,
   type NamesOf,
   type SettingName,
   type ValuesOf,
   type VariableName,
   type Yields,
 } from './settings.ts';
-import { settingInFile, type SettingsFile } from './settingsFile/settingsFile.ts';
 
 /** The environment's variables; an empty one counts as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -53,53 +53,56 @@ export class ConfigError extends Error {
  * A message quotes what was read where that is no secret.
  */
 export class EnvironmentReader {
-  /** What SETTINGS_FILE has, where it is set. */
-  readonly settingsFile: SettingsFile | undefined;
   readonly #environment: Environment;
-  /** The values of that file that count. */
-  readonly #inFile: ReadonlyMap<string, string>;
   readonly #problems: string[] = [];
   /** Variables that a setting names. */
   readonly #named = new Set<string>();
-  readonly #files = new Set<string>();
+  /** What was read, by the names of files. */
+  readonly #texts = new Map<string, string>();
+  readonly #readText: (path: string) => string;
   readonly #fixed: FixedValues;
 
-  /** @param fixed values that count in the place of what is set */
+  /**
+   * @param fixed values that count in the place of what is set
+   * @param readText reads a file, or throws
+   */
   constructor(
     environment: Environment,
-    settingsFile?: SettingsFile,
     fixed: FixedValues = NOTHING_FIXED,
+    readText: (path: string) => string = readTextNow,
   ) {
+    this.#readText = readText;
     this.#fixed = fixed;
-    this.settingsFile = settingsFile;
     this.#environment = environment;
-    this.#inFile = settingsFile === undefined ? new Map() : notOverruled(environment, settingsFile);
-    for (const problem of settingsFile?.problems ?? []) this.problem('SETTINGS_FILE', problem);
   }
 
-  /** The files that were read. */
-  get files(): readonly string[] {
-    return [...this.#files];
-  }
-
-  /** What is set of the settings that a reload leaves as they were. */
-  get takingRestart(): FixedValues {
-    const names = [...ALL_SETTINGS].flatMap(([name, setting]) =>
-      setting.takesRestart === true ? variablesOf(name, setting) : [],
-    );
-    return new Map(names.map((name) => [name, this.#setValueOf(name)]));
-  }
-
-  /** Of those, the ones that are set to other values than the fixed ones. */
-  get waitingForRestart(): readonly string[] {
-    return [...this.#fixed].flatMap(([name, value]) =>
-      this.#setValueOf(name) === value ? [] : name,
-    );
-  }
-
-  /** Tells of a file that was read elsewhere for these settings. */
-  noteFile(path: string): void {
-    this.#files.add(path);
+  /**
+   * What is made of the files that these variables name, for it to be made again when they change; `undefined` where
+   * none of them is set. All else is as it is now.
+   *
+   * @param make returns `undefined`, or tells of a problem, where the files cannot be used
+   */
+  fromFiles<T>(
+    names: readonly VariableName[],
+    make: (read: EnvironmentReader) => T | undefined,
+  ): FromFiles<T> | undefined {
+    const paths = names.flatMap((name) => this.#valueOf(name) ?? []);
+    if (paths.length === 0) return undefined;
+    return {
+      texts: new Map(paths.map((path) => [path, this.#texts.get(path)])),
+      read: (texts) => {
+        const textOf = (path: string): string => {
+          const text = texts.has(path) ? texts.get(path) : this.#texts.get(path);
+          if (text === undefined) throw new Error('It cannot be read.');
+          return text;
+        };
+        const again = new EnvironmentReader(this.#environment, this.#fixed, textOf);
+        const value = make(again);
+        return value === undefined || again.#problems.length > 0
+          ? { kind: 'flawed', flaw: again.#problems.join(' ') }
+          : { kind: 'read', value };
+      },
+    };
   }
 
   /** Whether a setting has a value of its own. */
@@ -210,10 +213,20 @@ export class EnvironmentReader {
     return this.#valueOf(name);
   }
 
-  /** Finds variables that look like a setting but are not. Call it when every setting has been read. */
-  findTypos(): void {
-    const variables = Object.keys(this.#environment).filter((name) => !this.#named.has(name));
-    for (const { name, meant } of findTypos(variables, VARIABLE_NAMES)) {
+  /** Finds variables that were a setting, or look like one but are none. Call it when every setting has been read. */
+  findUnknown(): void {
+    // Other programs have settings of a Redis as well.
+    const isOthers = (name: string): boolean =>
+      name.startsWith('REDIS_') && !this.isSet('REDIS_URL') && !this.isSet('REDIS_URL_FILE');
+    const variables = Object.keys(this.#environment).filter(
+      (name) => !this.#named.has(name) && !(GONE_SETTINGS.has(name) && isOthers(name)),
+    );
+    for (const name of variables) {
+      const what = GONE_SETTINGS.get(name);
+      if (what !== undefined && this.#valueOf(name) !== undefined) this.problem(name, what);
+    }
+    const unknown = variables.filter((name) => !GONE_SETTINGS.has(name));
+    for (const { name, meant } of findTypos(unknown, VARIABLE_NAMES)) {
       const hint = meant === undefined ? '' : `. Did you mean ${meant}?`;
       this.problem(name, `is not a known setting${hint}`);
     }
@@ -226,7 +239,7 @@ export class EnvironmentReader {
   }
 
   problem(name: string, what: string): void {
-    const problem = `${this.#subjectOf(name)} ${what}${what.endsWith('?') ? '' : '.'}`;
+    const problem = `${name} ${what}${what.endsWith('?') ? '' : '.'}`;
     if (!this.#problems.includes(problem)) this.#problems.push(problem);
   }
 
@@ -235,26 +248,16 @@ export class EnvironmentReader {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems);
   }
 
-  /** The variable; or, where its value stands in the file, its place there. */
-  #subjectOf(name: string): string {
-    const { settingsFile } = this;
-    if (settingsFile === undefined || !this.#inFile.has(name)) return name;
-    return `SETTINGS_FILE ${settingInFile(settingsFile, name)}`;
-  }
-
   #valueOf(name: string): string | undefined {
-    return this.#fixed.has(name) ? this.#fixed.get(name) : this.#setValueOf(name);
-  }
-
-  #setValueOf(name: string): string | undefined {
-    const value = this.#inFile.get(name) ?? this.#environment[name];
+    const value = this.#fixed.has(name) ? this.#fixed.get(name) : this.#environment[name];
     return value === '' ? undefined : value;
   }
 
   #readFile(name: VariableName, path: string): string | undefined {
-    this.noteFile(path);
     try {
-      return readTextNow(path);
+      const text = this.#readText(path);
+      this.#texts.set(path, text);
+      return text;
     } catch {
       this.problem(name, 'names a file that cannot be read');
       return undefined;
@@ -265,24 +268,10 @@ export class EnvironmentReader {
     if (value === '' || value.length > MAX_QUOTED_CHARACTERS) return false;
     // User and password, or a key in a query.
     if (/[@?]/.test(value) || LOOKS_RANDOM.test(value)) return false;
-    return [...Object.entries(this.#environment), ...this.#inFile].every(
+    return Object.entries(this.#environment).every(
       ([name, other]) => other !== value || !isSecret(name),
     );
   }
-}
-
-/** What of a file's values counts: a setting of which any variable is set comes from its variables alone. Pure. */
-function notOverruled(
-  environment: Environment,
-  { values }: SettingsFile,
-): ReadonlyMap<string, string> {
-  const overruled = new Set(
-    [...ALL_SETTINGS]
-      .map(([name, setting]) => variablesOf(name, setting))
-      .filter((variables) => variables.some((name) => (environment[name] ?? '') !== ''))
-      .flat(),
-  );
-  return new Map([...values].filter(([name]) => !overruled.has(name)));
 }
 
 function isSecret(name: string): boolean {

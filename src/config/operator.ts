@@ -15,7 +15,7 @@ import {
   type FlowSettings,
 } from '../tokens/authorizationSettings.ts';
 import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
-import { connectionNames, readConnection } from './connection.ts';
+import { CONNECTION_NAMES, readConnection } from './connection.ts';
 import { readPrice } from './price.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { OWN_HEADERS } from './headers.ts';
@@ -107,7 +107,7 @@ const ACCESS_NAMES = [
   'OPERATOR_ASSERTION_ALG',
   'OPERATOR_ASSERTION_KID',
   'OPERATOR_ASSERTION_AUDIENCE',
-  ...connectionNames('OPERATOR'),
+  ...CONNECTION_NAMES,
 ] as const;
 
 /**
@@ -130,7 +130,7 @@ export function readAccess(read: EnvironmentReader, isNeeded: boolean): Operator
     ...addressesBelow(read.url('OPERATOR_AUTH_URL') ?? '', read.url('OPERATOR_SIM_SWAP_URL') ?? ''),
     clientId: read.required('OPERATOR_CLIENT_ID', 'the operator knows us by it'),
     ...readKeys(read, method, signing),
-    ...readConnection(read, 'OPERATOR', ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']),
+    ...readConnection(read, ['OPERATOR_AUTH_URL', 'OPERATOR_SIM_SWAP_URL']),
   };
 }
 
@@ -169,8 +169,8 @@ function readClientAuthentication(
 function readAssertion(read: EnvironmentReader, why: string): AssertionSettings {
   const alg = read.oneOf('OPERATOR_ASSERTION_ALG');
   const kid = read.text('OPERATOR_ASSERTION_KID');
-  const privateKeyPem = read.file('OPERATOR_ASSERTION_KEY_FILE', why) ?? '';
-  if (privateKeyPem !== '' && !isPrivateKeyFor(alg, privateKeyPem)) {
+  const privateKeyPem = read.file('OPERATOR_ASSERTION_KEY_FILE', why);
+  if (privateKeyPem !== undefined && !isPrivateKeyFor(alg, privateKeyPem)) {
     read.problem(
       'OPERATOR_ASSERTION_KEY_FILE',
       `names a file that is not a private key for ${alg} in PEM`,
@@ -178,7 +178,7 @@ function readAssertion(read: EnvironmentReader, why: string): AssertionSettings 
   }
   const audience = read.required('OPERATOR_ASSERTION_AUDIENCE', why);
   return {
-    privateKeyPem,
+    privateKeyPem: privateKeyPem ?? '',
     alg,
     ...(kid === undefined ? {} : { kid }),
     lifetimeSeconds: OPERATOR_DEFAULTS.assertionLifetimeSeconds,

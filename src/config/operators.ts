@@ -1,15 +1,11 @@
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Price } from '../domain/price.ts';
+import type { Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { isAccessSet, readAccess, readProfile, type OperatorProfile } from './operator.ts';
 import { readPrice } from './price.ts';
 import { VARIABLE_NAMES } from './settings.ts';
-import {
-  operatorsSource,
-  readOperatorPrices,
-  readOperatorsFile,
-  type OperatorsSource,
-} from './operatorsFile/readOperatorsFile.ts';
+import { readOperatorPrices, readOperatorsFile } from './operatorsFile/readOperatorsFile.ts';
 
 /** Whom to ask. */
 export interface OperatorsConfig {
@@ -22,12 +18,16 @@ export interface OperatorsConfig {
   readonly directory: NumberDirectorySettings | undefined;
 }
 
-/** Reads OPERATORS_FILE or the operators of SETTINGS_FILE, or else the one operator of OPERATOR_…. */
-export function readOperators(read: EnvironmentReader, production: boolean): OperatorsConfig {
-  const source = operatorsSource(read);
+/** Reads OPERATORS_FILE, or else the one operator of OPERATOR_…. */
+export function readOperators(
+  read: EnvironmentReader,
+  production: boolean,
+  egress: Egress,
+): OperatorsConfig {
+  const hasFile = read.isSet('OPERATORS_FILE');
   const simulator = readSimulator(read);
   if (simulator.use === 'wanted') {
-    if (source !== undefined || isAccessSet(read)) read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
+    if (hasFile || isAccessSet(read)) read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
     const { url } = simulator;
     return {
       operators: [],
@@ -36,17 +36,33 @@ export function readOperators(read: EnvironmentReader, production: boolean): Ope
       directory: undefined,
     };
   }
-  if (source !== undefined) {
-    refuseOtherForms(read, source);
-    return { ...readOperatorsFile(read, read.integer('KEEP_FACTS_SECONDS')), simulator: undefined };
+  if (hasFile) {
+    refuseShortForm(read);
+    return {
+      ...readOperatorsFile(read, { keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS'), egress }),
+      simulator: undefined,
+    };
   }
-  const access = readAccess(read, production);
-  const profile = readProfile(read);
+  const operator = readOperator(read, production);
+  if (operator === undefined) {
+    return { operators: [], simulator: readProfile(read), directory: undefined };
+  }
+  const fromFiles = read.fromFiles(
+    ['OPERATOR_CLIENT_SECRET_FILE', 'OPERATOR_ASSERTION_KEY_FILE', 'OPERATOR_HEADERS_FILE'],
+    (again) => readOperator(again, production),
+  );
   return {
-    operators: access === undefined ? [] : [{ ...profile, ...access }],
-    simulator: access === undefined ? profile : undefined,
+    operators: [fromFiles === undefined ? operator : { ...operator, fromFiles }],
+    simulator: undefined,
     directory: undefined,
   };
+}
+
+/** The one operator of OPERATOR_…; `undefined` where none is set. */
+function readOperator(read: EnvironmentReader, production: boolean): OperatorSettings | undefined {
+  const access = readAccess(read, production);
+  const profile = readProfile(read);
+  return access === undefined ? undefined : { ...profile, ...access };
 }
 
 const BESIDE_AN_OPERATOR =
@@ -88,7 +104,7 @@ export interface OperatorPrices {
 
 /** Reads the prices of the file that names the operators, or else the one of OPERATOR_PRICE_…. */
 export function readPrices(read: EnvironmentReader): OperatorPrices {
-  if (operatorsSource(read) === undefined) {
+  if (!read.isSet('OPERATORS_FILE')) {
     const price = readPrice(read);
     return { priceOf: () => price, currency: price?.currency };
   }
@@ -98,24 +114,10 @@ export function readPrices(read: EnvironmentReader): OperatorPrices {
 }
 
 /** Beside the file that is read they would be read by nothing. */
-function refuseOtherForms(read: EnvironmentReader, source: OperatorsSource): void {
-  if (source === 'OPERATORS_FILE' && read.settingsFile?.hasOperators === true) {
-    read.problem(
-      source,
-      'is set, and SETTINGS_FILE names operators too: name them in one of the two',
-    );
-  }
+function refuseShortForm(read: EnvironmentReader): void {
   for (const name of VARIABLE_NAMES) {
     if (name.startsWith('OPERATOR_') && read.isSet(name)) {
-      read.problem(
-        name,
-        `is for one operator, and ${source} ${NAMES[source]}: say it in that file`,
-      );
+      read.problem(name, 'is for one operator, and OPERATORS_FILE is set: say it in that file');
     }
   }
 }
-
-const NAMES: Readonly<Record<OperatorsSource, string>> = {
-  OPERATORS_FILE: 'is set',
-  SETTINGS_FILE: 'names operators',
-};

@@ -1,6 +1,6 @@
 /** Whom a setting is for: the section of docs/settings.md and of .env.example in which it stands. */
 export type Audience =
-  'try' | 'operator' | 'callers' | 'consent' | 'limits' | 'observe' | 'share' | 'web';
+  'try' | 'operator' | 'callers' | 'consent' | 'limits' | 'observe' | 'egress' | 'share' | 'web';
 
 interface Common {
   readonly audience: Audience;
@@ -10,8 +10,6 @@ interface Common {
   readonly detail?: string;
   /** What holds where it is not set, in words, and no value of this setting says the same. */
   readonly whenUnset?: string;
-  /** A reload leaves it as it was at the start. */
-  readonly takesRestart?: true;
 }
 
 /** A setting that has a value where none is set has a `default`; of the values of a `oneOf` it is the first. */

@@ -1,8 +1,6 @@
-import { SIGNING_ALGORITHMS } from '../caller/tokenSettings.ts';
 import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { OPERATIONS } from '../domain/question.ts';
 import { CIBA, OPERATOR_DEFAULTS } from '../operator/operatorDefaults.ts';
-import { PROTOCOLS, SAMPLERS } from '../tracing/tracingSettings.ts';
 import type { Setting } from './setting.ts';
 
 /*
@@ -18,7 +16,6 @@ export const SETTINGS = {
   HOST: {
     audience: 'try',
     kind: 'text',
-    takesRestart: true,
     default: '127.0.0.1',
     description: 'The address to listen at.',
     detail:
@@ -27,7 +24,6 @@ export const SETTINGS = {
   PORT: {
     audience: 'try',
     kind: 'integer',
-    takesRestart: true,
     min: 0,
     max: 65_535,
     default: 4000,
@@ -36,14 +32,14 @@ export const SETTINGS = {
   ROLE: {
     audience: 'try',
     kind: 'oneOf',
-    takesRestart: true,
     values: ['bff', 'subgraph'],
     description: 'The root fields phoneNumber and phoneNumbers, or the entity for a router.',
   },
   NODE_ENV: {
     audience: 'try',
-    kind: 'text',
-    takesRestart: true,
+    kind: 'oneOf',
+    values: ['development', 'test', 'production'],
+    isLeftEmpty: true,
     description: '`production`: no built-in simulator and no introspection.',
     detail: 'With `production` callers must be known on loopback as well.',
   },
@@ -51,7 +47,6 @@ export const SETTINGS = {
     audience: 'try',
     kind: 'text',
     default: 'auto',
-    takesRestart: true,
     description:
       '`auto`, `built-in`, or the address of a simulator: who answers in place of an operator.',
     detail:
@@ -61,28 +56,10 @@ export const SETTINGS = {
     audience: 'try',
     kind: 'boolean',
     default: false,
-    takesRestart: true,
     description:
       'Accepts the tokens of `npm run dev-token`, while every operator is the simulator.',
     detail:
       'In the place of `JWT_…`: a rehearsal needs no identity provider. Anyone can sign such a token, so with an operator the service does not start.',
-  },
-  SETTINGS_FILE: {
-    audience: 'try',
-    kind: 'file',
-    description: 'A file that holds settings, and operators; a variable wins over it.',
-    detail: 'See [One file for everything](#one-file-for-everything).',
-  },
-
-  RELOAD_ON_CHANGE: {
-    audience: 'try',
-    kind: 'boolean',
-    takesRestart: true,
-    default: false,
-    description:
-      'Whether settings are read again when one of their files changes, besides on SIGHUP.',
-    detail:
-      'The files are `SETTINGS_FILE`, `OPERATORS_FILE`, `.env` and those that they name, secrets included. A change counts once it rests; it takes some five seconds to be seen. See [operations.md](operations.md#changing-settings).',
   },
 
   OPERATORS_FILE: {
@@ -334,51 +311,6 @@ export const SETTINGS = {
     description: 'Where the issuer of access tokens publishes its keys.',
     detail: 'What a token may ask is in [security.md](security.md).',
   },
-  JWT_JWKS_TLS_CERTIFICATE_FILE: {
-    audience: 'callers',
-    kind: 'file',
-    description: 'Our client certificate for the issuer, in PEM, with the chain that it needs.',
-  },
-  JWT_JWKS_TLS_KEY_FILE: {
-    audience: 'callers',
-    kind: 'file',
-    description: 'The private key of that certificate, in PEM.',
-  },
-  JWT_JWKS_TLS_KEY_PASSPHRASE: {
-    audience: 'callers',
-    kind: 'secret',
-    description: 'What opens the key, where it is encrypted.',
-  },
-  JWT_JWKS_TLS_CA_FILE: {
-    audience: 'callers',
-    kind: 'file',
-    whenUnset: 'those that Node trusts',
-    description:
-      'The authorities that may sign the certificate of the issuer, in PEM, and no others.',
-  },
-  JWT_JWKS_TLS_SERVER_NAME: {
-    audience: 'callers',
-    kind: 'text',
-    whenUnset: 'the host of the address',
-    description: 'The name that the certificate of the issuer must be for.',
-  },
-  JWT_JWKS_PROXY_URL: {
-    audience: 'callers',
-    kind: 'text',
-    whenUnset: 'no proxy',
-    description: 'The egress proxy (HTTP CONNECT): `http://` or `https://`, host and port.',
-  },
-  JWT_JWKS_PROXY_CREDENTIALS: {
-    audience: 'callers',
-    kind: 'secret',
-    description: '`user:password` for the proxy, which alone is sent them.',
-  },
-  JWT_JWKS_PROXY_CA_FILE: {
-    audience: 'callers',
-    kind: 'file',
-    whenUnset: 'those that Node trusts',
-    description: 'The authorities that may sign the certificate of a proxy with `https://`.',
-  },
   JWT_ISSUER: {
     audience: 'callers',
     kind: 'text',
@@ -388,12 +320,6 @@ export const SETTINGS = {
     audience: 'callers',
     kind: 'text',
     description: 'What the issuer calls this service.',
-  },
-  JWT_ALGORITHMS: {
-    audience: 'callers',
-    kind: 'list',
-    default: SIGNING_ALGORITHMS,
-    description: 'What the issuer signs with.',
   },
   BATCH_SCOPE: {
     audience: 'callers',
@@ -405,14 +331,9 @@ export const SETTINGS = {
     audience: 'callers',
     kind: 'secret',
     whenUnset: 'no proof is asked',
-    description: '`ROLE=subgraph`: what the router sends in `x-router-secret`.',
-    detail: 'It has 32 characters at least.',
-  },
-  ROUTER_SECRET_PREVIOUS: {
-    audience: 'callers',
-    kind: 'secret',
-    description: 'Counts as well, while the other takes its place.',
-    detail: 'A comma in `ROUTER_SECRET` does the same.',
+    description: 'What the router sends in `x-router-secret`; for `ROLE=subgraph`.',
+    detail:
+      'It has 32 characters at least. While one takes the place of another both are set, with a comma between.',
   },
   PURPOSES: {
     audience: 'callers',
@@ -425,7 +346,8 @@ export const SETTINGS = {
     audience: 'callers',
     kind: 'file',
     whenUnset: 'any document is served',
-    description: '`ROLE=bff`: a manifest of the documents that are served, by id, and no others.',
+    description:
+      'A manifest of the documents that are served, by id, and no others; for `ROLE=bff`.',
     detail: "A manifest of Apollo's, or of GraphQL Codegen's client preset.",
   },
 
@@ -437,16 +359,8 @@ export const SETTINGS = {
     unit: 'ms',
     default: 3000,
     description: "How long a request waits for the owner's consent.",
-  },
-  CONSENT_MAX_WAIT_MS: {
-    audience: 'consent',
-    kind: 'integer',
-    min: 0,
-    max: 300_000,
-    unit: 'ms',
-    default: 30_000,
-    description: 'The longest that a request waits that asks for it, with `Prefer: wait=25`.',
-    detail: 'It never waits beyond `REQUEST_TIMEOUT_MS`.',
+    detail:
+      'A request may ask for another time, with `Prefer: wait=25`; it never waits beyond `REQUEST_TIMEOUT_MS`.',
   },
   CONSENT_DOUBT_SECONDS: {
     audience: 'consent',
@@ -511,7 +425,6 @@ export const SETTINGS = {
   REQUEST_TIMEOUT_MS: {
     audience: 'limits',
     kind: 'integer',
-    takesRestart: true,
     min: 10,
     max: 300_000,
     unit: 'ms',
@@ -534,6 +447,18 @@ export const SETTINGS = {
     max: 10_000,
     default: 100,
     description: 'How many numbers one operation may ask about; more is LOOKUP_LIMIT_EXCEEDED.',
+    detail:
+      'So is, before anything is looked up, an operation whose reply could be longer than 2 MB, or than 20 KB for each of that many numbers.',
+  },
+  MAX_NUMBERS_AT_WORK: {
+    audience: 'limits',
+    kind: 'integer',
+    min: 100,
+    max: 1_000_000,
+    description:
+      'How many numbers all requests together may look up at a time; more is UNAVAILABLE.',
+    detail:
+      'By itself one for each 64 KiB that the heap may have (`--max-old-space-size`), 5,000 at most. While others are refused no caller gets more than half. Numbers that wait for their owners count apart.',
   },
   MAX_QUESTIONS_PER_NUMBER: {
     audience: 'limits',
@@ -542,17 +467,6 @@ export const SETTINGS = {
     max: 1000,
     default: 10,
     description: 'How many questions about one number.',
-  },
-  MAX_REPLY_BYTES: {
-    audience: 'limits',
-    kind: 'integer',
-    min: 100_000,
-    max: 100_000_000,
-    unit: 'bytes',
-    default: 2_000_000,
-    description: 'How long the reply to one operation could be, errors included.',
-    detail:
-      'An operation whose reply could be longer is LOOKUP_LIMIT_EXCEEDED before anything is looked up.',
   },
   QUOTA_NUMBERS_PER_HOUR: {
     audience: 'limits',
@@ -578,139 +492,22 @@ export const SETTINGS = {
   LOG_LEVEL: {
     audience: 'observe',
     kind: 'oneOf',
-    takesRestart: true,
-    values: ['info', 'warn', 'error'],
+    values: ['info', 'debug', 'warn', 'error'],
     description: 'The least that is logged; the audit log is written whatever this says.',
-  },
-  LOG_REQUESTS: {
-    audience: 'observe',
-    kind: 'boolean',
-    takesRestart: true,
-    default: true,
-    description: 'Whether the log has a line for each request.',
     detail:
-      'The line has its trusted document, codes, lookups and milliseconds, and its caller by a hash.',
+      'With `info` each request has a line: its trusted document, codes, lookups and milliseconds, and its caller by a hash; with `debug` so has each exchange with an operator.',
   },
   METRICS_PORT: {
     audience: 'observe',
     kind: 'integer',
-    takesRestart: true,
     min: 0,
     max: 65_535,
     whenUnset: 'nothing is counted',
-    description: 'Where Prometheus scrapes `/metrics`: a port of its own, or `PORT` on loopback.',
-  },
-  OTEL_EXPORTER_OTLP_ENDPOINT: {
-    audience: 'observe',
-    kind: 'text',
-    takesRestart: true,
-    whenUnset: 'no traces are recorded',
-    description:
-      'The collector of OpenTelemetry that takes traces, at `/v1/traces` below this address.',
-    detail:
-      'Such as `http://127.0.0.1:4318`: OTLP over HTTP. This and the settings after it are as OpenTelemetry defines them; what the spans tell stands in [operations.md](operations.md#traces).',
-  },
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
-    audience: 'observe',
-    kind: 'text',
-    takesRestart: true,
-    description:
-      'The whole address for traces, where it lies elsewhere than below the one for all.',
-  },
-  OTEL_EXPORTER_OTLP_PROTOCOL: {
-    audience: 'observe',
-    kind: 'oneOf',
-    takesRestart: true,
-    values: PROTOCOLS,
-    description: 'How spans are written; there is no grpc.',
-  },
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: {
-    audience: 'observe',
-    kind: 'oneOf',
-    takesRestart: true,
-    values: PROTOCOLS,
-    isLeftEmpty: true,
-    description: 'The same, of traces alone.',
-  },
-  OTEL_EXPORTER_OTLP_HEADERS: {
-    audience: 'observe',
-    kind: 'secret',
-    takesRestart: true,
-    description: 'Headers for the collector: name=value pairs, with commas between.',
-    detail: 'Percent-encoded where a value has a comma, a blank or a percent sign.',
-  },
-  OTEL_EXPORTER_OTLP_TRACES_HEADERS: {
-    audience: 'observe',
-    kind: 'secret',
-    takesRestart: true,
-    description: 'Further headers, of traces alone.',
-  },
-  OTEL_EXPORTER_OTLP_TIMEOUT: {
-    audience: 'observe',
-    kind: 'integer',
-    takesRestart: true,
-    min: 1,
-    max: 300_000,
-    unit: 'ms',
-    default: 10_000,
-    description: 'For one batch of spans, with its retries; then it is dropped.',
-  },
-  OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: {
-    audience: 'observe',
-    kind: 'integer',
-    takesRestart: true,
-    min: 1,
-    max: 300_000,
-    unit: 'ms',
-    description: 'The same, of traces alone.',
-  },
-  OTEL_SERVICE_NAME: {
-    audience: 'observe',
-    kind: 'text',
-    takesRestart: true,
-    whenUnset: '`service.name` of the resource attributes, or `sim-swap-subgraph`',
-    description: 'What the service is called in traces.',
-  },
-  OTEL_RESOURCE_ATTRIBUTES: {
-    audience: 'observe',
-    kind: 'list',
-    takesRestart: true,
-    default: [],
-    description: 'What all spans say of this process: name=value pairs, with commas between.',
-  },
-  OTEL_TRACES_SAMPLER: {
-    audience: 'observe',
-    kind: 'text',
-    takesRestart: true,
-    default: SAMPLERS[0],
-    description: 'Which traces are recorded.',
-    detail: `One of ${SAMPLERS.map((name) => `\`${name}\``).join(', ')}. With \`parentbased\` a caller that sends a trace says whether it is recorded; where callers may not decide that, take \`traceidratio\`.`,
-  },
-  OTEL_TRACES_SAMPLER_ARG: {
-    audience: 'observe',
-    kind: 'text',
-    takesRestart: true,
-    default: '1',
-    description: 'The share of traces that a traceidratio records, from 0 to 1.',
-  },
-  OTEL_TRACES_EXPORTER: {
-    audience: 'observe',
-    kind: 'oneOf',
-    takesRestart: true,
-    values: ['otlp', 'none'],
-    description: '`none` records no traces.',
-  },
-  OTEL_SDK_DISABLED: {
-    audience: 'observe',
-    kind: 'text',
-    takesRestart: true,
-    default: 'false',
-    description: '`true` records no traces.',
+    description: 'The port, another one than `PORT`, at which Prometheus scrapes `/metrics`.',
   },
   TRACE_OPERATORS: {
     audience: 'observe',
     kind: 'boolean',
-    takesRestart: true,
     default: false,
     description: 'Whether operators are told the trace that an exchange belongs to: `traceparent`.',
     detail:
@@ -726,7 +523,6 @@ export const SETTINGS = {
   AUDIT_LOG: {
     audience: 'observe',
     kind: 'file',
-    takesRestart: true,
     whenUnset: 'standard output',
     description: 'The file that the audit log is appended to.',
   },
@@ -734,76 +530,26 @@ export const SETTINGS = {
   REDIS_URL: {
     audience: 'share',
     kind: 'secret',
-    takesRestart: true,
     whenUnset: 'each process has its own consents',
-    description: 'A Redis that all replicas share, `redis://` or `rediss://`.',
+    description: 'A Redis that all replicas share: `redis://user:password@host:6379/0`.',
     detail:
-      'Consents outlive a restart there, and every replica sees them. With a cluster or sentinels, several of their addresses with commas between. See [reliability.md](reliability.md#redis).',
+      'Consents outlive a restart there, and every replica sees them. `rediss://` is with TLS; `redis+cluster://a:7000,b:7000` names some servers of a cluster, and `redis+sentinel://a:26379,b:26379/mymaster/0` all sentinels, whose own login is `?sentinelUsername=…&sentinelPassword=…`; `?serverName=…` is the name that certificates bear. See [reliability.md](reliability.md#redis).',
   },
-  REDIS_TOPOLOGY: {
+  REDIS_TLS_CA_FILE: {
     audience: 'share',
-    kind: 'oneOf',
-    takesRestart: true,
-    values: ['single', 'cluster', 'sentinel'],
-    description: 'How that Redis is run: as one server, as Redis Cluster, or behind Sentinels.',
-    detail:
-      'With `cluster`, `REDIS_URL` names some of its servers; with `sentinel`, the sentinels, all of them.',
-  },
-  REDIS_SENTINEL_MASTER: {
-    audience: 'share',
-    kind: 'text',
-    takesRestart: true,
-    description: 'The name under which the sentinels know the master, such as `mymaster`.',
-  },
-  REDIS_USERNAME: {
-    audience: 'share',
-    kind: 'text',
-    takesRestart: true,
-    description: "The user of Redis's access control lists; `default` where it is left empty.",
-  },
-  REDIS_PASSWORD: {
-    audience: 'share',
-    kind: 'secret',
-    takesRestart: true,
-    description: 'The password of that user, in place of one in `REDIS_URL`.',
-  },
-  REDIS_SENTINEL_USERNAME: {
-    audience: 'share',
-    kind: 'text',
-    takesRestart: true,
-    description: 'The user of the sentinels themselves.',
-  },
-  REDIS_SENTINEL_PASSWORD: {
-    audience: 'share',
-    kind: 'secret',
-    takesRestart: true,
-    description: 'The password of the sentinels themselves, where they want one.',
-  },
-  REDIS_TLS_CA: {
-    audience: 'share',
-    kind: 'secret',
-    takesRestart: true,
+    kind: 'file',
     whenUnset: 'the well-known authorities',
     description: 'The certificates, in PEM, of the authorities that vouch for `rediss://` servers.',
   },
-  REDIS_TLS_CERT: {
+  REDIS_TLS_CERT_FILE: {
     audience: 'share',
-    kind: 'secret',
-    takesRestart: true,
+    kind: 'file',
     description: 'Our client certificate in PEM, where the servers want one.',
   },
-  REDIS_TLS_KEY: {
+  REDIS_TLS_KEY_FILE: {
     audience: 'share',
-    kind: 'secret',
-    takesRestart: true,
+    kind: 'file',
     description: 'The private key of that certificate, in PEM.',
-  },
-  REDIS_TLS_SERVER_NAME: {
-    audience: 'share',
-    kind: 'text',
-    takesRestart: true,
-    whenUnset: "each server's host",
-    description: "The name that the servers' certificates bear, where it is not their host.",
   },
   STATE_KEY: {
     audience: 'share',
@@ -813,14 +559,34 @@ export const SETTINGS = {
       'It is the same for all replicas; `openssl rand -base64 32` makes one. While one takes the place of another both are set, with a comma between: the first seals, both open.',
   },
 
-  ALLOWED_HOSTS: {
-    audience: 'web',
+  EGRESS_PROXY_URL: {
+    audience: 'egress',
+    kind: 'text',
+    whenUnset: 'no proxy',
+    description: 'The egress proxy (HTTP CONNECT): `http://` or `https://`, host and port.',
+    detail:
+      'Operators have their own ([operators.md](operators.md#client-certificates-authorities-and-proxies)). No proxy of the environment (`HTTPS_PROXY`) is used, and none for an address with `http://`.',
+  },
+  EGRESS_PROXY_CREDENTIALS_FILE: {
+    audience: 'egress',
+    kind: 'file',
+    description: 'A file with `user:password` for that proxy, which alone is sent them.',
+  },
+  EGRESS_NO_PROXY: {
+    audience: 'egress',
     kind: 'list',
     default: [],
-    description: 'Host names under which requests may come where no token is needed.',
-    detail:
-      '`localhost` and loopback addresses always count. Where any name is listed, it is checked with a token too.',
+    description: 'Hosts that are reached without it; `.internal` is all hosts of that domain.',
   },
+  EGRESS_CA_FILE: {
+    audience: 'egress',
+    kind: 'file',
+    whenUnset: 'those that Node trusts',
+    description: 'The authorities that may sign these certificates, in PEM, and no others.',
+    detail:
+      'They count for all four, and for a proxy with `https://`: one that is there for the number directory can vouch for the issuer as well.',
+  },
+
   ALLOWED_ORIGINS: {
     audience: 'web',
     kind: 'list',

@@ -1,4 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { FromFiles } from '../fromFiles.ts';
 import type {
   RedisAddress,
   RedisCredentials,
@@ -13,6 +15,8 @@ import type { EnvironmentReader } from './environment.ts';
 export interface SharedState {
   /** With credentials: not to be shown. */
   readonly redis: RedisSettings;
+  /** The same, as files have it by now. */
+  readonly redisFromFiles: FromFiles<RedisSettings> | undefined;
   /** From which the keys are derived that keep the state secret. */
   readonly stateKeys: StateKeys;
 }
@@ -24,13 +28,29 @@ const SENTINEL_PORT = 26_379;
 
 /** Reads REDIS_… and STATE_KEY; `undefined` where there is no Redis. */
 export function readSharedState(read: EnvironmentReader): SharedState | undefined {
-  // A password may hold a comma.
-  const urls = read.secret('REDIS_URL')?.split(/,\s*(?=rediss?:\/\/)/) ?? [];
   const stateKeys = readStateKeys(read);
-  const redis = readRedis(read, urls);
+  const redis = readRedis(read);
   if (redis === undefined) return undefined;
   read.requiredSecret('STATE_KEY', 'what lies in the Redis of REDIS_URL is encrypted with it');
-  return { redis, stateKeys };
+  const redisFromFiles = read.fromFiles(
+    ['REDIS_URL_FILE', 'REDIS_TLS_CA_FILE', 'REDIS_TLS_CERT_FILE', 'REDIS_TLS_KEY_FILE'],
+    (again) => {
+      const renewed = readRedis(again);
+      if (renewed !== undefined && !isSamePlace(renewed, redis)) {
+        again.problem('REDIS_URL', 'names another Redis, which takes a restart');
+      }
+      return renewed;
+    },
+  );
+  return { redis, redisFromFiles, stateKeys };
+}
+
+/** Whether they differ in logins and certificates at most. Pure. */
+function isSamePlace(one: RedisSettings, other: RedisSettings): boolean {
+  const [here, there] = [one, other].map(({ topology }) =>
+    topology.kind === 'sentinel' ? { ...topology, sentinelCredentials: undefined } : topology,
+  );
+  return isDeepStrictEqual(here, there);
 }
 
 /** Two count while one takes the other's place, with a comma between. */
@@ -49,125 +69,179 @@ function readStateKeys(read: EnvironmentReader): StateKeys {
   return [first, ...others];
 }
 
-function readRedis(read: EnvironmentReader, texts: readonly string[]): RedisSettings | undefined {
-  const kind = read.oneOf('REDIS_TOPOLOGY');
-  const masterName = read.text('REDIS_SENTINEL_MASTER');
-  const given = readCredentials(read, 'REDIS');
-  const sentinelCredentials = readCredentials(read, 'REDIS_SENTINEL');
-  const tlsSettings = readTls(read);
-  if (texts.length === 0) return undefined;
+/** `redis+sentinel://user:password@host:26379,host/mymaster/0?serverName=…`, of which most may be left out. */
+const ADDRESS =
+  /^redis(?<tls>s?)(?:\+(?<kind>cluster|sentinel))?:\/\/(?:(?<login>[^/?#]*)@)?(?<hosts>[^/?#@]+)(?<path>\/[^?#]*)?(?:\?(?<query>[^#]*))?$/;
 
-  const urls = texts.map((text) => URL.parse(text));
-  const problem =
-    urls.map(problemOf).find((one) => one !== undefined) ?? disagreementOf(urls, kind);
-  if (problem !== undefined) {
-    read.problem('REDIS_URL', problem);
+const QUERY_NAMES = ['serverName', 'sentinelUsername', 'sentinelPassword'];
+
+function readRedis(read: EnvironmentReader): RedisSettings | undefined {
+  const tls = readTls(read);
+  const text = read.secret('REDIS_URL');
+  if (text === undefined) return undefined;
+  const found = redisIn(text);
+  if (found.kind === 'problem') {
+    read.problem('REDIS_URL', found.what);
     return undefined;
   }
-  const [first] = urls;
-  if (first === undefined || first === null) return undefined;
-  const own = credentialsIn(first);
-  if (own !== undefined && given !== undefined) {
-    read.problem(
-      'REDIS_PASSWORD',
-      'is set although REDIS_URL has a user or password: set one of them',
+  const { isTls, serverName, topology, credentials } = found;
+  if (!isTls && (tls.ca !== undefined || tls.client !== undefined)) {
+    read.problem('REDIS_URL', 'must start with rediss where REDIS_TLS_… is set');
+  }
+  return { topology, credentials, tls: isTls ? { ...tls, serverName } : undefined };
+}
+
+type FoundRedis =
+  | { readonly kind: 'problem'; readonly what: string }
+  | (Pick<RedisSettings, 'topology' | 'credentials'> & {
+      readonly kind: 'found';
+      readonly isTls: boolean;
+      readonly serverName: string | undefined;
+    });
+
+/** What an address says; the words of a problem quote nothing of it. Pure. */
+function redisIn(text: string): FoundRedis {
+  const groups = ADDRESS.exec(text)?.groups;
+  const kind = groups?.['kind'] ?? 'single';
+  const servers = groups?.['hosts']?.split(',').map((host) => addressIn(host.trim(), kind)) ?? [];
+  if (groups === undefined || servers.includes(undefined))
+    return { kind: 'problem', what: NO_ADDRESS };
+  const query = new URLSearchParams(groups['query']);
+  if ([...query.keys()].some((name) => !QUERY_NAMES.includes(name))) {
+    return { kind: 'problem', what: `has a query of other names than ${QUERY_NAMES.join(', ')}` };
+  }
+  const parts = (groups['path'] ?? '')
+    .split('/')
+    .slice(1)
+    .filter((part) => part !== '');
+  try {
+    const topology = topologyOf(
+      kind,
+      servers.flatMap((one) => one ?? []),
+      parts,
+      query,
     );
+    if (typeof topology === 'string') return { kind: 'problem', what: topology };
+    return {
+      kind: 'found',
+      isTls: groups['tls'] === 's',
+      serverName: query.get('serverName') ?? undefined,
+      topology,
+      credentials: credentialsIn(groups['login'] ?? ''),
+    };
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error;
+    return {
+      kind: 'problem',
+      what: 'has a user or password that is not percent-encoded: write %25 for a percent sign',
+    };
   }
-  const isTls = first.protocol === 'rediss:';
-  if (!isTls && tlsSettings !== undefined) {
-    read.problem('REDIS_URL', 'must start with rediss:// where REDIS_TLS_… is set');
+}
+
+const NO_ADDRESS =
+  'must be an address such as redis://user:password@host:6379/0, rediss://…, redis+cluster://a:7000,b:7000 or redis+sentinel://a:26379,b:26379/mymaster';
+
+const NO_DATABASE = 'has a path that names no database: leave it out, or give a number, such as /0';
+
+/** The words of a problem where it is none. */
+function topologyOf(
+  kind: string,
+  servers: readonly RedisAddress[],
+  path: readonly string[],
+  query: URLSearchParams,
+): RedisTopology | string {
+  const ofSentinel = ['sentinelUsername', 'sentinelPassword'].some((name) => query.has(name));
+  if (kind !== 'sentinel' && ofSentinel) {
+    return 'has a login of sentinels: that is for redis+sentinel://';
   }
-  const database = Number(first.pathname.slice(1));
-  const servers = urls.map((url) => addressIn(url, kind));
+  switch (kind) {
+    case 'cluster':
+      return path.length > 0 && path[0] !== '0'
+        ? 'names a database, of which a cluster has none: leave the path out'
+        : { kind, servers };
+    case 'sentinel': {
+      const [masterName, database = '0'] = path;
+      if (masterName === undefined) {
+        return 'lacks the name under which the sentinels know the master: redis+sentinel://host:26379/mymaster';
+      }
+      if (!/^\d{1,5}$/.test(database) || path.length > 2) return NO_DATABASE;
+      const password = query.get('sentinelPassword') ?? '';
+      const username = query.get('sentinelUsername') ?? undefined;
+      return {
+        kind,
+        sentinels: servers,
+        masterName: decodeURIComponent(masterName),
+        sentinelCredentials: password === '' ? undefined : { username, password },
+        database: Number(database),
+      };
+    }
+    default: {
+      const [server] = servers;
+      if (server === undefined || servers.length > 1) {
+        return 'has several servers: start it with redis+cluster:// or redis+sentinel://';
+      }
+      const [database = '0'] = path;
+      if (!/^\d{1,5}$/.test(database) || path.length > 1) return NO_DATABASE;
+      return { kind: 'single', server, database: Number(database) };
+    }
+  }
+}
+
+/** A password without a user is the default user's. */
+function credentialsIn(login: string): RedisCredentials | undefined {
+  const [username = '', ...password] = login.split(':');
+  if (username === '' && password.length === 0) return undefined;
   return {
-    topology: topologyOf(read, { kind, servers, masterName, sentinelCredentials, database }),
-    credentials: own ?? given,
-    tls: isTls ? (tlsSettings ?? NO_TLS_SETTINGS) : undefined,
+    username: username === '' ? undefined : decodeURIComponent(username),
+    password: decodeURIComponent(password.join(':')),
   };
 }
 
-const NO_TLS_SETTINGS: RedisTls = { ca: undefined, client: undefined, serverName: undefined };
-
-interface ReadTopology {
-  readonly kind: RedisTopology['kind'];
-  readonly servers: readonly RedisAddress[];
-  readonly masterName: string | undefined;
-  readonly sentinelCredentials: RedisCredentials | undefined;
-  readonly database: number;
+function addressIn(text: string, kind: string): RedisAddress | undefined {
+  const url = URL.parse(`redis://${text}`);
+  if (url === null || url.hostname === '' || url.host !== text.toLowerCase()) return undefined;
+  const port = kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT;
+  // An IPv6 address stands in brackets.
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return { host, port: url.port === '' ? port : Number(url.port) };
 }
 
-function topologyOf(
-  read: EnvironmentReader,
-  { kind, servers, masterName, sentinelCredentials, database }: ReadTopology,
-): RedisTopology {
-  if (kind !== 'sentinel') {
-    if (masterName !== undefined) {
-      read.problem('REDIS_SENTINEL_MASTER', 'is for REDIS_TOPOLOGY=sentinel');
-    }
-    if (sentinelCredentials !== undefined) {
-      read.problem('REDIS_SENTINEL_PASSWORD', 'is for REDIS_TOPOLOGY=sentinel');
-    }
-  }
-  switch (kind) {
-    case 'single':
-      return { kind, server: servers[0] ?? { host: '', port: 0 }, database };
-    case 'cluster':
-      return { kind, servers };
-    case 'sentinel': {
-      const why =
-        'the name under which the sentinels of REDIS_URL know the master, such as mymaster';
-      const name = read.required('REDIS_SENTINEL_MASTER', why);
-      return { kind, sentinels: servers, masterName: name, sentinelCredentials, database };
-    }
-  }
-}
-
-/** A user without a password is no login; a password without a user is the default user's. */
-function readCredentials(
-  read: EnvironmentReader,
-  prefix: 'REDIS' | 'REDIS_SENTINEL',
-): RedisCredentials | undefined {
-  const username = read.text(`${prefix}_USERNAME`);
-  const password = read.secret(`${prefix}_PASSWORD`);
-  if (password === undefined || password === '') {
-    if (username !== undefined) {
-      read.problem(`${prefix}_USERNAME`, `is set without ${prefix}_PASSWORD: set both`);
-    }
-    return undefined;
-  }
-  return { username, password };
-}
-
-function readTls(read: EnvironmentReader): RedisTls | undefined {
-  const ca = read.secret('REDIS_TLS_CA');
-  const cert = read.secret('REDIS_TLS_CERT');
-  const key = read.secret('REDIS_TLS_KEY');
-  const serverName = read.text('REDIS_TLS_SERVER_NAME');
+function readTls(read: EnvironmentReader): Pick<RedisTls, 'ca' | 'client'> {
+  const ca = textOf(read, 'REDIS_TLS_CA_FILE');
+  const cert = textOf(read, 'REDIS_TLS_CERT_FILE');
+  const key = textOf(read, 'REDIS_TLS_KEY_FILE');
   if (ca !== undefined && certificateIn(ca) === undefined) {
-    read.problem('REDIS_TLS_CA', 'must be one or more certificates in PEM');
+    read.problem('REDIS_TLS_CA_FILE', 'must hold one or more certificates in PEM');
   }
-  if ((cert === undefined) !== (key === undefined)) {
+  if (read.isSet('REDIS_TLS_CERT_FILE') !== read.isSet('REDIS_TLS_KEY_FILE')) {
     const [missing, set] =
       cert === undefined
-        ? ['REDIS_TLS_CERT', 'REDIS_TLS_KEY']
-        : ['REDIS_TLS_KEY', 'REDIS_TLS_CERT'];
+        ? (['REDIS_TLS_CERT_FILE', 'REDIS_TLS_KEY_FILE'] as const)
+        : (['REDIS_TLS_KEY_FILE', 'REDIS_TLS_CERT_FILE'] as const);
     read.problem(missing, `is missing: ${set} is set, and a client certificate takes both`);
   }
-  if (cert !== undefined && key !== undefined) checkPair(read, cert, key);
-  const client = cert === undefined || key === undefined ? undefined : { cert, key };
-  return ca === undefined && client === undefined && serverName === undefined
-    ? undefined
-    : { ca, client, serverName };
+  if (cert === undefined || key === undefined) return { ca, client: undefined };
+  checkPair(read, cert, key);
+  return { ca, client: { cert, key } };
+}
+
+type TlsName = 'REDIS_TLS_CA_FILE' | 'REDIS_TLS_CERT_FILE' | 'REDIS_TLS_KEY_FILE';
+
+function textOf(read: EnvironmentReader, name: TlsName): string | undefined {
+  return read.isSet(name) ? read.file(name, '') : undefined;
 }
 
 function checkPair(read: EnvironmentReader, cert: string, key: string): void {
   const certificate = certificateIn(cert);
   const privateKey = privateKeyIn(key);
-  if (certificate === undefined) read.problem('REDIS_TLS_CERT', 'must be a certificate in PEM');
-  if (privateKey === undefined) read.problem('REDIS_TLS_KEY', 'must be a private key in PEM');
+  if (certificate === undefined) {
+    read.problem('REDIS_TLS_CERT_FILE', 'must hold a certificate in PEM');
+  }
+  if (privateKey === undefined)
+    read.problem('REDIS_TLS_KEY_FILE', 'must hold a private key in PEM');
   if (certificate === undefined || privateKey === undefined) return;
   if (!certificate.checkPrivateKey(privateKey)) {
-    read.problem('REDIS_TLS_KEY', 'is not the key of the certificate of REDIS_TLS_CERT');
+    read.problem('REDIS_TLS_KEY_FILE', 'is not the key of the certificate of REDIS_TLS_CERT_FILE');
   }
 }
 
@@ -185,69 +259,6 @@ function privateKeyIn(pem: string) {
   } catch {
     return undefined;
   }
-}
-
-/** What a client would not connect with. */
-function problemOf(url: URL | null): string | undefined {
-  if (url === null || !/^rediss?:$/.test(url.protocol) || url.hostname === '') {
-    return 'must be an address that starts with redis:// or rediss://';
-  }
-  if (!/^(?:\/\d{0,5})?$/.test(url.pathname)) {
-    return 'has a path that names no database: leave it out, or give a number, such as /0';
-  }
-  try {
-    decodeURIComponent(url.username);
-    decodeURIComponent(url.password);
-    return undefined;
-  } catch {
-    return 'has a user or password that is not percent-encoded: write %25 for a percent sign';
-  }
-}
-
-/** What several addresses, or the way in which Redis is run, do not go with. */
-function disagreementOf(
-  urls: readonly (URL | null)[],
-  kind: ReadTopology['kind'],
-): string | undefined {
-  const common = new Set(
-    urls.map((url) => `${url?.protocol} ${url?.username} ${url?.password} ${url?.pathname}`),
-  );
-  if (common.size > 1) {
-    return 'has addresses that differ in more than host and port: give them one scheme, user, password and path';
-  }
-  const [url] = urls;
-  const hasCredentials = url?.username !== '' || url.password !== '';
-  switch (kind) {
-    case 'single':
-      return urls.length > 1
-        ? 'has several addresses: set REDIS_TOPOLOGY to cluster or sentinel'
-        : undefined;
-    case 'cluster':
-      return Number(url?.pathname.slice(1)) > 0
-        ? 'names a database, of which a cluster has none: leave the path out'
-        : undefined;
-    case 'sentinel':
-      return hasCredentials
-        ? 'has a user or password: set REDIS_PASSWORD for the Redis itself, and REDIS_SENTINEL_PASSWORD for the sentinels'
-        : undefined;
-  }
-}
-
-function credentialsIn({ username, password }: URL): RedisCredentials | undefined {
-  if (username === '' && password === '') return undefined;
-  return {
-    username: username === '' ? undefined : decodeURIComponent(username),
-    password: decodeURIComponent(password),
-  };
-}
-
-function addressIn(url: URL | null, kind: ReadTopology['kind']): RedisAddress {
-  const port = kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT;
-  return {
-    // An IPv6 address stands in brackets.
-    host: url?.hostname.replace(/^\[|\]$/g, '') ?? '',
-    port: url === null || url.port === '' ? port : Number(url.port),
-  };
 }
 
 function bytesOf(text: string): Uint8Array | undefined {

@@ -1,13 +1,12 @@
 import {
+  PROTOCOLS,
   SAMPLERS,
   type Protocol,
   type SamplerSettings,
   type TracingSettings,
 } from '../tracing/tracingSettings.ts';
+import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
-
-type EndpointName = 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
-type HeadersName = 'OTEL_EXPORTER_OTLP_HEADERS' | 'OTEL_EXPORTER_OTLP_TRACES_HEADERS';
 
 const SERVICE_NAME = 'sim-swap-subgraph';
 
@@ -21,36 +20,62 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
  * Reads where traces go, from OpenTelemetry's own variables ("Environment Variable Specification", "OTLP
  * Exporter Configuration"); `undefined` where there are to be none: no endpoint is named.
  */
-export function readTracing(read: EnvironmentReader): TracingSettings | undefined {
-  const isDisabled = read.text('OTEL_SDK_DISABLED').toLowerCase() === 'true';
-  const exporter = read.oneOf('OTEL_TRACES_EXPORTER');
+export function readTracing(read: EnvironmentReader, egress: Egress): TracingSettings | undefined {
+  const tellsOperators = read.boolean('TRACE_OPERATORS');
+  const isDisabled = variable(read, 'OTEL_SDK_DISABLED').text?.toLowerCase() === 'true';
+  const exporter = oneOf(read, variable(read, 'OTEL_TRACES_EXPORTER'), ['otlp', 'none']);
   const url = readUrl(read);
   const settings = {
     protocol: readProtocol(read),
     headers: new Map([
-      ...readHeaders(read, 'OTEL_EXPORTER_OTLP_HEADERS'),
-      ...readHeaders(read, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'),
+      ...readHeaders(read, variable(read, 'OTEL_EXPORTER_OTLP_HEADERS')),
+      ...readHeaders(read, variable(read, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS')),
     ]),
     timeoutMs: readTimeout(read),
     resource: readResource(read),
     sampler: readSampler(read),
-    tellsOperators: read.boolean('TRACE_OPERATORS'),
+    tellsOperators,
   };
   if (isDisabled || exporter === 'none' || url === undefined) return undefined;
-  return { url, ...settings };
+  return { url, connection: egressTo(egress, url), ...settings };
+}
+
+/** A variable of OpenTelemetry's. */
+interface Variable {
+  readonly name: string;
+  readonly text: string | undefined;
+}
+
+function variable(read: EnvironmentReader, name: string): Variable {
+  return { name, text: read.namedVariable(name) };
+}
+
+/** What is said of traces alone goes before what is said of all signals. */
+function ofTraces(read: EnvironmentReader, what: string): Variable {
+  const own = variable(read, `OTEL_EXPORTER_OTLP_TRACES_${what}`);
+  return own.text === undefined ? variable(read, `OTEL_EXPORTER_OTLP_${what}`) : own;
+}
+
+function oneOf<Value extends string>(
+  read: EnvironmentReader,
+  { name, text }: Variable,
+  values: readonly [Value, ...Value[]],
+): Value {
+  const found = values.find((one) => one === (text ?? values[0]));
+  if (found === undefined) read.unfit(name, `must be one of ${values.join(', ')}`);
+  return found ?? values[0];
 }
 
 /** The one of traces is the whole address; below the one for all signals, that of traces is known. */
 function readUrl(read: EnvironmentReader): string | undefined {
-  const common = readAddress(read, 'OTEL_EXPORTER_OTLP_ENDPOINT');
-  const ofTraces = readAddress(read, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT');
-  if (ofTraces !== undefined || common === undefined) return ofTraces;
+  const common = readAddress(read, variable(read, 'OTEL_EXPORTER_OTLP_ENDPOINT'));
+  const own = readAddress(read, variable(read, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'));
+  if (own !== undefined || common === undefined) return own;
   return `${common.replace(/\/+$/, '')}/v1/traces`;
 }
 
 /** A collector stands beside the service, or in its network: plain http is usual. */
-function readAddress(read: EnvironmentReader, name: EndpointName): string | undefined {
-  const text = read.text(name);
+function readAddress(read: EnvironmentReader, { name, text }: Variable): string | undefined {
   if (text === undefined) return undefined;
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -66,54 +91,51 @@ function readAddress(read: EnvironmentReader, name: EndpointName): string | unde
 }
 
 function readProtocol(read: EnvironmentReader): Protocol {
-  const common = read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL');
-  const name = 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL';
-  return read.isSet(name) ? read.oneOf(name) : common;
+  return oneOf(read, ofTraces(read, 'PROTOCOL'), PROTOCOLS);
 }
 
 function readTimeout(read: EnvironmentReader): number {
-  const common = read.integer('OTEL_EXPORTER_OTLP_TIMEOUT');
-  return read.integer('OTEL_EXPORTER_OTLP_TRACES_TIMEOUT') ?? common;
+  const { name, text = '10000' } = ofTraces(read, 'TIMEOUT');
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 1 && value <= 300_000) return value;
+  read.unfit(name, 'must be a whole number from 1 to 300000');
+  return 1;
 }
 
-function readHeaders(read: EnvironmentReader, name: HeadersName): ReadonlyMap<string, string> {
-  const headers = readPairs(read, name, (read.secret(name) ?? '').split(','));
-  for (const [header, value] of headers) {
+function readHeaders(read: EnvironmentReader, headers: Variable): ReadonlyMap<string, string> {
+  const pairs = readPairs(read, headers);
+  for (const [header, value] of pairs) {
     if (!HEADER_NAME.test(header) || !HEADER_VALUE.test(value)) {
-      read.problem(name, 'has a header that cannot be sent');
+      read.problem(headers.name, 'has a header that cannot be sent');
     }
   }
-  return headers;
+  return pairs;
 }
 
 function readResource(read: EnvironmentReader): ReadonlyMap<string, string> {
-  const attributesName = 'OTEL_RESOURCE_ATTRIBUTES';
-  const attributes = readPairs(read, attributesName, read.list(attributesName));
-  const name = read.text('OTEL_SERVICE_NAME') ?? attributes.get('service.name') ?? SERVICE_NAME;
+  const attributes = readPairs(read, variable(read, 'OTEL_RESOURCE_ATTRIBUTES'));
+  const own = variable(read, 'OTEL_SERVICE_NAME').text;
+  const name = own ?? attributes.get('service.name') ?? SERVICE_NAME;
   return new Map([...attributes, ['service.name', name]]);
 }
 
 function readSampler(read: EnvironmentReader): SamplerSettings {
-  const samplerName = 'OTEL_TRACES_SAMPLER';
-  const sampler = read.text(samplerName);
-  const name = SAMPLERS.find((one) => one === sampler);
-  if (name === undefined) read.unfit(samplerName, `must be one of ${SAMPLERS.join(', ')}`);
-  const argument = 'OTEL_TRACES_SAMPLER_ARG';
-  const text = read.text(argument);
+  const name = oneOf(read, variable(read, 'OTEL_TRACES_SAMPLER'), SAMPLERS);
+  const argument = variable(read, 'OTEL_TRACES_SAMPLER_ARG');
+  const { text = '1' } = argument;
   const ratio = /^(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  if (ratio >= 0 && ratio <= 1) return { name: name ?? SAMPLERS[0], ratio };
-  read.unfit(argument, 'must be a number from 0 to 1, such as 0.01');
-  return { name: name ?? SAMPLERS[0], ratio: 1 };
+  if (ratio >= 0 && ratio <= 1) return { name, ratio };
+  read.unfit(argument.name, 'must be a number from 0 to 1, such as 0.01');
+  return { name, ratio: 1 };
 }
 
 /** `name=value,name=value`, percent-encoded where need be (W3C Baggage §3.3.1). The values are not quoted. */
 function readPairs(
   read: EnvironmentReader,
-  name: HeadersName | 'OTEL_RESOURCE_ATTRIBUTES',
-  written: readonly string[],
+  { name, text = '' }: Variable,
 ): ReadonlyMap<string, string> {
   const pairs = new Map<string, string>();
-  for (const pair of written.filter((one) => one.trim() !== '')) {
+  for (const pair of text.split(',').filter((one) => one.trim() !== '')) {
     const [, key = '', value = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
     const decoded = decode(value.trim());
     if (key.trim() === '' || decoded === undefined) {

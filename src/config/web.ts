@@ -1,16 +1,6 @@
 import type { EnvironmentReader } from './environment.ts';
 import { isLoopback } from '../http/loopback.ts';
 
-/** Reads ALLOWED_HOSTS: names without a port, in small letters. */
-export function readAllowedHosts(read: EnvironmentReader): readonly string[] {
-  const name = 'ALLOWED_HOSTS';
-  const hosts = read.list(name).map((host) => host.toLowerCase());
-  if (hosts.some((host) => URL.parse(`http://${host}/`)?.host !== host)) {
-    read.problem(name, 'must be names of hosts, without scheme and port, with commas between');
-  }
-  return hosts;
-}
-
 /** Reads ALLOWED_ORIGINS: as browsers send them in `origin`. */
 export function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
   const name = 'ALLOWED_ORIGINS';

@@ -1,4 +1,4 @@
-import { saysSwapped, type DateFact, type Fact } from './fact.ts';
+import { saysSwapped, type DateFact, type TimedFact } from './fact.ts';
 import type { MaxAgeHours } from './maxAge.ts';
 
 const HOUR_MS = 3_600_000;
@@ -11,108 +11,115 @@ export interface DateTrust {
   readonly trustMonitoredPeriod: boolean;
 }
 
-/** An answer about a window, and the fact that it follows from. */
+/** An answer about a window, and the facts that it follows from. */
 export interface Deduced {
   readonly swapped: boolean;
-  /** When the operator was asked for that fact, milliseconds since 1970. */
+  /** When the operator was asked for the latest of those that say so, milliseconds since 1970. */
   readonly asOfMs: number;
+  readonly from: readonly TimedFact[];
 }
 
 /**
  * Whether the SIM changed within the window, as far as it follows from the facts; `undefined` where it
  * does not (docs/design.md, "What a fact answers"). Where facts contradict each other, `true` wins: the safe side.
- * Where several say the same, the latest of them gives `asOfMs`.
+ *
+ * @param besides facts that answer nothing, but beside which a `false` must count
  */
 export function deduceSwapped(
   maxAgeHours: MaxAgeHours,
-  facts: readonly Fact[],
+  facts: readonly TimedFact[],
   trust: DateTrust,
+  besides: readonly TimedFact[] = [],
 ): Deduced | undefined {
-  const someCheckSaidTrue = facts.some(saysSwapped);
-  let deduced: Deduced | undefined;
-  for (const fact of facts) {
-    const swapped = factSays(fact, maxAgeHours, someCheckSaidTrue, trust);
-    if (swapped === undefined) continue;
-    const found = { swapped, asOfMs: fact.sentAtMs };
-    if (deduced === undefined || outweighs(found, deduced)) deduced = found;
-  }
-  return deduced;
+  const windowMs = maxAgeHours * HOUR_MS;
+  const swaps = facts.filter(saysSwapped);
+  const sayingTrue = facts.filter((fact) => saysTrue(fact, windowMs, swaps.length > 0, trust));
+  if (sayingTrue.length > 0) return deduced(true, sayingTrue, swaps);
+  const all = facts.concat(besides);
+  const sayingFalse = facts.filter(
+    (fact) => saysFalse(fact, windowMs, trust) && !isOutdated(fact, all, trust),
+  );
+  return sayingFalse.length > 0 ? deduced(false, sayingFalse) : undefined;
 }
 
-function outweighs(found: Deduced, known: Deduced): boolean {
-  return found.swapped === known.swapped ? found.asOfMs > known.asOfMs : found.swapped;
-}
-
-function factSays(
-  fact: Fact,
-  maxAgeHours: MaxAgeHours,
-  someCheckSaidTrue: boolean,
-  trust: DateTrust,
-): boolean | undefined {
-  switch (fact.operation) {
-    case 'check':
-      return checkSays(fact.maxAgeHours, fact.swapped, maxAgeHours);
-    case 'retrieve-date':
-      return dateSays(fact, maxAgeHours, someCheckSaidTrue, trust);
-  }
-}
-
-/** `true` holds for every larger window, `false` for every smaller one. */
-function checkSays(
-  checkedHours: MaxAgeHours,
+/** @param beside what makes a date that of a swap */
+function deduced(
   swapped: boolean,
-  maxAgeHours: MaxAgeHours,
-): boolean | undefined {
-  if (swapped) return checkedHours <= maxAgeHours ? true : undefined;
-  return checkedHours >= maxAgeHours ? false : undefined;
+  saying: readonly TimedFact[],
+  beside: readonly TimedFact[] = [],
+): Deduced {
+  const asOfMs = Math.max(...saying.map(({ sentAtMs }) => sentAtMs));
+  return { swapped, asOfMs, from: saying.concat(beside) };
 }
 
 /** A date may be the SIM's activation; only beside a check that said `true` is it known to be a swap. */
-function dateSays(
-  fact: DateFact,
-  maxAgeHours: MaxAgeHours,
-  isSwap: boolean,
-  trust: DateTrust,
-): boolean | undefined {
-  if (fact.latestSimChange === null) {
-    return isWithinMonitoredPeriod(fact, maxAgeHours, trust) ? false : undefined;
+function saysTrue(fact: TimedFact, windowMs: number, isSwap: boolean, trust: DateTrust): boolean {
+  switch (fact.operation) {
+    case 'check':
+      return fact.swapped && fact.maxAgeHours * HOUR_MS <= windowMs;
+    case 'retrieve-date': {
+      const { latestSimChange, sentAtMs, isUndated = false } = fact;
+      if (latestSimChange === null || isUndated || !isSwap) return false;
+      return latestSimChange.epochMs > sentAtMs - windowMs + trust.dateMarginHours * HOUR_MS;
+    }
   }
-  if (isOlderThanWindow(fact, fact.latestSimChange.epochMs, maxAgeHours, trust)) return false;
-  const windowStartMs = fact.sentAtMs - maxAgeHours * HOUR_MS;
-  const isInside = fact.latestSimChange.epochMs > windowStartMs + trust.dateMarginHours * HOUR_MS;
-  return isSwap && isInside ? true : undefined;
 }
 
-/**
- * The answer where nothing but the date can be asked (docs/design.md, "One operation alone"): `true` unless the date
- * proves `false`. It may overstate (an activation, the margin), it never misses a swap.
- */
-export function deduceSwappedFromDateAlone(
-  maxAgeHours: MaxAgeHours,
-  fact: DateFact,
-  trust: DateTrust,
-): boolean | undefined {
-  if (fact.latestSimChange === null) {
-    return isWithinMonitoredPeriod(fact, maxAgeHours, trust) ? false : undefined;
+function saysFalse(fact: TimedFact, windowMs: number, trust: DateTrust): boolean {
+  const unchangedMs = unchangedForMs(fact, trust);
+  // A change at the very start of a window lies within it.
+  return isDisclosed(fact) ? unchangedMs > windowMs : unchangedMs >= windowMs;
+}
+
+/** For how long nothing had changed when the lookup left; below 0 where it may have changed since. */
+function unchangedForMs(fact: TimedFact, trust: DateTrust): number {
+  switch (fact.operation) {
+    case 'check':
+      return fact.swapped ? -Infinity : fact.maxAgeHours * HOUR_MS;
+    case 'retrieve-date': {
+      const { latestSimChange, sentAtMs, isUndated = false } = fact;
+      if (latestSimChange === null) return monitoredHours(fact, trust) * HOUR_MS;
+      // It may have changed until the reply was here.
+      if (isUndated) return fact.leftAtMs - fact.repliedAtMs;
+      return sentAtMs - latestSimChange.epochMs - trust.dateMarginHours * HOUR_MS;
+    }
   }
-  return !isOlderThanWindow(fact, fact.latestSimChange.epochMs, maxAgeHours, trust);
 }
 
-function isOlderThanWindow(
-  fact: DateFact,
-  latestSimChangeMs: number,
-  maxAgeHours: MaxAgeHours,
-  trust: DateTrust,
-): boolean {
-  return latestSimChangeMs < fact.sentAtMs - (maxAgeHours + trust.dateMarginHours) * HOUR_MS;
+/** Since when nothing changed, as the fact has it. */
+function unchangedSinceMs(fact: TimedFact, trust: DateTrust): number {
+  return fact.leftAtMs - unchangedForMs(fact, trust);
 }
 
-function isWithinMonitoredPeriod(
-  fact: DateFact,
-  maxAgeHours: MaxAgeHours,
-  trust: DateTrust,
-): boolean {
-  return maxAgeHours <= monitoredHours(fact, trust);
+/** Whether a `false` counts no more: the SIM is known to have changed since. */
+function isOutdated(fact: TimedFact, facts: readonly TimedFact[], trust: DateTrust): boolean {
+  return facts.some((other) => outdates(other, fact, trust));
+}
+
+/** docs/design.md, "Facts in the order of time". */
+function outdates(other: TimedFact, fact: TimedFact, trust: DateTrust): boolean {
+  const sinceMs = unchangedSinceMs(fact, trust);
+  if (!isDisclosed(other)) {
+    return (
+      other.operation === 'check' &&
+      other.swapped &&
+      other.leftAtMs - other.maxAgeHours * HOUR_MS >= sinceMs
+    );
+  }
+  // What came with the date was said at the same moment.
+  if (other.replyId === fact.replyId) return false;
+  const changedAtMs = unchangedSinceMs(other, trust);
+  switch (fact.operation) {
+    case 'check':
+      // Two lookups under way at a time may be answered in either order.
+      return other.repliedAtMs > fact.leftAtMs && changedAtMs > fact.leftAtMs;
+    case 'retrieve-date':
+      return changedAtMs > sinceMs;
+  }
+}
+
+function isDisclosed(fact: TimedFact): boolean {
+  return fact.operation === 'retrieve-date' && fact.latestSimChange !== null;
 }
 
 /** The longest window that a withheld date answers by its `monitoredPeriod`; 0 where it answers none. */

@@ -12,6 +12,8 @@ export interface DateFact {
   readonly latestSimChange: Instant | null;
   /** With `null`: no swap happened within so many days (CAMARA SIM Swap 2.1). */
   readonly monitoredPeriodDays?: number;
+  /** Whether it is not known how long ago that was: our clock and the operator's disagree. */
+  readonly isUndated?: true;
   /** When the request left, milliseconds since 1970. */
   readonly sentAtMs: number;
 }
@@ -24,16 +26,28 @@ export interface CheckFact {
   readonly sentAtMs: number;
 }
 
+/** A fact and its place among the others, on this process's monotonic clock: wall clocks differ. */
+export type TimedFact = Fact & {
+  /** When its lookup left, or a little before: its age counts from here. */
+  readonly leftAtMs: number;
+  /** When its reply was here, or a little after. */
+  readonly repliedAtMs: number;
+  /** The same for all facts of one reply. */
+  readonly replyId: string;
+  /** Whether its caller has had it in an answer, or needs no prompt to have it again. Never taken back. */
+  readonly isHeard: boolean;
+};
+
 /** Whether both tell of the same lookup. */
-export function isSameFact(one: Fact, other: Fact): boolean {
-  return one.sentAtMs === other.sentAtMs && lookupKey(lookupOf(one)) === lookupKey(lookupOf(other));
+export function isSameFact(one: TimedFact, other: TimedFact): boolean {
+  return one.replyId === other.replyId && lookupKey(lookupOf(one)) === lookupKey(lookupOf(other));
 }
 
 /** The facts that are not among the known ones. Pure. */
-export function unknownFacts<F extends Fact>(
-  facts: readonly F[],
-  known: readonly Fact[],
-): readonly F[] {
+export function unknownFacts(
+  facts: readonly TimedFact[],
+  known: readonly TimedFact[],
+): readonly TimedFact[] {
   return facts.filter((fact) => !known.some((one) => isSameFact(one, fact)));
 }
 

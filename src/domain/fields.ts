@@ -8,16 +8,12 @@ export type Asked = Question | { readonly asks: 'consent' };
 /** What an answer takes: a lookup that is billed, unless known facts answer; or a look into our own store. */
 export type Cost = 'lookup' | 'stored-state';
 
-/** What a caller must be allowed: to ask about this very number. */
-export type Permission = 'about-number';
-
 /** What a field asks about a number, and everything that follows from the field. */
 export interface FieldAsk {
   readonly asked: Asked;
   /** Equal for equal questions, whichever fields and aliases they come from. */
   readonly key: string;
   readonly cost: Cost;
-  readonly permission: Permission;
 }
 
 /** The arguments that the fields of a number take. */
@@ -32,7 +28,7 @@ const CONSENT = ask({ asks: 'consent' }, 'stored-state');
 
 /**
  * The fields of `PhoneNumber` that ask something: by their names, what they ask with these arguments, or
- * why the arguments are refused. Resolvers, loader, permission and limits all read this table, so a field
+ * why the arguments are refused. Resolvers, loader and limits all read this table, so a field
  * that is not in it asks nothing.
  */
 export const FIELDS = {
@@ -61,7 +57,7 @@ function window({ maxAgeHours }: FieldArguments): Parsed<FieldAsk> {
 }
 
 function ask(asked: Asked, cost: Cost): Parsed<FieldAsk> {
-  return { kind: 'parsed', value: { asked, key: keyOf(asked), cost, permission: 'about-number' } };
+  return { kind: 'parsed', value: { asked, key: keyOf(asked), cost } };
 }
 
 function keyOf(asked: Asked): string {

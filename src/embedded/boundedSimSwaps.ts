@@ -1,20 +1,25 @@
+import type { Caller } from '../caller/caller.ts';
 import type { OperationLimits } from '../graphql/operationCost.ts';
-import { LimitExceeded } from '../graphql/refusals.ts';
+import { limitExceeded, severalForbidden } from '../graphql/refusals.ts';
 import type { SimSwapLoader } from '../loaders/simSwapLoader.ts';
 
 /**
- * A loader that asks no more in one request than an operation may. What comes in by the fields of this package is
- * counted before anything is executed; this counts what comes in by fields of another program, whose numbers show
- * only then. A question beyond the limit is refused, and those before it are answered.
+ * A loader that asks no more in one request than an operation may. The service counts before it executes; here numbers
+ * come in by fields of another program as well, and show only then. A question beyond the limit is refused, and those
+ * before it are answered.
  */
 export function boundedSimSwaps(
   loader: SimSwapLoader,
+  { missingBatchScope }: Pick<Caller, 'missingBatchScope'>,
   { maxNumbersPerOperation, maxQuestionsPerNumber }: OperationLimits,
 ): SimSwapLoader {
   const questionsByNumber = new Map<string, Set<string>>();
   return {
     answer(number, ask) {
       const questions = questionsByNumber.get(number) ?? new Set();
+      if (questions.size === 0 && questionsByNumber.size >= 1 && missingBatchScope !== undefined) {
+        return Promise.reject(severalForbidden(missingBatchScope));
+      }
       if (questions.size === 0 && questionsByNumber.size >= maxNumbersPerOperation) {
         return refused('numbers', maxNumbersPerOperation);
       }
@@ -24,6 +29,7 @@ export function boundedSimSwaps(
       questionsByNumber.set(number, questions.add(ask.key));
       return loader.answer(number, ask);
     },
+    told: () => loader.told(),
   };
 }
 
@@ -31,5 +37,5 @@ export function boundedSimSwaps(
 const CONSENT = 1;
 
 function refused(limited: 'numbers' | 'questionsPerNumber', limit: number): Promise<never> {
-  return Promise.reject(new LimitExceeded({ limited, limit, asked: limit + 1 }, 200));
+  return Promise.reject(limitExceeded({ limited, limit, asked: limit + 1 }));
 }

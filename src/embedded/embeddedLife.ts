@@ -1,17 +1,29 @@
 import type { Clock } from '../clock.ts';
 import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
+import type { FieldAnswer, SimSwapLoader } from '../loaders/simSwapLoader.ts';
 
 /** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for what it does not take. */
 const MAX_TIMEOUT_MS = 300_000;
 
-/** The time that one request of another program has. */
+/** What is asked of a request whose time is over. */
+const OVER: FieldAnswer = {
+  kind: 'failure',
+  failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
+};
+
+/**
+ * The time that one request of another program has. Nobody says when such a request ends: the operations of a batch
+ * share one. So its timer and its listener are there only while something is asked.
+ */
 export class EmbeddedLife {
   /** On the monotonic clock. */
   readonly cameInAtMs: number;
   readonly deadlineMs: number;
-  readonly #aborter = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  readonly #clock: Clock;
   readonly #given: AbortSignal | undefined;
+  readonly #aborter = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #answering = 0;
 
   /**
    * @param given ends it as well, as when a client hangs up
@@ -23,12 +35,8 @@ export class EmbeddedLife {
     }
     this.cameInAtMs = clock.monotonicMs();
     this.deadlineMs = this.cameInAtMs + timeoutMs;
-    this.#timer = setTimeout(() => this.#abort(new DeadlineExceeded()), timeoutMs);
-    // What is asked keeps the process alive, and not the time that it has left.
-    this.#timer.unref();
+    this.#clock = clock;
     this.#given = given;
-    if (given?.aborted === true) this.#hangUp();
-    else given?.addEventListener('abort', this.#hangUp, { once: true });
   }
 
   /** Aborted when the time is over, and by the signal that was given. */
@@ -36,16 +44,46 @@ export class EmbeddedLife {
     return this.#aborter.signal;
   }
 
-  /** Lets go of the timer and of the signal: nothing is asked any more. */
-  end(): void {
+  /** A loader that answers as long as the request lives: after it, not even what the request has learned. */
+  bound(loader: SimSwapLoader): SimSwapLoader {
+    return {
+      answer: async (number, ask) => {
+        this.#begin();
+        try {
+          if (this.signal.aborted) return OVER;
+          const answer = await loader.answer(number, ask);
+          // There is no reply to wait for: the answer is here.
+          loader.told();
+          return answer;
+        } finally {
+          this.#end();
+        }
+      },
+      told: () => loader.told(),
+    };
+  }
+
+  #begin(): void {
+    this.#answering += 1;
+    if (this.#answering > 1 || this.signal.aborted) return;
+    const leftMs = this.deadlineMs - this.#clock.monotonicMs();
+    if (this.#given?.aborted === true) this.#hangUp();
+    else if (leftMs <= 0) this.#timeOut();
+    else {
+      this.#timer = setTimeout(this.#timeOut, leftMs);
+      // What is asked keeps the process alive, and not the time that it has left.
+      this.#timer.unref();
+      this.#given?.addEventListener('abort', this.#hangUp, { once: true });
+    }
+  }
+
+  #end(): void {
+    this.#answering -= 1;
+    if (this.#answering > 0) return;
     clearTimeout(this.#timer);
     this.#given?.removeEventListener('abort', this.#hangUp);
   }
 
-  readonly #hangUp = (): void => this.#abort(new CallerGone());
-
-  #abort(reason: Error): void {
-    this.end();
-    this.#aborter.abort(reason);
-  }
+  readonly #timeOut = (): void => this.#aborter.abort(new DeadlineExceeded());
+  readonly #hangUp = (): void => this.#aborter.abort(new CallerGone());
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { WatchedFiles } from '../watchedFiles.ts';
 import { readEmbeddedConfig } from './embeddedConfig.ts';
+import type { WatchFiles } from '../fileWatch.ts';
 import type { Log } from '../log.ts';
 import { createSimSwaps, type SimSwaps } from '../simSwaps.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
@@ -15,6 +16,8 @@ import { asksOwner } from '../tokens/authorizationSettings.ts';
 /** What another program hands in. */
 export interface EmbeddedParts {
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** What OPERATORS_FILE would hold. */
+  readonly operators: object | undefined;
   readonly log: Log | undefined;
   readonly clock: Clock;
 }
@@ -40,10 +43,12 @@ export interface EmbeddedSimSwaps {
  */
 export async function openSimSwaps(parts: EmbeddedParts): Promise<EmbeddedSimSwaps> {
   const { clock, log = SILENT } = parts;
-  const config = readEmbeddedConfig(textsOf(parts.settings));
+  const config = readEmbeddedConfig(textsOf(parts.settings), parts.operators);
   const { consent, directory, audit } = config;
   const operators = operatorsOf(config);
-  const stores = await openStores({ config, clock, log });
+  const watchFiles: WatchFiles = (paths, onChange, readBefore) =>
+    new WatchedFiles(paths, clock, onChange, readBefore);
+  const stores = await openStores({ config, clock, log, watchFiles });
   const names = operators.map(({ name }) => name);
   const quotas = new Quotas(config.quotas, stores.counts, names);
   const { admissions } = createAdmissions(audit, quotas, { clock, log });
@@ -56,8 +61,9 @@ export async function openSimSwaps(parts: EmbeddedParts): Promise<EmbeddedSimSwa
     ),
     directory,
     consent,
-    watchFiles: (paths, onChange) => new WatchedFiles(paths, clock, onChange),
+    watchFiles,
     admissions,
+    numberLimits: config.load.numbers,
     clock,
     log,
   });
@@ -68,7 +74,7 @@ export async function openSimSwaps(parts: EmbeddedParts): Promise<EmbeddedSimSwa
     log,
     simSwaps,
     quotas,
-    maxWaitMs: asksOwners ? Math.min(consent.maxWaitMs, config.requestTimeoutMs) : undefined,
+    maxWaitMs: asksOwners ? config.requestTimeoutMs : undefined,
     async close() {
       await simSwaps.close();
       await admissions.close();

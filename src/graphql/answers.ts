@@ -1,30 +1,30 @@
 import type { Asked } from '../domain/fields.ts';
 import { instantAt, type Instant } from '../domain/instant.ts';
-import { LookupError } from '../errors.ts';
 import type { FieldAnswer } from '../loaders/simSwapLoader.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
+import { lookupFailed, type FieldPlace } from './answerErrors.ts';
 import type { SimSwapCheck } from './generated/resolvers.ts';
 
-/** `lastSimSwap`. @throws {LookupError} */
-export function toDate(answer: FieldAnswer): Instant | null {
+/** `lastSimSwap`. @throws {AnswerError} */
+export function toDate(answer: FieldAnswer, _asked?: Asked, place?: FieldPlace): Instant | null {
   switch (answer.kind) {
     case 'date':
       return answer.latestSimChange;
     case 'failure':
-      throw new LookupError(answer.failure);
+      throw lookupFailed(answer.failure, place);
     case 'window':
     case 'consent':
       throw notWhatWasAsked(answer);
   }
 }
 
-/** `simSwappedWithin`. @throws {LookupError} */
-export function toSwapped(answer: FieldAnswer): boolean {
+/** `simSwappedWithin`. @throws {AnswerError} */
+export function toSwapped(answer: FieldAnswer, _asked?: Asked, place?: FieldPlace): boolean {
   switch (answer.kind) {
     case 'window':
       return answer.swapped;
     case 'failure':
-      throw new LookupError(answer.failure);
+      throw lookupFailed(answer.failure, place);
     case 'date':
     case 'consent':
       throw notWhatWasAsked(answer);
@@ -78,13 +78,17 @@ const NOTHING_MORE = {
   asOf: null,
 } as const;
 
-/** `simSwapConsent`. @throws {LookupError} when the caller may not read it for now */
-export function toConsent(answer: FieldAnswer): ConsentStatus | null {
+/** `simSwapConsent`. @throws {AnswerError} when the caller may not read it for now */
+export function toConsent(
+  answer: FieldAnswer,
+  _asked?: Asked,
+  place?: FieldPlace,
+): ConsentStatus | null {
   switch (answer.kind) {
     case 'consent':
       return answer.consent ?? null;
     case 'failure':
-      throw new LookupError(answer.failure);
+      throw lookupFailed(answer.failure, place);
     case 'date':
     case 'window':
       throw notWhatWasAsked(answer);

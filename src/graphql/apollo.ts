@@ -7,6 +7,7 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { RequestContext } from '../context.ts';
+import type { ErrorCode } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { maxDepthRule } from './documentDepth.ts';
 import {
@@ -69,6 +70,9 @@ export function createApolloServer(
   });
 }
 
+/** What a field comes to before it is looked up, so that no loader hears of it. */
+const NEVER_ASKED: ReadonlySet<string> = new Set<ErrorCode>(['FORBIDDEN', 'BAD_USER_INPUT']);
+
 /**
  * Refuses an operation that is no query, asks about more numbers than its caller may, or asks too much as
  * a whole, before its first lookup. Beside the answers of one that asks about numbers it tells what the caller has left of its quotas.
@@ -92,8 +96,10 @@ function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestCon
         },
         async willSendResponse({ response, contextValue }) {
           if (response.body.kind !== 'single') return;
-          for (const { extensions } of response.body.singleResult.errors ?? []) {
-            contextValue.record.code(String(extensions?.['code']));
+          for (const { extensions, path } of response.body.singleResult.errors ?? []) {
+            const code = String(extensions?.['code']);
+            contextValue.record.code(code);
+            if (path !== undefined && NEVER_ASKED.has(code)) contextValue.record.answer(code);
           }
           if (!asksAboutNumbers) return;
           const quotas = await contextValue.quotas();

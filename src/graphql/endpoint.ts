@@ -4,6 +4,7 @@ import type { Admitted, HttpRefusal } from '../caller/gate.ts';
 import type { Clock } from '../clock.ts';
 import { requestChannel, traced, type RequestMessage, type RequestResult } from '../diagnostics.ts';
 import type { CreateContext, RequestContext } from '../context.ts';
+import type { SimSwapLoader } from '../loaders/simSwapLoader.ts';
 import type { Log } from '../log.ts';
 import { DeadlineExceeded } from '../http/abortReasons.ts';
 import { createCorrelator } from '../http/correlator.ts';
@@ -17,6 +18,8 @@ import { readBody } from './readBody.ts';
 import { replyOf, type Refusal, type Reply, type RequestReading } from './reply.ts';
 import { RequestRecord, type RequestReport } from '../requestRecord.ts';
 import { RequestLife } from './requestLife.ts';
+import { isOwnHost } from './ownHost.ts';
+import { derived } from '../http/derived.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 
 /** A document and its variables for the most that one operation may ask; far more than either needs. */
@@ -29,15 +32,20 @@ const LAST_WORDS_MS = 1000;
 export interface EndpointParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly requestTimeoutMs: number;
+  /** How many requests may be under way. */
+  readonly maxRequests: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where there are any, nothing else is served. */
-  readonly trustedDocuments: TrustedDocuments | undefined;
+  /** As they are by now. Where there are any, nothing else is served. */
+  readonly trustedDocuments: () => TrustedDocuments | undefined;
   /** What a browser sees; nothing where there is none. */
   readonly explorer: Explorer | undefined;
   readonly crossOrigin: CrossOrigin;
-  /** Whether a request under this header `host` is for us: a page whose name leads here is not ours. */
-  allowsHost(host: string | undefined): boolean;
+  /**
+   * Whether a request must name this machine: a page of another site whose name leads here asks under that name. Where
+   * a token is needed, it has none.
+   */
+  readonly checksHost: boolean;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | HttpRefusal>;
   readonly createContext: CreateContext;
@@ -52,14 +60,20 @@ export interface EndpointParts {
 export function createEndpoint(
   parts: EndpointParts,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<Reply> {
-  const names = documentNames(parts.trustedDocuments ?? new Map());
+  const names = derived(parts.trustedDocuments, (documents = new Map()) =>
+    documentNames(documents),
+  );
+  let underWay = 0;
   return async (request, response) => {
     const cameInAtMs = parts.clock.monotonicMs();
     const record = new RequestRecord(
       createCorrelator(singleValue(request.headers['x-correlator'])),
     );
     const respond = async (): Promise<Answered> => {
-      const reply = await answer(parts, names, { request, response, record });
+      underWay += 1;
+      const isTooMany = underWay > parts.maxRequests;
+      const incoming = { request, response, record, isTooMany };
+      const reply = await answer(parts, names(), incoming).finally(() => (underWay -= 1));
       const report = record.report(reply.status, parts.clock.monotonicMs() - cameInAtMs);
       parts.onAnswered?.(report);
       return { reply, report };
@@ -98,12 +112,14 @@ interface Incoming {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly record: RequestRecord;
+  /** Whether there are as many as may be under way. */
+  readonly isTooMany: boolean;
 }
 
 async function answer(
   parts: EndpointParts,
   names: ReadonlyMap<string, string>,
-  { request, response, record }: Incoming,
+  { request, response, record, isTooMany }: Incoming,
 ): Promise<Reply> {
   const { accept, host } = request.headers;
   const refuse = (refusal: Refusal): Reply => {
@@ -111,10 +127,11 @@ async function answer(
     return replyOf(refusal, accept);
   };
   response.setHeader('x-correlator', record.correlator.returned);
-  if (!parts.allowsHost(host)) return refuse(OTHER_HOST);
+  if (parts.checksHost && !isOwnHost(host)) return refuse(OTHER_HOST);
   response.setHeaders(new Map(parts.crossOrigin.headersFor(request)));
   const preflight = parts.crossOrigin.preflight(request);
   if (preflight !== undefined) return { status: 204, headers: preflight, body: '' };
+  if (isTooMany) return refuse(TOO_MANY);
   if (parts.explorer !== undefined && wantsPage(request)) return parts.explorer.page();
 
   const life = new RequestLife(response, parts.requestTimeoutMs, parts.clock);
@@ -129,7 +146,7 @@ async function answer(
     case 'admitted':
       record.caller = admitted.caller.identity;
   }
-  const asked = await life.within(readOperation(request, parts.trustedDocuments));
+  const asked = await life.within(readOperation(request, parts.trustedDocuments()));
   if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE });
   switch (asked.kind) {
     case 'refused':
@@ -137,6 +154,7 @@ async function answer(
     case 'read':
       record.document = names.get(asked.documentId ?? '');
   }
+  let loader: SimSwapLoader | undefined;
   const executed = await life.within(
     parts.apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asked.request,
@@ -146,6 +164,7 @@ async function answer(
           record,
           preferredWaitMs: preferredWaitMs(singleValue(request.headers['prefer'])),
         });
+        loader = context.simSwaps;
         response.setHeaders(preferenceApplied(context));
         return Promise.resolve(context);
       },
@@ -156,6 +175,8 @@ async function answer(
     tellOverdue(parts.log, life, 'its answers');
     return refuse({ ...NOT_IN_TIME, status: statusOfRefusal(accept, NOT_IN_TIME.status) });
   }
+  // A caller that is cut off before the last byte has heard nothing: it must not cost another prompt.
+  response.once('finish', () => loader?.told());
   return replyFrom(executed);
 }
 
@@ -179,11 +200,17 @@ const OTHER_HOST: Refusal = {
   status: 421,
   code: 'BAD_REQUEST',
   message:
-    'This service does not answer under the host that the request names. Ask it at localhost, or list the host in ALLOWED_HOSTS.',
+    'This service does not answer under the host that the request names. Ask it at localhost.',
   headers: CLOSE,
 };
 
 const NOT_IN_TIME = { status: 503, code: 'UNAVAILABLE' } satisfies Refusal;
+
+const TOO_MANY: Refusal = {
+  status: 503,
+  code: 'UNAVAILABLE',
+  headers: { ...CLOSE, 'retry-after': '1' },
+};
 
 const NO_BODY_IN_TIME: Refusal = {
   status: 408,

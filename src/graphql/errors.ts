@@ -1,16 +1,13 @@
-import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, Kind, type GraphQLFormattedError } from 'graphql';
 import { maskPhoneNumbers } from '../domain/mask.ts';
-import { CallerError, ERRORS, LookupError, type ErrorCode } from '../errors.ts';
+import { ERRORS, INTERNAL_ERROR } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { AnswerError } from './answerErrors.ts';
 import { PARSE_LIMITS } from './documentLimits.ts';
-import { LimitExceeded } from './refusals.ts';
 import { MAX_MESSAGE_CHARACTERS } from './replyBytes.ts';
 
-const INTERNAL = 'INTERNAL_SERVER_ERROR' satisfies ErrorCode;
-
 /** A conflict between fields names the place of each. */
-const MAX_LOCATIONS = 10;
+export const MAX_LOCATIONS = 10;
 
 const TOO_MANY_BAD_VARIABLES =
   'Too many errors processing variables, error limit reached. Execution aborted.';
@@ -51,25 +48,42 @@ export function formatError(
   log: Log,
 ): GraphQLFormattedError {
   const where = whereOf(formatted);
-  const original = unwrapResolverError(error);
-  if (original instanceof CallerError) {
-    return { message: original.message, ...where, extensions: extensionsOf(original) };
+  const original = originalOf(error);
+  if (original instanceof AnswerError) {
+    const { http: _http, ...extensions } = original.extensions;
+    return { message: original.message, ...where, extensions };
   }
-  if (original instanceof LimitExceeded) {
-    const { code } = original.extensions;
-    // Said of the operation as a whole, unless a field came upon it.
-    const place = formatted.path === undefined ? {} : where;
-    return { message: original.message, ...place, extensions: { code, ...original.excess } };
-  }
-  const code = isCoercionError(original) ? 'BAD_USER_INPUT' : formatted.extensions?.['code'];
-  if (code !== undefined && code !== INTERNAL) {
+  const code = isRefusedValue(original) ? 'BAD_USER_INPUT' : formatted.extensions?.['code'];
+  if (code !== undefined && code !== INTERNAL_ERROR) {
     return { message: inOurWords(formatted.message), ...where, extensions: { code } };
   }
+  logDefect(original, log);
+  return {
+    message: ERRORS[INTERNAL_ERROR].message,
+    ...where,
+    extensions: { code: INTERNAL_ERROR },
+  };
+}
+
+/** What a resolver threw: what has a path only says where that happened. */
+export function originalOf(error: unknown): unknown {
+  let original = error;
+  while (
+    original instanceof GraphQLError &&
+    original.path !== undefined &&
+    original.originalError !== undefined
+  ) {
+    original = original.originalError;
+  }
+  return original;
+}
+
+/** A defect, by its name: no client is told more than that it happened. */
+export function logDefect(error: unknown, log: Log): void {
   log.error('a request broke', {
-    error: original instanceof Error ? original.name : typeof original,
-    reason: original instanceof Error ? original.message : undefined,
+    error: error instanceof Error ? error.name : typeof error,
+    reason: error instanceof Error ? error.message : undefined,
   });
-  return { message: ERRORS[INTERNAL].message, ...where, extensions: { code: INTERNAL } };
 }
 
 function whereOf({ path, locations }: GraphQLFormattedError): Partial<GraphQLFormattedError> {
@@ -79,7 +93,8 @@ function whereOf({ path, locations }: GraphQLFormattedError): Partial<GraphQLFor
   };
 }
 
-function inOurWords(message: string): string {
+/** What GraphQL says of a document or a value that it refuses, masked and cut. */
+export function inOurWords(message: string): string {
   const [, words] = IN_OTHER_WORDS.find(([start]) => message.startsWith(start)) ?? [];
   if (words !== undefined) return words;
   const isLong = message.length > MAX_MESSAGE_CHARACTERS;
@@ -93,24 +108,8 @@ function inOurWords(message: string): string {
  * A value that graphql-js refuses when it executes, such as null for an argument: it gives no code. It
  * names the node of the document that holds the value; what is wrong with a result is said of a field.
  */
-export function isCoercionError(error: unknown): boolean {
-  return (
-    error instanceof GraphQLError &&
-    error.originalError === undefined &&
-    error.extensions['code'] === undefined &&
-    (error.message === TOO_MANY_BAD_VARIABLES ||
-      error.nodes?.every(({ kind }) => kind !== Kind.FIELD) === true)
-  );
-}
-
-function extensionsOf(error: CallerError): Record<string, unknown> {
-  if (!(error instanceof LookupError)) return { code: error.code };
-  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours, quota } = error.failure;
-  return {
-    code,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-    ...(quota === undefined ? {} : { quota }),
-    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
-    ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
-  };
+export function isRefusedValue(error: unknown): error is GraphQLError {
+  if (!(error instanceof GraphQLError) || error.extensions['code'] !== undefined) return false;
+  if (error.message === TOO_MANY_BAD_VARIABLES) return true;
+  return error.nodes?.every(({ kind }) => kind !== Kind.FIELD) === true;
 }

@@ -5,13 +5,14 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
 import { wantsPage } from './explorer.ts';
 import { replyOf, type Refusal, type Reply } from './reply.ts';
 import { setSecurityHeaders } from './securityHeaders.ts';
 import { UnreadReplies } from './unreadReplies.ts';
 
 /** What /readyz says. */
-export type Readiness =
+type Readiness =
   | { readonly status: 'ready' | 'draining' }
   | { readonly status: 'starting'; readonly waitingFor: readonly string[] };
 
@@ -23,8 +24,6 @@ export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
   readonly graphql: Handler;
-  /** By path: what those who run the service look at. */
-  readonly looks?: ReadonlyMap<string, Handler>;
   /** What a browser sees at `/`. */
   readonly frontPage: Reply;
   /** What answering still needs; /readyz fails while there is any. */
@@ -54,6 +53,7 @@ export class HttpServer {
   readonly #responses = new Set<ServerResponse>();
   readonly #unread: UnreadReplies;
   #isDraining = false;
+  #isClosing = false;
 
   constructor(parts: HttpServerParts) {
     this.#parts = parts;
@@ -71,6 +71,9 @@ export class HttpServer {
       },
       this.#serve,
     );
+    this.#server.on('connection', (socket: Socket) => {
+      socket.once('close', () => this.#closeIdleConnections());
+    });
   }
 
   /** Listens, and resolves to the address that it serves at. Rejects when the port is taken. */
@@ -98,70 +101,87 @@ export class HttpServer {
     for (const response of this.#responses) endConnectionAfter(response);
   }
 
-  /** Takes no further connections, and resolves when every request has its answer, or the limit is over. */
-  async close(): Promise<void> {
+  /**
+   * Takes no further connections, and resolves when every reply is sent, or the limit is over.
+   *
+   * @returns how many requests were cut off: not answered yet, or with a reply that was still being read
+   */
+  async close(): Promise<number> {
     this.startDraining();
-    // A closed server of Node's looks after slow connections no more: one would hold it open for ever.
+    const unreadBefore = this.#unread.cutOff;
+    let atLimit = 0;
     const limit = setTimeout(() => {
+      atLimit = this.#underWay();
       this.#server.closeAllConnections();
     }, this.#parts.drainLimitMs);
     await new Promise<void>((resolve) => {
-      this.#server.close(() => {
-        resolve();
-      });
-      this.#server.closeIdleConnections();
+      // Not the close of an HTTP server: it destroys connections whose reply is complete and not yet sent.
+      NetServer.prototype.close.call(this.#server, () => resolve());
+      this.#isClosing = true;
+      this.#closeIdleConnections();
     });
     clearTimeout(limit);
+    return atLimit + this.#unread.cutOff - unreadBefore;
+  }
+
+  /** Once every reply is sent: those that say `connection: close` end with it, and only idle ones are left. */
+  #closeIdleConnections(): void {
+    if (this.#isClosing && this.#underWay() === 0) this.#server.closeIdleConnections();
+  }
+
+  /** Node does not close a reply that waits behind another one when their connection is lost. */
+  #underWay(): number {
+    for (const response of this.#responses) {
+      if (response.req.socket.destroyed) this.#responses.delete(response);
+    }
+    return this.#responses.size;
   }
 
   readonly #serve: RequestListener = (request, response) => {
     const [path = '/'] = (request.url ?? '/').split('?', 1);
     this.#responses.add(response);
-    response.once('close', () => this.#responses.delete(response));
+    response.once('close', () => {
+      this.#responses.delete(response);
+      this.#closeIdleConnections();
+    });
     setSecurityHeaders(response);
     if (this.#isDraining) endConnectionAfter(response);
+    if (saysTwice(request.rawHeaders)) {
+      endConnectionAfter(response);
+      this.#send(response, replyOf(SAID_TWICE, request.headers.accept));
+      return;
+    }
     switch (path) {
       case '/graphql':
-        void this.#answer(request, response, this.#parts.graphql);
+        void this.#answer(request, response);
         return;
       case '/livez':
         this.#send(response, json(200, { status: 'alive' }));
         return;
       case '/readyz': {
-        const { readiness } = this;
+        const readiness = this.#readiness();
         this.#send(response, json(readiness.status === 'ready' ? 200 : 503, readiness));
         return;
       }
-      default: {
-        const look = this.#parts.looks?.get(path);
-        if (look !== undefined) {
-          void this.#answer(request, response, look);
-          return;
-        }
+      default:
         this.#send(
           response,
           path === '/' && wantsPage(request)
             ? this.#parts.frontPage
             : replyOf(ELSEWHERE, request.headers.accept),
         );
-      }
     }
   };
 
-  /** What /readyz says. */
-  get readiness(): Readiness {
+  #readiness(): Readiness {
     if (this.#isDraining) return { status: 'draining' };
     const waitingFor = this.#parts.waitingFor();
     return waitingFor.length === 0 ? { status: 'ready' } : { status: 'starting', waitingFor };
   }
 
-  async #answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    handle: Handler,
-  ): Promise<void> {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      this.#send(response, await handle(request, response));
+      this.#send(response, await this.#parts.graphql(request, response));
     } catch (defect) {
       this.#parts.onDefect(defect);
       if (response.headersSent) response.destroy();
@@ -184,6 +204,29 @@ const ELSEWHERE: Refusal = {
   code: 'BAD_REQUEST',
   message: 'GraphQL is at /graphql.',
 };
+
+const SAID_TWICE: Refusal = {
+  status: 400,
+  code: 'BAD_REQUEST',
+  message: 'The header host or authorization is there twice: send one.',
+};
+
+/**
+ * Whether a request names two hosts or two callers. Node reads the first of either, and what stands before this service
+ * may have read the last (RFC 9112 §3.2, RFC 9110 §5.3).
+ *
+ * @param rawHeaders names and values in turn
+ */
+function saysTwice(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  let authorizations = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1;
+  }
+  return hosts > 1 || authorizations > 1;
+}
 
 const BROKEN: Refusal = { status: 500, code: 'INTERNAL_SERVER_ERROR' };
 

@@ -73,6 +73,7 @@ function exactnessOf(name: string, type: string): number {
 }
 
 function isStronger(one: Wish, other: Wish): boolean {
+  if (one.quality === 0) return false;
   if (one.quality !== other.quality) return one.quality > other.quality;
   if (one.exactness !== other.exactness) return one.exactness > other.exactness;
   return one.place < other.place;

@@ -20,7 +20,7 @@ import {
   MIN_FIELD_BYTES,
   valueBytes,
 } from './replyBytes.ts';
-import { Selections, type Arguments } from './selections.ts';
+import { fragmentsOf, Selections, type Arguments } from './selections.ts';
 
 /** What one operation asks for: equal numbers and equal questions count once. */
 export interface OperationCost {
@@ -108,10 +108,10 @@ export function costOf(incoming: IncomingOperation, limits: OperationLimits): Op
   const root = schema.getQueryType();
   const phoneNumber = schema.getType('PhoneNumber');
   if (!isObjectType(root) || !isObjectType(phoneNumber)) return cost;
-  const selections = new Selections(document, incoming.variables);
+  const selections = new Selections(fragmentsOf(document), incoming.variables);
   const known = new KnownReply(schema, root, selections);
 
-  const questionsByNumber = new Map<string, Set<string>>();
+  const questionsByNumber = new Map<unknown, Set<string>>();
   for (const field of selections.fieldsOf(operation.selectionSet)) {
     if (isFarBeyond(cost, limits)) return cost;
     const name = field.name.value;
@@ -133,8 +133,8 @@ export function costOf(incoming: IncomingOperation, limits: OperationLimits): Op
     if (below.questions.size === 0 && !below.asksConsent) continue;
     for (const number of new Set<unknown>(numbers)) {
       if (isFarBeyond(cost, limits)) return cost;
-      if (typeof number !== 'string') continue;
-      const canonical = canonicalNumber(number);
+      if (number === undefined) continue;
+      const canonical = typeof number === 'string' ? canonicalNumber(number) : number;
       const asked = questionsByNumber.get(canonical) ?? new Set();
       for (const question of below.questions) asked.add(question);
       questionsByNumber.set(canonical, asked);
@@ -197,8 +197,9 @@ function askedBelow(
         case 'parsed':
           add(ask.value, questions, below);
           break;
-        // Refused arguments ask nothing: the resolver says why.
+        // The resolver says why, for each number.
         case 'refused':
+          questions.add('refused');
       }
     }
     if (definition !== undefined && isObjectType(definition.type)) {
@@ -232,10 +233,14 @@ function isKnown(rootField: string): boolean {
   return rootField.startsWith('__') || rootField === '_service';
 }
 
+/** The number of a representation; or itself where it has none, and is refused for that. */
 function keyOf(representation: unknown): unknown {
-  return typeof representation === 'object' && representation !== null && 'e164' in representation
+  return typeof representation === 'object' &&
+    representation !== null &&
+    'e164' in representation &&
+    typeof representation.e164 === 'string'
     ? representation.e164
-    : undefined;
+    : representation;
 }
 
 /** One number in several spellings is one number. */

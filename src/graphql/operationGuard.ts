@@ -7,7 +7,7 @@ import {
 import type { Caller } from '../caller/caller.ts';
 import { coerceVariables, costOf, excessOf, type OperationLimits } from './operationCost.ts';
 import { statusOfRefusal } from './mediaType.ts';
-import { LimitExceeded, queriesOnly, severalForbidden, unlessInvalid } from './refusals.ts';
+import { limitExceeded, queriesOnly, severalForbidden, unlessInvalid } from './refusals.ts';
 
 /** An operation that is valid, before it is executed. */
 export interface GuardedOperation {
@@ -44,6 +44,8 @@ export function guardOperation(
     throw severalForbidden(missingBatchScope, statusOfRefusal(accept, 403));
   }
   const excess = excessOf(cost, limits);
-  if (excess !== undefined) throw new LimitExceeded(excess, statusOfRefusal(accept, 400));
+  if (excess !== undefined) {
+    throw limitExceeded(excess, { status: statusOfRefusal(accept, 400) });
+  }
   return cost.numbers;
 }

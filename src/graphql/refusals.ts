@@ -1,20 +1,30 @@
 import { GraphQLError } from 'graphql';
 import type { ErrorCode } from '../errors.ts';
+import { AnswerError } from './answerErrors.ts';
 import { COUNTED_TIMES, type Excess, type OperationCost } from './operationCost.ts';
 
 /** For what is refused before execution: Apollo would say 500. */
 const BAD_REQUEST = { status: 400 };
 
 /** An operation asks for more than one may: for more of what, and by how much. */
-export class LimitExceeded extends GraphQLError {
-  readonly excess: Excess;
+export function limitExceeded(excess: Excess, options: LimitOptions = {}): AnswerError {
+  const { status, path } = options;
+  return new AnswerError(
+    `${IN_WORDS[excess.limited](inFigures(excess))} Ask in several operations.`,
+    {
+      code: 'LOOKUP_LIMIT_EXCEEDED',
+      ...excess,
+      ...(status === undefined ? {} : { http: { status } }),
+    },
+    path === undefined ? {} : { path },
+  );
+}
 
-  constructor(excess: Excess, status: number) {
-    super(`${IN_WORDS[excess.limited](inFigures(excess))} Ask in several operations.`, {
-      extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' satisfies ErrorCode, http: { status } },
-    });
-    this.excess = excess;
-  }
+interface LimitOptions {
+  /** Of the reply, where nothing is executed. */
+  readonly status?: number;
+  /** Stands in the place of where it happened. */
+  readonly path?: readonly string[];
 }
 
 interface Figures {
@@ -44,10 +54,10 @@ function inFigures({ limit, asked }: Excess): Figures {
 }
 
 /** The caller may ask about one number an operation. Says the same of numbers that exist and that do not. */
-export function severalForbidden(scope: string, status: number): GraphQLError {
-  return new GraphQLError(
+export function severalForbidden(scope: string, status?: number): AnswerError {
+  return new AnswerError(
     `This operation asks about several numbers, and your access token allows one. Ask about one number an operation, or get a token with the scope ${scope}.`,
-    { extensions: { code: 'FORBIDDEN' satisfies ErrorCode, http: { status } } },
+    { code: 'FORBIDDEN', ...(status === undefined ? {} : { http: { status } }) },
   );
 }
 

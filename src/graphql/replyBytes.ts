@@ -81,6 +81,11 @@ export function valueBytes(field: string): ValueBytes {
   return VALUES[field] ?? UNKNOWN;
 }
 
+/** Whether a field of a phone number, of a check or of a consent is this package's. */
+export function isMeasured(field: string): boolean {
+  return Object.hasOwn(VALUES, field);
+}
+
 interface ValueBytes {
   readonly size: number;
   /** Whether there may be an error in its place. */

@@ -1,9 +1,10 @@
+import { mayAskAbout } from '../caller/caller.ts';
 import type { RequestContext } from '../context.ts';
 import { FIELDS, type Asked, type FieldArguments } from '../domain/fields.ts';
 import { instantAt } from '../domain/instant.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import { BadUserInput, Forbidden } from '../errors.ts';
 import type { FieldAnswer } from '../loaders/simSwapLoader.ts';
+import { badUserInput, forbidden, type FieldPlace } from './answerErrors.ts';
 import { toConsent, toDate, toSimSwapCheck, toSwapped } from './answers.ts';
 import type {
   PhoneNumberResolvers,
@@ -24,19 +25,27 @@ const PhoneNumber: Required<Omit<PhoneNumberResolvers, '__resolveReference'>> = 
   simSwapConsent: asking('simSwapConsent', toConsent),
 };
 
-/** Asks what the table of fields says, and tells the answer in the field's own way. */
-function asking<T>(field: SchemaField, tell: (answer: FieldAnswer, asked: Asked) => T) {
+/**
+ * Asks what the table of fields says, and tells the answer in the field's own way. Every question passes here, whichever
+ * field, router or representation its number came by: what its caller may not ask is refused before anything is looked up.
+ */
+function asking<T>(
+  field: SchemaField,
+  tell: (answer: FieldAnswer, asked: Asked, place: FieldPlace) => T,
+) {
   return async (
     { e164 }: PhoneNumberEntity,
     args: FieldArguments,
-    { simSwaps }: RequestContext,
+    { caller, simSwaps }: RequestContext,
+    info: FieldPlace,
   ): Promise<T> => {
     const ask = FIELDS[field](args);
     switch (ask.kind) {
       case 'parsed':
-        return tell(await simSwaps.answer(e164, ask.value), ask.value.asked);
+        if (!mayAskAbout(caller, e164)) throw forbidden();
+        return tell(await simSwaps.answer(e164, ask.value), ask.value.asked, info);
       case 'refused':
-        throw new BadUserInput(ask.reason);
+        throw badUserInput(ask.reason);
     }
   };
 }
@@ -51,7 +60,7 @@ const Query: QueryResolvers = {
   phoneNumber: (_root, { e164 }) => phoneNumber(e164),
   phoneNumbers: (_root, { e164s }) => e164s.map((e164) => phoneNumber(e164)),
   myPhoneNumber: (_root, _args, { caller }) => {
-    if (caller.ownNumber === undefined) throw new Forbidden();
+    if (caller.ownNumber === undefined) throw forbidden();
     return { e164: caller.ownNumber };
   },
 };
@@ -116,5 +125,5 @@ function resolveReference(representation: unknown): OrPromise<PhoneNumberReferen
 }
 
 function refused(reason: string): Promise<never> {
-  return Promise.reject(new BadUserInput(reason));
+  return Promise.reject(badUserInput(reason));
 }

@@ -9,20 +9,16 @@ export type Role = 'bff' | 'subgraph';
 
 /** The schema of a role, from the SDL in `schema/`. */
 export function createSchema(role: Role): GraphQLSchema {
-  const [phoneNumber, own] = typeDefsOf(role);
-  return role === 'bff'
-    ? makeExecutableSchema({ typeDefs: [phoneNumber, own], resolvers: bffResolvers })
-    : buildSubgraphSchema([
-        { typeDefs: phoneNumber },
-        { typeDefs: own, resolvers: subgraphResolvers },
-      ]);
+  const typeDefs = typeDefsOf(role);
+  switch (role) {
+    case 'bff':
+      return makeExecutableSchema({ typeDefs, resolvers: bffResolvers });
+    case 'subgraph':
+      return buildSubgraphSchema([{ typeDefs, resolvers: subgraphResolvers }]);
+  }
 }
 
-/** The type that both roles share, and what a role adds. */
-export function typeDefsOf(role: Role): readonly [DocumentNode, DocumentNode] {
-  return [read('phone-number'), read(role)];
-}
-
-function read(name: string): DocumentNode {
-  return parse(readFileSync(new URL(`../../schema/${name}.graphql`, import.meta.url), 'utf8'));
+/** The SDL of a role. */
+export function typeDefsOf(role: Role): DocumentNode {
+  return parse(readFileSync(new URL(`../../schema/${role}.graphql`, import.meta.url), 'utf8'));
 }

@@ -15,6 +15,19 @@ import {
 /** The arguments of a field by their names. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
+/** The fragments of a document, by their names. */
+export function fragmentsOf({
+  definitions,
+}: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> {
+  return new Map(
+    definitions.flatMap((definition) =>
+      definition.kind === Kind.FRAGMENT_DEFINITION
+        ? [[definition.name.value, definition] as const]
+        : [],
+    ),
+  );
+}
+
 /** Reads the selections of one operation, each selection set and each field's arguments once. */
 export class Selections {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
@@ -22,14 +35,12 @@ export class Selections {
   readonly #fields = new Map<SelectionSetNode, readonly FieldNode[]>();
   readonly #arguments = new Map<FieldNode, Arguments>();
 
-  constructor(document: DocumentNode, variables: Record<string, unknown>) {
-    this.#fragments = new Map(
-      document.definitions.flatMap((definition) =>
-        definition.kind === Kind.FRAGMENT_DEFINITION
-          ? [[definition.name.value, definition] as const]
-          : [],
-      ),
-    );
+  /** @param fragments by their names */
+  constructor(
+    fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+    variables: Record<string, unknown>,
+  ) {
+    this.#fragments = fragments;
     this.#variables = variables;
   }
 

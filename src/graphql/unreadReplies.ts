@@ -17,14 +17,20 @@ export class UnreadReplies {
   /** In the order in which they were complete. */
   readonly #replies = new Map<ServerResponse, number>();
   #bytes = 0;
+  #cutOff = 0;
 
   constructor(limits: UnreadLimits) {
     this.#limits = limits;
   }
 
+  /** How many were cut off so far. */
+  get cutOff(): number {
+    return this.#cutOff;
+  }
+
   /** A reply that is complete, and that the system may not have taken yet. */
   add(response: ServerResponse, bytes: number): void {
-    const timer = setTimeout(() => cutOff(response), this.#limits.timeoutMs);
+    const timer = setTimeout(() => this.#cut(response), this.#limits.timeoutMs);
     this.#replies.set(response, bytes);
     this.#bytes += bytes;
     response.once('close', () => {
@@ -34,7 +40,7 @@ export class UnreadReplies {
     for (const oldest of this.#replies.keys()) {
       if (this.#bytes <= this.#limits.maxBytes) return;
       this.#forget(oldest);
-      cutOff(oldest);
+      this.#cut(oldest);
     }
   }
 
@@ -42,12 +48,13 @@ export class UnreadReplies {
     this.#bytes -= this.#replies.get(response) ?? 0;
     this.#replies.delete(response);
   }
-}
 
-/**
- * Closes the connection itself: a pipelined reply behind one that is not there yet has no socket of its
- * own, and destroying it gives back nothing.
- */
-function cutOff({ req }: ServerResponse): void {
-  req.socket.destroy();
+  /**
+   * Closes the connection itself: a pipelined reply behind one that is not there yet has no socket of its
+   * own, and destroying it gives back nothing.
+   */
+  #cut({ req }: ServerResponse): void {
+    this.#cutOff += 1;
+    req.socket.destroy();
+  }
 }

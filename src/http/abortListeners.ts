@@ -55,6 +55,22 @@ export class AbortListeners {
     return signal instanceof LightAbortSignal ? signal.listeners : this.#onceOf(signal);
   }
 
+  /** What work comes to, or `undefined` when the signal is aborted first. The work goes on. */
+  async unlessAborted<T>(work: Promise<T>, signal: AnyAbortSignal): Promise<T | undefined> {
+    if (signal.aborted) {
+      work.catch(() => undefined);
+      return undefined;
+    }
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const waiting: Abortable = { abort: () => resolve(undefined) };
+    const listeners = this.of(signal).add(waiting);
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      listeners.delete(waiting);
+    }
+  }
+
   #onceOf(signal: AbortSignal): Set<Abortable> {
     const known = this.#bySignal.get(signal);
     if (known !== undefined) return known;

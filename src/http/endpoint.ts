@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck } from './echo.ts';
-import type { AddressedPost, Departure, Exchange, Post } from './exchange.ts';
+import type { AddressedRequest, Departure, Exchange, OutgoingRequest } from './exchange.ts';
 import type { ConnectFailure } from './connections/connectFailure.ts';
 import type { ConnectionFiles } from './connections/connectionFiles.ts';
 import { Http1Connections } from './connections/http1Connections.ts';
@@ -12,6 +12,7 @@ import type { Lull } from './connections/lull.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './connections/httpVersion.ts';
 import type { OpenConnections } from './connections/openConnections.ts';
 import { TlsConnector } from './connections/tlsConnector.ts';
+import { derived } from './derived.ts';
 import { ReplyReader, type ReaderParts } from './replyReader.ts';
 
 /** The exchange that was not begun, since no time was left; it says nothing about the endpoint. */
@@ -33,7 +34,8 @@ export interface EndpointSettings {
   readonly connections: number;
   readonly http2: Http2Setting;
   readonly replyCheck: ReplyCheck;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names and values in turn; the same list for as long as they stay the same. */
+  readonly headers: () => readonly string[];
   /** In lower case; `x-correlator` where absent. */
   readonly correlatorHeader?: string;
   /** Names and values in turn of headers that are made anew for each exchange. */
@@ -57,7 +59,7 @@ export interface SharedByEndpoints {
  * Redirects are not followed, nothing is retried, cached or pipelined here.
  */
 export class Endpoint implements Http2Fallback {
-  /** Without its query, which may hold what an address does not show. */
+  /** Without its query, which may hold what an address does not show, and with the places for numbers in its path. */
   readonly address: string;
   readonly #name: string;
   /** With the query of its address. */
@@ -79,14 +81,14 @@ export class Endpoint implements Http2Fallback {
     const { abortListeners, lull, clock, log, files } = shared;
     const { name, timeoutMs, connections, http2, replyCheck } = settings;
     const url = new URL(settings.url);
-    const headers = ['accept', 'application/json', ...Object.entries(settings.headers).flat()];
+    const headers = derived(settings.headers, (own) => ['accept', 'application/json', ...own]);
     const isSecure = url.protocol === 'https:';
     const onTimeout = ({ stage }: ConnectFailure): void =>
       log.warn('A connection was not made in time.', { endpoint: name, stage });
     const connector = isSecure
       ? new TlsConnector({ url, files, timeoutMs, clock, onTimeout })
       : undefined;
-    this.address = url.origin + url.pathname;
+    this.address = (url.origin + url.pathname).replaceAll('%7B', '{').replaceAll('%7D', '}');
     this.#name = name;
     this.#path = url.pathname + url.search;
     this.#beforeQuery = url.search === '' ? '?' : '&';
@@ -129,8 +131,8 @@ export class Endpoint implements Http2Fallback {
     return { ...NO_HTTP2, ...this.#http1.open, ...this.#http2?.open };
   }
 
-  /** Sends one POST and reads its reply, in no more than `timeLeftMs`. Never rejects. */
-  post(post: Post, timeLeftMs: number, departure: Departure): Promise<Exchange> {
+  /** Sends one request and reads its reply, in no more than `timeLeftMs`. Never rejects. */
+  post(post: OutgoingRequest, timeLeftMs: number, departure: Departure): Promise<Exchange> {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
     return new Promise((settle) => {
       const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
@@ -141,13 +143,23 @@ export class Endpoint implements Http2Fallback {
   }
 
   /** With all that this endpoint adds to it. */
-  #addressed(post: Post, departure: Departure): AddressedPost {
-    const { query = '', contentType, body, correlator, signal } = post;
+  #addressed(post: OutgoingRequest, departure: Departure): AddressedRequest {
+    const {
+      method = 'POST',
+      query = '',
+      contentType,
+      body,
+      correlator,
+      signal,
+      onFirstByte,
+    } = post;
     const correlatorHeader = this.#correlatorHeader;
     const own = [correlatorHeader, correlator];
     const headers = own.concat(this.#generatedHeaders(departure), post.headers);
-    const path = query === '' ? this.#path : `${this.#path}${this.#beforeQuery}${query}`;
-    return { path, correlatorHeader, headers, contentType, body, correlator, signal };
+    const { path: ownPath = this.#path } = post;
+    const path = query === '' ? ownPath : `${ownPath}${this.#beforeQuery}${query}`;
+    const sent = { method, path, correlatorHeader, headers, contentType, body, correlator, signal };
+    return { ...sent, onFirstByte };
   }
 
   /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */

@@ -14,12 +14,14 @@ export interface HttpReply {
  * Why an exchange brought no reply that can be read.
  *
  * - `connection`: it could not be made, or broke.
+ * - `descriptors`: this process has no descriptor left for one, which says nothing of the operator.
  * - `timeout`: the exchange's own limit passed.
  * - `cancelled`: the signal handed in was aborted.
  * - `rate`: the operator's contract allowed no exchange in time; none was begun.
  * - `invalid-reply`: too large, not HTTP, or another request's.
  */
-export type FaultCause = 'connection' | 'timeout' | 'cancelled' | 'rate' | 'invalid-reply';
+export type FaultCause =
+  'connection' | 'descriptors' | 'timeout' | 'cancelled' | 'rate' | 'invalid-reply';
 
 /** An exchange without a reply. */
 export interface TransportFault {
@@ -58,21 +60,29 @@ export interface Replied extends Departure {
   readonly isUnproven?: boolean;
 }
 
-/** One POST. */
-export interface Post {
+/** One request, before its endpoint adds what it sends with each. */
+export interface OutgoingRequest {
+  /** POST where absent. */
+  readonly method?: 'GET' | 'POST';
+  /** In the place of the endpoint's own path where that has a place for a number; encoded, with a slash in front. */
+  readonly path?: string;
   /** Names and values in turn, beside those that the endpoint itself sends. */
   readonly headers: readonly string[];
   /** Members of the URL's query, encoded, beside those of the endpoint's own address. */
   readonly query?: string;
-  readonly contentType: 'application/json' | 'application/x-www-form-urlencoded';
-  readonly body: string;
+  /** Neither of a GET. */
+  readonly contentType?: 'application/json' | 'application/x-www-form-urlencoded' | undefined;
+  readonly body?: string | undefined;
   /** Sent in the operator's correlator header; no two exchanges share one. */
   readonly correlator: string;
   readonly signal?: AnyAbortSignal | undefined;
+  /** Is called when its first byte leaves, once there is a connection. */
+  readonly onFirstByte?: (() => void) | undefined;
 }
 
-/** A POST with all that its endpoint adds. */
-export interface AddressedPost extends Post {
+/** A request with all that its endpoint adds. */
+export interface AddressedRequest extends OutgoingRequest {
+  readonly method: 'GET' | 'POST';
   /** With its query. */
   readonly path: string;
   /** The name of the header, which stands among the headers, in lower case. */

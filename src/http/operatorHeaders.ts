@@ -1,29 +1,43 @@
 import { randomUUID } from 'node:crypto';
+import { derived } from './derived.ts';
 import type { Departure } from './exchange.ts';
 import type { EndpointName, HeaderValue, OperatorHeader } from './wireSettings.ts';
 
-/** What an endpoint is sent beside what every operator is: names and values. */
+/** What an endpoint is sent beside what every operator is: names and values in turn. */
 export interface EndpointHeaders {
-  readonly fixed: Readonly<Record<string, string>>;
-  /** Names and values in turn, made anew for each exchange. */
+  /** The same list for as long as they stay the same. */
+  readonly fixed: () => readonly string[];
+  /** Made anew for each exchange. */
   readonly generated: (departure: Departure) => readonly string[];
 }
 
-/** The headers that the operator wants at this endpoint. */
+/**
+ * The headers that the operator wants at this endpoint.
+ *
+ * @param headers those of the operator by now: what a file holds of one may change
+ */
 export function headersAt(
-  headers: readonly OperatorHeader[],
+  headers: () => readonly OperatorHeader[],
   endpoint: EndpointName,
 ): EndpointHeaders {
-  const wanted = headers.filter(({ endpoints }) => endpoints.has(endpoint));
-  const fixed = wanted.flatMap(({ name, value }) =>
-    value.kind === 'fixed' ? [[name, value.text] as const] : [],
-  );
-  const makers = wanted.flatMap(({ name, value }) =>
-    value.kind === 'generated' ? [{ name, make: MAKERS[value.generator] }] : [],
+  const wanted = derived(headers, (all) => all.filter(({ endpoints }) => endpoints.has(endpoint)));
+  const fixed = derived(wanted, (all) => {
+    // Of two that have one name the last counts.
+    const byName = new Map(
+      all.flatMap(({ name, value }) =>
+        value.kind === 'fixed' ? [[name, value.text] as const] : [],
+      ),
+    );
+    return [...byName].flat();
+  });
+  const makers = derived(wanted, (all) =>
+    all.flatMap(({ name, value }) =>
+      value.kind === 'generated' ? [{ name, make: MAKERS[value.generator] }] : [],
+    ),
   );
   return {
-    fixed: Object.fromEntries(fixed),
-    generated: (departure) => makers.flatMap(({ name, make }) => [name, make(departure)]),
+    fixed,
+    generated: (departure) => makers().flatMap(({ name, make }) => [name, make(departure)]),
   };
 }
 

@@ -18,6 +18,7 @@ const CAMARA_CODES = [
   'CONFLICT',
   'ALREADY_EXISTS',
   'ABORTED',
+  'INCOMPATIBLE_STATE',
   'GONE',
   'UNSUPPORTED_MEDIA_TYPE',
   'NOT_SUPPORTED',
@@ -35,7 +36,7 @@ const CAMARA_CODES = [
   'TIMEOUT',
 ] as const;
 
-/** Errors of OAuth and CIBA: RFC 6749 §5.2, RFC 6750 §3.1, RFC 9101 §7, OpenID CIBA Core §11 and §13. */
+/** Errors of OAuth and CIBA: RFC 6749 §5.2, RFC 6750 §3.1, RFC 9101 §7, RFC 9449 §12.2, OpenID CIBA Core §11 and §13. */
 const OAUTH_ERRORS = [
   'invalid_request',
   'invalid_client',
@@ -45,6 +46,8 @@ const OAUTH_ERRORS = [
   'invalid_scope',
   'invalid_token',
   'insufficient_scope',
+  'invalid_dpop_proof',
+  'use_dpop_nonce',
   'invalid_request_object',
   'request_not_supported',
   'access_denied',

@@ -1,7 +1,9 @@
 import { Pool } from 'undici';
 import type { Clock } from '../clock.ts';
-import type { ConnectionFiles } from './connections/connectionFiles.ts';
+import { ConnectionFiles, type ConnectionFilesParts } from './connections/connectionFiles.ts';
+import type { ConnectionSettings } from './connections/connectionSettings.ts';
 import { handTo } from './connections/http1Connections.ts';
+import { hasDuplicateMember } from './duplicateMembers.ts';
 import { TlsConnector } from './connections/tlsConnector.ts';
 
 const TIMEOUT_MS = 5000;
@@ -20,14 +22,27 @@ export class UnexpectedStatus extends Error {
   }
 }
 
+/** The document names a member twice: which of the two counts is left open (RFC 8259 §4). */
+class DuplicateMember extends Error {
+  override readonly name = 'DuplicateMember';
+}
+
 /** Where a JSON document is published: keys, or what is known of a server. No redirect is followed, and no proxy of the environment is used. */
 export class PublishedJson {
   readonly #pool: Pool;
   readonly #path: string;
   readonly #connector: TlsConnector | undefined;
+  readonly #files: ConnectionFiles;
 
-  constructor(address: string, files: ConnectionFiles, clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(
+    address: string,
+    connection: ConnectionSettings,
+    parts: ConnectionFilesParts & { readonly clock: Clock },
+  ) {
     const url = new URL(address);
+    const files = new ConnectionFiles(connection, parts);
+    const { clock } = parts;
+    this.#files = files;
     const connector =
       url.protocol === 'https:'
         ? new TlsConnector({ url, files, timeoutMs: CONNECT_TIMEOUT_MS, clock })
@@ -56,13 +71,17 @@ export class PublishedJson {
       await body.dump();
       throw new UnexpectedStatus(statusCode);
     }
-    return body.json();
+    const text = await body.text();
+    const document: unknown = JSON.parse(text);
+    if (hasDuplicateMember(text)) throw new DuplicateMember();
+    return document;
   }
 
   /** Aborts a fetch under way and closes the connection. */
   close(): Promise<void> {
     const closing = this.#pool.destroy();
     this.#connector?.close();
+    this.#files.close();
     return closing;
   }
 }

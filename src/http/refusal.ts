@@ -36,7 +36,13 @@ export function judgeRefusal(
 ): LookupFailure {
   return (
     judgeByMap(reply, nowMs, context) ??
-    failureOf(classify(reply.status, bodyOf(reply), context), reply, nowMs)
+    failureOf(
+      classify(reply.status, bodyOf(reply), context),
+      reply,
+      nowMs,
+      // Where an owner was asked, a failure has a wait of its own, which spares them the next prompt.
+      reply.status === 409 && !context.asksOwner ? CONFLICT_PASSES_SECONDS : undefined,
+    )
   );
 }
 
@@ -89,6 +95,36 @@ export function markUnknownNumber(
   return MOVED_NUMBER_WORDS.has(word) ? { ...failure, isUnknownNumber: true } : failure;
 }
 
+/** Marks a refusal of a lookup with how many numbers it takes to be about us. Pure. */
+export function markRefusalOfUs(failure: LookupFailure, reply: HttpReply): LookupFailure {
+  if (failure.code !== 'OPERATOR_REFUSED' || failure.reach === 'question') return failure;
+  const barsAfterNumbers = numbersToBar(reply);
+  return barsAfterNumbers === undefined ? failure : { ...failure, barsAfterNumbers };
+}
+
+/** One number may be refused for what it is; two are not, by what speaks of us. */
+const OF_US = 2;
+/** Numbers may have it in common: lines of companies, or of a brand that the operator resells to. */
+const OF_US_PERHAPS = 6;
+
+/** How many numbers are refused like this until it is taken to be about us; `undefined` where it never is. */
+function numbersToBar(reply: HttpReply): number | undefined {
+  const { status } = reply;
+  if (status === 409 || status === 422) return undefined;
+  const isOfUs =
+    // Our credentials, or our address.
+    status === 401 || status === 404 || status === 405 || status < 400 || lacksScope(reply);
+  return isOfUs ? OF_US : OF_US_PERHAPS;
+}
+
+/** RFC 6750 §3.1. */
+function lacksScope(reply: HttpReply): boolean {
+  const { code, error } = bodyOf(reply);
+  return [code, error].includes('insufficient_scope');
+}
+
+const CONFLICT_PASSES_SECONDS = 1;
+
 const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([
   'OPERATOR_RATE_LIMITED',
   'OPERATOR_UNAVAILABLE',
@@ -111,6 +147,8 @@ function classify(status: number, body: JsonObject, context: RefusalContext): Ve
   const aboutNumber = classifyWord(status, body, context);
   if (aboutNumber !== undefined) return { code: aboutNumber, reach: 'number' };
   if (status === 401) return { code: 'OPERATOR_REFUSED', reach: 'number' };
+  // Another request about the number is under way, or was a moment ago (CAMARA's ABORTED and CONFLICT).
+  if (status === 409) return { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
   if (status === 400) return { code: 'OPERATOR_REFUSED', reach: 'question' };
   // The rest speaks for the operation: its scope (403), its address (404, 405, 3xx), the form of its
   // body (415, 422).
@@ -159,6 +197,8 @@ export function judgeFault(fault: TransportFault): LookupFailure {
   switch (fault.cause) {
     case 'connection':
       return { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
+    case 'descriptors':
+      return { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
     case 'timeout':
     case 'cancelled':
       return { code: 'OPERATOR_TIMEOUT', reach: 'number' };

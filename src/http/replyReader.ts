@@ -3,7 +3,13 @@ import { errorName } from '../errors.ts';
 import { connectFailureOf } from './connections/connectFailure.ts';
 import type { Abortable, AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
-import type { AddressedPost, Departure, Exchange, HttpReply, TransportFault } from './exchange.ts';
+import type {
+  AddressedRequest,
+  Departure,
+  Exchange,
+  HttpReply,
+  TransportFault,
+} from './exchange.ts';
 
 /** A reply with a longer body is refused (docs/design.md, "Limits"). */
 const MAX_BODY_BYTES = 64 * 1024;
@@ -22,7 +28,7 @@ export type Carrier = Pick<Dispatcher.DispatchController, 'abort'>;
  * connections of HTTP/2 speak to it in the same calls.
  */
 export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
-  readonly post: AddressedPost;
+  readonly post: AddressedRequest;
   /** How its reply comes; set by what carries it. */
   way: ReplyWay = 'fresh connection';
   readonly #departure: Departure;
@@ -40,7 +46,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   #bodyBytes = 0;
 
   constructor(
-    post: AddressedPost,
+    post: AddressedRequest,
     departure: Departure,
     parts: ReaderParts,
     timeoutMs: number,
@@ -80,6 +86,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
     this.#carrier = carrier;
     // There is a connection, and it is written to in this same turn: from here on a byte may have left.
     this.#sent = true;
+    this.post.onFirstByte?.();
   }
 
   onResponseStart(_carrier: unknown, status: number, headers: HttpReply['headers']): void {
@@ -171,11 +178,17 @@ const NOT_HTTP = [
   errors.ResponseContentLengthMismatchError,
 ];
 
+/** What the system says where this process, or all of them together, have as much as they may. */
+const EXHAUSTED = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
+
 function describe(error: Error, sent: boolean): TransportFault {
   const code = errorName(error);
   const failure = connectFailureOf(error);
+  if (EXHAUSTED.test(failure?.reason ?? code)) {
+    return { cause: 'descriptors', sent, detail: failure?.reason ?? code };
+  }
   if (failure !== undefined) {
-    return { cause: 'connection', sent: false, detail: failure.code, stage: failure.stage };
+    return { cause: 'connection', sent: false, detail: failure.reason, stage: failure.stage };
   }
   if (NOT_HTTP.some((kind) => error instanceof kind) || code === 'ERR_HTTP2_ERROR') {
     const detail = `the reply is not HTTP (${code})`;

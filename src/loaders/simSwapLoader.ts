@@ -18,6 +18,8 @@ export interface SimSwapLoader {
    * a defect of ours alone: a lookup that failed is an answer.
    */
   answer(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer>;
+  /** Notes that the answers so far have reached the caller: without it they count as not heard. */
+  told(): void;
 }
 
 /** What DataLoader gathers; it asks each question about a number once, however often it is asked. */
@@ -32,7 +34,10 @@ export function createSimSwapLoader(executor: Executor): SimSwapLoader {
     (asks) => Promise.resolve(answerAll(executor, asks)),
     { cacheKeyFn: ({ number, ask }) => `${number} ${ask.key}` },
   );
-  return { answer: async (number, ask) => await loader.load({ number, ask }) };
+  return {
+    answer: async (number, ask) => await loader.load({ number, ask }),
+    told: () => executor.told(),
+  };
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
-import type { Fact } from '../domain/fact.ts';
+import type { Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import type { Bulkhead } from '../http/resilience/bulkhead.ts';
+import type { Bulkhead, Urgency } from '../http/resilience/bulkhead.ts';
 import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { Judgement } from '../operator/responses.ts';
@@ -38,7 +38,7 @@ import type { Claim, ConsentLedger, LedgerParts, Page } from './consentLedger.ts
 import type { ConsentTokens } from './consentTokens.ts';
 import type { ConsentTelling, TellingParts } from './consentTelling.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
-import type { TimedFact } from './lookupRoute.ts';
+import { timed } from './lookupRoute.ts';
 import { nextWindowAmong } from './planner.ts';
 import { failureOf } from './bulkheadFailure.ts';
 
@@ -69,6 +69,13 @@ interface Shared {
 type Redeemable = Extract<Polled, { kind: 'acquired' }>;
 
 type GoOn = Extract<Polled, { kind: 'go-on' }>;
+
+/** Live consents go on, and make room when they end. */
+const STORE_FULL: LookupFailure = {
+  code: 'STATE_UNAVAILABLE',
+  reach: 'number',
+  retryAfterSeconds: 60,
+};
 
 /** A reply that takes longer was held back by the operator, and not its request by the way there. */
 const MAX_WAY_MS = 500;
@@ -116,14 +123,20 @@ export class ConsentExchanges {
     cause: Waiter,
     step: () => Promise<Progress>,
   ): Promise<Progress> {
-    return this.#parts.bulkheads[kind].run(
-      { deadlineMs: this.#lastDeadlineMs(cause) },
-      step,
-      (rejection) => {
-        this.#waiters.fail(failureOf(rejection));
-        return 'told';
+    return this.#parts.bulkheads[kind].run(this.#urgencyOf(cause), step, (rejection) => {
+      this.#waiters.fail(failureOf(rejection));
+      return 'told';
+    });
+  }
+
+  /** It moves on with the requests that join while the step waits for its permit. */
+  #urgencyOf(cause: Waiter): Urgency {
+    const lastDeadlineMs = (): number => this.#lastDeadlineMs(cause);
+    return {
+      get deadlineMs() {
+        return lastDeadlineMs();
       },
-    );
+    };
   }
 
   /** Until when a request may still wait for the step. */
@@ -150,7 +163,7 @@ export class ConsentExchanges {
       case 'late':
         return 'wrote';
       case 'full':
-        this.#waiters.fail({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
+        this.#waiters.fail(STORE_FULL);
         return 'told';
       case 'lost':
         this.#waiters.fail(this.#ledger.failureWithoutStore());
@@ -239,9 +252,15 @@ export class ConsentExchanges {
   ): Promise<void> {
     const { tokens } = this.#parts;
     const { time } = claim;
-    const sentAtMs = time.now();
+    let sentAtMs = time.now();
     const subject = this.#subject(pending.lookup);
-    const outcome = await tokens.poll(pending.authReqId, subject, this.#context(cause));
+    const outcome = await tokens.poll(pending.authReqId, subject, {
+      ...this.#context(cause),
+      // A connection may take long to make, and this process may be held up.
+      onFirstByte: () => {
+        sentAtMs = time.now();
+      },
+    });
     switch (outcome.kind) {
       case 'acquired':
         await this.#redeem(cause, outcome, claim, page);
@@ -303,7 +322,7 @@ export class ConsentExchanges {
       case 'answered':
         // Before it is told: a request that wants more finds it.
         if (reusable !== undefined) this.#keepToken(reusable, lookup, cause, id);
-        await this.#succeed({ ...judged.fact, leftAtMs }, cause, spent);
+        await this.#succeed(timed(judged.fact, leftAtMs, false, clock), cause, spent);
         return;
       case 'failed':
         await this.#lookupFailed({ lookup, failure: judged.failure }, cause, spent);
@@ -336,10 +355,8 @@ export class ConsentExchanges {
     const learning = this.#ledger.learn(spent, learned);
     await this.#forOneCommand(learning);
     await this.#telling.tellFailure({ lookup, failure }, made);
-    // What speaks for one question is no word on the operation: a number that the operator takes for
-    // malformed must not keep all other owners from being asked.
-    if (failure.code === 'OPERATOR_REFUSED' && failure.reach !== 'question') {
-      await this.#ledger.refuse(lookup.operation);
+    if (failure.barsAfterNumbers !== undefined) {
+      await this.#ledger.refuse(lookup.operation, failure.barsAfterNumbers);
     }
     await learning;
   }
@@ -357,12 +374,13 @@ export class ConsentExchanges {
   async #succeed(fact: TimedFact, cause: Waiter, spent: Claim): Promise<void> {
     const { inquiry } = cause;
     const { id } = spent.consent;
-    const isHeard = await this.#telling.tellFact(fact, id, inquiry.request);
+    await this.#telling.tellFact(fact, id, inquiry.request);
     // Requests may wait in other processes: they find the fact before they find the consent gone.
     await this.#ledger.untilDone(spent, () =>
-      this.#parts.keptFacts.keep(inquiry.request, this.#number, fact, isHeard),
+      this.#parts.keptFacts.keep(inquiry.request, this.#number, fact),
     );
     await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
+    await this.#ledger.answered(fact.operation);
   }
 
   /** The date first if a request wants it, since it may answer every window; else what helps most. */
@@ -455,9 +473,8 @@ function failureLearned(learned: Learned, nowMs: number): LookupFailure | undefi
 }
 
 /**
- * The operator counts the interval from when a poll arrives, which is some time between its sending and
- * its reply: the first one may have a connection to make, and the next one not. One without a reply may
- * arrive as late as it is given up.
+ * The operator counts the interval from when a poll arrives, which is some time between its first byte and
+ * its reply. One without a reply may arrive as late as it is given up.
  */
 function arrivedBy({ goOn }: GoOn, sentAtMs: number, nowMs: number): number {
   return goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);

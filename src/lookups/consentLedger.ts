@@ -24,7 +24,7 @@ import {
   type Requested,
 } from '../tokens/consents/consentRecord.ts';
 import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
-import type { ConsentStore, Written } from '../tokens/consents/consentStore.ts';
+import { newWriteId, type ConsentStore, type Written } from '../tokens/consents/consentStore.ts';
 import {
   pendingFailure,
   standingOf,
@@ -237,9 +237,14 @@ export class ConsentLedger {
   }
 
   /** That the operator refused us an operation about this number. A lost store is passed over. */
-  async refuse(operation: Operation): Promise<void> {
+  async refuse(operation: Operation, afterNumbers: number): Promise<void> {
     const { store, rules } = this.#parts;
-    await store.refuse(this.#number, operation, rules.failureMs).catch(unlessLost);
+    await store.refuse(this.#number, operation, afterNumbers, rules.failureMs).catch(unlessLost);
+  }
+
+  /** That the operator answered a lookup: it does not refuse us. A lost store is passed over. */
+  async answered(operation: Operation): Promise<void> {
+    await this.#parts.store.answered(operation).catch(unlessLost);
   }
 
   /** Does what may be done twice, until the store is there for it or the lease is over. */
@@ -265,27 +270,32 @@ export class ConsentLedger {
     leaseUntilMs: number,
   ): Promise<Pick<Claim, 'record' | 'version'> | undefined> {
     const { store, rules } = this.#parts;
-    let next = { version, record: first };
+    let next = { version, record: first, writeId: newWriteId() };
     return this.untilDone({ time, leaseUntilMs }, async () => {
       for (;;) {
-        const written = await this.#write(next.version, next.record, time);
+        const written = await this.#write(next.version, next.record, time, next.writeId);
         if (written === 'full') throw new SharedStateLost();
-        if (written !== 'conflict') return { ...next, version: written.version };
+        if (written !== 'conflict') return { record: next.record, version: written.version };
         const found = await store.read(this.#number);
         const record = again(asOf(found.record, found.nowMs, rules));
         if (record === undefined) return undefined;
-        next = { version: found.version, record };
+        next = { version: found.version, record, writeId: newWriteId() };
       }
     });
   }
 
   /** Writes the record for as long as it has something to say. */
-  async #write(version: number, record: ConsentRecord, time: StoreTime): Promise<Written> {
+  async #write(
+    version: number,
+    record: ConsentRecord,
+    time: StoreTime,
+    writeId = newWriteId(),
+  ): Promise<Written> {
     const { store, rules } = this.#parts;
     const nowMs = time.now();
     const keepMs = keptUntilMs(record, rules) - nowMs;
     let written: Written = { version: 0 };
-    if (keepMs > 0) written = await store.write(this.#number, version, record, keepMs);
+    if (keepMs > 0) written = await store.write(this.#number, version, record, keepMs, writeId);
     else await store.remove(this.#number, version);
     if (typeof written !== 'string') {
       const refusedUntilMs = this.#seen?.recorded.refusedUntilMs ?? {};

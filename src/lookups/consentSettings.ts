@@ -2,8 +2,6 @@
 export interface ConsentSettings {
   /** How long one request waits for the owner of a number. */
   readonly waitMs: number;
-  /** The longest that a request may wait that says how long (RFC 7240, `wait`). */
-  readonly maxWaitMs: number;
   /** How long a number is not prompted again when the reply to a prompt was lost. */
   readonly doubtSeconds: number;
   readonly deniedSeconds: number;

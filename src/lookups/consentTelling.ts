@@ -1,20 +1,18 @@
 import type { Clock } from '../clock.ts';
 import { closes, type FailedLookup } from '../domain/failedLookup.ts';
-import { lookupOf, unknownFacts } from '../domain/fact.ts';
+import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import { ANOTHERS_PENDING, failureToTell } from '../tokens/consents/standing.ts';
 import type { Admission, Heard } from './admission.ts';
 import type { Page } from './consentLedger.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
-import type { KeptFacts } from './keptFacts.ts';
+import type { KeptFacts, Recalled } from './keptFacts.ts';
 import {
   lookupFailed,
   type Inquiry,
   type LookupOutcome,
   type LookupRequest,
-  type TimedFact,
 } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { answerMore, changesPlan } from './planner.ts';
@@ -103,11 +101,10 @@ export class ConsentTelling {
     const told = await Promise.all(
       all.map(async (waiter) => {
         const { inquiry } = waiter;
-        const facts = await this.#recall(inquiry, inquiry.request.cameInAtMs);
-        if (!this.#isNews(facts, inquiry)) return false;
-        if (await this.#tell(waiter, keptFacts(unknownFacts(facts, inquiry.facts)))) {
-          await this.#markHeard(inquiry, facts);
-        }
+        const recalled = await this.#recall(inquiry, inquiry.request.cameInAtMs);
+        if (!this.#isNews(recalled, inquiry)) return false;
+        const facts = unknownFacts(recalled.facts, inquiry.facts);
+        await this.#tell(waiter, keptFacts({ ...recalled, facts }));
         return true;
       }),
     );
@@ -116,13 +113,13 @@ export class ConsentTelling {
 
   /**
    * Tells a fact to the requests that came before its lookup left; the others find it among the kept
-   * ones, if they may. `true` when a request heard it.
+   * ones, if they may.
    *
    * @param madeFor the request in whose name the lookup is audited
    */
-  async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<boolean> {
+  async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
     const heard = [{ how: 'shared', lookup: lookupOf(fact), consentId }] as const;
-    const told = await Promise.all(
+    await Promise.all(
       this.#waiters
         .all()
         .filter(({ inquiry }) => inquiry.request.cameInAtMs <= fact.leftAtMs)
@@ -134,7 +131,6 @@ export class ConsentTelling {
           });
         }),
     );
-    return told.includes(true);
   }
 
   /**
@@ -165,20 +161,14 @@ export class ConsentTelling {
     );
   }
 
-  #recall({ number, request }: Inquiry, cameInAtMs: number): Promise<readonly TimedFact[]> {
+  #recall({ number, request }: Inquiry, cameInAtMs: number): Promise<Recalled> {
     return this.#parts.keptFacts.recall(request, number, cameInAtMs);
   }
 
   /** Whether facts answer something that the request asks and does not know. */
-  #isNews(facts: readonly TimedFact[], inquiry: Inquiry): boolean {
-    return answerMore(unknownFacts(facts, inquiry.facts), asAsked(inquiry), this.#parts.offer);
-  }
-
-  /** A store that is lost meanwhile tells them once more. */
-  async #markHeard({ number, request }: Inquiry, facts: readonly TimedFact[]): Promise<void> {
-    const { keptFacts: kept } = this.#parts;
-    const marking = facts.map((fact) => kept.keep(request, number, fact, true));
-    await Promise.all(marking).catch(unlessLost);
+  #isNews({ facts, besides }: Recalled, inquiry: Inquiry): boolean {
+    const news = unknownFacts(facts, inquiry.facts);
+    return answerMore(news, { ...asAsked(inquiry), besides }, this.#parts.offer);
   }
 
   /** Whether the request was still there to be told. */
@@ -239,9 +229,9 @@ function knownFrom(
     : undefined;
 }
 
-function keptFacts(facts: readonly TimedFact[]): Told {
+function keptFacts({ facts, besides }: Recalled): Told {
   return {
-    outcome: { kind: 'facts', facts },
+    outcome: { kind: 'facts', facts, besides },
     heard: facts.map((fact) => ({ how: 'kept', lookup: lookupOf(fact) })),
   };
 }

@@ -10,7 +10,7 @@ import { askerKey } from './askerKey.ts';
 
 /** What keeping the tokens of consents takes. */
 export interface ConsentTokensParts {
-  readonly memory: ConsentTokenMemory;
+  readonly clock: Clock;
   /** How long before its end a token is used no more. */
   readonly marginMs: number;
   readonly reachOf: (subject: TokenSubject) => TokenReach;
@@ -27,46 +27,37 @@ export type HeldConsent =
 /** Refused tokens that are remembered; the one that is remembered longest goes first. */
 const MAX_REFUSED = 10_000;
 
-/** What is known of the tokens of consents at one operator, whatever its other settings become. */
-export class ConsentTokenMemory {
-  readonly clock: Clock;
-  readonly kept: KeptTokens;
-  readonly consentIds = new WeakMap<ReusableToken, string>();
-  /** Until when, in the order in which they came. */
-  readonly refused = new Map<string, number>();
-
-  constructor(clock: Clock) {
-    this.clock = clock;
-    this.kept = new KeptTokens(clock, 0);
-  }
-}
-
 /**
  * The tokens of consents, where the operator lets them be used again: each for the caller and purpose that
  * the owner of the number consented to, in this process's memory alone. Another replica asks the owner.
  */
 export class ConsentTokens {
   readonly #parts: ConsentTokensParts;
+  readonly #kept: KeptTokens;
+  readonly #consentIds = new WeakMap<ReusableToken, string>();
+  /** Until when, in the order in which they came. */
+  readonly #refused = new Map<string, number>();
 
   constructor(parts: ConsentTokensParts) {
     this.#parts = parts;
+    this.#kept = new KeptTokens(parts.clock, parts.marginMs);
   }
 
   /** @param asker for whom the owner was asked */
   keep(asker: Asker, subject: TokenSubject, token: ReusableToken, consentId: string): void {
-    const { kept, consentIds } = this.#parts.memory;
-    consentIds.set(token, consentId);
-    kept.keep(this.#key(asker, subject), token);
+    this.#consentIds.set(token, consentId);
+    this.#kept.keep(this.#key(asker, subject), token);
   }
 
   find(asker: Asker, subject: TokenSubject): HeldConsent {
     const key = this.#key(asker, subject);
-    const { consentIds, refused, clock } = this.#parts.memory;
-    const token = this.#usable(key);
-    if (token !== undefined) return { kind: 'held', consentId: consentIds.get(token) ?? '' };
-    const leftMs = (refused.get(key) ?? 0) - clock.monotonicMs();
+    const token = this.#kept.find(key);
+    if (token !== undefined) {
+      return { kind: 'held', consentId: this.#consentIds.get(token) ?? '' };
+    }
+    const leftMs = (this.#refused.get(key) ?? 0) - this.#parts.clock.monotonicMs();
     if (leftMs <= 0) {
-      refused.delete(key);
+      this.#refused.delete(key);
       return { kind: 'none' };
     }
     const retryAfterSeconds = Math.ceil(leftMs / 1000);
@@ -91,27 +82,20 @@ export class ConsentTokens {
   /** The right to one lookup. */
   acquire(asker: Asker, subject: TokenSubject): Acquired {
     const key = this.#key(asker, subject);
-    const token = this.#usable(key);
+    const token = this.#kept.find(key);
     if (token === undefined) return { kind: 'failed', failure: OVER };
     return { kind: 'acquired', token: token.lend(subject, () => this.#drop(key, token)) };
   }
 
   /** The owner has consented once: a refusal of the operator's is no reason to ask them again at once. */
   #drop(key: string, token: ReusableToken): void {
-    const { memory, failureMs } = this.#parts;
-    const { kept, refused, clock } = memory;
-    kept.drop(key, token);
+    const { clock, failureMs } = this.#parts;
+    const refused = this.#refused;
+    this.#kept.drop(key, token);
     refused.delete(key);
     refused.set(key, clock.monotonicMs() + failureMs);
     const [oldest] = refused.keys();
     if (refused.size > MAX_REFUSED && oldest !== undefined) refused.delete(oldest);
-  }
-
-  #usable(key: string): ReusableToken | undefined {
-    const { memory, marginMs } = this.#parts;
-    const token = memory.kept.find(key);
-    if (token === undefined) return undefined;
-    return memory.clock.monotonicMs() < token.expiresAtMs - marginMs ? token : undefined;
   }
 
   #key(asker: Asker, subject: TokenSubject): string {

@@ -1,10 +1,11 @@
 import { consentChannel, traced, type ConsentResult } from '../diagnostics.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import { asAbortSignal } from '../http/abortListeners.ts';
+import { AbortListeners, asAbortSignal } from '../http/abortListeners.ts';
 import { consentStatus, type ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
-import { hasSomethingToSay, standingOf } from '../tokens/consents/standing.ts';
+import type { Snapshot } from '../tokens/consents/consentStore.ts';
+import { standingOf } from '../tokens/consents/standing.ts';
 import { askerKey } from './askerKey.ts';
 import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
 import { Waiter } from './consentWaiters.ts';
@@ -25,6 +26,7 @@ import {
 export class ConsentedLookups implements LookupRoute {
   readonly #parts: PursuitParts;
   readonly #waitMs: number;
+  readonly #abortListeners = new AbortListeners();
   readonly #pursuits = new Map<string, ConsentPursuit>();
   readonly #running = new Set<Promise<void>>();
   readonly #operatorName: string;
@@ -41,10 +43,15 @@ export class ConsentedLookups implements LookupRoute {
     this.#waitMs = waitMs;
   }
 
-  async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const outcome = await this.#publishedWait(lookup, inquiry);
-    if (isPending(outcome)) await this.#keep(inquiry).catch(unlessLost);
-    return outcome;
+  lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+    if (!consentChannel.hasSubscribers) return this.#wait(lookup, inquiry);
+    const { correlator } = inquiry.request;
+    return traced(
+      consentChannel,
+      { operator: this.#operatorName, correlator: correlator.name, operation: lookup.operation },
+      () => this.#wait(lookup, inquiry),
+      resultOf,
+    );
   }
 
   /** Counts as a number that is asked about, and is audited. */
@@ -60,21 +67,17 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   async #statusOf(number: PhoneNumber, request: LookupRequest): Promise<ConsentStatus | undefined> {
-    const { store, clock, rules } = this.#parts;
-    const snapshot = await store.read(number).catch(unlessLost);
+    const { clock, rules } = this.#parts;
+    const snapshot = await this.#read(number, request);
     if (snapshot === undefined) return undefined;
     const standing = standingOf(snapshot, askerKey(request, number), rules);
     return consentStatus(standing, snapshot.nowMs, clock.nowMs());
   }
 
-  /** While the store is lost, this is as good a place to hear of it as any other. */
-  async holdsConsent(number: PhoneNumber, request: LookupRequest): Promise<boolean> {
-    const { store, rules } = this.#parts;
-    const asker = askerKey(request, number);
-    if (this.#pursuits.has(asker)) return true;
-    const snapshot = await store.read(number).catch(unlessLost);
-    if (snapshot === undefined) return false;
-    return hasSomethingToSay(standingOf(snapshot, asker, rules));
+  /** `undefined` when the store is lost, or the request ends first. */
+  #read(number: PhoneNumber, { signal }: LookupRequest): Promise<Snapshot | undefined> {
+    const reading = this.#parts.store.read(number).catch(unlessLost);
+    return this.#abortListeners.unlessAborted(reading, signal);
   }
 
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */
@@ -82,24 +85,15 @@ export class ConsentedLookups implements LookupRoute {
     await Promise.all(this.#running);
   }
 
-  #publishedWait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    if (!consentChannel.hasSubscribers) return this.#wait(lookup, inquiry);
-    const { correlator } = inquiry.request;
-    return traced(
-      consentChannel,
-      { operator: this.#operatorName, correlator: correlator.name, operation: lookup.operation },
-      () => this.#wait(lookup, inquiry),
-      resultOf,
-    );
-  }
-
   async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
     const { clock } = this.#parts;
-    const { signal } = inquiry.request;
+    const { number, request } = inquiry;
+    const { signal } = request;
     if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
 
     const waiter = new Waiter(inquiry, lookup, clock.monotonicMs());
     const pursuit = this.#join(waiter);
+    request.onOwnerWait?.(number, true);
 
     const settled = new AbortController();
     const patience = Promise.all([
@@ -114,6 +108,7 @@ export class ConsentedLookups implements LookupRoute {
       return await Promise.race([waiter.outcome, outOfPatience]);
     } finally {
       settled.abort();
+      request.onOwnerWait?.(number, false);
     }
   }
 
@@ -143,12 +138,6 @@ export class ConsentedLookups implements LookupRoute {
     this.#patienceEndsAtMs.set(inquiry, endsAtMs);
     return Math.max(0, endsAtMs - nowMs);
   }
-
-  /** What earlier consents told is wanted again by the request that comes back for the next one. */
-  async #keep({ number, request, facts }: Inquiry): Promise<void> {
-    const { keptFacts } = this.#parts;
-    await Promise.all(facts.map((fact) => keptFacts.keep(request, number, fact, false)));
-  }
 }
 
 /** What is published of a wait: never the answer. */
@@ -158,14 +147,5 @@ function resultOf(outcome: LookupOutcome): ConsentResult {
       return { outcome: 'answered' };
     case 'failed':
       return { outcome: outcome.failed.failure.code };
-  }
-}
-
-function isPending(outcome: LookupOutcome): boolean {
-  switch (outcome.kind) {
-    case 'facts':
-      return false;
-    case 'failed':
-      return outcome.failed.failure.code === 'CONSENT_PENDING';
   }
 }

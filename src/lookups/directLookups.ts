@@ -9,6 +9,7 @@ import type { Acquired, ExchangeContext } from '../tokens/tokenManager.ts';
 import {
   lookupFailed,
   OUT_OF_TIME,
+  timed,
   type ConsentReading,
   type Inquiry,
   type LookupOutcome,
@@ -62,10 +63,6 @@ export class DirectLookups implements LookupRoute {
   /** No owner is asked for consent. */
   consent(): Promise<ConsentReading> {
     return Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } });
-  }
-
-  holdsConsent(): Promise<boolean> {
-    return Promise.resolve(false);
   }
 
   /** Nothing of a direct lookup outlives its request. */
@@ -131,7 +128,10 @@ export class DirectLookups implements LookupRoute {
     const { judged, attempts, mayRetryWithNewToken } = await operator.lookUp(order, request);
     switch (judged.kind) {
       case 'answered':
-        return counted({ kind: 'facts', facts: [{ ...judged.fact, leftAtMs }] }, attempts);
+        return counted(
+          { kind: 'facts', facts: [timed(judged.fact, leftAtMs, true, clock)] },
+          attempts,
+        );
       case 'failed':
         return mayRetryWithNewToken
           ? this.#acquireAndLookUp(lookup, inquiry, attempts)

@@ -1,14 +1,14 @@
 import { planChannel, traced } from '../diagnostics.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { lookupOf } from '../domain/fact.ts';
+import { lookupOf, type TimedFact } from '../domain/fact.ts';
 import { lookupFor, lookupKey, type Question } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../errors.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
-import type { ConsentReading, Inquiry, LookupRequest, TimedFact } from './lookupRoute.ts';
+import type { ConsentReading, Inquiry, LookupRequest } from './lookupRoute.ts';
 import type { Operators, RoutedOperator, Routing } from './operators.ts';
 import type { Answer, Plan } from './plan.ts';
-import { answerTo, mayBeElsewhere, nextLookup } from './planner.ts';
+import { answerTo, heardIn, mayBeElsewhere, nextLookup } from './planner.ts';
 
 /** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
 export class Executor {
@@ -38,6 +38,15 @@ export class Executor {
     const answer =
       current === undefined ? undefined : answerTo(question, current, current.operator.offer);
     return answer ?? defect ?? new Error('A question was left open.');
+  }
+
+  /** The answers have reached the caller. */
+  told(): void {
+    for (const { current } of this.#inquiries.values()) {
+      if (current === undefined) continue;
+      const { offer, route } = current.operator;
+      route.told?.(heardIn(current, offer), current);
+    }
   }
 
   /**
@@ -120,7 +129,8 @@ export class Executor {
   }
 
   #turnOf(operator: RoutedOperator, { number, questions }: NumberInquiry): OperatorInquiry {
-    return { operator, number, questions, request: this.#request, facts: [], failures: [] };
+    const known = { facts: [], besides: [], failures: [] };
+    return { operator, number, questions, request: this.#request, ...known };
   }
 
   #inquiry(number: PhoneNumber): NumberInquiry {
@@ -187,6 +197,7 @@ async function lookUpWhatIsOpen(inquiry: OperatorInquiry): Promise<void> {
     switch (outcome.kind) {
       case 'facts':
         inquiry.facts.push(...outcome.facts);
+        inquiry.besides.push(...(outcome.besides ?? []));
         break;
       case 'failed':
         inquiry.failures.push(outcome.failed);
@@ -240,5 +251,6 @@ interface OperatorInquiry extends Inquiry {
   readonly operator: RoutedOperator;
   readonly questions: Question[];
   readonly facts: TimedFact[];
+  readonly besides: TimedFact[];
   readonly failures: FailedLookup[];
 }

@@ -1,11 +1,12 @@
-import { lookupOf, unknownFacts } from '../domain/fact.ts';
+import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
-import { AbortListeners, type Abortable, type AnyAbortSignal } from '../http/abortListeners.ts';
+import { AbortListeners } from '../http/abortListeners.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { Admission } from './admission.ts';
-import type { KeptFacts } from './keptFacts.ts';
+import { askerKey } from './askerKey.ts';
+import type { KeptFacts, Recalled } from './keptFacts.ts';
 import {
   lookupFailed,
   type ConsentReading,
@@ -13,14 +14,13 @@ import {
   type LookupOutcome,
   type LookupRequest,
   type LookupRoute,
-  type TimedFact,
 } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 import { answerMore } from './planner.ts';
 
 /** What answering from kept facts takes. */
 export interface KeptAnswersParts {
-  readonly keptFacts: Pick<KeptFacts, 'recall'>;
+  readonly keptFacts: Pick<KeptFacts, 'recall' | 'keep'>;
   readonly admission: Pick<Admission, 'heard'>;
   readonly offer: Offer;
 }
@@ -33,6 +33,8 @@ export class KeptAnswers implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: KeptAnswersParts;
   readonly #abortListeners = new AbortListeners();
+  /** By asker and number. */
+  readonly #marking = new Map<string, Promise<unknown>>();
 
   constructor(route: LookupRoute, parts: KeptAnswersParts) {
     this.#route = route;
@@ -40,36 +42,53 @@ export class KeptAnswers implements LookupRoute {
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const facts = await this.#recall(inquiry);
+    const { facts, besides } = await this.#recall(inquiry);
     // What answers nothing is not told either: the audit log would say that it was heard.
-    if (!answerMore(facts, inquiry, this.#parts.offer)) return this.#route.lookUp(lookup, inquiry);
+    if (!answerMore(facts, { ...inquiry, besides }, this.#parts.offer)) {
+      const outcome = await this.#route.lookUp(lookup, inquiry);
+      return beside(facts.concat(besides), outcome);
+    }
     const failure = await this.#heard(facts, inquiry);
-    return failure === undefined ? { kind: 'facts', facts } : lookupFailed(lookup, failure);
+    return failure === undefined
+      ? { kind: 'facts', facts, besides }
+      : lookupFailed(lookup, failure);
   }
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
     return this.#route.consent(number, request);
   }
 
-  async holdsConsent(number: PhoneNumber, request: LookupRequest): Promise<boolean> {
-    const facts = await this.#parts.keptFacts
-      .recall(request, number, request.cameInAtMs)
-      .catch(unlessLost);
-    if (facts !== undefined && facts.length > 0) return true;
-    return this.#route.holdsConsent(number, request);
+  /** What cannot be noted is heard again. */
+  told(
+    facts: readonly TimedFact[],
+    { number, request }: Pick<Inquiry, 'number' | 'request'>,
+  ): void {
+    const { keptFacts } = this.#parts;
+    const unheard = facts.filter(({ isHeard }) => !isHeard);
+    if (unheard.length === 0) return;
+    const key = askerKey(request, number);
+    const marking = Promise.allSettled([
+      this.#marking.get(key),
+      ...unheard.map((fact) => keptFacts.keep(request, number, { ...fact, isHeard: true })),
+    ]);
+    this.#marking.set(key, marking);
+    void marking.then(() => this.#marking.get(key) === marking && this.#marking.delete(key));
   }
 
-  close(): Promise<void> {
-    return this.#route.close();
+  async close(): Promise<void> {
+    await Promise.all(this.#marking.values());
+    await this.#route.close();
   }
 
-  async #recall(inquiry: Inquiry): Promise<readonly TimedFact[]> {
-    const { number, request } = inquiry;
-    const recalled = this.#parts.keptFacts
-      .recall(request, number, request.cameInAtMs)
+  async #recall({ number, request, facts: known }: Inquiry): Promise<Recalled> {
+    // What was heard before is noted by then.
+    const marked = this.#marking.get(askerKey(request, number)) ?? Promise.resolve();
+    const recalled = marked
+      .then(() => this.#parts.keptFacts.recall(request, number, request.cameInAtMs))
       .catch(unlessLost);
-    const facts = await this.#whileItWaits(recalled, request.signal);
-    return unknownFacts(facts ?? [], inquiry.facts);
+    const { facts = [], besides = [] } =
+      (await this.#abortListeners.unlessAborted(recalled, request.signal)) ?? {};
+    return { facts: unknownFacts(facts, known), besides };
   }
 
   /** One line for each fact: a failure when one of them cannot be written. */
@@ -84,17 +103,14 @@ export class KeptAnswers implements LookupRoute {
     );
     return failures.find((failure) => failure !== undefined);
   }
+}
 
-  /** `undefined` when the request ends first. */
-  async #whileItWaits<T>(work: Promise<T>, signal: AnyAbortSignal): Promise<T | undefined> {
-    if (signal.aborted) return undefined;
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const waiting: Abortable = { abort: () => resolve(undefined) };
-    const listeners = this.#abortListeners.of(signal).add(waiting);
-    try {
-      return await Promise.race([work, promise]);
-    } finally {
-      listeners.delete(waiting);
-    }
+/** No `false` may pass over a change that is known, whether or not that answers anything. Pure. */
+function beside(kept: readonly TimedFact[], outcome: LookupOutcome): LookupOutcome {
+  switch (outcome.kind) {
+    case 'facts':
+      return { ...outcome, besides: kept.concat(outcome.besides ?? []) };
+    case 'failed':
+      return outcome;
   }
 }

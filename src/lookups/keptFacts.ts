@@ -1,6 +1,6 @@
 import type { Asker } from '../domain/asker.ts';
+import type { TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { TimedFact } from './lookupRoute.ts';
 
 /** How long facts answer further requests of their asker, counted from when their lookup left. */
 export interface KeptFactsSettings {
@@ -8,13 +8,6 @@ export interface KeptFactsSettings {
   readonly keepMs: number;
   /** CONSENT_RESULT_SECONDS, in milliseconds: for facts that no request has heard. */
   readonly resultMs: number;
-}
-
-/** What is kept of a fact, on whichever clock its times are. */
-export interface KeptFact {
-  readonly fact: TimedFact;
-  /** Whether some request has heard it, and so needs to hear it no more. */
-  readonly isHeard: boolean;
 }
 
 /**
@@ -31,18 +24,23 @@ export interface KeptFacts {
   /** For how long after its lookup left a fact answers further requests. */
   readonly keepMs: number;
 
-  /** Keeps facts for as long as these settings say from now on, those included that are kept. */
-  renew(settings: KeptFactsSettings): void;
-
-  /** Keeps a fact, or changes whether it was heard; never prolongs it. May be sent again when lost. */
-  keep(asker: Asker, number: PhoneNumber, fact: TimedFact, isHeard: boolean): Promise<void>;
+  /** Keeps a fact, or notes for good that it was heard; never prolongs it. May be sent again when lost. */
+  keep(asker: Asker, number: PhoneNumber, fact: TimedFact): Promise<void>;
 
   /**
-   * The facts that may answer a request.
+   * The facts that may answer a request, and those beside them.
    *
    * @param cameInAtMs when the request came in, on this process's monotonic clock
    */
-  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<readonly TimedFact[]>;
+  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<Recalled>;
+}
+
+/** What is kept about a number for one asker. */
+export interface Recalled {
+  /** What may answer the request. */
+  readonly facts: readonly TimedFact[];
+  /** What may not, having been heard so long ago; no `false` may pass over a change that it tells of. */
+  readonly besides: readonly TimedFact[];
 }
 
 /** For how long a fact is kept at all: heard or not, for requests that waited for it elsewhere. Pure. */
@@ -50,13 +48,18 @@ export function retentionMs({ keepMs, resultMs }: KeptFactsSettings): number {
   return Math.max(keepMs, resultMs);
 }
 
-/** Whether a fact whose retention is not over may answer a request. Pure. */
-export function mayAnswer(
-  { fact, isHeard }: KeptFact,
+/** What facts whose retention is not over are to a request. Pure. */
+export function recalledFor(
+  kept: readonly TimedFact[],
   cameInAtMs: number,
   { keepMs }: KeptFactsSettings,
-): boolean {
-  return !isHeard || fact.leftAtMs >= cameInAtMs - keepMs;
+): Recalled {
+  const mayAnswer = ({ isHeard, leftAtMs }: TimedFact): boolean =>
+    !isHeard || leftAtMs >= cameInAtMs - keepMs;
+  return {
+    facts: kept.filter(mayAnswer),
+    besides: kept.filter((fact) => !mayAnswer(fact)),
+  };
 }
 
 /**

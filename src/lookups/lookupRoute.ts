@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../clock.ts';
 import type { Asker } from '../domain/asker.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
-import type { Fact } from '../domain/fact.ts';
+import type { Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -21,22 +23,34 @@ export interface LookupRequest extends Asker, Urgency {
   readonly waitMs?: number;
   /** Is called whenever a lookup has its token and is about to leave, with the monotonic time. */
   readonly onLeaving?: (leftAtMs: number) => void;
+  /** Is called when it begins to wait for the owner of a number, and when it does so no more. */
+  readonly onOwnerWait?: (number: PhoneNumber, isWaiting: boolean) => void;
 }
-
-/** A fact, and when its lookup left on this process's monotonic clock: its age is told by that alone. */
-export type TimedFact = Fact & { readonly leftAtMs: number };
 
 /** A plan under way: one number, for one request. */
 export interface Inquiry extends Plan {
-  readonly facts: readonly TimedFact[];
   readonly number: PhoneNumber;
   readonly request: LookupRequest;
 }
 
 /** What a lookup brought. In the 3-legged flow it may be more, or something else, than was asked for. */
 export type LookupOutcome =
-  | { readonly kind: 'facts'; readonly facts: readonly TimedFact[] }
+  | {
+      readonly kind: 'facts';
+      readonly facts: readonly TimedFact[];
+      /** What else is kept, and answers nothing of what was asked. */
+      readonly besides?: readonly TimedFact[];
+    }
   | { readonly kind: 'failed'; readonly failed: FailedLookup };
+
+/**
+ * A fact whose reply is here just now.
+ *
+ * @param isHeard whether it needs no hearing: no owner was prompted for it
+ */
+export function timed(fact: Fact, leftAtMs: number, isHeard: boolean, clock: Clock): TimedFact {
+  return { ...fact, leftAtMs, repliedAtMs: clock.monotonicMs(), replyId: randomUUID(), isHeard };
+}
 
 /** The outcome of a lookup that came to nothing. */
 export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutcome {
@@ -55,13 +69,10 @@ export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'nu
 export interface LookupRoute {
   /** Brings new facts, or a failure that closes what the lookup was planned for. */
   lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome>;
+  /** Notes that a caller has heard these facts. Absent where that makes no difference. */
+  told?(facts: readonly TimedFact[], inquiry: Pick<Inquiry, 'number' | 'request'>): void;
   /** How the consent about a number stands for the asker of a request. */
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
-  /**
-   * Whether a consent about a number is under way here, or has brought what the request is still to hear: asked
-   * elsewhere, its owner would be prompted again.
-   */
-  holdsConsent(number: PhoneNumber, request: LookupRequest): Promise<boolean>;
   /** Resolves when nothing is under way any more that must not be cut. */
   close(): Promise<void>;
 }

@@ -1,17 +1,16 @@
 import type { Clock } from '../clock.ts';
 import type { Asker } from '../domain/asker.ts';
-import { isSameFact } from '../domain/fact.ts';
+import { isSameFact, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { askerKey } from './askerKey.ts';
 import {
   MAX_FACTS_PER_NUMBER,
-  mayAnswer,
+  recalledFor,
   retentionMs,
-  type KeptFact,
   type KeptFacts,
   type KeptFactsSettings,
+  type Recalled,
 } from './keptFacts.ts';
-import type { TimedFact } from './lookupRoute.ts';
 
 /** Some 60,000 facts. */
 const MAX_BYTES = 32 * 2 ** 20;
@@ -25,10 +24,10 @@ const FACT_BYTES = 512;
  */
 export class MemoryKeptFacts implements KeptFacts {
   readonly #clock: Clock;
-  #settings: KeptFactsSettings;
+  readonly #settings: KeptFactsSettings;
   readonly #maxBytes: number;
   /** All are kept for the same time: about in the order in which they end. */
-  readonly #kept = new Map<string, readonly KeptFact[]>();
+  readonly #kept = new Map<string, readonly TimedFact[]>();
   #bytes = 0;
 
   constructor(clock: Clock, settings: KeptFactsSettings, maxBytes = MAX_BYTES) {
@@ -41,22 +40,19 @@ export class MemoryKeptFacts implements KeptFacts {
     return this.#settings.keepMs;
   }
 
-  renew(settings: KeptFactsSettings): void {
-    this.#settings = settings;
-  }
-
   /** What is held, facts included whose time is over since the last one was kept. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  keep(asker: Asker, number: PhoneNumber, fact: TimedFact, isHeard: boolean): Promise<void> {
+  keep(asker: Asker, number: PhoneNumber, fact: TimedFact): Promise<void> {
     this.#sweep();
     const key = askerKey(asker, number);
     if (!this.#isLive(fact)) return Promise.resolve();
-    const others = this.#live(key).filter((one) => !isSameFact(one.fact, fact));
-    const kept = [...others, { fact, isHeard }]
-      .toSorted((one, other) => one.fact.leftAtMs - other.fact.leftAtMs)
+    const live = this.#live(key);
+    const isHeard = fact.isHeard || live.some((one) => one.isHeard && isSameFact(one, fact));
+    const kept = [...live.filter((one) => !isSameFact(one, fact)), { ...fact, isHeard }]
+      .toSorted((one, other) => one.leftAtMs - other.leftAtMs)
       .slice(-MAX_FACTS_PER_NUMBER);
     if (this.#bytes + bytesOf(kept) - bytesOf(this.#kept.get(key)) <= this.#maxBytes) {
       this.#put(key, kept);
@@ -64,15 +60,13 @@ export class MemoryKeptFacts implements KeptFacts {
     return Promise.resolve();
   }
 
-  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<readonly TimedFact[]> {
-    const answering = this.#live(askerKey(asker, number)).filter((kept) =>
-      mayAnswer(kept, cameInAtMs, this.#settings),
-    );
-    return Promise.resolve(answering.map(({ fact }) => fact));
+  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<Recalled> {
+    const live = this.#live(askerKey(asker, number));
+    return Promise.resolve(recalledFor(live, cameInAtMs, this.#settings));
   }
 
-  #live(key: string): readonly KeptFact[] {
-    return (this.#kept.get(key) ?? []).filter(({ fact }) => this.#isLive(fact));
+  #live(key: string): readonly TimedFact[] {
+    return (this.#kept.get(key) ?? []).filter((fact) => this.#isLive(fact));
   }
 
   #isLive({ leftAtMs }: TimedFact): boolean {
@@ -89,15 +83,15 @@ export class MemoryKeptFacts implements KeptFacts {
   }
 
   /** Puts the facts last. */
-  #put(key: string, kept: readonly KeptFact[]): void {
+  #put(key: string, kept: readonly TimedFact[]): void {
     this.#bytes += bytesOf(kept) - bytesOf(this.#kept.get(key));
     this.#kept.delete(key);
     if (kept.length > 0) this.#kept.set(key, kept);
   }
 }
 
-function bytesOf(kept: readonly KeptFact[] = []): number {
-  return kept.reduce((sum, { fact }) => sum + FACT_BYTES + textBytesOf(fact), 0);
+function bytesOf(kept: readonly TimedFact[] = []): number {
+  return kept.reduce((sum, fact) => sum + FACT_BYTES + textBytesOf(fact), 0);
 }
 
 function textBytesOf(fact: TimedFact): number {

@@ -1,6 +1,6 @@
-import { deduceSwapped, deduceSwappedFromDateAlone, monitoredHours } from '../domain/deduction.ts';
+import { deduceSwapped, monitoredHours } from '../domain/deduction.ts';
 import { closes, type FailedLookup } from '../domain/failedLookup.ts';
-import { saysSwapped, type DateFact, type Fact } from '../domain/fact.ts';
+import { saysSwapped, type DateFact, type TimedFact } from '../domain/fact.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { Lookup, Question } from '../domain/question.ts';
 import type { Answer, Offer, Plan } from './plan.ts';
@@ -111,7 +111,7 @@ function windowsOf(questions: readonly Question[]): MaxAgeHours[] {
 }
 
 /** Whether facts answer a question that is open without them. Pure. */
-export function answerMore(facts: readonly Fact[], plan: Plan, offer: Offer): boolean {
+export function answerMore(facts: readonly TimedFact[], plan: Plan, offer: Offer): boolean {
   const informed = { ...plan, facts: [...plan.facts, ...facts] };
   return plan.questions.some(
     (question) =>
@@ -162,9 +162,10 @@ export function answerTo(question: Question, plan: Plan, offer: Offer): Answer |
 }
 
 function answerToDate({ facts, failures }: Plan, offer: Offer): Answer | undefined {
-  const fact = facts.findLast(isDateFact);
+  const from = dates(facts);
+  const fact = from.at(-1);
   if (fact !== undefined) {
-    return { kind: 'date', latestSimChange: fact.latestSimChange, asOfMs: fact.sentAtMs };
+    return { kind: 'date', latestSimChange: fact.latestSimChange, asOfMs: fact.sentAtMs, from };
   }
   if (!offer.operations.has('retrieve-date')) return NOT_OFFERED;
   return failed(failures.find((failedLookup) => closes(failedLookup, RETRIEVE_DATE)));
@@ -172,13 +173,12 @@ function answerToDate({ facts, failures }: Plan, offer: Offer): Answer | undefin
 
 function answerToWindow(
   maxAgeHours: MaxAgeHours,
-  { facts, failures }: Plan,
+  { facts, besides, failures }: Plan,
   offer: Offer,
 ): Answer | undefined {
-  const deduced = deduceSwapped(maxAgeHours, facts, offer);
+  const deduced = deduceSwapped(maxAgeHours, facts, offer, besides);
   if (deduced !== undefined) return { kind: 'window', ...deduced };
-  if (!offer.operations.has('check'))
-    return answerFromDateAlone(maxAgeHours, facts, failures, offer);
+  if (!offer.operations.has('check')) return answerFromDateAlone(facts, failures, offer);
   if (maxAgeHours > offer.maxAgeHours) return periodNotSupported(offer.maxAgeHours);
   const check: Lookup = { operation: 'check', maxAgeHours };
   return failed(failures.find((failedLookup) => closes(failedLookup, check)));
@@ -186,22 +186,35 @@ function answerToWindow(
 
 /** docs/design.md, "One operation alone". */
 function answerFromDateAlone(
-  maxAgeHours: MaxAgeHours,
-  facts: readonly Fact[],
+  facts: readonly TimedFact[],
   failures: readonly FailedLookup[],
   offer: Offer,
 ): Answer | undefined {
-  const fact = facts.findLast(isDateFact);
+  const fact = dates(facts).at(-1);
   if (fact === undefined) {
     return failed(failures.find((failedLookup) => closes(failedLookup, RETRIEVE_DATE)));
   }
-  const swapped = deduceSwappedFromDateAlone(maxAgeHours, fact, offer);
-  if (swapped === undefined) return periodNotSupported(monitoredHours(fact, offer));
-  return { kind: 'window', swapped, asOfMs: fact.sentAtMs };
+  if (fact.latestSimChange === null) return periodNotSupported(monitoredHours(fact, offer));
+  return { kind: 'window', swapped: true, asOfMs: fact.sentAtMs, from: [fact] };
 }
 
-function isDateFact(fact: Fact): fact is DateFact {
-  return fact.operation === 'retrieve-date';
+/** In the order in which their lookups left; those that are kept may come in any. */
+function dates(facts: readonly TimedFact[]): readonly (TimedFact & DateFact)[] {
+  return facts
+    .filter((fact) => fact.operation === 'retrieve-date')
+    .toSorted((one, other) => one.leftAtMs - other.leftAtMs);
+}
+
+/**
+ * What a caller has heard that has the answers: the facts that they follow from. What else is known may still answer
+ * another question. Pure.
+ */
+export function heardIn(plan: Plan, offer: Offer): readonly TimedFact[] {
+  const told = plan.questions.flatMap((question) => {
+    const answer = answerTo(question, plan, offer);
+    return answer === undefined || answer.kind === 'failure' ? [] : answer.from;
+  });
+  return [...new Set(told)];
 }
 
 function failed(failedLookup: FailedLookup | undefined): Answer | undefined {

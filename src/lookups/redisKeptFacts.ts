@@ -1,21 +1,21 @@
 import type { Clock } from '../clock.ts';
 import type { Asker } from '../domain/asker.ts';
-import { lookupOf, type Fact } from '../domain/fact.ts';
+import { lookupOf, type Fact, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupKey } from '../domain/question.ts';
 import { bucketOf, keyIn } from '../sharedState/buckets.ts';
 import type { Redis } from '../sharedState/redis.ts';
-import { OutOfMemory } from '../sharedState/redisConnection.ts';
+import { OutOfMemory } from '../sharedState/sharedStateLost.ts';
 import type { StateSeal } from '../sharedState/stateSeal.ts';
 import { openSealed, type StateSeals } from '../sharedState/stateSeals.ts';
 import {
   MAX_FACTS_PER_NUMBER,
-  mayAnswer,
+  recalledFor,
   retentionMs,
   type KeptFacts,
   type KeptFactsSettings,
+  type Recalled,
 } from './keptFacts.ts';
-import type { TimedFact } from './lookupRoute.ts';
 import { KEEP, NOW_MS, RECALL } from './redisKeptFactsScripts.ts';
 
 /** What a shared store of facts needs to know. */
@@ -28,9 +28,9 @@ export interface RedisKeptFactsSettings extends KeptFactsSettings {
 
 /** What lies in Redis, sealed. All times are Redis's own, in milliseconds. */
 interface SealedFact {
-  readonly fact: Fact;
-  readonly isHeard: boolean;
+  readonly fact: Fact & Pick<TimedFact, 'replyId' | 'isHeard'>;
   readonly leftAtMs: number;
+  readonly repliedAtMs: number;
   /** Checked when the fact is recalled: what Redis itself does about its end is only tidying. */
   readonly endsAtMs: number;
 }
@@ -41,12 +41,13 @@ interface SealedFact {
  *
  * A fact and its end are sealed together, so that neither can be changed, moved to another asker or
  * number, or be brought back after its end by a writer without STATE_KEY. Going from one clock to
- * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger.
+ * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger;
+ * and its reply for later, never for earlier.
  */
 export class RedisKeptFacts implements KeptFacts {
   readonly #redis: Pick<Redis, 'run'>;
   readonly #clock: Clock;
-  #settings: RedisKeptFactsSettings;
+  readonly #settings: RedisKeptFactsSettings;
 
   constructor(redis: Pick<Redis, 'run'>, clock: Clock, settings: RedisKeptFactsSettings) {
     this.#redis = redis;
@@ -58,20 +59,16 @@ export class RedisKeptFacts implements KeptFacts {
     return this.#settings.keepMs;
   }
 
-  renew(settings: KeptFactsSettings): void {
-    this.#settings = { ...this.#settings, ...settings };
-  }
-
   async keep(
     asker: Asker,
     number: PhoneNumber,
-    { leftAtMs, ...fact }: TimedFact,
-    isHeard: boolean,
+    { leftAtMs, repliedAtMs, ...fact }: TimedFact,
   ): Promise<void> {
     const seals = this.#settings.seals.all;
     const [seal, ...others] = seals;
     const keys = this.#keys(seals, asker, number);
     // An end that Redis computed when the command reaches it would be as late as the command is.
+    const askedAtMs = this.#clock.monotonicMs();
     const nowMs = Number(await this.#redis.run(NOW_MS, keys.slice(0, 1)));
     const leftAtStoreMs = nowMs - (this.#clock.monotonicMs() - leftAtMs);
     const endsAtMs = leftAtStoreMs + retentionMs(this.#settings);
@@ -79,7 +76,12 @@ export class RedisKeptFacts implements KeptFacts {
 
     const identity = identityOf(fact);
     const name = seal.name(identity);
-    const kept: SealedFact = { fact, isHeard, leftAtMs: leftAtStoreMs, endsAtMs };
+    const kept: SealedFact = {
+      fact,
+      leftAtMs: leftAtStoreMs,
+      repliedAtMs: nowMs - (askedAtMs - repliedAtMs),
+      endsAtMs,
+    };
     const sealed = seal.seal(JSON.stringify(kept), `${this.#key(seal, asker, number)} ${name}`);
     // Facts that find no room are looked up again.
     await this.#redis
@@ -88,31 +90,33 @@ export class RedisKeptFacts implements KeptFacts {
         Math.ceil(endsAtMs),
         sealed,
         MAX_FACTS_PER_NUMBER,
+        fact.isHeard ? 'heard' : 'unheard',
         ...others.map((other) => other.name(identity)),
       ])
       .catch(unlessOutOfMemory);
   }
 
-  async recall(
-    asker: Asker,
-    number: PhoneNumber,
-    cameInAtMs: number,
-  ): Promise<readonly TimedFact[]> {
+  async recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<Recalled> {
     const seals = this.#settings.seals.all;
     const keys = this.#keys(seals, asker, number);
     const askedAtMs = this.#clock.monotonicMs();
     const [now, ...found] = texts(await this.#redis.run(RECALL, keys));
     const nowMs = Number(now);
+    const heardAtMs = this.#clock.monotonicMs();
     const facts: TimedFact[] = [];
     for (let i = 0; i + 1 < found.length; i += 2) {
       const [name = '', sealed = ''] = found.slice(i, i + 2);
       const placeOf = (seal: StateSeal) => `${this.#key(seal, asker, number)} ${name}`;
       const kept = opened(seals, sealed, placeOf);
       if (kept === undefined || kept.endsAtMs < nowMs) continue;
-      const fact = { ...kept.fact, leftAtMs: askedAtMs - (nowMs - kept.leftAtMs) };
-      if (mayAnswer({ fact, isHeard: kept.isHeard }, cameInAtMs, this.#settings)) facts.push(fact);
+      const fact = {
+        ...kept.fact,
+        leftAtMs: askedAtMs - (nowMs - kept.leftAtMs),
+        repliedAtMs: heardAtMs - (nowMs - kept.repliedAtMs),
+      };
+      facts.push(fact);
     }
-    return facts;
+    return recalledFor(facts, cameInAtMs, this.#settings);
   }
 
   #keys(seals: readonly StateSeal[], asker: Asker, number: PhoneNumber): readonly string[] {
@@ -135,15 +139,17 @@ function opened(
   try {
     // What opens was sealed by us, as what it is.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return JSON.parse(openSealed(seals, sealed, placeOf)) as SealedFact;
+    const kept = JSON.parse(openSealed(seals, sealed, placeOf)) as SealedFact;
+    // An earlier release kept no order in time.
+    return 'replyId' in kept.fact ? kept : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** As `isSameFact` has it. */
-function identityOf(fact: Fact): string {
-  return `${lookupKey(lookupOf(fact))} ${fact.sentAtMs}`;
+function identityOf(fact: SealedFact['fact']): string {
+  return `${lookupKey(lookupOf(fact))} ${fact.replyId}`;
 }
 
 function texts(reply: unknown): string[] {

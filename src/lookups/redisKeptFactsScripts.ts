@@ -9,19 +9,19 @@ import { adoptRenamed } from '../sharedState/stateSeals.ts';
 
 const ADOPT = adoptRenamed(1);
 
-const NOW = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + time[2] / 1000
-`;
-
 /** KEYS: facts, whose server's time it is. Returns it, with its fraction, as a text. */
-export const NOW_MS = `${NOW}
-return string.format('%.3f', now)
-`;
+export const NOW_MS = `return nowText`;
 
-/** KEYS: facts. ARGV: name, end, sealed fact, how many may lie there, and what else the fact may be named. */
-export const KEEP = `${ADOPT}${NOW}
-for i = 5, #ARGV do redis.call('HDEL', KEYS[1], ARGV[i]) end
+/**
+ * KEYS: facts. ARGV: name, end, sealed fact, how many may lie there, whether it is `heard` or `unheard`, and what else
+ * the fact may be named. An unheard fact takes no place of its own: the one that lies there may have been heard.
+ */
+export const KEEP = `${ADOPT}
+local names = { ARGV[1], unpack(ARGV, 6) }
+for i, name in ipairs(names) do
+  if ARGV[5] == 'unheard' and redis.call('HEXISTS', KEYS[1], name) == 1 then return 'done' end
+  if i > 1 then redis.call('HDEL', KEYS[1], name) end
+end
 local function endOf(kept) return tonumber(string.match(kept, '^%d+') or 0) end
 local kept, count, last, first, firstEnd = redis.call('HGETALL', KEYS[1]), 0, tonumber(ARGV[2]), nil, nil
 for i = 1, #kept, 2 do
@@ -40,8 +40,8 @@ return 'done'
 `;
 
 /** KEYS: facts. Returns the time, then names and sealed facts in turn. */
-export const RECALL = `${ADOPT}${NOW}
-local found = { string.format('%.3f', now) }
+export const RECALL = `${ADOPT}
+local found = { nowText }
 local kept = redis.call('HGETALL', KEYS[1])
 for i = 1, #kept, 2 do
   table.insert(found, kept[i])

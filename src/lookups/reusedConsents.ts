@@ -1,5 +1,5 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { OPERATIONS, type Lookup } from '../domain/question.ts';
+import type { Lookup } from '../domain/question.ts';
 import type { ConsentTokens } from './consentTokens.ts';
 import {
   lookupFailed,
@@ -43,14 +43,6 @@ export class ReusedConsents implements LookupRoute {
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
     return this.#routes.consented.consent(number, request);
-  }
-
-  async holdsConsent(number: PhoneNumber, request: LookupRequest): Promise<boolean> {
-    const { consented, tokens } = this.#routes;
-    const held = OPERATIONS.map((operation) => tokens.find(request, { number, operation }));
-    return (
-      held.some(({ kind }) => kind !== 'none') || (await consented.holdsConsent(number, request))
-    );
   }
 
   async close(): Promise<void> {

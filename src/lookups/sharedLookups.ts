@@ -1,3 +1,4 @@
+import type { TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -14,7 +15,6 @@ import {
   type LookupOutcome,
   type LookupRequest,
   type LookupRoute,
-  type TimedFact,
 } from './lookupRoute.ts';
 import { isWorthWaitingFor } from './planner.ts';
 
@@ -22,12 +22,7 @@ import { isWorthWaitingFor } from './planner.ts';
 export interface SharedLookupsParts {
   readonly keptFacts: Pick<KeptFacts, 'keep' | 'keepMs'>;
   readonly admission: Pick<Admission, 'heard'>;
-  /** Shared with other routes to the same operator; its own where absent. */
-  readonly underWay?: LookupsUnderWay;
 }
-
-/** The lookups at one operator that can be joined, by asker and number. */
-export type LookupsUnderWay = Map<string, Set<SharedLookup>>;
 
 /**
  * Stands before the direct route: requests of one asker about one number share a lookup that is under
@@ -41,14 +36,13 @@ export class SharedLookups implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: SharedLookupsParts;
   readonly #abortListeners = new AbortListeners();
-  /** Under way, and those whose facts are just being kept. */
-  readonly #shared: LookupsUnderWay;
+  /** By asker and number: under way, and those whose facts are just being kept. */
+  readonly #shared = new Map<string, Set<SharedLookup>>();
   readonly #running = new Set<Promise<void>>();
 
   constructor(route: LookupRoute, parts: SharedLookupsParts) {
     this.#route = route;
     this.#parts = parts;
-    this.#shared = parts.underWay ?? new Map();
   }
 
   async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
@@ -66,10 +60,6 @@ export class SharedLookups implements LookupRoute {
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
     return this.#route.consent(number, request);
-  }
-
-  holdsConsent(number: PhoneNumber, request: LookupRequest): Promise<boolean> {
-    return this.#route.holdsConsent(number, request);
   }
 
   /** Facts are kept and lines written, although no request waits any more. */
@@ -108,9 +98,7 @@ export class SharedLookups implements LookupRoute {
   /** What cannot be kept is looked up again. */
   async #keep(outcome: LookupOutcome, { number, request }: Inquiry): Promise<void> {
     const { keptFacts } = this.#parts;
-    await Promise.allSettled(
-      factsOf(outcome).map((fact) => keptFacts.keep(request, number, fact, true)),
-    );
+    await Promise.allSettled(factsOf(outcome).map((fact) => keptFacts.keep(request, number, fact)));
   }
 
   /** A request that shares an answer, or a failure that speaks for the number, has its own audit line. */

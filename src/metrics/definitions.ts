@@ -1,4 +1,4 @@
-/** A metric: what Prometheus knows of it, and what dashboards and rules are made from. */
+/** A metric, as Prometheus knows it. */
 export interface MetricDefinition {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -19,6 +19,12 @@ const CONSENT_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
  * settings), or one of a list in this program: never what a caller or an operator wrote.
  */
 export const METRICS = {
+  build: {
+    name: 'sim_swap_build_info',
+    type: 'gauge',
+    help: '1, with the version and the commit that run.',
+    labels: ['version', 'commit'],
+  },
   requests: {
     name: 'sim_swap_requests_total',
     type: 'counter',
@@ -112,6 +118,18 @@ export const METRICS = {
     labels: ['operator', 'outcome'],
     buckets: CONSENT_SECONDS,
   },
+  consentsWaiting: {
+    name: 'sim_swap_consents_waiting',
+    type: 'gauge',
+    help: 'Requests that wait for the consent of an owner now.',
+    labels: ['operator'],
+  },
+  storeAwaySeconds: {
+    name: 'sim_swap_shared_store_away_seconds',
+    type: 'gauge',
+    help: 'For how long a Redis of REDIS_URL has been away, the longest of several; 0 while none is.',
+    labels: [],
+  },
   exchangeSeconds: {
     name: 'sim_swap_operator_exchange_duration_seconds',
     type: 'histogram',
@@ -149,17 +167,35 @@ export const METRICS = {
     help: 'Exchanges under way over HTTP/2.',
     labels: ['operator', 'endpoint'],
   },
-  reloadRefused: {
-    name: 'sim_swap_reload_refused',
+  clockAheadSeconds: {
+    name: 'sim_swap_clock_ahead_of_operator_seconds',
     type: 'gauge',
-    help: '1 where the settings that were read last were not fit: those from before are in force.',
-    labels: [],
+    help: 'By how much our clock is ahead of the operator’s, as the latest reply with a date shows.',
+    labels: ['operator'],
   },
   circuitOpen: {
     name: 'sim_swap_circuit_open',
     type: 'gauge',
     help: '1 while the circuit of an endpoint is open: the operator is left alone.',
     labels: ['operator', 'endpoint'],
+  },
+  storeFailures: {
+    name: 'sim_swap_shared_store_failures_total',
+    type: 'counter',
+    help: 'What was not done in the shared store: it was lost, or full.',
+    labels: ['reason'],
+  },
+  storeDoubt: {
+    name: 'sim_swap_shared_store_doubt_end_timestamp_seconds',
+    type: 'gauge',
+    help: 'Until when no owner of a number without a record is prompted since the shared store has lost consents; 0 where it has lost none.',
+    labels: ['operator'],
+  },
+  lostLogLines: {
+    name: 'sim_swap_log_lines_lost_total',
+    type: 'counter',
+    help: 'Lines of the log that were dropped since nothing read standard output fast enough.',
+    labels: [],
   },
   spans: {
     name: 'sim_swap_spans_total',

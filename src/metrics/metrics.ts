@@ -8,6 +8,7 @@ import {
   MessageNotes,
   planChannel,
   quotaChannel,
+  storeChannel,
   tokenChannel,
   type Broken,
   type CircuitMessage,
@@ -16,19 +17,28 @@ import {
   type ExchangeResult,
   type PlanMessage,
   type QuotaMessage,
+  type StoreMessage,
   type TokenMessage,
 } from '../diagnostics.ts';
 import type { Operation } from '../domain/question.ts';
 import type { Price } from '../domain/price.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { Log } from '../log.ts';
 import type { Asked, Ending } from '../lookups/admission.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
 import type { RequestReport } from '../requestRecord.ts';
-import type { Generations } from '../generations.ts';
+import type { SimSwaps } from '../simSwaps.ts';
+import { lostLines } from '../standardOutput.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../tracing/spanOutcome.ts';
+import { BUILD } from '../build.ts';
 import { METRICS, type MetricDefinition } from './definitions.ts';
 
 const MICROS = 1_000_000;
+
+/** As in the rules of monitoring/rules.yml. */
+const SLOW_SECONDS = 1;
+const HELD_UP_SECONDS = 0.5;
+const FEW_DESCRIPTORS_LEFT = 0.8;
 
 const REFUSED: ErrorCode = 'OPERATOR_REFUSED';
 
@@ -47,6 +57,7 @@ export interface MeteredOperator {
 export interface MetricsParts {
   readonly operators: readonly MeteredOperator[];
   monotonicMs(): number;
+  readonly log: Log;
 }
 
 /** Counts what the service does, for Prometheus. It listens from its making until it is closed. */
@@ -70,17 +81,24 @@ export class Metrics {
   readonly #exchangeSeconds = this.#histogram(METRICS.exchangeSeconds);
   readonly #workUnderWay = this.#gauge(METRICS.workUnderWay);
   readonly #workWaiting = this.#gauge(METRICS.workWaiting);
+  readonly #consentsWaiting = this.#gauge(METRICS.consentsWaiting);
+  readonly #storeAwaySeconds = this.#gauge(METRICS.storeAwaySeconds);
+  /** By server, on the monotonic clock. */
+  readonly #awaySinceMs = new Map<string, number>();
+  readonly #clockAheadSeconds = this.#gauge(METRICS.clockAheadSeconds);
   readonly #circuitOpen = this.#gauge(METRICS.circuitOpen);
   readonly #connections = this.#gauge(METRICS.connections);
   readonly #streams = this.#gauge(METRICS.streams);
   readonly #quotaUsed = this.#histogram(METRICS.quotaUsed);
   readonly #retries = this.#counter(METRICS.retries);
+  readonly #storeFailures = this.#counter(METRICS.storeFailures);
+  readonly #storeDoubt = this.#gauge(METRICS.storeDoubt);
+  readonly #lostLogLines = this.#counter(METRICS.lostLogLines);
+  #knownLostLines = 0;
   readonly #spans = this.#counter(METRICS.spans);
-  #sources: Pick<Generations, 'load' | 'connections'> | undefined;
-  readonly #reloadRefused = this.#gauge(METRICS.reloadRefused);
-  #operators: readonly MeteredOperator[];
-  /** By name, those of operators included that are gone: what is under way there is billed. */
-  readonly #prices = new Map<string, Price | undefined>();
+  #sources: Pick<SimSwaps, 'load' | 'connections' | 'clocks'> | undefined;
+  /** By name. */
+  readonly #prices: ReadonlyMap<string, Price | undefined>;
   readonly #startedAtMs = new MessageNotes<number>();
   readonly #unlisten: readonly (() => void)[];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
@@ -92,14 +110,33 @@ export class Metrics {
     this.#quotaUsed.observe({ quota }, used);
   };
 
+  readonly #store = (given: unknown): void => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on that channel
+    const message = given as StoreMessage;
+    switch (message.event) {
+      case 'lost':
+      case 'full':
+        this.#storeFailures.inc({ reason: message.event }, 1);
+        return;
+      case 'doubt':
+        this.#storeDoubt.set({ operator: message.operator }, message.untilMs / 1000);
+        return;
+      case 'away':
+        if (!this.#awaySinceMs.has(message.host)) {
+          this.#awaySinceMs.set(message.host, this.#parts.monotonicMs());
+        }
+        return;
+      case 'back':
+        this.#awaySinceMs.delete(message.host);
+    }
+  };
+
   constructor(parts: MetricsParts) {
     this.#parts = parts;
-    this.#operators = parts.operators;
+    this.#prices = new Map(parts.operators.map(({ name, price }) => [name, price]));
     collectDefaultMetrics({ register: this.#registry });
+    this.#gauge(METRICS.build).set(BUILD, 1);
     this.#startAtZero();
-    this.reloaded(true);
-    this.#startOperatorsAtZero();
-    for (const operator of parts.operators) this.#closeCircuits(operator);
     this.#unlisten = [
       listen(exchangeChannel, {
         start: (message) => this.#start(message),
@@ -108,49 +145,30 @@ export class Metrics {
       listen(planChannel, { asyncEnd: (message) => this.#planned(message) }),
       listen(tokenChannel, { asyncEnd: (message) => this.#tokenAsked(message) }),
       listen(consentChannel, {
-        start: (message) => this.#start(message),
+        start: (message) => {
+          this.#consentsWaiting.inc({ operator: message.operator });
+          this.#start(message);
+        },
         asyncEnd: (message) => this.#waited(message),
       }),
     ];
     circuitChannel.subscribe(this.#circuits);
     quotaChannel.subscribe(this.#quotas);
+    storeChannel.subscribe(this.#store);
   }
 
   /** Asks for the load and the connections at each scrape. */
-  watch(sources: Pick<Generations, 'load' | 'connections'>): void {
+  watch(sources: Pick<SimSwaps, 'load' | 'connections' | 'clocks'>): void {
     this.#sources = sources;
   }
 
-  /**
-   * Takes the operators that are in force from now on; `made` names those whose circuits are new, and so closed. What
-   * was counted of operators that are gone stays, as counters do.
-   */
-  renew(operators: readonly MeteredOperator[], made: readonly string[]): void {
-    for (const { name: operator, endpoints } of this.#operators) {
-      for (const endpoint of endpoints) {
-        const isGone = !operators.some(
-          (one) => one.name === operator && one.endpoints.includes(endpoint),
-        );
-        if (isGone) this.#circuitOpen.remove({ operator, endpoint });
-      }
-    }
-    this.#operators = operators;
-    this.#startOperatorsAtZero();
-    for (const one of operators) if (made.includes(one.name)) this.#closeCircuits(one);
-  }
-
-  reloaded(isInForce: boolean): void {
-    this.#reloadRefused.set(isInForce ? 0 : 1);
-  }
-
   /** Everything, in Prometheus' text format. */
-  text(): Promise<string> {
+  async text(): Promise<string> {
     this.#workUnderWay.reset();
     this.#workWaiting.reset();
     this.#connections.reset();
     this.#streams.reset();
     for (const { operator, work, underWay, waiting } of this.#sources?.load() ?? []) {
-      // An operator that is being given up may have the name of the one that follows it.
       this.#workUnderWay.inc({ operator, work }, underWay);
       this.#workWaiting.inc({ operator, work }, waiting);
     }
@@ -161,7 +179,32 @@ export class Metrics {
         this.#connections.inc({ operator, endpoint, protocol }, count);
       }
     }
-    return this.#registry.metrics();
+    for (const { operator, aheadMs } of this.#sources?.clocks() ?? []) {
+      this.#clockAheadSeconds.set({ operator }, aheadMs / 1000);
+    }
+    const nowMs = this.#parts.monotonicMs();
+    const sinceMs = Math.min(...this.#awaySinceMs.values(), nowMs);
+    this.#storeAwaySeconds.set((nowMs - sinceMs) / 1000);
+    const lost = lostLines();
+    this.#lostLogLines.inc(lost - this.#knownLostLines);
+    this.#knownLostLines = lost;
+    const text = await this.#registry.metrics();
+    this.#tellStrain(text);
+    return text;
+  }
+
+  /** What an alert is raised for has a line as well, where there is a process to write it. */
+  #tellStrain(text: string): void {
+    const heldUpSeconds = valueIn(text, 'nodejs_eventloop_lag_max_seconds');
+    if (heldUpSeconds > HELD_UP_SECONDS) {
+      this.#parts.log.warn('the event loop was held up', {
+        seconds: Math.round(heldUpSeconds * 10) / 10,
+      });
+    }
+    const max = valueIn(text, 'process_max_fds');
+    if (valueIn(text, 'process_open_fds') > max * FEW_DESCRIPTORS_LEFT) {
+      this.#parts.log.warn('file descriptors are running out', { max });
+    }
   }
 
   get contentType(): string {
@@ -172,6 +215,7 @@ export class Metrics {
     for (const unlisten of this.#unlisten) unlisten();
     circuitChannel.unsubscribe(this.#circuits);
     quotaChannel.unsubscribe(this.#quotas);
+    storeChannel.unsubscribe(this.#store);
     this.#registry.clear();
   }
 
@@ -209,23 +253,22 @@ export class Metrics {
   /** Prometheus sees no increase in a counter whose first sample is not 0; alerts wait for these. */
   #startAtZero(): void {
     for (const outcome of SPAN_OUTCOMES) this.#spans.inc({ outcome }, 0);
+    for (const reason of ['lost', 'full']) this.#storeFailures.inc({ reason }, 0);
     for (const reason of REFUSAL_REASONS) this.#refusedCallers.inc({ reason }, 0);
     for (const outcome of ['answered', ...Object.keys(ERRORS)]) this.#answers.inc({ outcome }, 0);
+    for (const operator of this.#parts.operators) this.#startOperatorAtZero(operator);
   }
 
-  #closeCircuits({ name: operator, endpoints }: MeteredOperator): void {
+  #startOperatorAtZero({ name: operator, endpoints, isPrompting }: MeteredOperator): void {
     for (const endpoint of endpoints) this.#circuitOpen.set({ operator, endpoint }, 0);
-  }
-
-  #startOperatorsAtZero(): void {
-    for (const { name: operator, isPrompting, price } of this.#operators) {
-      this.#prices.set(operator, price);
-      for (const operation of ['retrieve-date', 'check'] satisfies Operation[]) {
-        this.#lookupAttempts.inc({ operator, operation }, 0);
-        this.#lookups.inc({ operator, operation, outcome: REFUSED }, 0);
-      }
-      if (isPrompting) this.#prompts.inc({ operator, outcome: REFUSED }, 0);
+    for (const operation of ['retrieve-date', 'check'] satisfies Operation[]) {
+      this.#lookupAttempts.inc({ operator, operation }, 0);
+      this.#lookups.inc({ operator, operation, outcome: REFUSED }, 0);
     }
+    if (!isPrompting) return;
+    this.#consentsWaiting.inc({ operator }, 0);
+    this.#prompts.inc({ operator, outcome: REFUSED }, 0);
+    this.#storeDoubt.set({ operator }, 0);
   }
 
   #ended(operator: string, asked: Asked, { outcome, attempts }: Ending): void {
@@ -265,7 +308,11 @@ export class Metrics {
     const { operator, endpoint, isRetry, result } = message;
     const outcome = result === undefined ? 'broken' : outcomeOf(result);
     if (isRetry) this.#retries.inc({ operator, endpoint });
-    this.#exchangeSeconds.observe({ operator, endpoint, outcome }, this.#secondsSince(message));
+    const seconds = this.#secondsSince(message);
+    this.#exchangeSeconds.observe({ operator, endpoint, outcome }, seconds);
+    if (seconds > SLOW_SECONDS) {
+      this.#parts.log.warn('the operator took more than a second', { operator, endpoint });
+    }
   }
 
   #planned({ result }: PlanMessage): void {
@@ -280,6 +327,7 @@ export class Metrics {
   #waited(message: ConsentMessage): void {
     const { operator, result } = message;
     const outcome = result?.outcome ?? 'broken';
+    this.#consentsWaiting.dec({ operator });
     this.#consentWaitSeconds.observe({ operator, outcome }, this.#secondsSince(message));
   }
 
@@ -315,12 +363,18 @@ export class Metrics {
   }
 }
 
+/** Of a metric without labels; not a number where there is none. Pure. */
+function valueIn(text: string, name: string): number {
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
 /** A class of status, or what broke. Pure. */
 function outcomeOf(result: ExchangeResult | Broken): string {
   switch (result.outcome) {
     case 'replied':
       return `${Math.floor(result.status / 100)}xx`;
     case 'connection':
+    case 'descriptors':
     case 'timeout':
     case 'cancelled':
     case 'rate':

@@ -9,6 +9,7 @@ import type { GuardedEndpoint, Outcome } from '../http/resilience/guardedEndpoin
 import type { AccessToken } from '../tokens/accessToken.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
 import { lookupRequest, type LookupWriting } from './lookupRequest.ts';
+import type { OperatorClock } from './operatorClock.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import type { Judgement, LookupExchange, LookupJudges } from './responses.ts';
 
@@ -27,17 +28,21 @@ export class Operator {
   readonly #endpoints: LookupEndpoints;
   readonly #judges: LookupJudges;
   readonly #clock: Clock;
+  readonly #operatorClock: Pick<OperatorClock, 'judge'> | undefined;
 
+  /** @param operatorClock compared with ours; absent where nobody asks how long ago a date was */
   constructor(
     settings: LookupManner,
     endpoints: LookupEndpoints,
     judges: LookupJudges,
     clock: Clock,
+    operatorClock?: Pick<OperatorClock, 'judge'>,
   ) {
     this.#settings = settings;
     this.#endpoints = endpoints;
     this.#judges = judges;
     this.#clock = clock;
+    this.#operatorClock = operatorClock;
   }
 
   /**
@@ -85,11 +90,18 @@ export class Operator {
             if (isRefusal(reply.status, token) && !isUnproven) token.refused();
             const { flow, reading, errors } = this.#settings;
             const nowMs = this.#clock.nowMs();
-            return call.judge(reply, { sentAtMs, nowMs, flow, reading, errors, isUnproven });
+            const made = { sentAtMs, nowMs, flow, reading, errors, isUnproven };
+            return this.#dated(call.judge(reply, made), reply);
           }
         }
       },
     });
+  }
+
+  #dated(judged: Judgement<Fact>, reply: HttpReply): Judgement<Fact> {
+    if (judged.kind === 'failed' || judged.fact.operation !== 'retrieve-date') return judged;
+    const { fact } = judged;
+    return { kind: 'answered', fact: this.#operatorClock?.judge(fact, reply) ?? fact };
   }
 
   #callOf(lookup: Lookup): LookupCall {

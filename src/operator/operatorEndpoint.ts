@@ -1,7 +1,7 @@
 import type { ReplyCheck } from '../http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from '../http/endpoint.ts';
 import { headersAt } from '../http/operatorHeaders.ts';
-import type { EndpointName } from '../http/wireSettings.ts';
+import type { EndpointName, OperatorHeader } from '../http/wireSettings.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 
 /** What the log, metrics and diagnostics call each endpoint. */
@@ -17,13 +17,15 @@ export const ENDPOINT_LABELS: Readonly<Record<EndpointName, string>> = {
 export interface OperatorAddress {
   readonly name: EndpointName;
   readonly url: string;
+  /** Those of the operator by now. */
+  readonly headers: () => readonly OperatorHeader[];
   readonly replyCheck: ReplyCheck;
 }
 
 /** Makes the endpoint at an operator's address, connected and addressed as the operator's settings say. */
 export function createOperatorEndpoint(
-  { limits, http2, headers, correlator }: OperatorSettings,
-  { name, url, replyCheck }: OperatorAddress,
+  { limits, http2, correlator }: OperatorSettings,
+  { name, url, headers, replyCheck }: OperatorAddress,
   shared: SharedByEndpoints,
 ): Endpoint {
   const { fixed, generated } = headersAt(headers, name);

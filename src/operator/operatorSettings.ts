@@ -1,3 +1,4 @@
+import type { FromFiles } from '../fromFiles.ts';
 import type { NumberPrefix } from '../domain/numberPrefix.ts';
 import type { NumberForm } from '../domain/numberTemplate.ts';
 import type { Price } from '../domain/price.ts';
@@ -89,7 +90,10 @@ export interface ServingSettings {
 export type OperatorSettings = AuthorizationSettings &
   LookupSettings &
   ServingSettings &
-  ConnectionSettings;
+  ConnectionSettings & {
+    /** The same with the secrets, keys and headers that its files hold by now; absent where none of them is in a file. */
+    readonly fromFiles?: FromFiles<OperatorSettings>;
+  };
 
 /** An HTTP endpoint of the company that says which operator serves a number: `POST {phoneNumber}` → `{operator}`. */
 export interface NumberDirectorySettings extends ConnectionSettings {
@@ -102,4 +106,6 @@ export interface NumberDirectorySettings extends ConnectionSettings {
   readonly keepSeconds: number;
   /** When it is down: no call, or the operator of the number's prefix, who may have lost the number. */
   readonly fallback: 'none' | 'prefix';
+  /** The same with the headers that its files hold by now; absent where none of them is in a file. */
+  readonly fromFiles?: FromFiles<NumberDirectorySettings>;
 }

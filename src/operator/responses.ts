@@ -9,6 +9,7 @@ import {
   errorWord,
   judgeByMap,
   judgeRefusal,
+  markRefusalOfUs,
   markUnknownNumber,
   type RefusalContext,
 } from '../http/refusal.ts';
@@ -161,10 +162,10 @@ function refused(reply: HttpReply, { nowMs, flow, errors, isUnproven }: LookupEx
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
   if (endsConsent && isUnproven === true) return invalid('no correlator');
   // Once an owner has answered a prompt, no other operator is asked: it would prompt them again.
-  const mayBeElsewhere = !asksOwner(flow) && isUnproven !== true;
+  if (asksOwner(flow)) return { kind: 'failed', failure: markRefusalOfUs(failure, reply) };
   return {
     kind: 'failed',
-    failure: mayBeElsewhere ? markUnknownNumber(failure, reply, context) : failure,
+    failure: isUnproven === true ? failure : markUnknownNumber(failure, reply, context),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { NumberTemplate } from '../domain/numberTemplate.ts';
 import type { Operation } from '../domain/question.ts';
+import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
 
 /** How an access token comes about, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */
 export type Flow = '2-legged' | '3-legged';
@@ -35,6 +36,8 @@ export interface DiscoverySource {
   readonly documentUrl: string;
   /** Where endpoints may lie beside the hosts of these two: our credentials are sent there. */
   readonly hosts: readonly string[];
+  /** How the document is reached, which is no endpoint of the operator's. */
+  readonly connection: ConnectionSettings;
 }
 
 /** The client's private key. */

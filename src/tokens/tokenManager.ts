@@ -4,7 +4,7 @@ import { fillTemplate } from '../domain/numberTemplate.ts';
 import type { LookupFailure } from '../errors.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
-import type { Exchange, Post } from '../http/exchange.ts';
+import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import { AccessToken, type TokenSubject } from './accessToken.ts';
@@ -46,6 +46,8 @@ export interface ExchangeContext extends Urgency {
   readonly correlator: Correlator;
   /** Whether it belongs to a second attempt: then there is no third one. */
   readonly isRetry?: boolean;
+  /** Is called when the first byte of an exchange leaves. */
+  readonly onFirstByte?: () => void;
 }
 
 /** A token, or why there is none. */
@@ -263,15 +265,19 @@ export class TokenManager {
     request: () => AuthorizationRequest | Promise<AuthorizationRequest>,
     judge: (exchange: Exchange) => J,
   ): Promise<Outcome<J>> {
-    const fill = ({ form, query = '' }: AuthorizationRequest, proof: ClientProof): Post => ({
+    const fill = (
+      { form, query = '' }: AuthorizationRequest,
+      proof: ClientProof,
+    ): OutgoingRequest => ({
       headers: proof.headers,
       query,
       contentType: 'application/x-www-form-urlencoded',
       body: joinForms(form, encodeForm(proof.form)),
       correlator: context.correlator.next(),
       signal: context.signal,
+      onFirstByte: context.onFirstByte,
     });
-    const make = (): Post | Promise<Post> => {
+    const make = (): OutgoingRequest | Promise<OutgoingRequest> => {
       const written = request();
       const proof = this.#credentials.authenticate(endpoint);
       return written instanceof Promise || proof instanceof Promise

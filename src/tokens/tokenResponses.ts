@@ -244,19 +244,18 @@ function judgePollReply(exchange: Replied, nowMs: number, errors: ErrorMap): Pol
   const words = reply.status >= 400 ? errorWords(reply, context) : [];
   if (words.includes('authorization_pending')) return goOn('authorization_pending');
   if (words.includes('slow_down')) return goOn('slow_down');
-  const mapped = judgeByMap(reply, nowMs, context);
-  if (mapped?.code === 'OPERATOR_RATE_LIMITED') return goOn('slow_down', mapped.retryAfterSeconds);
-  if (mapped !== undefined && PASSES.has(mapped.code)) {
-    return goOn('no_reply', mapped.retryAfterSeconds);
-  }
+  const failure = judgeTokenRefusal(reply, nowMs, context);
+  if (failure.code === 'OPERATOR_RATE_LIMITED') return goOn('slow_down', failure.retryAfterSeconds);
+  if (PASSES.has(failure.code)) return goOn('no_reply', failure.retryAfterSeconds);
   // From here on it would end the consent.
   if (exchange.isUnproven === true) return UNPROVEN_POLL;
   const error = errorWord(reply, context);
   const isOver = error === 'expired_token' || error === 'invalid_grant';
-  if (isOver && mapped === undefined && reply.status >= 400) {
+  const isMapped = judgeByMap(reply, nowMs, context) !== undefined;
+  if (isOver && !isMapped && reply.status >= 400) {
     return { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } };
   }
-  return { kind: 'failed', failure: judgeTokenRefusal(reply, nowMs, context) };
+  return { kind: 'failed', failure };
 }
 
 function goOn(why: GoOn['goOn'], seconds?: number): PollJudgement {

@@ -128,13 +128,13 @@ export const CONSENT: SpanShape<ConsentMessage> = {
 
 /** Semantic conventions, "HTTP client". Without the query: operators want the number there. */
 export const EXCHANGE: SpanShape<ExchangeMessage> = {
-  begin({ correlator, operator, endpoint, url, isRetry }) {
+  begin({ correlator, operator, endpoint, method, url, isRetry }) {
     const { hostname, port, protocol } = new URL(url);
     return {
-      name: `POST ${endpoint}`,
+      name: `${method} ${endpoint}`,
       kind: SpanKind.CLIENT,
       attributes: {
-        'http.request.method': 'POST',
+        'http.request.method': method,
         'url.full': url,
         'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
         'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
@@ -158,6 +158,7 @@ export const EXCHANGE: SpanShape<ExchangeMessage> = {
         };
       }
       case 'connection':
+      case 'descriptors':
       case 'timeout':
       case 'cancelled':
       case 'rate':

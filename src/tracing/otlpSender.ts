@@ -1,6 +1,11 @@
 import { Pool } from 'undici';
 import type { Clock } from '../clock.ts';
 import { errorName } from '../errors.ts';
+import type { WatchFiles } from '../fileWatch.ts';
+import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
+import { handTo } from '../http/connections/http1Connections.ts';
+import { TlsConnector } from '../http/connections/tlsConnector.ts';
+import type { Log } from '../log.ts';
 import type { TracingSettings } from './tracingSettings.ts';
 
 /** OTLP 1, "OTLP/HTTP Response": these may be sent again; after others the data is dropped. */
@@ -19,8 +24,13 @@ export type Delivery =
 
 /** What sending takes. */
 export interface SenderParts {
-  readonly settings: Pick<TracingSettings, 'url' | 'protocol' | 'headers' | 'timeoutMs'>;
+  readonly settings: Pick<
+    TracingSettings,
+    'url' | 'connection' | 'protocol' | 'headers' | 'timeoutMs'
+  >;
   readonly clock: Clock;
+  readonly log: Log;
+  readonly watchFiles: WatchFiles;
   /** From 0 up to 1. */
   readonly random: () => number;
 }
@@ -32,22 +42,34 @@ export interface SenderParts {
 export class OtlpSender {
   readonly #parts: SenderParts;
   readonly #pool: Pool;
+  readonly #files: ConnectionFiles;
+  readonly #connector: TlsConnector | undefined;
   readonly #path: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #closing = new AbortController();
 
   constructor(parts: SenderParts) {
-    const { url, protocol, headers, timeoutMs } = parts.settings;
-    const { origin, pathname } = new URL(url);
+    const { url: address, connection, protocol, headers, timeoutMs } = parts.settings;
+    const url = new URL(address);
+    const files = new ConnectionFiles(connection, parts);
+    const connector =
+      url.protocol === 'https:'
+        ? new TlsConnector({ url, files, timeoutMs, clock: parts.clock })
+        : undefined;
     this.#parts = parts;
-    this.#path = pathname;
+    this.#files = files;
+    this.#connector = connector;
+    this.#path = url.pathname;
     this.#headers = {
       ...Object.fromEntries(headers),
       'content-type': protocol === 'http/json' ? 'application/json' : 'application/x-protobuf',
     };
-    this.#pool = new Pool(origin, {
+    this.#pool = new Pool(url.origin, {
       connections: 1,
-      connect: { timeout: timeoutMs },
+      connect:
+        connector === undefined
+          ? { timeout: timeoutMs }
+          : (_, callback) => connector.connect(['http/1.1'], handTo(callback)),
       maxResponseSize: MAX_REPLY_BYTES,
     });
   }
@@ -77,7 +99,10 @@ export class OtlpSender {
   /** Ends what is under way. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#pool.destroy();
+    const closing = this.#pool.destroy();
+    this.#connector?.close();
+    this.#files.close();
+    await closing;
   }
 
   async #post(batch: Uint8Array, signal: AbortSignal): Promise<number> {

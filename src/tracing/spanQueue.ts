@@ -47,7 +47,7 @@ export class SpanQueue implements SpanProcessor {
     }
     this.#waiting.push(span);
     if (this.#waiting.length >= BATCH) this.#sending ??= this.#send(BATCH);
-    else this.#timer ??= setTimeout(() => void this.forceFlush(), EVERY_MS).unref();
+    else this.#flushLater();
   }
 
   /** Sends all that waits. */
@@ -86,9 +86,15 @@ export class SpanQueue implements SpanProcessor {
       }
     }
     this.#sending = undefined;
-    if (this.#waiting.length > 0 && !this.#isClosed) {
-      this.#timer ??= setTimeout(() => void this.forceFlush(), EVERY_MS).unref();
-    }
+    if (this.#waiting.length > 0 && !this.#isClosed) this.#flushLater();
+  }
+
+  #flushLater(): void {
+    this.#timer ??= setTimeout(() => {
+      // It is over, whatever the flush finds: one that stayed set would keep the next from being set.
+      this.#timer = undefined;
+      void this.forceFlush();
+    }, EVERY_MS).unref();
   }
 
   /** A batch that breaks what sends it is lost, and no other with it. */

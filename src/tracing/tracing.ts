@@ -33,6 +33,7 @@ import {
   type TraceParent,
 } from '../diagnostics.ts';
 import { writeTraceparent } from '../http/traceparent.ts';
+import type { WatchFiles } from '../fileWatch.ts';
 import type { Log } from '../log.ts';
 import { CONSENT, EXCHANGE, LOOKUP, PLAN, REQUEST, TOKEN, type SpanShape } from './attributes.ts';
 import { OtlpSender } from './otlpSender.ts';
@@ -48,6 +49,7 @@ export interface TracingParts {
   readonly settings: TracingSettings;
   readonly clock: Clock;
   readonly log: Log;
+  readonly watchFiles: WatchFiles;
   /** From 0 up to 1. */
   readonly random: () => number;
   /** Told what became of spans, once each. */
@@ -79,9 +81,9 @@ export class Tracing {
   readonly #undo: (() => void)[] = [];
 
   constructor(parts: TracingParts) {
-    const { settings, clock, random } = parts;
+    const { settings } = parts;
     this.#parts = parts;
-    this.#sender = new OtlpSender({ settings, clock, random });
+    this.#sender = new OtlpSender(parts);
     this.#queue = new SpanQueue({
       send: (spans) => this.#sender.send(SERIALIZERS[settings.protocol]([...spans])),
       told: (outcome, spans, reason) => this.#told(outcome, spans, reason),

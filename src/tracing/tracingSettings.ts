@@ -1,3 +1,5 @@
+import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
+
 /** Which traces are recorded (OpenTelemetry, "SDK Environment Variables"). */
 export interface SamplerSettings {
   readonly name: SamplerName;
@@ -25,6 +27,8 @@ export type Protocol = (typeof PROTOCOLS)[number];
 /** Where spans go, and which. */
 export interface TracingSettings {
   readonly url: string;
+  /** How that is reached. */
+  readonly connection: ConnectionSettings;
   readonly protocol: Protocol;
   /** By name; they may hold a secret. */
   readonly headers: ReadonlyMap<string, string>;

@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util';
+import { Random } from '../random.ts';
 import { NO_REDIS } from '../redisServer.ts';
 import { ATTACKS } from './all.ts';
 import { isClean, outcomeOf, type Attack, type Outcome, type Report } from './attack.ts';
 import { Stage } from './stage.ts';
 import { rowsOf, summaryOf } from './table.ts';
 
-const USAGE = `npm run attack -- [--minutes N] [--only NAME,NAME]
+const USAGE = `npm run attack -- [--minutes N] [--seed N] [--only NAME,NAME]
   --minutes  no attack begins after so long (10); the ones that wait for it are left out
+  --seed     the same seed makes the same order, and so what runs beside what (a new one each time)
   --only     these alone: ${ATTACKS.map(({ name }) => name).join(', ')}
 `;
 
@@ -16,12 +18,17 @@ const AT_ONCE = 3;
 const MAX_ATTACK_MS = 300_000;
 
 const { values } = parseArgs({
-  options: { minutes: { type: 'string', default: '10' }, only: { type: 'string' } },
+  options: {
+    minutes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    only: { type: 'string' },
+  },
 });
 const minutes = Number(values.minutes);
+const seed = Number(values.seed);
 const only = values.only?.split(',').map((name) => name.trim());
 const unknown = only?.filter((name) => !ATTACKS.some((attack) => attack.name === name)) ?? [];
-if (!(minutes > 0) || unknown.length > 0) {
+if (!(minutes > 0) || !Number.isInteger(seed) || unknown.length > 0) {
   process.stderr.write(USAGE);
   process.exit(1);
 }
@@ -29,7 +36,8 @@ if (!(minutes > 0) || unknown.length > 0) {
 const chosen = ATTACKS.filter(({ name }) => only?.includes(name) ?? true);
 const endsAtMs = performance.now() + minutes * 60_000;
 const reports: Report[] = [];
-const waiting = [...chosen];
+const waiting = new Random(seed).shuffled(chosen);
+process.stdout.write(`seed ${seed}\n`);
 const attacker = async (): Promise<void> => {
   for (let attack = waiting.shift(); attack !== undefined; attack = waiting.shift()) {
     const report = await carriedOut(attack);

@@ -228,12 +228,11 @@ export class Target {
 
 /** The flags by which `npm start` runs Node; a `.env` of this checkout is not read. */
 function flagsOfNpmStart(): readonly string[] {
-  const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as {
-    scripts: Readonly<Record<string, string>>;
-  };
-  const words = (scripts['start'] ?? '').split(/\s+/);
-  const flags = words.slice(words.indexOf('node') + 1, words.indexOf('src/main.ts'));
-  return flags.filter((flag) => !flag.startsWith('--env-file'));
+  const script = readFileSync(`${ROOT}/scripts/node`, 'utf8').replaceAll('\\\n', ' ');
+  const [, flags] = /^exec node (.*) \$settings /m.exec(script) ?? [];
+  if (flags === undefined)
+    throw new Error('scripts/node runs Node in a way that is not known here.');
+  return flags.trim().split(/\s+/);
 }
 
 interface Body {

@@ -86,6 +86,15 @@ const SEVERAL: Readonly<
     query: BY_ARGUMENT,
     variables: { e164s: Array.from({ length: 400 }, (_, n) => `+4477009005${n}`) },
   },
+  'a window that is refused': {
+    role: 'bff',
+    query: `{ phoneNumbers(e164s: ["${ONE}", "${TWO}"]) { simSwappedWithin(maxAgeHours: 0) } }`,
+  },
+  'representations without a number': {
+    role: 'subgraph',
+    query: BY_KEY,
+    variables: representationsOf(7, null),
+  },
   representations: { role: 'subgraph', query: BY_KEY, variables: representationsOf(ONE, TWO) },
   'representations under aliases': {
     role: 'subgraph',
@@ -129,6 +138,17 @@ describe('without the scope of BATCH_SCOPE, several numbers in an operation', ()
     expect([reply.status, reply.codes]).toEqual([403, ['FORBIDDEN']]);
     const after = await ask(bff, READ, `{ phoneNumber(e164: "${ONE}") { simSwappedWithin } }`);
     expect(after.headers.get('ratelimit')).toContain('"numbers";r=9999;');
+  });
+});
+
+describe('numbers of which only what is refused is asked', () => {
+  it('are limited like others', async () => {
+    const e164s = Array.from({ length: 4800 }, (_, n) => `+4477009${String(n).padStart(5, '0')}`);
+    const query =
+      'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin(maxAgeHours: 0) } }';
+    const reply = await ask(open, READ, query, { e164s });
+    expect(reply.codes).toEqual(['LOOKUP_LIMIT_EXCEEDED']);
+    expect(reply.data).toBeUndefined();
   });
 });
 

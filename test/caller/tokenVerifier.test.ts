@@ -39,7 +39,7 @@ class Verifying {
         return select(...args);
       },
     });
-    const settings = { issuer: ISSUER, audience: AUDIENCE, algorithms: SIGNING_ALGORITHMS };
+    const settings = { issuer: ISSUER, audience: AUDIENCE };
     this.verifier = new TokenVerifier(settings, this.signing, this.clock, maxBytes);
   }
 }

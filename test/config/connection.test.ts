@@ -17,12 +17,6 @@ const OPERATOR = {
   OPERATOR_CLIENT_ID: 'client',
   OPERATOR_CLIENT_SECRET: 'client-secret',
 };
-const JWT = {
-  JWT_JWKS_URL: 'https://issuer.example/jwks',
-  JWT_ISSUER: 'https://issuer.example',
-  JWT_AUDIENCE: 'sim-swap',
-};
-
 function problemsWith(environment: Environment): string {
   try {
     readConfig(environment);
@@ -43,17 +37,15 @@ const file = { kind: 'file', path: FILE };
 
 describe('how connections are made', () => {
   it('is by nothing of its own where nothing is set', () => {
-    const { operators, callers } = readConfig({ ...OPERATOR, ...JWT });
+    const { operators } = readConfig(OPERATOR);
     expect(operators[0]).not.toHaveProperty('tls');
     expect(operators[0]).not.toHaveProperty('proxy');
-    expect(callers.tokens?.jwksConnection).toEqual({});
   });
 
-  it.each(['OPERATOR_', 'JWT_JWKS_'])('is read from %sTLS_… and %sPROXY_…', (prefix) => {
-    const { operators, callers } = readConfig({
+  it('is read from OPERATOR_TLS_… and OPERATOR_PROXY_…', () => {
+    const { operators } = readConfig({
       ...OPERATOR,
-      ...JWT,
-      ...withPrefix(prefix, {
+      ...withPrefix('OPERATOR_', {
         TLS_CERTIFICATE_FILE: FILE,
         TLS_KEY_FILE: FILE,
         TLS_KEY_PASSPHRASE_FILE: FILE,
@@ -64,7 +56,7 @@ describe('how connections are made', () => {
         PROXY_CA_FILE: FILE,
       }),
     });
-    expect(prefix === 'OPERATOR_' ? operators[0] : callers.tokens?.jwksConnection).toMatchObject({
+    expect(operators[0]).toMatchObject({
       tls: {
         certificate: file,
         key: file,
@@ -106,11 +98,9 @@ describe('how connections are made', () => {
       'PROXY_CA_FILE is for a proxy',
     ],
   ])('is refused with %s, and quotes no secret', (_, settings, problem) => {
-    for (const prefix of ['OPERATOR_', 'JWT_JWKS_']) {
-      const problems = problemsWith({ ...OPERATOR, ...JWT, ...withPrefix(prefix, settings) });
-      expect(problems).toContain(problem);
-      expect(problems).not.toContain('hunter2');
-    }
+    const problems = problemsWith({ ...OPERATOR, ...withPrefix('OPERATOR_', settings) });
+    expect(problems).toContain(problem);
+    expect(problems).not.toContain('hunter2');
   });
 
   it('is for addresses with https', () => {
@@ -122,9 +112,7 @@ describe('how connections are made', () => {
     expect(problems).toContain('OPERATOR_PROXY_URL is for addresses that start with https://');
   });
 
-  it('of the keys is for callers with a token, and of an operator means that there is one', () => {
-    const jwks = problemsWith({ ...OPERATOR, JWT_JWKS_PROXY_URL: 'http://proxy:3128' });
-    expect(jwks).toContain('JWT_JWKS_PROXY_URL is for callers with a token');
+  it('means that there is an operator', () => {
     const operator = problemsWith({ OPERATOR_PROXY_URL: 'http://proxy:3128' });
     expect(operator).toContain('OPERATOR_AUTH_URL is missing');
   });
@@ -141,8 +129,8 @@ describe('how connections are made, in the file of operators', () => {
   };
   const PEM = { file: 'file.pem' };
 
-  function read(members: object, others: object = {}) {
-    const text = JSON.stringify({ ...others, operators: [{ ...ALPHA, ...members }] });
+  function read(members: object) {
+    const text = JSON.stringify({ operators: [{ ...ALPHA, ...members }] });
     const environment = {
       OPERATORS_FILE: files.write('operators.jsonc', text),
       SECRET: 'secret',
@@ -151,12 +139,11 @@ describe('how connections are made, in the file of operators', () => {
     return { environment, problems: problemsWith(environment) };
   }
 
-  it('is each operator’s own, and the directory’s', () => {
+  it('is each operator’s own', () => {
     const way = {
       tls: { certificate: PEM, key: PEM, passphrase: { variable: 'PASSPHRASE' }, ca: PEM },
       proxy: { url: 'http://proxy:3128', credentials: PEM },
     };
-    const directory = { url: 'https://directory.example', ...way };
     const expected = {
       tls: {
         certificate: file,
@@ -166,11 +153,10 @@ describe('how connections are made, in the file of operators', () => {
       },
       proxy: { url: 'http://proxy:3128', credentials: file },
     };
-    const { environment, problems } = read(way, { directory });
+    const { environment, problems } = read(way);
     expect(problems).toBe('');
     const config = readConfig(environment);
     expect(config.operators[0]).toMatchObject(expected);
-    expect(config.directory).toMatchObject(expected);
   });
 
   it('is as docs/operators.md shows it', () => {
@@ -219,12 +205,5 @@ describe('how connections are made, in the file of operators', () => {
     const { problems } = read(members);
     expect(problems).toContain(problem);
     expect(problems).toMatch(/\(line \d+\)/);
-  });
-
-  it('is refused in a directory as it is in an operator', () => {
-    const directory = { url: 'http://127.0.0.1:4020', tls: { key: PEM } };
-    const { problems } = read({}, { directory });
-    expect(problems).toContain('directory.tls.certificate is missing');
-    expect(problems).toContain('directory.tls is for addresses with https://, and url has http://');
   });
 });

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/environment.ts';
 import { readConfig } from '../../src/config.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { createCertificate } from '../tls/certificate.ts';
 
 const REDIS_URL = 'redis://user:hidden@127.0.0.1:6379';
@@ -52,7 +53,7 @@ describe('REDIS_URL and STATE_KEY', () => {
     [
       'another kind of address',
       { REDIS_URL: 'https://cache.example', STATE_KEY: BYTES.toString('hex') },
-      'REDIS_URL must be an address',
+      'REDIS_URL must be an address such as',
     ],
     [
       'a path that is no database',
@@ -74,19 +75,21 @@ describe('REDIS_URL and STATE_KEY', () => {
 const KEYED = { STATE_KEY: BYTES.toString('hex') };
 const OWN = createCertificate();
 const OTHER = createCertificate();
+const files = new TemporaryFiles();
+afterAll(() => files[Symbol.dispose]());
+const REDIS_TLS_CA_FILE = files.write('ca.pem', OWN.cert);
+const REDIS_TLS_CERT_FILE = files.write('own.pem', OWN.cert);
+const REDIS_TLS_KEY_FILE = files.write('own.key', OWN.key);
 
 function redisOf(environment: Record<string, string>) {
   return readConfig({ ...KEYED, ...environment }).sharedState?.redis;
 }
 
-describe('REDIS_TOPOLOGY', () => {
+describe('REDIS_URL says how Redis is run', () => {
   it('takes some servers of a cluster, and one user for all', () => {
     expect(
       redisOf({
-        REDIS_TOPOLOGY: 'cluster',
-        REDIS_URL: 'redis://a.example, redis://b.example:7000,redis://[::1]:7001',
-        REDIS_USERNAME: 'sim-swap',
-        REDIS_PASSWORD: 'hidden',
+        REDIS_URL: 'redis+cluster://sim-swap:h%40dden@a.example,b.example:7000,[::1]:7001',
       }),
     ).toEqual({
       topology: {
@@ -97,111 +100,137 @@ describe('REDIS_TOPOLOGY', () => {
           { host: '::1', port: 7001 },
         ],
       },
-      credentials: { username: 'sim-swap', password: 'hidden' },
+      credentials: { username: 'sim-swap', password: 'h@dden' },
       tls: undefined,
     });
   });
 
-  it('takes sentinels, which have a password of their own', () => {
+  it('takes sentinels, which may have a login of their own', () => {
     expect(
       redisOf({
-        REDIS_TOPOLOGY: 'sentinel',
-        REDIS_URL: 'rediss://a.example/2,rediss://b.example/2',
-        REDIS_SENTINEL_MASTER: 'mymaster',
-        REDIS_PASSWORD: 'hidden',
-        REDIS_SENTINEL_PASSWORD: 'hidden too',
-        REDIS_TLS_CA: OWN.cert,
-        REDIS_TLS_CERT: OWN.cert,
-        REDIS_TLS_KEY: OWN.key,
+        REDIS_URL:
+          'rediss+sentinel://:hidden@a.example,b.example:7000/mymaster/2?sentinelPassword=hidden+too&serverName=redis.internal',
+        REDIS_TLS_CA_FILE,
+        REDIS_TLS_CERT_FILE,
+        REDIS_TLS_KEY_FILE,
       }),
     ).toEqual({
       topology: {
         kind: 'sentinel',
         sentinels: [
           { host: 'a.example', port: 26_379 },
-          { host: 'b.example', port: 26_379 },
+          { host: 'b.example', port: 7000 },
         ],
         masterName: 'mymaster',
         sentinelCredentials: { username: undefined, password: 'hidden too' },
         database: 2,
       },
       credentials: { username: undefined, password: 'hidden' },
-      tls: { ca: OWN.cert, client: OWN, serverName: undefined },
+      tls: { ca: OWN.cert, client: { cert: OWN.cert, key: OWN.key }, serverName: 'redis.internal' },
     });
   });
 
-  it('takes a password with a comma for one address', () => {
-    const redis = redisOf({ REDIS_URL: 'redis://:a,b@127.0.0.1' });
-    expect(redis?.credentials?.password).toBe('a,b');
+  it('takes a password with a comma and a colon for one server', () => {
+    expect(redisOf({ REDIS_URL: 'redis://:a,b:c@127.0.0.1' })?.credentials?.password).toBe('a,b:c');
   });
 
-  const CLUSTER = { REDIS_TOPOLOGY: 'cluster', REDIS_URL: 'redis://127.0.0.1:7000' };
-  const SENTINEL = { REDIS_TOPOLOGY: 'sentinel', REDIS_URL: 'redis://127.0.0.1:26379' };
+  const CLUSTER = { REDIS_URL: 'redis+cluster://127.0.0.1:7000' };
   it.each<[string, Record<string, string>, string]>([
     [
       'several servers that are no cluster',
-      { REDIS_URL: 'redis://127.0.0.1:1,redis://127.0.0.1:2' },
-      'REDIS_URL has several addresses: set REDIS_TOPOLOGY',
+      { REDIS_URL: 'redis://127.0.0.1:1,127.0.0.1:2' },
+      'REDIS_URL has several servers: start it with redis+cluster://',
     ],
     [
-      'servers with different passwords',
-      { ...CLUSTER, REDIS_URL: 'redis://:hidden1@127.0.0.1:1,redis://:hidden2@127.0.0.1:2' },
-      'REDIS_URL has addresses that differ in more than host and port',
+      'several whole addresses',
+      { REDIS_URL: 'redis://127.0.0.1:1,redis://127.0.0.1:2' },
+      'REDIS_URL must be an address such as',
     ],
     [
       'a database of a cluster',
-      { ...CLUSTER, REDIS_URL: 'redis://127.0.0.1:7000/1' },
+      { REDIS_URL: 'redis+cluster://127.0.0.1:7000/1' },
       'REDIS_URL names a database, of which a cluster has none',
     ],
-    ['sentinels without a master', SENTINEL, 'REDIS_SENTINEL_MASTER is missing'],
     [
-      'a master without sentinels',
-      { ...CLUSTER, REDIS_SENTINEL_MASTER: 'mymaster' },
-      'REDIS_SENTINEL_MASTER is for REDIS_TOPOLOGY=sentinel',
+      'sentinels without a master',
+      { REDIS_URL: 'redis+sentinel://127.0.0.1:26379' },
+      'REDIS_URL lacks the name under which the sentinels know the master',
     ],
     [
-      'a user in the address of a sentinel',
-      { ...SENTINEL, REDIS_SENTINEL_MASTER: 'm', REDIS_URL: 'redis://:hidden@127.0.0.1' },
-      'REDIS_URL has a user or password: set REDIS_PASSWORD for the Redis itself',
+      'a login of sentinels without sentinels',
+      { REDIS_URL: 'redis://127.0.0.1?sentinelPassword=hidden' },
+      'REDIS_URL has a login of sentinels',
     ],
-    [
-      'two passwords',
-      { REDIS_URL, REDIS_PASSWORD: 'hidden' },
-      'REDIS_PASSWORD is set although REDIS_URL has a user or password',
-    ],
-    [
-      'a user without a password',
-      { ...CLUSTER, REDIS_USERNAME: 'sim-swap' },
-      'REDIS_USERNAME is set without REDIS_PASSWORD',
-    ],
+    ['a query of others', { REDIS_URL: 'redis://127.0.0.1?db=hidden' }, 'REDIS_URL has a query'],
+    ['another scheme', { REDIS_URL: 'valkey://127.0.0.1' }, 'REDIS_URL must be an address such as'],
+    ['a port that is none', { REDIS_URL: 'redis://a:hidden' }, 'REDIS_URL must be an address'],
     [
       'an authority without TLS',
-      { ...CLUSTER, REDIS_TLS_CA: OWN.cert },
-      'REDIS_URL must start with rediss://',
+      { ...CLUSTER, REDIS_TLS_CA_FILE },
+      'REDIS_URL must start with rediss where',
     ],
     [
       'a certificate without its key',
-      { ...CLUSTER, REDIS_URL: 'rediss://127.0.0.1', REDIS_TLS_CERT: OWN.cert },
-      'REDIS_TLS_KEY is missing',
+      { REDIS_URL: 'rediss://127.0.0.1', REDIS_TLS_CERT_FILE },
+      'REDIS_TLS_KEY_FILE is missing',
     ],
     [
       "another certificate's key",
       {
-        ...CLUSTER,
         REDIS_URL: 'rediss://127.0.0.1',
-        REDIS_TLS_CERT: OWN.cert,
-        REDIS_TLS_KEY: OTHER.key,
+        REDIS_TLS_CERT_FILE,
+        REDIS_TLS_KEY_FILE: files.write('other.key', OTHER.key),
       },
-      'REDIS_TLS_KEY is not the key of the certificate',
+      'REDIS_TLS_KEY_FILE is not the key of the certificate',
     ],
     [
       'an authority that is no certificate',
-      { ...CLUSTER, REDIS_URL: 'rediss://127.0.0.1', REDIS_TLS_CA: 'hidden' },
-      'REDIS_TLS_CA must be one or more certificates',
+      { REDIS_URL: 'rediss://127.0.0.1', REDIS_TLS_CA_FILE: files.write('none.pem', 'hidden') },
+      'REDIS_TLS_CA_FILE must hold one or more certificates',
+    ],
+    [
+      'settings that went',
+      { ...CLUSTER, REDIS_PASSWORD: 'hidden', REDIS_TOPOLOGY: 'cluster' },
+      'REDIS_PASSWORD went: REDIS_URL says it',
     ],
   ])('refuses %s', (_name, environment, problem) => {
     const problems = problemsOf({ ...KEYED, ...environment });
     expect(problems).toContain(problem);
     expect(problems).not.toMatch(/hidden/);
+  });
+});
+
+describe('the files of a Redis, when they change', () => {
+  const REDIS_URL_FILE = files.write('url', 'rediss://user:first@127.0.0.1');
+  const settings = { REDIS_URL_FILE, REDIS_TLS_CA_FILE };
+  const rereadWith = (path: string, text: string | undefined) => {
+    const again = readConfig({ ...KEYED, ...settings }).sharedState?.redisFromFiles;
+    return again?.read(new Map([...again.texts, [path, text]]));
+  };
+
+  it('may have another login and other authorities', () => {
+    expect(rereadWith(REDIS_URL_FILE, 'rediss://user:second@127.0.0.1')).toMatchObject({
+      kind: 'read',
+      value: { credentials: { username: 'user', password: 'second' } },
+    });
+    expect(rereadWith(REDIS_TLS_CA_FILE, OTHER.cert)).toMatchObject({
+      value: { tls: { ca: OTHER.cert } },
+    });
+  });
+
+  it.each([
+    ['gone', REDIS_URL_FILE, undefined, 'cannot be read'],
+    ['empty', REDIS_URL_FILE, '', 'is empty'],
+    ['no certificate', REDIS_TLS_CA_FILE, 'hidden', 'must hold one or more certificates'],
+    [
+      'another Redis',
+      REDIS_URL_FILE,
+      'rediss://user:hidden@another.example',
+      'names another Redis, which takes a restart',
+    ],
+  ])('are refused where one is %s', (_what, path, text, flaw) => {
+    const reread = rereadWith(path, text);
+    expect(reread).toMatchObject({ kind: 'flawed', flaw: expect.stringContaining(flaw) as string });
+    expect(JSON.stringify(reread)).not.toContain('hidden');
   });
 });

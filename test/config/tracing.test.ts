@@ -19,6 +19,7 @@ describe('traces', () => {
   it('are recorded as OpenTelemetry has it where nothing but the endpoint is named', () => {
     expect(readConfig({ ...COLLECTOR, OTEL_SDK_DISABLED: 'no' }).tracing).toEqual({
       url: 'http://collector:4318/v1/traces',
+      connection: {},
       protocol: 'http/protobuf',
       headers: new Map(),
       timeoutMs: 10_000,

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
+import { GONE_SETTINGS } from '../../src/config/goneSettings.ts';
 import { settingNames } from '../settingNames.ts';
 import { problemsOf } from './problems.ts';
 
@@ -75,6 +77,23 @@ describe('a typo stops the start, with the name that was meant', () => {
       'OPERATOR_COLOUR_OF_THE_LOGO is not a known setting.',
     ]);
   });
+});
+
+test('settings that went are told, each with what took its place, and all at once', () => {
+  const names = [...GONE_SETTINGS.keys()];
+  const environment = Object.fromEntries(names.map((name) => [name, 's3cret-value']));
+  const redis = { REDIS_URL: 'redis://127.0.0.1', STATE_KEY: '0'.repeat(64) };
+  const problems = problemsOf({ ...redis, ...environment, ROL: 'bff' });
+  expect(problems).toEqual([
+    ...names.map((name) => `${name} ${GONE_SETTINGS.get(name)}.`),
+    'ROL is not a known setting. Did you mean ROLE?',
+  ]);
+  expect(problems.join(' ')).not.toContain('s3cret');
+  expect(names.filter((name) => settingNames().includes(name))).toEqual([]);
+  expect(problemsOf(Object.fromEntries(names.map((name) => [name, ''])))).toEqual([]);
+  const upgrading = readFileSync(new URL('../../docs/upgrading.md', import.meta.url), 'utf8');
+  const unsaid = names.filter((name) => !upgrading.includes(name.replace(/_FILE$/, '')));
+  expect(unsaid).toEqual([]);
 });
 
 test('what a machine has in its environment anyway is none of ours', () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../random.ts';
 import { until, type RedisClusterServers } from '../redisCluster.ts';
 import type { Chronicle, Holds } from './chronicle.ts';
 import type { LostWrites } from './lostWrites.ts';
@@ -37,13 +38,16 @@ export class ClusterTrouble {
   readonly #lostWrites: LostWrites;
   readonly #names: StoredNames;
   readonly #chronicle: Chronicle;
+  readonly #random: Random;
 
   constructor(
     servers: RedisClusterServers,
     lostWrites: LostWrites,
     names: StoredNames,
     chronicle: Chronicle,
+    random: Random,
   ) {
+    this.#random = random;
     this.#servers = servers;
     this.#writeLogs = new WriteLogs(servers);
     this.#lostWrites = lostWrites;
@@ -56,7 +60,7 @@ export class ClusterTrouble {
     const done = Object.values(this.counts).reduce((sum, count) => sum + count, 0);
     const act = ACTS[done % ACTS.length] ?? 'killed';
     const masters = await this.#servers.masters();
-    const port = masters[Math.floor(Math.random() * masters.length)] ?? 0;
+    const port = masters[this.#random.below(masters.length)] ?? 0;
     const fromMs = Date.now();
     const lostSince = await this.#writeLogs.begin();
     this.counts[act] += 1;

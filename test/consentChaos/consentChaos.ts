@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import slotOf from 'cluster-key-slot';
 import { readConfig } from '../../src/config.ts';
 import { tokenIdentity } from '../../src/domain/asker.ts';
 import { storeNameOf } from '../../src/operator/storeName.ts';
 import { bucketOf, keyIn } from '../../src/sharedState/buckets.ts';
-import { slotOf } from '../../src/sharedState/keySlot.ts';
 import { StateSeal } from '../../src/sharedState/stateSeal.ts';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
+import { Random, randomOf } from '../random.ts';
 import { freshStateKey, startRedis } from '../redisServer.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
+import { RedisProxy } from '../redisProxy.ts';
 import { Chronicle } from './chronicle.ts';
 import { ClusterTrouble, type StoredNames } from './clusterTrouble.ts';
 import { Fleet } from './fleet.ts';
@@ -20,12 +22,20 @@ export const STORES = ['memory', 'redis', 'cluster'] as const;
 
 export type Store = (typeof STORES)[number];
 
+/** What the wire to Redis does: it cuts connections after a script and before its reply, or delivers each script again. */
+export const WIRES = ['cuts', 'copies'] as const;
+
+export type Wire = (typeof WIRES)[number];
+
 /** One stretch of it. */
 export interface ConsentChaosRun {
   readonly store: Store;
   /** At most a thousand: one a test number. */
   readonly consents: number;
+  /** The same one makes the same apps, replies and troubles; when they meet is the machine's doing. */
+  readonly seed: number;
   readonly without?: Guard | undefined;
+  readonly wire?: Wire | undefined;
 }
 
 /** What came of it. */
@@ -82,6 +92,10 @@ const CLUSTER_TROUBLE_EVERY_MS = 3000;
 /** The last ones have so much of it; then they come to their ends in peace. */
 const TROUBLED_MS = 25_000;
 const KEEP_FACTS_SECONDS = 10;
+/** A script loses its connection before its reply, and all that are under way with it, so long after the last one at most. */
+const MAX_CUT_EVERY_MS = 1000;
+/** The last copies come when the record that was written is removed as a rule, and their time is over. */
+const COPIES_AFTER_MS = [0, 500, 4000];
 
 const ENVIRONMENT = {
   JWT_ISSUER: ISSUER,
@@ -107,12 +121,14 @@ const ENVIRONMENT = {
 export async function runConsentChaos({
   store,
   consents,
+  seed,
   without,
+  wire,
 }: ConsentChaosRun): Promise<Findings> {
   const lostWrites = new LostWrites();
   const issuer = await TestIssuer.start();
   const chronicle = new Chronicle();
-  const operator = new StrictOperator(KEEP_FACTS_SECONDS * 1000, lostWrites, chronicle);
+  const operator = new StrictOperator(KEEP_FACTS_SECONDS * 1000, lostWrites, chronicle, seed);
   const operatorUrl = await operator.listen();
   const settings = {
     ...ENVIRONMENT,
@@ -122,11 +138,13 @@ export async function runConsentChaos({
     KEEP_FACTS_SECONDS: without === 'kept-facts' ? '0' : String(KEEP_FACTS_SECONDS),
     ...(without === 'doubt' ? { CONSENT_DOUBT_SECONDS: '1' } : {}),
   };
-  const opened = await OPEN[store](lostWrites, settings, chronicle);
+  const opened = await OPEN[store](lostWrites, settings, chronicle, seed, wire);
   const isShared = without !== 'shared-store';
   const fleet = new Fleet({ ...settings, ...(isShared ? opened.settings : {}) });
-  const apps = new Apps(fleet, operator, await tokensOf(issuer), chronicle);
-  const trouble = opened.isShared ? new Trouble(opened, fleet, operator, chronicle) : undefined;
+  const apps = new Apps(fleet, operator, await tokensOf(issuer), chronicle, seed);
+  const trouble = opened.isShared
+    ? new Trouble(opened, fleet, operator, chronicle, seed)
+    : undefined;
   try {
     await fleet.start(opened.isShared ? REPLICAS : 1);
     trouble?.begin();
@@ -186,6 +204,8 @@ type OpenStore = (
   lostWrites: LostWrites,
   settings: Readonly<Record<string, string>>,
   chronicle: Chronicle,
+  seed: number,
+  wire: Wire | undefined,
 ) => Promise<OpenedStore>;
 
 const OPEN: Readonly<Record<Store, OpenStore>> = {
@@ -202,13 +222,22 @@ const OPEN: Readonly<Record<Store, OpenStore>> = {
   cluster: openCluster,
 };
 
-async function openRedis(): Promise<OpenedStore> {
+async function openRedis(
+  _lostWrites: LostWrites,
+  _settings: unknown,
+  _chronicle: Chronicle,
+  _seed: number,
+  wire: Wire | undefined,
+): Promise<OpenedStore> {
   const redis = await startRedis();
+  const wires = await Wires.before([redis.port], wire);
   const counts = { frozen: 0 };
   return {
     isShared: true,
-    settings: { REDIS_URL: redis.url, STATE_KEY: freshStateKey() },
-    counts,
+    settings: { REDIS_URL: `redis://${wires.hosts}`, STATE_KEY: freshStateKey() },
+    get counts() {
+      return { ...counts, ...wires.counts };
+    },
     everyMs: FREEZE_EVERY_MS,
     async trouble() {
       counts.frozen += 1;
@@ -216,7 +245,10 @@ async function openRedis(): Promise<OpenedStore> {
       await sleep(FREEZE_MS);
       redis.thaw();
     },
-    stop: () => redis.kill(),
+    async stop() {
+      await wires.close();
+      await redis.kill();
+    },
   };
 }
 
@@ -224,23 +256,74 @@ async function openCluster(
   lostWrites: LostWrites,
   environment: Readonly<Record<string, string>>,
   chronicle: Chronicle,
+  seed: number,
+  wire: Wire | undefined,
 ): Promise<OpenedStore> {
   const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 2000 });
+  const wires = await Wires.before(servers.ports, wire);
   const stateKey = freshStateKey();
   const names = storedNames(environment, stateKey);
-  const trouble = new ClusterTrouble(servers, lostWrites, names, chronicle);
+  const trouble = new ClusterTrouble(servers, lostWrites, names, chronicle, new Random(seed));
   return {
     isShared: true,
     settings: {
-      REDIS_TOPOLOGY: 'cluster',
-      REDIS_URL: servers.urls,
+      REDIS_URL: `redis+cluster://${wires.hosts}`,
       STATE_KEY: stateKey,
     },
-    counts: trouble.counts,
+    get counts() {
+      return { ...trouble.counts, ...wires.counts };
+    },
     everyMs: CLUSTER_TROUBLE_EVERY_MS,
     trouble: () => trouble.once(),
-    stop: () => servers.stop(),
+    async stop() {
+      await wires.close();
+      await servers.stop();
+    },
   };
+}
+
+/** Is true once in a while. */
+function nowAndThen(maxEveryMs: number): () => boolean {
+  let nextAtMs = 0;
+  return () => {
+    if (Date.now() < nextAtMs) return false;
+    nextAtMs = Date.now() + Math.random() * maxEveryMs;
+    return true;
+  };
+}
+
+/** The wires to all servers of a store; to the servers themselves where nothing is to happen on them. */
+class Wires {
+  readonly hosts: string;
+  readonly #proxies: readonly RedisProxy[];
+
+  private constructor(ports: readonly number[], proxies: readonly RedisProxy[]) {
+    this.#proxies = proxies;
+    const reached = proxies.length === 0 ? ports : proxies.map(({ port }) => port);
+    this.hosts = reached.map((port) => `127.0.0.1:${port}`).join(',');
+  }
+
+  static async before(ports: readonly number[], wire: Wire | undefined): Promise<Wires> {
+    if (wire === undefined) return new Wires(ports, []);
+    const proxies = await Promise.all(ports.map((port) => RedisProxy.before(port)));
+    for (const proxy of proxies) {
+      for (const [n, port] of ports.entries()) {
+        proxy.renames.set(String(port), String(proxies[n]?.port));
+      }
+      if (wire === 'cuts') proxy.cutsAfter = nowAndThen(MAX_CUT_EVERY_MS);
+      else proxy.copiesAfterMs = COPIES_AFTER_MS;
+    }
+    return new Wires(ports, proxies);
+  }
+
+  get counts(): Readonly<Record<string, number>> {
+    const sum = (of: 'cuts' | 'copies') => this.#proxies.reduce((all, one) => all + one[of], 0);
+    return this.#proxies.length === 0 ? {} : { cuts: sum('cuts'), copies: sum('copies') };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#proxies.map((proxy) => proxy.close()));
+  }
 }
 
 /** As the service names what it keeps about a number, for either caller. */
@@ -269,9 +352,17 @@ class Trouble {
   readonly #fleet: Fleet;
   readonly #operator: StrictOperator;
   readonly #chronicle: Chronicle;
+  readonly #seed: number;
   #running: readonly Promise<void>[] = [];
 
-  constructor(store: OpenedStore, fleet: Fleet, operator: StrictOperator, chronicle: Chronicle) {
+  constructor(
+    store: OpenedStore,
+    fleet: Fleet,
+    operator: StrictOperator,
+    chronicle: Chronicle,
+    seed: number,
+  ) {
+    this.#seed = seed;
     this.#chronicle = chronicle;
     this.#store = store;
     this.#fleet = fleet;
@@ -279,14 +370,15 @@ class Trouble {
   }
 
   begin(): void {
+    const [kills, befalls] = [new Random(this.#seed + 1), new Random(this.#seed + 2)];
     this.#running = [
-      this.#everyNow(KILL_EVERY_MS, () =>
-        this.#fleet.killOne((name) => {
+      this.#everyNow(KILL_EVERY_MS, kills, () =>
+        this.#fleet.killOne(kills, (name) => {
           this.#chronicle.happened(`${name} is killed`);
           this.#operator.replicaKilled(name);
         }),
       ),
-      this.#everyNow(this.#store.everyMs, () => this.#store.trouble()),
+      this.#everyNow(this.#store.everyMs, befalls, () => this.#store.trouble()),
     ];
   }
 
@@ -295,10 +387,10 @@ class Trouble {
     await Promise.all(this.#running);
   }
 
-  async #everyNow(ms: number, act: () => Promise<void>): Promise<void> {
+  async #everyNow(ms: number, random: Random, act: () => Promise<void>): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
-      await sleep(ms * (0.5 + Math.random()), undefined, { signal }).catch(() => '');
+      await sleep(ms * (0.5 + random.next()), undefined, { signal }).catch(() => '');
       if (!signal.aborted) await act();
     }
   }
@@ -361,13 +453,16 @@ class Apps {
   readonly #operator: StrictOperator;
   readonly #tokens: Readonly<Record<CallerName, string>>;
   readonly #chronicle: Chronicle;
+  readonly #seed: number;
 
   constructor(
     fleet: Fleet,
     operator: StrictOperator,
     tokens: Readonly<Record<CallerName, string>>,
     chronicle: Chronicle,
+    seed: number,
   ) {
+    this.#seed = seed;
     this.#chronicle = chronicle;
     this.#fleet = fleet;
     this.#operator = operator;
@@ -376,26 +471,31 @@ class Apps {
 
   /** One number: several requests of one caller at once and, for some numbers, one of another. */
   async pursueAll(number: string): Promise<void> {
-    const requests = 1 + Math.floor(Math.random() * 3);
+    const random = randomOf(this.#seed, number);
+    const requests = 1 + random.below(3);
     const callers: CallerName[] = Array.from({ length: requests }, () => 'anna');
-    if (Math.random() < 0.2) callers.push('bert');
+    if (random.chance(0.2)) callers.push('bert');
     await Promise.all(
-      callers.map((caller) => this.#pursue({ number, caller, question: anyQuestion() })),
+      callers.map((caller) => {
+        const question = random.pick(QUESTIONS);
+        // One of its own: which of them asks first is not of the seed.
+        return this.#pursue({ number, caller, question }, new Random(random.below(2 ** 32)));
+      }),
     );
   }
 
   /** Asks until there is an end, as an app does, and once more after it, as a page that renders twice. */
-  async #pursue(wish: Wish): Promise<void> {
+  async #pursue(wish: Wish, random: Random): Promise<void> {
     const givesUpAtMs = Date.now() + MAX_CONSENT_MS;
-    let isOnceMore = Math.random() < 0.3;
+    let isOnceMore = random.chance(0.3);
     while (Date.now() < givesUpAtMs) {
-      const reply = await this.#ask(wish);
+      const reply = await this.#ask(wish, random);
       const waitSeconds = this.#count(reply, wish);
       const isEnd = waitSeconds === 'end' || waitSeconds > MAX_WAIT_SECONDS;
       if (isEnd && !isOnceMore) return;
       if (isEnd) isOnceMore = false;
       // One in ten does not keep to what it was told, and asks again at once.
-      const isImpatient = isEnd || Math.random() < 0.1;
+      const isImpatient = isEnd || random.chance(0.1);
       await sleep(isImpatient ? 50 : Math.min(waitSeconds * 1000, 2000));
     }
     this.wrong.consentsWithoutAnEnd += 1;
@@ -405,12 +505,12 @@ class Apps {
     );
   }
 
-  async #ask({ number, caller, question }: Wish): Promise<Reply> {
+  async #ask({ number, caller, question }: Wish, random: Random): Promise<Reply> {
     const hangs = AbortSignal.timeout(HANGS_AFTER_MS);
-    const doesHangUp = Math.random() < 0.1;
-    const hangUp = doesHangUp ? [AbortSignal.timeout(Math.floor(Math.random() * 1500))] : [];
+    const doesHangUp = random.chance(0.1);
+    const hangUp = doesHangUp ? [AbortSignal.timeout(random.below(1500))] : [];
     try {
-      const response = await fetch(`${this.#fleet.anyUrl()}/graphql`, {
+      const response = await fetch(`${this.#fleet.anyUrl(random)}/graphql`, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
@@ -484,10 +584,6 @@ function replyOf({ data, errors = [] }: Body): Reply {
     swapped: data?.phoneNumber?.simSwappedWithin,
     failures: errors.map(({ extensions }) => extensions ?? { code: 'INTERNAL_SERVER_ERROR' }),
   };
-}
-
-function anyQuestion(): Wish['question'] {
-  return QUESTIONS[Math.floor(Math.random() * QUESTIONS.length)] ?? QUESTIONS[0];
 }
 
 function increment(counts: Map<string, number>, name: string): void {

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../freePort.ts';
+import type { Random } from '../random.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LOOK_EVERY_MS = 50;
@@ -31,16 +32,16 @@ export class Fleet {
   }
 
   /** The address of any one of them. */
-  anyUrl(): string {
-    return this.#replicas[Math.floor(Math.random() * this.#replicas.length)]?.url ?? '';
+  anyUrl(random: Random): string {
+    return this.#replicas[random.below(this.#replicas.length)]?.url ?? '';
   }
 
   /**
    * Kills one as a failing machine does, and puts another in its place; tells which, first. Until that
    * one is there the others are asked, as behind a load balancer.
    */
-  async killOne(onKill: (name: string) => void): Promise<void> {
-    const index = Math.floor(Math.random() * this.#replicas.length);
+  async killOne(random: Random, onKill: (name: string) => void): Promise<void> {
+    const index = random.below(this.#replicas.length);
     const [replica] = this.#replicas.splice(index, 1);
     if (replica === undefined) return;
     onKill(replica.name);

@@ -1,13 +1,22 @@
 import { parseArgs } from 'node:util';
 import { NotInTime } from '../redisCluster.ts';
 import { NO_REDIS } from '../redisServer.ts';
-import { GUARDS, runConsentChaos, STORES, type Findings, type Store } from './consentChaos.ts';
+import {
+  GUARDS,
+  runConsentChaos,
+  STORES,
+  WIRES,
+  type Findings,
+  type Store,
+} from './consentChaos.ts';
 
-const USAGE = `npm run consent-chaos -- [--store STORE] [--consents N] [--runs N] [--without GUARD]
+const USAGE = `npm run consent-chaos -- [--store STORE] [--consents N] [--runs N] [--seed N] [--without GUARD] [--wire WIRE]
   --store     one of ${STORES.join(', ')}, all (all)
   --consents  how many consents are asked for in a run over a store (1000)
   --runs      how many runs there are (1)
+  --seed      the same seed makes the same apps, replies and troubles (a new one each time)
   --without   one of ${GUARDS.join(', ')}
+  --wire      one of ${WIRES.join(', ')}: what the wire to Redis does to scripts
 
 Ends with 0 when nothing is wrong, 1 when something is, and 2 when a cluster did not heal in time.
 `;
@@ -26,15 +35,19 @@ const { values } = parseArgs({
     store: { type: 'string', default: 'all' },
     consents: { type: 'string', default: '1000' },
     runs: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     without: { type: 'string' },
+    wire: { type: 'string' },
   },
 });
 const stores = STORES.filter((store) => values.store === 'all' || values.store === store);
 const [consents = 0, runs = 0] = [values.consents, values.runs].map(Number);
 const without = GUARDS.find((guard) => guard === values.without);
+const wire = WIRES.find((one) => one === values.wire);
 const areCounts = [consents, runs].every((count) => Number.isInteger(count) && count > 0);
-const isGuardUnknown = values.without !== undefined && without === undefined;
-if (!areCounts || stores.length === 0 || isGuardUnknown) {
+let seed = Number(values.seed);
+const isUnknown = without !== values.without || wire !== values.wire;
+if (!areCounts || !Number.isInteger(seed) || stores.length === 0 || isUnknown) {
   process.stderr.write(USAGE);
   process.exit(1);
 }
@@ -64,7 +77,9 @@ async function isRunWrong(store: Store): Promise<boolean> {
   for (let left = consents; left > 0; left -= CONSENTS_A_ROUND) {
     const startedAtMs = performance.now();
     const part = Math.min(left, CONSENTS_A_ROUND);
-    const findings = await runConsentChaos({ store, consents: part, without });
+    const findings = await runConsentChaos({ store, consents: part, seed, without, wire });
+    process.stdout.write(`seed ${seed}\n`);
+    seed += 1;
     process.stdout.write(report(store, findings, (performance.now() - startedAtMs) / 1000));
     isAnyWrong ||= Object.values<number>({ ...findings.wrong }).some((count) => count > 0);
   }

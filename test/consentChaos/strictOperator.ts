@@ -8,6 +8,7 @@ import { REPLICA_HEADER } from './fleet.ts';
 import type { Against, LostWrites } from './lostWrites.ts';
 import { PromptNeeds, type Answerable } from './promptNeeds.ts';
 import { listen } from '../listening.ts';
+import { randomOf, type Random } from '../random.ts';
 
 /** What the operator saw that it must not see. */
 export interface Offences {
@@ -40,6 +41,8 @@ interface Consent {
   readonly operation: Answerable;
   readonly askedAtMs: number;
   readonly manner: Manner;
+  /** For how long each of its replies takes. */
+  readonly random: Random;
   intervalMs: number;
   lastPollAtMs: number;
   lastPollBy: string;
@@ -119,11 +122,13 @@ export class StrictOperator {
   readonly #needs: PromptNeeds;
   readonly #lostWrites: LostWrites;
   readonly #chronicle: Chronicle;
+  readonly #seed: number;
   readonly #lag = new Lag();
   readonly #firstDateMs = { swapped: Date.now() - 3_600_000, never: Date.UTC(2001, 0, 1) };
 
   /** @param keepMs how long an answer is given again to who had it, so that no prompt is needed */
-  constructor(keepMs: number, lostWrites: LostWrites, chronicle: Chronicle) {
+  constructor(keepMs: number, lostWrites: LostWrites, chronicle: Chronicle, seed: number) {
+    this.#seed = seed;
     this.#chronicle = chronicle;
     this.#needs = new PromptNeeds(keepMs);
     this.#lostWrites = lostWrites;
@@ -273,6 +278,7 @@ export class StrictOperator {
       operation,
       askedAtMs: Date.now(),
       manner: MANNERS[Number(number.slice(-3)) % MANNERS.length] ?? {},
+      random: randomOf(this.#seed, number),
       intervalMs: INTERVAL_SECONDS * 1000,
       lastPollAtMs: 0,
       lastPollBy: '',
@@ -283,7 +289,7 @@ export class StrictOperator {
     const authReqId = randomUUID();
     this.#consents.set(authReqId, consent);
     this.#liveByNumber.set(number, consent);
-    await takeTime();
+    await takeTime(consent.random);
     const acknowledged = {
       auth_req_id: authReqId,
       expires_in: EXPIRES_IN_SECONDS,
@@ -308,7 +314,7 @@ export class StrictOperator {
     consent.lastPollAtMs = nowMs;
     consent.lastPollBy = replica;
     consent.pollsOnTheWire += 1;
-    await takeTime();
+    await takeTime(consent.random);
     // A poller that heard nothing of it need not keep to it.
     const reply: Answer = (await this.#isGivenUp(request))
       ? [400, { error: 'authorization_pending' }]
@@ -356,7 +362,7 @@ export class StrictOperator {
     if (consent.operation !== operation) {
       this.#offend('tokensForAnotherOperation', consent.number, 0, replica);
     }
-    await takeTime();
+    await takeTime(consent.random);
     const { number, caller, manner } = consent;
     const fault = this.#faultOf(number, manner);
     const fate = typeof fault === 'object' ? String(fault.status) : (fault ?? 'answered');
@@ -439,6 +445,6 @@ function end(consent: Consent, error: string): Answer {
   return [400, { error }];
 }
 
-function takeTime(): Promise<void> {
-  return sleep(Math.random() * SLOWEST_REPLY_MS);
+function takeTime(random: Random): Promise<void> {
+  return sleep(random.next() * SLOWEST_REPLY_MS);
 }

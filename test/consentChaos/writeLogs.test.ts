@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { slotOf } from '../../src/sharedState/keySlot.ts';
+import slotOf from 'cluster-key-slot';
 import { inForm } from '../forms.ts';
-import { command, RedisClusterServers, until } from '../redisCluster.ts';
+import { RedisClusterServers, until } from '../redisCluster.ts';
+import { command } from '../redisCommands.ts';
 import { NO_REDIS } from '../redisServer.ts';
 import { WriteLogs } from './writeLogs.ts';
 

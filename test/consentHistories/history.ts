@@ -15,6 +15,8 @@ export interface History {
   readonly keepMs: number;
   /** For how long a denial is remembered. */
   readonly deniedMs: number;
+  /** When the SIM changes, after the change of three days before. */
+  readonly swapAtMs: number | undefined;
 }
 
 /** One request. */
@@ -172,4 +174,5 @@ export const history: fc.Arbitrary<History> = fc.record({
   }),
   keepMs: fc.constantFrom(0, 60_000),
   deniedMs: fc.constantFrom(0, 600_000),
+  swapAtMs: fc.option(atMs, { nil: undefined }),
 });

@@ -4,7 +4,7 @@ import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
 import type { Snapshot, Written } from '../../src/tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
-import type { RedisConnection } from '../../src/sharedState/redisConnection.ts';
+import type { Redis } from '../../src/sharedState/redis.ts';
 import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { systemClock } from '../../src/systemClock.ts';
@@ -115,7 +115,7 @@ export function inReplicas({ keepMs }: History): Place {
 /** Three replicas on a Redis, by its clock and ours. */
 export async function inRedis(
   { keepMs }: History,
-  connections: readonly RedisConnection[],
+  connections: readonly Redis[],
   number: PhoneNumber,
 ): Promise<Place> {
   // Of one history alone: what an operator refuses it refuses about every number.

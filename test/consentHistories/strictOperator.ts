@@ -7,6 +7,7 @@ import type { LookupOrder } from '../../src/operator/operator.ts';
 import type { Judgement } from '../../src/operator/responses.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
 import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
+import { HOUR_MS } from '../values.ts';
 import type { History, LookupWord, PollWord, PromptWord } from './history.ts';
 
 /** What the operator must not see. */
@@ -64,12 +65,15 @@ export class StrictOperator {
   readonly #closures: Closure[] = [];
   readonly #answered: { readonly asker: string; readonly lookup: Lookup; readonly atMs: number }[] =
     [];
+  readonly #knowSwapSinceMs = new Map<string, number>();
+  readonly #startedAtMs: number;
   #exchanges = 0;
 
   /** @param toleranceMs by how much two moments may differ that are meant to be one */
   constructor(history: History, clock: Clock, toleranceMs: number) {
     this.#history = history;
     this.#clock = clock;
+    this.#startedAtMs = clock.monotonicMs();
     this.#toleranceMs = Math.max(MIN_TOLERANCE_MS, toleranceMs);
   }
 
@@ -124,10 +128,31 @@ export class StrictOperator {
     this.#judgeLookup(lookup, asker);
     const sentAtMs = this.#clock.nowMs();
     const leftAtMs = this.#nowMs;
+    const isSwapped = this.hasSwapped;
+    const swappedMs = this.#swappedMs;
     await this.#takeTime();
-    const told = this.#answer(lookup, word, sentAtMs);
-    if (told.kind === 'answered') this.#answered.push({ asker, lookup, atMs: leftAtMs });
+    const told = this.#answer(lookup, word, sentAtMs, swappedMs);
+    if (told.kind === 'answered') {
+      this.#answered.push({ asker, lookup, atMs: leftAtMs });
+      // A larger window holds the earlier swap as well.
+      const tellsOfSwap =
+        lookup.operation === 'retrieve-date' || lookup.maxAgeHours < SWAPPED_HOURS_AGO;
+      if (isSwapped && tellsOfSwap && !this.#knowSwapSinceMs.has(asker)) {
+        this.#knowSwapSinceMs.set(asker, this.#nowMs);
+      }
+    }
     return { judged: told, attempts: 1, mayRetryWithNewToken: false };
+  }
+
+  /** Whether the SIM has changed while the history happens. */
+  get hasSwapped(): boolean {
+    const { swapAtMs } = this.#history;
+    return swapAtMs !== undefined && this.#nowMs - this.#startedAtMs >= swapAtMs;
+  }
+
+  /** Whether a reply had told an asker of that by then. */
+  knewOfSwap(asker: string, atMs: number): boolean {
+    return (this.#knowSwapSinceMs.get(asker) ?? Infinity) < atMs;
   }
 
   #judgePrompt(operation: Operation): void {
@@ -159,6 +184,8 @@ export class StrictOperator {
       (earlier) =>
         earlier.asker === asker &&
         earlier.atMs + keepMs > this.#nowMs + this.#toleranceMs &&
+        // What was said before the SIM changed may be outdated.
+        (!this.hasSwapped || earlier.atMs - this.#startedAtMs > (this.#history.swapAtMs ?? 0)) &&
         JSON.stringify(earlier.lookup) === JSON.stringify(lookup),
     );
     if (isEqual) this.offences.equalLookups += 1;
@@ -227,8 +254,17 @@ export class StrictOperator {
     }
   }
 
-  #answer(lookup: Lookup, word: LookupWord, sentAtMs: number): Judgement<Fact> {
-    if (word === 'answered') return { kind: 'answered', fact: factOf(lookup, sentAtMs) };
+  /** How long ago the last swap was. */
+  get #swappedMs(): number {
+    const { swapAtMs = 0 } = this.#history;
+    if (!this.hasSwapped) return SWAPPED_HOURS_AGO * HOUR_MS;
+    return this.#nowMs - this.#startedAtMs - swapAtMs;
+  }
+
+  #answer(lookup: Lookup, word: LookupWord, sentAtMs: number, swappedMs: number): Judgement<Fact> {
+    if (word === 'answered') {
+      return { kind: 'answered', fact: factOf(lookup, sentAtMs, swappedMs) };
+    }
     const failure: LookupFailure = word;
     const keptMs = (failure.retryAfterSeconds ?? 0) * 1000 || KEPT_MS;
     switch (failure.code) {
@@ -286,12 +322,14 @@ function isPrompted(word: PromptWord): boolean {
   }
 }
 
-/** A line that swapped three days ago: windows are `true` and `false`, and its date answers no window. */
-function factOf(lookup: Lookup, sentAtMs: number): Fact {
+/** Three days ago: windows are `true` and `false`, and the date answers no window. */
+export const SWAPPED_HOURS_AGO = 72;
+
+function factOf(lookup: Lookup, sentAtMs: number, swappedMs: number): Fact {
   if (lookup.operation === 'check') {
-    return { ...lookup, swapped: lookup.maxAgeHours >= 72, sentAtMs };
+    return { ...lookup, swapped: lookup.maxAgeHours * HOUR_MS >= swappedMs, sentAtMs };
   }
-  const epochMs = sentAtMs - 72 * 3_600_000;
+  const epochMs = sentAtMs - swappedMs;
   return {
     ...lookup,
     latestSimChange: { text: new Date(epochMs).toISOString(), epochMs },

@@ -53,7 +53,6 @@ function answer({ url, headers }: IncomingMessage, response: ServerResponse): vo
 await using server = await ServerProcess.start(await listen(operator), {
   OPERATOR_FLOW: '3-legged',
   REQUEST_TIMEOUT_MS: String((seconds + 30) * 1000),
-  CONSENT_MAX_WAIT_MS: String(seconds * 1000),
 });
 const dispatcher = new Agent({ connections: waiters, bodyTimeout: 0, headersTimeout: 0 });
 await ask(0);

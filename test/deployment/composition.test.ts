@@ -1,31 +1,68 @@
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parse, stringify } from 'yaml';
-import { makeDeploymentFiles } from '../../scripts/deployment/files.ts';
+import * as z from 'zod';
 import { freePort } from '../freePort.ts';
 import { NO_PROMETHEUS, promtool } from '../monitoring/promtool.ts';
 import { Program } from '../program.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
+import { documentsIn, podsOf, settingsOf } from './files.ts';
 
-interface Composition {
-  readonly services: {
-    readonly 'sim-swap': { readonly environment: Readonly<Record<string, string>> };
-    readonly simulator: { readonly entrypoint: readonly [string, ...string[]] };
-    readonly prometheus: { readonly volumes: readonly string[] };
-  };
-}
+const words = z.array(z.string());
 
-async function made<T>(file: string): Promise<T> {
-  const files = await makeDeploymentFiles();
-  return parse(files.find(({ path }) => path.endsWith(`/deploy/${file}`))?.text ?? '') as T;
-}
+/** No rights, and nothing to write but `/tmp`. */
+const confined = {
+  image: z.string(),
+  build: z.literal('..'),
+  read_only: z.literal(true),
+  tmpfs: z.tuple([z.literal('/tmp')]),
+  cap_drop: z.tuple([z.literal('ALL')]),
+  security_opt: z.tuple([z.literal('no-new-privileges:true')]),
+};
+
+/** The fields of Compose that the file uses: a misspelt one is not among them. */
+const composition = z.strictObject({
+  name: z.string(),
+  services: z.strictObject({
+    'sim-swap': z.strictObject({
+      ...confined,
+      environment: z.record(z.string(), z.string()),
+      ports: words,
+      depends_on: z.record(z.string(), z.strictObject({ condition: z.string() })),
+      stop_grace_period: z.string(),
+    }),
+    simulator: z.strictObject({ ...confined, entrypoint: words }),
+    redis: z.strictObject({
+      image: z.string(),
+      command: words,
+      healthcheck: z.strictObject({ test: words, interval: z.string(), retries: z.number() }),
+    }),
+    prometheus: z.strictObject({
+      image: z.string(),
+      volumes: words,
+      ports: words,
+      depends_on: words,
+    }),
+  }),
+});
+
+const { services } = composition.parse(documentsIn('compose.yaml')[0]);
+
+it('is the rehearsal of deploy/kubernetes, on one machine', () => {
+  const [{ spec }] = podsOf('rehearsal');
+  const [container] = spec.containers;
+  expect(services['sim-swap'].environment).toEqual(settingsOf(container));
+  expect([services['sim-swap'].image, services.simulator.image]).toEqual([
+    container.image,
+    container.image,
+  ]);
+  expect(services['sim-swap'].stop_grace_period).toBe(`${spec.terminationGracePeriodSeconds}s`);
+});
 
 it.skipIf(NO_REDIS !== undefined)(
   'the services of deploy/compose.yaml, as processes, answer a token of npm run dev-token',
   async () => {
-    const { services } = await made<Composition>('compose.yaml');
     const [simulatorPort, port, metricsPort] = [
       await freePort(),
       await freePort(),
@@ -34,9 +71,13 @@ it.skipIf(NO_REDIS !== undefined)(
     await using stack = new AsyncDisposableStack();
     const redis = await startRedis();
     stack.defer(() => redis.kill());
-    const [, ...words] = services.simulator.entrypoint;
+    const [, ...options] = services.simulator.entrypoint;
     await using simulator = Program.node(
-      words.map((word) => (word === '4010' ? String(simulatorPort) : word)),
+      options.map((word) => {
+        if (word === '4010') return String(simulatorPort);
+        // What the image runs is built from the sources.
+        return word.replace(/^dist\/(.*)\.js$/, 'src/$1.ts');
+      }),
     );
     await simulator.written(/listen|http:/i);
     await using service = Program.node(['--disallow-code-generation-from-strings', 'src/main.ts'], {
@@ -75,7 +116,6 @@ it.skipIf(NO_REDIS !== undefined)(
 it.skipIf(NO_PROMETHEUS !== undefined)(
   'Prometheus takes its settings, and finds the rules',
   async () => {
-    const { services } = await made<Composition>('compose.yaml');
     expect(services.prometheus.volumes).toEqual([
       './prometheus.yml:/etc/prometheus/prometheus.yml:ro',
       '../monitoring/rules.yml:/etc/prometheus/rules.yml:ro',
@@ -83,11 +123,12 @@ it.skipIf(NO_PROMETHEUS !== undefined)(
     const folder = mkdtempSync(join(tmpdir(), 'composition-'));
     try {
       const settings = join(folder, 'prometheus.yml');
-      writeFileSync(settings, stringify(await made('prometheus.yml')));
-      copyFileSync(
-        new URL('../../monitoring/rules.yml', import.meta.url),
-        join(folder, 'rules.yml'),
-      );
+      for (const [from, to] of [
+        ['deploy/prometheus.yml', settings],
+        ['monitoring/rules.yml', join(folder, 'rules.yml')],
+      ] as const) {
+        copyFileSync(new URL(`../../${from}`, import.meta.url), to);
+      }
       expect(await promtool('check', 'config', settings)).toContain('SUCCESS');
     } finally {
       rmSync(folder, { recursive: true });

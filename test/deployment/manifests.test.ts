@@ -1,22 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { makeDeploymentFiles } from '../../scripts/deployment/files.ts';
+import { describe, expect, it } from 'vitest';
+import project from '../../package.json' with { type: 'json' };
+import { VARIABLE_NAMES } from '../../src/config/settings.ts';
+import { manifestsOf, podsOf, settingsOf, VARIANTS, type Manifest, type Variant } from './files.ts';
 import { problemsOf } from './kubernetesSchemas.ts';
-
-type Document = Record<string, unknown>;
-
-async function manifestsOf(file: string): Promise<readonly Document[]> {
-  const files = await makeDeploymentFiles();
-  const made = files.find(({ path }) => path.endsWith(`/kubernetes/${file}.yaml`));
-  return parseAllDocuments(made?.text ?? '').map((document) => document.toJS() as Document);
-}
-
-test('the files are those of the definition', async () => {
-  for (const { path, text } of await makeDeploymentFiles()) {
-    expect(readFileSync(path, 'utf8'), `npm run generate writes ${path}`).toBe(text);
-  }
-});
 
 const KINDS = [
   'Namespace',
@@ -36,37 +23,118 @@ describe.each([
   ['subgraph', KINDS],
   ['bff', KINDS],
   ['rehearsal', [...KINDS.filter((kind) => kind !== 'ConfigMap'), ...COMPANIONS]],
-])('deploy/kubernetes/%s.yaml', (file, kinds) => {
-  it('holds against the schemas of Kubernetes, without a field that these do not know', async () => {
-    const manifests = await manifestsOf(file);
+] as const)('deploy/kubernetes/%s.yaml', (variant, kinds) => {
+  const manifests = manifestsOf(variant);
+  const [pods, ...companions] = podsOf(variant);
+  const [container] = pods.spec.containers;
+
+  it('is valid by the schemas of Kubernetes, without a field that these do not know', () => {
     expect(manifests.map(({ kind }) => kind)).toEqual(kinds);
     expect(manifests.flatMap(problemsOf)).toEqual([]);
   });
 
-  it.runIf(file !== 'rehearsal')('has no secret in it', async () => {
-    const manifests = await manifestsOf(file);
+  it('sets only settings that exist', () => {
+    const known: ReadonlySet<string> = VARIABLE_NAMES;
+    expect(container.env.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it.runIf(variant !== 'rehearsal')('has no secret in it', () => {
     expect(manifests.map(({ kind }) => kind)).not.toContain('Secret');
-    const variables = environmentIn(manifests).map(({ name }) => name);
-    expect(variables.filter((name) => /SECRET$|KEY$|^REDIS_URL$/.test(name))).toEqual([]);
+    const names = container.env.map(({ name }) => name);
+    expect(names.filter((name) => /SECRET$|KEY$|^REDIS_URL$/.test(name))).toEqual([]);
+  });
+
+  it('runs the image of this version', () => {
+    expect(container.image).toBe(`sim-swap-subgraph:${project.version}`);
+  });
+
+  it('has its metrics scraped where they are', () => {
+    const port = settingsOf(container)['METRICS_PORT'];
+    expect(pods.metadata.annotations['prometheus.io/port']).toBe(port);
+    expect(container.ports.map(({ containerPort }) => String(containerPort))).toContain(port);
+  });
+
+  it('gives no container more rights than another', () => {
+    for (const { spec } of companions) {
+      expect(spec.securityContext).toEqual(pods.spec.securityContext);
+      expect(spec.containers[0].securityContext).toEqual(container.securityContext);
+    }
   });
 });
 
-it('a rehearsal lets in Prometheus alone', async () => {
-  const policy = (await manifestsOf('rehearsal')).find(({ kind }) => kind === 'NetworkPolicy');
-  const { spec } = policy as unknown as { spec: { ingress: readonly { from: unknown }[] } };
-  expect(spec.ingress).toHaveLength(1);
-  expect(JSON.stringify(spec.ingress)).toContain('"prometheus"');
+/** What each variant has for itself. All else is the same in each of them. */
+const ITS_OWN = new Set(['env', 'volumes', 'volumeMounts', 'ingress', 'egress']);
+
+/** What variants share, without the name and the namespace of this one. */
+function shared(variant: Variant): unknown {
+  const manifests = manifestsOf(variant).slice(0, KINDS.length - Number(variant === 'rehearsal'));
+  const deployment = manifests.find(({ kind }) => kind === 'Deployment');
+  const { name, namespace } = deployment?.metadata ?? {};
+  const text = JSON.stringify(
+    manifests.filter(({ kind }) => kind !== 'ConfigMap'),
+    (key, value: unknown) => (ITS_OWN.has(key) ? undefined : value),
+  );
+  const named = text
+    .replaceAll('"app.kubernetes.io/part-of":"sim-swap"', '"app.kubernetes.io/part-of":"all"')
+    .replaceAll(`"${name}"`, '"the name"')
+    .replaceAll(`"${namespace}"`, '"the namespace"')
+    // Where both are the same word.
+    .replaceAll('"namespace":"the name"', '"namespace":"the namespace"');
+  return JSON.parse(named);
+}
+
+describe('the variants', () => {
+  it.each(VARIANTS)('share all that is not their own: %s', (variant) => {
+    expect(shared(variant)).toEqual(shared('subgraph'));
+  });
+
+  it('in production share their settings, but for who asks them and what', () => {
+    const [subgraph, bff] = (['subgraph', 'bff'] as const).map((variant) => {
+      const settings = settingsOf(podsOf(variant)[0].spec.containers[0]);
+      const { ROLE, ROUTER_SECRET_FILE, TRUSTED_DOCUMENTS, ...others } = settings;
+      return { own: { ROLE, ROUTER_SECRET_FILE, TRUSTED_DOCUMENTS }, others };
+    });
+    expect(bff?.others).toEqual(subgraph?.others);
+    expect([subgraph?.own, bff?.own]).toEqual([
+      { ROLE: 'subgraph', ROUTER_SECRET_FILE: '/run/secrets/sim-swap/router-secret' },
+      { ROLE: 'bff', TRUSTED_DOCUMENTS: '/etc/sim-swap/persisted-documents.json' },
+    ]);
+  });
+
+  it('share the operators, and the bff has the documents of the mobile example', () => {
+    const [subgraph, bff] = (['subgraph', 'bff'] as const).map(
+      (variant) => manifestsOf(variant).find(({ kind }) => kind === 'ConfigMap')?.['data'],
+    ) as readonly Readonly<Record<string, string>>[];
+    expect(bff?.['operators.jsonc']).toBe(subgraph?.['operators.jsonc']);
+    const example = new URL(
+      '../../examples/mobile-bff/generated/persisted-documents.json',
+      import.meta.url,
+    );
+    expect(JSON.parse(bff?.['persisted-documents.json'] ?? '')).toEqual(
+      JSON.parse(readFileSync(example, 'utf8')),
+    );
+  });
 });
+
+it('a rehearsal lets in Prometheus alone', () => {
+  const policy = manifestsOf('rehearsal').find(({ kind }) => kind === 'NetworkPolicy');
+  const spec = policy?.['spec'] as { readonly ingress: readonly unknown[] } | undefined;
+  expect(spec?.ingress).toHaveLength(1);
+  expect(JSON.stringify(spec?.ingress)).toContain('"prometheus"');
+});
+
+/** The subgraph's Deployment, with a flaw. */
+function flawed(right: string, wrong: string): Manifest {
+  const deployment = manifestsOf('subgraph').find(({ kind }) => kind === 'Deployment');
+  return JSON.parse(JSON.stringify(deployment).replace(right, wrong)) as Manifest;
+}
 
 it.each([
   ['a misspelt field', 'readinessProbe', 'readynessProbe'],
   ['a misspelt field deep inside', 'periodSeconds', 'periodSecond'],
   ['a field of another object', 'enableServiceLinks', 'maxUnavailable'],
-])('%s would be found', async (_, right, wrong) => {
-  const deployment = (await manifestsOf('subgraph')).find(({ kind }) => kind === 'Deployment');
-  const text = JSON.stringify(deployment).replace(`"${right}"`, `"${wrong}"`);
-  const problems = problemsOf(JSON.parse(text) as Document);
-  expect(problems).toEqual([
+])('%s would be found', (_, right, wrong) => {
+  expect(problemsOf(flawed(`"${right}"`, `"${wrong}"`))).toEqual([
     expect.stringContaining(`/${wrong} is no field of apps/v1 Deployment`),
   ]);
 });
@@ -74,16 +142,6 @@ it.each([
 it.each([
   ['a text for a number', '"containerPort":4000', '"containerPort":"4000"'],
   ['no selector', '"selector":{"matchLabels":', '"selectors":{"matchLabels":'],
-])('%s would be found', async (_, right, wrong) => {
-  const deployment = (await manifestsOf('subgraph')).find(({ kind }) => kind === 'Deployment');
-  expect(
-    problemsOf(JSON.parse(JSON.stringify(deployment).replace(right, wrong)) as Document),
-  ).not.toEqual([]);
+])('%s would be found', (_, right, wrong) => {
+  expect(problemsOf(flawed(right, wrong))).not.toEqual([]);
 });
-
-function environmentIn(manifests: readonly Document[]): readonly { name: string }[] {
-  const deployment = manifests.find(({ kind }) => kind === 'Deployment') as unknown as {
-    spec: { template: { spec: { containers: [{ env: readonly { name: string }[] }] } } };
-  };
-  return deployment.spec.template.spec.containers[0].env;
-}

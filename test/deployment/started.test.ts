@@ -2,9 +2,6 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { makeDeploymentFiles } from '../../scripts/deployment/files.ts';
-import { SECRETS_PATH, SETTINGS_PATH } from '../../scripts/deployment/variants.ts';
 import { readConfig } from '../../src/config.ts';
 import { launchSimulator } from '../../src/simulator/launch.ts';
 import { stopLimitMs } from '../../src/server.ts';
@@ -12,6 +9,11 @@ import { TestIssuer } from '../caller/testIssuer.ts';
 import { freePort } from '../freePort.ts';
 import { Program } from '../program.ts';
 import { NO_REDIS, startRedis } from '../redisServer.ts';
+import { manifestsOf, podsOf, settingsOf, type Variant } from './files.ts';
+
+/** Where the Secret and the ConfigMap are in the container. */
+const SECRETS_PATH = '/run/secrets/sim-swap';
+const SETTINGS_PATH = '/etc/sim-swap';
 
 /** What the tests read of a pod. */
 interface Pod {
@@ -22,42 +24,17 @@ interface Pod {
   readonly terminationSeconds: number;
 }
 
-interface Deployment {
-  readonly spec: {
-    readonly template: {
-      readonly spec: {
-        readonly terminationGracePeriodSeconds: number;
-        readonly containers: readonly [
-          {
-            readonly env: readonly { readonly name: string; readonly value: string }[];
-            readonly lifecycle: {
-              readonly preStop: { readonly sleep: { readonly seconds: number } };
-            };
-          } & Readonly<Record<`${string}Probe`, { readonly httpGet: { readonly path: string } }>>,
-        ];
-      };
-    };
-  };
-}
-
-async function podOf(variant: string): Promise<Pod> {
-  const files = await makeDeploymentFiles();
-  const { text = '' } = files.find(({ path }) => path.endsWith(`/${variant}.yaml`)) ?? {};
-  const manifests = parseAllDocuments(text).map((one) => one.toJS() as { kind: string });
-  const settings = manifests.find(({ kind }) => kind === 'ConfigMap') as unknown as {
-    readonly data: Record<string, string>;
-  };
-  const { spec } = manifests.find(({ kind }) => kind === 'Deployment') as unknown as Deployment;
-  const { terminationGracePeriodSeconds, containers } = spec.template.spec;
-  const [{ env, lifecycle, ...container }] = containers;
+function podOf(variant: Variant): Pod {
+  const settings = manifestsOf(variant).find(({ kind }) => kind === 'ConfigMap');
+  const [{ spec }] = podsOf(variant);
+  const [container] = spec.containers;
+  const { startupProbe, livenessProbe, readinessProbe, lifecycle } = container;
   return {
-    environment: Object.fromEntries(env.map(({ name, value }) => [name, value])),
-    settingsFiles: settings.data,
-    probes: (['startupProbe', 'livenessProbe', 'readinessProbe'] as const).map(
-      (probe) => container[probe]?.httpGet.path ?? probe,
-    ),
+    environment: settingsOf(container),
+    settingsFiles: settings?.['data'] as Readonly<Record<string, string>>,
+    probes: [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path),
     preStopSeconds: lifecycle.preStop.sleep.seconds,
-    terminationSeconds: terminationGracePeriodSeconds,
+    terminationSeconds: spec.terminationGracePeriodSeconds,
   };
 }
 
@@ -105,7 +82,7 @@ it.skipIf(NO_REDIS !== undefined).each([
 ] as const)(
   'the settings of deploy/kubernetes/%s.yaml start a service that answers',
   async (variant, request, expected) => {
-    const pod = await podOf(variant);
+    const pod = podOf(variant);
     const simulator = await launchSimulator();
     const redis = await startRedis();
     const issuer = await TestIssuer.start();

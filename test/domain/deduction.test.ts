@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import {
-  deduceSwapped,
-  deduceSwappedFromDateAlone,
-  type DateTrust,
-} from '../../src/domain/deduction.ts';
-import type { DateFact, Fact } from '../../src/domain/fact.ts';
+import { deduceSwapped, type DateTrust } from '../../src/domain/deduction.ts';
+import type { TimedFact } from '../../src/domain/fact.ts';
 import { START_MS } from '../testClock.ts';
-import { changed, checked, hours, withheld } from '../values.ts';
+import { changed, checked, HOUR_MS, hours, withheld } from '../values.ts';
 
 const TRUST: DateTrust = { dateMarginHours: 48, trustMonitoredPeriod: true };
 const DISTRUST: DateTrust = { dateMarginHours: 48, trustMonitoredPeriod: false };
@@ -18,12 +14,12 @@ const MOMENT = 1 / 3_600_000;
 type Case = readonly [
   what: string,
   maxAgeHours: number,
-  facts: readonly Fact[],
+  facts: readonly TimedFact[],
   swapped: boolean | undefined,
 ];
 
 /** The same fact, of a lookup that left at another time. */
-function at(fact: Fact, sentAtMs: number): Fact {
+function at(fact: TimedFact, sentAtMs: number): TimedFact {
   return { ...fact, sentAtMs };
 }
 
@@ -118,6 +114,96 @@ describe('deduceSwapped', () => {
   });
 });
 
+/** The same fact, whose reply was here so many hours after its lookup left. */
+function after(hoursLong: number, fact: TimedFact): TimedFact {
+  return { ...fact, repliedAtMs: fact.leftAtMs + hoursLong * HOUR_MS };
+}
+
+describe('facts in the order of time', () => {
+  describe('a false beside a true of a change since then', () => {
+    deduces([
+      ['a date of long ago', 12, [changed(2400), checked(24, true, 0.1)], undefined],
+      ['a date of long ago, told last', 12, [checked(24, true), changed(2400, 0.1)], undefined],
+      ['a monitored period', 12, [withheld(30), checked(24, true, 0.1)], undefined],
+      ['a monitored period, told last', 12, [checked(24, true), withheld(30, 0.1)], undefined],
+      ['a check of a larger window', 12, [checked(48, false), checked(24, true, 1)], undefined],
+      [
+        'a check whose window begins later counts',
+        12,
+        [checked(12, false), checked(24, true, 1)],
+        false,
+      ],
+      ['a date that the true may be about counts', 12, [changed(900), checked(2400, true)], false],
+    ]);
+  });
+
+  describe('a check that said false, beside a date', () => {
+    deduces([
+      [
+        'told since, and later by the margin at most',
+        240,
+        [checked(240, false), changed(48, 1)],
+        undefined,
+      ],
+      ['in whichever order they come', 240, [changed(48, 1), checked(240, false)], undefined],
+      [
+        'told since, of a change before: it counts',
+        240,
+        [checked(240, false), changed(50, 1)],
+        false,
+      ],
+      ['told before it left: it counts', 240, [changed(0), checked(240, false, 1)], false],
+      [
+        'under way with it, and here after it left',
+        240,
+        [after(2, changed(0)), checked(240, false, 1)],
+        undefined,
+      ],
+      ['withheld: it counts', 240, [checked(240, false), withheld(undefined, 1)], false],
+    ]);
+  });
+
+  describe('a date or a period that says false, beside a date', () => {
+    deduces([
+      ['of a later change', 240, [changed(900), changed(1, 1)], undefined],
+      ['of a later change, told before', 240, [changed(1), changed(900, 1)], undefined],
+      ['of the same change: it counts', 240, [changed(900), changed(901, 1)], false],
+      ['of a later change, which says false itself', 240, [changed(900), changed(800, 1)], false],
+      ['for a period', 240, [withheld(30), changed(1, 1)], undefined],
+      ['for a period, told last', 240, [changed(1), withheld(30, 1)], undefined],
+    ]);
+  });
+
+  describe('facts of one reply', () => {
+    const reply = { leftAtMs: 0, repliedAtMs: 10, replyId: 'one' };
+    deduces([
+      [
+        'a check counts beside its date',
+        240,
+        [
+          { ...changed(1), ...reply },
+          { ...checked(240, false), ...reply },
+        ],
+        false,
+      ],
+      [
+        'a date does not beside its check',
+        12,
+        [
+          { ...changed(2400), ...reply },
+          { ...checked(24, true), ...reply },
+        ],
+        undefined,
+      ],
+    ]);
+  });
+
+  it('goes by the monotonic clock, whatever the wall clocks of the replicas show', () => {
+    const facts = [at(checked(240, false), START_MS + HOUR_MS), at(changed(1, 0.5), START_MS)];
+    expect(deduceSwapped(hours(240), facts, TRUST)).toBeUndefined();
+  });
+});
+
 describe('when the operator was asked', () => {
   it.each([
     ['the fact says', 240, [at(checked(240, false), 5)], 5],
@@ -147,23 +233,5 @@ describe('when the operator was asked', () => {
     ],
   ] as const)('%s', (_, maxAgeHours, facts, asOfMs) => {
     expect(deduceSwapped(hours(maxAgeHours), facts, TRUST)?.asOfMs).toBe(asOfMs);
-  });
-});
-
-describe('deduceSwappedFromDateAlone', () => {
-  it.each<[string, number, DateFact, boolean | undefined]>([
-    ['before the window and the margin: false', 240, changed(288 + MOMENT), false],
-    ['exactly at the margin: true, the safe side', 240, changed(288), true],
-    ['inside the margin: true', 240, changed(250), true],
-    ['inside the window: true, though it may be the activation', 240, changed(1), true],
-    ['withheld: nothing follows', 1, withheld(), undefined],
-    ['withheld, within the period less the margin: false', 192, withheld(10), false],
-    ['withheld, beyond it: nothing follows', 193, withheld(10), undefined],
-  ])('%s', (_, maxAgeHours, fact, swapped) => {
-    expect(deduceSwappedFromDateAlone(hours(maxAgeHours), fact, TRUST)).toBe(swapped);
-  });
-
-  it('believes no period that the operator always sends', () => {
-    expect(deduceSwappedFromDateAlone(hours(1), withheld(10), DISTRUST)).toBeUndefined();
   });
 });

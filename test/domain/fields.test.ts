@@ -13,7 +13,7 @@ describe('the table of fields', () => {
   ] as const)('%s %o asks %s', (field, args, key, cost) => {
     expect(FIELDS[field](args)).toMatchObject({
       kind: 'parsed',
-      value: { key, cost, permission: 'about-number' },
+      value: { key, cost },
     });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSimSwapClient, type SimSwapClient } from '../../src/client.ts';
-import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { Program } from '../program.ts';
 import { settingsFor } from '../service.ts';
 
@@ -44,6 +44,41 @@ describe('a client', () => {
     expect(await client.simSwappedWithin(number, hours)).toMatchObject(answer);
   });
 
+  test('takes operators as an object, with their secrets in settings', async () => {
+    const simulator = await startSimulator({ port: 0 });
+    const { clientId: id, clientSecret } = DEMO_CLIENT;
+    const { authUrl, simSwapUrl } = simulator;
+    const secret = { variable: 'OF_THE_NORTHERN' };
+    const operators = {
+      operators: [
+        {
+          name: 'northern',
+          prefixes: ['+44'],
+          flow: '2-legged',
+          authUrl,
+          simSwapUrl,
+          client: { method: 'basic', id, secret },
+        },
+      ],
+    };
+    const settings = { OF_THE_NORTHERN: clientSecret };
+    const client = await createSimSwapClient({ settings, operators });
+    onTestFinished(async () => {
+      await client.close();
+      await simulator.close();
+    });
+    expect(await client.simSwappedWithin(SWAPPED, 240)).toMatchObject({ swapped: true });
+    expect(await client.simSwappedWithin('+33600000000', 240)).toMatchObject({
+      code: 'NUMBER_NOT_SERVED',
+    });
+    await expect(createSimSwapClient({ settings: {}, operators })).rejects.toThrow(
+      'operators[0].client.secret.variable names a variable that is not set.',
+    );
+    await expect(
+      createSimSwapClient({ settings: { OPERATORS_FILE: 'operators.json' }, operators }),
+    ).rejects.toThrow('OPERATORS_FILE is set, and operators are handed in');
+  });
+
   test('plans the questions of one request together', async () => {
     const { client, simulator } = await opened();
     const request = client.request();
@@ -73,6 +108,27 @@ describe('a client', () => {
     expect(answer.kind).toBe('unknown');
     const over = await client.simSwappedWithin(SWAPPED, 24, { signal: AbortSignal.abort() });
     expect(over.kind).toBe('unknown');
+  });
+
+  test('a request answers nothing once its time is over, not even what it has learned', async () => {
+    const { client, simulator } = await opened();
+    const request = client.request({ timeoutMs: 500 });
+    const ask = () => request.simSwappedWithin(NEVER, 24);
+
+    expect(await ask()).toMatchObject({ kind: 'answered', swapped: false });
+    await expect.poll(ask).toMatchObject({ kind: 'unknown', code: 'OPERATOR_TIMEOUT' });
+    expect((await request.lastSimSwap(NEVER)).kind).toBe('unknown');
+    expect((await request.simSwapConsent(NEVER)).kind).toBe('unknown');
+    expect(simulator.stats().lookups).toBe(1);
+  });
+
+  test('a request answers nothing once its signal has ended', async () => {
+    const { client } = await opened();
+    const hangUp = new AbortController();
+    const request = client.request({ signal: hangUp.signal });
+    expect((await request.simSwappedWithin(NEVER, 24)).kind).toBe('answered');
+    hangUp.abort();
+    expect((await request.simSwappedWithin(NEVER, 24)).kind).toBe('unknown');
   });
 
   test('tells of a consent that is pending, and prompts once for one caller', async () => {
@@ -121,6 +177,17 @@ describe('a client', () => {
     await expect(opening).rejects.toMatchObject({ name: 'ConfigError' });
     await expect(opening).rejects.toThrow(problem);
   });
+
+  test.each(['production', 'Production', 'prod', 'staging', 'test', ''])(
+    'NODE_ENV=%j is of the other program: nothing is invented by any word',
+    async (NODE_ENV) => {
+      await expect(createSimSwapClient({ settings: { NODE_ENV } })).rejects.toThrow(
+        'OPERATOR_AUTH_URL is missing',
+      );
+      const { client } = await opened({ NODE_ENV });
+      expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
+    },
+  );
 
   test("passes over what is for a server of the package's own", async () => {
     const { client } = await opened({
@@ -224,6 +291,23 @@ test.each(['client', 'subgraph'])('importing the %s does nothing to the process'
   expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
   expect(JSON.parse(run.out)).toEqual({ listens: false, isZodSetUp: false, read: [] });
 });
+
+test.each(['client', 'subgraph'])(
+  'the %s says on an older Node what it needs, in one sentence',
+  async (entry) => {
+    const older = 'Object.defineProperty(process.versions, "node", { value: "20.20.2" })';
+    const run = Program.node([
+      '--import',
+      `data:text/javascript,${encodeURIComponent(older)}`,
+      '--input-type=module',
+      '--eval',
+      `await import('./src/${entry}.ts');`,
+    ]);
+    expect((await run.ended).code).toBe(1);
+    expect(run.err).toContain('sim-swap-subgraph needs Node 24 or newer; this is Node 20.20.2.');
+    expect(run.err).not.toMatch(/^\s+at /m);
+  },
+);
 
 test('the client loads no GraphQL, no Apollo and no HTTP server of ours', async () => {
   const run = Program.node([

@@ -3,7 +3,7 @@ import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator
 import { Program } from '../program.ts';
 import { examplesOf } from './examples.ts';
 
-const EXAMPLES = (['client', 'subgraph'] as const).flatMap((entry) => examplesOf(entry));
+const EXAMPLES = (['client', 'subgraph', 'mocks'] as const).flatMap((entry) => examplesOf(entry));
 
 let simulator: Simulator;
 beforeAll(async () => {
@@ -23,8 +23,10 @@ describe('the examples in docstrings', () => {
       'close',
       'createSimSwapClient',
       'context',
-      'apolloServer',
       'createSimSwapSubgraph',
+      'maskError',
+      'simSwapMocks',
+      'simSwapFixture',
     ]);
     expect(EXAMPLES.filter(({ prints }) => prints.length === 0)).toEqual([]);
   });

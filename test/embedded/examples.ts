@@ -11,7 +11,7 @@ export interface Example {
 const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** The examples in the docstrings of an entry of the package. */
-export function examplesOf(entry: 'client' | 'subgraph'): readonly Example[] {
+export function examplesOf(entry: 'client' | 'subgraph' | 'mocks'): readonly Example[] {
   const text = readFileSync(`${SRC}${entry}.ts`, 'utf8');
   const docstrings = text.matchAll(
     /\/\*\*[\s\S]*?\*\/\s*(?:export )?(?:async )?(?:function )?(\w+)/g,

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { LookupError } from '../../src/errors.ts';
+import { AnswerError } from '../../src/graphql/answerErrors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { createSimSwaps, type SimSwaps } from '../../src/simSwaps.ts';
 import { fieldsOf } from '../askedFields.ts';
@@ -70,7 +70,7 @@ export class AskedSimSwaps implements AsyncDisposable {
     try {
       return await fieldsOf(loader).simSwappedWithin(number, 240);
     } catch (error) {
-      if (error instanceof LookupError) return error.failure.code;
+      if (error instanceof AnswerError) return String(error.extensions['code']);
       throw error;
     }
   }

@@ -89,16 +89,6 @@ describe.concurrent.each(COVERED)('consent over the wire, kept in %s', (store) =
     expect(told((await reply.json()) as GraphqlReply)).toEqual(heard);
   });
 
-  test('waits no longer than CONSENT_MAX_WAIT_MS', async () => {
-    const owner = new HeldClock(1000);
-    await using service = await start({ CONSENT_MAX_WAIT_MS: '100' }, { nowMs: owner.nowMs });
-    const headers = { prefer: 'wait=25' };
-
-    const reply = await service.ask(WITHIN, { number: GRANTED_AFTER_2_S }, headers);
-
-    expect(told(reply)).toEqual({ swapped: 'CONSENT_PENDING' });
-  });
-
   test('requests that come while the owner thinks share one prompt, one token and one lookup', async () => {
     await using service = await start({
       ...PATIENT,

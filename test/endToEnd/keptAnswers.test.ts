@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AuditEntry, AuditStart } from '../../src/caller/audit/entry.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { DeadlineExceeded } from '../../src/http/abortReasons.ts';
@@ -71,6 +72,38 @@ test('replicas tell what one of them keeps, 2-legged', async (context) => {
   expect((await other.ask(WINDOW)).body).toEqual(ANSWER);
   expect(one.stats()).toMatchObject({ lookups: 1 });
 });
+
+test('what did not reach its caller is heard by the next request, and prompts no owner', async () => {
+  await using service = await startSimulated({
+    OPERATOR_FLOW: '3-legged',
+    KEEP_FACTS_SECONDS: '0',
+  });
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  // The reply to the second waits behind the one to the first, whose owner takes eight seconds.
+  socket.write(`${posted(WINDOW.replace('500', '051'))}${posted(WINDOW)}`);
+  await vi.waitFor(() => expect(service.stats()).toMatchObject({ lookups: 1, prompts: 2 }), 5000);
+  await service.ask('{ __typename }');
+  socket.destroy();
+
+  expect((await service.ask(WINDOW)).body).toEqual(ANSWER);
+  expect(service.stats()).toMatchObject({ lookups: 1, prompts: 2 });
+  // It has been heard now.
+  expect((await service.ask(WINDOW)).body).toEqual(ANSWER);
+  expect(service.stats()).toMatchObject({ lookups: 2, prompts: 3 });
+});
+
+function posted(query: string): string {
+  const body = JSON.stringify({ query });
+  return [
+    'POST /graphql HTTP/1.1',
+    'host: 127.0.0.1',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+}
 
 describe('the audit log', () => {
   test('has a line of its own for each request that hears a kept answer', async () => {

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { SignJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { BUILD } from '../../src/build.ts';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { Program } from '../program.ts';
@@ -73,6 +74,30 @@ describe('the life of a process in its log', () => {
     await expect.poll(() => server.logged('drained')).toHaveLength(1);
     expect(server.logged('draining')).toMatchObject([{ signal: 'SIGTERM', graceSeconds: 0 }]);
     expect(server.logged('drained')).toMatchObject([{ seconds: expect.any(Number) }]);
+  });
+
+  test('first which version and commit it is, and on which Node', async () => {
+    await using server = await start();
+    const [first] = server.logged('starting');
+    expect(first).toMatchObject({ ...BUILD, node: process.versions.node });
+  });
+
+  test('LOG_LEVEL=debug adds each exchange with an operator', async () => {
+    await using server = await start({ LOG_LEVEL: 'debug' });
+    await ask(server);
+    await expect.poll(() => server.logged('exchange').length).toBe(2);
+    expect(server.logged('exchange')).toMatchObject(
+      ['token', 'check'].map((endpoint) => ({
+        level: 20,
+        operator: 'operator',
+        endpoint,
+        isRetry: false,
+        outcome: 'replied',
+        status: 200,
+        ms: expect.any(Number),
+        correlator: expect.stringMatching(/-[12]$/),
+      })),
+    );
   });
 
   test('LOG_LEVEL=error leaves out what is less', async () => {
@@ -158,6 +183,7 @@ describe("why the issuer's keys cannot be had is in the log", () => {
     ['status 302', (_request, response) => response.writeHead(302, { location: '/' }).end()],
     ['not JSON', (_request, response) => response.end('<html>')],
     ['not a key set', (_request, response) => response.end('{"error":"maintenance"}')],
+    ['DuplicateMember', (_request, response) => response.end('{"keys":[],"keys":[]}')],
     ['UND_ERR_RES_EXCEEDED_MAX_SIZE', (_request, response) => response.end('x'.repeat(300_000))],
     ['UND_ERR_SOCKET', (request) => request.socket.destroy()],
   ])('%s', async (reason, listener) => {
@@ -181,6 +207,26 @@ describe("why the issuer's keys cannot be had is in the log", () => {
         { reason: expect.stringMatching(new RegExp(`^(?:name: )?(?:${reason}|EAI_AGAIN)$`)) },
       ]);
   });
+});
+
+test('a caller has one name in the lines of requests and in the audit log, whole and without digits', async () => {
+  await using server = await start({
+    ...issuer.settings,
+    AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
+  });
+  for (let n = 0; n < 20; n += 1) {
+    const token = await issuer.token({ sub: `caller ${n}`, scope: 'sim-swap:read' });
+    expect((await ask(server, { authorization: `Bearer ${token}` })).status).toBe(200);
+  }
+  await expect.poll(() => server.logged('request')).toHaveLength(20);
+  const callers = server.logged('request').map(({ caller }) => caller);
+  const audited = server.lines
+    .map((line) => JSON.parse(line) as { audit?: string; caller?: { id: string } })
+    .filter(({ audit }) => audit === 'after')
+    .map(({ caller }) => caller?.id);
+  expect(callers).toEqual(audited);
+  expect(new Set(callers).size).toBe(20);
+  for (const caller of callers) expect(caller).toMatch(/^[a-z]{16}$/);
 });
 
 describe('x-correlator', () => {

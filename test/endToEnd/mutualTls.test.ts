@@ -15,7 +15,8 @@ import { ServerProcess } from './serverProcess.ts';
 const SERVERS = new Authority('Servers of an operator');
 const CLIENTS = new Authority('Clients of an operator');
 const STRANGERS = new Authority('Another authority');
-const TLS = demanding(SERVERS.issue(), CLIENTS);
+const SERVER = SERVERS.issue();
+const TLS = demanding(SERVER, CLIENTS);
 const CREDENTIALS = 'sim-swap:what only the proxy reads';
 
 const ASK = `query ($e164s: [ID!]!) {
@@ -195,15 +196,24 @@ describe('a consent under way', () => {
   });
 });
 
-/** What publishes JSON over TLS that demands a certificate. */
+/** What publishes JSON over TLS, by a certificate of the company's own authority. */
 async function publishing(document: () => object): Promise<RecordingServer> {
-  return RecordingServer.start(
-    (received, response) => answerJson(received, response, document()),
-    TLS,
-  );
+  return RecordingServer.start((received, response) => answerJson(received, response, document()), {
+    cert: SERVER.cert,
+    key: SERVER.key,
+  });
 }
 
-describe('through a proxy, with a certificate', () => {
+/** How what is no operator is reached. */
+function egressThrough(proxy: string): Readonly<Record<string, string>> {
+  return {
+    EGRESS_PROXY_URL: proxy,
+    EGRESS_PROXY_CREDENTIALS_FILE: credentials,
+    EGRESS_CA_FILE: ca,
+  };
+}
+
+describe('through the proxy of EGRESS_PROXY_URL', () => {
   it("the issuer's keys are fetched", async () => {
     const issuerKey = await createKey('ES256');
     await using issuer = await publishing(() => ({ keys: [issuerKey.publicJwk] }));
@@ -213,11 +223,7 @@ describe('through a proxy, with a certificate', () => {
       JWT_JWKS_URL: `${issuer.url}/jwks`,
       JWT_ISSUER: ISSUER,
       JWT_AUDIENCE: AUDIENCE,
-      JWT_JWKS_TLS_CERTIFICATE_FILE: certificate,
-      JWT_JWKS_TLS_KEY_FILE: key,
-      JWT_JWKS_TLS_CA_FILE: ca,
-      JWT_JWKS_PROXY_URL: proxy.url,
-      JWT_JWKS_PROXY_CREDENTIALS_FILE: credentials,
+      ...egressThrough(proxy.url),
     });
     const token = await sign(issuerKey, claimsAt(Date.now(), { scope: 'sim-swap:read' }));
     const reply = await service.ask(
@@ -238,8 +244,7 @@ describe('through a proxy, with a certificate', () => {
       JWT_JWKS_URL: 'https://127.0.0.1:9/jwks',
       JWT_ISSUER: ISSUER,
       JWT_AUDIENCE: AUDIENCE,
-      JWT_JWKS_PROXY_URL: proxy.url,
-      JWT_JWKS_PROXY_CREDENTIALS: CREDENTIALS,
+      ...egressThrough(proxy.url),
     });
     await vi.waitFor(() => {
       const said = service.logged.filter((one) => one.startsWith('error'));
@@ -255,20 +260,30 @@ describe('through a proxy, with a certificate', () => {
       token_endpoint: `${operator.url}/token`,
     }));
     await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
-    const way = { tls: GOOD, proxy: { url: proxy.url, credentials: { file: credentials } } };
-    const discovery = { issuer: authorization.url };
-    const found = entry('found', '+1', operator.url, { ...way, authUrl: undefined, discovery });
-    await using service = await startServiceOf(
-      [found],
-      {},
-      {
-        directory: { url: directory.url, ...way },
-      },
-    );
+    const discovery = { issuer: authorization.url, hosts: [new URL(operator.url).host] };
+    const found = entry('found', '+1', operator.url, { tls: GOOD, authUrl: undefined, discovery });
+    await using service = await startServiceOf([found], egressThrough(proxy.url), {
+      directory: { url: directory.url },
+    });
     const reply = await service.ask(ASK, { e164s: ['+447700900001'] });
     expect(reply.data.phoneNumbers).toEqual([{ simSwappedWithin: false }]);
-    const hosts = [directory, authorization, operator].map(({ url }) => new URL(url).host);
+    // The operator has its own way, which is none of the proxy's.
+    const hosts = [directory, authorization].map(({ url }) => new URL(url).host);
     expect(new Set(proxy.requests.map(({ url }) => url))).toEqual(new Set(hosts));
+  });
+});
+
+describe('the collector of traces', () => {
+  it('is sent spans through that proxy, and by the authorities of EGRESS_CA_FILE alone', async () => {
+    await using operator = await WiredOperator.start();
+    await using collector = await publishing(() => ({}));
+    await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
+    const settings = { ...egressThrough(proxy.url), OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const service = await startService(operator.url, settings);
+    await service.ask(ASK, { e164s: ['+447700900001'] });
+    await service.stop();
+    expect(collector.received.map(({ path }) => path)).toContain('/v1/traces');
+    expect(proxy.requests).not.toEqual([]);
   });
 });
 

@@ -129,7 +129,7 @@ describe('an operator whose endpoints are discovered', () => {
     const issuer = `http://127.0.0.1:${port}`;
     const { authUrl: _authUrl, ...beta }: Record<string, unknown> = {
       ...betaOf(other),
-      discovery: { issuer },
+      discovery: { issuer, hosts: [new URL(other.authUrl).host] },
     };
     await using service = await startServiceOf([alphaOf(one), beta], {
       CONSENT_WAIT_MS: '20000',

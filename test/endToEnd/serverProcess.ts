@@ -11,11 +11,14 @@ export class ServerProcess implements AsyncDisposable {
     this.#program = program;
   }
 
+  /** @param prefix a command that runs it, such as `prlimit` */
   static async start(
     operatorUrl: string,
     settings: Record<string, string>,
+    prefix: readonly string[] = [],
   ): Promise<ServerProcess> {
-    const program = Program.node(['src/main.ts'], {
+    const [command, ...words] = [...prefix, process.execPath, 'src/main.ts'];
+    const program = new Program(command, words, {
       PORT: '0',
       OPERATOR_AUTH_URL: operatorUrl,
       OPERATOR_SIM_SWAP_URL: operatorUrl,
@@ -52,6 +55,11 @@ export class ServerProcess implements AsyncDisposable {
     return this.lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ msg }) => msg === message);
+  }
+
+  /** Stops or ends it, or has it go on. */
+  signal(signal: NodeJS.Signals): void {
+    this.#program.signal(signal);
   }
 
   terminate(): void {

@@ -1,7 +1,8 @@
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { BadUserInput, ERRORS, LookupError, type LookupFailureCode } from '../../src/errors.ts';
+import { ERRORS, type LookupFailureCode } from '../../src/errors.ts';
+import { badUserInput, lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { formatError } from '../../src/graphql/errors.ts';
 import { logInto } from '../service.ts';
 
@@ -33,14 +34,14 @@ const PATH = ['phoneNumber', 'lastSimSwap'];
 describe('a question without an answer', () => {
   it.each(Object.entries(ERRORS))('%s is told as such, and not logged', (code, { message }) => {
     const failure = { code: code as LookupFailureCode, reach: 'number' } as const;
-    const { shown, logged } = format(new LookupError(failure));
+    const { shown, logged } = format(lookupFailed(failure));
     expect(shown).toEqual({ message, path: PATH, extensions: { code } });
     expect(logged).toEqual([]);
   });
 
   it('says when to ask again, and when a consent ends', () => {
     const { shown } = format(
-      new LookupError({
+      lookupFailed({
         code: 'CONSENT_PENDING',
         reach: 'number',
         retryAfterSeconds: 5,
@@ -57,7 +58,7 @@ describe('a question without an answer', () => {
 
 describe('an error of the caller', () => {
   it('keeps its reason and its code, and nothing else', () => {
-    const { shown, logged } = format(new BadUserInput('Say it so.'));
+    const { shown, logged } = format(badUserInput('Say it so.'));
     expect(shown).toEqual({
       message: 'Say it so.',
       path: PATH,

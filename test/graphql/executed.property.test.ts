@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestContext } from '../../src/context.ts';
 import type { FieldAsk } from '../../src/domain/fields.ts';
 import { instantAt } from '../../src/domain/instant.ts';
-import { LookupError } from '../../src/errors.ts';
+import { lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
@@ -37,11 +37,11 @@ function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
     switch (asked.asks) {
       case 'date': {
         const latestSimChange = number === ALICE ? instantAt(asOfMs) : null;
-        return answer({ kind: 'date', latestSimChange, asOfMs }, lastDigit(number));
+        return answer({ kind: 'date', latestSimChange, asOfMs, from: [] }, lastDigit(number));
       }
       case 'window': {
         const seed = asked.maxAgeHours + lastDigit(number);
-        return answer({ kind: 'window', swapped: seed % 2 === 0, asOfMs }, seed);
+        return answer({ kind: 'window', swapped: seed % 2 === 0, asOfMs, from: [] }, seed);
       }
       case 'consent':
         return answer({ kind: 'consent', consent: { state: 'PENDING', retryAfterSeconds: 5 } }, 2);
@@ -59,7 +59,7 @@ function lastDigit(number: string): number {
   return Number(number.slice(-1));
 }
 
-const failedLookup = () => new LookupError({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
+const failedLookup = () => lookupFailed({ code: 'OPERATOR_UNAVAILABLE', reach: 'number' });
 
 /** What the service makes of a document, and what graphql-js does by itself. */
 async function both(

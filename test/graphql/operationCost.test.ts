@@ -156,11 +156,16 @@ describe('what an operation of the BFF asks', () => {
       asks(1, 2, 2),
     ],
     [
-      'a window that is refused asks nothing',
+      'a window that is refused is one question, however often',
       {
-        query: `{ phoneNumber(e164: "${A}") { a: simSwappedWithin(maxAgeHours: 0) b: simSwappedWithin(maxAgeHours: 2) } }`,
+        query: `{ phoneNumber(e164: "${A}") { a: simSwappedWithin(maxAgeHours: 0) b: simSwappedWithin(maxAgeHours: 2) c: simSwapCheck(maxAgeHours: 9999) { result } } }`,
       },
-      asks(1, 1, 2),
+      asks(1, 2, 4),
+    ],
+    [
+      'numbers of which only refused windows are asked',
+      { query: `{ phoneNumbers(e164s: ["${A}", "${B}"]) { simSwappedWithin(maxAgeHours: 0) } }` },
+      asks(2, 1, 2),
     ],
     [
       'a window in two fields is one question',
@@ -313,9 +318,9 @@ describe('what an operation of the subgraph asks', () => {
     ['equal representations once', [of(A), of(A)], asks(1, 2, 4)],
     ['one number in two spellings once', [of(A), of(`tel:${A}`)], asks(1, 2, 4)],
     [
-      'representations without a number only as answers',
-      [of(7), of(null), {}, 'text', 7, []],
-      asks(0, 0, 12),
+      'representations without a number, of which each is refused',
+      [of(7), of(null), {}, 'text', 7, [], of(A)],
+      asks(7, 2, 14),
     ],
     ['nothing', [], asks(0, 0, 0)],
   ])('%s', (_, r, expected) => {

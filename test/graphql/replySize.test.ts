@@ -192,9 +192,9 @@ function longWindedContext(): RequestContext {
     }
     switch (asked.asks) {
       case 'date':
-        return { kind: 'date', latestSimChange, asOfMs: epochMs };
+        return { kind: 'date', latestSimChange, asOfMs: epochMs, from: [] };
       case 'window':
-        return { kind: 'window', swapped: false, asOfMs: epochMs };
+        return { kind: 'window', swapped: false, asOfMs: epochMs, from: [] };
       case 'consent':
         return {
           kind: 'consent',
@@ -206,7 +206,7 @@ function longWindedContext(): RequestContext {
     record: new RequestRecord(createCorrelator(undefined)),
     caller: { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE },
     quotas: () => Promise.resolve([]),
-    simSwaps: { answer: (_number, ask) => Promise.resolve(answerTo(ask)) },
+    simSwaps: { answer: (_number, ask) => Promise.resolve(answerTo(ask)), told: () => undefined },
   };
 }
 

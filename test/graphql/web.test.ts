@@ -18,7 +18,6 @@ beforeAll(async () => {
     startSimulated({
       ROLE: 'bff',
       ALLOWED_ORIGINS: `${APP}, http://localhost:3000`,
-      ALLOWED_HOSTS: 'sim-swap.internal',
     }),
   ]);
 });
@@ -97,15 +96,6 @@ describe('where no token is needed, a request comes', () => {
     expect(codeIn(reply)).toBe(code);
   });
 
-  it.each([
-    ['sim-swap.internal', 200],
-    ['Sim-Swap.Internal:8080', 200],
-    ['localhost', 200],
-    ['rebound.example', 421],
-  ])('under the host %j where one is listed: %i', async (host, status) => {
-    expect((await send(listed, { headers: { host } })).status).toBe(status);
-  });
-
   it('the explorer is not served under another host either', async () => {
     const headers = { host: 'rebound.example', accept: 'text/html' };
     expect((await send(open, { method: 'GET', headers })).status).toBe(421);
@@ -177,6 +167,8 @@ describe('the media type of a reply', () => {
     [`${GRAPHQL_RESPONSE};q=0.1, application/json`, 'application/json'],
     [`${GRAPHQL_RESPONSE};q=0, */*;q=0.1`, 'application/json'],
     [`${GRAPHQL_RESPONSE};q=x`, 'application/json'],
+    [`${GRAPHQL_RESPONSE};q=0`, 'application/json'],
+    [`${GRAPHQL_RESPONSE}; Q=0.000`, 'application/json'],
   ])('for accept: %s is %s', (accept, type) => {
     expect(replyMediaType(accept)).toBe(type);
   });

@@ -61,6 +61,28 @@ describe('an exchange', () => {
     });
   });
 
+  it('sends a GET without a body, at a path of its own', async () => {
+    await using server = await RecordingServer.start(answer({ swapped: true }));
+    await using client = new TestEndpoint(`${server.url}/v1/{digits}/date`);
+    const path = '/v1/447700900001/date';
+    await client.post({
+      method: 'GET',
+      path,
+      query: 'fields=swap',
+      contentType: undefined,
+      body: undefined,
+    });
+
+    expect(client.endpoint.address).toBe(`${server.url}/v1/{digits}/date`);
+    expect(server.received[0]).toMatchObject({
+      method: 'GET',
+      path: `${path}?fields=swap`,
+      body: '',
+    });
+    expect(server.received[0]?.headers).not.toHaveProperty('content-type');
+    expect(server.received[0]?.headers).not.toHaveProperty('content-length');
+  });
+
   it('keeps characters whole that arrive in pieces', async () => {
     await using server = await RecordingServer.start((_, response) => {
       const body = Buffer.from('{"name":"é"}');

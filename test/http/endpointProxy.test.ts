@@ -177,7 +177,7 @@ describe('a proxy that makes no tunnel', () => {
       'ERR_SSL_',
     ],
     ['answers what is not HTTP', answering(`${PAGE}\r\n\r\n`), 'proxy-tunnel', 'PROXY_NOT_HTTP'],
-    ['closes', answering(''), 'proxy-tunnel', 'UND_ERR_SOCKET'],
+    ['closes', answering(''), 'proxy-tunnel', 'PROXY_NO_REPLY'],
     ['closes the tunnel', answering('HTTP/1.1 200 OK\r\n\r\n'), 'tls', 'ECONNRESET'],
   ])('and %s: the log says so', async (_, manner, stage, code) => {
     await using proxy = await ConnectProxy.start({ manner });

@@ -36,7 +36,6 @@ describe('judgeRefusal', () => {
     [403, { code: 'PERMISSION_DENIED' }, 'OPERATOR_REFUSED', 'operation'],
     [403, { code: 'INVALID_TOKEN_CONTEXT' }, 'OPERATOR_REFUSED', 'operation'],
     [405, {}, 'OPERATOR_REFUSED', 'operation'],
-    [409, { code: 'CONFLICT' }, 'OPERATOR_REFUSED', 'operation'],
     [415, {}, 'OPERATOR_REFUSED', 'operation'],
     [422, { code: 'UNIDENTIFIABLE_PHONE_NUMBER' }, 'OPERATOR_REFUSED', 'operation'],
     [422, { code: 'MISSING_IDENTIFIER' }, 'OPERATOR_REFUSED', 'operation'],
@@ -61,6 +60,14 @@ describe('judgeRefusal', () => {
   ])('%d with %j is %s, about the %s, at every endpoint', (status, body, code, reach) => {
     for (const context of ALL) {
       expect(judgeRefusal(jsonReply(status, body), START_MS, context)).toEqual({ code, reach });
+    }
+  });
+
+  it('409 is OPERATOR_UNAVAILABLE with a wait, but where a consent has a wait of its own', () => {
+    for (const context of ALL) {
+      const failure = judgeRefusal(jsonReply(409, { code: 'ABORTED' }), START_MS, context);
+      const wait = context.asksOwner ? {} : { retryAfterSeconds: 1 };
+      expect(failure).toEqual({ code: 'OPERATOR_UNAVAILABLE', reach: 'number', ...wait });
     }
   });
 

@@ -7,7 +7,7 @@ import { Endpoint } from '../../src/http/endpoint.ts';
 import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../../src/http/connections/connectionSettings.ts';
 import type { Http2Setting } from '../../src/http/connections/httpVersion.ts';
-import type { Exchange, Post } from '../../src/http/exchange.ts';
+import type { Exchange, OutgoingRequest } from '../../src/http/exchange.ts';
 import { Circuit } from '../../src/http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
@@ -48,6 +48,7 @@ export class TestEndpoint implements AsyncDisposable {
     const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
     const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
     const { connection = {}, fileClock = clock, lull = new Lull() } = options;
+    const sent = Object.entries(headers).flat();
     const replyCheck = new EchoPolicy(echo, silent, clock);
     this.#files = new ConnectionFiles(connection, {
       clock,
@@ -55,13 +56,21 @@ export class TestEndpoint implements AsyncDisposable {
       watchFiles: (paths, onChange) => new WatchedFiles(paths, fileClock, onChange),
     });
     this.endpoint = new Endpoint(
-      { name: 'test endpoint', url, timeoutMs, connections, http2, replyCheck, headers },
+      {
+        name: 'test endpoint',
+        url,
+        timeoutMs,
+        connections,
+        http2,
+        replyCheck,
+        headers: () => sent,
+      },
       { abortListeners: new AbortListeners(), lull, clock, log, files: this.#files },
     );
   }
 
   /** Posts an empty JSON object under a correlator of its own: `exchange-1`, `exchange-2`, … */
-  post(post: Partial<Post> = {}, timeLeftMs = AMPLE_MS): Promise<Exchange> {
+  post(post: Partial<OutgoingRequest> = {}, timeLeftMs = AMPLE_MS): Promise<Exchange> {
     this.#count += 1;
     return this.endpoint.post(
       {

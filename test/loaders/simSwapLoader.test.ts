@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup } from '../../src/domain/question.ts';
-import { LookupError, type LookupFailure } from '../../src/errors.ts';
+import type { LookupFailure } from '../../src/errors.ts';
+import { lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { createSimSwapLoader } from '../../src/loaders/simSwapLoader.ts';
 import { Executor } from '../../src/lookups/executor.ts';
@@ -54,15 +55,11 @@ class CountingRoute implements LookupRoute {
       lookup.operation === 'check'
         ? checked(lookup.maxAgeHours, swapped <= lookup.maxAgeHours)
         : changed(activated);
-    return { kind: 'facts', facts: [{ ...fact, leftAtMs: 0 }] };
+    return { kind: 'facts', facts: [fact] };
   }
 
   consent(): Promise<ConsentReading> {
     return Promise.resolve({ kind: 'read', status: { state: 'NOT_ASKED' } });
-  }
-
-  holdsConsent(): Promise<boolean> {
-    return Promise.resolve(false);
   }
 
   close(): Promise<void> {
@@ -213,8 +210,8 @@ describe('a failure', () => {
       loader.simSwappedWithin(BOB, hours(240)),
     ]);
     expect(answers).toEqual([
-      { status: 'rejected', reason: new LookupError(UNAVAILABLE) },
-      { status: 'rejected', reason: new LookupError(UNAVAILABLE) },
+      { status: 'rejected', reason: lookupFailed(UNAVAILABLE) },
+      { status: 'rejected', reason: lookupFailed(UNAVAILABLE) },
       { status: 'fulfilled', value: false },
     ]);
     expect(route.asked).toHaveLength(2);

@@ -13,6 +13,8 @@ const WINDOW = [window(240)];
 const PENDING: Polled = { kind: 'go-on', goOn: 'authorization_pending' };
 const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
 const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
+/** By what is about us. */
+const REFUSED_US: LookupFailure = { ...REFUSED, barsAfterNumbers: 2 };
 const ANOTHERS = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 60 };
 
 let service: AskedConsents;
@@ -145,7 +147,7 @@ describe('the failure of a lookup after consent', () => {
 
 describe('OPERATOR_REFUSED at a lookup', () => {
   it('about two numbers keeps every owner from being prompted for that operation for a minute', async () => {
-    service.operator.looked = [REFUSED, REFUSED];
+    service.operator.looked = [REFUSED_US, REFUSED_US];
     await ask([DATE]);
     await ask([DATE], { number: BOB });
     const others = [{ number: CAROL }, { number: CAROL, caller: 'bert' }] as const;
@@ -164,7 +166,7 @@ describe('OPERATOR_REFUSED at a lookup', () => {
   });
 
   it('about one number, again and again, keeps no other owner from being prompted', async () => {
-    service.operator.looked = [REFUSED, { ...REFUSED, retryAfterSeconds: 1 }, REFUSED];
+    service.operator.looked = [REFUSED_US, { ...REFUSED_US, retryAfterSeconds: 1 }, REFUSED_US];
     for (const _ of [1, 2, 3]) expect(failureOf(await ask([DATE]))).toMatchObject(REFUSED);
     expect(prompts()).toBe(1);
     service.operator.looked = [{ operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 }];
@@ -182,7 +184,7 @@ describe('OPERATOR_REFUSED at a lookup', () => {
 
   it('lets a consent that lives come to its lookup', async () => {
     service.operator.looked = [
-      REFUSED,
+      REFUSED_US,
       { operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 },
     ];
     service.operator.polled = [PENDING, 'granted', 'granted'];
@@ -210,7 +212,7 @@ describe('a prompt that had to wait for a permit', () => {
   it('is not made when the operator has refused us meanwhile', async () => {
     service = new AskedConsents({ permits: 1 });
     service.operator.latencyMs = SECOND_MS;
-    service.operator.looked = [REFUSED, REFUSED];
+    service.operator.looked = [REFUSED_US, REFUSED_US];
     const waitMs = 20 * SECOND_MS;
     await service.after(waitMs, service.ask([DATE], { waitMs, number: CAROL }));
     const refused = service.ask([DATE], { waitMs });
@@ -360,5 +362,23 @@ describe('how a consent stands', () => {
     const denied: LookupFailure = { code: 'RATE_LIMITED', reach: 'number', retryAfterSeconds: 9 };
     service.admission.failure = denied;
     expect(await lookups.consent(BOB, request)).toEqual({ kind: 'failed', failure: denied });
+  });
+});
+
+describe('a step that waits for a permit', () => {
+  it('waits as long as any request that has joined, not only the first', async () => {
+    const consents = new AskedConsents({ permits: 1 });
+    consents.operator.latencyMs = 2000;
+    const other = consents.ask([window(24)], { number: BOB, waitMs: 30_000 });
+    await consents.clock.advance(100);
+    const hurried = consents.ask([window(24)], { waitMs: 1000, timeLeftMs: 1000 });
+    await consents.clock.advance(100);
+    const patient = consents.ask([window(24)], { waitMs: 30_000 });
+    await consents.clock.advance(30_000);
+    expect(await Promise.all([other, hurried, patient])).toEqual([
+      [{ swapped: false }],
+      [{ failure: expect.objectContaining({ code: 'CONSENT_PENDING' }) }],
+      [{ swapped: false }],
+    ]);
   });
 });

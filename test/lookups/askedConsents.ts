@@ -29,6 +29,8 @@ export interface AskSettings {
   readonly purpose?: string;
   readonly number?: PhoneNumber;
   readonly waitMs?: number;
+  /** Whether it has gone before its answers are there. */
+  readonly isGone?: boolean;
   /** Until its deadline. */
   readonly timeLeftMs?: number;
 }
@@ -48,9 +50,9 @@ export class AskedConsents {
   readonly store = new MemoryConsentStore(this.clock);
   readonly #replicas: readonly LookupRoute[];
 
-  constructor({ replicas = 1, keepMs = 60_000, permits = 10 } = {}) {
+  constructor({ replicas = 1, keepMs = 60_000, resultMs = 60_000, permits = 10 } = {}) {
     const { clock, operator, admission, store } = this;
-    const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: 60_000 });
+    const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs });
     const bulkhead = () => new Bulkhead({ permits, queue: 10 }, clock);
     this.#replicas = Array.from({ length: replicas }, () => {
       const route = new ConsentedLookups(
@@ -83,7 +85,7 @@ export class AskedConsents {
   /** The answers of one request, as values or failures, in the order of the questions. */
   async ask(
     questions: readonly Question[],
-    { number = ALICE, ...settings }: AskSettings = {},
+    { number = ALICE, isGone = false, ...settings }: AskSettings = {},
     replica = 0,
   ): Promise<readonly (Told | Error)[]> {
     const lookups = this.replica(replica);
@@ -92,6 +94,7 @@ export class AskedConsents {
       this.request(settings),
     );
     await executor.ask(number, questions);
+    if (!isGone) executor.told();
     return questions.map((question) => told(executor.answerTo(number, question)));
   }
 

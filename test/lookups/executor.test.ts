@@ -5,7 +5,7 @@ import { createCorrelator } from '../../src/http/correlator.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import type { LookupOutcome, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { line } from '../endToEnd/askedSimSwaps.ts';
-import { callerNamed } from '../values.ts';
+import { callerNamed, timed } from '../values.ts';
 import { servedBy } from './servedBy.ts';
 
 const OFFER = {
@@ -20,10 +20,9 @@ const WINDOW: Question = { asks: 'window', maxAgeHours: 240 as MaxAgeHours };
 const DATE: Question = { asks: 'date' };
 
 function neverSwapped(lookup: Lookup): LookupOutcome {
-  const seen = { sentAtMs: 0, leftAtMs: 0 };
   return lookup.operation === 'check'
-    ? { kind: 'facts', facts: [{ ...lookup, swapped: false, ...seen }] }
-    : { kind: 'facts', facts: [{ ...lookup, latestSimChange: null, ...seen }] };
+    ? { kind: 'facts', facts: [timed({ ...lookup, swapped: false, sentAtMs: 0 })] }
+    : { kind: 'facts', facts: [timed({ ...lookup, latestSimChange: null, sentAtMs: 0 })] };
 }
 
 // As many as it takes from an answer to the end of its run, and more.
@@ -37,7 +36,6 @@ it.each([0, 1, 2, 3, 4, 5, 6, 8, 12])(
         return neverSwapped(lookup);
       },
       consent: () => Promise.resolve({ kind: 'read', status: undefined }),
-      holdsConsent: () => Promise.resolve(false),
       close: () => Promise.resolve(),
     };
     const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {

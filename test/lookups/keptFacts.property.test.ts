@@ -13,15 +13,14 @@ import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.t
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
-import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisKeptFactsScripts.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
-import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { inForm } from '../forms.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
 import { servedBy } from './servedBy.ts';
+import { SlowRedis } from './slowRedis.ts';
 
 const OFFER: Offer = {
   operations: new Set(['retrieve-date', 'check']),
@@ -81,45 +80,6 @@ function clockOf(time: TestClock, aheadMs: number, wallAheadMs: () => number): C
   };
 }
 
-/** A Redis that takes its time to take a command and to reply, and has a clock of its own. */
-class SlowRedis {
-  commandMs = 0;
-  readonly #time: TestClock;
-  readonly #hashes = new Map<string, Map<string, string>>();
-
-  constructor(time: TestClock) {
-    this.#time = time;
-  }
-
-  async run(
-    script: string,
-    [key = '']: readonly string[],
-    values: readonly (string | number)[] = [],
-  ): Promise<unknown> {
-    const { commandMs } = this;
-    await this.#time.sleep(commandMs);
-    const reply = this.#runNow(script, key, values.map(String));
-    await this.#time.sleep(commandMs);
-    return reply;
-  }
-
-  #runNow(script: string, key: string, [name = '', end = '', sealed = '']: string[]): unknown {
-    const now = `${this.#time.monotonicMs() + 5_000_000}.000`;
-    const fields = this.#hashes.get(key) ?? new Map<string, string>();
-    switch (script) {
-      case NOW_MS:
-        return now;
-      case KEEP:
-        this.#hashes.set(key, fields.set(name, `${end} ${sealed}`));
-        return 'done';
-      case RECALL:
-        return [now, ...[...fields].flatMap(([field, kept]) => [field, kept.replace(/^\d+ /, '')])];
-      default:
-        throw new SharedStateLost();
-    }
-  }
-}
-
 /** Everything that is told to a request passes here. */
 function watched(
   route: LookupRoute,
@@ -133,7 +93,6 @@ function watched(
       return outcome;
     },
     consent: (...asked) => route.consent(...asked),
-    holdsConsent: (...asked) => route.holdsConsent(...asked),
     close: () => route.close(),
   };
 }

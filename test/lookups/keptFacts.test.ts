@@ -1,5 +1,5 @@
+import type { TimedFact } from '../../src/domain/fact.ts';
 import { randomBytes } from 'node:crypto';
-import { createClient } from '@redis/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Asker } from '../../src/domain/asker.ts';
 import type { Fact } from '../../src/domain/fact.ts';
@@ -8,24 +8,24 @@ import {
   type KeptFacts,
   type KeptFactsSettings,
 } from '../../src/lookups/keptFacts.ts';
-import type { TimedFact } from '../../src/lookups/lookupRoute.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { KEEP } from '../../src/lookups/redisKeptFactsScripts.ts';
 import { systemClock } from '../../src/systemClock.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
-import type { RedisConnection } from '../../src/sharedState/redisConnection.ts';
+import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
+import { clientTo, command as sendCommand } from '../redisCommands.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, changed, checked, callerNamed } from '../values.ts';
+import { ALICE, BOB, changed, checked, callerNamed, timed } from '../values.ts';
 
 const ANNA: Asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
 const BERT: Asker = { ...ANNA, caller: callerNamed('bert') };
 const MINUTE: KeptFactsSettings = { keepMs: 60_000, resultMs: 60_000 };
 
 let redis: RedisServer | undefined;
-const connections: RedisConnection[] = [];
+const connections: Redis[] = [];
 
 beforeAll(async () => {
   if (NO_REDIS === undefined) redis = await startRedis();
@@ -37,7 +37,7 @@ afterAll(async () => {
   await redis?.kill();
 });
 
-async function connect(url = redis?.url ?? ''): Promise<RedisConnection> {
+async function connect(url = redis?.url ?? ''): Promise<Redis> {
   const connection = connectionTo(url);
   connections.push(connection);
   await connection.open();
@@ -51,7 +51,7 @@ interface Replica {
 }
 
 /** Replicas whose monotonic clocks have nothing in common, as on several machines. */
-function inRedis(connection: RedisConnection, settings = MINUTE, stateKey = randomBytes(32)) {
+function inRedis(connection: Redis, settings = MINUTE, stateKey = randomBytes(32)) {
   return (bootedMsAgo = 0): Replica => {
     const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + bootedMsAgo };
     const facts = new RedisKeptFacts(connection, clock, {
@@ -76,14 +76,24 @@ const STORES: readonly [string, string | undefined, (s?: KeptFactsSettings) => P
 
 /** A fact whose lookup left so long ago. */
 function aged(fact: Fact, ageMs: number, { monotonicMs }: Replica): TimedFact {
-  return { ...fact, leftAtMs: monotonicMs() - ageMs };
+  return timed(fact, monotonicMs() - ageMs);
 }
 
 /** What a request hears that comes in now, or came in a while ago. */
 async function heardBy(asker: Asker, replica: Replica, { cameInMsAgo = 0, number = ALICE } = {}) {
   const cameInAtMs = replica.monotonicMs() - cameInMsAgo;
-  const facts = await replica.facts.recall(asker, number, cameInAtMs);
-  return facts.map((fact) => ({ ...fact, leftAtMs: undefined }));
+  const { facts } = await replica.facts.recall(asker, number, cameInAtMs);
+  return facts.map(untimed);
+}
+
+function untimed({
+  leftAtMs: _left,
+  repliedAtMs: _replied,
+  replyId: _id,
+  isHeard: _isHeard,
+  ...fact
+}: TimedFact) {
+  return fact;
 }
 
 describe.each(STORES)('%s', (_name, whyNot, create) => {
@@ -94,11 +104,11 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
   it('keeps what one asker learned of one number', async () => {
     const replica = await create();
     const { facts } = replica;
-    await facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
-    await facts.keep(ANNA, ALICE, aged(changed(30), 0, replica), false);
+    await facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica));
+    await facts.keep(ANNA, ALICE, { ...aged(changed(30), 0, replica), isHeard: false });
     const heard = await heardBy(ANNA, replica);
     expect(heard).toHaveLength(2);
-    expect(heard).toEqual(expect.arrayContaining([checked(240, false), changed(30)]));
+    expect(heard).toEqual(expect.arrayContaining([checked(240, false), changed(30)].map(untimed)));
   });
 
   const OTHERS: readonly [string, Asker, typeof ALICE][] = [
@@ -114,7 +124,10 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
   ];
   it.each(OTHERS)('tells nothing of it to %s', async (_whom, asker, number) => {
     const replica = await create();
-    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), false);
+    await replica.facts.keep(ANNA, ALICE, {
+      ...aged(checked(240, false), 0, replica),
+      isHeard: false,
+    });
     expect(await heardBy(asker, replica, { number })).toEqual([]);
   });
 
@@ -144,9 +157,9 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     async (_what, keep, result, isHeard, age, cameIn, isTold) => {
       const replica = await create({ keepMs: keep * 1000, resultMs: result * 1000 });
       const fact = aged(checked(240, false), age * 1000, replica);
-      await replica.facts.keep(ANNA, ALICE, fact, isHeard);
+      await replica.facts.keep(ANNA, ALICE, { ...fact, isHeard });
       const heard = await heardBy(ANNA, replica, { cameInMsAgo: cameIn * 1000 });
-      expect(heard).toEqual(isTold ? [checked(240, false)] : []);
+      expect(heard).toEqual(isTold ? [untimed(checked(240, false))] : []);
     },
   );
 
@@ -154,12 +167,13 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     const replica = await create({ keepMs: 0, resultMs: 400 });
     const { facts } = replica;
     const fact = aged(checked(240, false), 0, replica);
-    await facts.keep(ANNA, ALICE, fact, true);
+    await facts.keep(ANNA, ALICE, fact);
     expect(await heardBy(ANNA, replica, { cameInMsAgo: -10 })).toEqual([]);
-    await facts.keep(ANNA, ALICE, fact, false);
+    await facts.keep(ANNA, ALICE, { ...fact, isHeard: false });
     while ((await heardBy(ANNA, replica)).length > 0) {
-      const [told = fact] = await facts.recall(ANNA, ALICE, replica.monotonicMs());
-      await facts.keep(ANNA, ALICE, told, false);
+      const recalled = await facts.recall(ANNA, ALICE, replica.monotonicMs());
+      const [told = fact] = recalled.facts;
+      await facts.keep(ANNA, ALICE, { ...told, isHeard: false });
       expect(replica.monotonicMs() - fact.leftAtMs).toBeLessThan(10_000);
     }
     expect(replica.monotonicMs() - fact.leftAtMs).toBeLessThan(10_000);
@@ -170,7 +184,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     const windows = Array.from({ length: MAX_FACTS_PER_NUMBER + 8 }, (_, i) => i + 1);
     for (const window of windows) {
       const fact = aged(checked(window, false), 1000 - 10 * window, replica);
-      await replica.facts.keep(ANNA, ALICE, fact, true);
+      await replica.facts.keep(ANNA, ALICE, fact);
     }
     const heard = await heardBy(ANNA, replica);
     const kept = heard.map((fact) => (fact.operation === 'check' ? fact.maxAgeHours : 0));
@@ -186,20 +200,19 @@ describe('MemoryKeptFacts', () => {
   it('holds no more bytes than it may, and goes by its monotonic clock alone', async () => {
     const clock = new TestClock();
     const facts = new MemoryKeptFacts(clock, MINUTE, 10_000);
-    const fact = (): TimedFact => ({ ...checked(240, false), leftAtMs: clock.monotonicMs() });
-    for (let index = 0; index < 100; index += 1)
-      await facts.keep(longCaller(index), ALICE, fact(), true);
+    const fact = (): TimedFact => timed(checked(240, false), clock.monotonicMs());
+    for (let index = 0; index < 100; index += 1) await facts.keep(longCaller(index), ALICE, fact());
     expect(facts.bytes).toBeGreaterThan(5_000);
     expect(facts.bytes).toBeLessThanOrEqual(10_000);
     // Those that are kept stay.
-    expect(await facts.recall(longCaller(0), ALICE, clock.monotonicMs())).toHaveLength(1);
-    expect(await facts.recall(longCaller(99), ALICE, clock.monotonicMs())).toEqual([]);
+    expect((await facts.recall(longCaller(0), ALICE, clock.monotonicMs())).facts).toHaveLength(1);
+    expect((await facts.recall(longCaller(99), ALICE, clock.monotonicMs())).facts).toEqual([]);
 
     clock.setWall(clock.nowMs() - 600_000);
     await clock.advance(60_001);
-    expect(await facts.recall(longCaller(0), ALICE, clock.monotonicMs())).toEqual([]);
-    await facts.keep(longCaller(99), ALICE, fact(), true);
-    expect(await facts.recall(longCaller(99), ALICE, clock.monotonicMs())).toHaveLength(1);
+    expect((await facts.recall(longCaller(0), ALICE, clock.monotonicMs())).facts).toEqual([]);
+    await facts.keep(longCaller(99), ALICE, fact());
+    expect((await facts.recall(longCaller(99), ALICE, clock.monotonicMs())).facts).toHaveLength(1);
     expect(facts.bytes).toBeLessThan(1_000);
   });
 });
@@ -209,45 +222,44 @@ describe('RedisKeptFacts', () => {
     context.skip(NO_REDIS !== undefined, NO_REDIS);
   });
 
-  let attacker: ReturnType<typeof createClient>;
+  let attacker: ReturnType<typeof clientTo>;
   beforeEach(async () => {
-    attacker = createClient({ url: redis?.url ?? '' });
-    await attacker.connect();
-    await attacker.flushAll();
+    attacker = clientTo(redis?.port ?? 0);
+    await attacker.flushall();
   });
   afterEach(() => {
-    attacker.destroy();
+    attacker.disconnect();
   });
 
   /** Every value that lies under the one key. */
   async function stolen(): Promise<{ key: string; fields: Record<string, string> }> {
     const [key = ''] = await attacker.keys('*');
-    return { key, fields: await attacker.hGetAll(key) };
+    return { key, fields: await attacker.hgetall(key) };
   }
 
   it('tells one replica what another keeps, whatever their clocks show', async () => {
     const replica = inRedis(await connect());
     // Neither the wall clocks nor the monotonic ones of two machines have anything in common.
     const [one, other] = [replica(), replica(7_000_000)];
-    await one.facts.keep(ANNA, ALICE, aged(checked(240, false), 59_000, one), true);
-    const [fact] = await other.facts.recall(ANNA, ALICE, other.monotonicMs());
-    expect(fact).toMatchObject(checked(240, false));
+    await one.facts.keep(ANNA, ALICE, aged(checked(240, false), 59_000, one));
+    const [fact] = (await other.facts.recall(ANNA, ALICE, other.monotonicMs())).facts;
+    expect(fact).toMatchObject(untimed(checked(240, false)));
     const ageMs = other.monotonicMs() - (fact?.leftAtMs ?? 0);
     expect(ageMs).toBeGreaterThanOrEqual(59_000);
     expect(ageMs).toBeLessThan(60_000);
-    await one.facts.keep(ANNA, BOB, aged(checked(240, false), 60_001, one), true);
+    await one.facts.keep(ANNA, BOB, aged(checked(240, false), 60_001, one));
     expect(await heardBy(ANNA, other, { number: BOB })).toEqual([]);
   });
 
   it('lets no writer without STATE_KEY make a false live on', async () => {
     const replica = inRedis(await connect(), { keepMs: 300, resultMs: 0 })();
-    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica));
     const { key, fields } = await stolen();
     expect(Object.keys(fields)).toHaveLength(1);
     while ((await heardBy(ANNA, replica)).length > 0) await systemClock.sleep(5);
 
     for (const [name, value] of Object.entries(fields)) {
-      await attacker.hSet(key, name, value.replace(/^\d+/, '99999999999999'));
+      await attacker.hset(key, name, value.replace(/^\d+/, '99999999999999'));
     }
     await attacker.persist(key);
     expect(await heardBy(ANNA, replica)).toEqual([]);
@@ -265,24 +277,24 @@ describe('RedisKeptFacts', () => {
   ];
   it.each(TAMPERED)('takes a value with %s for none, and keeps on', async (_what, tamper) => {
     const replica = inRedis(await connect())();
-    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica));
     const { key, fields } = await stolen();
-    await replica.facts.keep(ANNA, BOB, aged(checked(240, false), 0, replica), true);
+    await replica.facts.keep(ANNA, BOB, aged(checked(240, false), 0, replica));
     const bobs = (await attacker.keys('*')).find((one) => one !== key) ?? '';
-    const [other = ''] = Object.values(await attacker.hGetAll(bobs));
+    const [other = ''] = Object.values(await attacker.hgetall(bobs));
     for (const [name, value] of Object.entries(fields)) {
-      await attacker.hSet(key, name, tamper(value, other));
+      await attacker.hset(key, name, tamper(value, other));
     }
     expect(await heardBy(ANNA, replica)).toEqual([]);
-    await replica.facts.keep(ANNA, ALICE, aged(changed(30), 0, replica), true);
-    expect(await heardBy(ANNA, replica)).toEqual([changed(30)]);
+    await replica.facts.keep(ANNA, ALICE, aged(changed(30), 0, replica));
+    expect(await heardBy(ANNA, replica)).toEqual([untimed(changed(30))]);
   });
 
   it('lets a command that reaches Redis late prolong nothing', async () => {
     const connection = await connect();
     let delayMs = 0;
     const late = {
-      run: async (...command: Parameters<RedisConnection['run']>) => {
+      run: async (...command: Parameters<Redis['run']>) => {
         if (command[0] === KEEP) await systemClock.sleep(delayMs);
         return connection.run(...command);
       },
@@ -296,31 +308,31 @@ describe('RedisKeptFacts', () => {
     const facts = new RedisKeptFacts(late, systemClock, settings);
     const replica = { facts, monotonicMs: () => systemClock.monotonicMs() };
     delayMs = 300;
-    await facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    await facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica));
     delayMs = 0;
     expect(await heardBy(ANNA, replica, { cameInMsAgo: 1000 })).toEqual([]);
   });
 
   it('shows no number, caller or answer to a reader of Redis, and lets nothing lie for ever', async () => {
     const replica = inRedis(await connect())();
-    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica));
     const { key, fields } = await stolen();
     const text = `${key} ${JSON.stringify(fields)}`;
     for (const secret of ['447700900001', 'anna', 'fraud-prevention', 'swapped', 'check']) {
       expect(text).not.toContain(secret);
       expect(text).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
     }
-    const ttlMs = await attacker.pTTL(key);
+    const ttlMs = await attacker.pttl(key);
     expect(ttlMs).toBeGreaterThan(50_000);
     expect(ttlMs).toBeLessThanOrEqual(60_001);
   });
 
   it('clears away what is over', async () => {
     const replica = inRedis(await connect())();
-    await replica.facts.keep(ANNA, ALICE, aged(checked(24, false), 59_900, replica), true);
+    await replica.facts.keep(ANNA, ALICE, aged(checked(24, false), 59_900, replica));
     while ((await heardBy(ANNA, replica)).length > 0) await systemClock.sleep(5);
     await systemClock.sleep(2);
-    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica), true);
+    await replica.facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica));
     expect(Object.keys((await stolen()).fields)).toHaveLength(1);
   });
 
@@ -328,19 +340,15 @@ describe('RedisKeptFacts', () => {
     const own = await startRedis();
     try {
       const replica = inRedis(await connect(own.url))();
-      const client = createClient({ url: own.url });
-      client.on('error', () => undefined);
-      await client.connect();
-      await client.configSet('maxmemory', '1');
-      await replica.facts.keep(ANNA, ALICE, aged(checked(24, false), 0, replica), true);
+      await sendCommand(own.port, ['CONFIG', 'SET', 'maxmemory', '1']);
+      await replica.facts.keep(ANNA, ALICE, aged(checked(24, false), 0, replica));
       expect(await heardBy(ANNA, replica)).toEqual([]);
-      client.destroy();
     } finally {
       await own.kill();
     }
     const replica = inRedis(await connect(own.url))();
     const fact = aged(checked(24, false), 0, replica);
-    await expect(replica.facts.keep(ANNA, ALICE, fact, true)).rejects.toThrow(SharedStateLost);
+    await expect(replica.facts.keep(ANNA, ALICE, fact)).rejects.toThrow(SharedStateLost);
     await expect(heardBy(ANNA, replica)).rejects.toThrow(SharedStateLost);
   });
 });

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deduceSwapped } from '../../src/domain/deduction.ts';
 import type { FailedLookup } from '../../src/domain/failedLookup.ts';
-import type { Fact } from '../../src/domain/fact.ts';
+import type { TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/errors.ts';
 import type { Offer, Plan } from '../../src/lookups/plan.ts';
 import { answerTo, nextLookup } from '../../src/lookups/planner.ts';
 import { inForm } from '../forms.ts';
+import { timed } from '../values.ts';
 import { isRight, operate, swappedWithin, window, type Line } from './operatorOracle.ts';
 
 const MARGIN_HOURS = 48;
@@ -106,7 +107,7 @@ function run(
   offered: Offer,
   failures: readonly (LookupFailure | undefined)[] = [],
 ): Run {
-  const facts: Fact[] = [];
+  const facts: TimedFact[] = [];
   const failed: FailedLookup[] = [];
   const lookups: Lookup[] = [];
   const plan: Plan = { questions: asked, facts, failures: failed };
@@ -115,7 +116,7 @@ function run(
     expect(isAnswered(lookup, plan, offered), 'a lookup that the facts answer').toBe(false);
     const outcome = failures[lookups.length] ?? operate(truth, lookup);
     lookups.push(lookup);
-    if ('operation' in outcome) facts.push(outcome);
+    if ('operation' in outcome) facts.push(timed(outcome));
     else failed.push({ lookup, failure: outcome });
   }
   return { ...plan, lookups };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { FailedLookup } from '../../src/domain/failedLookup.ts';
-import type { Fact } from '../../src/domain/fact.ts';
+import type { Fact, TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/errors.ts';
 import type { Answer, Offer, Plan } from '../../src/lookups/plan.ts';
 import { answerTo, nextLookup, nextWindowAmong } from '../../src/lookups/planner.ts';
-import { changed, checked, hours, withheld } from '../values.ts';
+import { changed, checked, hours, timed, withheld } from '../values.ts';
 
 /** `date`, or a window in hours. */
 type Asked = 'date' | number;
@@ -86,7 +86,7 @@ function play(
   offered: Offer,
 ): { lookups: string[]; answers: unknown[] } {
   const questions = asked.map(question);
-  const facts: Fact[] = [];
+  const facts: TimedFact[] = [];
   const failures: FailedLookup[] = [];
   const plan: Plan = { questions, facts, failures };
   const lookups: string[] = [];
@@ -94,7 +94,7 @@ function play(
     lookups.push(nameOf(lookup));
     if (lookups.length > 20) throw new Error('Lookups without an end.');
     const outcome = operator(lookup);
-    if ('operation' in outcome) facts.push(outcome);
+    if ('operation' in outcome) facts.push(timed(outcome));
     else failures.push({ lookup, failure: outcome });
   }
   return { lookups, answers: questions.map((one) => tell(answerTo(one, plan, offered))) };
@@ -450,7 +450,7 @@ describe('windows that are too large', () => {
   });
 });
 
-function planOf(asked: readonly Asked[], facts: readonly Fact[] = []): Plan {
+function planOf(asked: readonly Asked[], facts: readonly TimedFact[] = []): Plan {
   return { questions: asked.map(question), facts, failures: [] };
 }
 
@@ -460,6 +460,75 @@ it('leaves a window open that only the date can answer, while nothing but a chec
   expect(answerTo(question(240), plan, DATE_ALONE)).toBeUndefined();
   expect(nextLookup(plan, DATE_ALONE)).toEqual({ operation: 'retrieve-date' });
 });
+
+describe('facts of different times', () => {
+  it.each<[string, readonly TimedFact[], Told]>([
+    ['the date that left last', [changed(1, 2), changed(900)], dateAt(1, 2)],
+    ['null, where that left last', [withheld(undefined, 2), changed(900)], null],
+    ['a date, where a null left before it', [changed(900, 2), withheld()], dateAt(900, 2)],
+  ])('lastSimSwap tells %s', (_, facts, told) => {
+    expect(tell(answerTo(question('date'), planOf(['date'], facts), BOTH))).toBe(told);
+  });
+
+  // A date of long ago, of a lookup that left last: the operator's data flap.
+  it.each<[string, readonly TimedFact[], Told]>([
+    [
+      'true, where a later date is told by a lookup that left before',
+      [changed(1), changed(900, 2)],
+      true,
+    ],
+    ['true, where it was told before', [changed(900), changed(1, 2)], true],
+    ['false, where a null has been told since', [changed(900), withheld(undefined, 2)], false],
+    [
+      'no answer, where null was told last',
+      [changed(1), withheld(undefined, 2)],
+      'PERIOD_NOT_SUPPORTED',
+    ],
+  ])('the date alone answers %s', (_, facts, told) => {
+    expect(tell(answerTo(question(240), planOf([240], facts), DATE_ALONE))).toBe(told);
+  });
+
+  it('a window is open where all that answers it is outdated, and a later check answers it', () => {
+    const facts = [checked(240, false), changed(1, 1)];
+    expect(nextLookup(planOf([240], facts), BOTH)).toEqual({
+      operation: 'check',
+      maxAgeHours: 240,
+    });
+    const plan = planOf([240], [...facts, checked(240, false, 2)]);
+    expect(tell(answerTo(question(240), plan, BOTH))).toBe(false);
+  });
+
+  it('a kept swap beside the facts answers nothing, and lets no outdated `false` pass', () => {
+    const plan = { ...planOf([240], [changed(900)]), besides: [checked(480, true)] };
+    expect(answerTo(question(240), plan, BOTH)).toBeUndefined();
+    expect(answerTo(question(2400), { ...plan, facts: [] }, BOTH)).toBeUndefined();
+    const checkedNow = { ...plan, facts: [...plan.facts, checked(240, false, 1)] };
+    expect(tell(answerTo(question(240), checkedNow, BOTH))).toBe(false);
+  });
+
+  it('a reply that brings the date and the check closes what it was asked for', () => {
+    const reply = { leftAtMs: 0, repliedAtMs: 10, replyId: 'one' };
+    const both = [
+      { ...changed(1), ...reply },
+      { ...checked(240, false), ...reply },
+    ];
+    const plan = planOf(['date', 240], both);
+    expect(nextLookup(plan, BOTH)).toBeUndefined();
+    expect(tell(answerTo(question(240), plan, BOTH))).toBe(false);
+    const beside = planOf(
+      [24],
+      [
+        { ...changed(900), ...reply },
+        { ...checked(48, true), ...reply },
+      ],
+    );
+    expect(nextLookup(beside, BOTH)).toEqual({ operation: 'check', maxAgeHours: 24 });
+  });
+});
+
+function dateAt(hoursAgo: number, atHour: number): string {
+  return changed(hoursAgo, atHour).latestSimChange?.text ?? '';
+}
 
 describe('nextWindowAmong, where a check is bought and only its window is free', () => {
   it.each<[string, Plan[], number | undefined]>([

@@ -4,12 +4,13 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/errors.ts';
 import { asAbortSignal } from '../../src/http/abortListeners.ts';
-import type {
-  ConsentReading,
-  Inquiry,
-  LookupOutcome,
-  LookupRequest,
-  LookupRoute,
+import {
+  timed,
+  type ConsentReading,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupRoute,
 } from '../../src/lookups/lookupRoute.ts';
 
 /** A lookup that reached the operator. */
@@ -47,7 +48,7 @@ export class ScriptedRoute implements LookupRoute {
       await this.#clock.sleep(this.lookupMs, asAbortSignal(request.signal));
       return 'code' in told
         ? { kind: 'failed', failed: { lookup, failure: told } }
-        : { kind: 'facts', facts: [{ ...told, leftAtMs }] };
+        : { kind: 'facts', facts: [timed(told, leftAtMs, true, this.#clock)] };
     } catch {
       return {
         kind: 'failed',
@@ -58,10 +59,6 @@ export class ScriptedRoute implements LookupRoute {
 
   consent(): Promise<ConsentReading> {
     return Promise.resolve({ kind: 'read', status: undefined });
-  }
-
-  holdsConsent(): Promise<boolean> {
-    return Promise.resolve(false);
   }
 
   close(): Promise<void> {

@@ -69,6 +69,8 @@ class SharedStore extends MemoryConsentStore {
 /** Lies in the same place as the consents, and is lost with them. */
 class SharedFacts extends MemoryKeptFacts {
   readonly #store: SharedStore;
+  /** Whether it takes facts, and says nothing. */
+  isSilent = false;
 
   constructor(clock: TestClock, store: SharedStore) {
     super(clock, { keepMs: 0, resultMs: 60_000 });
@@ -77,6 +79,7 @@ class SharedFacts extends MemoryKeptFacts {
 
   override async keep(...kept: Parameters<MemoryKeptFacts['keep']>): Promise<void> {
     if (this.#store.isLost) throw new SharedStateLost();
+    if (this.isSilent) return new Promise(() => undefined);
     return super.keep(...kept);
   }
 
@@ -134,15 +137,23 @@ describe('lookups with consent in several replicas', () => {
     );
   }
 
-  async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
-    const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route: lookups }), {
+  function executorOf(
+    lookups: ConsentedLookups,
+    caller: string,
+    signal = new AbortController().signal,
+  ): Executor {
+    return new Executor(servedBy({ name: 'operator', offer: OFFER, route: lookups }), {
       caller: callerNamed(caller),
       purpose: 'fraud-prevention',
       correlator: createCorrelator(undefined),
       cameInAtMs: clock.monotonicMs(),
-      signal: new AbortController().signal,
+      signal,
       deadlineMs: clock.monotonicMs() + 10_000,
     });
+  }
+
+  async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
+    const executor = executorOf(lookups, caller);
     await executor.ask(ALICE, [WINDOW]);
     return told(executor.answerTo(ALICE, WINDOW));
   }
@@ -206,6 +217,25 @@ describe('lookups with consent in several replicas', () => {
     await clock.advance(LEASE_MS - WAIT_MS);
     operator.polled = ['granted'];
     expect(await after(0, ask(other))).toEqual({ swapped: false });
+  });
+
+  it('ends with its request, and with what was billed, while a store says nothing to a fact', async () => {
+    const date = { text: 'yesterday', epochMs: clock.nowMs() - 24 * 3_600_000 };
+    operator.looked = [
+      { operation: 'retrieve-date', latestSimChange: date, sentAtMs: clock.nowMs() },
+    ];
+    operator.polled = ['granted', PENDING];
+    const deadline = new AbortController();
+    const executor = executorOf(one, 'anna', deadline.signal);
+    const asked = executor.ask(ALICE, [{ asks: 'date' }, WINDOW]);
+    await clock.advance(0);
+    await settled();
+    keptFacts.isSilent = true;
+    await clock.advance(WAIT_MS);
+    deadline.abort();
+    await asked;
+    expect(told(executor.answerTo(ALICE, { asks: 'date' }))).toEqual({ latestSimChange: date });
+    expect(told(executor.answerTo(ALICE, WINDOW))).toEqual(failing('CONSENT_PENDING'));
   });
 
   it('says STATE_UNAVAILABLE, and prompts no owner, while the store is lost', async () => {

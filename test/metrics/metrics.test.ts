@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
+import project from '../../package.json' with { type: 'json' };
+import { BUILD } from '../../src/build.ts';
 import { METRICS } from '../../src/metrics/definitions.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { freePort } from '../freePort.ts';
 import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
+import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
 import { startService, startSimulated } from '../service.ts';
-import { answerNever, WiredOperator } from '../wiredOperator.ts';
-import { metricsOf, scrape, sumOf } from './scrape.ts';
+import { answerNever, pend, WiredOperator } from '../wiredOperator.ts';
+import { metricsOf, metricsUrlOf, scrape, sumOf } from './scrape.ts';
 
-async function metricsPort(): Promise<Readonly<Record<string, string>>> {
-  const port = String(await freePort());
-  return { PORT: port, METRICS_PORT: port };
-}
+const COUNTED = { METRICS_PORT: '0' };
 
 /** What is said to a request under the name of this host. */
 async function statusUnder(host: string, port: number): Promise<number | undefined> {
@@ -27,7 +27,7 @@ const ASK = 'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { lastSimSwap simSwapp
 describe('the bill', () => {
   it.each(['2-legged', '3-legged'] as const)('is what the operator counted: %s', async (flow) => {
     await using service = await startSimulated({
-      ...(await metricsPort()),
+      ...COUNTED,
       OPERATOR_FLOW: flow,
       OPERATOR_PRICE_CHECK: '0.5',
       OPERATOR_PRICE_RETRIEVE_DATE: '0.25',
@@ -56,7 +56,7 @@ describe('the bill', () => {
         else answerNever(received, response);
       },
     });
-    await using service = await startService(operator.url, await metricsPort());
+    await using service = await startService(operator.url, COUNTED);
     await service.ask(ASK, { n: ['+447700900001', '+447700900002'] });
     const values = await scrape(service);
     expect(sumOf(values, METRICS.lookupAttempts.name)).toBe(operator.lookups.length);
@@ -66,7 +66,7 @@ describe('the bill', () => {
 
 describe('answers and requests', () => {
   it('are counted by what they came to, and what was asked twice by that', async () => {
-    await using service = await startSimulated(await metricsPort());
+    await using service = await startSimulated(COUNTED);
     await service.ask('{ phoneNumber(e164: "+447700900001") { a: lastSimSwap b: lastSimSwap } }');
     await service.ask('{ phoneNumber(e164: "none") { lastSimSwap } }');
     await service.ask('{ nothing }');
@@ -79,8 +79,37 @@ describe('answers and requests', () => {
     expect(sumOf(values, METRICS.requests.name, /code="GRAPHQL_VALIDATION_FAILED"/)).toBe(1);
   });
 
+  it('are counted where nothing is asked: what a caller may not ask, and what is none', async () => {
+    const issuer = await TestIssuer.start();
+    await using service = await startSimulated({
+      ...COUNTED,
+      ...issuer.settings,
+      AUDIT_LOG: '/dev/null',
+      AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
+    });
+    const risk = { authorization: `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}` };
+    const person = { authorization: `Bearer ${await issuer.token()}` };
+    await service.ask(
+      '{ phoneNumber(e164: "+447700900001") { lastSimSwap simSwappedWithin } }',
+      {},
+      person,
+    );
+    await service.ask('{ myPhoneNumber { lastSimSwap } }', {}, risk);
+    await service.ask('{ phoneNumber(e164: "07700 900001") { lastSimSwap } }', {}, risk);
+    await service.ask(
+      '{ phoneNumber(e164: "+447700900001") { simSwappedWithin(maxAgeHours: 99999) } }',
+      {},
+      risk,
+    );
+    const values = await scrape(service);
+    await issuer.close();
+    expect(sumOf(values, METRICS.answers.name, /outcome="FORBIDDEN"/)).toBe(3);
+    expect(sumOf(values, METRICS.answers.name, /outcome="BAD_USER_INPUT"/)).toBe(2);
+    expect(sumOf(values, METRICS.answers.name)).toBe(5);
+  });
+
   it('have no label that a caller writes', async () => {
-    await using service = await startSimulated(await metricsPort());
+    await using service = await startSimulated(COUNTED);
     const mark = 'xyzzy';
     for (let index = 0; index < 50; index += 1) {
       await service.ask(
@@ -103,7 +132,7 @@ describe('tokens', () => {
     ['2-legged', 'client_credentials'],
     ['3-legged', 'ciba'],
   ] as const)('are counted as the operator counted them: %s', async (flow, grant) => {
-    await using service = await startSimulated({ ...(await metricsPort()), OPERATOR_FLOW: flow });
+    await using service = await startSimulated({ ...COUNTED, OPERATOR_FLOW: flow });
     await service.ask(ASK, { n: ['+447700900001', '+447700900500'] });
     const values = await scrape(service);
     const { tokens } = service.stats();
@@ -116,7 +145,7 @@ describe('tokens', () => {
 describe('callers that are refused', () => {
   it('are counted by the reason', async () => {
     const issuer = await TestIssuer.start();
-    await using service = await startSimulated({ ...(await metricsPort()), ...issuer.settings });
+    await using service = await startSimulated({ ...COUNTED, ...issuer.settings });
     await service.ask(ASK, { n: [] });
     await service.ask(ASK, { n: [] }, { authorization: 'Bearer forged' });
     const good = { authorization: `Bearer ${await issuer.token()}` };
@@ -133,7 +162,7 @@ describe('callers that are refused', () => {
 });
 
 test('circuits are closed from the start', async () => {
-  await using service = await startSimulated(await metricsPort());
+  await using service = await startSimulated(COUNTED);
   const values = await scrape(service);
   const circuits = [...values].filter(([key]) => key.startsWith(METRICS.circuitOpen.name));
   expect(circuits.map(([, value]) => value)).toEqual([0, 0, 0]);
@@ -153,7 +182,7 @@ test('what is under way and what waits is read at each scrape', async () => {
     client: DEMO_ENTRY,
     limits: { permits: 2 },
   };
-  await using service = await startServiceOf([entry], await metricsPort());
+  await using service = await startServiceOf([entry], COUNTED);
   const n = ['+447700900001', '+447700900002', '+447700900003'];
   const asked = service.ask('query ($n: [ID!]!) { phoneNumbers(e164s: $n) { lastSimSwap } }', {
     n,
@@ -167,33 +196,38 @@ test('what is under way and what waits is read at each scrape', async () => {
   await expect.poll(() => held.length).toBe(3);
   for (const end of held) end();
   await asked;
-  expect(sumOf(await scrape(service), METRICS.workUnderWay.name)).toBe(0);
+  await expect.poll(async () => sumOf(await scrape(service), METRICS.workUnderWay.name)).toBe(0);
 });
 
 describe('/metrics', () => {
-  it.each(['the port of the service', 'a port of its own'])(
-    'on %s is not for a page of another site whose name leads to this machine',
-    async (where) => {
-      const metrics = await freePort();
-      const port = where === 'a port of its own' ? '0' : String(metrics);
-      await using service = await startSimulated({
-        PORT: port,
-        METRICS_PORT: String(metrics),
-        ALLOWED_HOSTS: 'prometheus.example',
-      });
-      expect(service.url).toContain('127.0.0.1');
-      const statuses = await Promise.all(
-        [
-          '127.0.0.1',
-          'localhost:9090',
-          'prometheus.example',
-          'rebound.example',
-          '127.0.0.1.evil.example',
-        ].map((host) => statusUnder(host, metrics)),
-      );
-      expect(statuses).toEqual([200, 200, 200, 421, 421]);
-    },
-  );
+  it('is not for a page of another site whose name leads to this machine', async () => {
+    await using service = await startSimulated(COUNTED);
+    const { port } = new URL(metricsUrlOf(service));
+    const statuses = await Promise.all(
+      ['127.0.0.1', 'localhost:9090', 'rebound.example', '127.0.0.1.evil.example'].map((host) =>
+        statusUnder(host, Number(port)),
+      ),
+    );
+    expect(statuses).toEqual([200, 200, 421, 421]);
+  });
+
+  it('is not there on the port of the service, which a proxy may show to anyone', async () => {
+    await using service = await startSimulated(COUNTED);
+    expect((await service.send('/metrics')).status).toBe(404);
+    expect((await fetch(metricsUrlOf(service))).status).toBe(200);
+  });
+
+  it('costs one text a second, however often it is scraped', async () => {
+    await using service = await startSimulated(COUNTED);
+    const beganAtMs = performance.now();
+    const texts = new Set([await metricsOf(service)]);
+    await service.ask('{ phoneNumber(e164: "+447700900001") { lastSimSwap } }');
+    for (let times = 0; times < 200; times += 1) texts.add(await metricsOf(service));
+    expect(texts.size).toBeLessThanOrEqual(2 + (performance.now() - beganAtMs) / 1000);
+    await expect
+      .poll(async () => sumOf(await scrape(service), METRICS.answers.name, /"answered"/))
+      .toBe(1);
+  });
 
   it('is not there unless it is asked for', async () => {
     await using service = await startSimulated();
@@ -201,11 +235,75 @@ describe('/metrics', () => {
   });
 
   it('describes each metric', async () => {
-    await using service = await startSimulated(await metricsPort());
+    await using service = await startSimulated(COUNTED);
     const text = await metricsOf(service);
     for (const { name, type } of Object.values(METRICS)) {
       expect(text).toContain(`# TYPE ${name} ${type}`);
     }
     expect(text).toContain('nodejs_eventloop_lag_seconds');
   });
+});
+
+describe('what is going on now', () => {
+  test('the version and the commit that run', async () => {
+    await using service = await startSimulated(COUNTED);
+    const [name, value] =
+      [...(await scrape(service))].find(([key]) => key.startsWith(METRICS.build.name)) ?? [];
+    expect(name).toBe(
+      `${METRICS.build.name}{version="${project.version}",commit="${BUILD.commit}"}`,
+    );
+    expect([value, BUILD.commit]).toEqual([1, expect.stringMatching(/^[0-9a-f]{40}$/)]);
+  });
+
+  test('requests that wait for owners, and none any more once they have hung up', async () => {
+    await using operator = await WiredOperator.start({ token: pend });
+    await using service = await startService(operator.url, {
+      ...COUNTED,
+      OPERATOR_FLOW: '3-legged',
+      CONSENT_WAIT_MS: '20000',
+    });
+    const waiting = async (): Promise<number | undefined> =>
+      (await scrape(service)).get(`${METRICS.consentsWaiting.name}{operator="operator"}`);
+    expect(await waiting()).toBe(0);
+    const hangingUp = new AbortController();
+    const numbers = { n: ['+447700900004'] };
+    const asked = service.ask(ASK, numbers, {}, hangingUp.signal).catch(() => undefined);
+    await expect.poll(waiting).toBeGreaterThan(0);
+    hangingUp.abort();
+    await asked;
+    await expect.poll(waiting).toBe(0);
+  });
+
+  test.skipIf(NO_REDIS !== undefined)('for how long a Redis has been away', async () => {
+    await using stack = new AsyncDisposableStack();
+    const redis = await startRedis();
+    stack.defer(() => redis.kill());
+    await using service = await startSimulated({
+      ...COUNTED,
+      REDIS_URL: redis.url,
+      STATE_KEY: freshStateKey(),
+    });
+    const awaySeconds = async (): Promise<number> =>
+      (await scrape(service)).get(METRICS.storeAwaySeconds.name) ?? Number.NaN;
+    expect(await awaySeconds()).toBe(0);
+    await redis.kill();
+    await expect.poll(awaySeconds).toBeGreaterThan(0);
+    const earlier = await awaySeconds();
+    await expect.poll(awaySeconds).toBeGreaterThan(earlier);
+    const again = await startRedis(redis.port);
+    stack.defer(() => again.kill());
+    await expect.poll(awaySeconds, { timeout: 5000 }).toBe(0);
+  });
+});
+
+test('/livez looks at nothing outside', async () => {
+  await using operator = await WiredOperator.start();
+  await using service = await startService(operator.url, {
+    OPERATOR_FLOW: '3-legged',
+    REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
+    STATE_KEY: 'a'.repeat(64),
+  });
+  expect((await service.send('/livez')).body).toEqual({ status: 'alive' });
+  expect((await service.send('/readyz')).status).toBe(503);
+  expect(operator.received).toEqual([]);
 });

@@ -4,8 +4,15 @@ import type { Service } from '../service.ts';
 /** The values of all metrics, by name and labels as Prometheus reads them. */
 export type Scraped = ReadonlyMap<string, number>;
 
-export async function metricsOf({ url }: Service): Promise<string> {
-  const response = await fetch(`${url}/metrics`);
+/** Where a service says that it is scraped. */
+export function metricsUrlOf({ logged }: Pick<Service, 'logged'>): string {
+  const [, port] = /^info metrics .*"port":(\d+)/m.exec(logged.join('\n')) ?? [];
+  return `http://127.0.0.1:${port}/metrics`;
+}
+
+/** What is a second old at most. */
+export async function metricsOf(service: Service): Promise<string> {
+  const response = await fetch(metricsUrlOf(service));
   expect(response.status).toBe(200);
   return response.text();
 }

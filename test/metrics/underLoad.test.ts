@@ -4,7 +4,6 @@ import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts
 import { TEST_NUMBERS } from '../../src/simulator/testNumbers.ts';
 import { filledIn, PROFILE_SECRETS } from '../../scripts/simulatedProfiles.ts';
 import { inForm } from '../forms.ts';
-import { freePort } from '../freePort.ts';
 import { startServiceOf } from '../operatorsFile.ts';
 import { Random } from '../random.ts';
 import type { GraphqlReply, Service } from '../service.ts';
@@ -101,11 +100,9 @@ it(
       ],
       price: PRICE,
     }));
-    const port = String(await freePort());
     const service = await startServiceOf(entries, {
       ...PROFILE_SECRETS,
-      PORT: port,
-      METRICS_PORT: port,
+      METRICS_PORT: '0',
       CONSENT_WAIT_MS: '300',
       CONSENT_DENIED_SECONDS: '1',
       CONSENT_FAILURE_SECONDS: '1',

@@ -1,12 +1,15 @@
-import { setInterval } from 'node:timers/promises';
+import { execFile } from 'node:child_process';
+import { connect } from 'node:net';
+import { setInterval, setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import type { AlertName } from '../../scripts/monitoring/rules.ts';
 import { DEMO_CLIENT, startSimulator } from '../../src/simulator/simulator.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { inForm } from '../forms.ts';
 import { freePort } from '../freePort.ts';
-import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
+import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { answerNever, WiredOperator } from '../wiredOperator.ts';
 import { startPrometheus } from './prometheus.ts';
 import { NO_PROMETHEUS } from './promtool.ts';
 
@@ -17,24 +20,84 @@ interface Manner {
   readonly settings?: Settings;
   /** Asked each time; a number that has not been asked about yet where absent. */
   readonly number?: string;
+  /** How many are asked about each time; one where absent. */
+  readonly numbers?: number;
   readonly headers?: Settings;
-  /** Once the service listens. */
-  readonly breaks?: () => Promise<unknown>;
+  /** A command that runs the service. */
+  readonly prefix?: readonly string[];
+  /** Once it has been scraped. */
+  readonly breaks?: (server: ServerProcess) => unknown;
+  /** At the end, so that it can write its line. */
+  readonly heals?: (server: ServerProcess) => unknown;
 }
 
 interface Fault {
   /** Exactly those that it raises: users feel some faults, and then the budget burns as well. */
-  readonly alerts: readonly AlertName[];
+  readonly alerts: readonly string[];
+  /** What its log says; absent where no process is left to write it. */
+  readonly line?: string;
   prepare(started: AsyncDisposableStack): Manner | Promise<Manner>;
+}
+
+function sharedSettings(redis: RedisServer, flow: string): Settings {
+  return { REDIS_URL: redis.url, STATE_KEY: freshStateKey(), OPERATOR_FLOW: flow };
+}
+
+/** A Redis, and a service that shares it. */
+async function withRedis(
+  started: AsyncDisposableStack,
+  flow: '2-legged' | '3-legged',
+  breaks: (redis: RedisServer) => Promise<unknown>,
+): Promise<Manner> {
+  const redis = await startRedis();
+  started.defer(() => redis.kill());
+  return { settings: sharedSettings(redis, flow), breaks: () => breaks(redis) };
+}
+
+/** Sends one command to a Redis. */
+async function tell({ port }: RedisServer, command: readonly string[]): Promise<void> {
+  await promisify(execFile)('redis-cli', ['-p', String(port), ...command]);
+}
+
+async function withIssuer(started: AsyncDisposableStack): Promise<TestIssuer> {
+  const issuer = await TestIssuer.start();
+  started.defer(() => issuer.close());
+  return issuer;
+}
+
+async function bearer(issuer: TestIssuer): Promise<Settings> {
+  return { authorization: `Bearer ${await issuer.token({ scope: 'sim-swap:read' })}` };
 }
 
 const FAULTS = {
   none: { alerts: [], prepare: () => ({}) },
+  // A crowd is no disk that fails.
+  crowd: {
+    alerts: [],
+    prepare: () => ({
+      settings: { AUDIT_LOG: '/dev/null', AUDIT_KEY: freshStateKey() },
+      numbers: 50,
+    }),
+  },
   'operator-away': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
+    line: 'The circuit is open: the operator is left alone, but for one try now and then.',
     async prepare() {
       const closed = `http://127.0.0.1:${await freePort()}`;
       return { settings: { OPERATOR_AUTH_URL: closed, OPERATOR_SIM_SWAP_URL: closed } };
+    },
+  },
+  'operator-slow': {
+    alerts: ['SimSwapOperatorSlow'],
+    line: 'the operator took more than a second',
+    async prepare(started) {
+      const operator = started.use(
+        await WiredOperator.start({
+          lookUp: (received, response) =>
+            void setTimeout(1200).then(() => answerNever(received, response)),
+        }),
+      );
+      return { settings: operator.settings };
     },
   },
   'credentials-refused': {
@@ -50,30 +113,102 @@ const FAULTS = {
   },
   'audit-log-full': {
     alerts: ['SimSwapAuditLogNotWritable', 'SimSwapErrorBudgetBurn'],
+    line: 'the audit log cannot be written',
     prepare: () => ({ settings: { AUDIT_LOG: '/dev/full', AUDIT_KEY: freshStateKey() } }),
   },
   'quota-used-up': {
     alerts: ['SimSwapQuotaExhausted'],
     async prepare(started) {
-      const issuer = await TestIssuer.start();
-      started.defer(() => issuer.close());
-      const token = await issuer.token({ scope: 'sim-swap:read' });
+      const issuer = await withIssuer(started);
       return {
         settings: { ...issuer.settings, QUOTA_NUMBERS_PER_HOUR: '1' },
-        headers: { authorization: `Bearer ${token}` },
+        headers: await bearer(issuer),
       };
+    },
+  },
+  'issuer-keys-away': {
+    alerts: ['SimSwapCallersRefused'],
+    line: 'the keys of JWT_JWKS_URL cannot be had',
+    async prepare(started) {
+      const issuer = await withIssuer(started);
+      const JWT_JWKS_URL = `http://127.0.0.1:${await freePort()}/jwks`;
+      return { settings: { ...issuer.settings, JWT_JWKS_URL }, headers: await bearer(issuer) };
+    },
+  },
+  'issuer-keys-wrong': {
+    alerts: ['SimSwapCallersRefused'],
+    line: "a caller's access token was refused",
+    async prepare(started) {
+      const [issuer, other] = [await withIssuer(started), await withIssuer(started)];
+      return { settings: issuer.settings, headers: await bearer(other) };
     },
   },
   'redis-away': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapSharedStateLost'],
-    async prepare() {
-      const redis = await startRedis();
-      const settings = { REDIS_URL: redis.url, STATE_KEY: freshStateKey() };
-      return {
-        settings: { ...settings, OPERATOR_FLOW: '3-legged' },
-        breaks: () => redis.kill(),
+    line: 'the shared store is lost',
+    prepare: (started) => withRedis(started, '3-legged', (redis) => redis.kill()),
+  },
+  'redis-away-2-legged': {
+    alerts: ['SimSwapSharedStateLost'],
+    line: 'the shared store is lost',
+    prepare: (started) => withRedis(started, '2-legged', (redis) => redis.kill()),
+  },
+  'redis-emptied': {
+    alerts: ['SimSwapConsentsInDoubt'],
+    line: 'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of a number without a record is prompted',
+    prepare: (started) => withRedis(started, '3-legged', (redis) => tell(redis, ['FLUSHALL'])),
+  },
+  'redis-full': {
+    alerts: ['SimSwapErrorBudgetBurn', 'SimSwapSharedStoreFull'],
+    line: 'the shared store is full: no owner is prompted, facts are not kept and quotas are counted by each replica for itself; give it more memory (maxmemory)',
+    prepare: (started) =>
+      withRedis(started, '3-legged', (redis) => tell(redis, ['CONFIG', 'SET', 'maxmemory', '1'])),
+  },
+  'process-gone': {
+    alerts: ['SimSwapProcessGone'],
+    prepare: () => ({ breaks: (server) => server.signal('SIGKILL') }),
+  },
+  'loop-held-up': {
+    alerts: ['SimSwapEventLoopHeldUp'],
+    line: 'the event loop was held up',
+    prepare(started) {
+      const ended = new AbortController();
+      started.defer(() => ended.abort());
+      const holdUp = async (server: ServerProcess): Promise<void> => {
+        const { signal } = ended;
+        for await (const _ of setInterval(3000, undefined, { signal })) {
+          server.signal('SIGSTOP');
+          await setTimeout(700);
+          server.signal('SIGCONT');
+        }
       };
+      return { breaks: (server) => void holdUp(server).catch(() => undefined) };
     },
+  },
+  'descriptors-run-out': {
+    alerts: ['SimSwapDescriptorsRunOut'],
+    line: 'file descriptors are running out',
+    prepare: (started) => ({
+      prefix: ['prlimit', '--nofile=128'],
+      breaks(server) {
+        const port = Number(new URL(server.url).port);
+        const sockets = Array.from({ length: 90 }, () => connect(port, '127.0.0.1'));
+        for (const socket of sockets) socket.on('error', () => undefined);
+        started.defer(() => {
+          for (const socket of sockets) socket.destroy();
+        });
+      },
+    }),
+  },
+  'log-not-read': {
+    alerts: ['SimSwapLogLinesLost'],
+    line: 'lines of the log were lost: what reads standard output was too slow',
+    prepare: () => ({
+      settings: { LOG_LEVEL: 'debug' },
+      numbers: 20,
+      breaks: (server) => server.stdout.pause(),
+      heals: (server) => server.stdout.resume(),
+    }),
   },
 } as const satisfies Readonly<Record<string, Fault>>;
 
@@ -87,35 +222,45 @@ const IN_SHORT: readonly FaultName[] = ['none', 'credentials-refused'];
 interface Faulty {
   readonly name: FaultName;
   readonly port: number;
+  readonly server: ServerProcess;
+  readonly manner: Manner;
   readonly ask: (turn: number) => Promise<unknown>;
 }
 
 async function startFaulty(name: FaultName, started: AsyncDisposableStack): Promise<Faulty> {
   const fault: Fault = FAULTS[name];
-  const { settings, number, headers, breaks } = await fault.prepare(started);
+  const manner = await fault.prepare(started);
+  const { settings, number, numbers = 1, headers, prefix } = manner;
   const simulator = await startSimulator({ port: 0 });
   started.defer(() => simulator.close());
   const port = await freePort();
-  const server = await ServerProcess.start(simulator.authUrl, {
-    PORT: String(port),
-    METRICS_PORT: String(port),
-    OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
-    OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
-    OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
-    ...settings,
-  });
+  const server = await ServerProcess.start(
+    simulator.authUrl,
+    {
+      METRICS_PORT: String(port),
+      OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+      OPERATOR_CLIENT_ID: DEMO_CLIENT.clientId,
+      OPERATOR_CLIENT_SECRET: DEMO_CLIENT.clientSecret,
+      ...settings,
+    },
+    prefix,
+  );
   started.use(server);
-  await breaks?.();
-  const ask = (turn: number): Promise<unknown> =>
-    fetch(`${server.url}/graphql`, {
+  const ask = (turn: number): Promise<unknown> => {
+    const n = Array.from(
+      { length: numbers },
+      (_, index) => number ?? numberOf(turn * numbers + index),
+    );
+    return fetch(`${server.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ query: ASK, variables: { n: number ?? numberOf(turn) } }),
+      body: JSON.stringify({ query: ASK, variables: { n } }),
     }).then((response) => response.text());
-  return { name, port, ask };
+  };
+  return { name, port, server, manner, ask };
 }
 
-const ASK = 'query ($n: ID!) { phoneNumber(e164: $n) { simSwappedWithin } }';
+const ASK = 'query ($n: [ID!]!) { phoneNumbers(e164s: $n) { simSwappedWithin } }';
 
 /** A number of the simulator's crowd that has not been asked about yet. */
 function numberOf(turn: number): string {
@@ -139,19 +284,33 @@ describe.skipIf(LEFT_OUT !== undefined)(`a real Prometheus ${LEFT_OUT ?? ''}`, (
     const raised = new Map(names.map((name) => [name, new Set<string>()]));
     const asked: Promise<unknown>[] = [];
     let turn = 0;
+    let isBroken = false;
     for await (const _ of setInterval(100)) {
       turn += 1;
+      if (!isBroken && (await prometheus.hasScraped())) {
+        isBroken = true;
+        turn = 0;
+        await Promise.all(all.map(({ manner, server }) => manner.breaks?.(server)));
+      }
       // Each in its own time: what one of them waits for does not hold up the others.
-      asked.push(...all.map((one) => one.ask(turn)));
+      asked.push(...all.map((one) => one.ask(turn).catch(() => undefined)));
       for (const [name, alerts] of raised) {
         for (const alert of await prometheus.firing(name)) alerts.add(alert);
       }
       const isAll = [...raised].every(([name, { size }]) => size >= FAULTS[name].alerts.length);
-      if ((isAll && turn >= MIN_TURNS) || turn === MAX_TURNS) break;
+      if ((isBroken && isAll && turn >= MIN_TURNS) || turn === MAX_TURNS) break;
     }
-    await Promise.allSettled(asked);
+    for (const { manner, server } of all) await manner.heals?.(server);
+    await Promise.all(asked);
+    await Promise.all(all.map((one) => one.ask(turn + 1).catch(() => undefined)));
     const told = [...raised].map(([name, alerts]) => [name, [...alerts].toSorted()]);
     const expected = names.map((name) => [name, [...FAULTS[name].alerts]]);
     expect(Object.fromEntries(told)).toEqual(Object.fromEntries(expected));
+    const written = (): unknown =>
+      all.flatMap(({ name, server }) => {
+        const fault: Fault = FAULTS[name];
+        return fault.line === undefined || server.logged(fault.line).length > 0 ? [] : [name];
+      });
+    await expect.poll(written, { timeout: 5000 }).toEqual([]);
   });
 });

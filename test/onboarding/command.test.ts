@@ -1,8 +1,5 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
 import { deadUrl, RecordingServer } from '../http/recordingServer.ts';
@@ -146,104 +143,11 @@ describe('operators -- check', () => {
   it.each([
     [['check', '--number', '07700900004'], /starts with \+/],
     [['check', '--operator', 'nobody'], /There are: northern/],
-    [['nonsense'], /npm run operators -- check[^]*npm run operators -- add/],
+    [['nonsense'], /npm run operators -- check/],
+    [['add'], /npm run operators -- check/],
   ])('refuses %j', async (words, message) => {
     using file = new OperatorsFile([entry('northern', ['+44'], 'http://127.0.0.1:1')]);
     const { code, err } = await run(words, { OPERATORS_FILE: file.path });
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(message) });
   });
 });
-
-describe('operators -- add', () => {
-  const ANSWERS = [
-    '# From the papers.',
-    'name = northern',
-    'prefixes = +44, +1',
-    'authUrl = https://auth.northern.example.com',
-    'simSwapUrl = https://api.northern.example.com/sim-swap/v2',
-    'client.id = demo-client',
-    'client.secret = northern.secret',
-    '',
-  ].join('\n');
-
-  it('writes the entry from standard input, and says how to try it', async () => {
-    const path = join(folder(), 'operators.jsonc');
-    const { code, out } = await run(['add', '--file', path], {}, ANSWERS);
-    expect({ code, out }).toEqual({
-      code: 0,
-      out: expect.stringContaining('npm run operators -- check --operator northern'),
-    });
-    expect(out).not.toContain('of-the-operator');
-    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
-      operators: [{ name: 'northern', prefixes: ['+44', '+1'], client: { method: 'basic' } }],
-    });
-  });
-
-  it('says all that is missing, and what is wrong with what is there', async () => {
-    const made = folder();
-    const path = join(made, 'operators.jsonc');
-    const input =
-      'name=Northern\nauthUrl=http://northern.example.com\nclient.secret=of-the-operator\n';
-    const { code, err } = await run(['add', '--file', path], {}, input);
-    expect(code).toBe(1);
-    expect(err.split('\n')).toEqual([
-      'Nothing was written. These answers are needed, name = answer, one a line:',
-      '  name must be up to 32 small letters, digits and hyphens',
-      '  authUrl must be an address that starts with https://, as it is not on this machine',
-      '  simSwapUrl is missing',
-      '  client.id is missing',
-      '  client.secret names a file that cannot be read, or is empty',
-      '',
-    ]);
-    expect(readdirSync(made)).toEqual(['northern.secret']);
-  });
-
-  it('leaves an entry of the same name alone, unless it is told to replace it', async () => {
-    const path = join(folder(), 'operators.jsonc');
-    await run(['add', '--file', path], {}, ANSWERS);
-    const before = readFileSync(path, 'utf8');
-    const again = ANSWERS.replace('demo-client', 'new-client');
-    const kept = await run(['add', '--file', path], {}, again);
-    expect(kept).toMatchObject({ code: 1, err: expect.stringContaining('replace = yes') });
-    expect(readFileSync(path, 'utf8')).toBe(before);
-    const replaced = await run(['add', '--file', path], {}, `${again}replace = yes\n`);
-    expect(replaced.code).toBe(0);
-    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({
-      operators: [{ client: { id: 'new-client' } }],
-    });
-  });
-
-  it('touches no file that is not JSON', async () => {
-    const path = join(folder(), 'operators.jsonc');
-    writeFileSync(path, '{ "operators": [');
-    const { code, err } = await run(['add', '--file', path], {}, ANSWERS);
-    const message = expect.stringMatching(/is not JSON.*Nothing was written/);
-    expect({ code, err }).toEqual({ code: 1, err: message });
-    expect(readFileSync(path, 'utf8')).toBe('{ "operators": [');
-  });
-
-  it.runIf(process.platform === 'linux')('leaves the file alone after Ctrl-C', async () => {
-    const path = join(folder(), 'operators.jsonc');
-    const keys = new PassThrough();
-    const words = [process.execPath, ...COMMAND, 'add', '--file', path].join(' ');
-    // A terminal of its own.
-    const terminal = ['-qec', words, '/dev/null'];
-    await using program = new Program('script', terminal, {}, { input: keys });
-    await program.written(/Profile to start from.*: /);
-    keys.write('\r');
-    await program.written(/Name, as log/);
-    keys.write('northern\r');
-    await program.written(/How its numbers begin/);
-    keys.write('\u0003');
-    await program.written(/Nothing was written\./);
-    expect((await program.exit).code).toBe(1);
-    expect(existsSync(path)).toBe(false);
-  });
-});
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'onboarding-'));
-  onTestFinished(() => rmSync(made, { recursive: true }));
-  writeFileSync(join(made, 'northern.secret'), 'of-the-operator\n');
-  return made;
-}

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import type { NumberTrial } from '../../src/onboarding/check/askAbout.ts';
-import { checkTable } from '../../src/onboarding/check/table.ts';
+import type { NumberTrial } from '../../src/onboarding/askAbout.ts';
+import { checkTable } from '../../src/onboarding/table.ts';
 import { startSimulator } from '../../src/simulator/simulator.ts';
 import { check, number } from './checked.ts';
 import { PassingTime } from './passingTime.ts';

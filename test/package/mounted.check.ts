@@ -1,13 +1,20 @@
+import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
-import { CONSENTS, DOCUMENTS, type Asked } from './documents.ts';
+import { BEYOND_LIMITS, CONSENTS, DOCUMENTS, type Asked } from './documents.ts';
+import { listen } from '../listening.ts';
 import { Program } from '../program.ts';
 import { ask, FOR_NPM, type Body } from './ask.ts';
 
 /** What stands in the place of each moment: two servers ask at different ones. */
 const MOMENT = /\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)/g;
 
-const SERVERS = ['apolloServer', 'yoga', 'mercurius'] as const;
+const SERVERS = ['apolloServer', 'yoga', 'nest', 'mercurius'] as const;
+
+/** The flag of the service. Fastify compiles schemas, and so does not start with it. */
+const NO_CODE_FROM_STRINGS = '--disallow-code-generation-from-strings';
+const flagsOf = (server: (typeof SERVERS)[number]): readonly string[] =>
+  server === 'mercurius' ? [] : [NO_CODE_FROM_STRINGS];
 
 interface Serving {
   readonly program: Program;
@@ -48,17 +55,19 @@ function heard({ data, errors }: Body, isInOwnWords = false): unknown {
   return JSON.parse(JSON.stringify({ data, errors: told }).replaceAll(MOMENT, 'a moment'));
 }
 
-describe.each<[string, Readonly<Record<string, string>>, readonly Asked[]]>([
-  ['2-legged', {}, DOCUMENTS],
-  ['3-legged', { OPERATOR_FLOW: '3-legged' }, CONSENTS],
-])('the %s flow', (_flow, settings, documents) => {
+describe.each<[string, Readonly<Record<string, string>>, readonly Asked[], readonly Asked[]]>([
+  ['2-legged', {}, DOCUMENTS, BEYOND_LIMITS],
+  ['3-legged', { OPERATOR_FLOW: '3-legged' }, CONSENTS, []],
+])('the %s flow', (_flow, settings, documents, beyondLimits) => {
   let service: Serving;
   let mounted: readonly Serving[];
 
   beforeAll(async () => {
     service = await serve(['npx', '--yes', inject('npxName')], inject('empty'), settings);
     mounted = await Promise.all(
-      SERVERS.map((name) => serve(['node', `${name}.ts`], inject('mounted'), settings)),
+      SERVERS.map((name) =>
+        serve(['node', ...flagsOf(name), `${name}.ts`], inject('mounted'), settings),
+      ),
     );
   });
   afterAll(async () => {
@@ -90,6 +99,37 @@ describe.each<[string, Readonly<Record<string, string>>, readonly Asked[]]>([
     expect(costs).toEqual(costs.map(() => costs[0]));
   });
 
+  test.each(beyondLimits)(
+    '$what: refused in part, and as a whole by the service',
+    async (asked) => {
+      const { what: _what, ...operation } = asked;
+      for (const [index, { url }] of mounted.entries()) {
+        const { errors } = await ask(url, operation);
+        const codes = errors.map(({ extensions }) => extensions?.['code']);
+        expect({ server: SERVERS[index], codes }).toEqual({
+          server: SERVERS[index],
+          codes: expect.arrayContaining(['LOOKUP_LIMIT_EXCEEDED']),
+        });
+      }
+      expect((await ask(service.url, operation)).errors).toMatchObject([
+        { extensions: { code: 'LOOKUP_LIMIT_EXCEEDED' } },
+      ]);
+    },
+  );
+
+  test('the canary: neither a reply nor the output of a server quotes a number', async () => {
+    for (const [index, { program, url }] of mounted.entries()) {
+      const canary = new Program('node', ['canary.ts', url], {}, { folder: inject('mounted') });
+      const { code } = await canary.ended;
+      expect({ server: SERVERS[index], code, err: canary.err }).toEqual({
+        server: SERVERS[index],
+        code: 0,
+        err: '',
+      });
+      expect(program.out + program.err).not.toMatch(/7700.{0,3}900/);
+    }
+  });
+
   test('each ends on SIGTERM, and takes no further requests', async () => {
     for (const { program, url } of [service, ...mounted]) {
       program.signal('SIGTERM');
@@ -97,4 +137,21 @@ describe.each<[string, Readonly<Record<string, string>>, readonly Asked[]]>([
       await expect(fetch(url)).rejects.toThrow('fetch failed');
     }
   });
+});
+
+test('Mercurius does not start where code from strings is off: Fastify compiles schemas', async () => {
+  const words = [NO_CODE_FROM_STRINGS, 'mercurius.ts'];
+  const simulator = { SIMULATOR: 'http://127.0.0.1:9' };
+  const program = new Program('node', words, simulator, { folder: inject('mounted') });
+  expect((await program.ended).code).not.toBe(0);
+  expect(program.err).toContain('Code generation from strings disallowed');
+});
+
+test('the canary is heard where errors are not masked', async () => {
+  const echo = createServer((request, response) => void request.pipe(response));
+  const url = await listen(echo);
+  const canary = new Program('node', ['canary.ts', url], {}, { folder: inject('mounted') });
+  expect((await canary.ended).code).toBe(1);
+  expect(canary.err).toContain('The number is in the reply to');
+  echo.close();
 });

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { Program } from '../program.ts';
 import { examplesOf } from '../embedded/examples.ts';
@@ -30,7 +33,7 @@ test('arethetypeswrong finds each entry for ES modules', async () => {
   // Status 0 is no problem of the profile's.
   expect({ code, out: code === 0 ? '' : out }).toEqual({ code: 0, out: '' });
   const typed = out.matchAll(/"sim-swap-subgraph\/(\w+)"\s+node16 \(from ESM\): OK \(ESM\)/g);
-  expect(Array.from(typed, ([, entry]) => entry)).toEqual(['client', 'subgraph']);
+  expect(Array.from(typed, ([, entry]) => entry)).toEqual(['client', 'subgraph', 'mocks']);
 });
 
 test('npx in an empty folder starts the service with the simulator, and ends both', async () => {
@@ -103,6 +106,70 @@ test.each(examplesOf('client'))(
     expect(run.out.trimEnd().split('\n')).toEqual(prints);
   },
 );
+
+/** A program, and a test of Jest's, that ask nobody. */
+const OPENS_CLIENT = `import { createSimSwapClient } from 'sim-swap-subgraph/client';
+const client = await createSimSwapClient({ settings: { SIMULATOR: 'http://127.0.0.1:9' } });
+const { kind } = await client.simSwappedWithin('+447700900001', 24);
+await client.close();
+`;
+const REQUIRE = `import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
+
+test.each([
+  ['with packages outside', ['--packages=external']],
+  ['with the client in the bundle', ['--main-fields=module,main', `--banner:js=${REQUIRE}`]],
+])('esbuild, %s', async (_name, flags) => {
+  const folder = inject('mounted');
+  await writeFile(join(folder, 'opensClient.mjs'), `${OPENS_CLIENT}console.log(kind);`);
+  const words = ['--yes', 'esbuild@0.28.2', 'opensClient.mjs', '--bundle', '--platform=node'];
+  const bundled = [...words, '--format=esm', '--outfile=bundled.mjs', ...flags];
+  expect((await new Program('npx', bundled, FOR_NPM, { folder }).ended).code).toBe(0);
+  const run = new Program('node', ['bundled.mjs'], {}, { folder });
+  expect({ ...(await run.ended), out: run.out }).toEqual({
+    code: 0,
+    signal: null,
+    out: 'unknown\n',
+  });
+});
+
+test('Jest, with ES modules', async () => {
+  const folder = inject('mounted');
+  const check = `test('opens', async () => { ${OPENS_CLIENT.split('\n').slice(1).join('\n')}
+    expect(kind).toBe('unknown'); });`;
+  const [imports] = OPENS_CLIENT.split('\n');
+  await writeFile(join(folder, 'client.test.mjs'), `${imports}\n${check}`);
+  const config = JSON.stringify({ testMatch: ['**/*.test.mjs'], transform: {} });
+  const run = new Program(
+    'npx',
+    ['--yes', 'jest@30.5.2', '--config', config, 'client.test.mjs'],
+    { ...FOR_NPM, NODE_OPTIONS: '--experimental-vm-modules' },
+    { folder },
+  );
+  expect((await run.ended).code).toBe(0);
+  expect(run.err).toContain('1 passed');
+});
+
+test('MSW answers as docs/mocking.md says', async () => {
+  const folder = inject('mounted');
+  const page = readFileSync(new URL('../../docs/mocking.md', import.meta.url), 'utf8');
+  const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
+  const asking = `
+    server.listen();
+    const body = JSON.stringify({ query: \`{ swapped: phoneNumber(e164: "+447700900001") { simSwappedWithin }
+      other: phoneNumber(e164: "+447700900009") { simSwapCheck { result } } }\` });
+    const reply = await fetch('http://localhost/graphql', { method: 'POST', body });
+    console.log(JSON.stringify((await reply.json()).data));
+    server.close();`;
+  await writeFile(join(folder, 'mocking.mjs'), block + asking);
+  const words = ['install', '--no-save', '--no-audit', '--no-fund', 'msw@3.0.5'];
+  expect((await new Program('npm', words, FOR_NPM, { folder }).ended).code).toBe(0);
+  const run = new Program('node', ['mocking.mjs'], {}, { folder });
+  expect((await run.ended).code).toBe(0);
+  expect(JSON.parse(run.out)).toEqual({
+    swapped: { simSwappedWithin: true },
+    other: { simSwapCheck: { result: 'UNKNOWN' } },
+  });
+});
 
 test('the examples of servers are well typed against the package', async () => {
   const run = new Program('npx', ['tsc'], FOR_NPM, { folder: inject('mounted') });

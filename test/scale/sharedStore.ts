@@ -1,5 +1,6 @@
 import { freshStateKey, startRedis } from '../redisServer.ts';
-import { command, RedisClusterServers } from '../redisCluster.ts';
+import { RedisClusterServers } from '../redisCluster.ts';
+import { command } from '../redisCommands.ts';
 
 /** How the Redis is run that the processes share. */
 export const STORES = ['redis', 'cluster'] as const;
@@ -33,7 +34,7 @@ export async function startStore(name: StoreName): Promise<SharedStore> {
     case 'cluster': {
       // A machine that is under load is no reason to replace a master.
       const servers = await RedisClusterServers.start({ replicas: true, nodeTimeoutMs: 15_000 });
-      const settings = { REDIS_TOPOLOGY: 'cluster', REDIS_URL: servers.urls, STATE_KEY };
+      const settings = { REDIS_URL: servers.url, STATE_KEY };
       return {
         settings,
         pids: servers.pids,

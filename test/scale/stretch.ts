@@ -285,7 +285,6 @@ function settingsOf(
     ...settings,
     ...UNLIMITED_PROMPTS,
     NODE_ENV: 'production',
-    LOG_REQUESTS: 'false',
     AUDIT_KEY: randomBytes(32).toString('hex'),
     OPERATOR_FLOW: flow,
     QUOTA_NUMBERS_PER_HOUR: MANY,

@@ -9,7 +9,7 @@ describe('a change of the subgraph', () => {
   it.each([
     ['a field is gone', 'lastSimSwap: DateTime', 'lastSwap: DateTime', ['breaking', 'safe']],
     ['a field has another type', 'lastSimSwap: DateTime', 'lastSimSwap: String', ['breaking']],
-    ['the key is gone', 'extend type PhoneNumber @key(fields: "e164")', '', ['breaking']],
+    ['the key is gone', ' @key(fields: "e164")', '', ['breaking']],
     ['the default window is another', WITHIN, 'maxAgeHours: Int! = 24', ['breaking']],
     ['a window must be named', WITHIN, 'maxAgeHours: Int!', ['breaking']],
     ['an argument is new, and must be given', WITHIN, `${WITHIN}, why: String!`, ['breaking']],

@@ -291,7 +291,7 @@ describe('judgeAcknowledgement', () => {
       { kind: 'failed', failure: REFUSED, mayHavePrompted: true, isUnproven: true },
     ],
     [429, {}, { kind: 'failed', failure: RATE_LIMITED, mayHavePrompted: true, isUnproven: true }],
-    [409, {}, { kind: 'failed', failure: REFUSED, mayHavePrompted: true, isUnproven: true }],
+    [409, {}, { kind: 'failed', failure: UNAVAILABLE, mayHavePrompted: true, isUnproven: true }],
   ])(
     "%d with %j that may be another request's: a prompt may be on its way",
     (status, body, judged) => {

@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import type { Clock } from '../../src/clock.ts';
 import { OtlpSender } from '../../src/tracing/otlpSender.ts';
 import { systemClock } from '../../src/systemClock.ts';
+import { noFiles } from '../../src/fileWatch.ts';
+import { silentLog } from '../silentLog.ts';
 import { accept, Collector } from './collector.ts';
 
 const BATCH = Buffer.from('{}');
@@ -20,8 +22,15 @@ class Pauses implements Clock {
 }
 
 function senderTo(url: string, clock: Clock, timeoutMs = 10_000): OtlpSender {
-  const settings = { url, protocol: 'http/json', headers: new Map(), timeoutMs } as const;
-  return new OtlpSender({ settings, clock, random: () => 0.5 });
+  const protocol = 'http/json' as const;
+  const settings = { url, connection: {}, protocol, headers: new Map(), timeoutMs };
+  return new OtlpSender({
+    settings,
+    clock,
+    log: silentLog,
+    watchFiles: noFiles,
+    random: () => 0.5,
+  });
 }
 
 it.each([429, 502, 503, 504])('sends again what is answered with %d', async (status) => {

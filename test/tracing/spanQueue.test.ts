@@ -1,5 +1,5 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Delivery } from '../../src/tracing/otlpSender.ts';
 import type { SpanOutcome } from '../../src/tracing/spanOutcome.ts';
 import { MAX_WAITING, SpanQueue } from '../../src/tracing/spanQueue.ts';
@@ -78,6 +78,27 @@ it('goes on after a collector that took longer than a flush waits', async () => 
 
   for (let index = 0; index < 512; index += 1) queue.onEnd(span());
   expect(target.batches).toEqual([1, 1, 512]);
+});
+
+it('sends a single span in its time, also after a flush that waited for a slow collector', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const target = new HeldTarget();
+  const queue = new SpanQueue(target);
+  queue.onEnd(span());
+  await vi.advanceTimersByTimeAsync(5000);
+  queue.onEnd(span());
+  // The next flush is due while the first batch is under way, which takes along what waits.
+  await vi.advanceTimersByTimeAsync(5000);
+  target.take();
+  await vi.advanceTimersByTimeAsync(0);
+  target.take();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(target.counts.sent).toBe(2);
+
+  queue.onEnd(span());
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(target.batches).toEqual([1, 1, 1]);
 });
 
 it('leaves out what is not sampled', async () => {

@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it, test } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { freePort } from '../freePort.ts';
+import { metricsOf } from '../metrics/scrape.ts';
 import { startService, startSimulated } from '../service.ts';
 import { WiredOperator } from '../wiredOperator.ts';
 import { Collector, pathOf, type CollectedSpan } from './collector.ts';
@@ -279,15 +280,13 @@ describe('a collector', () => {
 
   it('that cannot be reached does neither, and what became of spans is counted', async () => {
     await using operator = await WiredOperator.start();
-    const port = String(await freePort());
     const service = await startService(operator.url, {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
-      PORT: port,
-      METRICS_PORT: port,
+      METRICS_PORT: '0',
     });
     const { data } = await service.ask(ASK, { number: NUMBER });
     expect(data).toEqual({ phoneNumber: { simSwappedWithin: false } });
-    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    const metrics = await metricsOf(service);
     expect(metrics.includes(`sim_swap_spans_total{outcome="failed"} 0`)).toBe(true);
     await service.stop();
     expect(service.logged.join('\n')).toContain('spans could not be sent');

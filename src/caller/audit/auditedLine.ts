@@ -13,6 +13,7 @@ export interface AuditedLine {
   readonly purpose: string;
   readonly operator: string;
   readonly operation: string;
+  readonly correlator: string;
   readonly outcome: string;
   readonly attempts: number;
 }
@@ -46,6 +47,7 @@ export function readAuditedLine(line: string): AuditedLine | undefined {
     purpose: text('purpose'),
     operator: text('operator'),
     operation: text('operation'),
+    correlator: text('correlator'),
     outcome: text('outcome'),
     attempts: typeof attempts === 'number' ? attempts : 0,
   };

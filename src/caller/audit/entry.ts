@@ -1,7 +1,7 @@
 import type { Identity, TokenIdentity } from '../../domain/asker.ts';
 import type { Lookup } from '../../domain/question.ts';
 import type { Asked, AuditOutcome, Ending, Heard } from '../../lookups/admission.ts';
-import { auditHash } from './auditHash.ts';
+import { auditHash, callerId } from './auditHash.ts';
 import { mayBeNumber, numbersIn } from './numberForms.ts';
 
 /** What one line of the audit log tells. Never a number, a token or an answer. */
@@ -40,6 +40,8 @@ export interface AuditStart {
 
 /** Who asked, as the token named them. */
 export interface AuditedCaller {
+  /** {@link callerId}, by which the log names them too; absent where there is no token. */
+  readonly id?: string;
   readonly issuer?: string;
   /** {@link auditHash} of it; `anonymous` where there is no token. */
   readonly subject: string;
@@ -151,9 +153,11 @@ function auditedToken({ issuer, subject, client }: TokenIdentity, key: string): 
   const numbers = [subject, client ?? '']
     .flatMap(numbersIn)
     .map((digits) => auditHash(key, digits));
+  const subjectHash = auditHash(key, subject);
   return {
+    id: callerId(subjectHash),
     issuer: isWebAddress(issuer) ? issuer : hiddenIfNumber(issuer),
-    subject: auditHash(key, subject),
+    subject: subjectHash,
     ...(client === null ? {} : { client: hiddenIfNumber(client) }),
     ...(numbers.length === 0 ? {} : { numbers }),
   };

@@ -18,6 +18,8 @@ export interface Sought {
   /** `answered`, `asked`, `broken` or a code, such as `CONSENT_DENIED`. */
   readonly outcome?: string;
   readonly operator?: string;
+  /** Of the request, of one of its exchanges, or the part of it that the client sent. */
+  readonly correlator?: string;
 }
 
 /** What a search of the audit log came to. */
@@ -25,6 +27,8 @@ export interface SearchCount {
   found: number;
   /** Lines that look like the audit log's but are torn. */
   torn: number;
+  /** Those of them that were to say what came of it: something was asked, and its end is not on record. */
+  tornAfter: number;
 }
 
 /**
@@ -43,18 +47,23 @@ export async function* findEntries(
   for await (const line of lines) {
     if (!mayBeAudited(line)) continue;
     const entry = readAuditedLine(line);
-    if (entry === undefined) count.torn += 1;
-    else if (tests.every((fits) => fits(entry))) {
+    if (entry === undefined) {
+      count.torn += 1;
+      if (TORN_AFTER.test(line)) count.tornAfter += 1;
+    } else if (tests.every((fits) => fits(entry))) {
       count.found += 1;
       yield line;
     }
   }
 }
 
+/** A line begins so, however little of it was written. What a torn line before stands for was not asked. */
+const TORN_AFTER = /^\{"audit":"after"/;
+
 type Test = (entry: AuditedLine) => boolean;
 
 function testsFor(sought: Sought, keys: readonly string[]): readonly Test[] {
-  const { number, subject, client, sinceMs, untilMs, outcome, operator } = sought;
+  const { number, subject, client, sinceMs, untilMs, outcome, operator, correlator } = sought;
   return [
     ...(number === undefined ? [] : [aboutNumber(number, keys)]),
     ...(subject === undefined ? [] : [bySubject(subject, keys)]),
@@ -63,6 +72,7 @@ function testsFor(sought: Sought, keys: readonly string[]): readonly Test[] {
     ...(untilMs === undefined ? [] : [({ atMs }: AuditedLine) => atMs < untilMs]),
     ...(outcome === undefined ? [] : [(entry: AuditedLine) => entry.outcome === outcome]),
     ...(operator === undefined ? [] : [(entry: AuditedLine) => entry.operator === operator]),
+    ...(correlator === undefined ? [] : [byCorrelator(correlator)]),
   ];
 }
 
@@ -89,6 +99,13 @@ function bySubject(sought: string, keys: readonly string[]): Test {
 function byClient(sought: string, keys: readonly string[]): Test {
   const isNamed = named(sought, keys);
   return ({ client }) => isNamed(client);
+}
+
+/** The client's part, ours and the number of an exchange follow each other, with hyphens between. */
+function byCorrelator(sought: string): Test {
+  return ({ correlator }) =>
+    `${correlator}-`.startsWith(`${sought}-`) ||
+    (correlator !== '' && sought.startsWith(`${correlator}-`));
 }
 
 /** Hashed under any of the keys, or in clear. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { bucketOf, keyIn } from '../../sharedState/buckets.ts';
@@ -26,12 +27,13 @@ export const COUNTED_TOGETHER = 'quotas are counted by all replicas together aga
 
 /**
  * Counts that replicas share in one Redis, under names that only the holders of STATE_KEY can make. While
- * the server of a window is away each replica counts for itself: only the first to find out waits for it.
+ * the server of a window is away, or full, each replica counts for itself: only the first to find out waits for it.
  */
 export class SharedCounts implements HourlyCounts {
   readonly #redis: Redis;
   readonly #seals: StateSeals;
   readonly #local: MemoryCounts;
+  readonly #clock: Clock;
   readonly #log: Log;
   /** Servers that did not answer last. */
   readonly #away = new Set<string>();
@@ -41,11 +43,13 @@ export class SharedCounts implements HourlyCounts {
     this.#redis = redis;
     this.#seals = seals;
     this.#local = new MemoryCounts(clock);
+    this.#clock = clock;
     this.#log = log;
   }
 
+  /** Its name, and on further lines the names that it has under other seals. */
   nameOf(text: string): string {
-    return nameUnder(this.#seals.current, text);
+    return this.#seals.all.map((seal) => nameUnder(seal, text)).join('\n');
   }
 
   /** Its key, and behind blanks the keys that it has under other seals. */
@@ -58,44 +62,57 @@ export class SharedCounts implements HourlyCounts {
 
   async claim(window: string, claims: readonly Claim[], timeLimitMs: number): Promise<Claimed> {
     const flat = claims.flatMap(({ count, limit, member }) => [count, limit, member ?? '']);
-    const reply = await this.#run(CLAIM, window, [WINDOW_MS, ...flat], timeLimitMs);
-    if (reply === undefined) return this.#local.claim(window, claims);
-    const [over = 0, resetMs = WINDOW_MS, ...counts] = reply;
+    const id = randomUUID();
+    const claiming = this.#run(CLAIM, window, [WINDOW_MS, ...flat], timeLimitMs, id);
+    const reply = await this.#inTime(claiming, timeLimitMs);
+    const giveBack = async ([, , opened = 0]: readonly number[]): Promise<void> => {
+      await this.#run(GIVE_BACK, window, [opened, ...flat], COMMAND_TIMEOUT_MS, `${id}:back`);
+    };
+    if (reply === undefined) {
+      // What is counted here does not count there as well, when it comes there after all.
+      void claiming.then((late) => (late?.[0] === 0 ? giveBack(late) : undefined));
+      return this.#local.claim(window, claims);
+    }
+    const [over = 0, resetMs = WINDOW_MS, , ...counts] = reply;
     return {
       over: over === 0 ? undefined : over - 1,
       counts,
       resetMs,
-      giveBack: async () => {
-        await this.#run(GIVE_BACK, window, flat, COMMAND_TIMEOUT_MS);
-      },
+      giveBack: () => giveBack(reply),
     };
   }
 
   async read(window: string, counts: readonly string[], timeLimitMs: number): Promise<Standing> {
-    const reply = await this.#run(READ, window, [WINDOW_MS, ...counts], timeLimitMs);
+    const reading = this.#run(READ, window, [WINDOW_MS, ...counts], timeLimitMs);
+    const reply = await this.#inTime(reading, timeLimitMs);
     if (reply === undefined) return this.#local.read(window, counts);
     const [resetMs = WINDOW_MS, ...found] = reply;
     return { counts: found, resetMs };
   }
 
-  /** Runs a script on a window; `undefined` when Redis is away. Never rejects. */
+  /**
+   * Runs a script on a window, in the time that Redis has for it; `undefined` when Redis is away. Never rejects.
+   *
+   * @param id of what must not be done twice; beside each name of the window its result lies under it for a while
+   */
   async #run(
     script: string,
     window: string,
     values: readonly (string | number)[],
     timeLimitMs: number,
+    id?: string,
   ): Promise<readonly number[] | undefined> {
-    const keys = window.split(' ');
-    const [key = ''] = keys;
+    if (timeLimitMs <= 0) return undefined;
+    const names = window.split(' ');
+    const [key = ''] = names;
+    const keys = id === undefined ? names : names.flatMap((name) => [name, `${name}:${id}`]);
     const server = this.#redis.serverOf(key);
     if (this.#away.has(server)) {
       if (!this.#probed.has(server)) void this.#probe(server, key);
       return undefined;
     }
-    const timeoutMs = Math.min(timeLimitMs, COMMAND_TIMEOUT_MS);
-    if (timeoutMs <= 0) return undefined;
     try {
-      return numbersOf(await this.#redis.run(script, keys, values, timeoutMs));
+      return numbersOf(await this.#redis.run(script, keys, values));
     } catch {
       if (!this.#away.has(server)) this.#log.warn(COUNTED_APART, { host: server });
       this.#away.add(server);
@@ -103,9 +120,24 @@ export class SharedCounts implements HourlyCounts {
     }
   }
 
+  /** Waits no longer than a request may: its haste says nothing about Redis, which has a whole second. */
+  async #inTime<T>(running: Promise<T>, timeLimitMs: number): Promise<T | undefined> {
+    if (timeLimitMs >= COMMAND_TIMEOUT_MS) return running;
+    const settled = new AbortController();
+    const timeOver = this.#clock.sleep(Math.max(0, timeLimitMs), settled.signal).then(
+      () => undefined,
+      () => undefined,
+    );
+    try {
+      return await Promise.race([running, timeOver]);
+    } finally {
+      settled.abort();
+    }
+  }
+
   async #probe(server: string, key: string): Promise<void> {
     this.#probed.add(server);
-    const isBack = await this.#redis.run('return 1', [key]).then(
+    const isBack = await this.#redis.run(PROBE, [`${key}:probe`]).then(
       () => true,
       () => false,
     );
@@ -122,19 +154,59 @@ function nameUnder(seal: StateSeal, text: string): string {
 }
 
 function numbersOf(reply: unknown): readonly number[] {
-  return Array.isArray(reply) ? reply.map(Number) : [];
+  const parts = typeof reply === 'string' ? reply.split(' ') : reply;
+  return Array.isArray(parts) ? parts.map(Number) : [];
 }
 
+/** How long the result of what may arrive twice is known: longer than it may take to arrive. */
+const RESULT_MS = 5 * COMMAND_TIMEOUT_MS;
+
 const ADOPT = adoptRenamed(1);
+const ADOPT_WITH_RESULT = adoptRenamed(2);
+
+/** What claims call counts and members: from here on by their current names, with what lies under the others. */
+const ADOPT_NAMES = `
+local function adopted(names)
+  local current = ''
+  for name in string.gmatch(names, '[^\\n]+') do
+    if current == '' then
+      current = name
+    else
+      local count = redis.call('HGET', KEYS[1], name)
+      if count then
+        redis.call('HINCRBY', KEYS[1], current, count)
+        redis.call('HDEL', KEYS[1], name)
+      end
+    end
+  end
+  return current
+end
+for i = 2, #ARGV, 3 do
+  ARGV[i], ARGV[i + 2] = adopted(ARGV[i]), adopted(ARGV[i + 2])
+end
+`;
+
+/** A server that is full is not back: it writes. KEYS: a key of its own. */
+const PROBE = `
+redis.call('HSET', KEYS[1], 'probe', 1)
+redis.call('PEXPIRE', KEYS[1], 1000)
+return 1
+`;
 
 /**
- * A window is a hash: its counts by their names, and how many claims name each member. It ends as a whole.
+ * A window is a hash: its counts by their names, how many claims name each member, and when it was opened, which tells
+ * it from the next one. It ends as a whole.
  *
- * KEYS: the window. ARGV: windowMs; for each claim its count, its limit and its member or ''.
- * Returns the place of the claim that is over or 0, the time left, and the counts.
+ * KEYS: the window, the result. ARGV: windowMs; for each claim its count, its limit and its member or ''.
+ * Returns the place of the claim that is over or 0, the time left, when the window was opened, and the counts: as one
+ * text, and for the same claim once more the same.
  */
-const CLAIM = `${ADOPT}
+const CLAIM = `${ADOPT_WITH_RESULT}
+local known = redis.call('HGET', KEYS[2], 'result')
+if known then return known end
+${ADOPT_NAMES}
 local left = redis.call('PTTL', KEYS[1])
+local opened = redis.call('HGET', KEYS[1], 'opened')
 local counts, raised, over = {}, {}, 0
 for i = 2, #ARGV, 3 do
   local count = tonumber(redis.call('HGET', KEYS[1], ARGV[i]) or '0')
@@ -149,18 +221,33 @@ if over == 0 then
     if raised[place] then counts[place] = redis.call('HINCRBY', KEYS[1], ARGV[i], 1) end
     if ARGV[i + 2] ~= '' then redis.call('HINCRBY', KEYS[1], ARGV[i + 2], 1) end
   end
-  if left < 0 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+  if left < 0 then
+    opened = nowText
+    redis.call('HSET', KEYS[1], 'opened', opened)
+    redis.call('PEXPIRE', KEYS[1], ARGV[1])
+  end
 end
 if left < 0 then left = ARGV[1] end
-return { over, left, unpack(counts) }
+local result = table.concat({ over, left, opened or 0, unpack(counts) }, ' ')
+redis.call('HSET', KEYS[2], 'result', result)
+redis.call('PEXPIRE', KEYS[2], ${RESULT_MS})
+return result
 `;
 
-/** KEYS: the window. ARGV: for each claim its count, its limit and its member or ''. */
-const GIVE_BACK = `${ADOPT}
+/**
+ * KEYS: the window, the result. ARGV: when the window was opened that was claimed in; for each claim its count, its
+ * limit and its member or ''. A later window has nothing to give back.
+ */
+const GIVE_BACK = `${ADOPT_WITH_RESULT}
+if redis.call('HEXISTS', KEYS[2], 'result') == 1 then return {} end
+redis.call('HSET', KEYS[2], 'result', '')
+redis.call('PEXPIRE', KEYS[2], ${RESULT_MS})
+if tonumber(redis.call('HGET', KEYS[1], 'opened') or '0') ~= tonumber(ARGV[1]) then return {} end
+${ADOPT_NAMES}
 local function lower(count)
   if tonumber(redis.call('HGET', KEYS[1], count) or '0') > 0 then redis.call('HINCRBY', KEYS[1], count, -1) end
 end
-for i = 1, #ARGV, 3 do
+for i = 2, #ARGV, 3 do
   if ARGV[i + 2] == '' then
     lower(ARGV[i])
   else

@@ -28,7 +28,6 @@ export function crossProblems(file: unknown): readonly FileProblem[] {
     ...otherCurrencies(entries),
     ...entries.flatMap(ownProblems),
     ...badHeaders(['directory', 'headers'], valueAt(file, ['directory', 'headers'])),
-    ...directoryConnection(file),
   ];
 }
 
@@ -141,13 +140,6 @@ function* addresses({ at }: Entry): Generator<FileProblem> {
       yield { path: ['paths', endpoint], what: 'is below authUrl: discovery names this endpoint' };
     }
   }
-}
-
-function directoryConnection(file: unknown): readonly FileProblem[] {
-  const path = ['directory'];
-  const at: Entry['at'] = (...below) => valueAt(file, [...path, ...below]);
-  const problems = [...connection({ path, at }, ['url'])];
-  return problems.map((problem) => ({ ...problem, path: [...path, ...problem.path] }));
 }
 
 /** How TLS is agreed on, and the proxy, beside the addresses that they are for. */

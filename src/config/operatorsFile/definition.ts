@@ -274,7 +274,10 @@ const operator = z
           .array(
             z
               .string()
-              .regex(/^[a-z0-9.-]+$/, 'must be the name of a host, without scheme and port'),
+              .regex(
+                /^[a-z0-9.-]+(?::[1-9]\d{0,4})?$/,
+                'must be the name of a host, with its port where that is not 443, without scheme',
+              ),
           )
           .default([])
           .describe(
@@ -558,8 +561,6 @@ const directory = z
       .record(headerName, textOrSecret)
       .default({})
       .describe('by name; each a text or where the secret is'),
-    tls: tls.optional(),
-    proxy: proxy.optional(),
     timeoutMs: z.int().min(10).max(60_000).default(1000).describe('for one question'),
     keepSeconds: seconds(86_400).default(60).describe('how long an answer is kept'),
     fallback: z

@@ -47,7 +47,7 @@ export function sentence({ path, what }: FileProblem, document: JsonDocument): s
 }
 
 /** `operators[0].client.secret`. Pure. */
-export function pathText(path: Path): string {
+function pathText(path: Path): string {
   return path
     .map((part) => {
       if (typeof part === 'number') return `[${part}]`;

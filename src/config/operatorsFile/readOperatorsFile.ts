@@ -1,22 +1,28 @@
 import type { NumberDirectorySettings, OperatorSettings } from '../../operator/operatorSettings.ts';
 import type { Price } from '../../domain/price.ts';
+import type { FromFiles } from '../../fromFiles.ts';
 import type { EnvironmentReader } from '../environment.ts';
 import { crossProblems } from './crossChecks.ts';
 import { AS_DATA, operatorsFile, type OperatorsFile } from './definition.ts';
-import { operatorsPart } from '../settingsFile/settingsFile.ts';
-import { readDocument, sentence, type FileProblem, type JsonDocument } from './document.ts';
+import {
+  readDocument,
+  sentence,
+  valueAt,
+  type FileProblem,
+  type JsonDocument,
+  type Path,
+} from './document.ts';
 import { Secrets } from './secrets.ts';
-import { directoryOf, priceOf, settingsOf, type PointedTo } from './settings.ts';
+import {
+  directoryOf,
+  priceOf,
+  settingsOf,
+  type ForAllOperators,
+  type PointedTo,
+} from './settings.ts';
 import { problemsOf } from './wording.ts';
 
-/** The variable that names the file in which operators stand. */
-export type OperatorsSource = 'OPERATORS_FILE' | 'SETTINGS_FILE';
-
-/** Where several operators stand; `undefined` where the one of OPERATOR_… is asked. */
-export function operatorsSource(read: EnvironmentReader): OperatorsSource | undefined {
-  if (read.isSet('OPERATORS_FILE')) return 'OPERATORS_FILE';
-  return read.settingsFile?.hasOperators === true ? 'SETTINGS_FILE' : undefined;
-}
+const SOURCE = 'OPERATORS_FILE';
 
 /** What the file of operators comes to. */
 export interface ReadOperators {
@@ -29,30 +35,85 @@ const NOTHING: ReadOperators = { operators: [], directory: undefined };
 /**
  * Reads the file that names the operators, and the secrets that it points to. Every problem is told at once, each with
  * its line and the path of its member, and none with what stands there.
- *
- * @param keepFactsSeconds of operators that do not say it themselves
  */
-export function readOperatorsFile(
-  read: EnvironmentReader,
-  keepFactsSeconds: number | undefined,
-): ReadOperators {
-  const secrets = new Secrets(pathOf(read), read);
-  const file = parseFile(read, (value) => secrets.problems(value));
-  if (file === undefined) return NOTHING;
-  const pointedTo: PointedTo = {
+export function readOperatorsFile(read: EnvironmentReader, forAll: ForAllOperators): ReadOperators {
+  const secrets = new Secrets(read.text(SOURCE) ?? '', read);
+  const parsed = parseFile(read, (value) => secrets.problems(value));
+  if (parsed === undefined) return NOTHING;
+  const { operators, directory } = parsed.file;
+  const follow: Followed = { read, secrets, parsed };
+  return {
+    operators: operators.map((entry, index) =>
+      withFiles(follow, ['operators', index], (pointedTo) => settingsOf(entry, pointedTo, forAll)),
+    ),
+    directory:
+      directory === undefined
+        ? undefined
+        : withFiles(follow, ['directory'], (pointedTo) =>
+            directoryOf(directory, pointedTo, forAll.egress),
+          ),
+  };
+}
+
+/** What is read again when a file changes that it points to. */
+interface Followed {
+  readonly read: EnvironmentReader;
+  readonly secrets: Secrets;
+  readonly parsed: ParsedFile;
+}
+
+/** Settings that can be made again of what their files hold by then. */
+type WithFiles<T> = T & { readonly fromFiles?: FromFiles<T> };
+
+/** @param path where the entry stands in the file */
+function withFiles<T extends object>(
+  { read, secrets, parsed }: Followed,
+  path: Path,
+  make: (pointedTo: PointedTo) => T,
+): WithFiles<T> {
+  const texts = new Map<string, string | undefined>();
+  const made = make({
+    secretOf(entry) {
+      if (entry.kind === 'file') texts.set(secrets.pathOf(entry), secrets.textOf(entry));
+      return secrets.read(entry);
+    },
+    sourceOf: (entry) => secrets.source(entry),
+  });
+  if (texts.size === 0) return made;
+  const fromFiles: FromFiles<T> = {
+    texts,
+    read(now) {
+      const again = new Secrets(read.text(SOURCE) ?? '', read, (file) => now.get(file) ?? '');
+      const { document } = parsed;
+      const problems = [...again.problems(valueAt(document.value, path), path)].filter(
+        // Of connections other files are told of where they are used.
+        (problem) => !isOfConnection(problem.path),
+      );
+      return problems.length > 0
+        ? {
+            kind: 'flawed',
+            flaw: problems.map((one) => `${SOURCE} ${sentence(one, document)}.`).join(' '),
+          }
+        : { kind: 'read', value: make(pointedToBy(again)) };
+    },
+  };
+  return { ...made, fromFiles };
+}
+
+function pointedToBy(secrets: Secrets): PointedTo {
+  return {
     secretOf: (entry) => secrets.read(entry),
     sourceOf: (entry) => secrets.source(entry),
   };
-  const { operators, directory } = file;
-  return {
-    operators: operators.map((entry) => settingsOf(entry, pointedTo, keepFactsSeconds)),
-    directory: directory === undefined ? undefined : directoryOf(directory, pointedTo),
-  };
+}
+
+function isOfConnection(path: Path): boolean {
+  return path.includes('tls') || path.includes('proxy');
 }
 
 /** Reads what each operator of the file bills, by its name; no secret is read for it. */
 export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string, Price> {
-  const operators = parseFile(read, () => [])?.operators ?? [];
+  const operators = parseFile(read, () => [])?.file.operators ?? [];
   return new Map(
     operators.flatMap(({ name, price }) =>
       price === undefined ? [] : [[name, priceOf(price)] as const],
@@ -60,15 +121,20 @@ export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string,
   );
 }
 
+interface ParsedFile {
+  readonly document: JsonDocument;
+  readonly file: OperatorsFile;
+}
+
 /** The file, where nothing is wrong with it; otherwise all problems are told. */
 function parseFile(
   read: EnvironmentReader,
   furtherProblems: (value: unknown) => Iterable<FileProblem>,
-): OperatorsFile | undefined {
-  const source = operatorsSource(read);
-  const opened = source === undefined ? undefined : openDocument(read, source);
-  if (source === undefined || opened === undefined) return undefined;
-  const { document, value, problems } = opened;
+): ParsedFile | undefined {
+  const text = read.file(SOURCE, '');
+  if (text === undefined) return undefined;
+  const { document, problems } = readDocument(text);
+  const { value } = document;
   const parsed = operatorsFile.safeParse(value, AS_DATA);
   const issues = parsed.error?.issues.flatMap((issue) => problemsOf(issue, value)) ?? [];
   // What is no JSON has no members to speak of.
@@ -78,38 +144,8 @@ function parseFile(
       : [...issues, ...crossProblems(value), ...furtherProblems(value)].toSorted(
           (a, b) => document.lineOf(a.path) - document.lineOf(b.path),
         );
-  for (const problem of found) read.problem(source, sentence(problem, document));
-  return found.length > 0 ? undefined : parsed.data;
-}
-
-/** Of the file, from whose folder the paths in it are taken. */
-function pathOf(read: EnvironmentReader): string {
-  const source = operatorsSource(read);
-  return source === undefined ? '' : (read.text(source) ?? '');
-}
-
-interface OpenedDocument {
-  readonly document: JsonDocument;
-  /** What of the document is about operators. */
-  readonly value: unknown;
-  readonly problems: readonly FileProblem[];
-}
-
-function openDocument(
-  read: EnvironmentReader,
-  source: OperatorsSource,
-): OpenedDocument | undefined {
-  switch (source) {
-    case 'OPERATORS_FILE': {
-      const text = read.file(source, '');
-      if (text === undefined) return undefined;
-      const { document, problems } = readDocument(text);
-      return { document, value: document.value, problems };
-    }
-    case 'SETTINGS_FILE': {
-      const document = read.settingsFile?.document;
-      if (document === undefined) return undefined;
-      return { document, value: operatorsPart(document.value), problems: [] };
-    }
-  }
+  for (const problem of found) read.problem(SOURCE, sentence(problem, document));
+  return found.length > 0 || parsed.data === undefined
+    ? undefined
+    : { document, file: parsed.data };
 }

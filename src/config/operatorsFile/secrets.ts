@@ -11,18 +11,25 @@ import type { FileProblem, Path } from './document.ts';
 export class Secrets {
   readonly #folder: string;
   readonly #environment: EnvironmentReader;
+  readonly #readText: (path: string) => string;
+  /** What was read, by the paths of files; `undefined` where that failed. */
+  readonly #texts = new Map<string, string | undefined>();
 
-  /** @param file names of files are taken from its folder */
-  constructor(file: string, environment: EnvironmentReader) {
+  /**
+   * @param file names of files are taken from its folder
+   * @param readText reads a file, or throws
+   */
+  constructor(file: string, environment: EnvironmentReader, readText = readTextNow) {
     this.#folder = dirname(resolve(file));
     this.#environment = environment;
+    this.#readText = readText;
   }
 
   /** The secret without the line break at its end; empty where it cannot be read, which is a problem. */
   read({ kind, name }: SecretEntry): string {
     switch (kind) {
       case 'file':
-        return this.#fromFile(name);
+        return this.textOf({ name })?.replace(/\r?\n$/, '') ?? '';
       case 'variable':
         return this.#environment.namedVariable(name) ?? '';
     }
@@ -32,7 +39,7 @@ export class Secrets {
   source(entry: SecretEntry): TextSource {
     switch (entry.kind) {
       case 'file':
-        return { kind: 'file', path: resolve(this.#folder, entry.name) };
+        return { kind: 'file', path: this.pathOf(entry) };
       case 'variable':
         return { kind: 'text', text: this.read(entry) };
     }
@@ -76,13 +83,23 @@ export class Secrets {
     }
   }
 
-  #fromFile(name: string): string {
-    const path = resolve(this.#folder, name);
-    this.#environment.noteFile(path);
+  /** Where a file of that name is. */
+  pathOf({ name }: Pick<SecretEntry, 'name'>): string {
+    return resolve(this.#folder, name);
+  }
+
+  /** What a file held when it was first read here: whoever looks at it sees the same. */
+  textOf(file: Pick<SecretEntry, 'name'>): string | undefined {
+    const path = this.pathOf(file);
+    if (!this.#texts.has(path)) this.#texts.set(path, this.#readOnce(path));
+    return this.#texts.get(path);
+  }
+
+  #readOnce(path: string): string | undefined {
     try {
-      return readTextNow(path).replace(/\r?\n$/, '');
+      return this.#readText(path);
     } catch {
-      return '';
+      return undefined;
     }
   }
 }

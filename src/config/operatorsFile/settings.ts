@@ -37,6 +37,7 @@ import type {
   TextEntry,
   TlsEntry,
 } from './definition.ts';
+import { egressTo, type Egress } from '../egress.ts';
 import { readTemplate } from './template.ts';
 
 /** Reads the secret that an entry of the file points to. */
@@ -51,11 +52,18 @@ export interface PointedTo {
   readonly sourceOf: LocateText;
 }
 
+/** What the file leaves to settings of the process. */
+export interface ForAllOperators {
+  /** Of operators that do not say it themselves. */
+  readonly keepFactsSeconds: number | undefined;
+  readonly egress: Egress;
+}
+
 /** One operator as the file has it, with nothing left to be looked up. */
 export function settingsOf(
   entry: OperatorEntry,
   { secretOf, sourceOf }: PointedTo,
-  keepFactsSeconds: number | undefined,
+  { keepFactsSeconds, egress }: ForAllOperators,
 ): OperatorSettings {
   const { name, others, client, scopes } = entry;
   return {
@@ -66,7 +74,7 @@ export function settingsOf(
     keepFactsSeconds:
       entry.keepFactsSeconds ?? keepFactsSeconds ?? OPERATOR_DEFAULTS.keepFactsSeconds[entry.flow],
     ...flowOf(entry, secretOf),
-    authorization: authorizationOf(entry),
+    authorization: authorizationOf(entry, egress),
     clientId: client.id,
     clientAuthentication: authenticationOf(client, secretOf),
     ...signedRequestOf(client, secretOf),
@@ -85,14 +93,15 @@ export function settingsOf(
 /** The company's number directory, as the file has it. */
 export function directoryOf(
   directory: NonNullable<OperatorsFile['directory']>,
-  { secretOf, sourceOf }: PointedTo,
+  { secretOf }: PointedTo,
+  egress: Egress,
 ): NumberDirectorySettings {
-  const { url, headers, tls, proxy, ...others } = directory;
+  const { url, headers, ...others } = directory;
   return {
     ...others,
     url: withoutLastSlash(url),
     headers: textsOf(headers, secretOf),
-    ...connectionOf({ tls, proxy }, sourceOf),
+    ...egressTo(egress, url),
   };
 }
 
@@ -165,22 +174,23 @@ function flowOf({ flow, grant, client }: OperatorEntry, secretOf: ReadSecret): F
   }
 }
 
-function authorizationOf({
-  authUrl,
-  discovery,
-  simSwapUrl,
-  paths,
-}: OperatorEntry): AuthorizationSource {
+function authorizationOf(
+  { authUrl, discovery, simSwapUrl, paths }: OperatorEntry,
+  egress: Egress,
+): AuthorizationSource {
   if (discovery === undefined) {
     return addressesBelow(withoutLastSlash(authUrl ?? ''), simSwapUrl, paths).authorization;
   }
-  const { issuer, documentUrl, hosts } = discovery;
+  const { issuer, hosts } = discovery;
+  // OpenID Connect Discovery 1.0 §4.1.
+  const ofIssuer = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { documentUrl = ofIssuer } = discovery;
   return {
     from: 'discovery',
     issuer,
-    // OpenID Connect Discovery 1.0 §4.1.
-    documentUrl: documentUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+    documentUrl,
     hosts,
+    connection: egressTo(egress, documentUrl),
   };
 }
 

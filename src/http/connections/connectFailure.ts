@@ -22,13 +22,16 @@ export type ConnectStage =
 export class ConnectFailure extends Error {
   override readonly name = 'ConnectFailure';
   readonly stage: ConnectStage;
-  /** Of Node, OpenSSL or undici where they failed; nothing of what came is in it. */
-  readonly code: string;
+  /**
+   * The code of Node, OpenSSL or undici where they failed; nothing of what came is in it. It is not called `code`:
+   * undici reads that, and connects again at once and for ever where it says UND_ERR_SOCKET or UND_ERR_INFO.
+   */
+  readonly reason: string;
 
-  constructor(stage: ConnectStage, code: string) {
-    super(`${stage}: ${code}`);
+  constructor(stage: ConnectStage, reason: string) {
+    super(`${stage}: ${reason}`);
     this.stage = stage;
-    this.code = code;
+    this.reason = reason;
   }
 }
 

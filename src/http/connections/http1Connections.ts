@@ -2,6 +2,7 @@ import type { TLSSocket } from 'node:tls';
 import { Pool, type buildConnector } from 'undici';
 import type { Clock } from '../../clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
+import { ConnectFailure } from './connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 import type { Lull } from './lull.ts';
 import type { OpenConnections } from './openConnections.ts';
@@ -19,8 +20,8 @@ export interface Http1Parts {
   readonly clock: Clock;
   /** Of all endpoints of the operator. */
   readonly lull: Lull;
-  /** Names and values, in turn, of the headers of each request. */
-  readonly headers: readonly string[];
+  /** Names and values, in turn, of the headers of each request; the same list for as long as they stay the same. */
+  readonly headers: () => readonly string[];
   readonly timeoutMs: number;
   /** Open at a time, of those that are kept and of those that are not. */
   readonly connections: number;
@@ -37,11 +38,9 @@ export class Http1Connections {
   /** Carry one exchange and are closed. */
   readonly #fresh: Pool;
   readonly #spares: SpareConnections | undefined;
-  readonly #headers: readonly string[];
 
   constructor(parts: Http1Parts) {
     this.#parts = parts;
-    this.#headers = parts.headers;
     const { connector, clock, lull, connections } = parts;
     this.#kept = createKeptPool(parts);
     this.#keptSinceMs = clock.monotonicMs();
@@ -61,14 +60,21 @@ export class Http1Connections {
   }
 
   carry(reader: ReplyReader, needsFreshConnection: boolean): void {
-    const { path, contentType, headers, body } = reader.post;
+    const { method, path, contentType, headers, body = null } = reader.post;
+    const always = this.#parts.headers();
+    const own =
+      contentType === undefined
+        ? always.concat(headers)
+        : always.concat('content-type', contentType, headers);
     reader.way = needsFreshConnection ? 'fresh connection' : 'kept connection';
     if (!needsFreshConnection) this.#renewOld();
     (needsFreshConnection ? this.#fresh : this.#kept).dispatch(
       {
         path,
-        method: 'POST',
-        headers: this.#headers.concat('content-type', contentType, headers),
+        method,
+        // A lookup may be a GET, and is billed all the same: nothing but us sends it again.
+        idempotent: false,
+        headers: own,
         body,
         reset: needsFreshConnection,
       },
@@ -129,10 +135,14 @@ function createPool({ url, connections }: Http1Parts, connect: Connect): Pool {
   });
 }
 
-/** Hands a connection, or why there is none, to undici. */
+/**
+ * Hands a connection, or why there is none, to undici. One that has ended by now is none: undici would find an error
+ * of its own for it, and connect again at once.
+ */
 export function handTo(callback: buildConnector.Callback): OnConnected {
   return (connected) => {
     if (connected instanceof Error) callback(connected, null);
+    else if (connected.destroyed) callback(new ConnectFailure('tls', 'CLOSED'), null);
     else callback(null, connected);
   };
 }

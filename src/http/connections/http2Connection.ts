@@ -38,7 +38,7 @@ const WANTS_NO_HTTP2: ReadonlySet<number> = new Set([
 export interface ConnectionParts {
   readonly origin: string;
   /** The names and values, in turn, that begin each request. */
-  readonly head: readonly string[];
+  readonly head: () => readonly string[];
   /** After so long without a word of any kind, a connection may be dead. */
   readonly silentAfterMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -144,20 +144,17 @@ export class Http2Connection {
 
   carry(reader: ReplyReader): void {
     if (reader.isSettled) return;
-    const { path, contentType, correlatorHeader, headers, body } = reader.post;
-    const head = [':path', path].concat(
-      this.#parts.head,
-      'content-type',
-      contentType,
-      'content-length',
-      String(Buffer.byteLength(body)),
-      headers,
-    );
+    const { method, path, contentType, correlatorHeader, headers, body = '' } = reader.post;
+    const content =
+      contentType === undefined
+        ? []
+        : ['content-type', contentType, 'content-length', String(Buffer.byteLength(body))];
+    const head = [':method', method, ':path', path].concat(this.#parts.head(), content, headers);
     // Different each time: in the table of HPACK they would only push out what is alike.
     Object.assign(head, { [sensitiveHeaders]: ['authorization', correlatorHeader] });
     let stream: ClientHttp2Stream;
     try {
-      stream = this.#session.request(head, { endStream: false });
+      stream = this.#session.request(head, { endStream: contentType === undefined });
     } catch (error) {
       // Of a header that HTTP/2 forbids, perhaps. Thrown on, it would end the process.
       reader.onRefusedUnprocessed(error instanceof Error ? error : new Error('not a request'));
@@ -165,7 +162,7 @@ export class Http2Connection {
     }
     const before = { heard: this.#heard, atMs: this.#parts.clock.monotonicMs() };
     this.#streams.add(new Http2Stream(this, stream, reader, before));
-    stream.end(body);
+    if (contentType !== undefined) stream.end(body);
   }
 
   /** Something came on a stream. */

@@ -1,6 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
 import type { Clock } from '../../clock.ts';
+import { derived } from '../derived.ts';
 import type { ReplyReader } from '../replyReader.ts';
 import type { OpenConnections } from './openConnections.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
@@ -21,8 +22,8 @@ export interface Http2Fallback {
 export interface Http2Parts {
   readonly url: URL;
   readonly connector: TlsConnector;
-  /** Names and values, in turn, of the headers of each request. */
-  readonly headers: readonly string[];
+  /** Names and values, in turn, of the headers of each request; the same list for as long as they stay the same. */
+  readonly headers: () => readonly string[];
   /** For one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;
   readonly maxConnections: number;
@@ -70,15 +71,8 @@ export class Http2Connections implements ConnectionEvents {
   constructor(parts: Http2Parts) {
     this.#parts = parts;
     const { url, headers, timeoutMs, clock } = parts;
-    const head = [
-      ':method',
-      'POST',
-      ':scheme',
-      'https',
-      ':authority',
-      url.host,
-      ...overHttp2(headers),
-    ];
+    const pseudo = [':scheme', 'https', ':authority', url.host];
+    const head = derived(headers, (own) => pseudo.concat(overHttp2(own)));
     const silentAfterMs = Math.min(MAX_SILENCE_MS, timeoutMs / 2);
     this.#connectionParts = { origin: url.origin, head, silentAfterMs, clock };
   }

@@ -103,6 +103,8 @@ function connectTo(
 function failureOf(error: Error, stage: ConnectStage): ConnectFailure {
   const isName = 'syscall' in error && error.syscall === 'getaddrinfo';
   if (error instanceof errors.HTTPParserError) return new ConnectFailure(stage, 'PROXY_NOT_HTTP');
+  // It closed, or its first status was 100 or 101.
+  if (error instanceof errors.SocketError) return new ConnectFailure(stage, 'PROXY_NO_REPLY');
   return new ConnectFailure(isName ? 'proxy-name' : stage, errorName(error));
 }
 

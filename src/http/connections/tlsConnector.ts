@@ -64,7 +64,7 @@ export class TlsConnector {
     const attempt = new Attempt(this.#parts.timeoutMs, (connected) => {
       this.#underWay.delete(attempt);
       const { onTimeout } = this.#parts;
-      const isLate = connected instanceof ConnectFailure && connected.code === TIMED_OUT;
+      const isLate = connected instanceof ConnectFailure && connected.reason === TIMED_OUT;
       if (isLate) onTimeout?.(connected);
       onConnected(connected);
     });
@@ -168,9 +168,9 @@ class Attempt {
   }
 
   /** Ends it where it is. */
-  fail(code: string): void {
+  fail(reason: string): void {
     const stage = this.#socket === undefined ? this.tunnel?.stage : undefined;
-    this.end(new ConnectFailure(stage ?? this.#stage, code));
+    this.end(new ConnectFailure(stage ?? this.#stage, reason));
   }
 
   end(connected: TLSSocket | ConnectFailure): void {

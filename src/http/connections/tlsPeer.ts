@@ -41,6 +41,8 @@ export class TlsPeer {
     if (beganAtMs - this.#verifiedAtMs >= MAX_RESUMED_MS) this.#session = undefined;
     const socket = connect({
       ...way,
+      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      rejectUnauthorized: true,
       // The name may be another than that of the host.
       checkServerIdentity: (_host, certificate) => checkServerIdentity(this.#name, certificate),
       ...(isIP(this.#name) === 0 ? { servername: this.#name } : {}),

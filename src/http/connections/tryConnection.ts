@@ -75,8 +75,8 @@ export async function tryConnection(
   };
 }
 
-function failed({ stage, code }: ConnectFailure, flaw: string | undefined): NotConnected {
-  return { kind: 'failed', stage, code, flaw };
+function failed({ stage, reason }: ConnectFailure, flaw: string | undefined): NotConnected {
+  return { kind: 'failed', stage, code: reason, flaw };
 }
 
 /** Waits for a sign that the server has finished the handshake as well: a session, its first bytes, or a refusal. */

@@ -64,6 +64,9 @@ function findingOfDirectory({ endpoint, kind, exchange, failure, flaw }: JudgedE
   }
 }
 
+const NO_DESCRIPTOR =
+  'This process has as many files and connections open as it may, so the operator is not asked.';
+
 const NO_DIRECTORY = 'The number directory gave no answer that can be used.';
 
 function findingOfReply(judged: JudgedExchange, reply: HttpReply): Finding | undefined {
@@ -88,6 +91,8 @@ function findingOfFault(
       return undefined;
     case 'rate':
       return warn('The operator’s contract allowed no exchange in time.', { endpoint });
+    case 'descriptors':
+      return { level: 'error', message: NO_DESCRIPTOR, details: { endpoint, detail } };
     case 'connection':
     case 'timeout':
     case 'invalid-reply':
@@ -176,6 +181,7 @@ function findingOfFailure(
     case 'RATE_LIMITED':
     case 'AUDIT_UNAVAILABLE':
     case 'STATE_UNAVAILABLE':
+    case 'UNAVAILABLE':
       return undefined;
   }
 }

@@ -15,7 +15,7 @@ import type { OpenConnections } from '../connections/openConnections.ts';
 import { nameOnWire } from '../correlator.ts';
 import { NO_TIME, type Endpoint } from '../endpoint.ts';
 import type { ErrorMap } from '../errorMap.ts';
-import type { Departure, Exchange, HttpReply, Post } from '../exchange.ts';
+import type { Departure, Exchange, HttpReply, OutgoingRequest } from '../exchange.ts';
 import { knownWord } from '../operatorWords.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ReplyFlaw } from '../replyFlaw.ts';
@@ -71,7 +71,7 @@ export interface GuardedPost<J extends Judged> {
   readonly about: PhoneNumber;
   readonly urgency: Urgency;
   /** Makes what is sent, anew for each attempt: no two share a correlator or an assertion. */
-  readonly make: () => Promise<Post> | Post;
+  readonly make: () => Promise<OutgoingRequest> | OutgoingRequest;
   /** Reads what came of it. */
   readonly judge: (exchange: Exchange) => J;
   /** Whether its token may have been issued for another number. */
@@ -97,7 +97,7 @@ interface Attempt<J> {
 
 /** One attempt, as it leaves. */
 interface Sending {
-  readonly post: Post;
+  readonly post: OutgoingRequest;
   /** In the log; the post has the one that the operator sees. */
   readonly correlator: string;
   readonly isRetry: boolean;
@@ -242,11 +242,12 @@ export class GuardedEndpoint {
     if (!exchangeChannel.hasSubscribers) return this.#sendInTurn(post, urgency);
     const { operator, name: endpoint } = this.#guards;
     const { address: url } = this.#endpoint;
+    const { method = 'POST' } = post;
     const added: string[] = [];
     const addHeader = (name: string, value: string): void => void added.push(name, value);
     return traced(
       exchangeChannel,
-      { operator, correlator, endpoint, url, isRetry, addHeader },
+      { operator, correlator, endpoint, method, url, isRetry, addHeader },
       () => {
         const sent = added.length === 0 ? post : { ...post, headers: post.headers.concat(added) };
         return this.#sendInTurn(sent, urgency);
@@ -255,7 +256,7 @@ export class GuardedEndpoint {
     );
   }
 
-  #sendInTurn(post: Post, urgency: Urgency): Promise<Exchange> {
+  #sendInTurn(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
     const { rate } = this.#guards;
     const send = () => this.#endpoint.post(post, this.#exchangeTimeMs(urgency), this.#now());
     return rate === undefined ? send() : this.#inTurn(rate, urgency, send);
@@ -403,11 +404,13 @@ function retryAfterOf(exchange: Exchange, nowMs: number): number | undefined {
 function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Health {
   if (exchange === NO_TIME) return 'neither';
   switch (exchange.kind) {
-    case 'fault':
-      if (exchange.fault.cause === 'rate') return 'neither';
-      if (exchange.fault.cause !== 'cancelled') return 'bad';
+    case 'fault': {
+      const { cause, sent } = exchange.fault;
+      if (cause === 'rate' || cause === 'descriptors') return 'neither';
+      if (cause !== 'cancelled') return 'bad';
       // Silent until the request's own deadline is silence too; a caller who hung up proves nothing.
-      return signal?.reason instanceof DeadlineExceeded && exchange.fault.sent ? 'bad' : 'neither';
+      return signal?.reason instanceof DeadlineExceeded && sent ? 'bad' : 'neither';
+    }
     case 'reply': {
       const { status } = exchange.reply;
       if (leavesInDoubt(status) && status !== 501) return 'bad';

@@ -58,7 +58,7 @@ function byFault(
   { kind }: FinishedExchange,
   rules: RetryRules,
 ): RetryDecision {
-  if (cause === 'cancelled' || cause === 'rate' || cause === 'invalid-reply') return NONE;
+  if (cause !== 'connection' && cause !== 'timeout') return NONE;
   switch (kind) {
     case 'client-credentials':
     case 'directory':

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Operation } from '../../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
@@ -26,22 +27,38 @@ export interface ConsentStore {
 
   /**
    * Writes if the record is still that of `version`; keeps it for `keepMs`. Live records never give
-   * way. The same write may be sent again when it was lost.
+   * way.
+   *
+   * @param writeId of {@link newWriteId}: a write that was lost may be sent again with it, and succeeds where it was done
    */
   write(
     number: PhoneNumber,
     version: number,
     record: ConsentRecord,
     keepMs: number,
+    writeId?: number,
   ): Promise<Written>;
 
   /** Removes the record if it is still that of `version`. */
   remove(number: PhoneNumber, version: number): Promise<void>;
 
   /**
-   * Notes that the operator refused us an operation at a lookup about this number. Once it has about two
-   * numbers within `forMs`, no owner is prompted for the operation for so long: a caller with one number
-   * that the operator refuses keeps no other caller from an answer.
+   * Notes that the operator refused us an operation at a lookup about this number. Once it has about so many
+   * numbers, each within `forMs` of the one before, no owner is prompted for the operation for so long: a caller
+   * with one number that the operator refuses keeps no other caller from an answer.
    */
-  refuse(number: PhoneNumber, operation: Operation, forMs: number): Promise<void>;
+  refuse(
+    number: PhoneNumber,
+    operation: Operation,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void>;
+
+  /** Notes that a lookup of an operation was answered: the numbers before it are no longer counted. */
+  answered(operation: Operation): Promise<void>;
+}
+
+/** Tells one write from every other one, by whichever process: two that write the same are not both first. */
+export function newWriteId(): number {
+  return randomInt(1, 2 ** 47);
 }

@@ -11,9 +11,9 @@ interface StoredRecord {
   readonly bytes: number;
 }
 
-/** The number whose lookup was refused last, and until when another one counts together with it. */
+/** Numbers at which an operation was refused, each with the count that it is for, and until when they count. */
 interface Refused {
-  readonly number: PhoneNumber;
+  readonly noted: ReadonlySet<string>;
   readonly untilMs: number;
 }
 
@@ -23,8 +23,9 @@ const MAX_BYTES = 64 * 2 ** 20;
 /** A record's place among the others, and its own fields beside their texts. */
 const RECORD_BYTES = 512;
 
-/** What is over is cleared away once in so many writes. */
+/** What is over is cleared away once in so many writes, and when there is no room, but only once in so long. */
 const WRITES_BETWEEN_SWEEPS = 1000;
+const MS_BETWEEN_SWEEPS = 1000;
 
 /**
  * The consents of one process, by its monotonic clock, in about `maxBytes`: a new number finds no room
@@ -36,10 +37,11 @@ export class MemoryConsentStore implements ConsentStore {
   readonly #maxBytes: number;
   readonly #records = new Map<PhoneNumber, StoredRecord>();
   readonly #refusedUntilMs: Partial<Record<Operation, number>> = {};
-  readonly #lastRefused: Partial<Record<Operation, Refused>> = {};
+  readonly #refused: Partial<Record<Operation, Refused>> = {};
   #bytes = 0;
   #lastVersion = 0;
   #writesSinceSweep = 0;
+  #mayNextSweepAtMs = -Infinity;
 
   constructor(clock: Clock, maxBytes = MAX_BYTES) {
     this.#clock = clock;
@@ -90,13 +92,26 @@ export class MemoryConsentStore implements ConsentStore {
     return Promise.resolve();
   }
 
-  refuse(number: PhoneNumber, operation: Operation, forMs: number): Promise<void> {
+  refuse(
+    number: PhoneNumber,
+    operation: Operation,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
-    const last = this.#lastRefused[operation];
-    if (last !== undefined && last.number !== number && last.untilMs > nowMs) {
-      this.#refusedUntilMs[operation] = nowMs + forMs;
-    }
-    this.#lastRefused[operation] = { number, untilMs: nowMs + forMs };
+    const untilMs = nowMs + forMs;
+    const before = this.#refused[operation];
+    const isOver = before === undefined || before.untilMs <= nowMs;
+    const kind = `${afterNumbers}:`;
+    const noted = new Set(isOver ? [] : before.noted).add(kind + number);
+    const isBarred = [...noted].filter((one) => one.startsWith(kind)).length >= afterNumbers;
+    if (isBarred) this.#refusedUntilMs[operation] = untilMs;
+    this.#refused[operation] = { noted: isBarred ? new Set([kind + number]) : noted, untilMs };
+    return Promise.resolve();
+  }
+
+  answered(operation: Operation): Promise<void> {
+    delete this.#refused[operation];
     return Promise.resolve();
   }
 
@@ -114,14 +129,14 @@ export class MemoryConsentStore implements ConsentStore {
 
   #hasRoom(nowMs: number): boolean {
     this.#writesSinceSweep += 1;
-    if (this.#bytes >= this.#maxBytes || this.#writesSinceSweep >= WRITES_BETWEEN_SWEEPS) {
-      this.#sweep(nowMs);
-    }
+    const isDue = this.#bytes >= this.#maxBytes || this.#writesSinceSweep >= WRITES_BETWEEN_SWEEPS;
+    if (isDue && nowMs >= this.#mayNextSweepAtMs) this.#sweep(nowMs);
     return this.#bytes < this.#maxBytes;
   }
 
   #sweep(nowMs: number): void {
     this.#writesSinceSweep = 0;
+    this.#mayNextSweepAtMs = nowMs + MS_BETWEEN_SWEEPS;
     for (const number of this.#records.keys()) this.#current(number, nowMs);
   }
 }

@@ -1,13 +1,12 @@
-import { createHash, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Operation } from '../../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
-import { SharedStateLost } from '../../sharedState/sharedStateLost.ts';
-import type { ConsentStore, Snapshot, Written } from './consentStore.ts';
+import { OutOfMemory, SharedStateLost } from '../../sharedState/sharedStateLost.ts';
+import { newWriteId, type ConsentStore, type Snapshot, type Written } from './consentStore.ts';
 import type { Clock } from '../../clock.ts';
 import { bucketOf, BUCKETS, keyIn } from '../../sharedState/buckets.ts';
 import type { Redis } from '../../sharedState/redis.ts';
-import { OutOfMemory } from '../../sharedState/redisConnection.ts';
 import { RedisRefusals } from './redisRefusals.ts';
 import { READ, REMOVE, WRITE } from './redisScripts.ts';
 import type { StateSeal } from '../../sharedState/stateSeal.ts';
@@ -21,7 +20,12 @@ export interface RedisConsentStoreSettings {
   readonly operator: string;
   /** No prompt for so long after the store has lost its memory. */
   readonly doubtMs: number;
+  /** Is called when such a doubt begins, or is found: with its end, in milliseconds since 1970. */
+  readonly onDoubt?: (untilMs: number) => void;
 }
+
+/** Doubts that end so close to each other are one: buckets are found to be empty one after the other. */
+const ONE_DOUBT_MS = 2000;
 
 // What opens was sealed by us, as what it is.
 // oxlint-disable typescript/no-unsafe-type-assertion
@@ -49,16 +53,20 @@ interface Place {
 export class RedisConsentStore implements ConsentStore {
   readonly isShared = true;
   readonly #redis: Redis;
+  readonly #clock: Clock;
   readonly #settings: RedisConsentStoreSettings;
   readonly #refusals: RedisRefusals;
   /** By bucket. */
   readonly #epochs: string[] = Array.from({ length: BUCKETS }, () => '');
   /** How many writes each bucket is known to have had in its epoch. */
   readonly #writes: number[] = Array.from({ length: BUCKETS }, () => 0);
+  /** The latest that is known, by our own clock. */
+  #doubtUntilMs = 0;
 
   constructor(redis: Redis, clock: Clock, settings: RedisConsentStoreSettings) {
     const { operator, seals } = settings;
     this.#redis = redis;
+    this.#clock = clock;
     this.#settings = settings;
     const bucket = bucketOf(operator, 'refusals');
     this.#refusals = new RedisRefusals(redis, clock, () =>
@@ -101,19 +109,18 @@ export class RedisConsentStore implements ConsentStore {
     version: number,
     record: ConsentRecord,
     keepMs: number,
+    writeId = newWriteId(),
   ): Promise<Written> {
     const place = this.#placeOf(number);
-    const text = JSON.stringify(record);
-    const next = versionAfter(version, text);
     const [seal] = place.seals;
-    const sealed = seal.seal(text, place.recordOf(seal));
-    const values = [version, next, sealed, wholeMs(keepMs)];
+    const sealed = seal.seal(JSON.stringify(record), place.recordOf(seal));
+    const values = [version, writeId, sealed, wholeMs(keepMs)];
     try {
       const epoch = this.#epochs[place.bucket];
       const [written, writes] = texts(await this.#redis.run(WRITE, place.keys, values));
       if (written !== 'written') return 'conflict';
       if (this.#epochs[place.bucket] === epoch) this.#knowOf(place.bucket, Number(writes));
-      return { version: next };
+      return { version: writeId };
     } catch (error) {
       if (error instanceof OutOfMemory) return 'full';
       throw error;
@@ -124,10 +131,20 @@ export class RedisConsentStore implements ConsentStore {
     await this.#redis.run(REMOVE, this.#placeOf(number).keys, [version]);
   }
 
-  async refuse(number: PhoneNumber, operation: Operation, forMs: number): Promise<void> {
+  async refuse(
+    number: PhoneNumber,
+    operation: Operation,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void> {
     const { operator, seals } = this.#settings;
     const name = seals.current.name(operator, number);
-    await this.#refusals.note(operation, name, wholeMs(forMs)).catch(lostIfOutOfMemory);
+    const noted = this.#refusals.note(operation, name, afterNumbers, wholeMs(forMs));
+    await noted.catch(lostIfOutOfMemory);
+  }
+
+  async answered(operation: Operation): Promise<void> {
+    await this.#refusals.answered(operation).catch(lostIfOutOfMemory);
   }
 
   close(): void {
@@ -162,10 +179,12 @@ export class RedisConsentStore implements ConsentStore {
     const known = this.#epochs[bucket] ?? '';
     const values = [known, newEpoch(), doubtMs, this.#writes[bucket] ?? 0];
     const reply = texts(await this.#redis.run(READ, keys, values).catch(lostIfOutOfMemory));
-    const [now, epoch = '', doubt = '', version = '', sealed = '', writes, behind] = reply;
+    const [now, epoch = '', doubt = '', version = '', sealed = '', writes, behind, removals] =
+      reply;
     if (this.#epochs[bucket] !== epoch) this.#writes[bucket] = 0;
     this.#epochs[bucket] = epoch;
     this.#knowOf(bucket, Number(writes));
+    this.#tellDoubt(Number(doubt) - Number(now));
     return {
       nowMs: Number(now),
       version,
@@ -173,8 +192,15 @@ export class RedisConsentStore implements ConsentStore {
       doubtUntilMs: Number(doubt),
       isForgotten: (known !== '' && known !== epoch) || behind === 'behind',
       // A record is first written only while the store remembers what it did when it was read.
-      blank: Number(epoch) + (doubt === '' ? 0 : 1),
+      blank: Number(epoch) + 2 * Number(removals) + (doubt === '' ? 0 : 1),
     };
+  }
+
+  #tellDoubt(leftMs: number): void {
+    const untilMs = this.#clock.nowMs() + leftMs;
+    if (leftMs <= 0 || untilMs < this.#doubtUntilMs + ONE_DOUBT_MS) return;
+    this.#doubtUntilMs = untilMs;
+    this.#settings.onDoubt?.(untilMs);
   }
 
   #placeOf(number: PhoneNumber): Place {
@@ -198,14 +224,6 @@ function opened(sealed: string, { seals, recordOf }: Place): unknown {
   } catch {
     throw new SharedStateLost();
   }
-}
-
-/**
- * A version says what was written over what: so a write whose reply was lost can be sent once more, and
- * a record that was removed and written anew has another.
- */
-function versionAfter(version: number, text: string): number {
-  return createHash('sha256').update(`${version} ${text}`).digest().readUIntBE(0, 6);
 }
 
 /** Even, so that there is room for one beside it. */

@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 1000;
 /** The master that holds refusals may be away while the number's serves. */
 const LOOK_TIMEOUT_MS = 250;
 
-/** For each operation a time in milliseconds. */
+/** For each operation a time in milliseconds, or whether there is something. */
 type ByOperation = Readonly<Record<Operation, number>>;
 
 /**
@@ -22,6 +22,8 @@ export class RedisRefusals {
   readonly #keys: () => readonly string[];
   /** By our own clock. */
   #refusedUntilMs: ByOperation = { 'retrieve-date': 0, check: 0 };
+  /** 1 where refusals are noted that an answered lookup ends. */
+  #noted: ByOperation = { 'retrieve-date': 0, check: 0 };
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
 
@@ -33,14 +35,29 @@ export class RedisRefusals {
   }
 
   /**
-   * Notes that an operation was refused at a lookup about a number; it is taken to be refused once two numbers were.
+   * Notes that an operation was refused at a lookup about a number; it is taken to be refused once so many numbers were.
    *
    * @throws {SharedStateLost} when it may or may not have been noted
    * @throws {OutOfMemory}
    */
-  async note(operation: Operation, numberName: string, forMs: number): Promise<void> {
-    await this.#redis.run(NOTE, this.#keys(), [operation, forMs, numberName]);
+  async note(
+    operation: Operation,
+    numberName: string,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void> {
+    await this.#redis.run(NOTE, this.#keys(), [operation, forMs, numberName, afterNumbers]);
     await this.#look();
+  }
+
+  /**
+   * Counts no longer what was refused before a lookup was answered. Most answers follow no refusal that was seen here
+   * within the last second, and take no command.
+   */
+  async answered(operation: Operation): Promise<void> {
+    if (this.#noted[operation] === 0) return;
+    this.#noted = { ...this.#noted, [operation]: 0 };
+    await this.#redis.run(FORGET, this.#keys(), [operation]);
   }
 
   /** For how long each is refused still; 0 where it is not. */
@@ -62,33 +79,44 @@ export class RedisRefusals {
     this.#lookedAtMs = sentAtMs;
     const reply = await this.#redis.run(LOOK, this.#keys(), [], LOOK_TIMEOUT_MS).catch(unlessLost);
     if (!Array.isArray(reply)) return;
-    const [date = 0, check = 0] = reply.map(Number);
+    const [date = 0, check = 0, dateNoted = 0, checkNoted = 0] = reply.map(Number);
     this.#refusedUntilMs = { 'retrieve-date': sentAtMs + date, check: sentAtMs + check };
+    this.#noted = { 'retrieve-date': dateNoted, check: checkNoted };
   }
 }
 
 const ADOPT = adoptRenamed(1);
 
-const NOW = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-`;
-
-/** KEYS: refusals. ARGV: an operation, for how many milliseconds a refusal counts, and the number's name. */
-const NOTE = `${ADOPT}${NOW}
-local lastRefused = 'lastRefused:' .. ARGV[1]
-local untilMs, name = string.match(redis.call('HGET', KEYS[1], lastRefused) or '', '^(%d+) (.+)$')
+/**
+ * KEYS: refusals. ARGV: an operation, for how many milliseconds a refusal counts, the number's name, and how many
+ * numbers it takes. A field holds until when the noted ones count, and each with the count that it is for.
+ */
+const NOTE = `${ADOPT}
+local refused = 'refused:' .. ARGV[1]
+local untilMs, noted = string.match(redis.call('HGET', KEYS[1], refused) or '', '^(%d+)(.*)$')
+if not untilMs or tonumber(untilMs) <= now then noted = '' end
+local kind = ' ' .. ARGV[4] .. ':'
+if not string.find(noted .. ' ', kind .. ARGV[3] .. ' ', 1, true) then noted = noted .. kind .. ARGV[3] end
 local endMs = string.format('%.0f', now + ARGV[2])
-if untilMs and name ~= ARGV[3] and tonumber(untilMs) > now then
+local _, numbers = string.gsub(noted, kind, '')
+if numbers >= tonumber(ARGV[4]) then
   redis.call('HSET', KEYS[1], 'refusedUntilMs:' .. ARGV[1], endMs)
+  noted = kind .. ARGV[3]
 end
-redis.call('HSET', KEYS[1], lastRefused, endMs .. ' ' .. ARGV[3])
+redis.call('HSET', KEYS[1], refused, endMs .. noted)
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return 'done'
 `;
 
-/** KEYS: refusals. Returns for how many milliseconds retrieve-date and check are refused still. */
-const LOOK = `${ADOPT}${NOW}
+/** KEYS: refusals. ARGV: the operation of a lookup that was answered. */
+const FORGET = `${ADOPT}
+redis.call('HDEL', KEYS[1], 'refused:' .. ARGV[1])
+return 'done'
+`;
+
+/** KEYS: refusals. Returns for how many milliseconds retrieve-date and check are refused still, and whether any are noted. */
+const LOOK = `${ADOPT}
 local untilMs = redis.call('HMGET', KEYS[1], 'refusedUntilMs:retrieve-date', 'refusedUntilMs:check')
-return { math.max(0, (untilMs[1] or 0) - now), math.max(0, (untilMs[2] or 0) - now) }
+return { math.max(0, (untilMs[1] or 0) - now), math.max(0, (untilMs[2] or 0) - now),
+  redis.call('HEXISTS', KEYS[1], 'refused:retrieve-date'), redis.call('HEXISTS', KEYS[1], 'refused:check') }
 `;

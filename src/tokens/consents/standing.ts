@@ -75,23 +75,6 @@ export function standingOf(
   };
 }
 
-/** Whether the owner may not be prompted now, or the asker is still to hear what a consent came to. Pure. */
-export function hasSomethingToSay({ prompt, ends }: Standing): boolean {
-  return prompt.state !== 'free' || ends.some(isToBeTold);
-}
-
-function isToBeTold(end: ConsentEnd): boolean {
-  switch (end.kind) {
-    case 'failed':
-      return true;
-    case 'expired':
-      return !end.isTold;
-    // Its fact is kept elsewhere.
-    case 'answered':
-      return false;
-  }
-}
-
 function promptStanding(
   { record, nowMs, doubtUntilMs = 0 }: Recorded,
   { consent, ends }: ConsentRecord,

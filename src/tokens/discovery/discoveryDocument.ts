@@ -30,18 +30,19 @@ const MEMBERS: Readonly<Record<AuthorizationEndpointName, string>> = {
 
 /**
  * Reads the addresses of the endpoints that are needed. The document is that of the configured issuer (OpenID Connect
- * Discovery 1.0 §4.3), and its endpoints lie on hosts that the settings name: our credentials are sent there,
+ * Discovery 1.0 §4.3), and its endpoints lie on hosts and ports that the settings name: our credentials are sent there,
  * and a document that was tampered with must not choose where. Pure.
  */
 export function readDiscovery(
   document: unknown,
-  { issuer, documentUrl, hosts }: DiscoverySource,
+  { issuer, documentUrl, hosts }: Omit<DiscoverySource, 'connection'>,
   needed: readonly AuthorizationEndpointName[],
 ): ReadDiscovery {
   if (typeof document !== 'object' || document === null) return refused('no JSON object');
   const metadata: Readonly<Record<string, unknown>> = { ...document };
   if (metadata['issuer'] !== issuer) return refused('another issuer');
-  const trusted = new Set([hostOf(issuer), hostOf(documentUrl), ...hosts]);
+  const named = hosts.map((host) => hostOf(`https://${host}`));
+  const trusted = new Set([hostOf(issuer), hostOf(documentUrl), ...named]);
   const addresses: Partial<Record<AuthorizationEndpointName, string>> = {};
   for (const name of needed) {
     const address = metadata[MEMBERS[name]];
@@ -53,8 +54,9 @@ export function readDiscovery(
   return { kind: 'read', addresses };
 }
 
+/** With its port, where that is not the one of the scheme. */
 function hostOf(address: string): string {
-  return new URL(address).hostname;
+  return new URL(address).host;
 }
 
 function refused(flaw: DiscoveryFlaw): ReadDiscovery {

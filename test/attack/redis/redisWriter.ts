@@ -1,6 +1,6 @@
-import { createClient, RESP_TYPES } from '@redis/client';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attack } from '../attack.ts';
+import { clientTo } from '../../redisCommands.ts';
 import { answerText, type WiredOperator } from '../../wiredOperator.ts';
 import { AUDIT_KEY, SECRET_MARK, type Stage } from '../stage.ts';
 import { answerIn, number, within } from '../values.ts';
@@ -31,8 +31,8 @@ export const redisWriter: Attack = {
     });
     const token = await issuer.token({ scope: 'sim-swap:read' });
     const ask = (e164: string) => target.ask(within(e164), { token });
-    const client = await connectTo(redis.url);
-    stage.onEnd(async () => client.destroy());
+    const client = clientTo(redis.port);
+    stage.onEnd(async () => client.disconnect());
 
     stage.equals('before', answerIn(await ask(UNSWAPPED)), false);
     // What is kept is kept after it was told.
@@ -56,7 +56,7 @@ export const redisWriter: Attack = {
 
     // Whatever was there is there again, and for ever.
     await sleep((KEPT_SECONDS + 1.5) * 1000);
-    await client.flushAll();
+    await client.flushall();
     for (const { key, bytes } of saved) await restore(client, key, bytes);
     await putOff(client);
     const lookups = operator.count('lookups');
@@ -85,21 +85,12 @@ interface Saved {
   readonly bytes: Buffer;
 }
 
-type Client = Awaited<ReturnType<typeof connectTo>>;
-
-async function connectTo(url: string) {
-  const client = createClient({ url, RESP: 3 });
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
-}
+type Client = ReturnType<typeof clientTo>;
 
 async function savedBy(client: Client): Promise<readonly Saved[]> {
-  const asBytes = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
   const saved: Saved[] = [];
   for (const key of await numberKeys(client)) {
-    const bytes = await asBytes.sendCommand(['DUMP', key]);
-    if (bytes instanceof Buffer) saved.push({ key, bytes });
+    saved.push({ key, bytes: await client.dumpBuffer(key) });
   }
   return saved;
 }
@@ -112,15 +103,15 @@ async function numberKeys(client: Client): Promise<readonly string[]> {
 }
 
 async function restore(client: Client, key: string, bytes: Buffer): Promise<void> {
-  await client.sendCommand(['RESTORE', key, '0', bytes, 'REPLACE']);
+  await client.restore(key, 0, bytes, 'REPLACE');
 }
 
 /** Moves every end that can be read into a far future. */
 async function putOff(client: Client): Promise<void> {
   for (const key of await client.keys('*')) {
     if ((await client.type(key)) !== 'hash') continue;
-    for (const [field, value] of Object.entries(await client.hGetAll(key))) {
-      await client.hSet(key, field, value.replaceAll(/\b\d{13}\b/g, '9999999999999'));
+    for (const [field, value] of Object.entries(await client.hgetall(key))) {
+      await client.hset(key, field, value.replaceAll(/\b\d{13}\b/g, '9999999999999'));
     }
   }
 }
@@ -139,7 +130,7 @@ async function spoiltByText(client: Client): Promise<void> {
 async function spoiltByLists(client: Client): Promise<void> {
   for (const key of await client.keys('*')) {
     await client.del(key);
-    await client.lPush(key, ['a', 'list']);
+    await client.lpush(key, 'a', 'list');
   }
 }
 

@@ -139,7 +139,7 @@ describe('SIGTERM', () => {
   it('ends a process whose disk hangs, not with 0, and says so', async () => {
     await using server = await startServer({ AUDIT_LOG: makePipe(), ...SHORT });
     const log = allOf(server.stdout);
-    expect(await ask(server, 'risk')).toBe('AUDIT_UNAVAILABLE');
+    await expect.poll(() => ask(server, 'risk')).toBe('AUDIT_UNAVAILABLE');
     server.terminate();
     expect((await server.exit).code).not.toBe(0);
     expect(await log).toMatch(/"msg":"[^"]*drain/);

@@ -19,6 +19,7 @@ function line(day: string, others: object = {}): string {
     number: auditHash(AUDIT_KEY, ALICE),
     operator: 'north',
     operation: 'check',
+    correlator: `ticket-${day}-VB6KvH6PLAVG`,
     outcome: 'answered',
     attempts: 1,
     ...others,
@@ -119,6 +120,10 @@ describe('npm run audit', () => {
     ['an outcome', ['--outcome', 'OPERATOR_TIMEOUT'], ['03']],
     ['an operator', ['--operator', 'south'], ['02']],
     ['a time', ['--since', '2026-11-02', '--until', '2026-11-04'], ['02', '03']],
+    ['the correlator of a client', ['--correlator', 'ticket-03'], ['03']],
+    ['the correlator of a request', ['--correlator', 'ticket-03-VB6KvH6PLAVG'], ['03']],
+    ['that of an exchange', ['--correlator', 'ticket-03-VB6KvH6PLAVG-2'], ['03']],
+    ['no part of a correlator', ['--correlator', 'ticket-0'], []],
     [
       'all at once',
       ['--number', ALICE, '--operator', 'north', '--since', '2026-11-02'],
@@ -131,6 +136,16 @@ describe('npm run audit', () => {
     const found = ended.lines.map((one) => (JSON.parse(one) as { time: string }).time.slice(8, 10));
     expect(found).toEqual(days);
     expect(ended.err).toBe(`${days.length} entries, 1 torn lines\n`);
+  });
+
+  test('tells a torn line of what was asked from one of what was not', async () => {
+    const file = rotatedLog();
+    const after = line('06');
+    expect(after).toContain('"audit":"after"');
+    const torn = [after, line('07', { audit: 'before' })].map((one) => `${one.slice(0, 60)}\n`);
+    write(file, torn.join(''), 3);
+    const ended = await run('auditSearch', ['--client', 'bff'], { ...SETTINGS, AUDIT_LOG: file });
+    expect(ended.err).toBe('0 entries, 2 torn lines (1 after a lookup, whose outcome is lost)\n');
   });
 
   test('asks what to look for', async () => {

@@ -1,13 +1,20 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Claim } from '../../../src/caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
-import { SharedCounts } from '../../../src/caller/quotas/sharedCounts.ts';
+import {
+  COUNTED_APART,
+  COUNTED_TOGETHER,
+  SharedCounts,
+} from '../../../src/caller/quotas/sharedCounts.ts';
 import { systemClock } from '../../../src/systemClock.ts';
-import type { RedisConnection } from '../../../src/sharedState/redisConnection.ts';
+import type { Redis } from '../../../src/sharedState/redis.ts';
 import { StateSeals } from '../../../src/sharedState/stateSeals.ts';
+import { RecordedLog } from '../../recordedLog.ts';
+import { command } from '../../redisCommands.ts';
+import { RedisProxy } from '../../redisProxy.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { TestClock } from '../../testClock.ts';
 import { silentLog } from '../../silentLog.ts';
@@ -75,7 +82,7 @@ describe('the memory of one process', () => {
 
 describe.skipIf(NO_REDIS !== undefined)(`Redis ${NO_REDIS ?? ''}`, () => {
   let redis: RedisServer;
-  let connection: RedisConnection;
+  let connection: Redis;
 
   beforeAll(async () => {
     redis = await startRedis();
@@ -127,5 +134,94 @@ describe.skipIf(NO_REDIS !== undefined)(`Redis ${NO_REDIS ?? ''}`, () => {
       }),
       { numRuns: 100 },
     );
+  });
+});
+
+describe.skipIf(NO_REDIS !== undefined)(`claims on the wire ${NO_REDIS ?? ''}`, () => {
+  const CLAIM: readonly Claim[] = [{ count: 'numbers', limit: 3, member: 'a' }];
+  const HASTE_MS = 30;
+  let redis: RedisServer;
+  let proxy: RedisProxy;
+  let connection: Redis;
+  let log: RecordedLog;
+  let counts: SharedCounts;
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    proxy = await RedisProxy.before(redis.port);
+    connection = connectionTo(proxy.url);
+    await connection.open();
+    log = new RecordedLog();
+    counts = new SharedCounts(connection, new StateSeals([new Uint8Array(32)]), systemClock, log);
+    await counts.read('window', [], 1000);
+  });
+  afterEach(async () => {
+    redis.thaw();
+    connection.close();
+    await proxy.close();
+    await redis.kill();
+  });
+
+  async function counted(window = 'window'): Promise<number | undefined> {
+    return (await counts.read(window, ['numbers'], 1000)).counts[0];
+  }
+
+  it('count once, and are given back once, though each arrives three times', async () => {
+    proxy.copiesAfterMs = [0, 100];
+    for (const n of [1, 2, 3]) {
+      const { over, counts: now } = await counts.claim(
+        'window',
+        [{ count: 'numbers', limit: 3 }],
+        1000,
+      );
+      expect([over, now]).toEqual([undefined, [n]]);
+    }
+    await expect.poll(() => proxy.copies).toBe(6);
+    const other = await counts.claim('window', CLAIM, 1000);
+    expect(other.over).toBe(0);
+    const { giveBack } = await counts.claim('another', CLAIM, 1000);
+    await counts.claim('another', [{ count: 'numbers', limit: 3 }], 1000);
+    await giveBack();
+    await expect.poll(() => proxy.copies).toBe(14);
+    expect([await counted(), await counted('another')]).toEqual([3, 1]);
+  });
+
+  it('whose reply is lost on its way count once', async () => {
+    let cuts = 2;
+    proxy.cutsAfter = () => cuts-- > 0;
+    expect((await counts.claim('window', CLAIM, 1000)).counts).toEqual([1]);
+    expect([proxy.cuts, await counted()]).toEqual([2, 1]);
+  });
+
+  it('of a hurried request leave a healthy Redis to all others, and count once', async () => {
+    redis.freeze();
+    const hurried = await counts.claim('window', CLAIM, HASTE_MS);
+    expect(hurried.counts).toEqual([1]);
+    redis.thaw();
+    // What was counted in this process is given back where it came to be counted after all.
+    await expect.poll(() => counted()).toBe(0);
+    expect((await counts.claim('window', CLAIM, 1000)).counts).toEqual([1]);
+    expect(log.lines).toEqual([]);
+  });
+
+  it('that are given back after their hour leave the next one alone', async () => {
+    const { giveBack } = await counts.claim('window', CLAIM, 1000);
+    await command(redis.port, ['PEXPIRE', 'window', '0']);
+    await counts.claim('window', CLAIM, 1000);
+    await giveBack();
+    expect(await counted()).toBe(1);
+  });
+
+  it('are counted by each process while Redis is full, which the log tells once', async () => {
+    await command(redis.port, ['CONFIG', 'SET', 'maxmemory', '1']);
+    for (const n of [1, 2, 3]) {
+      const { counts: now } = await counts.claim('window', [{ count: 'numbers', limit: 9 }], 1000);
+      expect(now).toEqual([n]);
+    }
+    expect(log.lines.map(({ message }) => message)).toEqual([COUNTED_APART]);
+    await command(redis.port, ['CONFIG', 'SET', 'maxmemory', '0']);
+    await expect
+      .poll(async () => (await counts.claim('window', CLAIM, 1000)) && log.lines.at(-1)?.message)
+      .toBe(COUNTED_TOGETHER);
   });
 });

@@ -121,7 +121,7 @@ describe("the log names the operator's word, from a list, and the setting that h
     ['lookup', 503, { code: 'UNAVAILABLE' }, 'warn, status: 503, word: UNAVAILABLE'],
     ['lookup', 500, {}, 'warn, status: 500'],
     ['lookup', 429, { code: 'QUOTA_EXCEEDED' }, 'warn, status: 429, word: QUOTA_EXCEEDED'],
-    ['lookup', 409, { code: 'CONFLICT' }, 'error, status: 409, word: CONFLICT'],
+    ['lookup', 409, { code: 'CONFLICT' }, 'warn, status: 409, word: CONFLICT'],
     ['lookup', 401, { code: 'UNAUTHENTICATED' }, 'error, status: 401, word: UNAUTHENTICATED'],
     [
       'lookup',

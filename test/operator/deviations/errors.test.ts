@@ -88,7 +88,7 @@ describe('an error of a lookup', () => {
       'OPERATOR_UNAVAILABLE',
       7,
     ],
-    ['409 of another operator', CLARO, answering(409, {}), 'OPERATOR_REFUSED'],
+    ['409 of another operator', CLARO, answering(409, {}), 'OPERATOR_UNAVAILABLE'],
     [
       'a word of its own for a number that it does not serve',
       UNKNOWN_NUMBER,

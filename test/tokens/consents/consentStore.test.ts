@@ -7,11 +7,12 @@ import {
   type ConsentRecord,
 } from '../../../src/tokens/consents/consentRecord.ts';
 import { SharedStateLost } from '../../../src/sharedState/sharedStateLost.ts';
-import type { ConsentStore } from '../../../src/tokens/consents/consentStore.ts';
+import { newWriteId, type ConsentStore } from '../../../src/tokens/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../../src/tokens/consents/memoryConsentStore.ts';
-import type { RedisConnection } from '../../../src/sharedState/redisConnection.ts';
+import type { Redis } from '../../../src/sharedState/redis.ts';
 import { RedisConsentStore } from '../../../src/tokens/consents/redisConsentStore.ts';
 import { StateSeals } from '../../../src/sharedState/stateSeals.ts';
+import { commands as commandsTo } from '../../redisCommands.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../../redisServer.ts';
 import { ALICE, BOB, CAROL, hours } from '../../values.ts';
 import { RULES } from './records.ts';
@@ -37,7 +38,7 @@ async function until(isOver: () => Promise<boolean>): Promise<void> {
 
 let redis: RedisServer | undefined;
 const servers: RedisServer[] = [];
-const connections: RedisConnection[] = [];
+const connections: Redis[] = [];
 
 beforeAll(async () => {
   if (NO_REDIS === undefined) redis = await start();
@@ -58,6 +59,7 @@ async function start(port?: number): Promise<RedisServer> {
 async function connect(
   stateKey: Uint8Array = randomBytes(32),
   url = redis?.url ?? '',
+  onDoubt: (untilMs: number) => void = () => undefined,
 ): Promise<RedisConsentStore> {
   const connection = connectionTo(url);
   connections.push(connection);
@@ -65,6 +67,7 @@ async function connect(
     seals: new StateSeals([stateKey]),
     operator: 'https://operator.example client',
     doubtMs: RULES.doubtMs,
+    onDoubt,
   });
   await store.open();
   return store;
@@ -124,10 +127,30 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
       const { refusedUntilMs, nowMs } = await store.read(CAROL);
       return (refusedUntilMs.check ?? 0) > nowMs;
     };
-    for (const number of [ALICE, ALICE, ALICE]) await store.refuse(number, 'check', KEEP_MS);
+    for (const number of [ALICE, ALICE, ALICE]) await store.refuse(number, 'check', 2, KEEP_MS);
     expect(await isRefused()).toBe(false);
-    await store.refuse(BOB, 'check', KEEP_MS);
+    await store.refuse(BOB, 'check', 2, KEEP_MS);
     expect(await isRefused()).toBe(true);
+  });
+
+  it('counts each kind of refusal for itself, and anew after an answer', async () => {
+    const refusedFor = async () => {
+      const { refusedUntilMs, nowMs } = await store.read(CAROL);
+      return Math.max(0, (refusedUntilMs.check ?? 0) - nowMs);
+    };
+    await store.refuse(ALICE, 'check', 2, KEEP_MS);
+    await store.refuse(BOB, 'check', 3, KEEP_MS);
+    await store.refuse(CAROL, 'check', 3, KEEP_MS);
+    await store.refuse(BOB, 'retrieve-date', 2, KEEP_MS);
+    await store.answered('retrieve-date');
+    expect(await refusedFor()).toBe(0);
+    await store.answered('check');
+    await store.refuse(ALICE, 'check', 3, KEEP_MS);
+    await store.refuse(BOB, 'check', 2, KEEP_MS);
+    expect(await refusedFor()).toBe(0);
+    await store.refuse(BOB, 'check', 3, KEEP_MS);
+    await store.refuse(CAROL, 'check', 3, KEEP_MS);
+    expect(await refusedFor()).toBeGreaterThan(KEEP_MS - 5000);
   });
 
   it('removes a record of the given version alone', async () => {
@@ -168,12 +191,36 @@ describe('RedisConsentStore', () => {
     expect((await other.read(ALICE)).record).toEqual(pending(nowMs));
   });
 
-  it('says of a write that is sent twice that it was written', async () => {
+  it('says of a write that is sent twice that it was written, be it after another write', async () => {
     const store = await connect();
     const { version, nowMs } = await store.read(ALICE);
-    const written = await store.write(ALICE, version, intent(nowMs), KEEP_MS);
-    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS)).toEqual(written);
-    expect(written).not.toBe('conflict');
+    const id = newWriteId();
+    const written = await store.write(ALICE, version, intent(nowMs), KEEP_MS, id);
+    expect(written).toEqual({ version: id });
+    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toEqual(written);
+    const next = newWriteId();
+    await store.write(ALICE, id, pending(nowMs), KEEP_MS, next);
+    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toEqual(written);
+    expect(await store.read(ALICE)).toMatchObject({ version: next, record: pending(nowMs) });
+  });
+
+  it('lets one of two win that write the same', async () => {
+    const stateKey = randomBytes(32);
+    const [one, other] = [await connect(stateKey), await connect(stateKey)];
+    const { version, nowMs } = await one.read(ALICE);
+    await other.read(ALICE);
+    const both = [one, other].map((store) => store.write(ALICE, version, intent(nowMs), KEEP_MS));
+    expect((await Promise.all(both)).filter((written) => written !== 'conflict')).toHaveLength(1);
+  });
+
+  it('writes no record anew by a copy of its first write that arrives after it was removed', async () => {
+    const store = await connect();
+    const { version, nowMs } = await store.read(ALICE);
+    const id = newWriteId();
+    await store.write(ALICE, version, intent(nowMs), KEEP_MS, id);
+    await store.remove(ALICE, id);
+    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toBe('conflict');
+    expect((await store.read(ALICE)).record).toBeUndefined();
   });
 
   it('shows no number, caller or id to a reader of Redis, and lets nothing lie for ever', async () => {
@@ -203,6 +250,19 @@ describe('RedisConsentStore', () => {
     );
     await command(redis?.url ?? '', ['COPY', alices[0] ?? '', bobs[0] ?? '', 'REPLACE']);
     await expect(store.read(BOB)).rejects.toThrow(SharedStateLost);
+  });
+
+  it('says once until when it doubts its numbers after it was emptied', async () => {
+    const doubts: number[] = [];
+    const store = await connect(randomBytes(32), redis?.url, (untilMs) => doubts.push(untilMs));
+    await store.read(ALICE);
+    expect(doubts).toEqual([]);
+    await command(redis?.url ?? '', ['FLUSHALL']);
+    await Promise.all([store.read(ALICE), store.read(BOB), store.read(CAROL)]);
+    await store.read(ALICE);
+    expect(doubts).toHaveLength(1);
+    expect(doubts[0]).toBeGreaterThan(Date.now() + RULES.doubtMs - 60_000);
+    expect(doubts[0]).toBeLessThanOrEqual(Date.now() + RULES.doubtMs);
   });
 
   it('lets no owner be prompted for a while after it has lost its memory', async () => {
@@ -281,15 +341,8 @@ async function command(url: string, words: readonly string[]): Promise<unknown> 
   return reply;
 }
 
-async function commands(url: string, all: readonly (readonly string[])[]): Promise<unknown[]> {
-  const { createClient } = await import('@redis/client');
-  const client = createClient({ url });
-  await client.connect();
-  try {
-    return await Promise.all(all.map((words) => client.sendCommand(words)));
-  } finally {
-    client.destroy();
-  }
+function commands(url: string, all: readonly (readonly string[])[]): Promise<readonly unknown[]> {
+  return commandsTo(Number(new URL(url).port), all);
 }
 
 async function keysOf(url: string): Promise<string[]> {

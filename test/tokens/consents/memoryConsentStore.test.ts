@@ -145,6 +145,33 @@ describe('a full store', () => {
   });
 });
 
+describe('a full store that refuses', () => {
+  it('looks for what is over once in a second: a flood does not go through all of it each time', async () => {
+    store = new MemoryConsentStore(clock, ROOM_FOR_TWO_BYTES);
+    const { version } = await store.read(ALICE);
+    await store.write(ALICE, version, record('of alice'), 500);
+    await put(BOB, 'of bob');
+    expect(await put(CAROL, 'of carol')).toBe('full');
+    await clock.advance(999);
+    for (let n = 0; n < 10; n += 1) expect(await put(CAROL, 'of carol')).toBe('full');
+    expect(store.size).toBe(2);
+    await clock.advance(1);
+    expect(await put(CAROL, 'of carol')).toHaveProperty('version');
+  });
+
+  it('takes no longer for each refusal than a store with room for a write', async () => {
+    store = new MemoryConsentStore(clock);
+    const numbers = Array.from({ length: 200_000 }, (_, n) => `+4477${n}` as PhoneNumber);
+    for (const number of numbers) if ((await put(number, 'one')) === 'full') break;
+    const held = store.size;
+    expect(held).toBeGreaterThan(30_000);
+    const begunAtMs = performance.now();
+    for (let n = 0; n < 2000; n += 1) await put(CAROL, 'of carol');
+    // A sweep of all takes milliseconds, so that these would take many seconds.
+    expect(performance.now() - begunAtMs).toBeLessThan(2000);
+  });
+});
+
 describe('what is over', () => {
   it('is cleared away in time, though no request asks for it', async () => {
     const numbers = Array.from(

@@ -8,6 +8,8 @@ import type {
 import { DiscoveredEndpoint } from '../../../src/tokens/discovery/discoveredEndpoint.ts';
 import { Discovery } from '../../../src/tokens/discovery/discovery.ts';
 import type { Log } from '../../../src/log.ts';
+import { RecordingServer } from '../../http/recordingServer.ts';
+import { DEMO_ENTRY, startServiceOf } from '../../operatorsFile.ts';
 import { settled, START_MS, TestClock } from '../../testClock.ts';
 import { ALICE } from '../../values.ts';
 
@@ -28,7 +30,7 @@ class Published implements AsyncDisposable {
   constructor(...script: (() => Promise<unknown>)[]) {
     this.script = script;
     this.discovery = new Discovery({
-      source: { issuer: ISSUER, documentUrl: `${ISSUER}/doc`, hosts: [] },
+      source: { issuer: ISSUER, documentUrl: `${ISSUER}/doc`, hosts: [], connection: {} },
       needed: ['token'],
       fetch: () => {
         this.fetchedAtMs.push(this.clock.monotonicMs() - this.#beganAtMs);
@@ -231,4 +233,25 @@ describe('an endpoint that is discovered', () => {
     await places.endpoint.post(REQUEST);
     expect(places.suspected).toBe(isSuspected ? 1 : 0);
   });
+});
+
+it('is not believed where it names a member twice', async () => {
+  await using server: RecordingServer = await RecordingServer.start((_, response) => {
+    const members = [`"issuer":"${server.url}"`, `"token_endpoint":"${server.url}/a"`];
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(`{${members.join(',')},"token_endpoint":"${server.url}/b"}`);
+  });
+  const entry = {
+    name: 'alpha',
+    prefixes: ['default'],
+    flow: '2-legged',
+    simSwapUrl: 'http://127.0.0.1:9',
+    discovery: { issuer: server.url },
+    client: DEMO_ENTRY,
+  };
+  await using service = await startServiceOf([entry]);
+  const query = '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
+  expect((await service.ask(query)).codes).toEqual(['OPERATOR_UNAVAILABLE']);
+  expect(server.received.filter(({ method }) => method === 'POST')).toEqual([]);
+  expect(service.logged.join('\n')).toContain('DuplicateMember');
 });

@@ -4,7 +4,7 @@ import { readDiscovery } from '../../../src/tokens/discovery/discoveryDocument.t
 const SOURCE = {
   issuer: 'https://auth.example/realm',
   documentUrl: 'https://config.example/.well-known/openid-configuration',
-  hosts: ['tokens.example'],
+  hosts: ['tokens.example', 'ports.example:8443', 'written.example:443'],
 };
 const DOCUMENT = {
   issuer: SOURCE.issuer,
@@ -49,6 +49,31 @@ describe('a discovery document', () => {
       'a password',
       { ...DOCUMENT, token_endpoint: 'https://a:b@auth.example/' },
       'an endpoint without https',
+    ],
+    [
+      'another port of the host',
+      { ...DOCUMENT, token_endpoint: 'https://auth.example:8443/token' },
+      'an endpoint on another host',
+    ],
+    [
+      'another port of a host that the settings name',
+      { ...DOCUMENT, token_endpoint: 'https://tokens.example:8443/token' },
+      'an endpoint on another host',
+    ],
+    [
+      'the port of https, written out',
+      { ...DOCUMENT, token_endpoint: 'https://auth.example:443/token' },
+      undefined,
+    ],
+    [
+      'a port that the settings name',
+      { ...DOCUMENT, token_endpoint: 'https://ports.example:8443/token' },
+      undefined,
+    ],
+    [
+      'the port of https, which the settings write out',
+      { ...DOCUMENT, token_endpoint: 'https://written.example/token' },
+      undefined,
     ],
     ['a relative path', { ...DOCUMENT, token_endpoint: '/token' }, 'an endpoint without https'],
     ['a file', { ...DOCUMENT, token_endpoint: 'file:///etc/passwd' }, 'an endpoint without https'],

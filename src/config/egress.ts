@@ -1,0 +1,62 @@
+import {
+  proxyProblem,
+  type ConnectionSettings,
+  type TextSource,
+} from '../http/connections/connectionSettings.ts';
+import type { EnvironmentReader } from './environment.ts';
+import { fileOf } from './connection.ts';
+
+/** How what is no operator is reached: the issuer's keys, the number directory, discovery documents, the collector. */
+export interface Egress {
+  readonly proxy?: { readonly url: string; readonly credentials?: TextSource };
+  /** Hosts that are reached without the proxy; with a dot before it, all hosts of a domain. */
+  readonly noProxy: readonly string[];
+  /** The authorities that are trusted, and no others, in place of Node's. */
+  readonly ca?: TextSource;
+}
+
+/** Reads EGRESS_…. That the files are there is looked at; what they hold is judged where it is used. */
+export function readEgress(read: EnvironmentReader): Egress {
+  const url = read.text('EGRESS_PROXY_URL');
+  const credentials = fileOf(read, 'EGRESS_PROXY_CREDENTIALS_FILE');
+  const ca = fileOf(read, 'EGRESS_CA_FILE');
+  const noProxy = read.list('EGRESS_NO_PROXY').map((host) => host.toLowerCase());
+  if (url === undefined) {
+    for (const name of ['EGRESS_PROXY_CREDENTIALS_FILE', 'EGRESS_NO_PROXY'] as const) {
+      if (read.isSet(name))
+        read.problem(name, 'is for the proxy of EGRESS_PROXY_URL, which is missing');
+    }
+  }
+  const problem = url === undefined ? undefined : proxyProblem(url);
+  // Never quoted: it may hold a password, which is one of its problems.
+  if (problem !== undefined) read.problem('EGRESS_PROXY_URL', problem);
+  if (noProxy.some((host) => !/^\.?[a-z\d_-]+(?:\.[a-z\d_-]+)*$|^\[[\da-f:.]+\]$/.test(host))) {
+    read.unfit(
+      'EGRESS_NO_PROXY',
+      'must be hosts, or domains with a dot before them, with commas between and without ports',
+    );
+  }
+  return {
+    noProxy,
+    ...(url === undefined
+      ? {}
+      : { proxy: { url, ...(credentials === undefined ? {} : { credentials }) } }),
+    ...(ca === undefined ? {} : { ca }),
+  };
+}
+
+/** How an address is connected to. Without TLS it is on loopback, or a collector nearby: it is reached directly. Pure. */
+export function egressTo({ proxy, noProxy, ca }: Egress, address: string): ConnectionSettings {
+  const url = URL.parse(address);
+  if (url?.protocol !== 'https:') return {};
+  const isInside = noProxy.some((one) =>
+    one.startsWith('.') ? url.hostname.endsWith(one) : url.hostname === one,
+  );
+  const isProxyOverTls = proxy?.url.startsWith('https:') === true;
+  return {
+    ...(ca === undefined ? {} : { tls: { ca } }),
+    ...(proxy === undefined || isInside
+      ? {}
+      : { proxy: { ...proxy, ...(ca === undefined || !isProxyOverTls ? {} : { ca }) } }),
+  };
+}

@@ -1,0 +1,66 @@
+import {
+  GraphQLError,
+  responsePathAsArray,
+  type GraphQLErrorOptions,
+  type GraphQLResolveInfo,
+} from 'graphql';
+import {
+  ERRORS,
+  INTERNAL_ERROR,
+  QUOTA_MESSAGES,
+  type ErrorCode,
+  type LookupFailure,
+} from '../errors.ts';
+
+/**
+ * An error that is an answer to a caller, not a defect. A `GraphQLError` that carries its code itself, so that the code
+ * survives in every server, and behind a stitched schema. It has no stack: one operation can come to thousands of them,
+ * and writing a stack out takes longer than everything else about an error.
+ */
+export class AnswerError extends GraphQLError {
+  constructor(message: string, extensions: AnswerExtensions, options?: GraphQLErrorOptions) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message, { ...options, extensions });
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** What stands in `extensions`. */
+export interface AnswerExtensions extends Readonly<Record<string, unknown>> {
+  readonly code: ErrorCode;
+}
+
+/** What a caller sent is not valid; the reason says how to correct it, and quotes nothing of what was sent. */
+export function badUserInput(reason: string): AnswerError {
+  return new AnswerError(reason, { code: 'BAD_USER_INPUT' });
+}
+
+/** The caller may not ask about this number. Says the same of numbers that exist and that do not. */
+export function forbidden(): AnswerError {
+  return new AnswerError(ERRORS.FORBIDDEN.message, { code: 'FORBIDDEN' });
+}
+
+/** Where an error is to be told. With its place, graphql-js makes no second error around the first. */
+export type FieldPlace = Pick<GraphQLResolveInfo, 'fieldNodes' | 'path'>;
+
+/** Why a question has no answer. */
+export function lookupFailed(failure: LookupFailure, place?: FieldPlace): AnswerError {
+  const { code, retryAfterSeconds, expiresAtMs, maxAgeHours, quota } = failure;
+  const message = quota === undefined ? ERRORS[code].message : QUOTA_MESSAGES[quota];
+  const extensions: AnswerExtensions = {
+    code,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(quota === undefined ? {} : { quota }),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
+    ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
+  };
+  if (place === undefined) return new AnswerError(message, extensions);
+  const { fieldNodes: nodes, path } = place;
+  return new AnswerError(message, extensions, { nodes, path: responsePathAsArray(path) });
+}
+
+/** A defect: it says nothing but that it happened. */
+export function internalError(options?: GraphQLErrorOptions): AnswerError {
+  return new AnswerError(ERRORS[INTERNAL_ERROR].message, { code: INTERNAL_ERROR }, options);
+}

@@ -1,0 +1,51 @@
+import type { LookupFailure } from '../errors.ts';
+import type { SimSwapLoader } from '../loaders/simSwapLoader.ts';
+import { forbidden } from './answerErrors.ts';
+
+/** A test number for what does not come from an operator. */
+export interface Rehearsal {
+  readonly number: string;
+  /** What it does, for docs/test-numbers.md. */
+  readonly does: string;
+  readonly answer: 'FORBIDDEN' | Omit<LookupFailure, 'reach'>;
+}
+
+/** Beside the test numbers of the simulator, which knows none of these. */
+export const REHEARSALS: readonly Rehearsal[] = [
+  {
+    number: '+447700900070',
+    does: 'the quota of the caller is used up',
+    answer: { code: 'RATE_LIMITED', quota: 'lookups', retryAfterSeconds: 60 },
+  },
+  {
+    number: '+447700900071',
+    does: 'the caller may not ask about this number',
+    answer: 'FORBIDDEN',
+  },
+  {
+    number: '+447700900072',
+    does: 'the audit log cannot be written',
+    answer: { code: 'AUDIT_UNAVAILABLE' },
+  },
+  {
+    number: '+447700900073',
+    does: 'the shared state cannot be reached',
+    answer: { code: 'STATE_UNAVAILABLE', retryAfterSeconds: 5 },
+  },
+];
+
+const BY_NUMBER = new Map(REHEARSALS.map(({ number, answer }) => [number, answer]));
+
+/** A loader for rehearsals: while every operator is the simulator, these numbers fail as they do nowhere else. */
+export function rehearsedSimSwaps(loader: SimSwapLoader): SimSwapLoader {
+  return {
+    told: () => loader.told(),
+    answer(number, ask) {
+      const answer = BY_NUMBER.get(number);
+      if (answer === undefined) return loader.answer(number, ask);
+      return answer === 'FORBIDDEN'
+        ? Promise.reject(forbidden())
+        : Promise.resolve({ kind: 'failure', failure: { ...answer, reach: 'number' } });
+    },
+  };
+}

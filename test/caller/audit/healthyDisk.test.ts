@@ -1,0 +1,80 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { AUDIT_TIMEOUT_MS } from '../../../src/caller/audit/auditLog.ts';
+import { ServerProcess } from '../../endToEnd/serverProcess.ts';
+import { answerNever, WiredOperator } from '../../wiredOperator.ts';
+import { TestIssuer } from '../testIssuer.ts';
+
+/** More numbers than have a permit at a time. */
+const REQUESTS = 12;
+const NUMBERS = 100;
+
+let issuer: TestIssuer;
+beforeAll(async () => {
+  issuer = await TestIssuer.start();
+});
+afterAll(() => issuer.close());
+
+function startServer(operator: WiredOperator, settings: Record<string, string>) {
+  return ServerProcess.start(operator.url, {
+    ...issuer.settings,
+    AUDIT_LOG: join(mkdtempSync(join(tmpdir(), 'audit-')), 'audit.jsonl'),
+    AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
+    ...settings,
+  });
+}
+
+interface Answered {
+  readonly errors?: readonly { readonly extensions?: { readonly code?: string } }[];
+}
+
+/** The codes of the errors that one request for many numbers comes to. */
+async function codesOf({ url }: ServerProcess, first: number): Promise<readonly string[]> {
+  const token = await issuer.token({ sub: `caller ${first}`, scope: 'sim-swap:read' });
+  const e164s = Array.from({ length: NUMBERS }, (_, n) => `+4477009${10_000 + first + n}`);
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({
+      query: 'query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { simSwappedWithin } }',
+      variables: { e164s },
+    }),
+  });
+  const { errors = [] } = (await response.json()) as Answered;
+  return errors.map(({ extensions }) => extensions?.code ?? 'no code');
+}
+
+it('is not blamed for an operator that takes all the time of a request', async () => {
+  let answers = 0;
+  await using operator = await WiredOperator.start({
+    lookUp: (received, response) => {
+      answers += 1;
+      setTimeout(() => answerNever(received, response), 200 + (answers % 50));
+    },
+  });
+  await using server = await startServer(operator, { REQUEST_TIMEOUT_MS: '1000' });
+  const codes = await Promise.all(
+    Array.from({ length: REQUESTS }, (_, index) => codesOf(server, index * NUMBERS)),
+  );
+  expect(codes.flat()).toContain('OPERATOR_TIMEOUT');
+  expect(codes.flat()).not.toContain('AUDIT_UNAVAILABLE');
+});
+
+it('is not blamed for a process that stood still', async () => {
+  await using operator = await WiredOperator.start();
+  await using server = await startServer(operator, {});
+  const heard: string[] = [];
+  for (let n = 0; n < 2; n += 1) {
+    const before = operator.lookups.length;
+    const codes = Array.from({ length: REQUESTS }, (_, index) => codesOf(server, index * NUMBERS));
+    await expect.poll(() => operator.lookups.length, { interval: 2 }).toBeGreaterThan(before);
+    process.kill(server.pid, 'SIGSTOP');
+    await sleep(AUDIT_TIMEOUT_MS + 500);
+    process.kill(server.pid, 'SIGCONT');
+    heard.push(...(await Promise.all(codes)).flat());
+  }
+  expect(heard).not.toContain('AUDIT_UNAVAILABLE');
+});

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
+
+/** An object of Kubernetes, as its file has it. */
+export interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly [field: string]: unknown;
+}
+
+/** What the tests read of a container. */
+export interface Container {
+  readonly image: string;
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly lifecycle: { readonly preStop: { readonly sleep: { readonly seconds: number } } };
+  readonly securityContext: object;
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string };
+}
+
+/** What the tests read of a Deployment's pods. */
+export interface Pods {
+  readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+  readonly spec: {
+    readonly terminationGracePeriodSeconds: number;
+    readonly securityContext: object;
+    readonly containers: readonly [Container];
+  };
+}
+
+export const VARIANTS = ['subgraph', 'bff', 'rehearsal'] as const;
+
+export type Variant = (typeof VARIANTS)[number];
+
+export function manifestsOf(variant: Variant): readonly Manifest[] {
+  return documentsIn(`kubernetes/${variant}.yaml`) as readonly Manifest[];
+}
+
+/** The pods of the service; in a rehearsal those of the simulator and of Redis follow it. */
+export function podsOf(variant: Variant): readonly [Pods, ...Pods[]] {
+  const deployments = manifestsOf(variant).filter(({ kind }) => kind === 'Deployment');
+  return deployments.map(({ spec }) => (spec as { template: Pods }).template) as [Pods, ...Pods[]];
+}
+
+/** The settings of a container. */
+export function settingsOf({ env }: Container): Readonly<Record<string, string>> {
+  return Object.fromEntries(env.map(({ name, value }) => [name, value]));
+}
+
+/** The documents of a YAML file in deploy/. */
+export function documentsIn(file: string): readonly unknown[] {
+  const text = readFileSync(new URL(`../../deploy/${file}`, import.meta.url), 'utf8');
+  return parseAllDocuments(text).map((document) => {
+    if (document.errors.length > 0) throw new Error(`${file}: ${document.errors.join(', ')}`);
+    return document.toJS() as unknown;
+  });
+}

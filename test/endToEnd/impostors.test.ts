@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createSimSwapClient } from '../../src/client.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { noFiles } from '../../src/fileWatch.ts';
+import { OtlpSender } from '../../src/tracing/otlpSender.ts';
+import { createRedis } from '../../src/sharedState/createRedis.ts';
+import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';
+import { ConnectProxy } from '../http/connectProxy.ts';
+import { answerJson, RecordingServer } from '../http/recordingServer.ts';
+import { startServiceOf } from '../operatorsFile.ts';
+import { silentLog } from '../silentLog.ts';
+import { Program } from '../program.ts';
+import { RecordedLog } from '../recordedLog.ts';
+import { startSimulated } from '../service.ts';
+import { createCertificate } from '../tls/certificate.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { WiredOperator } from '../wiredOperator.ts';
+
+/** Signed by itself, and trusted by nobody. */
+const IMPOSTOR = createCertificate({ name: 'impostor' });
+const SWITCH = 'NODE_TLS_REJECT_UNAUTHORIZED';
+const ASK = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwappedWithin } }';
+const NUMBER = '+447700900001';
+
+const files = new TemporaryFiles();
+const secret = files.write('secret', 'kept-secret-of-the-operator');
+afterAll(() => files[Symbol.dispose]());
+
+/** An operator's entry whose client secret an impostor would like to have. */
+function entry(url: string, members: object): object {
+  const client = { method: 'basic', id: 'sim-swap', secret: { file: secret } };
+  const way = { flow: '2-legged', authUrl: url, simSwapUrl: url };
+  return { name: 'alpha', prefixes: ['default'], ...way, client, ...members };
+}
+
+describe(`with ${SWITCH}=0 in the environment`, () => {
+  // Node reads it from there for each connection.
+  const before = process.env[SWITCH];
+  beforeAll(() => {
+    process.env[SWITCH] = '0';
+  });
+  afterAll(() => {
+    if (before === undefined) delete process.env[SWITCH];
+    else process.env[SWITCH] = before;
+  });
+
+  it('an impostor of the operator gets no secret and gives no answer', async () => {
+    await using impostor = await WiredOperator.start({}, IMPOSTOR);
+    await using client = await createSimSwapClient({ settings: impostor.settings });
+    expect(await client.simSwappedWithin(NUMBER, 240)).toMatchObject({
+      kind: 'unknown',
+      code: 'OPERATOR_UNAVAILABLE',
+    });
+    expect(impostor.received).toEqual([]);
+  });
+
+  it('an impostor of the proxy gets no credentials', async () => {
+    await using proxy = await ConnectProxy.start({ certificate: IMPOSTOR });
+    await using client = await createSimSwapClient({
+      settings: {
+        OPERATOR_AUTH_URL: 'https://127.0.0.1:9',
+        OPERATOR_SIM_SWAP_URL: 'https://127.0.0.1:9',
+        OPERATOR_CLIENT_ID: 'sim-swap',
+        OPERATOR_CLIENT_SECRET: 'kept-secret-of-the-operator',
+        OPERATOR_PROXY_URL: proxy.url,
+        OPERATOR_PROXY_CREDENTIALS: 'sim-swap:what only the proxy reads',
+      },
+    });
+    expect(await client.simSwappedWithin(NUMBER, 240)).toMatchObject({
+      code: 'OPERATOR_UNAVAILABLE',
+    });
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it('an impostor of the issuer lets no token of its own in', async () => {
+    const key = await createKey('ES256');
+    await using impostor = await RecordingServer.start(
+      (received, response) => answerJson(received, response, { keys: [key.publicJwk] }),
+      IMPOSTOR,
+    );
+    await using service = await startSimulated({
+      JWT_JWKS_URL: impostor.url,
+      JWT_ISSUER: ISSUER,
+      JWT_AUDIENCE: AUDIENCE,
+    });
+    const token = await sign(key, claimsAt(Date.now(), { scope: 'sim-swap:read' }));
+    const headers = { authorization: `Bearer ${token}` };
+    const reply = await service.ask(ASK, { e164: NUMBER }, headers);
+    expect(reply.status).not.toBe(200);
+    expect(impostor.received).toEqual([]);
+    expect(service.stats().lookups).toBe(0);
+  });
+
+  it('an impostor of the number directory hears no number', async () => {
+    await using operator = await WiredOperator.start();
+    await using impostor = await RecordingServer.start(
+      (received, response) => answerJson(received, response, { operator: 'alpha' }),
+      IMPOSTOR,
+    );
+    const directory = { directory: { url: impostor.url } };
+    await using service = await startServiceOf([entry(operator.url, {})], {}, directory);
+    const reply = await service.ask(ASK, { e164: NUMBER });
+    expect(reply.codes).toEqual(['OPERATOR_UNAVAILABLE']);
+    expect(impostor.received).toEqual([]);
+    expect(operator.received).toEqual([]);
+  });
+
+  it('an impostor of the discovery document chooses no address', async () => {
+    await using operator = await WiredOperator.start();
+    await using impostor: RecordingServer = await RecordingServer.start(
+      (received, response) =>
+        answerJson(received, response, {
+          issuer: impostor.url,
+          token_endpoint: `${impostor.url}/token`,
+        }),
+      IMPOSTOR,
+    );
+    const discovery = { authUrl: undefined, discovery: { issuer: impostor.url } };
+    await using service = await startServiceOf([entry(operator.url, discovery)]);
+    const reply = await service.ask(ASK, { e164: NUMBER });
+    expect(reply.codes).toEqual(['OPERATOR_UNAVAILABLE']);
+    expect(impostor.received).toEqual([]);
+    expect(operator.received).toEqual([]);
+  });
+
+  it('an impostor of the shared store gets no password', async () => {
+    let said = '';
+    const impostor = createTlsServer(IMPOSTOR, (socket) => {
+      socket.on('error', () => undefined).on('data', (data) => (said += data.toString('latin1')));
+    });
+    impostor.on('tlsClientError', () => undefined).listen(0, '127.0.0.1');
+    await once(impostor, 'listening');
+    onTestFinished(() => void impostor.close());
+    const { port } = impostor.address() as AddressInfo;
+    const log = new RecordedLog();
+    const credentials = { username: undefined, password: 'what only Redis reads' };
+    const tls = { ca: undefined, client: undefined, serverName: undefined };
+    const server = { host: '127.0.0.1', port };
+    const topology = { kind: 'single', server, database: 0 } as const;
+    const connection = createRedis({ topology, credentials, tls }, systemClock, log);
+    onTestFinished(() => connection.close());
+    await connection.open();
+    await vi.waitFor(() => expect(log.troubles).not.toEqual([]), { timeout: 10_000 });
+    expect(said).toBe('');
+  });
+
+  it('an impostor of the collector gets no spans', async () => {
+    await using impostor = await RecordingServer.start(
+      (received, response) => answerJson(received, response, {}),
+      IMPOSTOR,
+    );
+    const headers = new Map([['authorization', 'what only the collector reads']]);
+    const sender = new OtlpSender({
+      settings: {
+        url: `${impostor.url}/v1/traces`,
+        connection: {},
+        protocol: 'http/json',
+        headers,
+        timeoutMs: 500,
+      },
+      clock: systemClock,
+      log: silentLog,
+      watchFiles: noFiles,
+      random: () => 0,
+    });
+    expect(await sender.send(Buffer.from('{}'))).toMatchObject({ kind: 'failed' });
+    await sender.close();
+    expect(impostor.received).toEqual([]);
+  });
+});
+
+it(`the service does not start with ${SWITCH}=0`, async () => {
+  await using main = Program.node(['src/main.ts'], { PORT: '0', [SWITCH]: '0' });
+  expect(await main.ended).toEqual({ code: 1, signal: null });
+  expect(main.err).toContain(`${SWITCH} must not be 0`);
+  expect(main.out).toBe('');
+});

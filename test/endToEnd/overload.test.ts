@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { TestIssuer } from '../caller/testIssuer.ts';
+import type { GraphqlReply } from '../service.ts';
+import { answerNever, WiredOperator, type OperatorScript } from '../wiredOperator.ts';
+import { ServerProcess } from './serverProcess.ts';
+
+const LIST = 100;
+const UNAVAILABLE = { code: 'UNAVAILABLE', retryAfterSeconds: 1 };
+
+let issuer: TestIssuer;
+beforeAll(async () => {
+  issuer = await TestIssuer.start();
+});
+afterAll(() => issuer.close());
+
+/** The process, and an operator whose answers a test may hold back. */
+async function start(settings: Readonly<Record<string, string>>, script: OperatorScript = {}) {
+  const operator = await WiredOperator.start(script);
+  const server = await ServerProcess.start(operator.url, {
+    ...issuer.settings,
+    AUDIT_LOG: '/dev/null',
+    AUDIT_KEY: 'a-key-of-at-least-thirty-two-characters',
+    QUOTA_NUMBERS_PER_HOUR: '1000000',
+    QUOTA_LOOKUPS_PER_HOUR: '1000000',
+    ...settings,
+  });
+  const dispatcher = new Agent({ connections: null });
+  onTestFinished(async () => {
+    await server[Symbol.asyncDispose]();
+    await operator[Symbol.asyncDispose]();
+    await dispatcher.destroy();
+  });
+  /** Asks for a list of numbers, none of which another list has. */
+  const ask = async (subject: string, list: number, fields = 'simSwappedWithin', size = LIST) => {
+    const token = await issuer.token({ sub: subject, scope: 'sim-swap:read' });
+    const e164s = Array.from({ length: size }, (_, n) => `+4477${10_000_000 + list * LIST + n}`);
+    const { statusCode, body } = await request(`${server.url}/graphql`, {
+      dispatcher,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({
+        query: `query ($e164s: [ID!]!) { phoneNumbers(e164s: $e164s) { ${fields} } }`,
+        variables: { e164s },
+      }),
+    });
+    const { errors = [], data } = (await body.json()) as GraphqlReply;
+    return { statusCode, errors: errors.map(({ extensions }) => extensions), data };
+  };
+  return { operator, server, ask };
+}
+
+describe('more numbers than may be at work', () => {
+  it('are UNAVAILABLE, each with when to ask again, and nothing is asked about them', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { operator, ask } = await start(
+      { MAX_NUMBERS_AT_WORK: '200' },
+      { lookUp: (received, response) => void released.then(() => answerNever(received, response)) },
+    );
+    const first = [ask('risk', 0), ask('risk', 1)];
+    await expect.poll(() => operator.lookups.length).toBe(2 * LIST);
+
+    const beyond = await ask('risk', 2);
+    expect(beyond.statusCode).toBe(200);
+    expect(beyond.errors).toEqual(Array.from({ length: LIST }, () => UNAVAILABLE));
+    const asData = await ask('app', 3, 'simSwapCheck { result reason retryAfterSeconds }', 1);
+    expect(asData).toEqual({
+      statusCode: 200,
+      errors: [],
+      data: {
+        phoneNumbers: [
+          { simSwapCheck: { result: 'UNKNOWN', reason: 'UNAVAILABLE', retryAfterSeconds: 1 } },
+        ],
+      },
+    });
+    expect(operator.lookups).toHaveLength(2 * LIST);
+
+    release();
+    for (const { errors } of await Promise.all(first)) expect(errors).toEqual([]);
+    const [flood, other] = await Promise.all([ask('risk', 4), ask('app', 5)]);
+    expect([flood.errors, other.errors]).toEqual([[], []]);
+  });
+
+  it('do not end a process with a heap of 128 MiB, and no request is late', async () => {
+    const { server, ask } = await start({ NODE_OPTIONS: '--max-old-space-size=128' });
+    const lists = Array.from({ length: 120 }, (_, list) => ask('risk', list));
+    const replies = await Promise.all(lists);
+    expect(new Set(replies.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+    expect(replies.flatMap(({ errors }) => errors)).toContainEqual(UNAVAILABLE);
+    expect(server.logged('a request did not end in its time')).toEqual([]);
+    expect((await ask('app', 1000, 'simSwappedWithin', 1)).statusCode).toBe(200);
+  });
+});
+
+describe('more requests than may be under way', () => {
+  it('are refused before their bodies are read, and are served once there is room', async () => {
+    const { server, ask } = await start({ NODE_OPTIONS: '--max-old-space-size=128' });
+    const token = await issuer.token({ sub: 'risk', scope: 'sim-swap:read' });
+    const sockets: Socket[] = [];
+    const replies: string[] = [];
+    const { port } = new URL(server.url);
+    for (let n = 0; n < 1500; n += 1) {
+      const socket = connect(Number(port), '127.0.0.1');
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+      socket.on('data', (text: Buffer) => replies.push(text.toString()));
+      socket.write(
+        `POST /graphql HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n` +
+          'content-type: application/json\r\ncontent-length: 20\r\n\r\n',
+      );
+      if (n % 100 === 0) await once(socket, 'connect');
+    }
+    // Its heap has room for 1,365.
+    await expect.poll(() => replies.length).toBeGreaterThan(0);
+    for (const reply of replies) {
+      expect(reply).toMatch(/^HTTP\/1\.1 503 .*\r\n/);
+      expect(reply).toMatch(/\r\nretry-after: 1\r\n/i);
+      expect(reply).toContain('"UNAVAILABLE"');
+    }
+    for (const socket of sockets) socket.destroy();
+    await expect
+      .poll(async () => (await ask('app', 0, 'simSwappedWithin', 1)).statusCode)
+      .toBe(200);
+  });
+});

@@ -1,0 +1,347 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../src/clock.ts';
+import type { TimedFact } from '../../src/domain/fact.ts';
+import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { OPEN_ADMISSION } from '../../src/lookups/admission.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
+import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
+import type {
+  Inquiry,
+  LookupOutcome,
+  LookupRequest,
+  LookupRoute,
+} from '../../src/lookups/lookupRoute.ts';
+import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
+import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
+import { SlowRedis } from '../lookups/slowRedis.ts';
+import { servedBy } from '../lookups/servedBy.ts';
+import { TestClock } from '../testClock.ts';
+import { ALICE, callerNamed, HOUR_MS } from '../values.ts';
+import type { Ask, History } from './history.ts';
+import { EPOCH_MS, SwappingLine, type Said } from './swappingLine.ts';
+
+/** What a history came to. */
+export interface Verdict {
+  /** A `false`, and so a chance to be wrong. */
+  falses: number;
+  /** A `false` of a line that was swapped, where all that says so is outdated by what was known. */
+  wrongFalses: number;
+  withoutAnswer: number;
+  /** Requests of more lookups than one date and 1 + ⌈log₂ k⌉ checks, while no other request was under way. */
+  tooManyLookups: number;
+  /** Of each request. */
+  lookups: number[];
+}
+
+const MARGIN_HOURS = 48;
+
+/** CONSENT_RESULT_SECONDS. */
+const RESULT_MS = 3_600_000;
+
+/** What Redis takes to reply makes a fact older. */
+const SLACK_MS = 1000;
+
+/** No two clocks show the same. */
+const REPLICAS = [
+  { monotonicAheadMs: 0, wallAheadMs: 0 },
+  { monotonicAheadMs: 7_000_000, wallAheadMs: 30 * 60_000 },
+];
+
+/** A reply that one request had. All times count from the beginning of the history. */
+interface Reply extends Said {
+  readonly replyId: string;
+  readonly leftAtMs: number;
+  keptAtMs: number;
+}
+
+/** One request, and what it learned. */
+interface Asked {
+  readonly ask: Ask;
+  /** By their names. */
+  readonly told: Set<string>;
+  readonly lookups: Operation[];
+  lastLookUpAtMs: number;
+  isAlone: boolean;
+}
+
+export async function runHistory(history: History): Promise<Verdict> {
+  return new World(history).run();
+}
+
+class World {
+  readonly #time = new TestClock();
+  readonly #startMs = this.#time.monotonicMs();
+  readonly #redis = new SlowRedis(this.#time);
+  readonly #history: History;
+  readonly #line: SwappingLine;
+  readonly #offer: Offer;
+  readonly #replies: Reply[] = [];
+  readonly #asked = new Map<string, Asked>();
+  readonly #replicas: readonly { readonly clock: Clock; readonly route: LookupRoute }[];
+  readonly #verdict: Verdict = {
+    falses: 0,
+    wrongFalses: 0,
+    withoutAnswer: 0,
+    tooManyLookups: 0,
+    lookups: [],
+  };
+  #underWay = 0;
+
+  constructor(history: History) {
+    this.#history = history;
+    this.#line = new SwappingLine(history.line);
+    this.#offer = {
+      operations: OPERATIONS[history.operations],
+      maxAgeHours: 2400,
+      dateMarginHours: MARGIN_HOURS,
+      trustMonitoredPeriod: history.trustMonitoredPeriod,
+    };
+    const { keepMs } = history;
+    const settings = { keepMs, resultMs: this.#resultMs };
+    const seals = new StateSeals([randomBytes(32)]);
+    this.#replicas = REPLICAS.map(({ monotonicAheadMs, wallAheadMs }) => {
+      const clock: Clock = {
+        nowMs: () => this.#epochMs() + wallAheadMs,
+        monotonicMs: () => this.#time.monotonicMs() + monotonicAheadMs,
+        sleep: (ms, signal) => this.#time.sleep(ms, signal),
+      };
+      const keptFacts = history.isRedis
+        ? new RedisKeptFacts(this.#redis, clock, { ...settings, seals, operator: 'one' })
+        : new MemoryKeptFacts(clock, settings);
+      return { clock, route: this.#route(clock, keptFacts) };
+    });
+  }
+
+  async run(): Promise<Verdict> {
+    const asking: Promise<void>[] = [];
+    for (const ask of this.#history.asks) {
+      await this.#time.advance(ask.pauseMs);
+      asking.push(this.#ask(ask));
+    }
+    await this.#time.advance(200_000);
+    await Promise.all(asking);
+    return this.#verdict;
+  }
+
+  get #nowMs(): number {
+    return this.#time.monotonicMs() - this.#startMs;
+  }
+
+  get #resultMs(): number {
+    return this.#history.isConsented ? RESULT_MS : 0;
+  }
+
+  #epochMs(): number {
+    return EPOCH_MS + this.#nowMs;
+  }
+
+  #route(clock: Clock, keptFacts: KeptFacts): LookupRoute {
+    const watched = this.#watched(keptFacts);
+    const parts = { keptFacts: watched, admission: OPEN_ADMISSION, offer: this.#offer };
+    const direct = this.#direct(clock, watched);
+    const route = this.#history.isConsented ? direct : new SharedLookups(direct, parts);
+    const kept = new KeptAnswers(route, parts);
+    return {
+      ...direct,
+      told: (facts, inquiry) => kept.told(facts, inquiry),
+      lookUp: async (lookup, inquiry) => {
+        const asked = this.#askedBy(inquiry.request);
+        asked.lastLookUpAtMs = this.#nowMs;
+        const outcome = await kept.lookUp(lookup, inquiry);
+        if (outcome.kind === 'facts')
+          for (const fact of outcome.facts) asked.told.add(nameOf(fact));
+        return outcome;
+      },
+    };
+  }
+
+  /** Notes from when on a reply is kept. */
+  #watched(keptFacts: KeptFacts): KeptFacts {
+    return {
+      keepMs: keptFacts.keepMs,
+      recall: (...asked) => keptFacts.recall(...asked),
+      keep: async (asker, number, fact) => {
+        await keptFacts.keep(asker, number, fact);
+        for (const reply of this.#replies) {
+          if (reply.replyId !== fact.replyId) continue;
+          reply.keptAtMs = Math.min(reply.keptAtMs, this.#nowMs);
+        }
+      },
+    };
+  }
+
+  #direct(clock: Clock, keptFacts: KeptFacts): LookupRoute {
+    return {
+      lookUp: (lookup, inquiry) => this.#lookUp(lookup, inquiry, clock, keptFacts),
+      consent: () => Promise.resolve({ kind: 'read', status: undefined }),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  async #lookUp(
+    lookup: Lookup,
+    { request, number }: Inquiry,
+    clock: Clock,
+    keptFacts: KeptFacts,
+  ): Promise<LookupOutcome> {
+    const asked = this.#askedBy(request);
+    const { ask } = asked;
+    asked.lookups.push(lookup.operation);
+    if (asked.lookups.length > 20) throw new Error('Lookups without an end.');
+    const leftAtMs = clock.monotonicMs();
+    const left = { atMs: this.#nowMs, wallMs: clock.nowMs() };
+    request.onLeaving?.(leftAtMs);
+    await this.#time.sleep(ask.latencyMs * ask.answeredAt);
+    const said = this.#lookupsFor(lookup).map((one) =>
+      this.#line.answer(one, ask, this.#nowMs, left.wallMs),
+    );
+    await this.#time.sleep(ask.latencyMs * (1 - ask.answeredAt));
+    const replyId = `reply ${this.#replies.length}`;
+    const repliedAtMs = clock.monotonicMs();
+    const isHeard = !this.#history.isConsented;
+    const times = { leftAtMs, repliedAtMs, replyId, isHeard };
+    const facts = said.map(({ fact }): TimedFact => ({ ...fact, ...times }));
+    for (const one of said) {
+      this.#replies.push({ ...one, replyId, leftAtMs: left.atMs, keptAtMs: Infinity });
+    }
+    if (!this.#history.isConsented) return { kind: 'facts', facts };
+    await Promise.all(facts.map((fact) => keptFacts.keep(request, number, fact)));
+    return !ask.isGone
+      ? { kind: 'facts', facts }
+      : {
+          kind: 'failed',
+          failed: { lookup, failure: { code: 'CONSENT_PENDING', reach: 'number' } },
+        };
+  }
+
+  #lookupsFor(lookup: Lookup): readonly Lookup[] {
+    if (!this.#history.repliesBringBoth) return [lookup];
+    const date = { operation: 'retrieve-date' } as const;
+    return lookup.operation === 'check' ? [date, lookup] : [date];
+  }
+
+  async #ask(ask: Ask): Promise<void> {
+    const replica = this.#replicas[this.#history.isRedis ? ask.replica : 0];
+    if (replica === undefined) throw new Error('There is no such replica.');
+    this.#redis.commandMs = ask.commandMs;
+    const correlator = createCorrelator(undefined);
+    const cameInAtMs = replica.clock.monotonicMs();
+    const asked: Asked = {
+      ask,
+      told: new Set(),
+      lookups: [],
+      lastLookUpAtMs: -Infinity,
+      isAlone: this.#underWay === 0,
+    };
+    if (!asked.isAlone) for (const other of this.#asked.values()) other.isAlone = false;
+    this.#asked.set(correlator.name, asked);
+    const executor = new Executor(
+      servedBy({ name: 'operator', offer: this.#offer, route: replica.route }),
+      {
+        caller: callerNamed('anna'),
+        purpose: 'fraud-prevention',
+        correlator,
+        cameInAtMs,
+        signal: new AbortController().signal,
+        deadlineMs: Infinity,
+      },
+    );
+    this.#underWay += 1;
+    await executor.ask(ALICE, ask.questions);
+    this.#underWay -= 1;
+    for (const question of ask.questions) this.#judge(question, executor, asked);
+    this.#judgeLookups(asked);
+    if (!ask.isGone) executor.told();
+  }
+
+  #askedBy({ correlator }: LookupRequest): Asked {
+    const asked = this.#asked.get(correlator.name);
+    if (asked === undefined) throw new Error('A request that was not made.');
+    return asked;
+  }
+
+  #judge(question: Question, executor: Executor, asked: Asked): void {
+    const answer = executor.answerTo(ALICE, question);
+    if (answer instanceof Error) {
+      this.#verdict.withoutAnswer += 1;
+      return;
+    }
+    if (answer.kind !== 'window' || answer.swapped || question.asks !== 'window') return;
+    this.#verdict.falses += 1;
+    const windowMs = question.maxAgeHours * HOUR_MS;
+    const held = this.#replies.filter((reply) => this.#isHeld(reply, asked));
+    const sayingFalse = this.#replies.filter(
+      (reply) => asked.told.has(nameOfReply(reply)) && this.#unchangedMs(reply) >= windowMs,
+    );
+    const isOutdated = sayingFalse.every((reply) =>
+      held.some((other) => this.#outdates(other, reply, windowMs)),
+    );
+    if (isOutdated) this.#verdict.wrongFalses += 1;
+  }
+
+  /** Whether the request was told of it, or it could be recalled when the request last looked. */
+  #isHeld(reply: Reply, { told, lastLookUpAtMs }: Asked): boolean {
+    if (told.has(nameOfReply(reply))) return true;
+    const { keepMs } = this.#history;
+    return (
+      reply.keptAtMs < lastLookUpAtMs &&
+      reply.leftAtMs + Math.max(keepMs, this.#resultMs) > this.#nowMs + SLACK_MS
+    );
+  }
+
+  /** Whether it shows a swap within the window that the `false` knew nothing of. */
+  #outdates(other: Reply, reply: Reply, windowMs: number): boolean {
+    const windowStartMs = reply.leftAtMs - windowMs;
+    if (!this.#line.swappedBetween(windowStartMs, this.#nowMs)) return false;
+    const { fact, changeAtMs } = other;
+    if (fact.operation === 'check') {
+      const sinceMs = reply.leftAtMs - this.#unchangedMs(reply);
+      return fact.swapped && other.leftAtMs - fact.maxAgeHours * HOUR_MS >= sinceMs + SLACK_MS;
+    }
+    if (changeAtMs === undefined || other.replyId === reply.replyId) return false;
+    if (changeAtMs <= windowStartMs) return false;
+    return reply.fact.operation === 'check'
+      ? changeAtMs > reply.answeredAtMs
+      : changeAtMs > (reply.changeAtMs ?? windowStartMs);
+  }
+
+  /** For how long before it left nothing had changed, by a fact that says so. */
+  #unchangedMs({ fact }: Reply): number {
+    if (fact.operation === 'check') return fact.swapped ? -Infinity : fact.maxAgeHours * HOUR_MS;
+    const { latestSimChange, monitoredPeriodDays = 0, sentAtMs } = fact;
+    if (latestSimChange !== null) {
+      return sentAtMs - latestSimChange.epochMs - MARGIN_HOURS * HOUR_MS;
+    }
+    const isTrusted = this.#history.trustMonitoredPeriod;
+    return isTrusted ? (monitoredPeriodDays * 24 - MARGIN_HOURS) * HOUR_MS : -Infinity;
+  }
+
+  #judgeLookups({ ask, lookups, isAlone }: Asked): void {
+    this.#verdict.lookups.push(lookups.length);
+    if (!isAlone) return;
+    const windows = ask.questions.filter(({ asks }) => asks === 'window').length;
+    const checks = lookups.filter((operation) => operation === 'check').length;
+    const mayCheck = windows === 0 ? 0 : 1 + Math.ceil(Math.log2(windows));
+    if (checks > mayCheck || lookups.length - checks > 1) this.#verdict.tooManyLookups += 1;
+  }
+}
+
+/** Of one fact of a reply. */
+function nameOf({ replyId, operation }: Pick<TimedFact, 'replyId' | 'operation'>): string {
+  return `${replyId} ${operation}`;
+}
+
+function nameOfReply({ replyId, fact: { operation } }: Reply): string {
+  return nameOf({ replyId, operation });
+}
+
+const OPERATIONS: Readonly<Record<History['operations'], ReadonlySet<Operation>>> = {
+  both: new Set<Operation>(['retrieve-date', 'check']),
+  date: new Set<Operation>(['retrieve-date']),
+  check: new Set<Operation>(['check']),
+};

@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Question } from '../../src/domain/question.ts';
+import type { Polled } from '../../src/tokens/tokenManager.ts';
+import type { Told } from '../askedFields.ts';
+import { changed, checked } from '../values.ts';
+import { AskedConsents, DATE, window } from './askedConsents.ts';
+
+const SECOND_MS = 1000;
+
+let service: AskedConsents;
+
+beforeEach(() => {
+  service = new AskedConsents();
+});
+
+function ask(questions: readonly Question[]): Promise<readonly (Told | Error)[]> {
+  return service.after(3 * SECOND_MS, service.ask(questions));
+}
+
+function lookups(): readonly string[] {
+  return service.operator.lookups.map(({ lookup }) =>
+    lookup.operation === 'check' ? `check ${lookup.maxAgeHours}` : 'date',
+  );
+}
+
+describe('what is kept, when the SIM changes meanwhile', () => {
+  it('says no `false` beside a date of seconds ago', async () => {
+    service.operator.looked = [checked(240, false), changed(0), checked(240, true)];
+    expect(await ask([window(240)])).toEqual([{ swapped: false }]);
+    const both = [{ latestSimChange: changed(0).latestSimChange }, { swapped: true }];
+    expect(await ask([DATE, window(240)])).toEqual(both);
+    expect(await ask([DATE, window(240)])).toEqual(both);
+    expect(lookups()).toEqual(['check 240', 'date', 'check 240']);
+  });
+
+  it('asks nothing more of a line that changed long ago', async () => {
+    service.operator.looked = [checked(240, false), changed(100)];
+    await ask([window(240)]);
+    expect(await ask([DATE, window(240)])).toMatchObject([{}, { swapped: false }]);
+    expect(lookups()).toEqual(['check 240', 'date']);
+  });
+});
+
+describe('a swap that is kept', () => {
+  beforeEach(async () => {
+    service.operator.looked = [checked(48, true), changed(2400), checked(24, true)];
+    await ask([window(48)]);
+  });
+
+  it('lets no late date say `false`, though it answers nothing itself', async () => {
+    expect(await ask([DATE, window(24)])).toMatchObject([{}, { swapped: true }]);
+    expect(lookups()).toEqual(['check 48', 'date', 'check 24']);
+  });
+
+  it('is audited as heard only where an answer rests on it', async () => {
+    await ask([DATE, window(24)]);
+    expect(service.admission.heardBy).toEqual([]);
+    expect(await ask([window(48)])).toEqual([{ swapped: true }]);
+    expect(service.admission.heardBy).not.toEqual([]);
+  });
+});
+
+describe('what was heard', () => {
+  const MINUTE_MS = 60 * SECOND_MS;
+
+  it.each([
+    ['in the reply to the request that it was made for', [DATE]],
+    ['beside a consent that is pending', [DATE, window(2400)]],
+  ])('%s, is told no more when KEEP_FACTS_SECONDS are over', async (_, questions) => {
+    service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
+    service.operator.looked = [changed(2400), checked(240, true)];
+    service.operator.polled = ['granted', PENDING];
+    const [date] = await service.after(3 * SECOND_MS, service.ask(questions, { waitMs: 1500 }));
+    expect(date).toMatchObject({ latestSimChange: {} });
+    await service.clock.advance(5 * MINUTE_MS);
+    service.operator.polled = [PENDING];
+    expect(await ask([DATE])).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }]);
+  });
+
+  it('among what is kept, is told no more when KEEP_FACTS_SECONDS are over', async () => {
+    service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
+    service.operator.looked = [checked(240, false)];
+    await service.after(3 * SECOND_MS, service.ask([window(240)], { isGone: true }));
+    await service.clock.advance(MINUTE_MS);
+    // An app that died hears it when it returns.
+    expect(await ask([window(240)])).toEqual([{ swapped: false }]);
+    service.operator.polled = [PENDING];
+    expect(await ask([window(240)])).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }]);
+  });
+
+  it('outdates a `false` that was not heard, also when it is told no more', async () => {
+    service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
+    service.operator.looked = [checked(240, false), changed(0)];
+    await service.after(3 * SECOND_MS, service.ask([window(240)], { isGone: true }));
+    expect(await ask([DATE])).toMatchObject([{ latestSimChange: {} }]);
+    await service.clock.advance(MINUTE_MS);
+    service.operator.polled = [PENDING];
+    expect(await ask([window(240)])).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }]);
+  });
+});
+
+const PENDING: Polled = { kind: 'go-on', goOn: 'authorization_pending' };

@@ -1,0 +1,332 @@
+import { execFileSync } from 'node:child_process';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { jwtVerify } from 'jose';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSimSwapClient } from '../../src/client.ts';
+import { hurriedClock } from '../hurriedClock.ts';
+import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { startServiceWith, type Service } from '../service.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { WiredOperator } from '../wiredOperator.ts';
+
+const ALICE = '+447700900001';
+const WITHIN = `{ phoneNumber(e164: "${ALICE}") { simSwappedWithin } }`;
+const READ_AGAIN = 'info Files have changed and were read again';
+const UNUSABLE = 'error Files have changed and cannot be used';
+
+let operator: WiredOperator;
+let files: TemporaryFiles;
+
+beforeEach(async () => {
+  operator = await WiredOperator.start();
+  files = new TemporaryFiles();
+});
+
+afterEach(async () => {
+  files[Symbol.dispose]();
+  await operator[Symbol.asyncDispose]();
+});
+
+function serve(settings: Readonly<Record<string, string>>): Promise<Service> {
+  return startServiceWith({ PORT: '0', ...settings }, { clock: hurriedClock });
+}
+
+/** The operator of the short form, without its secret. */
+function shortForm(settings: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { OPERATOR_CLIENT_SECRET: _secret, ...others } = operator.settings;
+  return { ...others, ...settings };
+}
+
+/** The settings that name a file of operators, whose one has these members beside its addresses. */
+function operatorsFile(entry: object, others: object = {}): Readonly<Record<string, string>> {
+  const { url } = operator;
+  const addresses = { authUrl: url, simSwapUrl: url };
+  const operators = [
+    { name: 'alpha', prefixes: ['default'], flow: '2-legged', ...addresses, ...entry },
+  ];
+  return {
+    OPERATORS_FILE: files.write('operators.json', JSON.stringify({ operators, ...others })),
+  };
+}
+
+function times(service: Pick<Service, 'logged'>, message: string): number {
+  return service.logged.filter((line) => line.startsWith(message)).length;
+}
+
+/** Waits until the log has said it once more than before. */
+async function told(service: Pick<Service, 'logged'>, message: string, act: () => void) {
+  const before = times(service, message);
+  act();
+  await expect.poll(() => times(service, message), { timeout: 15_000 }).toBe(before + 1);
+  return service.logged.findLast((line) => line.startsWith(message)) ?? '';
+}
+
+function answerOf({ data }: Awaited<ReturnType<Service['ask']>>): unknown {
+  return data?.phoneNumber?.simSwappedWithin;
+}
+
+function secretIn({ headers }: Received): string {
+  const [, basic = ''] = headers.authorization?.split(' ') ?? [];
+  return Buffer.from(basic, 'base64').toString().split(':')[1] ?? '';
+}
+
+/** What stands in the last token request, and in the last lookup. */
+const shown = {
+  secret: () => secretIn(operator.tokens.at(-1) as Received),
+  header: (name: string) => operator.lookups.at(-1)?.headers[name],
+};
+
+describe('a file that changes is in force from then on, without a restart', () => {
+  it.each([
+    [
+      'OPERATOR_CLIENT_SECRET_FILE',
+      (secret: string) => shortForm({ OPERATOR_CLIENT_SECRET_FILE: secret }),
+    ],
+    [
+      "a secret of the operators' file",
+      () =>
+        operatorsFile({ client: { method: 'basic', id: 'client', secret: { file: 'secret' } } }),
+    ],
+  ])('%s', async (_, settingsOf) => {
+    await using service = await serve(settingsOf(files.write('secret', 'the-first\n')));
+    expect(answerOf(await service.ask(WITHIN))).toBe(false);
+    expect(shown.secret()).toBe('the-first');
+    await service.ask(WITHIN);
+    const { length } = operator.connections;
+    const line = await told(service, READ_AGAIN, () => files.write('secret', 'the-second\n'));
+    expect(line).not.toContain('the-second');
+    expect(answerOf(await service.ask(WITHIN))).toBe(false);
+    expect(shown.secret()).toBe('the-second');
+    // On the connections that there are.
+    expect(operator.connections).toHaveLength(length);
+  });
+
+  it.each([
+    [
+      'OPERATOR_HEADERS_FILE',
+      () =>
+        shortForm({
+          OPERATOR_CLIENT_SECRET: 'secret',
+          OPERATOR_HEADERS_FILE: `${files.folder}/key`,
+        }),
+      (key: string) => JSON.stringify({ 'x-api-key': key }),
+    ],
+    [
+      "a header of the operators' file",
+      () =>
+        operatorsFile({
+          client: { method: 'basic', id: 'client', secret: { file: 'secret' } },
+          headers: [{ name: 'X-Api-Key', value: { file: 'key' } }],
+        }),
+      (key: string) => key,
+    ],
+  ])('%s', async (_, settingsOf, textOf) => {
+    files.write('secret', 'secret');
+    files.write('key', textOf('key-1'));
+    await using service = await serve(settingsOf());
+    await service.ask(WITHIN);
+    expect(shown.header('x-api-key')).toBe('key-1');
+    await told(service, READ_AGAIN, () => files.write('key', textOf('key-2')));
+    await service.ask(WITHIN);
+    expect(shown.header('x-api-key')).toBe('key-2');
+  });
+
+  it('OPERATOR_ASSERTION_KEY_FILE', async () => {
+    const keys = [0, 1].map(() => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey);
+    const [first = '', second = ''] = keys.map((key) =>
+      key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    );
+    await using service = await serve(
+      shortForm({
+        OPERATOR_CLIENT_AUTH: 'private_key_jwt',
+        OPERATOR_ASSERTION_KEY_FILE: files.write('key.pem', first),
+        OPERATOR_ASSERTION_AUDIENCE: operator.url,
+      }),
+    );
+    const signedBy = async (pem: string): Promise<boolean> => {
+      await service.ask(WITHIN);
+      const form = new URLSearchParams(operator.tokens.at(-1)?.body);
+      const verified = jwtVerify(form.get('client_assertion') ?? '', createPublicKey(pem));
+      return verified.then(
+        () => true,
+        () => false,
+      );
+    };
+    expect(await signedBy(first)).toBe(true);
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    const line = await told(service, UNUSABLE, () =>
+      files.write('key.pem', other.export({ type: 'pkcs8', format: 'pem' }).toString()),
+    );
+    expect(line).toContain('OPERATOR_ASSERTION_KEY_FILE names a file that is not a private key');
+    expect(await signedBy(first)).toBe(true);
+    await told(service, READ_AGAIN, () => files.write('key.pem', second));
+    expect(await signedBy(second)).toBe(true);
+  });
+
+  it('a header of the number directory', async () => {
+    await using directory = await RecordingServer.start((received, response) =>
+      answerJson(received, response, { operator: 'alpha' }),
+    );
+    files.write('secret', 'secret');
+    files.write('key', 'key-1');
+    await using service = await serve(
+      operatorsFile(
+        { client: { method: 'basic', id: 'client', secret: { file: 'secret' } } },
+        {
+          directory: {
+            url: directory.url,
+            headers: { 'x-api-key': { file: 'key' } },
+            keepSeconds: 0,
+          },
+        },
+      ),
+    );
+    await service.ask(WITHIN);
+    expect(directory.received.at(-1)?.headers['x-api-key']).toBe('key-1');
+    await told(service, READ_AGAIN, () => files.write('key', 'key-2'));
+    await service.ask(WITHIN);
+    expect(directory.received.at(-1)?.headers['x-api-key']).toBe('key-2');
+  });
+
+  it("a secret, for a library's client as well", async () => {
+    const settings = shortForm({ OPERATOR_CLIENT_SECRET_FILE: files.write('secret', 'the-first') });
+    await using client = await createSimSwapClient({ settings });
+    await client.simSwappedWithin(ALICE, 240);
+    files.write('secret', 'the-second');
+    await expect
+      .poll(
+        async () => {
+          await client.simSwappedWithin(ALICE, 240);
+          return shown.secret();
+        },
+        { timeout: 30_000, interval: 500 },
+      )
+      .toBe('the-second');
+  }, 40_000);
+});
+
+describe('a file that cannot be used leaves in force what was read last, and a line says so', () => {
+  it.each([
+    ['gone', (path: string) => rmSync(path)],
+    ['empty', (path: string) => truncateSync(path)],
+    [
+      'a pipe that nothing writes to',
+      (path: string) => replace(path, () => execFileSync('mkfifo', [path])),
+    ],
+    [
+      'a device without an end',
+      (path: string) => replace(path, () => symlinkSync('/dev/zero', path)),
+    ],
+  ])('a secret that is %s', async (_, spoil) => {
+    const path = files.write('secret', 'the-first');
+    await using service = await serve(shortForm({ OPERATOR_CLIENT_SECRET_FILE: path }));
+    const line = await told(service, UNUSABLE, () => spoil(path));
+    expect(line).toMatch(
+      /OPERATOR_CLIENT_SECRET_FILE names a file that (?:cannot be read|is empty)/,
+    );
+    expect(answerOf(await service.ask(WITHIN))).toBe(false);
+    expect(shown.secret()).toBe('the-first');
+    await told(service, READ_AGAIN, () => replace(path, () => files.write('secret', 'the-second')));
+    await service.ask(WITHIN);
+    expect(shown.secret()).toBe('the-second');
+  });
+
+  it("one operator's does not hold up the other's", async () => {
+    const { url } = operator;
+    const entry = (name: string, prefix: string) => ({
+      name,
+      prefixes: [prefix],
+      authUrl: url,
+      simSwapUrl: url,
+      flow: '2-legged',
+      client: { method: 'basic', id: name, secret: { file: files.write(name, `${name}-1`) } },
+    });
+    const operators = [entry('alpha', '+44'), entry('beta', '+33')];
+    const path = files.write('operators.json', JSON.stringify({ operators }));
+    await using service = await serve({ OPERATORS_FILE: path });
+    const line = await told(service, UNUSABLE, () => files.write('alpha', ''));
+    expect(line).toContain('operators[0].client.secret.file');
+    expect(line).toContain('"operator":"alpha"');
+    await told(service, READ_AGAIN, () => files.write('beta', 'beta-2'));
+    const secretFor = async (number: string) => {
+      await service.ask(`{ phoneNumber(e164: "${number}") { simSwappedWithin } }`);
+      return shown.secret();
+    };
+    expect(await secretFor('+447700900001')).toBe('alpha-1');
+    expect(await secretFor('+33600000001')).toBe('beta-2');
+  });
+
+  it('a change between the reading of the settings and the first look is not missed', async () => {
+    const path = files.write('secret', 'the-first');
+    const service = await startServiceWith(
+      { PORT: '0', ...shortForm({ OPERATOR_CLIENT_SECRET_FILE: path }) },
+      {
+        // Read by then, and not yet watched.
+        get clock() {
+          files.write('secret', 'the-second');
+          return hurriedClock;
+        },
+      },
+    );
+    await using _ = service;
+    await expect.poll(() => times(service, READ_AGAIN), { timeout: 15_000 }).toBe(1);
+    await service.ask(WITHIN);
+    expect(shown.secret()).toBe('the-second');
+  });
+});
+
+describe('TRUSTED_DOCUMENTS', () => {
+  const FIRST = 'query First { phoneNumber(e164: "+447700900001") { simSwappedWithin } }';
+  const SECOND = 'query Second { phoneNumber(e164: "+447700900001") { e164 } }';
+  const restricted = () =>
+    serve({
+      ...operator.settings,
+      TRUSTED_DOCUMENTS: files.write('documents.json', JSON.stringify({ first: FIRST })),
+    });
+
+  it('of the next release of a front end are served without a restart', async () => {
+    await using service = await restricted();
+    expect([await byId(service, 'first'), await byId(service, 'second')]).toEqual([
+      'served',
+      'PERSISTED_QUERY_NOT_IN_LIST',
+    ]);
+    const line = await told(service, READ_AGAIN, () =>
+      files.write('documents.json', JSON.stringify({ first: FIRST, second: SECOND })),
+    );
+    expect(line).toContain('"setting":"TRUSTED_DOCUMENTS"');
+    expect([await byId(service, 'first'), await byId(service, 'second')]).toEqual([
+      'served',
+      'served',
+    ]);
+  });
+
+  it.each([
+    ['empty', (path: string) => truncateSync(path)],
+    ['gone', (path: string) => rmSync(path)],
+    ['a list of none', () => files.write('documents.json', '{}')],
+    ['half written', () => files.write('documents.json', '{"first": "query Fi')],
+    ['written for another schema', () => files.write('documents.json', '{"first": "{ nothing }"}')],
+  ])('that is %s never lifts the restriction', async (_, spoil) => {
+    await using service = await restricted();
+    await told(service, UNUSABLE, () => spoil(`${files.folder}/documents.json`));
+    expect(await byId(service, 'first')).toBe('served');
+    expect((await service.ask(WITHIN)).codes).toEqual(['PERSISTED_QUERY_ID_REQUIRED']);
+    expect(operator.lookups).toHaveLength(1);
+  });
+});
+
+/** What comes of asking for a trusted document by its id. */
+async function byId(service: Service, documentId: string): Promise<string> {
+  const reply = await service.send('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ documentId }),
+  });
+  return reply.codes[0] ?? 'served';
+}
+
+function replace(path: string, make: () => unknown): void {
+  rmSync(path, { force: true });
+  make();
+}

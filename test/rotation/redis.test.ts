@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/clock.ts';
+import { systemClock } from '../../src/systemClock.ts';
+import { command } from '../redisCommands.ts';
+import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { startServiceWith } from '../service.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { answerNever, grant, pend, WiredOperator } from '../wiredOperator.ts';
+import { ask } from './startedServer.ts';
+
+const ALICE = '+447700900001';
+
+/** Files are read a hundred times as often; all else takes its time. */
+const readingOften: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms === 5000 || ms === 500 ? ms / 100 : ms, signal),
+};
+
+describe.skipIf(NO_REDIS !== undefined)(`the password of a Redis ${NO_REDIS ?? ''}`, () => {
+  const files = new TemporaryFiles();
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(async () => {
+    files[Symbol.dispose]();
+    await redis.kill();
+  });
+
+  it('is taken from its file when that changes, and a consent under way goes on with one prompt', async () => {
+    const allow = (user: string) =>
+      command(redis.port, ['ACL', 'SETUSER', user, 'on', `>of-${user}`, '~*', '+@all']);
+    const urlOf = (user: string) => `redis://${user}:of-${user}@127.0.0.1:${redis.port}`;
+    await allow('first');
+    await using operator = await WiredOperator.start({ token: pend });
+    await using service = await startServiceWith(
+      {
+        ...operator.settings,
+        PORT: '0',
+        OPERATOR_FLOW: '3-legged',
+        CONSENT_WAIT_MS: '0',
+        REDIS_URL_FILE: files.write('url', urlOf('first')),
+        STATE_KEY: freshStateKey(),
+      },
+      { clock: readingOften },
+    );
+    expect(await ask(service.url, ALICE)).toBe('CONSENT_PENDING');
+    // Not taken yet: the connections that there are go on.
+    files.write('url', urlOf('second'));
+    const isRead = () => service.logged.some((line) => line.includes('were read again'));
+    await expect.poll(isRead, { timeout: 15_000 }).toBe(true);
+    expect(await ask(service.url, ALICE)).toBe('CONSENT_PENDING');
+    await allow('second');
+    const users = async () => String(await command(redis.port, ['CLIENT', 'LIST']));
+    await expect.poll(users, { timeout: 15_000 }).toContain('user=second');
+    await expect.poll(users, { timeout: 15_000 }).not.toContain('user=first');
+    await command(redis.port, ['ACL', 'DELUSER', 'first']);
+    operator.script = { token: grant, lookUp: answerNever };
+    await expect.poll(() => ask(service.url, ALICE), { timeout: 15_000 }).toBe(false);
+    expect(operator.prompts).toHaveLength(1);
+    expect(service.logged.join()).not.toMatch(/of-(?:first|second)/);
+  });
+});

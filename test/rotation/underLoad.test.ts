@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import { inForm } from '../forms.ts';
+import { Authority } from '../tls/authority.ts';
+import type { Certificate } from '../tls/certificate.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
+import { RotatingOperator, wasSwapped, type Trust } from './rotatingOperator.ts';
+import { ask, StartedServer } from './startedServer.ts';
+
+const SECRETS_READ = 'Files have changed and were read again';
+const CONNECTION_FILES_READ = 'The TLS and proxy files were read anew';
+const CONNECTION_FILES_REFUSED = 'The TLS or proxy files have changed and cannot be used';
+
+/** In flight all the time. */
+const REQUESTS = 100;
+const ROUNDS = inForm({ short: 1, long: 3 });
+/** Asked about in turn, first for one purpose, then for the next: each pair takes one consent. */
+const NUMBERS = Array.from({ length: 1000 }, (_, i) => `+447700900${String(i).padStart(3, '0')}`);
+const PURPOSES = Array.from({ length: inForm({ short: 40, long: 400 }) }, (_, i) => `purpose-${i}`);
+
+/** Everything that is rotated, as the two sides know it. */
+class Rotation {
+  readonly files = new TemporaryFiles();
+  readonly operator: RotatingOperator;
+  readonly #flow: string;
+  #count = 0;
+  #secret = 'the-first-secret';
+  #clients: Authority;
+  #client: Certificate;
+  #servers: Authority;
+  #server: Certificate;
+  #trusted: readonly Authority[];
+
+  private constructor(operator: RotatingOperator, trust: Made, flow: string) {
+    this.operator = operator;
+    this.#flow = flow;
+    this.#clients = trust.clients;
+    this.#client = trust.clients.issue({ name: 'sim-swap' });
+    this.#servers = trust.servers;
+    this.#server = trust.server;
+    this.#trusted = [trust.servers];
+    operator.secrets.add(this.#secret);
+  }
+
+  static async start(flow: string): Promise<Rotation> {
+    const servers = new Authority('Servers 0');
+    const made = { servers, server: servers.issue(), clients: new Authority('Clients 0') };
+    const operator = await RotatingOperator.start({
+      certificate: made.server,
+      clients: [made.clients],
+    });
+    return new Rotation(operator, made, flow);
+  }
+
+  /** The operator knows both from now on; we show the new one. */
+  rotateSecret(): void {
+    const before = this.#secret;
+    this.#secret = `secret-${this.#next()}`;
+    this.operator.secrets.add(this.#secret);
+    this.#afterwards = () => this.operator.secrets.delete(before);
+    this.write();
+  }
+
+  rotateCertificate(): void {
+    const before = this.#clients;
+    this.#clients = new Authority(`Clients ${this.#next()}`);
+    this.#client = this.#clients.issue({ name: 'sim-swap' });
+    this.operator.trust = this.#trust([before, this.#clients]);
+    this.#afterwards = () => {
+      this.operator.trust = this.#trust([this.#clients]);
+    };
+    this.write();
+  }
+
+  /** We trust both from now on; then the operator shows the new one. */
+  rotateAuthority(): void {
+    const before = this.#servers;
+    this.#servers = new Authority(`Servers ${this.#next()}`);
+    this.#trusted = [before, this.#servers];
+    this.#afterwards = () => {
+      this.#server = this.#servers.issue();
+      this.operator.trust = this.#trust([this.#clients]);
+      this.#trusted = [this.#servers];
+    };
+    this.write();
+  }
+
+  /** What the operator does once we have taken what is new. */
+  conclude(): void {
+    this.#afterwards();
+  }
+
+  /** Writes the files again that have changed, and returns the settings that name them. */
+  write(): Readonly<Record<string, string>> {
+    return {
+      OPERATOR_FLOW: this.#flow,
+      OPERATOR_OPERATIONS: 'check',
+      OPERATOR_AUTH_URL: this.operator.url,
+      OPERATOR_SIM_SWAP_URL: this.operator.url,
+      OPERATOR_CLIENT_ID: 'client',
+      OPERATOR_CLIENT_SECRET_FILE: this.files.write('secret', this.#secret),
+      OPERATOR_TLS_CERTIFICATE_FILE: this.files.write('client.pem', this.#client.cert),
+      OPERATOR_TLS_KEY_FILE: this.files.write('client.key', this.#client.key),
+      OPERATOR_TLS_CA_FILE: this.files.write(
+        'ca.pem',
+        this.#trusted.map(({ pem }) => pem).join(''),
+      ),
+      KEEP_FACTS_SECONDS: this.#flow === '3-legged' ? '300' : '0',
+      // So that a machine that is busy with other tests is not taken for an operator that hangs.
+      OPERATOR_TIMEOUT_MS: '60000',
+      REQUEST_TIMEOUT_MS: '120000',
+      QUOTA_PROMPTS_PER_HOUR: '1000000',
+      QUOTA_PROMPTS_PER_HOUR_ALL_CALLERS: '1000000',
+      PURPOSES: PURPOSES.join(','),
+    };
+  }
+
+  /** As if a certificate were read while it is being written: the key is that of another one. */
+  writeHalf(): void {
+    this.files.write('client.pem', this.#clients.issue({ name: 'sim-swap' }).cert);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.files[Symbol.dispose]();
+    await this.operator[Symbol.asyncDispose]();
+  }
+
+  #afterwards: () => void = () => undefined;
+
+  #trust(clients: readonly Authority[]): Trust {
+    return { certificate: this.#server, clients };
+  }
+
+  #next(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+}
+
+interface Made {
+  readonly servers: Authority;
+  readonly server: Certificate;
+  readonly clients: Authority;
+}
+
+/** What the load came to. */
+interface Findings {
+  answers: number;
+  readonly failed: string[];
+  readonly wrong: string[];
+}
+
+/** Asks all the time until it is told to stop; a request that is told to come back comes back. */
+class Load {
+  readonly findings: Findings = { answers: 0, failed: [], wrong: [] };
+  readonly #url: string;
+  readonly #stopping = new AbortController();
+  readonly #running: readonly Promise<void>[];
+  #asked = 0;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.#running = Array.from({ length: REQUESTS }, () => this.#run());
+  }
+
+  async stop(): Promise<Findings> {
+    this.#stopping.abort();
+    await Promise.all(this.#running);
+    return this.findings;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const turn = this.#asked;
+      this.#asked += 1;
+      const number = NUMBERS[turn % NUMBERS.length] ?? '';
+      const purpose = PURPOSES[Math.floor(turn / NUMBERS.length) % PURPOSES.length] ?? '';
+      await this.#untilAnswered(number, purpose);
+    }
+  }
+
+  async #untilAnswered(number: string, purpose: string): Promise<void> {
+    for (;;) {
+      const told = await ask(this.#url, number, { 'x-purpose': purpose });
+      if (told === 'CONSENT_PENDING') continue;
+      if (typeof told === 'string') this.findings.failed.push(told);
+      else if (told !== wasSwapped(number)) this.findings.wrong.push(number);
+      this.findings.answers += 1;
+      return;
+    }
+  }
+}
+
+describe(`under ${REQUESTS} requests in flight`, () => {
+  it.each(['3-legged', ...(ROUNDS > 1 ? ['2-legged'] : [])])(
+    '%s: certificate, secret and authority are rotated, and none fails, prompts twice or is wrong',
+    async (flow) => {
+      await using rotation = await Rotation.start(flow);
+      await using served = await StartedServer.start(rotation.write());
+      const { operator } = rotation;
+      const load = new Load(served.url);
+      /** Whatever was in flight has ended by then. */
+      const aWhile = async (): Promise<void> => {
+        const lookups = operator.lookups + 2 * REQUESTS;
+        await expect.poll(() => operator.lookups, { timeout: 60_000 }).toBeGreaterThan(lookups);
+      };
+      await aWhile();
+      const rotated = async (message: string, rotate: () => void): Promise<void> => {
+        const before = served.logged(message).length;
+        rotate();
+        await expect
+          .poll(() => served.logged(message).length, { timeout: 60_000 })
+          .toBe(before + 1);
+        await aWhile();
+        rotation.conclude();
+        await aWhile();
+      };
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await rotated(SECRETS_READ, () => rotation.rotateSecret());
+        await rotated(CONNECTION_FILES_READ, () => rotation.rotateCertificate());
+        await rotated(CONNECTION_FILES_READ, () => rotation.rotateAuthority());
+      }
+      await rotated(CONNECTION_FILES_REFUSED, () => rotation.writeHalf());
+      const { answers, failed, wrong } = await load.stop();
+
+      expect({ failed, wrong, refusals: operator.refusals }).toEqual({
+        failed: [],
+        wrong: [],
+        refusals: [],
+      });
+      const prompts = [...operator.prompts.values()].reduce((sum, one) => sum + one, 0);
+      expect({ prompts, lookups: operator.lookups }).toEqual({
+        prompts: flow === '3-legged' ? answers : 0,
+        lookups: answers,
+      });
+    },
+    inForm({ short: 150_000, long: 600_000 }),
+  );
+});
