@@ -21,7 +21,7 @@ let isInterrupted = false;
 
 switch (order?.kind) {
   case 'report':
-    writeReport();
+    for (const table of writeReport()) say(tableText(table));
     break;
   case 'run':
     try {

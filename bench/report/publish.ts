@@ -3,7 +3,7 @@ import { GOALS, judge } from '../goals.ts';
 import { TABLES } from '../tables/all.ts';
 import type { Table } from '../tables/table.ts';
 import { CHARTS, chartSvg } from './charts.ts';
-import { goalsMarkdown, tableMarkdown, withMeasured } from './markdown.ts';
+import { goalsMarkdown, withMeasured } from './markdown.ts';
 import { readResults, withTables, writeResults } from './results.ts';
 
 const RESULTS = new URL('../results/', import.meta.url);
@@ -17,14 +17,14 @@ export function addResults(tables: readonly Table[]): void {
   writeReport();
 }
 
-/** Writes the charts and the figures of the document from the results. */
-export function writeReport(): void {
+/** Writes the charts and the goals of the document from the results. @returns the tables */
+export function writeReport(): readonly Table[] {
   const tables = readResults(LATEST);
   for (const order of CHARTS) {
     const svg = chartSvg(order, tables);
     if (svg !== undefined) writeFileSync(new URL(`${order.name}.svg`, RESULTS), svg);
   }
-  const measured = new Map(tables.map((table) => [table.name, tableMarkdown(table)]));
-  measured.set('goals', goalsMarkdown(judge(GOALS, tables)));
+  const measured = new Map([['goals', goalsMarkdown(judge(GOALS, tables))]]);
   writeFileSync(DOCUMENT, withMeasured(readFileSync(DOCUMENT, 'utf8'), measured));
+  return tables;
 }
