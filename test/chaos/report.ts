@@ -43,22 +43,28 @@ export function stretchText({ title, findings, seconds }: RunStretch): string {
   ].join('');
 }
 
-/** All stretches side by side, for the document. */
+/** A row for each stretch, for the document: what it came to, and the sum of what must be zero. */
 export function chaosMarkdown(
   stretches: readonly RunStretch[],
   { exchanges, seed, date, node, cores, loadAtStart }: ChaosCircumstances,
 ): string {
-  const columns = stretches.map(({ findings }) => [
-    ...figuresOf(findings),
-    ...wrongFigures(findings),
-  ]);
-  const names = (columns[0] ?? []).map(([name]) => name);
-  const table = laidOut([
-    ['', ...stretches.map(({ title }) => title)],
-    ...names.map((name, index) => [name, ...columns.map((column) => column[index]?.[1] ?? '')]),
-  ]);
+  const rows = stretches.map(({ title, findings }) => {
+    const figures = new Map(figuresOf(findings));
+    const shown = SHOWN.map((name) => figures.get(name) ?? '');
+    return [title, ...shown, String(wrongnessOf(findings.wrong))];
+  });
+  const table = laidOut([['stretch', ...SHOWN, 'wrong'], ...rows]);
   return `${table}\n\n\`npm run chaos -- --exchanges ${exchanges} --seed ${seed}\`, ${date}, Node ${node}, ${cores} cores, load average ${loadAtStart} before the start.`;
 }
+
+/** The figures of a stretch that the document has. */
+const SHOWN = [
+  'exchanges',
+  'lookups made',
+  'answers',
+  'latest answer past its deadline, ms',
+  'later than those turns explain, ms',
+];
 
 type Figure = readonly [name: string, value: string];
 
