@@ -1,0 +1,37 @@
+import type { MakeProfile } from '../src/operator/profile.ts';
+
+/*
+ * Telefonica (Open Gateway), CIBA.
+ *
+ * Sources: Telefonica's Open Gateway documentation: {host}/apigateway/bc-authorize and /token, Basic, one scope for both
+ * operations, 409 while another request about the same number is under way, and errors of the authorization server as
+ * { "code": 400, "message": … }. Version 0 joined purpose and scope by "#". Still older documents name the purpose in a
+ * parameter of its own (`parameters` of the grant).
+ * Ask your onboarding contact: the host, whether a token may be used again, requests a second (no limits are published), and
+ * how its authorization server names a number that it does not know: the published form has a number where OAuth has a word.
+ */
+const telefonica: MakeProfile = (camara) => ({
+  ...camara,
+  authentication: { ...camara.authentication, methods: ['basic'] },
+  grants: {
+    '3-legged': {
+      ...camara.grants['3-legged'],
+      paths: {
+        backchannelAuthentication: '/apigateway/bc-authorize',
+        cibaToken: '/apigateway/token',
+      },
+    },
+  },
+  scopes: {
+    ...camara.scopes,
+    operations: { 'retrieve-date': 'sim-swap', check: 'sim-swap' },
+    purpose: 'dpv:FraudPreventionAndDetection',
+  },
+  oneCallPerNumber: true,
+  errors: {
+    ...camara.errors,
+    rules: [{ status: 409, code: 'OPERATOR_UNAVAILABLE', retryAfterSeconds: 1 }],
+  },
+});
+
+export default telefonica;
