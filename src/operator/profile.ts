@@ -248,6 +248,13 @@ export interface LookupReading {
   readonly date?: DateReading;
   /** Whether it was swapped, where the reply says so, whichever operation it is for. */
   readonly swapped?: SwappedReading;
+  /**
+   * Whether these members may be null or absent where the operator knows nothing: then there is no fact of theirs, and
+   * NUMBER_NOT_SERVED where there is none at all.
+   */
+  readonly isPartial?: boolean;
+  /** Where the reply names the number, with or without its plus: a reply about another one is invalid. */
+  readonly number?: Pointer;
 }
 
 export interface DateReading {
@@ -272,10 +279,11 @@ export interface SwappedReading {
   /** Never `null`. */
   readonly false: string | number | boolean;
   /**
-   * Which window the reply speaks of: the one that was asked, or a period of its own (ISO 8601: `PT48H`, `P2D`). Years and
-   * months are no lengths. A period of its own is rounded down to hours for a false and up for a true.
+   * Which window the reply speaks of: the one that was asked; the hours that each such request names; or a period of its own
+   * (ISO 8601: `PT48H`, `P2D`). Years and months are no lengths. A period of its own is rounded down to hours for a false
+   * and up for a true, and answers no other windows: those are PERIOD_NOT_SUPPORTED, without a further lookup.
    */
-  readonly window: 'asked' | Pointer;
+  readonly window: 'asked' | number | Pointer;
 }
 
 /** How an operator words its failures. */
