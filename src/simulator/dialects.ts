@@ -97,10 +97,15 @@ const BY_NAME = {
   },
   kpn: {
     ...STANDARD,
-    paths: { token: '/oauth/v1/token', simSwap: '/sim-swap/v2', retrieveDate: '/retrieve-date' },
+    paths: {
+      token: '/oauth/client_credential/accesstoken',
+      simSwap: '/kpn/sim-swap',
+      retrieveDate: '/retrieve-date',
+    },
     tokenRequest: { ...NAMELESS, inQuery: true },
     scopes: { '': ['retrieve-date'] },
     tokens: { use: 'until it expires', lifetimeSeconds: 3600 },
+    oneCallPerNumber: true,
   },
   claro: {
     ...STANDARD,

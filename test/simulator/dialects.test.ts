@@ -61,12 +61,13 @@ async function assertion(
 }
 
 const CREDENTIALS = { grant_type: 'client_credentials' };
+const APIGEE = '/oauth/client_credential/accesstoken';
 
 describe('a token request in another manner', () => {
   test.each<[DialectName, string, Record<string, string>, string]>([
-    ['kpn', '/oauth/v1/token', CREDENTIALS, '400 {"error":"unsupported_grant_type"}'],
-    ['kpn', '/oauth/v1/token?grant_type=client_credentials', { scope: 'x' }, 'invalid_scope'],
-    ['kpn', '/oauth/v1/token?grant_type=client_credentials', { username: TEL }, 'invalid_request'],
+    ['kpn', APIGEE, CREDENTIALS, '400 {"error":"unsupported_grant_type"}'],
+    ['kpn', `${APIGEE}?grant_type=client_credentials`, { scope: 'x' }, 'invalid_scope'],
+    ['kpn', `${APIGEE}?grant_type=client_credentials`, { username: TEL }, 'invalid_request'],
     ['claro', '/oauth/v1/token?grant_type=client_credentials', {}, '404'],
     ['claro', '/oauth/v1/token', { ...CREDENTIALS, username: TEL }, 'invalid_request'],
     ['claro', '/oauth/v1/token', CREDENTIALS, 'invalid_scope'],

@@ -1,0 +1,38 @@
+import type { MakeProfile } from '../src/operator/profile.ts';
+
+/*
+ * An operator of CAMARA SIM Swap 2.1 that binds its tokens to the client's key (DPoP), with the JWT bearer grant.
+ *
+ * Sources: CAMARA Security and Interoperability Profile r4.2 ("Sender-Constrained Tokens", "JWT Bearer Flow", "Client Authentication"),
+ * RFC 9449 and RFC 7523. Who requires DPoP answers 400 invalid_dpop_proof to a request without a proof, and who does not know it a
+ * Bearer token, which is refused here: take camara-jwt-bearer then. A proof counts for 300 seconds and once. A nonce may be asked for
+ * at the token endpoint and at lookups (use_dpop_nonce).
+ * Not confirmed by public text: an operator that runs this in production.
+ * Ask your onboarding contact: both addresses, whether a token may be used again, and whether proofs must name the body and the query
+ * (`x-camara:bh`, `x-camara:qh`), which ours do not.
+ */
+const camaraDpop: MakeProfile = (camara) => ({
+  ...camara,
+  authentication: {
+    ...camara.authentication,
+    methods: ['private_key_jwt'],
+    assertion: { ...camara.authentication.assertion, audience: 'endpoint' },
+    dpop: true,
+  },
+  grants: {
+    '2-legged': {
+      type: 'jwt-bearer',
+      path: '/oauth/v1/token',
+      subject: 'tel:{number}',
+      parameters: {},
+    },
+  },
+  scopes: { ...camara.scopes, purpose: 'dpv:FraudPreventionAndDetection' },
+  tokens: {
+    ...camara.tokens,
+    types: ['DPoP'],
+    sentIn: { header: 'authorization', prefix: 'DPoP ' },
+  },
+});
+
+export default camaraDpop;
