@@ -39,6 +39,8 @@ export interface Config extends OperatorsConfig {
   /** The same, as their file has them by now. */
   readonly trustedDocumentsFile: FromFiles<TrustedDocuments> | undefined;
   readonly requestTimeoutMs: number;
+  /** Where docs/ can be read, without a slash at its end; errors and alerts link there. */
+  readonly docsUrl: string | undefined;
   /** Where Prometheus scrapes, on a port of its own; nothing is counted where absent. */
   readonly metricsPort: number | undefined;
   /** Where traces go; there are none where absent. */

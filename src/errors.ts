@@ -8,7 +8,7 @@ export type ErrorAudience = 'client' | 'platform';
 export interface ErrorDescription {
   /** For people. It never holds a number, a token, a URL or an operator's words. */
   readonly message: string;
-  /** What to do, as the table of docs/errors.md has it. */
+  /** What to do, as docs/errors.md has it. */
   readonly remedy: string;
   readonly audience: ErrorAudience;
   readonly places: readonly [ErrorPlace, ...ErrorPlace[]];
@@ -187,6 +187,9 @@ export const ERRORS = {
     places: ['field', 'operation', 'request'],
   },
 } as const satisfies Readonly<Record<string, ErrorDescription>>;
+
+/** What DOCS_URL may have: each error of a reply links below it. */
+export const MAX_DOCS_URL_CHARACTERS = 100;
 
 /** The message of RATE_LIMITED, for what there was too much of. */
 export const QUOTA_MESSAGES = {

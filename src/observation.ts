@@ -16,7 +16,7 @@ import type { Tracing } from './tracing/tracing.ts';
 
 /** What is looked in with. */
 export interface ObservationParts {
-  readonly config: Pick<Config, 'metricsPort' | 'tracing' | 'listen' | 'audit'>;
+  readonly config: Pick<Config, 'metricsPort' | 'docsUrl' | 'tracing' | 'listen' | 'audit'>;
   readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
@@ -97,6 +97,7 @@ async function openCounting(parts: ObservationParts): Promise<Counting | undefin
   if (metricsPort === undefined) return undefined;
   const metrics = new Metrics({
     operators: parts.operators.map(meteredOperator),
+    docsUrl: config.docsUrl,
     monotonicMs: () => clock.monotonicMs(),
     log: parts.log,
   });

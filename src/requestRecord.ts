@@ -1,6 +1,14 @@
 import type { Identity } from './domain/asker.ts';
 import type { Correlator } from './http/correlator.ts';
 
+/** What each error of a reply says beside its code, so that it can be looked up without its reply's headers. */
+export interface ErrorReference {
+  /** With which the exchanges of the request begin, and which its lines of the logs have. */
+  readonly correlator: string;
+  /** The heading of the code in docs/errors.md; absent without DOCS_URL. */
+  readonly docs?: string;
+}
+
 /**
  * What one request came to, for those who run the service: no number and no answer. Of what a caller
  * wrote it has the correlator alone, sanitised, and without numbers.
@@ -29,9 +37,19 @@ export class RequestRecord {
   caller: Identity | undefined;
   document: string | undefined;
   repeatedQuestions = 0;
+  readonly #docsUrl: string | undefined;
 
-  constructor(correlator: Correlator) {
+  /** @param docsUrl where docs/ can be read, if that is known */
+  constructor(correlator: Correlator, docsUrl: string | undefined) {
     this.correlator = correlator;
+    this.#docsUrl = docsUrl;
+  }
+
+  /** What an error with this code refers to. */
+  reference(code: string): ErrorReference {
+    const correlator = this.correlator.name;
+    if (this.#docsUrl === undefined) return { correlator };
+    return { correlator, docs: `${this.#docsUrl}/errors.md#${code.toLowerCase()}` };
   }
 
   /** An error code of the reply. */

@@ -108,6 +108,7 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
     graphql: createEndpoint({
       apollo,
       requestTimeoutMs: config.requestTimeoutMs,
+      docsUrl: config.docsUrl,
       maxRequests: config.load.requests,
       clock,
       log,

@@ -166,7 +166,7 @@ class Subgraph implements SimSwapSubgraph {
     const { config, clock } = this.#opened;
     const caller = callerFrom(request.caller, config.callers.batchScope);
     const purpose = purposeOf(request.purpose, config.callers.purposes);
-    const record = new RequestRecord(createCorrelator(request.correlator));
+    const record = new RequestRecord(createCorrelator(request.correlator), config.docsUrl);
     const preferredWaitMs = waitAskedOf(request);
     const life = new EmbeddedLife(
       request.timeoutMs ?? config.requestTimeoutMs,

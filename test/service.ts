@@ -33,7 +33,7 @@ export interface Reply extends Required<GraphqlReply> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** All of it, as JSON. */
+  /** All of it but the correlators of its errors, as JSON. */
   readonly body: GraphqlReply;
   /** The codes of its errors, in their order. */
   readonly codes: readonly string[];
@@ -158,9 +158,14 @@ export function logInto(lines: string[]): Log {
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
+/** A reviver. They differ from request to request; those of a reply are in its text. */
+export function withoutCorrelators(key: string, value: unknown): unknown {
+  return key === 'correlator' ? undefined : value;
+}
+
 async function readReply(response: Response): Promise<Reply> {
   const text = await response.text();
-  const body = text === '' ? {} : (JSON.parse(text) as GraphqlReply);
+  const body = text === '' ? {} : (JSON.parse(text, withoutCorrelators) as GraphqlReply);
   const { status, headers } = response;
   const { data, errors = [] } = body;
   const codes = errors.map(({ extensions }) => extensions?.code ?? 'no code');

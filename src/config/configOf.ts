@@ -11,7 +11,7 @@ import { readOperators } from './operators.ts';
 import { readQuotas } from './quotas.ts';
 import { readSharedState } from './sharedState.ts';
 import { readTracing } from './tracing.ts';
-import { readAllowedOrigins } from './web.ts';
+import { readAllowedOrigins, readDocsUrl } from './web.ts';
 
 /** What is read in one way by the program, and in another inside another program. */
 export interface ConfigReading {
@@ -56,6 +56,7 @@ export function configOf(
     ),
     ...operators,
     requestTimeoutMs: read.integer('REQUEST_TIMEOUT_MS'),
+    docsUrl: readDocsUrl(read),
     metricsPort: readMetricsPort(read),
     // The other program may have variables of OpenTelemetry's for itself.
     tracing: isEmbedded ? undefined : readTracing(read, egress),

@@ -505,6 +505,15 @@ export const SETTINGS = {
     whenUnset: 'nothing is counted',
     description: 'The port, another one than `PORT`, at which Prometheus scrapes `/metrics`.',
   },
+  DOCS_URL: {
+    audience: 'observe',
+    kind: 'url',
+    whenUnset: 'errors and alerts have no link',
+    description:
+      'Where your people read this folder: each error links to its code, each alert to what to do.',
+    detail:
+      'Such as `https://git.example/sim-swap/blob/main/docs`; 100 characters at most. Errors have it as `extensions.docs`, and rules and dashboard find it in `sim_swap_build_info`.',
+  },
   TRACE_OPERATORS: {
     audience: 'observe',
     kind: 'boolean',

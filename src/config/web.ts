@@ -1,4 +1,5 @@
 import type { EnvironmentReader } from './environment.ts';
+import { MAX_DOCS_URL_CHARACTERS } from '../errors.ts';
 import { isLoopback } from '../http/loopback.ts';
 
 /** Reads ALLOWED_ORIGINS: as browsers send them in `origin`. */
@@ -20,4 +21,13 @@ export function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
     }
   }
   return origins;
+}
+
+/** Reads DOCS_URL: it is bounded, since each error of a reply has it. */
+export function readDocsUrl(read: EnvironmentReader): string | undefined {
+  const url = read.url('DOCS_URL');
+  if (url !== undefined && url.length > MAX_DOCS_URL_CHARACTERS) {
+    read.problem('DOCS_URL', `must have ${MAX_DOCS_URL_CHARACTERS} characters at most`);
+  }
+  return url;
 }

@@ -53,6 +53,7 @@ const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
   'BATCH_SCOPE',
   'AUDIT_KEY',
   'AUDIT_LOG',
+  'DOCS_URL',
 ]);
 
 /** Names of settings that went, and that were passed over here while they counted. */

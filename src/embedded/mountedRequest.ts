@@ -86,14 +86,20 @@ function pathBytes({ path }: GraphQLResolveInfo): number {
   return bytes;
 }
 
+/** Our part of a request's context; `undefined` where it has none. */
+export function requestIn(context: unknown): MountedRequest | undefined {
+  const isObject = typeof context === 'object' && context !== null;
+  const request = isObject && 'simSwap' in context ? context.simSwap : undefined;
+  return request instanceof MountedRequest ? request : undefined;
+}
+
 /**
  * Our part of a request's context.
  *
  * @throws {Error} where it has none
  */
 export function requestOf(context: unknown): MountedRequest {
-  const isObject = typeof context === 'object' && context !== null;
-  const request = isObject && 'simSwap' in context ? context.simSwap : undefined;
-  if (request instanceof MountedRequest) return request;
+  const request = requestIn(context);
+  if (request !== undefined) return request;
   throw new Error('The context of a request lacks what context() of the SIM swap subgraph makes.');
 }

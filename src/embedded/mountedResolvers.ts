@@ -6,7 +6,7 @@ import type { PhoneNumberEntity } from '../graphql/phoneNumberEntity.ts';
 import { bffResolvers, phoneNumberReference } from '../graphql/resolvers.ts';
 import type { Role } from '../graphql/schema.ts';
 import type { Log } from '../log.ts';
-import { requestOf } from './mountedRequest.ts';
+import { requestIn, requestOf } from './mountedRequest.ts';
 
 type Resolve = (
   source: unknown,
@@ -83,10 +83,13 @@ function eachField(fields: object, mount: (resolve: Resolve) => Resolve): Record
 
 /** Whatever is thrown below and is not for a client is logged here, and nothing of it goes further. */
 function boundary(log: Log) {
-  const ours = (error: unknown): AnswerError => {
-    if (error instanceof AnswerError) return error;
-    logDefect(error, log);
-    return internalError();
+  const ours = (error: unknown, args: readonly unknown[]): AnswerError => {
+    const known = error instanceof AnswerError ? error : internalError();
+    if (known !== error) logDefect(error, log);
+    // graphql-js hands the context in before the last, whatever it calls.
+    const record = requestIn(args.at(-2))?.context.record;
+    Object.assign(known.extensions, record?.reference(String(known.extensions['code'])));
+    return known;
   };
   return <Args extends readonly unknown[], T>(work: (...args: Args) => T) =>
     (...args: Args): T => {
@@ -94,9 +97,9 @@ function boundary(log: Log) {
         const value = work(...args);
         if (!(value instanceof Promise)) return value;
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it rejects with another error, and resolves alike
-        return value.catch((error: unknown) => Promise.reject(ours(error))) as T;
+        return value.catch((error: unknown) => Promise.reject(ours(error, args))) as T;
       } catch (error) {
-        throw ours(error);
+        throw ours(error, args);
       }
     };
 }

@@ -99,6 +99,9 @@ function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestCon
           for (const { extensions, path } of response.body.singleResult.errors ?? []) {
             const code = String(extensions?.['code']);
             contextValue.record.code(code);
+            if (extensions !== undefined) {
+              Object.assign(extensions, contextValue.record.reference(code));
+            }
             if (path !== undefined && NEVER_ASKED.has(code)) contextValue.record.answer(code);
           }
           if (!asksAboutNumbers) return;

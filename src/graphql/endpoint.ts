@@ -32,6 +32,8 @@ const LAST_WORDS_MS = 1000;
 export interface EndpointParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly requestTimeoutMs: number;
+  /** Where docs/ can be read, if that is known. */
+  readonly docsUrl: string | undefined;
   /** How many requests may be under way. */
   readonly maxRequests: number;
   readonly clock: Clock;
@@ -68,6 +70,7 @@ export function createEndpoint(
     const cameInAtMs = parts.clock.monotonicMs();
     const record = new RequestRecord(
       createCorrelator(singleValue(request.headers['x-correlator'])),
+      parts.docsUrl,
     );
     const respond = async (): Promise<Answered> => {
       underWay += 1;
@@ -124,7 +127,7 @@ async function answer(
   const { accept, host } = request.headers;
   const refuse = (refusal: Refusal): Reply => {
     record.code(refusal.code);
-    return replyOf(refusal, accept);
+    return replyOf(refusal, accept, record.reference(refusal.code));
   };
   response.setHeader('x-correlator', record.correlator.returned);
   if (parts.checksHost && !isOwnHost(host)) return refuse(OTHER_HOST);
@@ -177,7 +180,7 @@ async function answer(
   }
   // A caller that is cut off before the last byte has heard nothing: it must not cost another prompt.
   response.once('finish', () => loader?.told());
-  return replyFrom(executed);
+  return replyFrom(executed, record);
 }
 
 /** RFC 7240 §3: so long the request waits, be it less than it preferred. */
@@ -218,14 +221,29 @@ const NO_BODY_IN_TIME: Refusal = {
   message: 'The body of the request did not arrive in time. Send it again.',
 };
 
-function replyFrom({ status = 200, headers, body }: HTTPGraphQLResponse): Reply {
+function replyFrom(
+  { status = 200, headers, body }: HTTPGraphQLResponse,
+  record: RequestRecord,
+): Reply {
   if (body.kind !== 'complete') throw new Error('The schema defers nothing.');
+  const isUnrecorded = status >= 400 && record.codes.size === 0;
   return {
     status,
     // Answers are about people: no cache may store them.
     headers: { ...Object.fromEntries(headers), 'cache-control': 'no-store' },
-    body: body.string,
+    body: isUnrecorded ? referring(body.string, record) : body.string,
   };
+}
+
+/** What Apollo refuses before it has an operation passes no plugin: a single error, and short. */
+function referring(body: string, record: RequestRecord): string {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as formatError makes it
+  const { errors } = JSON.parse(body) as { errors: readonly { extensions: { code: string } }[] };
+  for (const { extensions } of errors) {
+    record.code(extensions.code);
+    Object.assign(extensions, record.reference(extensions.code));
+  }
+  return JSON.stringify({ errors });
 }
 
 async function readOperation(

@@ -1,5 +1,6 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { ErrorReference } from '../requestRecord.ts';
 import { replyMediaType } from './mediaType.ts';
 
 /** What a request is answered with. */
@@ -29,11 +30,15 @@ export interface Refusal {
 }
 
 /** A refusal as a GraphQL response, in the media type that the client reads errors in. */
-export function replyOf(refusal: Refusal, accept: string | undefined): Reply {
+export function replyOf(
+  refusal: Refusal,
+  accept: string | undefined,
+  reference?: ErrorReference,
+): Reply {
   const { status, code, message = ERRORS[code].message, headers } = refusal;
   return {
     status,
     headers: { ...headers, 'content-type': `${replyMediaType(accept)}; charset=utf-8` },
-    body: JSON.stringify({ errors: [{ message, extensions: { code } }] }),
+    body: JSON.stringify({ errors: [{ message, extensions: { code, ...reference } }] }),
   };
 }

@@ -1,5 +1,11 @@
 import type { FieldNode } from 'graphql';
-import { ERRORS, QUOTA_MESSAGES, type ErrorDescription } from '../errors.ts';
+import { MAX_CORRELATOR_NAME_CHARACTERS } from '../http/correlator.ts';
+import {
+  ERRORS,
+  MAX_DOCS_URL_CHARACTERS,
+  QUOTA_MESSAGES,
+  type ErrorDescription,
+} from '../errors.ts';
 
 /** `null`. */
 export const NULL_BYTES = 4;
@@ -27,6 +33,8 @@ function errorFrameBytes(code: string, message: string): number {
     locations: [{ line: 999_999, column: 999_999 }],
     extensions: {
       code,
+      correlator: 'x'.repeat(MAX_CORRELATOR_NAME_CHARACTERS),
+      docs: `${'x'.repeat(MAX_DOCS_URL_CHARACTERS)}/errors.md#${code}`,
       retryAfterSeconds: 999_999,
       ...(code === 'RATE_LIMITED' ? { quota: 'numbers' } : {}),
       ...(code === 'PERIOD_NOT_SUPPORTED' ? { maxAgeHours: 9999 } : {}),

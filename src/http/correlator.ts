@@ -4,6 +4,9 @@ import type { CorrelatorSettings } from './wireSettings.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const MAX_CALLERS_PART_CHARACTERS = 24;
+const RANDOM_CHARACTERS = 12;
+/** What {@link Correlator.name} has at most. */
+export const MAX_CORRELATOR_NAME_CHARACTERS = MAX_CALLERS_PART_CHARACTERS + 1 + RANDOM_CHARACTERS;
 /** The most that `randomInt` can draw at a time. */
 const CHARACTERS_A_DRAW = 6;
 /** More of what a caller sends is not looked at. */

@@ -22,8 +22,8 @@ export const METRICS = {
   build: {
     name: 'sim_swap_build_info',
     type: 'gauge',
-    help: '1, with the version and the commit that run.',
-    labels: ['version', 'commit'],
+    help: '1, with the version and the commit that run, and DOCS_URL.',
+    labels: ['version', 'commit', 'docs'],
   },
   requests: {
     name: 'sim_swap_requests_total',

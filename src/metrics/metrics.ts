@@ -56,6 +56,7 @@ export interface MeteredOperator {
 /** What the metrics are made of. */
 export interface MetricsParts {
   readonly operators: readonly MeteredOperator[];
+  readonly docsUrl: string | undefined;
   monotonicMs(): number;
   readonly log: Log;
 }
@@ -135,7 +136,7 @@ export class Metrics {
     this.#parts = parts;
     this.#prices = new Map(parts.operators.map(({ name, price }) => [name, price]));
     collectDefaultMetrics({ register: this.#registry });
-    this.#gauge(METRICS.build).set(BUILD, 1);
+    this.#gauge(METRICS.build).set({ ...BUILD, docs: parts.docsUrl ?? '' }, 1);
     this.#startAtZero();
     this.#unlisten = [
       listen(exchangeChannel, {

@@ -207,12 +207,13 @@ describe('mounted beside types of another program', () => {
 
 /** As graphql-js executes it, without a server around. */
 async function executed(source: string, isWithContext = true) {
-  const { simSwap, lines } = await mounted();
+  const { simSwap, lines } = await mounted({ ROLE: 'bff', DOCS_URL: 'https://git.example/docs' });
   const { typeDefs, resolvers } = simSwap;
+  const correlator = 'ticket-4711';
   const { errors = [] } = await graphql({
     schema: makeExecutableSchema({ typeDefs, resolvers }),
     source,
-    contextValue: isWithContext ? simSwap.context({ caller: OWNER }) : {},
+    contextValue: isWithContext ? simSwap.context({ caller: OWNER, correlator }) : {},
   });
   return { errors, lines };
 }
@@ -228,7 +229,13 @@ describe('an error, before any server has seen it', () => {
   ])('%s: is a GraphQLError with its code, and has no stack', async (source, code) => {
     const { errors } = await executed(source);
 
-    expect(errors.map(({ extensions }) => extensions['code'])).toEqual([code]);
+    expect(errors.map(({ extensions }) => extensions)).toEqual([
+      {
+        code,
+        correlator: expect.stringMatching(/^ticket-4711-\w{12}$/) as string,
+        docs: `https://git.example/docs/errors.md#${code.toLowerCase()}`,
+      },
+    ]);
     const [original] = errors.map(({ originalError }) => originalError);
     expect(original).toBeInstanceOf(GraphQLError);
     expect(original?.name).toBe('GraphQLError');

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import type { GraphqlReply } from '../service.ts';
+import { withoutCorrelators, type GraphqlReply } from '../service.ts';
 import { answerNever, WiredOperator, type OperatorScript } from '../wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
@@ -46,7 +46,7 @@ async function start(settings: Readonly<Record<string, string>>, script: Operato
         variables: { e164s },
       }),
     });
-    const { errors = [], data } = (await body.json()) as GraphqlReply;
+    const { errors = [], data } = JSON.parse(await body.text(), withoutCorrelators) as GraphqlReply;
     return { statusCode, errors: errors.map(({ extensions }) => extensions), data };
   };
   return { operator, server, ask };

@@ -4,9 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { ERRORS, type LookupFailureCode } from '../../src/errors.ts';
 import { badUserInput, lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { formatError } from '../../src/graphql/errors.ts';
-import { logInto } from '../service.ts';
+import { logInto, startSimulated } from '../service.ts';
 
 const NUMBER = '+447700900001';
+const QUERY = `{ phoneNumber(e164: "${NUMBER}") { simSwappedWithin } }`;
+const WINDOWS = Array.from(
+  { length: 25 },
+  (_, i) => `w${i}: simSwappedWithin(maxAgeHours: ${i + 1})`,
+);
+const MANY = QUERY.replace('simSwappedWithin', WINDOWS.join(' '));
+const DOCS_URL = 'https://git.example/sim-swap/docs';
 const URL = 'https://operator.example/check';
 
 /** As Apollo hands an error on: formatted, and as it was thrown, wrapped with its place. */
@@ -116,5 +123,55 @@ describe('an unforeseen error', () => {
     const shown = formatError({ message: NUMBER }, NUMBER, logInto(logged));
     expect(shown.message).toBe('Internal server error');
     expect(logged).toEqual(['error a request broke {"error":"string"}']);
+  });
+});
+
+function post(body: object | string): RequestInit {
+  return {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  };
+}
+
+describe('every error of a reply', () => {
+  it.each<[string, RequestInit]>([
+    ['OPERATOR_UNAVAILABLE', post({ query: QUERY.replace('001', '013') })],
+    ['BAD_USER_INPUT', post({ query: QUERY.replace('+', '') })],
+    ['LOOKUP_LIMIT_EXCEEDED', post({ query: MANY })],
+    ['GRAPHQL_VALIDATION_FAILED', post({ query: '{ nothing }' })],
+    ['GRAPHQL_PARSE_FAILED', post({ query: '{' })],
+    ['OPERATION_RESOLUTION_FAILURE', post({ query: QUERY, operationName: 'None' })],
+    ['BAD_REQUEST', post({})],
+    ['BAD_REQUEST', post('no JSON')],
+    ['BAD_REQUEST', {}],
+  ])('names its request and links to its code: %s', async (code, request) => {
+    await using service = await startSimulated({ DOCS_URL });
+    const { text, headers } = await service.send('/graphql', request);
+
+    const { errors } = JSON.parse(text) as { errors: readonly { extensions: object }[] };
+    expect(errors).toMatchObject([
+      {
+        extensions: {
+          code,
+          correlator: headers.get('x-correlator'),
+          docs: `${DOCS_URL}/errors.md#${code.toLowerCase()}`,
+        },
+      },
+    ]);
+  });
+
+  it('has the correlator by which the logs know its request, and no link without DOCS_URL', async () => {
+    await using service = await startSimulated();
+    const sent = { 'x-correlator': 'ticket-4711' };
+    const { text } = await service.ask(QUERY.replace('001', '013'), {}, sent);
+
+    const { errors } = JSON.parse(text) as {
+      errors: readonly { extensions: { correlator: string } }[];
+    };
+    const correlator = errors[0]?.extensions.correlator ?? '';
+    expect(correlator).toMatch(/^ticket-4711-\w{12}$/);
+    expect(service.logged.join()).toContain(correlator);
+    expect(text).not.toContain('docs');
   });
 });

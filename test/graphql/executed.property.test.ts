@@ -48,7 +48,7 @@ function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
     }
   };
   return {
-    record: new RequestRecord(createCorrelator(undefined)),
+    record: new RequestRecord(createCorrelator(undefined), undefined),
     caller: { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE },
     quotas: () => Promise.resolve([]),
     simSwaps: { answer: tell },

@@ -245,12 +245,13 @@ describe('/metrics', () => {
 });
 
 describe('what is going on now', () => {
-  test('the version and the commit that run', async () => {
-    await using service = await startSimulated(COUNTED);
+  test('the version and the commit that run, and where the documents are', async () => {
+    const docs = 'https://git.example/docs';
+    await using service = await startSimulated({ ...COUNTED, DOCS_URL: `${docs}/` });
     const [name, value] =
       [...(await scrape(service))].find(([key]) => key.startsWith(METRICS.build.name)) ?? [];
     expect(name).toBe(
-      `${METRICS.build.name}{version="${project.version}",commit="${BUILD.commit}"}`,
+      `${METRICS.build.name}{version="${project.version}",commit="${BUILD.commit}",docs="${docs}"}`,
     );
     expect([value, BUILD.commit]).toEqual([1, expect.stringMatching(/^[0-9a-f]{40}$/)]);
   });

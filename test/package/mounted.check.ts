@@ -4,6 +4,7 @@ import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator
 import { BEYOND_LIMITS, CONSENTS, DOCUMENTS, type Asked } from './documents.ts';
 import { listen } from '../listening.ts';
 import { Program } from '../program.ts';
+import { withoutCorrelators } from '../service.ts';
 import { ask, FOR_NPM, type Body } from './ask.ts';
 
 /** What stands in the place of each moment: two servers ask at different ones. */
@@ -52,7 +53,8 @@ function heard({ data, errors }: Body, isInOwnWords = false): unknown {
     path: path.map(String),
     extensions,
   }));
-  return JSON.parse(JSON.stringify({ data, errors: told }).replaceAll(MOMENT, 'a moment'));
+  const text = JSON.stringify({ data, errors: told }, withoutCorrelators);
+  return JSON.parse(text.replaceAll(MOMENT, 'a moment'));
 }
 
 describe.each<[string, Readonly<Record<string, string>>, readonly Asked[], readonly Asked[]]>([
