@@ -38,7 +38,7 @@ import type { Claim, ConsentLedger, LedgerParts, Page } from './consentLedger.ts
 import type { ConsentTokens } from './consentTokens.ts';
 import type { ConsentTelling, TellingParts } from './consentTelling.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
-import { timed } from './lookupRoute.ts';
+import { lookupAnswered, type AnsweredLookup } from './lookupRoute.ts';
 import { nextWindowAmong } from './planner.ts';
 import { failureOf } from './bulkheadFailure.ts';
 
@@ -322,7 +322,7 @@ export class ConsentExchanges {
       case 'answered':
         // Before it is told: a request that wants more finds it.
         if (reusable !== undefined) this.#keepToken(reusable, lookup, cause, id);
-        await this.#succeed(timed(judged.fact, leftAtMs, false, clock), cause, spent);
+        await this.#succeed(lookup, lookupAnswered(judged, leftAtMs, false, clock), cause, spent);
         return;
       case 'failed':
         await this.#lookupFailed({ lookup, failure: judged.failure }, cause, spent);
@@ -371,16 +371,23 @@ export class ConsentExchanges {
     written.abort();
   }
 
-  async #succeed(fact: TimedFact, cause: Waiter, spent: Claim): Promise<void> {
+  async #succeed(
+    { operation }: Lookup,
+    brought: AnsweredLookup,
+    cause: Waiter,
+    spent: Claim,
+  ): Promise<void> {
     const { inquiry } = cause;
     const { id } = spent.consent;
-    await this.#telling.tellFact(fact, id, inquiry.request);
-    // Requests may wait in other processes: they find the fact before they find the consent gone.
-    await this.#ledger.untilDone(spent, () =>
-      this.#parts.keptFacts.keep(inquiry.request, this.#number, fact),
-    );
+    await this.#telling.tellFacts(brought, id, inquiry.request);
+    // Requests may wait in other processes: they find the facts before they find the consent gone.
+    for (const fact of brought.facts) {
+      await this.#ledger.untilDone(spent, () =>
+        this.#parts.keptFacts.keep(inquiry.request, this.#number, fact),
+      );
+    }
     await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
-    await this.#ledger.answered(fact.operation);
+    await this.#ledger.answered(operation);
   }
 
   /** The date first if a request wants it, since it may answer every window; else what helps most. */

@@ -99,9 +99,11 @@ export class Operator {
   }
 
   #dated(judged: Judgement<Fact>, reply: HttpReply): Judgement<Fact> {
-    if (judged.kind === 'failed' || judged.fact.operation !== 'retrieve-date') return judged;
-    const { fact } = judged;
-    return { kind: 'answered', fact: this.#operatorClock?.judge(fact, reply) ?? fact };
+    if (judged.kind === 'failed') return judged;
+    const facts = judged.facts.map((fact) =>
+      fact.operation === 'retrieve-date' ? (this.#operatorClock?.judge(fact, reply) ?? fact) : fact,
+    );
+    return { ...judged, facts };
   }
 
   #callOf(lookup: Lookup): LookupCall {

@@ -1,4 +1,5 @@
 import type { CheckFact, DateFact } from '../domain/fact.ts';
+import type { FailedLookup } from '../domain/failedLookup.ts';
 import { parseInstant, type Instant } from '../domain/instant.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
 import type { LookupFailure } from '../errors.ts';
@@ -19,7 +20,13 @@ import type { ReadingSettings } from './operatorSettings.ts';
 
 /** What a reply to a lookup comes to. */
 export type Judgement<F> =
-  | { readonly kind: 'answered'; readonly fact: F }
+  | {
+      readonly kind: 'answered';
+      /** At least one. */
+      readonly facts: readonly F[];
+      /** What the reply says nothing of: it speaks of a window of its own, whichever was asked about. */
+      readonly closes?: FailedLookup;
+    }
   | {
       readonly kind: 'failed';
       readonly failure: LookupFailure;
@@ -84,7 +91,7 @@ function judgeDateBody(
     saidPeriod ?? (latestSimChange === null ? periodOfNull(reading) : undefined);
   return {
     kind: 'answered',
-    fact: monitoredPeriodDays === undefined ? fact : { ...fact, monitoredPeriodDays },
+    facts: [monitoredPeriodDays === undefined ? fact : { ...fact, monitoredPeriodDays }],
   };
 }
 
@@ -111,7 +118,7 @@ export function judgeCheck(
       const swapped = read.body[exchange.reading.members.swapped];
       if (typeof swapped !== 'boolean') return invalid('wrong type of swapped');
       const { sentAtMs } = exchange;
-      return { kind: 'answered', fact: { operation: 'check', maxAgeHours, swapped, sentAtMs } };
+      return { kind: 'answered', facts: [{ operation: 'check', maxAgeHours, swapped, sentAtMs }] };
     }
     case 'flawed':
       return invalid(read.flaw);

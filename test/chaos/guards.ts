@@ -52,7 +52,7 @@ export function judgesWithout(guard: Guard | undefined): Judges {
       const swapped = /"swapped":\s*"?true/.test(reply.body);
       return {
         kind: 'answered',
-        fact: { operation: 'check', maxAgeHours, swapped, sentAtMs: exchange.sentAtMs },
+        facts: [{ operation: 'check', maxAgeHours, swapped, sentAtMs: exchange.sentAtMs }],
       };
     },
     retrieveDate: (reply, exchange) => {
@@ -64,7 +64,7 @@ export function judgesWithout(guard: Guard | undefined): Judges {
         text === undefined || Number.isNaN(epochMs) ? null : { text, epochMs };
       return {
         kind: 'answered',
-        fact: { operation: 'retrieve-date', latestSimChange, sentAtMs: exchange.sentAtMs },
+        facts: [{ operation: 'retrieve-date', latestSimChange, sentAtMs: exchange.sentAtMs }],
       };
     },
   };

@@ -263,7 +263,7 @@ export class StrictOperator {
 
   #answer(lookup: Lookup, word: LookupWord, sentAtMs: number, swappedMs: number): Judgement<Fact> {
     if (word === 'answered') {
-      return { kind: 'answered', fact: factOf(lookup, sentAtMs, swappedMs) };
+      return { kind: 'answered', facts: [factOf(lookup, sentAtMs, swappedMs)] };
     }
     const failure: LookupFailure = word;
     const keptMs = (failure.retryAfterSeconds ?? 0) * 1000 || KEPT_MS;

@@ -55,7 +55,7 @@ export class ScriptedOperator {
     await this.#takeTime();
     const told = nextOf(this.looked) ?? neverSwapped(lookup, this.#clock.nowMs());
     const judged: Judgement<Fact> =
-      'operation' in told ? { kind: 'answered', fact: told } : { kind: 'failed', failure: told };
+      'operation' in told ? { kind: 'answered', facts: [told] } : { kind: 'failed', failure: told };
     return { judged, attempts: 1, mayRetryWithNewToken: false };
   }
 

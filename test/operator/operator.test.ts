@@ -93,7 +93,7 @@ describe('a lookup on the wire', () => {
     await using server = await RecordingServer.start(answerBoth);
     await using test = new TestOperator(`${server.url}/sim-swap`);
     expect(await test.lookUp(lookup)).toEqual({
-      judged: { kind: 'answered', fact },
+      judged: { kind: 'answered', facts: [fact] },
       attempts: 1,
       mayRetryWithNewToken: false,
     });

@@ -28,13 +28,13 @@ describe('judgeCheck', () => {
   it.each([true, false])('reads swapped: %s', (swapped) => {
     expect(judgeCheck(jsonReply(200, { swapped }), EXCHANGE, WINDOW)).toEqual({
       kind: 'answered',
-      fact: { operation: 'check', maxAgeHours: 240, swapped, sentAtMs: EXCHANGE.sentAtMs },
+      facts: [{ operation: 'check', maxAgeHours: 240, swapped, sentAtMs: EXCHANGE.sentAtMs }],
     });
   });
 
   it('passes over members that it does not know', () => {
     const reply = jsonReply(200, { swapped: true, latestSimChange: 'nonsense', extra: [1] });
-    expect(judgeCheck(reply, EXCHANGE, WINDOW)).toMatchObject({ fact: { swapped: true } });
+    expect(judgeCheck(reply, EXCHANGE, WINDOW)).toMatchObject({ facts: [{ swapped: true }] });
   });
 
   it.each<[string, unknown]>([
@@ -93,11 +93,13 @@ describe('judgeRetrieveDate', () => {
     const text = '2026-01-10T08:30:00.123456789+02:00';
     expect(judgeDateBody({ latestSimChange: text })).toEqual({
       kind: 'answered',
-      fact: {
-        operation: 'retrieve-date',
-        latestSimChange: { text, epochMs: Date.UTC(2026, 0, 10, 6, 30, 0, 123) },
-        sentAtMs: EXCHANGE.sentAtMs,
-      },
+      facts: [
+        {
+          operation: 'retrieve-date',
+          latestSimChange: { text, epochMs: Date.UTC(2026, 0, 10, 6, 30, 0, 123) },
+          sentAtMs: EXCHANGE.sentAtMs,
+        },
+      ],
     });
   });
 
@@ -108,7 +110,7 @@ describe('judgeRetrieveDate', () => {
   ])('reads a date of %s', (_, latestSimChange) => {
     expect(judgeDateBody({ latestSimChange })).toMatchObject({
       kind: 'answered',
-      fact: { latestSimChange: { text: latestSimChange } },
+      facts: [{ latestSimChange: { text: latestSimChange } }],
     });
   });
 
@@ -120,8 +122,8 @@ describe('judgeRetrieveDate', () => {
     ['a date with a period', { latestSimChange: '2026-01-10T08:30:00Z', monitoredPeriod: 90 }, 90],
   ])('reads %s', (_, body, monitoredPeriodDays) => {
     const judged = judgeDateBody(body);
-    expect(judged).toHaveProperty('fact');
-    expect(judged.kind === 'answered' && judged.fact.monitoredPeriodDays).toBe(monitoredPeriodDays);
+    const facts = judged.kind === 'answered' ? judged.facts : [];
+    expect(facts.map((fact) => fact.monitoredPeriodDays)).toEqual([monitoredPeriodDays]);
   });
 
   it.each<[string, unknown]>([
