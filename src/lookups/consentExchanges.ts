@@ -38,7 +38,7 @@ import type { Claim, ConsentLedger, LedgerParts, Page } from './consentLedger.ts
 import type { ConsentTokens } from './consentTokens.ts';
 import type { ConsentTelling, TellingParts } from './consentTelling.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
-import { lookupAnswered, type AnsweredLookup } from './lookupRoute.ts';
+import { timed } from './lookupRoute.ts';
 import { nextWindowAmong } from './planner.ts';
 import { failureOf } from './bulkheadFailure.ts';
 
@@ -319,11 +319,17 @@ export class ConsentExchanges {
       }),
     });
     switch (judged.kind) {
-      case 'answered':
+      case 'answered': {
         // Before it is told: a request that wants more finds it.
         if (reusable !== undefined) this.#keepToken(reusable, lookup, cause, id);
-        await this.#succeed(lookup, lookupAnswered(judged, leftAtMs, false, clock), cause, spent);
+        // What the owner consented to, and nothing else that the reply may say.
+        const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
+        const [fact] = timed(own, leftAtMs, false, clock);
+        await (fact === undefined
+          ? this.#lookupFailed(judged.closed ?? { lookup, failure: UNTOLD }, cause, spent)
+          : this.#succeed(fact, cause, spent));
         return;
+      }
       case 'failed':
         await this.#lookupFailed({ lookup, failure: judged.failure }, cause, spent);
     }
@@ -371,23 +377,16 @@ export class ConsentExchanges {
     written.abort();
   }
 
-  async #succeed(
-    { operation }: Lookup,
-    brought: AnsweredLookup,
-    cause: Waiter,
-    spent: Claim,
-  ): Promise<void> {
+  async #succeed(fact: TimedFact, cause: Waiter, spent: Claim): Promise<void> {
     const { inquiry } = cause;
     const { id } = spent.consent;
-    await this.#telling.tellFacts(brought, id, inquiry.request);
-    // Requests may wait in other processes: they find the facts before they find the consent gone.
-    for (const fact of brought.facts) {
-      await this.#ledger.untilDone(spent, () =>
-        this.#parts.keptFacts.keep(inquiry.request, this.#number, fact),
-      );
-    }
+    await this.#telling.tellFact(fact, id, inquiry.request);
+    // Requests may wait in other processes: they find the fact before they find the consent gone.
+    await this.#ledger.untilDone(spent, () =>
+      this.#parts.keptFacts.keep(inquiry.request, this.#number, fact),
+    );
     await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
-    await this.#ledger.answered(operation);
+    await this.#ledger.answered(fact.operation);
   }
 
   /** The date first if a request wants it, since it may answer every window; else what helps most. */
@@ -446,6 +445,9 @@ export class ConsentExchanges {
     return { number: this.#number, operation };
   }
 }
+
+/** The reply says nothing of what was asked. */
+const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
 
 type FailedRequest = Extract<AcknowledgementJudgement, { kind: 'failed' }>;
 

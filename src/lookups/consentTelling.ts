@@ -10,7 +10,6 @@ import type { Waiter, Waiters } from './consentWaiters.ts';
 import type { KeptFacts, Recalled } from './keptFacts.ts';
 import {
   lookupFailed,
-  type AnsweredLookup,
   type Inquiry,
   type LookupOutcome,
   type LookupRequest,
@@ -113,28 +112,23 @@ export class ConsentTelling {
   }
 
   /**
-   * Tells what a lookup brought to the requests that came before it left; the others find its facts among the
-   * kept ones, if they may.
+   * Tells a fact to the requests that came before its lookup left; the others find it among the kept
+   * ones, if they may.
    *
    * @param madeFor the request in whose name the lookup is audited
    */
-  async tellFacts(
-    outcome: AnsweredLookup,
-    consentId: string,
-    madeFor: LookupRequest,
-  ): Promise<void> {
-    const { facts } = outcome;
-    const leftAtMs = Math.max(...facts.map((fact) => fact.leftAtMs));
-    const heard = facts.map(
-      (fact) => ({ how: 'shared', lookup: lookupOf(fact), consentId }) as const,
-    );
+  async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
+    const heard = [{ how: 'shared', lookup: lookupOf(fact), consentId }] as const;
     await Promise.all(
       this.#waiters
         .all()
-        .filter(({ inquiry }) => inquiry.request.cameInAtMs <= leftAtMs)
+        .filter(({ inquiry }) => inquiry.request.cameInAtMs <= fact.leftAtMs)
         .map((waiter) => {
           const isMadeForIt = waiter.inquiry.request === madeFor;
-          return this.#tell(waiter, { outcome, heard: isMadeForIt ? [] : heard });
+          return this.#tell(waiter, {
+            outcome: { kind: 'facts', facts: [fact] },
+            heard: isMadeForIt ? [] : heard,
+          });
         }),
     );
   }

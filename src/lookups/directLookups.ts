@@ -7,9 +7,9 @@ import type { Operator } from '../operator/operator.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';
 import type { Acquired, ExchangeContext } from '../tokens/tokenManager.ts';
 import {
-  lookupAnswered,
   lookupFailed,
   OUT_OF_TIME,
+  timed,
   type ConsentReading,
   type Inquiry,
   type LookupOutcome,
@@ -128,7 +128,14 @@ export class DirectLookups implements LookupRoute {
     const { judged, attempts, mayRetryWithNewToken } = await operator.lookUp(order, request);
     switch (judged.kind) {
       case 'answered':
-        return counted(lookupAnswered(judged, leftAtMs, true, clock), attempts);
+        return counted(
+          {
+            kind: 'facts',
+            facts: timed(judged.facts, leftAtMs, true, clock),
+            closed: judged.closed,
+          },
+          attempts,
+        );
       case 'failed':
         return mayRetryWithNewToken
           ? this.#acquireAndLookUp(lookup, inquiry, attempts)

@@ -198,7 +198,7 @@ async function lookUpWhatIsOpen(inquiry: OperatorInquiry): Promise<void> {
       case 'facts':
         inquiry.facts.push(...outcome.facts);
         inquiry.besides.push(...(outcome.besides ?? []));
-        if (outcome.closes !== undefined) inquiry.failures.push(outcome.closes);
+        if (outcome.closed !== undefined) inquiry.failures.push(outcome.closed);
         break;
       case 'failed':
         inquiry.failures.push(outcome.failed);

@@ -9,7 +9,6 @@ import type { LookupFailure } from '../errors.ts';
 import type { AnyAbortSignal } from '../http/abortListeners.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
-import type { Judgement } from '../operator/responses.ts';
 import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
 import type { Plan } from './plan.ts';
 
@@ -34,38 +33,32 @@ export interface Inquiry extends Plan {
   readonly request: LookupRequest;
 }
 
-/** What a lookup brought. It may be more, or something else, than was asked for. */
+/** What a lookup brought. In the 3-legged flow it may be more, or something else, than was asked for. */
 export type LookupOutcome =
   | {
       readonly kind: 'facts';
       readonly facts: readonly TimedFact[];
       /** What else is kept, and answers nothing of what was asked. */
       readonly besides?: readonly TimedFact[];
-      /** What a reply says nothing of that speaks of a window of its own; provisional, as each failure. */
-      readonly closes?: FailedLookup;
+      /** What no further lookup would bring. */
+      readonly closed?: FailedLookup | undefined;
     }
   | { readonly kind: 'failed'; readonly failed: FailedLookup };
 
 /**
- * What an operator answered just now.
+ * The facts of one reply, which is here just now.
  *
- * @param isHeard whether its facts need no hearing: no owner was prompted for them
+ * @param isHeard whether they need no hearing: no owner was prompted for them
  */
-export function lookupAnswered(
-  { facts, closes }: Answered,
+export function timed(
+  facts: readonly Fact[],
   leftAtMs: number,
   isHeard: boolean,
   clock: Clock,
-): AnsweredLookup {
-  const times = { leftAtMs, repliedAtMs: clock.monotonicMs(), replyId: randomUUID(), isHeard };
-  const timed = facts.map((fact): TimedFact => ({ ...fact, ...times }));
-  const brought = { kind: 'facts', facts: timed } as const;
-  return closes === undefined ? brought : { ...brought, closes };
+): readonly TimedFact[] {
+  const told = { leftAtMs, repliedAtMs: clock.monotonicMs(), replyId: randomUUID(), isHeard };
+  return facts.map((fact) => ({ ...fact, ...told }));
 }
-
-type Answered = Extract<Judgement<Fact>, { kind: 'answered' }>;
-
-export type AnsweredLookup = Extract<LookupOutcome, { kind: 'facts' }>;
 
 /** The outcome of a lookup that came to nothing. */
 export function lookupFailed(lookup: Lookup, failure: LookupFailure): LookupOutcome {

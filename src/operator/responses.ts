@@ -22,10 +22,10 @@ import type { ReadingSettings } from './operatorSettings.ts';
 export type Judgement<F> =
   | {
       readonly kind: 'answered';
-      /** At least one. */
+      /** At least one; what the lookup was for goes first, where the reply has it. */
       readonly facts: readonly F[];
-      /** What the reply says nothing of: it speaks of a window of its own, whichever was asked about. */
-      readonly closes?: FailedLookup;
+      /** What no further lookup would bring, where the reply says so. */
+      readonly closed?: FailedLookup;
     }
   | {
       readonly kind: 'failed';

@@ -62,8 +62,8 @@ it('a reply that speaks of a window of its own is not asked for twice', async ()
       } as const;
       const date = { operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 } as const;
       const failure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' } as const;
-      const closes = { lookup: { operation: 'check', maxAgeHours: hours(48) }, failure } as const;
-      return { kind: 'facts', facts: [timed(date), timed(says)], closes };
+      const closed = { lookup: { operation: 'check', maxAgeHours: hours(48) }, failure } as const;
+      return { kind: 'facts', facts: [timed(date), timed(says)], closed };
     },
     consent: () => Promise.resolve({ kind: 'read', status: undefined }),
     close: () => Promise.resolve(),

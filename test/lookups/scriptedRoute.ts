@@ -5,7 +5,7 @@ import type { Lookup } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/errors.ts';
 import { asAbortSignal } from '../../src/http/abortListeners.ts';
 import {
-  lookupAnswered,
+  timed,
   type ConsentReading,
   type Inquiry,
   type LookupOutcome,
@@ -48,7 +48,7 @@ export class ScriptedRoute implements LookupRoute {
       await this.#clock.sleep(this.lookupMs, asAbortSignal(request.signal));
       return 'code' in told
         ? { kind: 'failed', failed: { lookup, failure: told } }
-        : lookupAnswered({ kind: 'answered', facts: [told] }, leftAtMs, true, this.#clock);
+        : { kind: 'facts', facts: timed([told], leftAtMs, true, this.#clock) };
     } catch {
       return {
         kind: 'failed',
