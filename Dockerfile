@@ -8,6 +8,10 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc --mount=type=secret,id=ca,t
     if [ -s /run/ca.crt ]; then export NODE_EXTRA_CA_CERTS=/run/ca.crt npm_config_cafile=/run/ca.crt; fi \
     && npm ci --no-audit --no-fund --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
+COPY schema ./schema
+COPY mocks ./mocks
+COPY onboarding ./onboarding
+COPY simulator ./simulator
 COPY src ./src
 # docker build --build-arg COMMIT=$(git rev-parse HEAD) .
 ARG COMMIT=unknown
@@ -27,8 +31,6 @@ LABEL org.opencontainers.image.title="SIM swap subgraph" \
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json ./
-COPY schema ./schema
 COPY profiles ./profiles
 COPY --from=build /app/dist ./dist
 USER node
@@ -36,4 +38,4 @@ EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Node is the first process: it starts no other, and ends on SIGTERM by draining.
-ENTRYPOINT ["node", "--disallow-code-generation-from-strings", "dist/main.js"]
+ENTRYPOINT ["node", "--disallow-code-generation-from-strings", "dist/src/main.js"]

@@ -16,10 +16,10 @@ const AS_ENTITY = 'extend type PhoneNumber @key(fields: "e164")';
 
 const config = {
   federation: true,
-  contextType: '../../context.ts#RequestContext',
+  contextType: '../context.ts#RequestContext',
   mappers: {
     PhoneNumber: '../phoneNumberEntity.ts#PhoneNumberEntity',
-    SimSwapConsent: '../../tokens/consents/consentStatus.ts#ConsentStatus',
+    SimSwapConsent: '../../domain/consentStatus.ts#ConsentStatus',
   },
   scalars: {
     DateTime: '../../domain/instant.ts#Instant',

@@ -4,16 +4,16 @@ import { existsSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-await import('../dist/requireNode24.js');
+await import('../dist/src/requireNode24.js');
 
 /** The programs of the package, by the word that names each. */
 const PROGRAMS = {
-  start: '../dist/main.js',
+  start: '../dist/src/main.js',
   simulator: '../dist/simulator/main.js',
-  'dev-token': '../dist/devToken.js',
-  audit: '../dist/auditSearch.js',
-  usage: '../dist/usageReport.js',
-  operators: '../dist/operatorsCommand.js',
+  'dev-token': '../dist/src/commands/devToken.js',
+  audit: '../dist/src/commands/auditSearch.js',
+  usage: '../dist/src/commands/usageReport.js',
+  operators: '../dist/src/commands/operatorsCommand.js',
 };
 
 const USAGE = `sim-swap-subgraph [start]        serves; without settings it asks the built-in simulator
@@ -37,7 +37,7 @@ const options = [
   '--disallow-code-generation-from-strings',
   // npx that is killed, rather than asked to end, tells its programs nothing.
   ...(process.env.npm_lifecycle_event === 'npx'
-    ? [`--import=${urlOf('../dist/endWithParent.js')}`]
+    ? [`--import=${urlOf('../dist/src/endWithParent.js')}`]
     : []),
   ...(existsSync('.env') ? ['--env-file=.env'] : []),
   fileURLToPath(urlOf(PROGRAMS[word])),

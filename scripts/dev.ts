@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, watch } from 'node:fs';
-import { onTermination } from '../src/termination.ts';
+import { onTermination } from '../src/system/termination.ts';
 
 // `npm run dev`: the service with its simulator, started anew when a file of it changes. Not `node --watch`:
 // it does not see the schema, and Node 24.21.0 aborts on Ctrl-C in it (an assertion in FSWatcher.close).
 
 /** What the service reads at its start. */
-const WATCHED = ['src', 'schema', '.env'];
+const WATCHED = ['src', 'simulator', 'schema', '.env'];
 
 /** Editors write a file in several steps, and a checkout many files: changes so close together are one. */
 const SETTLED_AFTER_MS = 200;

@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  jsonSchema,
-  membersOf,
-  variantsOf,
-  type JsonSchema,
-} from '../src/config/operatorsFile/jsonSchema.ts';
+import { jsonSchema, membersOf, variantsOf, type JsonSchema } from '../src/config/jsonSchema.ts';
 import { pretty, type MadeFile } from './madeFile.ts';
 
 const SCHEMA = fileURLToPath(new URL('../schema/operators.schema.json', import.meta.url));

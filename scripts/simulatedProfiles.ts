@@ -2,8 +2,8 @@ import { generateKeyPairSync, createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { exportJWK, type JSONWebKeySet } from 'jose';
 import { parse } from 'jsonc-parser';
-import type { OperatorEntry } from '../src/config/operatorsFile/definition.ts';
-import { DEMO_CLIENT } from '../src/simulator/simulator.ts';
+import type { OperatorEntry } from '../src/config/definition.ts';
+import { DEMO_CLIENT } from '../simulator/simulator.ts';
 
 /** The operators that profiles/ has a file for: each is a dialect of the simulator as well. */
 export const PROFILES = [

@@ -1,5 +1,5 @@
-import { withstandHangup } from './hangup.ts';
+import { withstandHangup } from './system/hangup.ts';
 
 withstandHangup();
 // What it imports takes most of the start.
-await import('./service.ts');
+await import('./app/service.ts');

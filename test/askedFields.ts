@@ -1,9 +1,9 @@
 import { FIELDS, type AskingField, type FieldArguments } from '../src/domain/fields.ts';
 import type { Instant } from '../src/domain/instant.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
-import type { LookupFailure } from '../src/errors.ts';
+import type { LookupFailure } from '../src/domain/errors.ts';
 import { toDate, toSwapped } from '../src/graphql/answers.ts';
-import type { FieldAnswer, SimSwapLoader } from '../src/loaders/simSwapLoader.ts';
+import type { FieldAnswer, SimSwapLoader } from '../src/simSwaps/simSwapLoader.ts';
 import type { Answer } from '../src/lookups/plan.ts';
 
 /** Asks a loader what a field asks. */

@@ -8,7 +8,7 @@ import { composeServices } from '@theguild/federation-composition';
 import { buildSchema, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { publishedSdl } from '../scripts/publishedSdl.ts';
-import { startSimulator } from '../src/simulator/simulator.ts';
+import { startSimulator } from '../simulator/simulator.ts';
 import { codeBlocksOf, filesOfProject, ROOT, textOf, type CodeBlock } from './documents.ts';
 import { startServiceWith, startSimulated } from './service.ts';
 

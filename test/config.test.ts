@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadLimits } from '../src/config/loadLimits.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { ConfigError, type Environment } from '../src/config/environment.ts';
 import { settingNames } from './settingNames.ts';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lookupChannel, traced, type LookupResult } from '../src/diagnostics.ts';
-import { DEMO_CLIENT } from '../src/simulator/simulator.ts';
+import { lookupChannel, traced, type LookupResult } from '../src/log/diagnostics.ts';
+import { DEMO_CLIENT } from '../simulator/simulator.ts';
 import { WiredOperator } from './wiredOperator.ts';
 import { ServerProcess } from './endToEnd/serverProcess.ts';
 

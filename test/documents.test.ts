@@ -16,6 +16,9 @@ const PAGES = [
 ];
 const SOURCES = filesOfProject(/\.(?:[jt]sx?|graphql|jsonc|yml)$/, [
   'src',
+  'simulator',
+  'onboarding',
+  'mocks',
   'test',
   'scripts',
   'bench',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ERRORS, type ErrorDescription, type ErrorPlace } from '../src/errors.ts';
+import { ERRORS, type ErrorDescription, type ErrorPlace } from '../src/domain/errors.ts';
 import { createSchema } from '../src/graphql/schema.ts';
 
 const CODES = Object.entries<ErrorDescription>(ERRORS);

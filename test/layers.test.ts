@@ -3,90 +3,63 @@ import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-const SRC = fileURLToPath(new URL('../src', import.meta.url));
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** What runs, or is installed: names below src/ without it. */
+const FOLDERS = ['src', 'mocks', 'onboarding', 'simulator'];
 
 /** A request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
-  ['main.ts'],
-  [
-    'service.ts',
-    'devToken.ts',
-    'auditSearch.ts',
-    'usageReport.ts',
-    'operatorsCommand.ts',
-    'requireNode24.js',
-    'endWithParent.js',
-  ],
-  ['subgraph.ts', 'mocks.ts'],
-  ['client.ts'],
-  ['banner.ts', 'systemClock.ts', 'auditArguments.ts'],
-  ['openingDocument.ts', 'exchangeLines.ts'],
-  ['onboarding'],
-  ['server.ts', 'embedded'],
-  ['watchedFiles.ts', 'readiness.ts', 'callers.ts', 'stores.ts', 'observation.ts'],
-  ['metricsServer.ts', 'openTracing.ts', 'requestLines.ts'],
-  ['metrics', 'simulatedOperator.ts'],
-  ['config.ts', 'config'],
-  ['tracing'],
+  ['main.ts', 'requireNode24.js', 'endWithParent.js', 'mocks'],
+  ['library', 'commands'],
+  ['app'],
+  ['telemetry', 'onboarding'],
+  ['config'],
   ['graphql'],
-  ['context.ts'],
-  ['recordedSimSwaps.ts'],
-  ['requestRecord.ts'],
-  ['simSwaps.ts'],
-  ['caller'],
-  ['loaders'],
-  ['lookups'],
+  ['caller', 'simSwaps'],
+  ['caller/audit', 'consents'],
+  ['caller/quotas', 'lookups'],
   ['operator'],
   ['tokens'],
-  ['http', 'sharedState'],
-  ['log.ts', 'logAbout.ts', 'repeats.ts', 'diagnostics.ts', 'fromFiles.ts'],
-  ['standardOutput.ts', 'prettyLine.ts'],
-  ['simulator'],
-  ['domain'],
-  [
-    'build.ts',
-    'errors.ts',
-    'clock.ts',
-    'fileWatch.ts',
-    'hangup.ts',
-    'supportedNode.ts',
-    'termination.ts',
-    'textFile.ts',
-  ],
+  ['http/resilience'],
+  ['http/connections'],
+  ['http', 'files', 'sharedState'],
+  ['log', 'simulator'],
+  ['domain', 'system', 'supportedNode.ts'],
 ];
 
-/** What answers from operators: what `simSwaps.ts` puts together, without the program around it. */
+const ROOMS = new Set(LAYERS.flat());
+
+/** What answers from operators: what `simSwaps/` puts together, without the program around it. */
 const CORE = new Set([
-  'simSwaps.ts',
-  'fromFiles.ts',
-  'loaders',
-  'logAbout.ts',
+  'simSwaps',
+  'consents',
   'lookups',
   'operator',
   'tokens',
+  'http/resilience',
+  'http/connections',
   'http',
   'sharedState',
-  'diagnostics.ts',
+  'files',
+  'log',
   'domain',
-  'errors.ts',
-  'clock.ts',
-  'fileWatch.ts',
+  'system',
 ]);
 
 /** Decide and return data: no package, no socket, no file and no timer within their reach. */
 const PURE = [
   /^domain\//,
-  /^errors\.ts$/,
   /^lookups\/planner\.ts$/,
   /^operator\/(?:responses|directoryReply)\.ts$/,
   /^tokens\/tokenResponses\.ts$/,
-  /^tokens\/consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
+  /^consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
   /^onboarding\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
 ];
 
 interface Import {
-  /** A path below src/, or the name of a package. */
+  /** As the rows above name it, or the name of a package. */
   readonly target: string;
   readonly isLocal: boolean;
   readonly isType: boolean;
@@ -100,7 +73,7 @@ function importsOf(text: string, file: string): Import[] {
     const from = groups?.['from'] ?? '';
     const isLocal = from.startsWith('.');
     return {
-      target: isLocal ? posix(join(dirname(file), from)) : from,
+      target: isLocal ? nameOf(join(dirname(pathOf(file)), from)) : from,
       isLocal,
       isType: groups?.['type'] !== undefined,
     };
@@ -108,14 +81,16 @@ function importsOf(text: string, file: string): Import[] {
 }
 
 const TEXTS = new Map(
-  readdirSync(SRC, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.[jt]s$/.test(entry.name))
-    .map((entry) => {
-      const path = join(entry.parentPath, entry.name);
-      // Without the lines of docstrings, whose examples import.
-      const text = readFileSync(path, 'utf8').replaceAll(/^ +\*.*$/gm, '');
-      return [posix(relative(SRC, path)), text] as const;
-    }),
+  FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.[jt]s$/.test(entry.name))
+      .map((entry) => {
+        const path = join(entry.parentPath, entry.name);
+        // Without the lines of docstrings, whose examples import.
+        const text = readFileSync(path, 'utf8').replaceAll(/^ +\*.*$/gm, '');
+        return [nameOf(relative(ROOT, path)), text] as const;
+      }),
+  ),
 );
 const IMPORTS = new Map([...TEXTS].map(([file, text]) => [file, importsOf(text, file)]));
 
@@ -143,11 +118,11 @@ describe('the reader of imports', () => {
   });
 
   it('has nothing to look for in imports at run time, but for packages that are left out where they are not used', () => {
-    expect(filesThat(/\bimport\(|\brequire\(/)).toEqual([
-      'main.ts',
-      'openTracing.ts',
-      'stores.ts',
+    expect(filesThat(/\bimport\(|\brequire\(/).toSorted()).toEqual([
+      'app/stores.ts',
       'graphql/explorer.ts',
+      'main.ts',
+      'telemetry/openTracing.ts',
     ]);
   });
 });
@@ -156,7 +131,7 @@ describe('imports', () => {
   it('every file has a layer', () => {
     expect([...TEXTS.keys()].filter((file) => layerOf(file) < 0)).toEqual([]);
     expect(
-      LAYERS.flat().filter((name) => [...TEXTS.keys()].every((file) => topOf(file) !== name)),
+      LAYERS.flat().filter((name) => [...TEXTS.keys()].every((file) => roomOf(file) !== name)),
     ).toEqual([]);
   });
 
@@ -170,36 +145,36 @@ describe('imports', () => {
   });
 
   it('of the simulator lead to the domain alone, for it is a program by itself', () => {
-    const own = [...IMPORTS].filter(([file]) => topOf(file) === 'simulator');
+    const own = [...IMPORTS].filter(([file]) => roomOf(file) === 'simulator');
     const targets = own.flatMap(([, imports]) =>
-      imports.map(({ target, isLocal }) => (isLocal ? topOf(target) : target)),
+      imports.map(({ target, isLocal }) => (isLocal ? roomOf(target) : target)),
     );
-    const allowed = /^(?:simulator|domain|termination\.ts|node:[a-z_/]+|jose)$/;
+    const allowed = /^(?:simulator|domain|system|node:[a-z_/]+|jose)$/;
     expect(new Set(targets)).toContain('domain');
     expect(targets.filter((target) => !allowed.test(target))).toEqual([]);
   });
 
   it('of the simulator are made only by what starts it', () => {
     const users = edges().filter(
-      ({ file, target }) => topOf(target) === 'simulator' && topOf(file) !== 'simulator',
+      ({ file, target }) => roomOf(target) === 'simulator' && roomOf(file) !== 'simulator',
     );
     expect(new Set(users.map(({ file }) => file))).toEqual(
       new Set([
-        'service.ts',
-        'banner.ts',
-        'openingDocument.ts',
-        'simulatedOperator.ts',
-        'embedded/openSimSwaps.ts',
+        'app/service.ts',
+        'app/banner.ts',
+        'app/openingDocument.ts',
+        'app/simulatedOperator.ts',
+        'library/openSimSwaps.ts',
       ]),
     );
   });
 });
 
 describe('the core', () => {
-  const core = [...reachedFrom('simSwaps.ts')];
+  const core = [...reachedFrom('simSwaps/simSwaps.ts')];
 
   it('has no part of the graph, of its callers or of the settings', () => {
-    expect(core.filter((file) => !CORE.has(topOf(file)))).toEqual([]);
+    expect(core.filter((file) => !CORE.has(roomOf(file)))).toEqual([]);
   });
 
   it('imports no GraphQL server, no Redis client, no HTTP server, no file and no log', () => {
@@ -209,7 +184,7 @@ describe('the core', () => {
   });
 
   it('is told by this test from the program, which imports them all', () => {
-    expect(packagesOf([...reachedFrom('server.ts')])).toEqual(
+    expect(packagesOf([...reachedFrom('app/server.ts')])).toEqual(
       expect.arrayContaining(['@apollo/server', '@prometheus-io/client', 'node:http']),
     );
   });
@@ -217,7 +192,7 @@ describe('the core', () => {
 
 describe('the mocks', () => {
   it('run in a browser', () => {
-    expect(new Set(packagesOf([...reachedFrom('mocks.ts')]))).toEqual(new Set(['graphql']));
+    expect(new Set(packagesOf([...reachedFrom('mocks/mocks.ts')]))).toEqual(new Set(['graphql']));
   });
 });
 
@@ -245,17 +220,17 @@ describe('what decides', () => {
 });
 
 describe('the packages of OpenTelemetry', () => {
-  it('are imported in tracing/ alone, whose files are loaded when it is on', () => {
+  it('are imported in telemetry/ alone, by files that are loaded when tracing is on', () => {
     const files = filesThat(/'@opentelemetry\//);
-    expect(new Set(files.map(topOf))).toEqual(new Set(['tracing']));
-    const loaded = [...reachedFrom('service.ts')].filter((file) => files.includes(file));
+    expect(new Set(files.map(roomOf))).toEqual(new Set(['telemetry']));
+    const loaded = [...reachedFrom('app/service.ts')].filter((file) => files.includes(file));
     expect(loaded).toEqual([]);
   });
 });
 
 describe('the environment', () => {
   it('is read in config.ts alone', () => {
-    expect(filesThat(/process\.env|\benv\b.*from 'node:process'/)).toEqual(['config.ts']);
+    expect(filesThat(/process\.env|\benv\b.*from 'node:process'/)).toEqual(['config/config.ts']);
   });
 });
 
@@ -287,15 +262,25 @@ function filesThat(pattern: RegExp): string[] {
   return [...TEXTS].filter(([, text]) => pattern.test(text)).map(([file]) => file);
 }
 
-/** The folder of src/ that holds the file, or the file itself. */
-function topOf(file: string): string {
-  return file.split('/', 1)[0] ?? file;
+/** The deepest folder of LAYERS that holds the file, or the file itself. */
+function roomOf(file: string): string {
+  const [top = file, next] = file.split('/');
+  return ROOMS.has(`${top}/${next}`) ? `${top}/${next}` : top;
 }
 
 function layerOf(file: string): number {
-  return LAYERS.findIndex((names) => names.includes(topOf(file)));
+  return LAYERS.findIndex((names) => names.includes(roomOf(file)));
 }
 
-function posix(path: string): string {
-  return path.split(sep).join('/');
+/** As the rows above name a file. */
+function nameOf(path: string): string {
+  return path
+    .split(sep)
+    .join('/')
+    .replace(/^src\//, '');
+}
+
+/** Below the root of the repository. */
+function pathOf(file: string): string {
+  return FOLDERS.some((folder) => file.startsWith(`${folder}/`)) ? file : `src/${file}`;
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-const LOG_MODULE = new URL('../src/log.ts', import.meta.url).href;
+const LOG_MODULE = new URL('../src/log/log.ts', import.meta.url).href;
 
 /** The lines that a program of its own wrote to its standard output. */
 async function linesOf(statements: string): Promise<Record<string, unknown>[]> {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Program } from './program.ts';
-import { DEMO_CLIENT, startSimulator } from '../src/simulator/simulator.ts';
+import { DEMO_CLIENT, startSimulator } from '../simulator/simulator.ts';
 
 /** `src/main.ts` with these settings and no others; it ends with the test. */
 function startMain(settings: Readonly<Record<string, string>>): Program {

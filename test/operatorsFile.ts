@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../src/config/environment.ts';
-import { DEMO_CLIENT } from '../src/simulator/simulator.ts';
+import { DEMO_CLIENT } from '../simulator/simulator.ts';
 import { startServiceWith, type Service, type ServiceParts } from './service.ts';
 
 /** How a simulator knows its client, as OPERATORS_FILE has it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prettyLine } from '../src/prettyLine.ts';
+import { prettyLine } from '../src/log/prettyLine.ts';
 import { Program } from './program.ts';
 
 const TIME = '2026-11-22T09:12:33.456Z';
@@ -48,7 +48,7 @@ describe('a line of the log in a terminal', () => {
 });
 
 describe('standard output', () => {
-  const script = `import { createLog } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url).href)};
+  const script = `import { createLog } from ${JSON.stringify(new URL('../src/log/log.ts', import.meta.url).href)};
     createLog().warn('asked about +447700900001', { port: 4000 });`;
   const command = [process.execPath, '--input-type=module', '--eval', script];
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { LogDetails } from '../src/log.ts';
-import { Readiness, type Need } from '../src/readiness.ts';
+import type { LogDetails } from '../src/log/log.ts';
+import { Readiness, type Need } from '../src/app/readiness.ts';
 import { settled, TestClock } from './testClock.ts';
 
 /** A need that works when the test says so. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ERRORS } from '../src/errors.ts';
+import { ERRORS } from '../src/domain/errors.ts';
 import { REHEARSALS } from '../src/graphql/rehearsals.ts';
-import { TEST_NUMBERS } from '../src/simulator/testNumbers.ts';
+import { TEST_NUMBERS } from '../simulator/testNumbers.ts';
 import { heardAbout } from './endToEnd/testNumberRows.ts';
 import { settingNames } from './settingNames.ts';
 

@@ -1,4 +1,4 @@
-import type { Log, LogDetails } from '../src/log.ts';
+import type { Log, LogDetails } from '../src/log/log.ts';
 
 /** A line of the log. */
 export interface RecordedLine extends LogDetails {

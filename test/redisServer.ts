@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline';
 import { createRedis } from '../src/sharedState/createRedis.ts';
 import type { Redis } from '../src/sharedState/redis.ts';
 import type { RedisAddress, RedisSettings } from '../src/sharedState/redisSettings.ts';
-import type { Log } from '../src/log.ts';
-import { systemClock } from '../src/systemClock.ts';
+import type { Log } from '../src/log/log.ts';
+import { systemClock } from '../src/system/systemClock.ts';
 import { freePort } from './freePort.ts';
 import { silentLog } from './silentLog.ts';
 

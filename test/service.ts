@@ -1,15 +1,15 @@
-import type { Clock } from '../src/clock.ts';
-import { readConfig } from '../src/config.ts';
+import type { Clock } from '../src/system/clock.ts';
+import { readConfig } from '../src/config/config.ts';
 import type { Environment } from '../src/config/environment.ts';
-import type { Log } from '../src/log.ts';
-import { startServer } from '../src/server.ts';
+import type { Log } from '../src/log/log.ts';
+import { startServer } from '../src/app/server.ts';
 import {
   DEMO_CLIENT,
   startSimulator,
   type Simulator,
   type SimulatorSettings,
-} from '../src/simulator/simulator.ts';
-import { systemClock } from '../src/systemClock.ts';
+} from '../simulator/simulator.ts';
+import { systemClock } from '../src/system/systemClock.ts';
 
 /** One error of a reply, as a client reads it. */
 export interface ReplyError {

@@ -1,12 +1,12 @@
-import type { Clock } from '../src/clock.ts';
-import { readConfig } from '../src/config.ts';
+import type { Clock } from '../src/system/clock.ts';
+import { readConfig } from '../src/config/config.ts';
 import type { Environment } from '../src/config/environment.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../src/http/correlator.ts';
-import type { SimSwapLoader } from '../src/loaders/simSwapLoader.ts';
+import type { SimSwapLoader } from '../src/simSwaps/simSwapLoader.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import { createSimSwaps, type SimSwapParts, type SimSwaps } from '../src/simSwaps.ts';
-import { systemClock } from '../src/systemClock.ts';
+import { createSimSwaps, type SimSwapParts, type SimSwaps } from '../src/simSwaps/simSwaps.ts';
+import { systemClock } from '../src/system/systemClock.ts';
 import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../src/log.ts';
+import type { Log } from '../src/log/log.ts';
 
 /** Hears everything and says nothing. */
 export const silentLog: Log = {

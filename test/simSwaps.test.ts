@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import type { Environment } from '../src/config/environment.ts';
 import type { NumberPrefix } from '../src/domain/numberPrefix.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../src/http/correlator.ts';
-import { createSimSwaps, type OperatorParts, type SimSwaps } from '../src/simSwaps.ts';
-import { systemClock } from '../src/systemClock.ts';
+import { createSimSwaps, type OperatorParts, type SimSwaps } from '../src/simSwaps/simSwaps.ts';
+import { systemClock } from '../src/system/systemClock.ts';
 import { askField } from './askedFields.ts';
 import { line } from './endToEnd/askedSimSwaps.ts';
 import { WiredOperator } from './wiredOperator.ts';

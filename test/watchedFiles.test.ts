@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { WatchedFiles } from '../src/watchedFiles.ts';
+import { WatchedFiles } from '../src/files/watchedFiles.ts';
 import { TestClock } from './testClock.ts';
 import { TemporaryFiles } from './tls/temporaryFiles.ts';
 

@@ -1,7 +1,7 @@
-import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/log.ts';
-import { startServer } from '../../src/server.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { createLog } from '../../src/log/log.ts';
+import { startServer } from '../../src/app/server.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { compete } from '../processes/competing.ts';
 
 // Ours, as src/main.ts puts it together. Its settings come in BENCH_SETTINGS: the process itself runs as in

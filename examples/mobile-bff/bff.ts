@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { launchSimulator } from '../../src/simulator/launch.ts';
+import { launchSimulator } from '../../simulator/launch.ts';
 import { startProgram } from '../processes.ts';
 import type { IdentityProvider } from './identityProvider.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onTermination } from '../../src/termination.ts';
+import { onTermination } from '../../src/system/termination.ts';
 import { startBff } from './bff.ts';
 import { createClient, type ClientSettings } from './app/client.ts';
 import { screen } from './app/screen.ts';

@@ -1,4 +1,4 @@
-import { onTermination } from '../../src/termination.ts';
+import { onTermination } from '../../src/system/termination.ts';
 import { portOrFree } from '../processes.ts';
 import { composeRunning } from './composition.ts';
 import { startThreeOperators, type SimulatedOperator } from './operators.ts';

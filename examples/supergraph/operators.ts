@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filledIn, PROFILE_SECRETS, type ProfileName } from '../../scripts/simulatedProfiles.ts';
-import { launchSimulator } from '../../src/simulator/launch.ts';
+import { launchSimulator } from '../../simulator/launch.ts';
 
 /** An operator that is played by a simulator of its own, in its own dialect. */
 export interface SimulatedOperator {

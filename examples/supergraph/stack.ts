@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launchSimulator, type LaunchedSimulator } from '../../src/simulator/launch.ts';
+import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
 import type { Subgraph } from './composition.ts';
 import { startProgram } from '../processes.ts';
 

@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Identity } from '../domain/asker.ts';
-import { errorName, type LookupFailure } from '../errors.ts';
+import { errorName, type LookupFailure } from '../domain/errors.ts';
 import { CallerGone } from '../http/abortReasons.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type {
   Admission,
   Admissions,

@@ -1,7 +1,7 @@
 import { errors } from 'jose';
-import { errorName } from '../errors.ts';
-import { connectFailureOf } from '../http/connections/connectFailure.ts';
-import { UnexpectedStatus } from '../http/publishedJson.ts';
+import { errorName } from '../domain/errors.ts';
+import { connectFailureOf } from '../http/connectFailure.ts';
+import { UnexpectedStatus } from '../http/connections/publishedJson.ts';
 
 /** Such as ECONNREFUSED, UND_ERR_CONNECT_TIMEOUT and CERT_HAS_EXPIRED: Node's, undici's and OpenSSL's own words. */
 const CODE = /^[A-Z][A-Z0-9_]{2,60}$/;

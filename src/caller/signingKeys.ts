@@ -6,8 +6,8 @@ import {
   type JSONWebKeySet,
   type JWSHeaderParameters,
 } from 'jose';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../system/clock.ts';
+import type { Log } from '../log/log.ts';
 import { keysFailure } from './keysFailure.ts';
 
 /** No header of a token can make us fetch the keys more often. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { errors, jwtVerify, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Caller } from './caller.ts';
 import { callerFrom } from './claims.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';

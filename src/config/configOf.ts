@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from './config.ts';
 import type { Role } from '../graphql/schema.ts';
 import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
 import { isLoopback } from '../http/loopback.ts';

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import type { NumberLimits } from '../loaders/numbersAtWork.ts';
+import type { NumberLimits } from '../simSwaps/numbersAtWork.ts';
 
 /** What all requests together may hold. */
 export interface LoadLimits {

@@ -5,7 +5,7 @@ import type { EnvironmentReader } from './environment.ts';
 import { isAccessSet, readAccess, readProfile, type OperatorProfile } from './operator.ts';
 import { readPrice } from './price.ts';
 import { VARIABLE_NAMES } from './settings.ts';
-import { readOperatorPrices, readOperatorsFile } from './operatorsFile/readOperatorsFile.ts';
+import { readOperatorPrices, readOperatorsFile } from './readOperatorsFile.ts';
 
 /** Whom to ask. */
 export interface OperatorsConfig {

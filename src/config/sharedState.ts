@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { FromFiles } from '../fromFiles.ts';
+import type { FromFiles } from '../files/fromFiles.ts';
 import type {
   RedisAddress,
   RedisCredentials,

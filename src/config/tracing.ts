@@ -4,7 +4,7 @@ import {
   type Protocol,
   type SamplerSettings,
   type TracingSettings,
-} from '../tracing/tracingSettings.ts';
+} from './tracingSettings.ts';
 import { egressTo, type Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
 

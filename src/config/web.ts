@@ -1,5 +1,5 @@
 import type { EnvironmentReader } from './environment.ts';
-import { MAX_DOCS_URL_CHARACTERS } from '../errors.ts';
+import { MAX_DOCS_URL_CHARACTERS } from '../domain/errors.ts';
 import { isLoopback } from '../http/loopback.ts';
 
 /** Reads ALLOWED_ORIGINS: as browsers send them in `origin`. */

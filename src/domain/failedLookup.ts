@@ -1,4 +1,4 @@
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from './errors.ts';
 import type { Lookup } from './question.ts';
 
 /** A lookup that brought no fact. */

@@ -10,7 +10,7 @@ import {
   QUOTA_MESSAGES,
   type ErrorCode,
   type LookupFailure,
-} from '../errors.ts';
+} from '../domain/errors.ts';
 
 /**
  * An error that is an answer to a caller, not a defect. A `GraphQLError` that carries its code itself, so that the code

@@ -1,7 +1,7 @@
 import type { Asked } from '../domain/fields.ts';
 import { instantAt, type Instant } from '../domain/instant.ts';
-import type { FieldAnswer } from '../loaders/simSwapLoader.ts';
-import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
+import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
+import type { ConsentStatus } from '../domain/consentStatus.ts';
 import { lookupFailed, type FieldPlace } from './answerErrors.ts';
 import type { SimSwapCheck } from './generated/resolvers.ts';
 

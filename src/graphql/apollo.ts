@@ -6,9 +6,9 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import type { RequestContext } from '../context.ts';
-import type { ErrorCode } from '../errors.ts';
-import type { Log } from '../log.ts';
+import type { RequestContext } from './context.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { Log } from '../log/log.ts';
 import { maxDepthRule } from './documentDepth.ts';
 import {
   MAX_DOCUMENT_DEPTH,

@@ -1,11 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
 import type { Admitted, HttpRefusal } from '../caller/gate.ts';
-import type { Clock } from '../clock.ts';
-import { requestChannel, traced, type RequestMessage, type RequestResult } from '../diagnostics.ts';
-import type { CreateContext, RequestContext } from '../context.ts';
-import type { SimSwapLoader } from '../loaders/simSwapLoader.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../system/clock.ts';
+import {
+  requestChannel,
+  traced,
+  type RequestMessage,
+  type RequestResult,
+} from '../log/diagnostics.ts';
+import type { CreateContext, RequestContext } from './context.ts';
+import type { SimSwapLoader } from '../simSwaps/simSwapLoader.ts';
+import type { Log } from '../log/log.ts';
 import { DeadlineExceeded } from '../http/abortReasons.ts';
 import { createCorrelator } from '../http/correlator.ts';
 import { preferredWaitMs } from '../http/prefer.ts';
@@ -16,7 +21,7 @@ import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
 import { readBody } from './readBody.ts';
 import { replyOf, type Refusal, type Reply, type RequestReading } from './reply.ts';
-import { RequestRecord, type RequestReport } from '../requestRecord.ts';
+import { RequestRecord, type RequestReport } from './requestRecord.ts';
 import { RequestLife } from './requestLife.ts';
 import { isOwnHost } from './ownHost.ts';
 import { derived } from '../http/derived.ts';

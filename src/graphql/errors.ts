@@ -1,7 +1,7 @@
 import { GraphQLError, Kind, type GraphQLFormattedError } from 'graphql';
 import { maskPhoneNumbers } from '../domain/mask.ts';
-import { ERRORS, INTERNAL_ERROR } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { ERRORS, INTERNAL_ERROR } from '../domain/errors.ts';
+import type { Log } from '../log/log.ts';
 import { AnswerError } from './answerErrors.ts';
 import { PARSE_LIMITS } from './documentLimits.ts';
 import { MAX_MESSAGE_CHARACTERS } from './replyBytes.ts';

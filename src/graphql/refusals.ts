@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../domain/errors.ts';
 import { AnswerError } from './answerErrors.ts';
 import { COUNTED_TIMES, type Excess, type OperationCost } from './operationCost.ts';
 

@@ -1,5 +1,5 @@
-import type { LookupFailure } from '../errors.ts';
-import type { SimSwapLoader } from '../loaders/simSwapLoader.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import type { SimSwapLoader } from '../simSwaps/simSwapLoader.ts';
 import { forbidden } from './answerErrors.ts';
 
 /** A test number for what does not come from an operator. */

@@ -5,7 +5,7 @@ import {
   MAX_DOCS_URL_CHARACTERS,
   QUOTA_MESSAGES,
   type ErrorDescription,
-} from '../errors.ts';
+} from '../domain/errors.ts';
 
 /** `null`. */
 export const NULL_BYTES = 4;

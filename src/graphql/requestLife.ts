@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import { CallerGone, DeadlineExceeded } from '../http/abortReasons.ts';
 
 /** The time that one request has, from its headers to its answer. */

@@ -1,9 +1,9 @@
 import { mayAskAbout } from '../caller/caller.ts';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext } from './context.ts';
 import { FIELDS, type Asked, type FieldArguments } from '../domain/fields.ts';
 import { instantAt } from '../domain/instant.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import type { FieldAnswer } from '../loaders/simSwapLoader.ts';
+import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
 import { badUserInput, forbidden, type FieldPlace } from './answerErrors.ts';
 import { toConsent, toDate, toSimSwapCheck, toSwapped } from './answers.ts';
 import type {

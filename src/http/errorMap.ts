@@ -1,4 +1,4 @@
-import type { FailureReach, LookupFailureCode } from '../errors.ts';
+import type { FailureReach, LookupFailureCode } from '../domain/errors.ts';
 import { memberAt, type JsonObject, type MemberPath } from './json.ts';
 import { knownWord } from './operatorWords.ts';
 

@@ -1,5 +1,5 @@
 import type { AnyAbortSignal } from './abortListeners.ts';
-import type { ConnectStage } from './connections/connectFailure.ts';
+import type { ConnectStage } from './connectFailure.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
 
 /** A reply as it came: only the judges read it. */

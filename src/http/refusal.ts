@@ -1,4 +1,4 @@
-import type { FailureReach, LookupFailure, LookupFailureCode } from '../errors.ts';
+import type { FailureReach, LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import { isNamed, reachOf, ruleFor, wordOf, wordsOf, type ErrorWording } from './errorMap.ts';
 import type { HttpReply, TransportFault } from './exchange.ts';
 import { readJsonObject, type JsonObject } from './json.ts';

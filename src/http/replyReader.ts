@@ -1,6 +1,6 @@
 import { errors, type Dispatcher } from 'undici';
-import { errorName } from '../errors.ts';
-import { connectFailureOf } from './connections/connectFailure.ts';
+import { errorName } from '../domain/errors.ts';
+import { connectFailureOf } from './connectFailure.ts';
 import type { Abortable, AbortListeners } from './abortListeners.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
 import type {

@@ -1,4 +1,4 @@
-import type { TraceParent } from '../diagnostics.ts';
+import type { TraceParent } from '../log/diagnostics.ts';
 
 /** W3C Trace Context §3.2.2: of later versions, that much is read. */
 const TRACEPARENT =

@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { LookupRequest } from './lookupRoute.ts';
 
 /** The request that something is asked for. */

@@ -1,4 +1,4 @@
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { BulkheadRejection } from '../http/resilience/bulkhead.ts';
 import { OUT_OF_TIME } from './lookupRoute.ts';
 

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Asker } from '../domain/asker.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';

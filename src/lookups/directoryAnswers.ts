@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
-import { SharedUrgency, SharedWork } from '../http/sharedWork.ts';
+import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
 import type { DirectoryJudgement } from '../operator/directoryReply.ts';
 import type { NumberDirectory } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';

@@ -1,10 +1,10 @@
-import { planChannel, traced } from '../diagnostics.ts';
+import { planChannel, traced } from '../log/diagnostics.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupOf, type TimedFact } from '../domain/fact.ts';
 import { lookupFor, lookupKey, type Question } from '../domain/question.ts';
-import type { LookupFailure, LookupFailureCode } from '../errors.ts';
-import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
+import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
+import type { ConsentStatus } from '../domain/consentStatus.ts';
 import type { ConsentReading, Inquiry, LookupRequest } from './lookupRoute.ts';
 import type { Operators, RoutedOperator, Routing } from './operators.ts';
 import type { Answer, Plan } from './plan.ts';

@@ -1,7 +1,7 @@
 import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { Admission } from './admission.ts';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Asker } from '../domain/asker.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { AnyAbortSignal } from '../http/abortListeners.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
-import type { ConsentStatus } from '../tokens/consents/consentStatus.ts';
+import type { ConsentStatus } from '../domain/consentStatus.ts';
 import type { Plan } from './plan.ts';
 
 /** What lookups need to know of the GraphQL request that they are made for. */

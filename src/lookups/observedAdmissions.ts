@@ -1,4 +1,4 @@
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { Admission, Admissions, Admitted, Asked, Denied, Ending, Heard } from './admission.ts';
 
 /** Is told of all that is asked of operators, as the audit log is, and decides nothing. Must not throw. */

@@ -1,5 +1,5 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { LookupRequest, LookupRoute } from './lookupRoute.ts';
 import type { Offer } from './plan.ts';
 

@@ -1,5 +1,5 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { DirectoryJudgement } from '../operator/directoryReply.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
 import type { DirectoryAnswers } from './directoryAnswers.ts';

@@ -3,7 +3,7 @@ import type { TimedFact } from '../domain/fact.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { Instant } from '../domain/instant.ts';
 import type { Operation, Question } from '../domain/question.ts';
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 
 /** What one operator offers, as far as the planner cares. */
 export interface Offer extends DateTrust {

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Asker } from '../domain/asker.ts';
 import { lookupOf, type Fact, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';

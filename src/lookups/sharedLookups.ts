@@ -1,9 +1,9 @@
 import type { TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
-import { SharedUrgency, SharedWork } from '../http/sharedWork.ts';
+import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
 import type { Admission } from './admission.ts';
 import { askerKey } from './askerKey.ts';
 import type { KeptFacts } from './keptFacts.ts';

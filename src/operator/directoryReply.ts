@@ -1,4 +1,4 @@
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { Exchange, HttpReply } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';
 import { judgeFault, leavesInDoubt } from '../http/refusal.ts';

@@ -1,5 +1,10 @@
-import type { Clock } from '../clock.ts';
-import { lookupChannel, traced, type LookupMessage, type LookupResult } from '../diagnostics.ts';
+import type { Clock } from '../system/clock.ts';
+import {
+  lookupChannel,
+  traced,
+  type LookupMessage,
+  type LookupResult,
+} from '../log/diagnostics.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';

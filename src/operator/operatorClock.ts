@@ -1,7 +1,7 @@
 import type { DateFact } from '../domain/fact.ts';
 import type { HttpReply } from '../http/exchange.ts';
 import { singleValue } from '../http/singleValue.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 
 /** Where an operator's dates have no margin: clocks differ, and a reply is under way for a while. */

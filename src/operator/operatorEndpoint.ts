@@ -1,5 +1,5 @@
 import type { ReplyCheck } from '../http/echo.ts';
-import { Endpoint, type SharedByEndpoints } from '../http/endpoint.ts';
+import { Endpoint, type SharedByEndpoints } from '../http/connections/endpoint.ts';
 import { headersAt } from '../http/operatorHeaders.ts';
 import type { EndpointName, OperatorHeader } from '../http/wireSettings.ts';
 import type { OperatorSettings } from './operatorSettings.ts';

@@ -1,4 +1,4 @@
-import type { FromFiles } from '../fromFiles.ts';
+import type { FromFiles } from '../files/fromFiles.ts';
 import type { NumberPrefix } from '../domain/numberPrefix.ts';
 import type { NumberForm } from '../domain/numberTemplate.ts';
 import type { Price } from '../domain/price.ts';

@@ -2,7 +2,7 @@ import type { CheckFact, DateFact } from '../domain/fact.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import { parseInstant, type Instant } from '../domain/instant.ts';
 import type { MaxAgeHours } from '../domain/maxAge.ts';
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
 import type { HttpReply } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../system/clock.ts';
+import type { Log } from '../log/log.ts';
 import type { Redis } from './redis.ts';
 import { RedisClient } from './redisClient.ts';
 import type { RedisSettings } from './redisSettings.ts';

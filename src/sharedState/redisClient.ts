@@ -1,8 +1,8 @@
 import { Cluster, Redis as Client } from 'ioredis';
 import slotOf from 'cluster-key-slot';
-import type { Clock } from '../clock.ts';
-import { storeChannel, type StoreMessage } from '../diagnostics.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../system/clock.ts';
+import { storeChannel, type StoreMessage } from '../log/diagnostics.ts';
+import type { Log } from '../log/log.ts';
 import { evictionPolicyOf } from './evictionPolicy.ts';
 import type { Redis } from './redis.ts';
 import { clientOptions, retryDelayMs } from './clientOptions.ts';

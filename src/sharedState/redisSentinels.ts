@@ -1,5 +1,5 @@
 import { Redis as Client } from 'ioredis';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { ClientOptions } from './clientOptions.ts';
 import { RedisConnector } from './redisConnector.ts';
 import { textOf, type RedisAddress } from './redisSettings.ts';

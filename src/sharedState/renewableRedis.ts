@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { Redis } from './redis.ts';
 import type { RedisSettings } from './redisSettings.ts';
 import { COMMAND_TIMEOUT_MS } from './sharedStateLost.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import { storeChannel, type StoreMessage } from '../diagnostics.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../system/clock.ts';
+import { storeChannel, type StoreMessage } from '../log/diagnostics.ts';
+import type { Log } from '../log/log.ts';
 import type { Redis } from './redis.ts';
 import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import { SharedStateLost } from './sharedStateLost.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import { fillTemplate } from '../domain/numberTemplate.ts';
 import type { TokenSubject } from './accessToken.ts';
 import type { AuthorizationSettings, JwtBearerGrant } from './authorizationSettings.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { ReusableToken } from './reusableToken.ts';
 
 /** What tokens of one operator may take up, values and keys together. */

@@ -1,6 +1,6 @@
 import { AbortListeners } from '../http/abortListeners.ts';
-import { SharedUrgency, SharedWork } from '../http/sharedWork.ts';
-import type { LookupFailure } from '../errors.ts';
+import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { TokenSubject } from './accessToken.ts';
 import type { KeptTokens } from './keptTokens.ts';
 import type { ReusableToken } from './reusableToken.ts';

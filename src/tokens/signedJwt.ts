@@ -1,6 +1,6 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { SignJWT, type JWTPayload } from 'jose';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../system/clock.ts';
 import type { AssertionSettings, AuthorizationEndpointName } from './authorizationSettings.ts';
 
 /** Signs the claims of one exchange with an endpoint, which stand beside those that each JWT of ours has. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../diagnostics.ts';
+import type { Clock } from '../system/clock.ts';
+import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
 import { fillTemplate } from '../domain/numberTemplate.ts';
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';

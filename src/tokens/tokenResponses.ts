@@ -1,4 +1,4 @@
-import type { LookupFailure } from '../errors.ts';
+import type { LookupFailure } from '../domain/errors.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, HttpReply, Replied, TransportFault } from '../http/exchange.ts';
 import { readAnswer, type JsonObject } from '../http/json.ts';

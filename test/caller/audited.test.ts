@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEntry, AuditStart } from '../../src/caller/audit/entry.ts';
 import { auditHash } from '../../src/caller/audit/auditHash.ts';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { WiredOperator } from '../wiredOperator.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { TestIssuer } from './testIssuer.ts';
@@ -217,7 +217,7 @@ describe('the audit log', () => {
       const { stdout, stderr } = await promisify(execFile)(
         process.execPath,
         [
-          fileURLToPath(new URL('../../src/auditSearch.ts', import.meta.url)),
+          fileURLToPath(new URL('../../src/commands/auditSearch.ts', import.meta.url)),
           '--number',
           '+44 7700 900500',
         ],
@@ -241,7 +241,7 @@ describe('npm run audit', () => {
       const run = (...args: string[]) =>
         promisify(execFile)(
           process.execPath,
-          [fileURLToPath(new URL('../../src/auditSearch.ts', import.meta.url)), ...args],
+          [fileURLToPath(new URL('../../src/commands/auditSearch.ts', import.meta.url)), ...args],
           { env: { ...process.env, AUDIT_LOG: file, AUDIT_KEY: KEY } },
         );
       expect((await run('--number', NUMBER)).stderr).toBe('2 entries\n');

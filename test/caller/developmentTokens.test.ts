@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { Program } from '../program.ts';
 import { startServiceWith } from '../service.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { TestIssuer } from './testIssuer.ts';
 
 const FLAG = '--disallow-code-generation-from-strings';
@@ -28,7 +28,7 @@ function program(words: readonly string[], settings: Readonly<Record<string, str
 
 /** What `npm run dev-token` prints. */
 async function devToken(...words: string[]): Promise<string> {
-  const run = program(['src/devToken.ts', ...words], {});
+  const run = program(['src/commands/devToken.ts', ...words], {});
   expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
   return run.out.trim();
 }
@@ -146,7 +146,7 @@ test.each([
   [['--subject', ''], '--subject must not be empty.'],
   [['--scopes', 'a'], 'npm run dev-token -- [--scope SCOPES]'],
 ])('npm run dev-token -- %j ends with the reason', async (words, reason) => {
-  const run = program(['src/devToken.ts', ...words], {});
+  const run = program(['src/commands/devToken.ts', ...words], {});
   expect((await run.ended).code).toBe(1);
   expect(run.err).toContain(reason);
   expect(run.out).toBe('');

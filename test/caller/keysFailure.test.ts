@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { keysFailure } from '../../src/caller/keysFailure.ts';
-import { ConnectFailure } from '../../src/http/connections/connectFailure.ts';
+import { ConnectFailure } from '../../src/http/connectFailure.ts';
 
 const REFUSED = new ConnectFailure(
   'client-certificate',

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
-import { startSimulator, DEMO_CLIENT } from '../../src/simulator/simulator.ts';
+import { startSimulator, DEMO_CLIENT } from '../../simulator/simulator.ts';
 import { TestIssuer } from './testIssuer.ts';
 import { listen } from '../listening.ts';
 

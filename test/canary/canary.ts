@@ -148,7 +148,7 @@ async function usageOf(audited: readonly string[]): Promise<readonly string[]> {
     await writeFile(file, `${audited.join('\n')}\n`);
     const lines = await Promise.all(
       ['day,operator,operation,purpose', 'client', 'subject'].map(async (by) => {
-        await using report = Program.node(['src/usageReport.ts', '--by', by, file]);
+        await using report = Program.node(['src/commands/usageReport.ts', '--by', by, file]);
         await report.ended;
         return `${report.out}${report.err}`.split('\n');
       }),

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { ConfigError, type Environment } from '../../src/config/environment.ts';
 import { codeBlocksOf } from '../documents.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';

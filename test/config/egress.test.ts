@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { problemsOf } from './problems.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig, readUsageConfig } from '../../src/config.ts';
+import { readConfig, readUsageConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import { problemsOf as problemsIn } from './problems.ts';

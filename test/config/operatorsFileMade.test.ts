@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { makeFiles } from '../../scripts/operatorsFile.ts';
-import { jsonSchema } from '../../src/config/operatorsFile/jsonSchema.ts';
+import { jsonSchema } from '../../src/config/jsonSchema.ts';
 
 test('the schema for editors and the table of docs/operators.md are those of the definition', async () => {
   for (const { path, text } of await makeFiles()) {

@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { ConfigError, type Environment } from '../../src/config/environment.ts';
 
 /** What a start says against these settings; nothing where it takes them. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { makeSettingsFiles } from '../../scripts/settings.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/environment.ts';
 import { MAX_DESCRIPTION_CHARACTERS } from '../../src/config/setting.ts';
 import { ALL_SETTINGS, VARIABLE_NAMES } from '../../src/config/settings.ts';

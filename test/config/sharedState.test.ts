@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/environment.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { createCertificate } from '../tls/certificate.ts';
 

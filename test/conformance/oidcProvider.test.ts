@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { startServer, type RunningServer } from '../../src/server.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { startServer, type RunningServer } from '../../src/app/server.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { silentLog } from '../silentLog.ts';
 import {
   CertifiedOperator,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import slotOf from 'cluster-key-slot';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { tokenIdentity } from '../../src/domain/asker.ts';
 import { storeNameOf } from '../../src/operator/storeName.ts';
 import { bucketOf, keyIn } from '../../src/sharedState/buckets.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Question } from '../../src/domain/question.ts';
-import type { FailureReach, LookupFailureCode } from '../../src/errors.ts';
+import type { FailureReach, LookupFailureCode } from '../../src/domain/errors.ts';
 import { hours } from '../values.ts';
 
 /** Some requests about one number, and all that its operator says: the words are used in turn, and again. */

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
-import type { ConsentRecord } from '../../src/tokens/consents/consentRecord.ts';
-import type { Snapshot, Written } from '../../src/tokens/consents/consentStore.ts';
-import { MemoryConsentStore } from '../../src/tokens/consents/memoryConsentStore.ts';
+import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
+import type { Snapshot, Written } from '../../src/consents/consentStore.ts';
+import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
-import { RedisConsentStore } from '../../src/tokens/consents/redisConsentStore.ts';
+import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';

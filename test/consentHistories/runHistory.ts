@@ -1,15 +1,15 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import type { Admission, Admitted, Asked, Heard } from '../../src/lookups/admission.ts';
-import { ConsentedLookups } from '../../src/lookups/consentedLookups.ts';
+import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
 import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import type { ConsentStore } from '../../src/tokens/consents/consentStore.ts';
+import type { ConsentStore } from '../../src/consents/consentStore.ts';
 import type { Ask, History } from './history.ts';
 import { StrictOperator, SWAPPED_HOURS_AGO, type Offences } from './strictOperator.ts';
 import { callerNamed } from '../values.ts';

@@ -1,8 +1,8 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { closes } from '../../src/domain/failedLookup.ts';
 import type { Fact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation } from '../../src/domain/question.ts';
-import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { LookupOrder } from '../../src/operator/operator.ts';
 import type { Judgement } from '../../src/operator/responses.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';

@@ -76,7 +76,7 @@ it.skipIf(NO_REDIS !== undefined)(
       options.map((word) => {
         if (word === '4010') return String(simulatorPort);
         // What the image runs is built from the sources.
-        return word.replace(/^dist\/(.*)\.js$/, 'src/$1.ts');
+        return word.replace(/^dist\/(.*)\.js$/, '$1.ts');
       }),
     );
     await simulator.written(/listen|http:/i);
@@ -93,7 +93,7 @@ it.skipIf(NO_REDIS !== undefined)(
     });
     await service.written(/"msg":"ready"/);
 
-    await using signing = Program.node(['src/devToken.ts', '--scope', 'sim-swap:read']);
+    await using signing = Program.node(['src/commands/devToken.ts', '--scope', 'sim-swap:read']);
     await signing.ended;
     const ask = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
       const reply = await fetch(`http://127.0.0.1:${port}/graphql`, {

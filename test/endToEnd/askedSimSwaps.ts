@@ -1,10 +1,10 @@
-import type { Clock } from '../../src/clock.ts';
-import { readConfig } from '../../src/config.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { AnswerError } from '../../src/graphql/answerErrors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { createSimSwaps, type SimSwaps } from '../../src/simSwaps.ts';
+import { createSimSwaps, type SimSwaps } from '../../src/simSwaps/simSwaps.ts';
 import { fieldsOf } from '../askedFields.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { silentLog } from '../silentLog.ts';

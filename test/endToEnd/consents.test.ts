@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { told } from './answers.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { HeldClock } from '../heldClock.ts';
-import type { SimulatorSettings } from '../../src/simulator/simulator.ts';
+import type { SimulatorSettings } from '../../simulator/simulator.ts';
 import { startSimulated, type GraphqlReply } from '../service.ts';
 import { STORES, Stores } from './stores.ts';
 

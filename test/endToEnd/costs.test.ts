@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { startService, startSimulated } from '../service.ts';
 
 const DATE_AND_WINDOWS =

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { answerJson, type Answer, type Received } from '../http/recordingServer.ts';
 import { TestClock } from '../testClock.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';

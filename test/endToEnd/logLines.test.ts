@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import { SignJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { BUILD } from '../../src/build.ts';
-import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { BUILD } from '../../src/system/build.ts';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { Program } from '../program.ts';
 import { ServerProcess } from './serverProcess.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { DialectName } from '../../src/simulator/dialects.ts';
-import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import type { DialectName } from '../../simulator/dialects.ts';
+import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { DEMO_ENTRY, startServiceOf } from '../operatorsFile.ts';
 import { freePort } from '../freePort.ts';
 import { NO_REDIS } from '../redisServer.ts';

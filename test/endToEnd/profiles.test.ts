@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { inForm } from '../forms.ts';
 import { startServiceOf } from '../operatorsFile.ts';
 import {

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { REHEARSALS } from '../../src/graphql/rehearsals.ts';
-import { startServer } from '../../src/server.ts';
-import { simulatedOperator } from '../../src/simulatedOperator.ts';
-import { simulatorAt } from '../../src/simulator/address.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { startServer } from '../../src/app/server.ts';
+import { simulatedOperator } from '../../src/app/simulatedOperator.ts';
+import { simulatorAt } from '../../simulator/address.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { silentLog } from '../silentLog.ts';
 import { startSimulated, type GraphqlReply } from '../service.ts';
 

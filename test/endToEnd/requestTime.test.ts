@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DEMO_CLIENT, startSimulator } from '../../src/simulator/simulator.ts';
+import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { ServerProcess } from './serverProcess.ts';
 import { listen } from '../listening.ts';
 

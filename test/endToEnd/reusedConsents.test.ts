@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import { CallerAdmissions } from '../../src/caller/callerAdmission.ts';
 import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas } from '../../src/caller/quotas/quotas.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { TokenUse } from '../../src/tokens/authorizationSettings.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TEST_NUMBERS } from '../../src/simulator/testNumbers.ts';
+import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 import { tellAbout } from './answers.ts';
 import { startSimulated } from '../service.ts';
 import { STORES, Stores } from './stores.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { launchSimulator, type LaunchedSimulator } from '../../src/simulator/launch.ts';
-import { swappedWithin } from '../../src/simulator/line.ts';
-import type { Counts } from '../../src/simulator/stats.ts';
-import { findTestNumber } from '../../src/simulator/testNumbers.ts';
+import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
+import { swappedWithin } from '../../simulator/line.ts';
+import type { Counts } from '../../simulator/stats.ts';
+import { findTestNumber } from '../../simulator/testNumbers.ts';
 import { startServiceOf } from '../operatorsFile.ts';
 import { filledIn, PROFILE_SECRETS } from '../../scripts/simulatedProfiles.ts';
 import type { Service } from '../service.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { startSimulated } from '../service.ts';
 
 const FORTNIGHT_MS = 15 * 24 * 3_600_000;

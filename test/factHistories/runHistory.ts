@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import type { TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readConfig } from '../../src/config.ts';
-import { startServer } from '../../src/server.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { startServer } from '../../src/app/server.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { OwnDelay } from './ownDelay.ts';
 
 /** What the process that serves tells of itself. */

@@ -1,7 +1,7 @@
 import { ApolloServerErrorCode } from '@apollo/server/errors';
 import { GraphQLError } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { ERRORS, type LookupFailureCode } from '../../src/errors.ts';
+import { ERRORS, type LookupFailureCode } from '../../src/domain/errors.ts';
 import { badUserInput, lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { formatError } from '../../src/graphql/errors.ts';
 import { logInto, startSimulated } from '../service.ts';

@@ -1,17 +1,17 @@
 import { execute, parse, validate, type SourceLocation } from 'graphql';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestContext } from '../../src/context.ts';
+import type { RequestContext } from '../../src/graphql/context.ts';
 import type { FieldAsk } from '../../src/domain/fields.ts';
 import { instantAt } from '../../src/domain/instant.ts';
 import { lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
-import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
+import type { FieldAnswer } from '../../src/simSwaps/simSwapLoader.ts';
 import { inForm } from '../forms.ts';
 import { ALICE, BOB, callerNamed } from '../values.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { RequestRecord } from '../../src/requestRecord.ts';
+import { RequestRecord } from '../../src/graphql/requestRecord.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
 const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };

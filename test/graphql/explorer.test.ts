@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, validate } from 'graphql';
 import { afterEach, describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
-import { openingDocument } from '../../src/openingDocument.ts';
+import { openingDocument } from '../../src/app/openingDocument.ts';
 import { settingsFor, startService, type Service } from '../service.ts';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { openingDocument } from '../../src/openingDocument.ts';
+import { openingDocument } from '../../src/app/openingDocument.ts';
 import { startService } from '../service.ts';
 
 const BROWSER = '/usr/bin/chromium';

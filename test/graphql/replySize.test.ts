@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { getIntrospectionQuery, getOperationAST, isObjectType, parse } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RequestContext } from '../../src/context.ts';
+import type { RequestContext } from '../../src/graphql/context.ts';
 import type { FieldAsk } from '../../src/domain/fields.ts';
-import { ERRORS, type LookupFailure, type LookupFailureCode } from '../../src/errors.ts';
+import { ERRORS, type LookupFailure, type LookupFailureCode } from '../../src/domain/errors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { coerceVariables, costOf } from '../../src/graphql/operationCost.ts';
 import { valueBytes } from '../../src/graphql/replyBytes.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
-import type { FieldAnswer } from '../../src/loaders/simSwapLoader.ts';
+import type { FieldAnswer } from '../../src/simSwaps/simSwapLoader.ts';
 import { ALICE, callerNamed } from '../values.ts';
 import { costs, startSimulated, type SimulatedService } from '../service.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { RequestRecord } from '../../src/requestRecord.ts';
+import { RequestRecord } from '../../src/graphql/requestRecord.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
 const FREE = { tokens: 0, lookups: 0 };

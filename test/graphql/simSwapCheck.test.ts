@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { buildSchema, isEnumType } from 'graphql';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ERRORS, type ErrorDescription } from '../../src/errors.ts';
+import { ERRORS, type ErrorDescription } from '../../src/domain/errors.ts';
 import { costs, startSimulated, type SimulatedService } from '../service.ts';
 
 const CHECK = '{ result windowHours reason retryAfterSeconds expiresAt maxAgeHours asOf }';

@@ -6,7 +6,7 @@ import { constants } from 'node:http2';
 import { describe, expect, it } from 'vitest';
 import { HTTP1_FOR_MS } from '../../src/http/connections/httpVersion.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../src/log/log.ts';
 import { TestClock } from '../testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FailureReach } from '../../src/errors.ts';
+import type { FailureReach } from '../../src/domain/errors.ts';
 import { wordOf, type ErrorMap, type ErrorRule, type MappedCode } from '../../src/http/errorMap.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { findingOf } from '../../src/http/resilience/finding.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FailureReach, LookupFailureCode } from '../../src/errors.ts';
+import type { FailureReach, LookupFailureCode } from '../../src/domain/errors.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import type { FaultCause } from '../../src/http/exchange.ts';
 import {

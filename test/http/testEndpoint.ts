@@ -1,9 +1,9 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { Lull } from '../../src/http/connections/lull.ts';
-import { Endpoint } from '../../src/http/endpoint.ts';
+import { Endpoint } from '../../src/http/connections/endpoint.ts';
 import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../../src/http/connections/connectionSettings.ts';
 import type { Http2Setting } from '../../src/http/connections/httpVersion.ts';
@@ -12,9 +12,9 @@ import { Circuit } from '../../src/http/resilience/circuit.ts';
 import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
-import type { Log } from '../../src/log.ts';
-import { systemClock } from '../../src/systemClock.ts';
-import { WatchedFiles } from '../../src/watchedFiles.ts';
+import type { Log } from '../../src/log/log.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
+import { WatchedFiles } from '../../src/files/watchedFiles.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** When every exchange of these tests leaves. */

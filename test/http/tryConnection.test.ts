@@ -6,8 +6,8 @@ import {
   type ConnectionTrial,
 } from '../../src/http/connections/tryConnection.ts';
 import type { Protocol } from '../../src/http/connections/tlsConnector.ts';
-import { noFiles } from '../../src/fileWatch.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { noFiles } from '../../src/files/fileWatch.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';
 import { answering, ConnectProxy, tunnelFor } from './connectProxy.ts';

@@ -84,7 +84,7 @@ export class Container implements AsyncDisposable {
   /** The service's own process: the one that runs Node below the container's. */
   get pid(): number {
     const below = descendantsOf(this.#child.pid ?? 0);
-    const found = below.find((pid) => commandOf(pid).includes('dist/main.js'));
+    const found = below.find((pid) => commandOf(pid).includes('dist/src/main.js'));
     if (found === undefined) throw new Error(`Its process is not there: ${this.output}`);
     return found;
   }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import type { Told } from '../askedFields.ts';
 import { settled } from '../testClock.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';

@@ -11,7 +11,7 @@ import {
 import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
 import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
 import { KEEP } from '../../src/lookups/redisKeptFactsScripts.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';

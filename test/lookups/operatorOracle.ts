@@ -1,7 +1,7 @@
 import type { Fact } from '../../src/domain/fact.ts';
 import type { MaxAgeHours } from '../../src/domain/maxAge.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
-import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 
 export const NOW_MS = Date.UTC(2026, 0, 1);

@@ -4,7 +4,7 @@ import { deduceSwapped } from '../../src/domain/deduction.ts';
 import type { FailedLookup } from '../../src/domain/failedLookup.ts';
 import type { TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
-import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/errors.ts';
+import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import type { Offer, Plan } from '../../src/lookups/plan.ts';
 import { answerTo, nextLookup } from '../../src/lookups/planner.ts';
 import { inForm } from '../forms.ts';

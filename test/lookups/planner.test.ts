@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FailedLookup } from '../../src/domain/failedLookup.ts';
 import type { Fact, TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
-import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/errors.ts';
+import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import type { Answer, Offer, Plan } from '../../src/lookups/plan.ts';
 import { answerTo, nextLookup, nextWindowAmong } from '../../src/lookups/planner.ts';
 import { changed, checked, hours, timed, withheld } from '../values.ts';

@@ -1,6 +1,6 @@
 import type { Fact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation } from '../../src/domain/question.ts';
-import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { LookupOrder } from '../../src/operator/operator.ts';
 import type { Judgement } from '../../src/operator/responses.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';

@@ -1,8 +1,8 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import type { Fact } from '../../src/domain/fact.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup } from '../../src/domain/question.ts';
-import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import { asAbortSignal } from '../../src/http/abortListeners.ts';
 import {
   timed,

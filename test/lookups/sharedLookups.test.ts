@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Asker } from '../../src/domain/asker.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
-import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { OPEN_ADMISSION, type Heard } from '../../src/lookups/admission.ts';
 import { Executor } from '../../src/lookups/executor.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { METRICS } from '../../src/metrics/definitions.ts';
-import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
-import { TEST_NUMBERS } from '../../src/simulator/testNumbers.ts';
+import { METRICS } from '../../src/telemetry/metricDefinitions.ts';
+import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
+import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 import { filledIn, PROFILE_SECRETS } from '../../scripts/simulatedProfiles.ts';
 import { inForm } from '../forms.ts';
 import { startServiceOf } from '../operatorsFile.ts';

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setInterval, setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { DEMO_CLIENT, startSimulator } from '../../src/simulator/simulator.ts';
+import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
 import { inForm } from '../forms.ts';

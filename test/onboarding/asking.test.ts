@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startSimulator, type SimulatorSettings } from '../../src/simulator/simulator.ts';
+import { startSimulator, type SimulatorSettings } from '../../simulator/simulator.ts';
 import { grant, WiredOperator } from '../wiredOperator.ts';
 import {
   check,

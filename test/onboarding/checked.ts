@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readOperatorsConfig } from '../../src/config.ts';
+import { readOperatorsConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { checkOperator, type OperatorTrial } from '../../src/onboarding/checkOperator.ts';
-import type { Finding, OperatorReport, Step } from '../../src/onboarding/finding.ts';
-import type { Simulator } from '../../src/simulator/simulator.ts';
-import { systemClock } from '../../src/systemClock.ts';
-import { WatchedFiles } from '../../src/watchedFiles.ts';
+import { checkOperator, type OperatorTrial } from '../../onboarding/checkOperator.ts';
+import type { Finding, OperatorReport, Step } from '../../onboarding/finding.ts';
+import type { Simulator } from '../../simulator/simulator.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
+import { WatchedFiles } from '../../src/files/watchedFiles.ts';
 
 /** Longer than anything takes that comes to an end. */
 const TIMEOUT_MS = 10_000;

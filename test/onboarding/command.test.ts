@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
 import { deadUrl, RecordingServer } from '../http/recordingServer.ts';
 import { Program } from '../program.ts';
 
-const COMMAND = ['--import', './src/requireNode24.js', 'src/operatorsCommand.ts'];
+const COMMAND = ['--import', './src/requireNode24.js', 'src/commands/operatorsCommand.ts'];
 const NUMBER = '+447700900004';
 const OTHER = '+447700900001';
 

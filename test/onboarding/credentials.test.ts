@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
-import { startSimulator, type SimulatorSettings } from '../../src/simulator/simulator.ts';
+import { startSimulator, type SimulatorSettings } from '../../simulator/simulator.ts';
 import { check, failed, rowsOf, settingsAt, simulatorSettings, verdicts } from './checked.ts';
 
 async function simulator(settings: Partial<SimulatorSettings> = {}) {

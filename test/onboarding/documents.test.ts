@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
-import type { NumberTrial } from '../../src/onboarding/askAbout.ts';
-import { checkTable } from '../../src/onboarding/table.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import type { NumberTrial } from '../../onboarding/askAbout.ts';
+import { checkTable } from '../../onboarding/table.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { check, number } from './checked.ts';
 import { PassingTime } from './passingTime.ts';
 import { OperatorsFile } from '../operatorsFile.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../src/system/clock.ts';
 
 /** Time that passes when it is slept through; handed to the operator as well, it passes for both. */
 export class PassingTime implements Clock {

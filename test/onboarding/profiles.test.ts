@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import {
   filledIn,
   profileEntry,

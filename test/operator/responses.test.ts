@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { HttpReply } from '../../src/http/exchange.ts';
 import { OPERATOR_DEFAULTS } from '../../src/operator/operatorDefaults.ts';
 import type { ReplyFlaw } from '../../src/http/replyFlaw.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { BEYOND_LIMITS, CONSENTS, DOCUMENTS, type Asked } from './documents.ts';
 import { listen } from '../listening.ts';
 import { Program } from '../program.ts';

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { Program } from '../program.ts';
-import { examplesOf } from '../embedded/examples.ts';
-import { DEMO_CLIENT, startSimulator } from '../../src/simulator/simulator.ts';
+import { examplesOf } from '../library/examples.ts';
+import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { ask, FOR_NPM } from './ask.ts';
 
 /** `npx` in an empty folder. */

@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { jwtVerify } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSimSwapClient } from '../../src/client.ts';
+import { createSimSwapClient } from '../../src/library/client.ts';
 import { hurriedClock } from '../hurriedClock.ts';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
 import { startServiceWith, type Service } from '../service.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { command } from '../redisCommands.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { startServiceWith } from '../service.ts';

@@ -153,7 +153,7 @@ test('AUDIT_KEY: a search finds what either key has hashed', async () => {
     await server.stop();
   }
   const settings = { AUDIT_LOG, AUDIT_KEY: `${young},${old}` };
-  await using search = Program.node(['src/auditSearch.ts', '--number', ALICE], settings);
+  await using search = Program.node(['src/commands/auditSearch.ts', '--number', ALICE], settings);
   await search.ended;
   expect(search.err).toContain('4 entries');
 });

@@ -4,7 +4,7 @@ import slotOf from 'cluster-key-slot';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
 import { command, commands } from '../redisCommands.ts';
 import { NO_REDIS, openRedis } from '../redisServer.ts';

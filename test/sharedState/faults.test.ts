@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
 import { command } from '../redisCommands.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { CHECK_SCOPE, DATE_SCOPE, poll, read, requestConsent, requestToken } from './client.ts';
 
 const START_MS = Date.UTC(2026, 0, 31);

@@ -1,4 +1,4 @@
-import { DEMO_CLIENT, type Simulator } from '../../src/simulator/simulator.ts';
+import { DEMO_CLIENT, type Simulator } from '../../simulator/simulator.ts';
 
 const { clientId, clientSecret } = DEMO_CLIENT;
 const BASIC = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;

@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { CHECK_SCOPE } from './client.ts';
 
 const { clientId, clientSecret } = DEMO_CLIENT;

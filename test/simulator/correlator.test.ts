@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 
 test.each([
   ['an answer', '/stats', 'GET'],

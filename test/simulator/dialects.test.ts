@@ -2,8 +2,8 @@ import { SignJWT } from 'jose';
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { PROFILE_SECRETS, profileKeys } from '../../scripts/simulatedProfiles.ts';
-import type { DialectName } from '../../src/simulator/dialects.ts';
-import { DEMO_CLIENT, startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
+import type { DialectName } from '../../simulator/dialects.ts';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
 import { poll, postForm, read } from './client.ts';
 
 const NUMBER = '+447700900004';

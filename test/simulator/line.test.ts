@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retrieveDate, swappedWithin, type Line } from '../../src/simulator/line.ts';
+import { retrieveDate, swappedWithin, type Line } from '../../simulator/line.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 31);
 const OLD: Line = { activatedHoursAgo: 87_600 };

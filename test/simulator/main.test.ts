@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { launchSimulator } from '../../src/simulator/launch.ts';
-import { startSimulator } from '../../src/simulator/simulator.ts';
+import { launchSimulator } from '../../simulator/launch.ts';
+import { startSimulator } from '../../simulator/simulator.ts';
 import { Program } from '../program.ts';
 
 /** Once it is printed, all of them are. */
 const LAST_SETTING = /OPERATOR_CLIENT_SECRET=\S+\n/;
 
 function run(...options: string[]): Program {
-  const simulator = Program.node(['src/simulator/main.ts', ...options]);
+  const simulator = Program.node(['simulator/main.ts', ...options]);
   onTestFinished(() => simulator[Symbol.asyncDispose]());
   return simulator;
 }

@@ -3,7 +3,7 @@ import {
   startSimulator,
   type Simulator,
   type SimulatorSettings,
-} from '../../src/simulator/simulator.ts';
+} from '../../simulator/simulator.ts';
 import { poll, read, requestConsent } from './client.ts';
 
 const GRANTED_AFTER_8_S = '+447700900051';

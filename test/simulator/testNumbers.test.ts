@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startSimulator, type Simulator } from '../../src/simulator/simulator.ts';
-import { NEVER_SWAPPED_RANGE, TEST_NUMBERS } from '../../src/simulator/testNumbers.ts';
+import { startSimulator, type Simulator } from '../../simulator/simulator.ts';
+import { NEVER_SWAPPED_RANGE, TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 import {
   CHECK_SCOPE,
   CORRELATOR,

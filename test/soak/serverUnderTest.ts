@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readConfig } from '../../src/config.ts';
-import { startServer } from '../../src/server.ts';
-import { systemClock } from '../../src/systemClock.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { startServer } from '../../src/app/server.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** What the process that serves holds at a moment, garbage aside. */

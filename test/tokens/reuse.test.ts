@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { decodeJwt, decodeProtectedHeader, exportPKCS8, generateKeyPair, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Operation } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';

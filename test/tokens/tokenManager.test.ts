@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import type { AccessToken } from '../../src/tokens/accessToken.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';

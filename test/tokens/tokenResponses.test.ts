@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { LookupFailure } from '../../src/errors.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { Exchange, FaultCause } from '../../src/http/exchange.ts';
 import type { ReplyFlaw } from '../../src/http/replyFlaw.ts';
 import {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/clock.ts';
-import { OtlpSender } from '../../src/tracing/otlpSender.ts';
-import { systemClock } from '../../src/systemClock.ts';
-import { noFiles } from '../../src/fileWatch.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { OtlpSender } from '../../src/telemetry/otlpSender.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
+import { noFiles } from '../../src/files/fileWatch.ts';
 import { silentLog } from '../silentLog.ts';
 import { accept, Collector } from './collector.ts';
 

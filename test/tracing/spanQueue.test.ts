@@ -1,8 +1,8 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Delivery } from '../../src/tracing/otlpSender.ts';
-import type { SpanOutcome } from '../../src/tracing/spanOutcome.ts';
-import { MAX_WAITING, SpanQueue } from '../../src/tracing/spanQueue.ts';
+import type { Delivery } from '../../src/telemetry/otlpSender.ts';
+import type { SpanOutcome } from '../../src/telemetry/spanOutcome.ts';
+import { MAX_WAITING, SpanQueue } from '../../src/telemetry/spanQueue.ts';
 
 const SENT: Delivery = { kind: 'sent' };
 

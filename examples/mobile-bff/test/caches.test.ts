@@ -3,7 +3,7 @@ import { ApolloClient, HttpLink, InMemoryCache, gql } from '@apollo/client';
 import { Client, fetchExchange, type RequestPolicy } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { launchSimulator } from '../../../src/simulator/launch.ts';
+import { launchSimulator } from '../../../simulator/launch.ts';
 import { startProgram } from '../../processes.ts';
 import { typePolicies } from '../app/typePolicies.ts';
 

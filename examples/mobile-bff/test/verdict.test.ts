@@ -1,7 +1,7 @@
 import { CombinedGraphQLErrors, ServerError, type ApolloClient } from '@apollo/client';
 import { describe, expect, it } from 'vitest';
 // `sim-swap-subgraph/mocks` in a program of yours.
-import { SIM_SWAP_MOCK_REASONS, simSwapFixture } from '../../../src/mocks.ts';
+import { SIM_SWAP_MOCK_REASONS, simSwapFixture } from '../../../mocks/mocks.ts';
 import { screen } from '../app/screen.ts';
 import { judge } from '../app/verdict.ts';
 import type { MySimSwapQuery } from '../generated/graphql.ts';

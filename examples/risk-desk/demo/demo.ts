@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { onTermination } from '../../../src/termination.ts';
+import { onTermination } from '../../../src/system/termination.ts';
 import type { SimulatedOperator } from '../../supergraph/operators.ts';
 import { PortInUse, refusePortsInUse, startStack } from './stack.ts';
 

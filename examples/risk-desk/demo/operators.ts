@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { launchSimulator } from '../../../src/simulator/launch.ts';
+import { launchSimulator } from '../../../simulator/launch.ts';
 import { startThreeOperators, type SimulatedOperators } from '../../supergraph/operators.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 
 /** A file that was renamed is still written to for so long; opening it for each write costs more. */
 const REOPEN_AFTER_MS = 1000;

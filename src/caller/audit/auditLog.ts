@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 import type { AuditEntry, AuditStart } from './entry.ts';
 
 /** An entry that is not written by then counts as not written. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 import {
   WINDOW_MS,
   type Claim,

@@ -1,4 +1,4 @@
-import { quotaChannel, type QuotaMessage } from '../../diagnostics.ts';
+import { quotaChannel, type QuotaMessage } from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/asker.ts';
 import type { Claim, Claimed, HourlyCounts } from './hourlyCounts.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import type { Clock } from '../../system/clock.ts';
+import type { Log } from '../../log/log.ts';
 import { bucketOf, keyIn } from '../../sharedState/buckets.ts';
 import type { Redis } from '../../sharedState/redis.ts';
 import { COMMAND_TIMEOUT_MS } from '../../sharedState/sharedStateLost.ts';

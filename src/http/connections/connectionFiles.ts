@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts';
-import type { FileTexts, FileWatch, WatchFiles } from '../../fileWatch.ts';
-import type { Log } from '../../log.ts';
+import type { Clock } from '../../system/clock.ts';
+import type { FileTexts, FileWatch, WatchFiles } from '../../files/fileWatch.ts';
+import type { Log } from '../../log/log.ts';
 import type { ConnectionSettings, TextSource } from './connectionSettings.ts';
 import {
   readMaterial,

@@ -1,8 +1,8 @@
 import type { TLSSocket } from 'node:tls';
 import { Pool, type buildConnector } from 'undici';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
-import { ConnectFailure } from './connectFailure.ts';
+import { ConnectFailure } from '../connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 import type { Lull } from './lull.ts';
 import type { OpenConnections } from './openConnections.ts';

@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 import { derived } from '../derived.ts';
 import type { ReplyReader } from '../replyReader.ts';
 import type { OpenConnections } from './openConnections.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 import type { Protocol } from './tlsConnector.ts';
 
 /** `OPERATOR_HTTP2`: HTTP/2 where the server takes it by ALPN, or nowhere. */

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Client, errors, type buildConnector } from 'undici';
-import { errorName } from '../../errors.ts';
-import { ConnectFailure, type ConnectStage } from './connectFailure.ts';
+import { errorName } from '../../domain/errors.ts';
+import { ConnectFailure, type ConnectStage } from '../connectFailure.ts';
 import type { TlsPeer } from './tlsPeer.ts';
 
 /** A tunnel to be made through a proxy. */

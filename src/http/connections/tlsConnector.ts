@@ -1,12 +1,12 @@
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../clock.ts';
-import { errorName } from '../../errors.ts';
+import type { Clock } from '../../system/clock.ts';
+import { errorName } from '../../domain/errors.ts';
 import {
   ConnectFailure,
   noteLateRefusal,
   refusesCertificate,
   type ConnectStage,
-} from './connectFailure.ts';
+} from '../connectFailure.ts';
 import type { ConnectionFiles } from './connectionFiles.ts';
 import type { ConnectionMaterial } from './connectionMaterial.ts';
 import { openTunnel, type Tunnel } from './proxyTunnel.ts';

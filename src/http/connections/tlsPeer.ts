@@ -8,7 +8,7 @@ import {
   type SecureContextOptions,
   type TLSSocket,
 } from 'node:tls';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 
 /** A resumed handshake does not look at the certificate again: so often, at the least, one is looked at. */
 const MAX_RESUMED_MS = 3_600_000;

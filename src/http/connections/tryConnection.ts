@@ -1,8 +1,8 @@
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../clock.ts';
-import { errorName } from '../../errors.ts';
-import type { WatchFiles } from '../../fileWatch.ts';
-import { ConnectFailure, refusesCertificate, type ConnectStage } from './connectFailure.ts';
+import type { Clock } from '../../system/clock.ts';
+import { errorName } from '../../domain/errors.ts';
+import type { WatchFiles } from '../../files/fileWatch.ts';
+import { ConnectFailure, refusesCertificate, type ConnectStage } from '../connectFailure.ts';
 import { ConnectionFiles } from './connectionFiles.ts';
 import type { ConnectionSettings } from './connectionSettings.ts';
 import { TlsConnector, type Protocol } from './tlsConnector.ts';

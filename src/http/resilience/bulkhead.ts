@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 import { AbortListeners, type Abortable, type AnyAbortSignal } from '../abortListeners.ts';
 
 /** How much may be under way at a time, and how much may wait for it. */

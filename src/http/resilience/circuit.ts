@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import { SlidingCount } from './slidingCount.ts';
 

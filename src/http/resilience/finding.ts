@@ -1,7 +1,7 @@
-import type { LogDetails } from '../../log.ts';
-import type { LookupFailure } from '../../errors.ts';
+import type { LogDetails } from '../../log/log.ts';
+import type { LookupFailure } from '../../domain/errors.ts';
 import type { Exchange, HttpReply, TransportFault } from '../exchange.ts';
-import type { ConnectStage } from '../connections/connectFailure.ts';
+import type { ConnectStage } from '../connectFailure.ts';
 import { knownTo, type ErrorMap } from '../errorMap.ts';
 import { knownWord, type OperatorWord } from '../operatorWords.ts';
 import { errorWord } from '../refusal.ts';

@@ -1,19 +1,19 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 import {
   circuitChannel,
   exchangeChannel,
   traced,
   type CircuitMessage,
   type ExchangeResult,
-} from '../../diagnostics.ts';
+} from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
-import type { LookupFailure } from '../../errors.ts';
-import type { Log } from '../../log.ts';
+import type { LookupFailure } from '../../domain/errors.ts';
+import type { Log } from '../../log/log.ts';
 import { asAbortSignal } from '../abortListeners.ts';
 import { DeadlineExceeded } from '../abortReasons.ts';
 import type { OpenConnections } from '../connections/openConnections.ts';
 import { nameOnWire } from '../correlator.ts';
-import { NO_TIME, type Endpoint } from '../endpoint.ts';
+import { NO_TIME, type Endpoint } from '../connections/endpoint.ts';
 import type { ErrorMap } from '../errorMap.ts';
 import type { Departure, Exchange, HttpReply, OutgoingRequest } from '../exchange.ts';
 import { knownWord } from '../operatorWords.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 import { AbortListeners, type Abortable } from '../abortListeners.ts';
 import type { Urgency } from './bulkhead.ts';
 import type { ExchangeKind } from './retryDecision.ts';

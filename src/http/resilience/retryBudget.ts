@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../system/clock.ts';
 
 const EARNED_PER_EXCHANGE = 0.1;
 /** What busy times save up for a burst of faults. */

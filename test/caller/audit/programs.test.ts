@@ -45,7 +45,7 @@ function rotatedLog(): string {
 }
 
 async function run(program: string, words: readonly string[], settings: Record<string, string>) {
-  await using running = Program.node([`src/${program}.ts`, ...words], settings);
+  await using running = Program.node([`src/commands/${program}.ts`, ...words], settings);
   const { code } = await running.ended;
   return { code, lines: running.lines, err: running.err };
 }

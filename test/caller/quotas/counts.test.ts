@@ -9,7 +9,7 @@ import {
   COUNTED_TOGETHER,
   SharedCounts,
 } from '../../../src/caller/quotas/sharedCounts.ts';
-import { systemClock } from '../../../src/systemClock.ts';
+import { systemClock } from '../../../src/system/systemClock.ts';
 import type { Redis } from '../../../src/sharedState/redis.ts';
 import { StateSeals } from '../../../src/sharedState/stateSeals.ts';
 import { RecordedLog } from '../../recordedLog.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LookupFailure } from '../../../src/errors.ts';
+import type { LookupFailure } from '../../../src/domain/errors.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { findingOf } from '../../../src/http/resilience/finding.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';

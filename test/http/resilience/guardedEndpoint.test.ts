@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
-import type { LookupFailure } from '../../../src/errors.ts';
+import type { LookupFailure } from '../../../src/domain/errors.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import type { GuardedEndpoint } from '../../../src/http/resilience/guardedEndpoint.ts';
-import type { Log } from '../../../src/log.ts';
+import type { Log } from '../../../src/log/log.ts';
 import { TestClock } from '../../testClock.ts';
 import { answerJson, RecordingServer } from '../recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../testEndpoint.ts';

@@ -1,11 +1,11 @@
-import type { Clock } from '../../../src/clock.ts';
-import { readConfig } from '../../../src/config.ts';
+import type { Clock } from '../../../src/system/clock.ts';
+import { readConfig } from '../../../src/config/config.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
-import type { FieldAnswer, SimSwapLoader } from '../../../src/loaders/simSwapLoader.ts';
+import type { FieldAnswer, SimSwapLoader } from '../../../src/simSwaps/simSwapLoader.ts';
 import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
-import { createSimSwaps, type SimSwaps } from '../../../src/simSwaps.ts';
-import { systemClock } from '../../../src/systemClock.ts';
+import { createSimSwaps, type SimSwaps } from '../../../src/simSwaps/simSwaps.ts';
+import { systemClock } from '../../../src/system/systemClock.ts';
 import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
 import { askField } from '../../askedFields.ts';
 import { logInto } from '../../service.ts';

@@ -5,9 +5,9 @@ import type {
   GuardedPost,
   Judged,
 } from '../../../src/http/resilience/guardedEndpoint.ts';
-import { DiscoveredEndpoint } from '../../../src/tokens/discovery/discoveredEndpoint.ts';
-import { Discovery } from '../../../src/tokens/discovery/discovery.ts';
-import type { Log } from '../../../src/log.ts';
+import { DiscoveredEndpoint } from '../../../src/tokens/discoveredEndpoint.ts';
+import { Discovery } from '../../../src/tokens/discovery.ts';
+import type { Log } from '../../../src/log/log.ts';
 import { RecordingServer } from '../../http/recordingServer.ts';
 import { DEMO_ENTRY, startServiceOf } from '../../operatorsFile.ts';
 import { settled, START_MS, TestClock } from '../../testClock.ts';

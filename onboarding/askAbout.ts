@@ -1,0 +1,247 @@
+import { parseMaxAge } from '../src/domain/maxAge.ts';
+import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
+import type { Lookup } from '../src/domain/question.ts';
+import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import { AccessToken } from '../src/tokens/accessToken.ts';
+import { asksOwner } from '../src/tokens/authorizationSettings.ts';
+import { scopeOf } from '../src/tokens/scope.ts';
+import { readClientReply } from './clientReply.ts';
+import type { Finding } from './finding.ts';
+import { judgeScopes } from './judgeClient.ts';
+import { judgeConsent, type ConsentProbe } from './judgeConsent.ts';
+import { isBilled, judgeBill, judgeLookup, type LookupTrial } from './judgeLookup.ts';
+import { judgeMismatch, mismatchNotTried, whyMismatchIsIdle } from './judgeMismatch.ts';
+import type { CheckParts, OperatorUnderCheck } from './operatorUnderCheck.ts';
+import { exchangeContext } from './singleExchange.ts';
+
+/** Whom to ask about. */
+export interface NumberTrial {
+  readonly number: PhoneNumber;
+  /** To be named beside a token of the first. */
+  readonly otherNumber?: PhoneNumber | undefined;
+  /** Whether the owner may be prompted, where the operator asks owners. */
+  readonly mayPrompt: boolean;
+}
+
+/** What asking brought. */
+export interface AskedFindings {
+  readonly findings: readonly Finding[];
+  readonly billedLookups: number;
+}
+
+/** The longest that an owner is waited for. */
+const MAX_CONSENT_WAIT_SECONDS = 120;
+
+/** The window of a `check`, unless the operator takes none as large: CAMARA's own default. */
+const WINDOW_HOURS = 240;
+
+/** Asks about a number once; with another number, once about that, and once about it with the token of the first. */
+export async function askAbout(
+  checked: OperatorUnderCheck,
+  trial: NumberTrial,
+  parts: CheckParts,
+): Promise<AskedFindings> {
+  const asking = new Asking(checked, parts);
+  const findings = asksOwner(checked.settings.flow)
+    ? await asking.withConsent(trial)
+    : await asking.withTokens(trial);
+  const { trials } = asking;
+  const bill = trials.length === 0 ? [] : [judgeBill(trials, checked.settings.price)];
+  return { findings: [...findings, ...bill], billedLookups: trials.filter(isBilled).length };
+}
+
+/** Tokens and lookups of one check. */
+class Asking {
+  /** The lookups that were sent. */
+  readonly trials: LookupTrial[] = [];
+  readonly #checked: OperatorUnderCheck;
+  readonly #parts: CheckParts;
+  readonly #lookup: Lookup;
+
+  constructor(checked: OperatorUnderCheck, parts: CheckParts) {
+    this.#checked = checked;
+    this.#parts = parts;
+    this.#lookup = lookupOf(checked.settings);
+  }
+
+  async withTokens({ number, otherNumber }: NumberTrial): Promise<readonly Finding[]> {
+    const { errors, tokenMismatch } = this.#checked.settings;
+    const first = await this.#ask(number);
+    if (first === undefined) return [NO_TOKEN];
+    const rows = [judgeLookup(first, errors)];
+    if (otherNumber === undefined) return rows;
+    const idle = whyMismatchIsIdle(this.#checked.settings);
+    if (idle !== undefined) return [...rows, mismatchNotTried(`does not matter: ${idle}`)];
+    if (first.failure !== undefined)
+      return [...rows, mismatchNotTried('needs an answer about --number')];
+    const other = await this.#ask(otherNumber);
+    if (other === undefined || other.failure !== undefined) {
+      return [...rows, mismatchNotTried('needs an answer about --other-number with its own token')];
+    }
+    const crossed = await this.#ask(otherNumber, number);
+    return [
+      ...rows,
+      crossed === undefined
+        ? mismatchNotTried('the operator issued no further token')
+        : judgeMismatch(crossed, tokenMismatch),
+    ];
+  }
+
+  async withConsent({ number, otherNumber, mayPrompt }: NumberTrial): Promise<readonly Finding[]> {
+    const idle = whyMismatchIsIdle(this.#checked.settings) ?? '';
+    const mismatch =
+      otherNumber === undefined ? [] : [mismatchNotTried(`does not matter: ${idle}`)];
+    if (!mayPrompt) return [judgeConsent({ kind: 'not allowed' }), ...mismatch];
+    const { probe, token } = await this.#consent(number);
+    const rows = [judgeConsent(probe), ...this.#scopesRow(token), ...mismatch];
+    if (token === undefined) return rows;
+    const trial = await this.#lookUp(number, token);
+    return [...rows, judgeLookup(trial, this.#checked.settings.errors)];
+  }
+
+  /** @param tokenNumber whom the token is issued for; the number itself where absent */
+  async #ask(
+    number: PhoneNumber,
+    tokenNumber: PhoneNumber = number,
+  ): Promise<LookupTrial | undefined> {
+    const { operation } = this.#lookup;
+    const acquired = await this.#checked.tokens.acquire(
+      { number: tokenNumber, operation },
+      this.#context(),
+    );
+    switch (acquired.kind) {
+      case 'failed':
+        return undefined;
+      case 'acquired':
+        return this.#lookUp(
+          number,
+          tokenNumber === number ? acquired.token : readdressed(acquired.token, number),
+        );
+    }
+  }
+
+  async #lookUp(number: PhoneNumber, token: AccessToken): Promise<LookupTrial> {
+    const { operator, exchanges } = this.#checked;
+    const lookup = this.#lookup;
+    const { judged } = await operator.lookUp({ lookup, number, token }, this.#context());
+    const { operation } = lookup;
+    const { exchange = NOT_SENT } =
+      operation === 'check' ? exchanges.check : exchanges.retrieveDate;
+    const trial: LookupTrial =
+      judged.kind === 'answered'
+        ? { operation, exchange }
+        : { operation, exchange, failure: judged.failure, flaw: judged.flaw };
+    this.trials.push(trial);
+    return trial;
+  }
+
+  /** One prompt; then polls as the operator paces them, until it is over. */
+  async #consent(number: PhoneNumber): Promise<{ probe: ConsentProbe; token?: AccessToken }> {
+    const { tokens } = this.#checked;
+    const subject = { number, operation: this.#lookup.operation };
+    const { judged } = await tokens.requestConsent(subject, this.#context());
+    switch (judged.kind) {
+      case 'reply-lost':
+        return { probe: { kind: 'reply lost' } };
+      case 'failed': {
+        const { code } = judged.failure;
+        return {
+          probe: { kind: 'refused', code, told: this.#toldBy('backchannelAuthentication') },
+        };
+      }
+      case 'acknowledged':
+        return this.#poll(subject, judged.acknowledged);
+    }
+  }
+
+  async #poll(
+    subject: { readonly number: PhoneNumber; readonly operation: Lookup['operation'] },
+    acknowledged: { authReqId: string; expiresInSeconds: number; intervalSeconds: number },
+  ): Promise<{ probe: ConsentProbe; token?: AccessToken }> {
+    const { clock } = this.#parts;
+    const { authReqId, expiresInSeconds: expiresIn, intervalSeconds: interval } = acknowledged;
+    const endsAtMs = clock.monotonicMs() + Math.min(expiresIn, MAX_CONSENT_WAIT_SECONDS) * 1000;
+    let intervalMs = interval * 1000;
+    let pauseMs = pollsAtOnce(this.#checked.settings) ? 0 : intervalMs;
+    for (let polls = 1; ; polls += 1) {
+      await clock.sleep(pauseMs);
+      const polled = await this.#checked.tokens.poll(authReqId, subject, this.#context());
+      const over = {
+        kind: 'over',
+        interval,
+        expiresIn,
+        polls,
+        told: this.#toldBy('cibaToken'),
+      } as const;
+      switch (polled.kind) {
+        case 'acquired':
+          return { probe: { ...over, end: 'granted' }, token: polled.token };
+        case 'failed':
+          return { probe: { ...over, end: polled.failure.code } };
+        case 'go-on':
+          // OpenID CIBA Core §11.
+          if (polled.goOn === 'slow_down') intervalMs += 5000;
+          pauseMs = Math.max(intervalMs, (polled.retryAfterSeconds ?? 0) * 1000);
+      }
+      if (clock.monotonicMs() + pauseMs >= endsAtMs) {
+        return { probe: { ...over, end: 'not answered' } };
+      }
+    }
+  }
+
+  #scopesRow(token: AccessToken | undefined): readonly Finding[] {
+    if (token === undefined) return [];
+    const { settings } = this.#checked;
+    const reply = this.#replyOf('cibaToken');
+    const wanted = scopeOf(settings.scopes, this.#lookup.operation);
+    return [judgeScopes(ENDPOINT_LABELS.cibaToken, [{ wanted, reply }])];
+  }
+
+  #toldBy(endpoint: 'backchannelAuthentication' | 'cibaToken'): string {
+    return this.#replyOf(endpoint).told;
+  }
+
+  #replyOf(endpoint: 'backchannelAuthentication' | 'cibaToken') {
+    const { settings, exchanges } = this.#checked;
+    return readClientReply(
+      exchanges[endpoint].exchange,
+      settings.errors,
+      this.#parts.clock.nowMs(),
+    );
+  }
+
+  #context() {
+    return exchangeContext(this.#parts.clock, this.#parts.timeoutMs);
+  }
+}
+
+const NO_TOKEN: Finding = {
+  step: 'lookup',
+  at: '',
+  verdict: 'failed',
+  found: 'no token for this number',
+  advice: 'The operator issued no token for the number: ask about a number of its own.',
+};
+
+const NOT_SENT = {
+  kind: 'fault',
+  fault: { cause: 'connection', sent: false, detail: 'not sent' },
+} as const;
+
+function lookupOf({ operations, maxAgeHours }: OperatorSettings): Lookup {
+  const window = parseMaxAge(Math.min(WINDOW_HOURS, maxAgeHours));
+  return operations.has('check') && window.kind === 'parsed'
+    ? { operation: 'check', maxAgeHours: window.value }
+    : { operation: 'retrieve-date' };
+}
+
+function pollsAtOnce({ grant }: OperatorSettings): boolean {
+  return grant.type === 'ciba' && grant.firstPoll === 'at-once';
+}
+
+/** The same token for a lookup about another number: what the service itself never makes. */
+function readdressed(token: AccessToken, number: PhoneNumber): AccessToken {
+  const value = token.spend(token.subject).replace(/^Bearer /, '');
+  return new AccessToken({ ...token.subject, number }, value, undefined);
+}

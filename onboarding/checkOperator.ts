@@ -1,0 +1,120 @@
+import type { Operation } from '../src/domain/question.ts';
+import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
+import type { EndpointName } from '../src/http/wireSettings.ts';
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import type { AuthorizationAddresses } from '../src/tokens/authorizationSettings.ts';
+import { askAbout, type AskedFindings, type NumberTrial } from './askAbout.ts';
+import { STEPS, type Finding, type OperatorReport } from './finding.ts';
+import { judgeEcho } from './judgeEcho.ts';
+import { locate, neededEndpoints } from './locate.ts';
+import { OperatorUnderCheck, type CheckParts } from './operatorUnderCheck.ts';
+import { openOwnFiles } from './ownFiles.ts';
+import { tryClient } from './tryClient.ts';
+import { tryPlace, type PlaceToTry } from './tryPlace.ts';
+
+/** What to try of an operator beside its connections and credentials. */
+export interface OperatorTrial extends CheckParts {
+  /** To ask about once; nobody is asked about where it is absent. */
+  readonly number?: NumberTrial | undefined;
+}
+
+/**
+ * Tries all that the service needs of an operator. Without a number nobody is asked about: no lookup is made,
+ * and no owner is prompted.
+ */
+export async function checkOperator(trial: OperatorTrial): Promise<OperatorReport> {
+  const own = openOwnFiles(trial.settings, trial);
+  try {
+    const { findings, billedLookups } = await tryAll(trial, own.files);
+    return report(trial.settings, [...own.findings, ...findings], billedLookups);
+  } finally {
+    own.files.close();
+  }
+}
+
+async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<AskedFindings> {
+  const { settings } = trial;
+  const way = { ...trial, http2: settings.http2 };
+  const located = await locate(trial, way);
+  const reached = await Promise.all(
+    placesOf(settings, located.addresses).map((place) => tryPlace(way, place)),
+  );
+  const findings = [...located.findings, ...reached.flatMap((place) => place.findings)];
+  const broken = reached.filter((place) => !place.isReached).flatMap(({ endpoints }) => endpoints);
+  const needed = neededEndpoints(settings);
+  const { addresses } = located;
+  if (addresses === undefined || needed.some((name) => broken.includes(name))) {
+    return { findings: [...findings, ...notReached(trial)], billedLookups: 0 };
+  }
+  const checked = new OperatorUnderCheck(trial, files, addresses);
+  const client = await tryClient(checked, trial);
+  const isKnown = client.every(
+    ({ step, verdict }) => step !== 'credentials' || verdict !== 'failed',
+  );
+  const asked = await askIf(isKnown && broken.length === 0, checked, trial);
+  const echo = judgeEcho(checked.echoes, settings.correlator.echo);
+  return {
+    findings: [...findings, ...client, ...asked.findings, ...echo],
+    billedLookups: asked.billedLookups,
+  };
+}
+
+async function askIf(
+  isWell: boolean,
+  checked: OperatorUnderCheck,
+  trial: OperatorTrial,
+): Promise<AskedFindings> {
+  if (trial.number === undefined) return { findings: [], billedLookups: 0 };
+  if (isWell) return askAbout(checked, trial.number, trial);
+  return { findings: [NOT_ASKED], billedLookups: 0 };
+}
+
+const NOT_ASKED: Finding = {
+  step: 'lookup',
+  at: '',
+  verdict: 'not tried',
+  found: 'needs all of the above',
+};
+
+function report(
+  { name }: OperatorSettings,
+  findings: readonly Finding[],
+  billedLookups: number,
+): OperatorReport {
+  // The discovery document may lie at a place that is tried for an endpoint as well.
+  const once = new Map(findings.map((finding) => [`${finding.step} ${finding.at}`, finding]));
+  const inOrder = [...once.values()].toSorted(
+    (a, b) => STEPS.indexOf(a.step) - STEPS.indexOf(b.step),
+  );
+  return { operator: name, findings: inOrder, billedLookups };
+}
+
+function notReached({ number }: OperatorTrial): readonly Finding[] {
+  const found = 'needs a connection to the authorization server';
+  const steps = ['credentials', 'scopes', 'lookup'] as const;
+  return steps
+    .filter((step) => step !== 'lookup' || number !== undefined)
+    .map((step): Finding => ({ step, at: '', verdict: 'not tried', found }));
+}
+
+/** The places of all endpoints that the service would ask, each once. */
+function placesOf(
+  settings: OperatorSettings,
+  addresses: AuthorizationAddresses | undefined,
+): readonly PlaceToTry[] {
+  const authorization =
+    addresses === undefined
+      ? []
+      : neededEndpoints(settings).map((name) => ({ name, url: addresses[name] }));
+  const { operations, lookupAddresses } = settings;
+  const lookups = [...operations].map((operation) => {
+    const name = ENDPOINT_OF[operation];
+    return { name, url: lookupAddresses[name] };
+  });
+  const byPlace = Map.groupBy([...authorization, ...lookups], ({ url }) => new URL(url).origin);
+  return Array.from(byPlace, ([url, endpoints]) => ({ url, endpoints }));
+}
+
+const ENDPOINT_OF = { 'retrieve-date': 'retrieveDate', check: 'check' } as const satisfies Readonly<
+  Record<Operation, EndpointName>
+>;

@@ -1,0 +1,133 @@
+import type { ErrorMap } from '../src/http/errorMap.ts';
+import { knownTo } from '../src/http/errorMap.ts';
+import type { Exchange, HttpReply } from '../src/http/exchange.ts';
+import { readJsonObject } from '../src/http/json.ts';
+import { errorWord, judgeRefusal, leavesInDoubt } from '../src/http/refusal.ts';
+import { judgeToken } from '../src/tokens/tokenResponses.ts';
+
+/** What an authorization server thinks of us, by its reply to a token request or to a poll. */
+export type ClientStanding =
+  /** A token was issued. */
+  | 'token issued'
+  /** It knows us, and not the number, or not the request that was polled for. */
+  | 'number refused'
+  | 'grant refused'
+  | 'scope refused'
+  /** It does not believe that we are the client that we say we are. */
+  | 'client unknown'
+  /** It knows us, and we may not do this. */
+  | 'client not allowed'
+  | 'grant type refused'
+  | 'request refused'
+  | 'wrong address'
+  | 'busy'
+  | 'down'
+  | 'not understood'
+  | 'no reply';
+
+/** A reply of an authorization server, read for what it says of us. */
+export interface ClientReply {
+  readonly standing: ClientStanding;
+  /** Status and error word, or what broke: in words from lists of ours. */
+  readonly told: string;
+  /** `scope` of a token (RFC 6749 §5.1); absent where it is as requested. */
+  readonly grantedScope?: string;
+  /** How far the server's clock is ahead of ours, in seconds, where it says the time. */
+  readonly aheadSeconds?: number;
+}
+
+/** Reads what a token request, or a poll, says of us. Pure. */
+export function readClientReply(
+  exchange: Exchange | undefined,
+  errors: ErrorMap,
+  nowMs: number,
+): ClientReply {
+  switch (exchange?.kind) {
+    case undefined:
+      return { standing: 'no reply', told: 'no address is known' };
+    case 'fault': {
+      const { cause, detail } = exchange.fault;
+      return { standing: 'no reply', told: cause === 'timeout' ? 'no answer in time' : detail };
+    }
+    case 'reply': {
+      const { reply } = exchange;
+      const ahead = aheadSeconds(reply, nowMs);
+      const clock = ahead === undefined ? {} : { aheadSeconds: ahead };
+      return { ...readReply(exchange, errors, nowMs), ...clock };
+    }
+  }
+}
+
+function readReply(
+  exchange: Extract<Exchange, { kind: 'reply' }>,
+  errors: ErrorMap,
+  nowMs: number,
+): ClientReply {
+  const { reply } = exchange;
+  const judged = judgeToken(exchange, nowMs, errors);
+  if (judged.kind === 'issued') {
+    const scope = scopeIn(reply);
+    const told = 'a token was issued';
+    return scope === undefined
+      ? { standing: 'token issued', told }
+      : { standing: 'token issued', told, grantedScope: scope };
+  }
+  if (reply.status < 300) {
+    return { standing: 'not understood', told: `${reply.status}, ${judged.flaw ?? 'no token'}` };
+  }
+  const word = knownTo(errors, errorWord(reply, { wordIn: 'error', errors }));
+  const told = word === undefined ? String(reply.status) : `${reply.status} ${word}`;
+  return { standing: standingOf(reply, word, errors, nowMs), told };
+}
+
+function standingOf(
+  reply: HttpReply,
+  word: string | undefined,
+  errors: ErrorMap,
+  nowMs: number,
+): ClientStanding {
+  const byWord = BY_WORD[word ?? ''];
+  if (byWord !== undefined) return byWord;
+  const { status } = reply;
+  if (status === 429) return 'busy';
+  if (leavesInDoubt(status)) return 'down';
+  const refusal = judgeRefusal(reply, nowMs, { wordIn: 'error', asksOwner: false, errors });
+  if (refusal.code === 'NUMBER_NOT_SERVED') return 'number refused';
+  if (status === 401) return 'client unknown';
+  if (status === 403) return 'client not allowed';
+  if (status < 400 || status === 404 || status === 405 || status === 410) return 'wrong address';
+  return 'request refused';
+}
+
+/** RFC 6749 §5.2, OpenID CIBA Core §11 and §13. */
+const BY_WORD: Readonly<Partial<Record<string, ClientStanding>>> = {
+  invalid_client: 'client unknown',
+  unauthorized_client: 'client not allowed',
+  access_denied: 'client not allowed',
+  unsupported_grant_type: 'grant type refused',
+  invalid_scope: 'scope refused',
+  insufficient_scope: 'scope refused',
+  unknown_user_id: 'number refused',
+  invalid_grant: 'grant refused',
+  expired_token: 'grant refused',
+  authorization_pending: 'grant refused',
+  slow_down: 'grant refused',
+};
+
+function scopeIn(reply: HttpReply): string | undefined {
+  const read = readJsonObject(reply);
+  switch (read.kind) {
+    case 'read': {
+      const { scope } = read.body;
+      return typeof scope === 'string' ? scope : undefined;
+    }
+    case 'flawed':
+      return undefined;
+  }
+}
+
+function aheadSeconds({ headers }: HttpReply, nowMs: number): number | undefined {
+  const { date } = headers;
+  const saidMs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(saidMs) ? undefined : Math.round((saidMs - nowMs) / 1000);
+}

@@ -1,0 +1,109 @@
+import { lookup } from 'node:dns/promises';
+import { connect as connectTcp, type Socket } from 'node:net';
+import type { Clock } from '../src/system/clock.ts';
+import { errorName } from '../src/domain/errors.ts';
+import type { WatchFiles } from '../src/files/fileWatch.ts';
+import type { ConnectStage } from '../src/http/connectFailure.ts';
+import type { ConnectionSettings } from '../src/http/connections/connectionSettings.ts';
+import type { Http2Setting } from '../src/http/connections/httpVersion.ts';
+import type { Protocol } from '../src/http/connections/tlsConnector.ts';
+import { tryConnection, type ConnectionTrial } from '../src/http/connections/tryConnection.ts';
+import { placeOf, type ConnectionTrace } from './connectionTrace.ts';
+import { withinTime } from './withinTime.ts';
+
+/** How to connect. */
+export interface Way {
+  readonly http2: Http2Setting;
+  /** Certificates, authorities and proxy. */
+  readonly settings: ConnectionSettings;
+  readonly watchFiles: WatchFiles;
+  /** Of each step. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+}
+
+/** A connection and how it came about; without a socket where it broke. */
+export interface TracedConnection {
+  readonly trace: ConnectionTrace;
+  readonly socket?: Socket;
+}
+
+/**
+ * Connects to the place of an address as the service does: through the proxy and with the certificates of the
+ * settings. Never rejects. The socket is the caller's to end.
+ */
+export async function traceConnection(way: Way, address: string): Promise<TracedConnection> {
+  const place = placeOf(address);
+  // A proxy is for what leaves this machine, and that is TLS.
+  const proxyUrl = place.isSecure ? way.settings.proxy?.url : undefined;
+  const proxy = proxyUrl === undefined ? undefined : placeOf(proxyUrl);
+  let addresses = 0;
+  let stage: ConnectStage = 'name';
+  try {
+    if (proxy === undefined) addresses = await addressesOf(place.host, way.timeoutMs);
+    const reached = { place, proxy, addresses };
+    if (place.isSecure) return traced(reached, await trySecured(way, address));
+    stage = 'connection';
+    const socket = connectTcp({ host: place.host, port: place.port });
+    await opened(socket, way.timeoutMs);
+    return { trace: reached, socket };
+  } catch (error) {
+    return { trace: { place, proxy, addresses, broke: { stage, code: errorName(error) } } };
+  }
+}
+
+async function addressesOf(host: string, timeoutMs: number): Promise<number> {
+  return (await withinTime(lookup(host, { all: true }), timeoutMs)).length;
+}
+
+function trySecured(
+  { settings, http2, timeoutMs, clock, watchFiles }: Way,
+  address: string,
+): Promise<ConnectionTrial> {
+  return tryConnection(address, settings, {
+    protocols: protocolsOf(http2),
+    timeoutMs,
+    clock,
+    watchFiles,
+  });
+}
+
+function traced(reached: ConnectionTrace, trial: ConnectionTrial): TracedConnection {
+  switch (trial.kind) {
+    case 'connected': {
+      const { socket, tlsVersion: version, protocol, serverCertificateEndsMs } = trial;
+      const tls = { version, protocol, validToMs: serverCertificateEndsMs };
+      return { trace: { ...reached, tls }, socket };
+    }
+    case 'failed': {
+      const { stage, code } = trial;
+      return { trace: { ...reached, broke: { stage, code } } };
+    }
+  }
+}
+
+/** By ALPN, the one that is preferred first. */
+function protocolsOf(setting: Http2Setting): readonly Protocol[] {
+  switch (setting) {
+    case 'auto':
+      return ['h2', 'http/1.1'];
+    case 'never':
+      return ['http/1.1'];
+  }
+}
+
+/** Resolves once it is connected; ends it, and rejects, where it cannot be or time is up. */
+async function opened(socket: Socket, timeoutMs: number): Promise<void> {
+  try {
+    await withinTime(
+      new Promise<void>((resolve, reject) => {
+        // An error that comes later is seen by what reads from the socket; unheard it would end the program.
+        socket.on('error', reject).once('connect', () => resolve());
+      }),
+      timeoutMs,
+    );
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,55 @@
+import type { ConnectStage } from '../src/http/connectFailure.ts';
+import type { Protocol } from '../src/http/connections/tlsConnector.ts';
+
+/** Where a connection leads: the host and port of an address. */
+export interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly isSecure: boolean;
+}
+
+/** What the handshake showed of a server whose certificate is trusted. */
+export interface TlsFacts {
+  /** Such as `TLSv1.3`. */
+  readonly version: string;
+  /** Agreed on by ALPN. */
+  readonly protocol: Protocol;
+  /** When the certificate ends, milliseconds since 1970. */
+  readonly validToMs: number;
+}
+
+/** How far a connection came. */
+export interface ConnectionTrace {
+  readonly place: Place;
+  /** Through which it goes; it resolves the name. */
+  readonly proxy?: Place | undefined;
+  /** How many addresses the name has. */
+  readonly addresses: number;
+  readonly tls?: TlsFacts;
+  /** Where it broke, by the code of Node, OpenSSL or undici; absent where it stood. */
+  readonly broke?: { readonly stage: ConnectStage; readonly code: string };
+}
+
+/** `api.operator.example:443`. Pure. */
+export function placeText({ host, port }: Place): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Where requests to an address go. Pure. */
+export function placeOf(address: string): Place {
+  const { hostname, port, protocol } = new URL(address);
+  const isSecure = protocol === 'https:';
+  const usual = isSecure ? 443 : 80;
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? usual : Number(port),
+    isSecure,
+  };
+}
+
+/** A code as a table has it. Pure. */
+export function codeText(code: string): string {
+  return TIMED_OUT.has(code) ? 'no answer in time' : code;
+}
+
+const TIMED_OUT: ReadonlySet<string> = new Set(['timeout', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);

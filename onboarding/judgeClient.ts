@@ -1,0 +1,194 @@
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import type { ClientReply, ClientStanding } from './clientReply.ts';
+import type { Finding, Verdict } from './finding.ts';
+
+/** What was sent to learn who the operator takes us for. */
+export type ClientTrial = 'token' | 'poll';
+
+/** What is needed of the settings to say what to do. */
+export type ClientSettings = Pick<OperatorSettings, 'clientAuthentication' | 'grant'>;
+
+/** What a reply says of our credentials. Pure. */
+export function judgeCredentials(
+  trial: ClientTrial,
+  endpoint: string,
+  reply: ClientReply,
+  settings: ClientSettings,
+): Finding {
+  const { verdict, advice } = verdictOn(trial, reply.standing, settings);
+  const row = { step: 'credentials', at: endpoint, verdict, found: foundIn(trial, reply) } as const;
+  return advice === undefined ? row : { ...row, advice };
+}
+
+function foundIn(trial: ClientTrial, { standing, told }: ClientReply): string {
+  const isExpected = trial === 'poll' && standing === 'grant refused';
+  return isExpected ? `known; ${told}, as a made-up auth_req_id should be` : told;
+}
+
+interface Opinion {
+  readonly verdict: Verdict;
+  readonly advice?: string;
+}
+
+function verdictOn(
+  trial: ClientTrial,
+  standing: ClientStanding,
+  settings: ClientSettings,
+): Opinion {
+  switch (standing) {
+    case 'token issued':
+      return trial === 'token'
+        ? OK
+        : failed(
+            'The operator issued a token for a request that was never made. Tell the operator.',
+          );
+    case 'number refused':
+    case 'scope refused':
+      return OK;
+    case 'grant refused':
+      return trial === 'poll' ? OK : failed(adviceOnProof(settings));
+    case 'client unknown':
+      return failed(adviceOnProof(settings));
+    case 'client not allowed':
+      return failed(
+        'The operator knows the client and does not let it in. Ask whether the SIM swap product is enabled for this client and grant, and whether the operator lets in the addresses that this machine sends from.',
+      );
+    case 'grant type refused':
+      return failed(adviceOnGrantType(settings));
+    case 'request refused':
+      return {
+        verdict: 'warning',
+        advice:
+          'The operator refused the form of the request, so that its word on the credentials is not known. Compare `grant` with the onboarding papers; a check with --number tells more.',
+      };
+    case 'wrong address':
+      return failed(
+        'The authorization server takes no requests at this path. Compare authUrl and paths, or the discovery document, with the onboarding papers.',
+      );
+    case 'busy':
+      return { verdict: 'warning', advice: 'The operator asks us to slow down. Try again later.' };
+    case 'down':
+      return failed(
+        'The authorization server is not available. Try again later; if it stays like this, ask the operator.',
+      );
+    case 'not understood':
+      return failed(
+        'What answers there does not answer as an authorization server. Check the address; a gateway or a proxy on the way may answer in its place.',
+      );
+    case 'no reply':
+      return failed(
+        'The exchange broke. The rows above show how far a connection comes; if they are all well, ask the operator what its side saw.',
+      );
+  }
+}
+
+const OK: Opinion = { verdict: 'ok' };
+
+function failed(advice: string): Opinion {
+  return { verdict: 'failed', advice };
+}
+
+function adviceOnProof({ clientAuthentication, grant }: ClientSettings): string {
+  const start = 'The operator does not take our proof of who we are.';
+  if (grant.type === 'jwt-bearer') return `${start} ${ON_KEY}`;
+  switch (clientAuthentication.method) {
+    case 'basic':
+      return `${start} ${ON_SECRET}`;
+    case 'private_key_jwt':
+    case 'bearer_jwt':
+      return `${start} ${ON_KEY}`;
+    case 'both':
+      return `${start} ${ON_SECRET} ${ON_KEY}`;
+    case 'headers':
+      return `${start} Compare client.headers with the onboarding papers: names, values, and whether a key was renewed.`;
+  }
+}
+
+const ON_SECRET =
+  'Compare client.id and the file of client.secret with the onboarding papers; ask whether the secret was renewed, and whether the client is to sign assertions instead.';
+
+const ON_KEY =
+  'Check that the public half of client.assertion.key is registered with the operator, under the same kid and alg, that audience is what the operator calls itself, and that the clock of this machine is right.';
+
+function adviceOnGrantType({ grant }: ClientSettings): string {
+  switch (grant.type) {
+    case 'client_credentials':
+    case 'jwt-bearer':
+      return `The operator does not issue tokens by ${grant.type} at this address. Compare flow, grant and paths.token with the onboarding papers.`;
+    case 'ciba':
+      return 'The operator knows the grant type by another name. Set grant.grantType (OPERATOR_CIBA_GRANT_TYPE) to the other of urn:openid:params:grant-type:ciba and urn:openid:params:mc:grant-type:ciba.';
+  }
+}
+
+/** A scope that was asked for, and what came of it. */
+export interface ScopeTrial {
+  /** As in the settings; empty where the operator knows no scopes. */
+  readonly wanted: string;
+  readonly reply: ClientReply;
+}
+
+/** What was granted of what was wanted. Pure. */
+export function judgeScopes(endpoint: string, trials: readonly ScopeTrial[]): Finding {
+  const row = { step: 'scopes', at: endpoint } as const;
+  const refused = trials.filter(({ reply }) => reply.standing === 'scope refused');
+  if (refused.length > 0) {
+    return { ...row, verdict: 'failed', found: `refused: ${listed(refused)}`, advice: ON_SCOPES };
+  }
+  const lacking = trials.flatMap(({ wanted, reply }) => missingScopes(wanted, reply));
+  if (lacking.length > 0) {
+    return {
+      ...row,
+      verdict: 'failed',
+      found: `not granted: ${lacking.join(' ')}`,
+      advice: ON_SCOPES,
+    };
+  }
+  const unjudged = trials.filter(({ reply }) => reply.standing !== 'token issued');
+  if (unjudged.length > 0) {
+    return { ...row, verdict: 'not tried', found: 'not known without a token: use --number' };
+  }
+  const wanted = trials.filter((trial) => trial.wanted !== '');
+  return { ...row, verdict: 'ok', found: wanted.length === 0 ? 'none needed' : grantText(wanted) };
+}
+
+const ON_SCOPES =
+  'Ask the operator to enable these scopes for the client, or correct scopes (OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK) after the onboarding papers; leave out of operations what was not ordered.';
+
+/** An operator that says nothing of scopes has granted them (RFC 6749 §5.1), or has not looked at them. */
+function grantText(trials: readonly ScopeTrial[]): string {
+  const isSaid = trials.every(({ reply }) => reply.grantedScope !== undefined);
+  return `${isSaid ? 'granted' : 'not refused'}: ${listed(trials)}`;
+}
+
+function listed(trials: readonly ScopeTrial[]): string {
+  return trials.map(({ wanted }) => wanted).join(', ');
+}
+
+/** RFC 6749 §5.1: `scope` is there where it differs from what was asked for. */
+function missingScopes(wanted: string, { standing, grantedScope }: ClientReply): readonly string[] {
+  if (standing !== 'token issued' || grantedScope === undefined) return [];
+  const granted = new Set(grantedScope.split(' '));
+  return wanted.split(' ').filter((scope) => scope !== '' && !granted.has(scope));
+}
+
+/** Assertions live for a minute: a clock that is further off makes them expired, or not valid yet. */
+const MAX_AHEAD_SECONDS = 30;
+
+/** A row where the clocks differ by so much that it matters. Pure. */
+export function judgeClock(
+  endpoint: string,
+  { aheadSeconds = 0 }: ClientReply,
+): readonly Finding[] {
+  if (Math.abs(aheadSeconds) <= MAX_AHEAD_SECONDS) return [];
+  const side = aheadSeconds > 0 ? 'ahead of' : 'behind';
+  return [
+    {
+      step: 'clock',
+      at: endpoint,
+      verdict: 'warning',
+      found: `the operator's clock is ${Math.abs(aheadSeconds)} s ${side} ours`,
+      advice:
+        'Check the clock of this machine (NTP): signed assertions may count as expired, and dates of SIM changes are compared with it.',
+    },
+  ];
+}

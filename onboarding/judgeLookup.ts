@@ -1,0 +1,83 @@
+import type { Operation } from '../src/domain/question.ts';
+import { formatAmount, type Price } from '../src/domain/price.ts';
+import { ERRORS, type LookupFailure, type LookupFailureCode } from '../src/domain/errors.ts';
+import type { ErrorMap } from '../src/http/errorMap.ts';
+import type { Exchange } from '../src/http/exchange.ts';
+import { leavesInDoubt } from '../src/http/refusal.ts';
+import type { ReplyFlaw } from '../src/http/replyFlaw.ts';
+import { findingOf } from '../src/http/resilience/finding.ts';
+import type { Finding, Verdict } from './finding.ts';
+
+/** What became of one lookup that was sent. */
+export interface LookupTrial {
+  readonly operation: Operation;
+  readonly exchange: Exchange;
+  /** Absent where it was answered. */
+  readonly failure?: LookupFailure | undefined;
+  readonly flaw?: ReplyFlaw | undefined;
+}
+
+/** What a lookup comes to; the answer itself is not shown. Pure. */
+export function judgeLookup(trial: LookupTrial, errors: ErrorMap): Finding {
+  const { operation, exchange, failure, flaw } = trial;
+  const row = { step: 'lookup', at: operation } as const;
+  if (failure === undefined) return { ...row, verdict: 'ok', found: 'answered' };
+  const told = findingOf({ endpoint: operation, kind: 'lookup', exchange, errors, failure, flaw });
+  const { status, word, detail, setting } = told?.details ?? {};
+  const parts = [status, word, detail, flaw].filter((part) => part !== undefined);
+  const found = [failure.code, ...parts].join(', ');
+  const look = setting === undefined ? '' : ` Look at ${String(setting)} (docs/operators.md).`;
+  const advice = `${told?.message ?? ERRORS[failure.code].message}${look}`;
+  return { ...row, verdict: VERDICTS[failure.code] ?? 'failed', found, advice };
+}
+
+/** What an operator may well say about one number, or at one moment. */
+const VERDICTS: Readonly<Partial<Record<LookupFailureCode, Verdict>>> = {
+  NUMBER_NOT_SERVED: 'warning',
+  PERIOD_NOT_SUPPORTED: 'warning',
+  OPERATOR_RATE_LIMITED: 'warning',
+};
+
+/** What all lookups of a check cost. Pure. */
+export function judgeBill(trials: readonly LookupTrial[], price: Price | undefined): Finding {
+  const answered = trials.filter(isBilled);
+  const doubtful = trials.filter((trial) => !isBilled(trial) && mayBeBilled(trial));
+  const micros = answered.reduce(
+    (sum, { operation }) => sum + (price?.microsPerLookup[operation] ?? 0),
+    0,
+  );
+  const cost =
+    price === undefined ? 'no price is set' : `${formatAmount(micros)} ${price.currency}`;
+  const doubt =
+    doubtful.length === 0
+      ? ''
+      : `; ${lookups(doubtful.length)} without an answer may be billed too`;
+  return {
+    step: 'billed',
+    at: '',
+    verdict: 'ok',
+    found: `${lookups(answered.length)}: ${cost}${doubt}`,
+  };
+}
+
+/** Whether an operator bills it: by the contracts that are known, what it answers. Pure. */
+export function isBilled({ failure, exchange }: LookupTrial): boolean {
+  // An answer that cannot be read is an answer on the bill.
+  return (
+    failure === undefined ||
+    (failure.code === 'OPERATOR_INVALID_REPLY' && exchange.kind === 'reply')
+  );
+}
+
+function mayBeBilled({ exchange }: LookupTrial): boolean {
+  switch (exchange.kind) {
+    case 'fault':
+      return exchange.fault.sent;
+    case 'reply':
+      return leavesInDoubt(exchange.reply.status);
+  }
+}
+
+function lookups(count: number): string {
+  return count === 1 ? '1 lookup' : `${count} lookups`;
+}

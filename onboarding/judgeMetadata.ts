@@ -1,0 +1,96 @@
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import { scopeOf } from '../src/tokens/scope.ts';
+import type { DiscoveryFlaw } from '../src/tokens/discoveryDocument.ts';
+import type { Finding } from './finding.ts';
+
+/** What became of reading a discovery document. */
+export type DiscoveryProbe =
+  | { readonly kind: 'read'; readonly metadata: unknown }
+  | { readonly kind: 'refused'; readonly flaw: DiscoveryFlaw }
+  /** By the code of what broke, or the name of the error. */
+  | { readonly kind: 'broke'; readonly code: string };
+
+/** What a discovery document comes to, beside the addresses in it. Pure. */
+export function judgeDiscovery(
+  at: string,
+  probe: DiscoveryProbe,
+  settings: OperatorSettings,
+): Finding {
+  const row = { step: 'discovery', at } as const;
+  switch (probe.kind) {
+    case 'broke':
+      return {
+        ...row,
+        verdict: 'failed',
+        found: probe.code === 'timeout' ? 'no answer in time' : probe.code,
+        advice:
+          'The discovery document cannot be read. Compare discovery.issuer and discovery.documentUrl with the onboarding papers.',
+      };
+    case 'refused':
+      return { ...row, verdict: 'failed', found: probe.flaw, advice: ON_FLAW[probe.flaw] };
+    case 'read': {
+      const lacking = notSupported(probe.metadata, settings);
+      if (lacking.length === 0) return { ...row, verdict: 'ok', found: 'read' };
+      return {
+        ...row,
+        verdict: 'warning',
+        found: `does not name ${lacking.join(', ')}`,
+        advice:
+          'The document does not name what the settings want of the operator. Not every operator lists all that it takes: compare with the onboarding papers.',
+      };
+    }
+  }
+}
+
+const ON_FLAW: Readonly<Record<DiscoveryFlaw, string>> = {
+  'no JSON object':
+    'What is published there is no discovery document. Check discovery.documentUrl.',
+  'another issuer':
+    'The document is that of another issuer. Write discovery.issuer letter by letter as the operator does, with or without a slash at its end.',
+  'an endpoint is missing':
+    'The document lacks an endpoint that the flow needs. Check flow and discovery; name authUrl and paths instead where the papers have them.',
+  'an endpoint without https':
+    'The document names an endpoint without https: nothing is sent there. Ask the operator.',
+  'an endpoint on another host':
+    'The document names an endpoint on a host that the settings do not know, and credentials would be sent there. If the papers name that host, add it to discovery.hosts.',
+};
+
+/** OpenID Connect Discovery 1.0 §3, OpenID CIBA Core §4: a list that is absent says nothing. */
+function notSupported(metadata: unknown, settings: OperatorSettings): readonly string[] {
+  const members: Readonly<Record<string, unknown>> =
+    typeof metadata === 'object' && metadata !== null ? { ...metadata } : {};
+  return wantedOf(settings).flatMap(([list, wanted]) => {
+    const named = members[list];
+    return Array.isArray(named) ? wanted.filter((one) => !named.includes(one)) : [];
+  });
+}
+
+function wantedOf(settings: OperatorSettings): readonly (readonly [string, readonly string[]])[] {
+  const { grant, scopes, operations, clientAuthentication } = settings;
+  const scopeNames = [...operations].flatMap((operation) => scopeOf(scopes, operation).split(' '));
+  const { method } = clientAuthentication;
+  return [
+    ['scopes_supported', [...new Set(scopeNames)].filter((one) => one !== '')],
+    ['grant_types_supported', [grantTypeOf(grant)]],
+    ['token_endpoint_auth_methods_supported', METHODS[method] ?? []],
+    ['backchannel_token_delivery_modes_supported', grant.type === 'ciba' ? ['poll'] : []],
+  ];
+}
+
+function grantTypeOf(grant: OperatorSettings['grant']): string {
+  switch (grant.type) {
+    case 'client_credentials':
+      return grant.type;
+    case 'jwt-bearer':
+      return 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+    case 'ciba':
+      return grant.grantType;
+  }
+}
+
+const METHODS: Readonly<
+  Partial<Record<OperatorSettings['clientAuthentication']['method'], readonly string[]>>
+> = {
+  basic: ['client_secret_basic'],
+  private_key_jwt: ['private_key_jwt'],
+};

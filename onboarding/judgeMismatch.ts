@@ -1,0 +1,66 @@
+import { sendsPhoneNumber } from '../src/operator/lookupRequest.ts';
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import { asksOwner } from '../src/tokens/authorizationSettings.ts';
+import { namesNumber } from '../src/tokens/tokenReach.ts';
+import type { Finding } from './finding.ts';
+import { isBilled, type LookupTrial } from './judgeLookup.ts';
+
+/**
+ * Why it does not matter what the operator does with a token that was issued for another number; `undefined`
+ * where it does. Pure.
+ */
+export function whyMismatchIsIdle(settings: OperatorSettings): string | undefined {
+  if (asksOwner(settings.flow)) return 'consent tokens have connections of their own';
+  if (!namesNumber(settings.grant)) return 'tokens name no number';
+  if (!sendsPhoneNumber(settings)) return 'lookups name no number beside the token';
+  return settings.tokens.use === 'once' ? undefined : 'tokens are used again';
+}
+
+/** What `--other-number` was to find out, and could not. Pure. */
+export function mismatchNotTried(found: string): Finding {
+  return { step: 'tokens', at: '', verdict: 'not tried', found };
+}
+
+/**
+ * What a lookup says that names another number than its token, once lookups about both numbers have been
+ * answered with tokens of their own. Pure.
+ */
+export function judgeMismatch(
+  trial: LookupTrial,
+  setting: OperatorSettings['tokenMismatch'],
+): Finding {
+  const row = { step: 'tokens', at: trial.operation } as const;
+  const { exchange } = trial;
+  if (
+    exchange.kind === 'reply' &&
+    (exchange.reply.status === 401 || exchange.reply.status === 403)
+  ) {
+    const found = `a token of another number is refused (${exchange.reply.status})`;
+    if (setting === 'refused') return { ...row, verdict: 'ok', found };
+    return {
+      ...row,
+      verdict: 'ok',
+      found,
+      advice:
+        'Connections to the token endpoint can be kept where it echoes no correlator. If the operator confirms that such a token is refused for every number, write "tokenMismatch": "refused" (OPERATOR_TOKEN_MISMATCH=refused).',
+    };
+  }
+  if (isBilled(trial)) {
+    const found = 'a token of another number is accepted';
+    if (setting === 'accepted') return { ...row, verdict: 'ok', found };
+    return {
+      ...row,
+      verdict: 'failed',
+      found,
+      advice:
+        'With this setting an answer could be about another number. Write "tokenMismatch": "accepted" (OPERATOR_TOKEN_MISMATCH=accepted) at once.',
+    };
+  }
+  return {
+    ...row,
+    verdict: 'warning',
+    found: 'neither refused nor accepted',
+    advice:
+      'The operator answered a token of another number in a way that says nothing. Leave "tokenMismatch": "accepted".',
+  };
+}

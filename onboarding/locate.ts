@@ -1,0 +1,88 @@
+import { PublishedJson } from '../src/http/connections/publishedJson.ts';
+import { errorName } from '../src/domain/errors.ts';
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import {
+  asksOwner,
+  type AuthorizationAddresses,
+  type AuthorizationEndpointName,
+  type DiscoverySource,
+} from '../src/tokens/authorizationSettings.ts';
+import { readDiscovery } from '../src/tokens/discoveryDocument.ts';
+import type { Way } from './connection.ts';
+import { placeOf, placeText } from './connectionTrace.ts';
+import type { Finding } from './finding.ts';
+import { judgeDiscovery, type DiscoveryProbe } from './judgeMetadata.ts';
+import type { CheckParts } from './operatorUnderCheck.ts';
+import { openOwnFiles } from './ownFiles.ts';
+import { SILENT } from './silent.ts';
+import { tryPlace } from './tryPlace.ts';
+import { withinTime } from './withinTime.ts';
+
+/** Where the authorization server takes requests, and what was found on the way to know it. */
+export interface Located {
+  readonly addresses: AuthorizationAddresses | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** Finds where the authorization server takes requests: in the settings, or in its discovery document. */
+export async function locate(trial: CheckParts, way: Way): Promise<Located> {
+  const { authorization } = trial.settings;
+  switch (authorization.from) {
+    case 'settings':
+      return { addresses: authorization.addresses, findings: [] };
+    case 'discovery':
+      return discover(trial, way, authorization);
+  }
+}
+
+async function discover(trial: CheckParts, way: Way, source: DiscoverySource): Promise<Located> {
+  const { settings } = trial;
+  const { files, findings: own } = openOwnFiles(source.connection, trial);
+  files.close();
+  const reached = await tryPlace(
+    { ...way, settings: source.connection },
+    { url: source.documentUrl, endpoints: [] },
+  );
+  const at = placeText(placeOf(source.documentUrl));
+  if (!reached.isReached) {
+    return { addresses: undefined, findings: [...own, ...reached.findings] };
+  }
+  const probe = await readDocument(trial, source);
+  const row = judgeDiscovery(at, probe, settings);
+  const addresses = probe.kind === 'read' ? probe.addresses : undefined;
+  return { addresses, findings: [...own, ...reached.findings, row] };
+}
+
+type ReadDocument =
+  | (Extract<DiscoveryProbe, { kind: 'read' }> & { readonly addresses: AuthorizationAddresses })
+  | Exclude<DiscoveryProbe, { kind: 'read' }>;
+
+async function readDocument(
+  { settings, clock, timeoutMs, watchFiles }: CheckParts,
+  source: DiscoverySource,
+): Promise<ReadDocument> {
+  const parts = { clock, log: SILENT, watchFiles };
+  const published = new PublishedJson(source.documentUrl, source.connection, parts);
+  try {
+    const metadata = await withinTime(published.fetch(), timeoutMs);
+    const read = readDiscovery(metadata, source, neededEndpoints(settings));
+    switch (read.kind) {
+      case 'refused':
+        return read;
+      case 'read': {
+        const { token = '', backchannelAuthentication = '', cibaToken = '' } = read.addresses;
+        const addresses = { token, backchannelAuthentication, cibaToken };
+        return { kind: 'read', metadata, addresses };
+      }
+    }
+  } catch (error) {
+    return { kind: 'broke', code: errorName(error) };
+  } finally {
+    await published.close();
+  }
+}
+
+/** The endpoints that the operator's grant needs. Pure. */
+export function neededEndpoints({ flow }: OperatorSettings): readonly AuthorizationEndpointName[] {
+  return asksOwner(flow) ? ['backchannelAuthentication', 'cibaToken'] : ['token'];
+}

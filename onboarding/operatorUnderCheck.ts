@@ -1,0 +1,82 @@
+import type { Clock } from '../src/system/clock.ts';
+import type { WatchFiles } from '../src/files/fileWatch.ts';
+import { AbortListeners } from '../src/http/abortListeners.ts';
+import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
+import { Lull } from '../src/http/connections/lull.ts';
+import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
+import { Operator } from '../src/operator/operator.ts';
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import { judgeCheck, judgeRetrieveDate } from '../src/operator/responses.ts';
+import type { AuthorizationAddresses } from '../src/tokens/authorizationSettings.ts';
+import { createClientAuthentication } from '../src/tokens/clientAuthentication.ts';
+import { TokenManager } from '../src/tokens/tokenManager.ts';
+import { SILENT } from './silent.ts';
+import { SingleExchange, type Echo } from './singleExchange.ts';
+
+/** What a check of one operator takes. */
+export interface CheckParts {
+  readonly settings: OperatorSettings;
+  /** Of each step. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  /** Reads certificates, keys and proxy credentials. */
+  readonly watchFiles: WatchFiles;
+}
+
+/** An operator, put together of the service's own parts, whose every exchange is seen. */
+export class OperatorUnderCheck {
+  readonly settings: OperatorSettings;
+  readonly tokens: TokenManager;
+  readonly operator: Operator;
+  readonly exchanges: {
+    readonly token: SingleExchange;
+    readonly backchannelAuthentication: SingleExchange;
+    readonly cibaToken: SingleExchange;
+    readonly retrieveDate: SingleExchange;
+    readonly check: SingleExchange;
+  };
+
+  constructor(
+    { settings, clock, timeoutMs }: Omit<CheckParts, 'watchFiles'>,
+    files: ConnectionFiles,
+    addresses: AuthorizationAddresses,
+  ) {
+    const limits = { ...settings.limits, timeoutMs };
+    const bounded = { ...settings, limits };
+    const shared = {
+      abortListeners: new AbortListeners(),
+      lull: new Lull(),
+      clock,
+      log: SILENT,
+      files,
+    };
+    const at = (name: keyof OperatorUnderCheck['exchanges'], url: string): SingleExchange =>
+      new SingleExchange(bounded, { name, url }, shared);
+    const { lookupAddresses, clientId, clientAuthentication } = settings;
+    this.settings = settings;
+    this.exchanges = {
+      token: at('token', addresses.token),
+      backchannelAuthentication: at(
+        'backchannelAuthentication',
+        addresses.backchannelAuthentication,
+      ),
+      cibaToken: at('cibaToken', addresses.cibaToken),
+      retrieveDate: at('retrieveDate', lookupAddresses.retrieveDate),
+      check: at('check', lookupAddresses.check),
+    };
+    const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
+    // Each token is used for one trial, also where the operator would let it be used again.
+    const once = { ...settings, tokens: { ...settings.tokens, use: 'once' } } as const;
+    this.tokens = new TokenManager(once, this.exchanges, authenticate, clock);
+    const judges = { retrieveDate: judgeRetrieveDate, check: judgeCheck };
+    this.operator = new Operator(settings, this.exchanges, judges, clock);
+  }
+
+  /** What became of our correlator at each endpoint that has replied, by the endpoint's name in the log. */
+  get echoes(): readonly (readonly [endpoint: string, echo: Echo])[] {
+    const { exchanges } = this;
+    return (['token', 'backchannelAuthentication', 'cibaToken', 'retrieveDate', 'check'] as const)
+      .map((name) => [ENDPOINT_LABELS[name], exchanges[name].echo] as const)
+      .flatMap(([label, echo]) => (echo === undefined ? [] : [[label, echo] as const]));
+  }
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '../src/system/clock.ts';
+import type { ReplyCheck, ReplyHead } from '../src/http/echo.ts';
+import type { SharedByEndpoints } from '../src/http/connections/endpoint.ts';
+import type { Exchange } from '../src/http/exchange.ts';
+import { createCorrelator, nameOnWire } from '../src/http/correlator.ts';
+import type { GuardedPost, Judged, Outcome } from '../src/http/resilience/guardedEndpoint.ts';
+import type { EndpointName } from '../src/http/wireSettings.ts';
+import { createOperatorEndpoint } from '../src/operator/operatorEndpoint.ts';
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import type { ExchangeContext } from '../src/tokens/tokenManager.ts';
+
+/** What a reply made of our correlator. */
+export type Echo = 'same' | 'another' | 'none';
+
+/**
+ * One endpoint of an operator, asked as the service asks it and never twice: without retry, breaker or kept
+ * connection. It remembers what came.
+ */
+export class SingleExchange {
+  /** Of the latest post. */
+  exchange: Exchange | undefined;
+  /** Of the latest reply. */
+  echo: Echo | undefined;
+  readonly #settings: OperatorSettings;
+  readonly #address: { readonly name: EndpointName; readonly url: string };
+  readonly #shared: SharedByEndpoints;
+
+  constructor(
+    settings: OperatorSettings,
+    address: { readonly name: EndpointName; readonly url: string },
+    shared: SharedByEndpoints,
+  ) {
+    this.#settings = settings;
+    this.#address = address;
+    this.#shared = shared;
+  }
+
+  async post<J extends Judged>({ make, judge, urgency }: GuardedPost<J>): Promise<Outcome<J>> {
+    const { clock } = this.#shared;
+    const post = await make();
+    const correlator = nameOnWire(this.#settings.correlator.form, post.correlator);
+    const headers = () => this.#settings.headers;
+    const address = { ...this.#address, headers, replyCheck: this.#watch() };
+    const endpoint = createOperatorEndpoint(this.#settings, address, this.#shared);
+    const departure = { sentAtMs: clock.nowMs(), leftAtMs: clock.monotonicMs() };
+    const timeLeftMs = urgency.deadlineMs - departure.leftAtMs;
+    const exchange = await endpoint.post({ ...post, correlator }, timeLeftMs, departure);
+    await endpoint.close();
+    this.exchange = exchange;
+    return { judged: judge(exchange), attempts: attemptsOf(exchange), mayRetryWithNewToken: false };
+  }
+
+  distrust(): void {
+    // Every exchange has a connection of its own.
+  }
+
+  /** What comes on a fresh connection is the reply to the one request that was sent on it. */
+  #watch(): ReplyCheck {
+    const { header } = this.#settings.correlator;
+    return {
+      needsFreshConnection: true,
+      originOf: ({ headers, correlator }: ReplyHead) => {
+        const echoed = headers[header];
+        this.echo = echoed === correlator ? 'same' : echoed === undefined ? 'none' : 'another';
+        return 'proven';
+      },
+      distrust: () => undefined,
+    };
+  }
+}
+
+/** How one exchange of a check is named and bounded. */
+export function exchangeContext(clock: Clock, timeoutMs: number): ExchangeContext {
+  return {
+    correlator: createCorrelator('operators-check'),
+    deadlineMs: clock.monotonicMs() + timeoutMs,
+  };
+}
+
+/** How often the operator may have been reached. */
+function attemptsOf(exchange: Exchange): 0 | 1 {
+  switch (exchange.kind) {
+    case 'reply':
+      return 1;
+    case 'fault':
+      return exchange.fault.sent ? 1 : 0;
+  }
+}

@@ -1,0 +1,83 @@
+import { parsePhoneNumber, type PhoneNumber } from '../src/domain/phoneNumber.ts';
+import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
+import { asksOwner } from '../src/tokens/authorizationSettings.ts';
+import { scopeOf } from '../src/tokens/scope.ts';
+import type { NumberTrial } from './askAbout.ts';
+import { readClientReply } from './clientReply.ts';
+import type { Finding } from './finding.ts';
+import { judgeClock, judgeCredentials, judgeScopes, type ScopeTrial } from './judgeClient.ts';
+import type { CheckParts, OperatorUnderCheck } from './operatorUnderCheck.ts';
+import { exchangeContext } from './singleExchange.ts';
+
+/** What to try of a client; with a number its tokens are for that. */
+export type ClientTrialParts = Pick<CheckParts, 'clock' | 'timeoutMs'> & {
+  readonly number?: NumberTrial | undefined;
+};
+
+/** Whether the operator knows us, and what it lets us do. */
+export function tryClient(
+  checked: OperatorUnderCheck,
+  trial: ClientTrialParts,
+): Promise<readonly Finding[]> {
+  return asksOwner(checked.settings.flow) ? tryPoll(checked, trial) : tryTokens(checked, trial);
+}
+
+/** A token for each scope; no lookup is made with them. */
+async function tryTokens(
+  checked: OperatorUnderCheck,
+  { number, clock, timeoutMs }: ClientTrialParts,
+): Promise<readonly Finding[]> {
+  const { settings, tokens, exchanges } = checked;
+  const byScope = new Map(
+    [...settings.operations].map((operation) => [scopeOf(settings.scopes, operation), operation]),
+  );
+  const trials: ScopeTrial[] = [];
+  for (const [wanted, operation] of byScope) {
+    const subject = { number: number?.number ?? NUMBER_OF_NOBODY, operation };
+    await tokens.acquire(subject, exchangeContext(clock, timeoutMs));
+    const reply = readClientReply(exchanges.token.exchange, settings.errors, clock.nowMs());
+    trials.push({ wanted, reply });
+  }
+  const [first] = trials;
+  if (first === undefined) return [];
+  const at = ENDPOINT_LABELS.token;
+  // Who cannot have one scope may still be known.
+  const decisive = trials.find(({ reply }) => reply.standing !== 'scope refused') ?? first;
+  return [
+    judgeCredentials('token', at, decisive.reply, settings),
+    judgeScopes(at, trials),
+    ...judgeClock(at, first.reply),
+  ];
+}
+
+/** A poll for a request that was never made: it proves who we are, and reaches nobody. */
+async function tryPoll(
+  checked: OperatorUnderCheck,
+  { number, clock, timeoutMs }: ClientTrialParts,
+): Promise<readonly Finding[]> {
+  const { settings, tokens, exchanges } = checked;
+  const [operation = 'check'] = settings.operations;
+  const subject = { number: NUMBER_OF_NOBODY, operation };
+  const context = exchangeContext(clock, timeoutMs);
+  await tokens.poll(`never-requested-${context.correlator.name}`, subject, context);
+  const reply = readClientReply(exchanges.cibaToken.exchange, settings.errors, clock.nowMs());
+  const at = ENDPOINT_LABELS.cibaToken;
+  const scopes = number === undefined ? [SCOPES_NEED_OWNER] : [];
+  return [judgeCredentials('poll', at, reply, settings), ...scopes, ...judgeClock(at, reply)];
+}
+
+const SCOPES_NEED_OWNER: Finding = {
+  step: 'scopes',
+  at: ENDPOINT_LABELS.backchannelAuthentication,
+  verdict: 'not tried',
+  found: 'judged once an owner is asked: use --number',
+};
+
+/** Ofcom reserves the range of this number for fiction: it will never be given to anybody. */
+const NUMBER_OF_NOBODY = fictional('+447700900000');
+
+function fictional(text: string): PhoneNumber {
+  const parsed = parsePhoneNumber(text);
+  if (parsed.kind === 'refused') throw new Error('The number of nobody is not a number.');
+  return parsed.value;
+}

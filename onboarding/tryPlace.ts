@@ -1,0 +1,53 @@
+import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
+import type { EndpointName } from '../src/http/wireSettings.ts';
+import { traceConnection, type Way } from './connection.ts';
+import { placeOf, placeText } from './connectionTrace.ts';
+import type { Finding } from './finding.ts';
+import { probeHttp } from './httpProbe.ts';
+import { judgeConnection } from './judgeConnection.ts';
+import { judgeHttp, type ProbedEndpoint } from './judgeHttp.ts';
+
+/** A host and port, and the endpoints there. */
+export interface PlaceToTry {
+  /** An address at it. */
+  readonly url: string;
+  readonly endpoints: readonly { readonly name: EndpointName; readonly url: string }[];
+}
+
+/** How far requests to a place would come. */
+export interface TriedPlace {
+  readonly findings: readonly Finding[];
+  readonly isReached: boolean;
+  /** What lies there. */
+  readonly endpoints: readonly EndpointName[];
+}
+
+/** Connects, and sends a GET without credentials to each endpoint there. */
+export async function tryPlace(way: Way, { url, endpoints }: PlaceToTry): Promise<TriedPlace> {
+  const { trace, socket } = await traceConnection(way, url);
+  socket?.destroy();
+  const findings = judgeConnection(trace, way.clock.nowMs());
+  const names = endpoints.map(({ name }) => name);
+  if (trace.broke !== undefined) return { findings, isReached: false, endpoints: names };
+  if (endpoints.length === 0) return { findings, isReached: true, endpoints: names };
+  const probed = await Promise.all(endpoints.map((endpoint) => tryEndpoint(way, endpoint)));
+  const row = judgeHttp(placeText(placeOf(url)), probed);
+  return {
+    findings: [...findings, row],
+    isReached: row.verdict !== 'failed',
+    endpoints: names,
+  };
+}
+
+async function tryEndpoint(
+  way: Way,
+  { name, url }: PlaceToTry['endpoints'][number],
+): Promise<ProbedEndpoint> {
+  const endpoint = ENDPOINT_LABELS[name];
+  const { trace, socket } = await traceConnection(way, url);
+  if (socket === undefined) {
+    const { stage = 'tls', code = 'closed' } = trace.broke ?? {};
+    return { endpoint, probe: { kind: 'broke', stage, code } };
+  }
+  return { endpoint, probe: await probeHttp(socket, new URL(url), way.timeoutMs) };
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import type { Operation } from '../src/domain/question.ts';
+import type { TokenRule } from './dialect.ts';
+import type { Reply } from './reply.ts';
+import type { Counts } from './stats.ts';
+
+/** What a token was issued for. */
+export interface TokenGrant {
+  /** Absent in a token for any number. */
+  readonly number?: string;
+  readonly operations: readonly Operation[];
+  /** Whether the token says whom a lookup is about: then the lookup does not. */
+  readonly identifies: boolean;
+}
+
+/** What a token about one number was issued for. */
+export type NumberGrant = TokenGrant & { readonly number: string };
+
+/** What a token is issued for, or what is replied in its place. */
+export type Grant<Granted = TokenGrant> =
+  | { readonly kind: 'granted'; readonly grant: Granted }
+  | { readonly kind: 'refused'; readonly reply: Reply };
+
+/** What presenting a token comes to. */
+export type Presented =
+  | { readonly kind: 'granted'; readonly grant: TokenGrant }
+  | { readonly kind: 'refused'; readonly reason: 'unknown' | 'used' | 'expired' };
+
+interface IssuedToken {
+  readonly grant: TokenGrant;
+  readonly expiresAtMs: number;
+  isUsed: boolean;
+}
+
+/**
+ * Issues access tokens, and takes each by the dialect's rule: once (docs/design.md, "A token works once"), or
+ * until its end.
+ */
+export class AccessTokens {
+  readonly #rule: TokenRule;
+  readonly #counts: Counts;
+  readonly #nowMs: () => number;
+  readonly #issued = new Map<string, IssuedToken>();
+
+  constructor(rule: TokenRule, counts: Counts, nowMs: () => number) {
+    this.#rule = rule;
+    this.#counts = counts;
+    this.#nowMs = nowMs;
+  }
+
+  /** A fresh token, as the reply of a token endpoint (docs/operator-api.md, "The token"). */
+  issue(grant: TokenGrant): Reply {
+    this.#dropExpired();
+    this.#counts.tokens += 1;
+    const { lifetimeSeconds, expiresInAsText = false } = this.#rule;
+    const value = randomBytes(24).toString('base64url');
+    const expiresAtMs = this.#nowMs() + lifetimeSeconds * 1000;
+    this.#issued.set(value, { grant, expiresAtMs, isUsed: false });
+    return {
+      status: 200,
+      headers: { 'cache-control': 'no-store' },
+      body: {
+        access_token: value,
+        token_type: 'Bearer',
+        expires_in: expiresInAsText ? String(lifetimeSeconds) : lifetimeSeconds,
+        refresh_token: randomBytes(24).toString('base64url'),
+        id_token: randomBytes(24).toString('base64url'),
+      },
+    };
+  }
+
+  present(authorization: string | undefined): Presented {
+    const value = /^Bearer (\S+)$/.exec(authorization ?? '')?.[1] ?? '';
+    const token = this.#issued.get(value);
+    if (token === undefined) return { kind: 'refused', reason: 'unknown' };
+    if (token.isUsed && this.#rule.use === 'once') {
+      this.#counts.reusedTokens += 1;
+      return { kind: 'refused', reason: 'used' };
+    }
+    token.isUsed = true;
+    return token.expiresAtMs > this.#nowMs()
+      ? { kind: 'granted', grant: token.grant }
+      : { kind: 'refused', reason: 'expired' };
+  }
+
+  /** Tokens are kept for a while after their end, to tell a second use from an unknown one. */
+  #dropExpired(): void {
+    for (const [value, { expiresAtMs }] of this.#issued) {
+      if (expiresAtMs + this.#rule.lifetimeSeconds * 1000 > this.#nowMs()) return;
+      this.#issued.delete(value);
+    }
+  }
+}

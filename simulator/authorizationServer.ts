@@ -1,0 +1,202 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { parsePhoneNumber } from '../src/domain/phoneNumber.ts';
+import type { AccessTokens, Grant, NumberGrant } from './accessTokens.ts';
+import type { Clients } from './clients.ts';
+import type { Consents } from './consents.ts';
+import { refuseAuthorization, type Dialect } from './dialect.ts';
+import type { Outcome } from './outcome.ts';
+import type { Counts } from './stats.ts';
+import { findTestNumber } from './testNumbers.ts';
+
+/** A request for a token or a consent. */
+export interface AuthorizationRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** Such as `grant_type=client_credentials`; empty where there is none. */
+  readonly query: string;
+  readonly body: string;
+  /** Of the endpoint. */
+  readonly url: string;
+}
+
+/** What the parts of the operator are. */
+export interface AuthorizationParts {
+  readonly dialect: Dialect;
+  readonly clients: Clients;
+  readonly tokens: AccessTokens;
+  readonly consents: Consents;
+  readonly counts: Counts;
+  readonly pollDelayMs: number | undefined;
+}
+
+const CLIENT_CREDENTIALS = 'client_credentials';
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+/** Issues tokens by the dialect's grants, to the client that shows who it is. */
+export class AuthorizationServer {
+  readonly #parts: AuthorizationParts;
+
+  constructor(parts: AuthorizationParts) {
+    this.#parts = parts;
+  }
+
+  /** docs/operator-api.md, "A token without consent". */
+  async token(request: AuthorizationRequest): Promise<Outcome> {
+    const form = readForm(request);
+    if (form === undefined) return this.#refused(400, 'invalid_request');
+    const { tokenRequest } = this.#parts.dialect;
+    switch (tokenRequest.grant) {
+      case 'client_credentials': {
+        if (!(await this.#knows(request, form))) return this.#unknownClient();
+        const outside = new URLSearchParams(request.query);
+        const [place, other] = tokenRequest.inQuery ? [outside, form] : [form, outside];
+        if (place.get('grant_type') !== CLIENT_CREDENTIALS || other.has('grant_type')) {
+          return this.#refused(400, 'unsupported_grant_type');
+        }
+        if (form.has('username') !== tokenRequest.namesNumber) {
+          return this.#refused(400, 'invalid_request');
+        }
+        return this.#issued(this.#grant(form.get('username'), form.get('scope'), false));
+      }
+      case 'jwt-bearer':
+        return this.#jwtBearer(form, this.#audience(request));
+    }
+  }
+
+  async #jwtBearer(form: URLSearchParams, audience: string): Promise<Outcome> {
+    if (form.get('grant_type') !== JWT_BEARER) return this.#refused(400, 'unsupported_grant_type');
+    // Scope and client stand in the assertion; beside it each would be said twice.
+    if (form.has('scope') || form.has('client_assertion')) {
+      return this.#refused(400, 'invalid_request');
+    }
+    const claims = await this.#parts.clients.read(form.get('assertion') ?? '', audience);
+    if (claims === undefined) {
+      this.#parts.counts.refusedClients += 1;
+      return this.#refused(400, 'invalid_grant');
+    }
+    const { sub = '', scope } = claims;
+    return this.#issued(this.#grant(sub, typeof scope === 'string' ? scope : null, true));
+  }
+
+  /** docs/operator-api.md, "Asking for consent". */
+  async authorize(request: AuthorizationRequest): Promise<Outcome> {
+    const { dialect } = this.#parts;
+    const form = readForm(request);
+    if (form === undefined) return this.#refused(400, 'invalid_request');
+    if (!(await this.#knows(request, form))) return this.#unknownClient();
+    const { partnerHeader } = dialect;
+    if (partnerHeader !== undefined && request.headers[partnerHeader] === undefined) {
+      return this.#refused(400, 'invalid_request');
+    }
+    const granted = this.#grant(form.get('login_hint') ?? '', form.get('scope'), true);
+    switch (granted.kind) {
+      case 'refused':
+        return { reply: granted.reply };
+      case 'granted': {
+        const { number = '' } = granted.grant;
+        return this.#prompt({ ...granted.grant, number });
+      }
+    }
+  }
+
+  /** docs/operator-api.md, "Polling for a token". */
+  async poll(request: AuthorizationRequest): Promise<Outcome> {
+    const { dialect, consents, pollDelayMs } = this.#parts;
+    const form = readForm(request);
+    if (form === undefined) return this.#refused(400, 'invalid_request');
+    if (!(await this.#knows(request, form))) return this.#unknownClient();
+    if (form.get('grant_type') !== dialect.cibaGrantType) {
+      return this.#refused(400, 'unsupported_grant_type');
+    }
+    const authReqId = form.get('auth_req_id');
+    if (authReqId === null) return this.#refused(400, 'invalid_request');
+    return {
+      reply: consents.poll(authReqId),
+      fault: pollDelayMs === undefined ? undefined : { kind: 'delay', ms: pollDelayMs },
+      afterwards: () => {
+        consents.pollAnswered(authReqId);
+      },
+    };
+  }
+
+  #prompt(grant: NumberGrant): Outcome {
+    const { consent = { grantedAfterMs: 0 } } = findTestNumber(grant.number) ?? {};
+    if (consent.insteadOfPrompt !== undefined) {
+      return { reply: { status: 200 }, fault: consent.insteadOfPrompt };
+    }
+    return { reply: this.#parts.consents.request(grant, consent), fault: consent.afterPrompt };
+  }
+
+  #issued(granted: Grant): Outcome {
+    switch (granted.kind) {
+      case 'refused':
+        return { reply: granted.reply };
+      case 'granted': {
+        const { number } = granted.grant;
+        const fault = number === undefined ? undefined : findTestNumber(number)?.token;
+        return fault?.kind === 'refuse'
+          ? { reply: { status: 200 }, fault }
+          : { reply: this.#parts.tokens.issue(granted.grant), fault };
+      }
+    }
+  }
+
+  /** @param subject the number as `tel:`; `null` for a token about any */
+  #grant(subject: string | null, scope: string | null, identifies: boolean): Grant {
+    const { dialect } = this.#parts;
+    const refused = (error: string): Grant => ({
+      kind: 'refused',
+      reply: refuseAuthorization(dialect, 400, error),
+    });
+    const operations = dialect.scopes[scope ?? ''];
+    const granted = (named: { readonly number?: string }): Grant =>
+      operations === undefined
+        ? refused('invalid_scope')
+        : { kind: 'granted', grant: { ...named, operations, identifies } };
+    if (subject === null) return granted({});
+    // The service takes the number with and without its plus, and nothing between the digits.
+    const digits = /^tel:\+?([0-9]+)$/.exec(subject)?.[1] ?? '';
+    const parsed = parsePhoneNumber(`+${digits}`);
+    switch (parsed.kind) {
+      case 'refused':
+        return refused(identifies ? 'unknown_user_id' : 'invalid_request');
+      case 'parsed':
+        return granted({ number: parsed.value });
+    }
+  }
+
+  #knows(request: AuthorizationRequest, form: URLSearchParams): Promise<boolean> {
+    return this.#parts.clients.accepts(
+      request.headers.authorization,
+      form,
+      this.#audience(request),
+    );
+  }
+
+  /** What assertions must be for. */
+  #audience({ url }: AuthorizationRequest): string {
+    switch (this.#parts.dialect.audience) {
+      case 'server':
+        return new URL(url).origin;
+      case 'endpoint':
+        return url;
+    }
+  }
+
+  #unknownClient(): Outcome {
+    this.#parts.counts.refusedClients += 1;
+    const { reply } = this.#refused(401, 'invalid_client');
+    return { reply: { ...reply, headers: { 'www-authenticate': 'Basic realm="simulator"' } } };
+  }
+
+  #refused(status: number, error: string): Outcome {
+    return { reply: refuseAuthorization(this.#parts.dialect, status, error) };
+  }
+}
+
+/** `undefined` where it is no form, or has a parameter twice (RFC 6749 §3.2). */
+function readForm({ headers, body }: AuthorizationRequest): URLSearchParams | undefined {
+  const { 'content-type': type = '' } = headers;
+  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined;
+  const form = new URLSearchParams(body);
+  return new Set(form.keys()).size < form.size ? undefined : form;
+}

@@ -1,0 +1,221 @@
+import { createAdmissions, openGate } from './callers.ts';
+import type { AuditLog } from '../caller/audit/auditLog.ts';
+import { Quotas } from '../caller/quotas/quotas.ts';
+import type { SigningKeys } from '../caller/signingKeys.ts';
+import type { Clock } from '../system/clock.ts';
+import type { Config } from '../config/config.ts';
+import { contextFactory, type CreateContext } from '../graphql/context.ts';
+import { isLoopback } from '../http/loopback.ts';
+import { createApolloServer } from '../graphql/apollo.ts';
+import { CrossOrigin } from '../graphql/crossOrigin.ts';
+import { createEndpoint } from '../graphql/endpoint.ts';
+import { createExplorer, type Explorer } from '../graphql/explorer.ts';
+import { frontPage } from '../graphql/frontPage.ts';
+import { HttpServer } from '../graphql/httpServer.ts';
+import { rehearsedSimSwaps } from '../graphql/rehearsals.ts';
+import type { WatchFiles } from '../files/fileWatch.ts';
+import { follow } from '../files/fromFiles.ts';
+import type { Log } from '../log/log.ts';
+import { logAbout } from '../log/logAbout.ts';
+import { AUDIT_BUDGET_MS } from '../lookups/admission.ts';
+import { observedAdmissions } from '../lookups/observedAdmissions.ts';
+import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
+import type { OperatorSettings } from '../operator/operatorSettings.ts';
+import { Readiness, type Need } from './readiness.ts';
+import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
+import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { createSimSwaps, type Judges } from '../simSwaps/simSwaps.ts';
+import { WatchedFiles } from '../files/watchedFiles.ts';
+import { openStores, type Stores } from './stores.ts';
+
+/** A process that serves. */
+export interface RunningServer {
+  /** Such as `http://127.0.0.1:4000`. */
+  readonly url: string;
+  /** `true` once everything that answering needs has worked; `false` when it was stopped before. */
+  readonly ready: Promise<boolean>;
+  /** Says that it is not ready, goes on for the grace, then drains and ends. */
+  stop(): Promise<void>;
+  /** How long that takes at most, unless something hangs. */
+  readonly stopLimitMs: number;
+}
+
+/** What is handed in from outside. */
+export interface ServerParts {
+  readonly config: Config;
+  /** The operators to ask: those of the settings, or the built-in simulator. */
+  readonly operators: readonly OperatorSettings[];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where a line for each request goes; there are none where absent. */
+  readonly requestLog?: Log;
+  /** What GraphiQL opens with, where there is to be one: not in production, not beside trusted documents. */
+  readonly openingDocument?: string;
+  /** Overridden only by the chaos tests, which disable one check at a time. */
+  readonly judges?: Judges;
+}
+
+/** Puts all parts together and serves. */
+export async function startServer(given: ServerParts): Promise<RunningServer> {
+  const watchFiles: WatchFiles = (paths, onChange, readBefore) =>
+    new WatchedFiles(paths, given.clock, onChange, readBefore);
+  const observation = await openObservation({ ...given, watchFiles });
+  const parts: ServerParts = { ...given, log: observation.log };
+  const { config, operators, clock, log } = parts;
+  const { consent, directory } = config;
+  const stores = await openStores({ config, clock, log, watchFiles });
+  const names = operators.map(({ name }) => name);
+  const quotas = new Quotas(config.quotas, stores.counts, names);
+  const { admissions, auditLog } = createAdmissions(config.audit, quotas, parts);
+  const simSwaps = createSimSwaps({
+    ...parts,
+    operators: await Promise.all(
+      operators.map(async (settings) => ({
+        settings,
+        stores: await stores.forOperator(settings, consent),
+      })),
+    ),
+    directory,
+    consent,
+    watchFiles,
+    admissions: observedAdmissions(admissions, observation.observers),
+    numberLimits: config.load.numbers,
+  });
+  const { gate, keys, close: closeGate } = openGate(config.callers, { clock, log, watchFiles });
+  const apollo = createApolloServer(config, log);
+  await apollo.start();
+  const explorer = explorerOf(parts);
+  let { trustedDocuments } = config;
+  const unfollow = follow(
+    config.trustedDocumentsFile,
+    { watchFiles, log: logAbout({ setting: 'TRUSTED_DOCUMENTS' }, log) },
+    (documents) => {
+      trustedDocuments = documents;
+    },
+  );
+
+  const createContext = contextFactory({ simSwaps, quotas, maxWaitMs: maxWaitMs(parts) });
+  const readiness = new Readiness({
+    needs: needsOf(parts, { keys, redis: stores.redis, auditLog }),
+    clock,
+    log,
+    random: Math.random,
+  });
+  const http = new HttpServer({
+    ...config.listen,
+    frontPage: frontPage({ role: config.role, hasExplorer: explorer !== undefined }),
+    waitingFor: () => readiness.waitingFor,
+    graphql: createEndpoint({
+      apollo,
+      requestTimeoutMs: config.requestTimeoutMs,
+      docsUrl: config.docsUrl,
+      maxRequests: config.load.requests,
+      clock,
+      log,
+      crossOrigin: new CrossOrigin(config.allowedOrigins),
+      checksHost: config.callers.tokens === undefined,
+      async admit(headers) {
+        const admitted = await gate.admit(headers);
+        if (admitted.kind === 'refused') observation.onRefused(admitted.reason);
+        return admitted;
+      },
+      trustedDocuments: () => trustedDocuments,
+      explorer,
+      createContext: isRehearsal(config) ? rehearsed(createContext) : createContext,
+      onAnswered: observation.onAnswered,
+    }),
+    replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
+    drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
+    onDefect: (defect) => {
+      log.error('a request broke', {
+        error: defect instanceof Error ? defect.name : typeof defect,
+      });
+    },
+  });
+  observation.watch(simSwaps);
+  return {
+    url: await http.listen(),
+    ready: readiness.begin(),
+    stopLimitMs: stopLimitMs(parts),
+    async stop() {
+      readiness.stop();
+      http.startDraining();
+      await clock.sleep(config.drainGraceMs);
+      const cutOff = await http.close();
+      if (cutOff > 0) log.warn('the drain cut off requests', { requests: cutOff });
+      unfollow();
+      await apollo.stop();
+      await simSwaps.close();
+      await closeGate();
+      await admissions.close();
+      await observation.close();
+      stores.close();
+    },
+  };
+}
+
+/** Whether every operator is the simulator. */
+function isRehearsal({ simulator }: Config): boolean {
+  return simulator !== undefined;
+}
+
+function rehearsed(createContext: CreateContext): CreateContext {
+  return (admitted, asking) => {
+    const context = createContext(admitted, asking);
+    return { ...context, simSwaps: rehearsedSimSwaps(context.simSwaps) };
+  };
+}
+
+/** What needs are about, beside the settings of the start. */
+interface Needed extends Pick<Stores, 'redis'> {
+  readonly keys: SigningKeys | undefined;
+  readonly auditLog: AuditLog | undefined;
+}
+
+/** What must have worked before requests are sent here. An operator that is away is none of it. */
+function needsOf(
+  { operators, clock }: ServerParts,
+  { keys, redis, auditLog }: Needed,
+): readonly Need[] {
+  const needs: Need[] = [];
+  if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });
+  if (redis !== undefined && operators.some(({ flow }) => asksOwner(flow))) {
+    const ping = async (): Promise<void> => void (await redis.run('return 1', ['sim-swap:ready']));
+    needs.push({ name: 'REDIS_URL', probe: ping });
+  }
+  if (auditLog !== undefined) {
+    const begin = () =>
+      auditLog.write({ audit: 'start', time: new Date(clock.nowMs()).toISOString() });
+    needs.push({ name: 'AUDIT_LOG', probe: begin });
+  }
+  return needs;
+}
+
+/** A browser has no token when it opens a page: the explorer stands before the gate, for loopback alone. */
+function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefined {
+  const isExposed = config.production || !isLoopback(config.listen.host);
+  const isClosed = isExposed || config.trustedDocuments !== undefined;
+  return isClosed || openingDocument === undefined ? undefined : createExplorer(openingDocument);
+}
+
+type ServedSettings = Pick<ServerParts, 'config' | 'operators'>;
+
+/** The longest that a request may wait for the owner of a number; `undefined` where no owner is asked. */
+function maxWaitMs({ config, operators }: ServedSettings): number | undefined {
+  if (!operators.some(({ flow }) => asksOwner(flow))) return undefined;
+  return config.requestTimeoutMs;
+}
+
+/** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */
+export function stopLimitMs({ config, operators }: ServedSettings): number {
+  const requestsMs = config.drainGraceMs + config.requestTimeoutMs + SLOWEST_BYTES_MS;
+  const exchangeMs = Math.max(0, ...operators.map(({ limits }) => limits.timeoutMs));
+  const storesMs = AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS;
+  return requestsMs + 2 * exchangeMs + storesMs + OBSERVATION_CLOSE_LIMIT_MS;
+}
+
+/** However short requests are: a client on a slow network reads a page of answers in it. */
+const MIN_REPLY_TIMEOUT_MS = 1000;
+
+/** What a drain allows for requests and answers to come and go, beside a request's own time. */
+const SLOWEST_BYTES_MS = 1000;

@@ -1,0 +1,184 @@
+import { banner } from './banner.ts';
+import { BUILD } from '../system/build.ts';
+import { ConfigError } from '../config/environment.ts';
+import { readConfig, type Config } from '../config/config.ts';
+import { errorName } from '../domain/errors.ts';
+import { writeExchangeLines } from '../telemetry/exchangeLines.ts';
+import { handOverHangup } from '../system/hangup.ts';
+import { createLog } from '../log/log.ts';
+import { openingDocument, type ExampleSettings } from './openingDocument.ts';
+import type { OperatorSettings } from '../operator/operatorSettings.ts';
+import { sumUpRepeats } from '../log/repeats.ts';
+import { startServer } from './server.ts';
+import { simulatedOperator } from './simulatedOperator.ts';
+import { simulatorAt } from '../../simulator/address.ts';
+import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
+import { systemClock } from '../system/systemClock.ts';
+import { asksOwner } from '../tokens/authorizationSettings.ts';
+import { fail, onTermination, type TerminationSignal } from '../system/termination.ts';
+
+/** For a reader of standard output to take what is left. */
+const LAST_LINES_MS = 1000;
+
+const config = readAtStart();
+const everyLine = createLog(config.logLevel);
+everyLine.info('starting', { ...BUILD, node: process.versions.node });
+if (config.logLevel === 'debug') writeExchangeLines(everyLine, systemClock);
+const log = sumUpRepeats(everyLine, systemClock);
+const simulator = config.simulator === undefined ? undefined : await simulated(config.simulatorUrl);
+const operators = operatorsOf(config);
+const example: ExampleSettings = {
+  role: config.role,
+  isSimulated: simulator !== undefined,
+  headers: {
+    ...(config.callers.tokens === undefined ? {} : { authorization: 'Bearer <access token>' }),
+    ...(config.callers.routerSecrets.length === 0 ? {} : { 'x-router-secret': '<router secret>' }),
+  },
+};
+const server = await startServer({
+  config,
+  operators,
+  clock: systemClock,
+  log,
+  requestLog: everyLine,
+  openingDocument: openingDocument(example),
+}).catch(async (error: unknown) => {
+  await simulator?.stop();
+  return fail(whyNotStarted(error, config));
+});
+
+// Before it says that it serves: who reads that may ask it to end.
+onTermination(
+  (signal) => void drain(signal),
+  () => log.warn('SIGHUP is ignored: changed settings count from the next start on'),
+);
+handOverHangup();
+
+log.info('listening', {
+  host: config.listen.host,
+  port: Number(new URL(server.url).port),
+  role: config.role,
+  operators: simulator === undefined ? hostsOf(operators) : 'simulator',
+  flow: operators.map(({ flow }) => flow).join(', '),
+});
+if (config.production && simulator !== undefined) {
+  log.warn('every answer is invented: the operator is the simulator', { setting: 'SIMULATOR' });
+}
+if (simulator === undefined && config.callers.tokens === undefined) {
+  log.warn('anyone who reaches this service may ask the operator: callers are not known', {
+    setting: 'JWT_JWKS_URL',
+  });
+}
+if (config.callers.tokens?.isForDevelopment === true) {
+  log.warn('anyone can sign the tokens that are accepted', { setting: 'DEV_TOKENS' });
+}
+if (config.sharedState === undefined && operators.some(({ flow }) => asksOwner(flow))) {
+  log.warn(
+    'consents are known to this process alone: after a restart owners may be prompted again',
+    {
+      setting: 'REDIS_URL',
+    },
+  );
+}
+void sayWhenReady();
+if (simulator !== undefined) process.stdout.write(banner(server.url, example, simulator));
+
+async function sayWhenReady(): Promise<void> {
+  if (await server.ready) log.info('ready');
+}
+
+async function drain(signal: TerminationSignal): Promise<void> {
+  const begunAtMs = systemClock.monotonicMs();
+  log.info('draining', { signal, graceSeconds: config.drainGraceMs / 1000 });
+  const limit = setTimeout(giveUp, server.stopLimitMs);
+  await server.stop();
+  await simulator?.stop();
+  clearTimeout(limit);
+  const seconds = Math.round((systemClock.monotonicMs() - begunAtMs) / 100) / 10;
+  // Before the last line.
+  log.close();
+  log.info('drained', { seconds });
+  // Nothing of ours is under way any more: what keeps the process alive after that hangs.
+  setTimeout(giveUp, LAST_LINES_MS).unref();
+}
+
+/** Ends at once. `process.exit` would wait for a thread that a disk holds up. */
+function giveUp(): void {
+  log.error('the drain did not end in time', { limitMs: server.stopLimitMs });
+  setImmediate(() => process.kill(process.pid, 'SIGKILL'));
+}
+
+function readAtStart(): Config {
+  try {
+    return readConfig();
+  } catch (error) {
+    if (error instanceof ConfigError) return fail(error.message);
+    throw error;
+  }
+}
+
+/** Those of the settings, or the built-in simulator in their place. */
+function operatorsOf(from: Config): readonly OperatorSettings[] {
+  return from.simulator === undefined || simulator === undefined
+    ? from.operators
+    : [simulatedOperator(from.simulator, simulator)];
+}
+
+function hostsOf(asked: readonly OperatorSettings[]): string {
+  return asked
+    .map(({ name, lookupAddresses }) => {
+      const { hostname } = new URL(lookupAddresses.check);
+      return asked.length === 1 ? hostname : `${name} at ${hostname}`;
+    })
+    .join(', ');
+}
+
+/** The simulator at an address, or else one that is started. */
+async function simulated(url: string | undefined): Promise<LaunchedSimulator> {
+  if (url !== undefined) return { ...simulatorAt(url), stop: () => Promise.resolve() };
+  try {
+    return await launchSimulator();
+  } catch {
+    return fail('The built-in operator simulator did not start. Its own message stands above.');
+  }
+}
+
+function whyNotStarted(error: unknown, { listen, metricsPort }: Config): string {
+  const { code, syscall, port } = systemError(error);
+  const isMetrics = port !== undefined && port !== listen.port && port === metricsPort;
+  const setting = isMetrics ? 'METRICS_PORT' : 'PORT';
+  const where = `HOST=${listen.host}, ${setting}=${port ?? listen.port}`;
+  switch (code) {
+    case 'EADDRINUSE':
+      return `The port is in use (${where}). Set ${setting} to another, or end the program that has it.`;
+    case 'EACCES':
+      return `This user may not listen there (${where}). Set ${setting} to 1024 or more.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST names no address of this machine (${where}). Set it to 127.0.0.1, or 0.0.0.0 for all of them.`;
+    default:
+      return syscall === 'listen'
+        ? `The server cannot listen (${where}): ${code}.`
+        : `The server did not start: ${code}.`;
+  }
+}
+
+interface SystemError {
+  readonly code: string;
+  readonly syscall?: string;
+  /** Where it was to listen. */
+  readonly port?: number;
+}
+
+/** What Node tells of an error of the system's; of another one, its name. */
+function systemError(error: unknown): SystemError {
+  const code = errorName(error);
+  if (!(error instanceof Error && 'syscall' in error && typeof error.syscall === 'string')) {
+    return { code };
+  }
+  const { syscall } = error;
+  return 'port' in error && typeof error.port === 'number'
+    ? { code, syscall, port: error.port }
+    : { code, syscall };
+}

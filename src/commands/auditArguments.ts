@@ -1,0 +1,36 @@
+import { parseDay } from '../caller/audit/day.ts';
+import { rotatedFiles } from '../caller/audit/logFiles.ts';
+import { ConfigError } from '../config/environment.ts';
+import { fail } from '../system/termination.ts';
+
+/** Reads the settings, or ends the program with what is wrong with them. */
+export function settingsOf<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ConfigError) return fail(error.message);
+    throw error;
+  }
+}
+
+/** Reads the time of an option, in milliseconds since 1970, or ends the program. */
+export function timeOf(option: string, text: string): number {
+  return (
+    parseDay(text) ??
+    fail(`${option} must be a day such as 2026-11-01, or a time such as 2026-11-01T08:00:00Z.`)
+  );
+}
+
+/** The files that are named, or else the audit log with what it was rotated to; ends the program without either. */
+export async function filesOf(
+  named: readonly string[],
+  auditLog: string | undefined,
+): Promise<readonly string[]> {
+  if (named.length > 0) return named;
+  if (auditLog === undefined) return fail('Name a FILE, or set AUDIT_LOG.');
+  try {
+    return await rotatedFiles(auditLog);
+  } catch {
+    return fail('The directory of AUDIT_LOG cannot be read.');
+  }
+}

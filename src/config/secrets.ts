@@ -1,0 +1,123 @@
+import { dirname, resolve } from 'node:path';
+import type { TextSource } from '../http/connections/connectionSettings.ts';
+import { readTextNow } from '../files/textFile.ts';
+import type { SigningKey } from '../tokens/authorizationSettings.ts';
+import type { EnvironmentReader } from './environment.ts';
+import { isPrivateKeyFor } from './privateKey.ts';
+import type { SecretEntry } from './definition.ts';
+import type { FileProblem, Path } from './document.ts';
+
+/** Reads secrets from where an operators' file says that they are. */
+export class Secrets {
+  readonly #folder: string;
+  readonly #environment: EnvironmentReader;
+  readonly #readText: (path: string) => string;
+  /** What was read, by the paths of files; `undefined` where that failed. */
+  readonly #texts = new Map<string, string | undefined>();
+
+  /**
+   * @param file names of files are taken from its folder
+   * @param readText reads a file, or throws
+   */
+  constructor(file: string, environment: EnvironmentReader, readText = readTextNow) {
+    this.#folder = dirname(resolve(file));
+    this.#environment = environment;
+    this.#readText = readText;
+  }
+
+  /** The secret without the line break at its end; empty where it cannot be read, which is a problem. */
+  read({ kind, name }: SecretEntry): string {
+    switch (kind) {
+      case 'file':
+        return this.textOf({ name })?.replace(/\r?\n$/, '') ?? '';
+      case 'variable':
+        return this.#environment.namedVariable(name) ?? '';
+    }
+  }
+
+  /** Where it is, for those who read it again when it changes. */
+  source(entry: SecretEntry): TextSource {
+    switch (entry.kind) {
+      case 'file':
+        return { kind: 'file', path: this.pathOf(entry) };
+      case 'variable':
+        return { kind: 'text', text: this.read(entry) };
+    }
+  }
+
+  /** What is wrong with the secrets that a value points to, whose members may be anything. */
+  *problems(value: unknown, path: Path = []): Generator<FileProblem> {
+    if (typeof value !== 'object' || value === null) return;
+    const entry = secretEntry(value);
+    if (entry !== undefined) {
+      const what = this.#problemWith(entry, path);
+      if (what !== undefined) yield { path: [...path, entry.kind], what };
+      return;
+    }
+    for (const [name, member] of Object.entries(value)) {
+      yield* this.problems(member, [...path, Array.isArray(value) ? Number(name) : name]);
+    }
+    yield* this.#keyProblems(value, path);
+  }
+
+  #problemWith(entry: SecretEntry, path: Path): string | undefined {
+    const text = this.read(entry);
+    if (text === '') return MISSING[entry.kind];
+    if (HAS_LINES.has(path.at(-1))) return undefined;
+    // Where a header holds it, a line break in it would begin another header.
+    const fits = path.includes('headers') ? /^[\t\x20-\x7e]*$/ : /^[^\r\n]*$/;
+    return fits.test(text)
+      ? undefined
+      : 'leads to more than one line, or to what no header carries';
+  }
+
+  *#keyProblems(value: object, path: Path): Generator<FileProblem> {
+    // A key of TLS may be of any kind; whether it fits its certificate is judged whenever they change.
+    if (path.at(-1) === 'tls') return;
+    const { key, alg = 'ES256' }: Readonly<Record<string, unknown>> = { ...value };
+    if (typeof key !== 'object' || key === null || !isAlgorithm(alg)) return;
+    const entry = secretEntry(key);
+    const pem = entry === undefined ? '' : this.read(entry);
+    if (pem !== '' && !isPrivateKeyFor(alg, pem)) {
+      yield { path: [...path, 'key'], what: `must be a private key for ${alg} in PEM` };
+    }
+  }
+
+  /** Where a file of that name is. */
+  pathOf({ name }: Pick<SecretEntry, 'name'>): string {
+    return resolve(this.#folder, name);
+  }
+
+  /** What a file held when it was first read here: whoever looks at it sees the same. */
+  textOf(file: Pick<SecretEntry, 'name'>): string | undefined {
+    const path = this.pathOf(file);
+    if (!this.#texts.has(path)) this.#texts.set(path, this.#readOnce(path));
+    return this.#texts.get(path);
+  }
+
+  #readOnce(path: string): string | undefined {
+    try {
+      return this.#readText(path);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Members that lead to PEM. */
+const HAS_LINES = new Set<string | number | undefined>(['key', 'certificate', 'ca']);
+
+const MISSING: Readonly<Record<SecretEntry['kind'], string>> = {
+  file: 'names a file that cannot be read, or is empty',
+  variable: 'names a variable that is not set',
+};
+
+function secretEntry(value: object): SecretEntry | undefined {
+  const [[kind, name] = [], ...others] = Object.entries(value);
+  if (typeof name !== 'string' || others.length > 0) return undefined;
+  return kind === 'file' || kind === 'variable' ? { kind, name } : undefined;
+}
+
+function isAlgorithm(alg: unknown): alg is SigningKey['alg'] {
+  return alg === 'ES256' || alg === 'PS256' || alg === 'RS256';
+}

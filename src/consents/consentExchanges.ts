@@ -1,0 +1,498 @@
+import type { Clock } from '../system/clock.ts';
+import type { FailedLookup } from '../domain/failedLookup.ts';
+import type { Fact, TimedFact } from '../domain/fact.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import type { Bulkhead, Urgency } from '../http/resilience/bulkhead.ts';
+import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
+import type { Operator } from '../operator/operator.ts';
+import type { Judgement } from '../operator/responses.ts';
+import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
+import type { TokenSubject } from '../tokens/accessToken.ts';
+import {
+  acknowledged,
+  answered,
+  endedByLookup,
+  endedByPoll,
+  inDoubt,
+  polled,
+  refused,
+  type ConsentIdentity,
+  type Learned,
+  type Pending,
+  type Redeemed,
+  type Requested,
+} from './consentRecord.ts';
+import { failureToTell, LOOK_AGAIN_MS, type Standing } from './standing.ts';
+import type {
+  ExchangeContext,
+  Polled,
+  RequestedConsent,
+  TokenManager,
+} from '../tokens/tokenManager.ts';
+import type { ReusableToken } from '../tokens/reusableToken.ts';
+import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
+import { ifAdmitted, type AuditOutcome } from '../lookups/admission.ts';
+import type { Claim, ConsentLedger, LedgerParts, Page } from './consentLedger.ts';
+import type { ConsentTokens } from './consentTokens.ts';
+import type { ConsentTelling, TellingParts } from './consentTelling.ts';
+import type { Waiter, Waiters } from './consentWaiters.ts';
+import { timed } from '../lookups/lookupRoute.ts';
+import { nextWindowAmong } from '../lookups/planner.ts';
+import { failureOf } from '../lookups/bulkheadFailure.ts';
+
+/** What the exchanges of consents take. */
+export interface ExchangeParts extends LedgerParts, TellingParts {
+  readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
+  readonly operator: Pick<Operator, 'lookUp'>;
+  /** Where the operator lets the tokens of consents be used again. */
+  readonly consentTokens?: Pick<ConsentTokens, 'keep'> | undefined;
+  /** Prompts and polls have permits of their own, so that a thousand pending consents hold up nothing. */
+  readonly bulkheads: { readonly requests: Bulkhead; readonly polls: Bulkhead };
+  readonly clock: Clock;
+}
+
+/**
+ * What a step of a pursuit has done. There is no word for nothing: `told` is one request fewer that waits
+ * or has an errand.
+ */
+export type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
+
+/** What the exchanges share with their pursuit. */
+interface Shared {
+  readonly ledger: ConsentLedger;
+  readonly waiters: Waiters;
+  readonly telling: ConsentTelling;
+}
+
+type Redeemable = Extract<Polled, { kind: 'acquired' }>;
+
+type GoOn = Extract<Polled, { kind: 'go-on' }>;
+
+/** Live consents go on, and make room when they end. */
+const STORE_FULL: LookupFailure = {
+  code: 'STATE_UNAVAILABLE',
+  reach: 'number',
+  retryAfterSeconds: 60,
+};
+
+/** A reply that takes longer was held back by the operator, and not its request by the way there. */
+const MAX_WAY_MS = 500;
+
+/**
+ * The exchanges of one consent: the prompt, the polls, and the lookup. Each is claimed in the ledger, made,
+ * told to the requests that wait, and written down. It runs to its own timeout, even if no request waits.
+ */
+export class ConsentExchanges {
+  readonly #number: PhoneNumber;
+  readonly #parts: ExchangeParts;
+  readonly #ledger: ConsentLedger;
+  readonly #waiters: Waiters;
+  readonly #telling: ConsentTelling;
+
+  constructor(number: PhoneNumber, parts: ExchangeParts, shared: Shared) {
+    this.#number = number;
+    this.#parts = parts;
+    this.#ledger = shared.ledger;
+    this.#waiters = shared.waiters;
+    this.#telling = shared.telling;
+  }
+
+  /** Asks the owner. */
+  request(cause: Waiter, page: Page): Promise<Progress> {
+    const queuedAtMs = this.#parts.clock.monotonicMs();
+    return this.#withPermit('requests', cause, async () => {
+      const waitedMs = this.#parts.clock.monotonicMs() - queuedAtMs;
+      if (waitedMs < LOOK_AGAIN_MS) return this.#request(cause, page);
+      // Much may have been learned since: that the operator refuses us, for one.
+      const now = await this.#ledger.read();
+      const isFree = now.lost === undefined && now.standing.prompt.state === 'free';
+      return isFree && !this.#telling.isKnownTo(cause, now) ? this.#request(cause, now) : 'slept';
+    });
+  }
+
+  /** Asks the operator whether the owner has answered, and makes the lookup if so. */
+  poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
+    return this.#withPermit('polls', cause, () => this.#poll(cause, page, pending));
+  }
+
+  /** Takes the step when there is a permit for it. */
+  #withPermit(
+    kind: 'requests' | 'polls',
+    cause: Waiter,
+    step: () => Promise<Progress>,
+  ): Promise<Progress> {
+    return this.#parts.bulkheads[kind].run(this.#urgencyOf(cause), step, (rejection) => {
+      this.#waiters.fail(failureOf(rejection));
+      return 'told';
+    });
+  }
+
+  /** It moves on with the requests that join while the step waits for its permit. */
+  #urgencyOf(cause: Waiter): Urgency {
+    const lastDeadlineMs = (): number => this.#lastDeadlineMs(cause);
+    return {
+      get deadlineMs() {
+        return lastDeadlineMs();
+      },
+    };
+  }
+
+  /** Until when a request may still wait for the step. */
+  #lastDeadlineMs(cause: Waiter): number {
+    const { clock, exchangeMs } = this.#parts;
+    if (this.#waiters.isEmpty) return clock.monotonicMs() + exchangeMs;
+    return this.#waiters
+      .all()
+      .reduce(
+        (last, { inquiry }) => Math.max(last, inquiry.request.deadlineMs),
+        cause.inquiry.request.deadlineMs,
+      );
+  }
+
+  async #request(cause: Waiter, page: Page): Promise<Progress> {
+    const lookup = this.#lookupToRequest(cause, page);
+    const claim = await this.#ledger.claimRequest(page, lookup);
+    switch (claim.kind) {
+      case 'claimed':
+        await this.#prompt(cause, lookup, claim);
+        return 'exchanged';
+      case 'conflict':
+        return this.#lookAgain();
+      case 'late':
+        return 'wrote';
+      case 'full':
+        this.#waiters.fail(STORE_FULL);
+        return 'told';
+      case 'lost':
+        this.#waiters.fail(this.#ledger.failureWithoutStore());
+        await claim.takeBack();
+        return 'told';
+    }
+  }
+
+  async #prompt(
+    cause: Waiter,
+    lookup: Lookup,
+    claim: Claim<ConsentIdentity & Requested>,
+  ): Promise<void> {
+    const { tokens, rules, admission } = this.#parts;
+    const { consent, time } = claim;
+    const sentAtMs = time.now();
+    const { judged } = await ifAdmitted<RequestedConsent>(admission, {
+      asked: { event: 'consent-request', ...this.#asked(cause, lookup, consent.id) },
+      run: () => tokens.requestConsent(this.#subject(lookup), this.#context(cause)),
+      endingOf: ({ judged: told, attempts }) => ({
+        outcome: auditOutcomeOf(told),
+        attempts,
+      }),
+      onDenied: (failure) => ({
+        judged: { kind: 'failed', failure, mayHavePrompted: false },
+        attempts: 0,
+      }),
+    });
+    const nowMs = time.now();
+    switch (judged.kind) {
+      case 'acknowledged': {
+        const lives = acknowledged(consent, judged.acknowledged, sentAtMs, nowMs, rules);
+        await this.#ledger.learn(claim, { kind: 'lives', lives });
+        return;
+      }
+      case 'reply-lost':
+        await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
+        return;
+      case 'failed':
+        await this.#requestFailed(lookup, claim, judged, nowMs);
+        return;
+      default:
+        judged satisfies never;
+    }
+  }
+
+  /** Tells why there is no consent to wait for, or that none may be asked for yet. */
+  async #requestFailed(
+    lookup: Lookup,
+    claim: Claim<ConsentIdentity & Requested>,
+    { failure, mayHavePrompted, holdSeconds }: FailedRequest,
+    nowMs: number,
+  ): Promise<void> {
+    const { rules } = this.#parts;
+    const { consent } = claim;
+    if (mayHavePrompted) {
+      await this.#telling.tellFailure({ lookup, failure });
+      await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
+      return;
+    }
+    const lives = refused(consent, failure, holdSeconds, nowMs, rules);
+    const told = lives === undefined ? failure : failureToTell(lives, nowMs);
+    await this.#telling.tellFailure({ lookup, failure: told });
+    if (lives === undefined) await this.#ledger.withdraw(claim);
+    else await this.#ledger.learn(claim, { kind: 'lives', lives });
+  }
+
+  async #poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
+    const claim = await this.#ledger.claimPoll(page, pending);
+    switch (claim.kind) {
+      case 'claimed':
+        await this.#pollClaimed(cause, page, pending, claim);
+        return 'exchanged';
+      case 'conflict':
+        return this.#lookAgain();
+      case 'late':
+        return 'wrote';
+    }
+  }
+
+  async #pollClaimed(
+    cause: Waiter,
+    page: Page,
+    pending: ConsentIdentity & Pending,
+    claim: Claim<ConsentIdentity & Pending>,
+  ): Promise<void> {
+    const { tokens } = this.#parts;
+    const { time } = claim;
+    let sentAtMs = time.now();
+    const subject = this.#subject(pending.lookup);
+    const outcome = await tokens.poll(pending.authReqId, subject, {
+      ...this.#context(cause),
+      // A connection may take long to make, and this process may be held up.
+      onFirstByte: () => {
+        sentAtMs = time.now();
+      },
+    });
+    switch (outcome.kind) {
+      case 'acquired':
+        await this.#redeem(cause, outcome, claim, page);
+        return;
+      case 'go-on': {
+        const nowMs = time.now();
+        const lives = polled(pending, outcome, arrivedBy(outcome, sentAtMs, nowMs), nowMs);
+        await this.#ledger.learn(claim, { kind: 'lives', lives });
+        return;
+      }
+      case 'failed':
+        await this.#pollFailed(pending, claim, outcome.failure);
+    }
+  }
+
+  async #pollFailed(
+    pending: ConsentIdentity & Pending,
+    claim: Claim<ConsentIdentity & Pending>,
+    told: LookupFailure,
+  ): Promise<void> {
+    const nowMs = claim.time.now();
+    const isTold = !this.#waiters.isEmpty;
+    const learned = endedByPoll(pending, told, isTold, nowMs, this.#parts.rules);
+    const failure = failureLearned(learned, nowMs) ?? told;
+    await this.#telling.tellFailure({ lookup: pending.lookup, failure });
+    await this.#ledger.learn(claim, learned);
+  }
+
+  /** The token goes out at once with the lookup that now helps most, even if no request waits any more. */
+  async #redeem(
+    cause: Waiter,
+    { token, reusable }: Redeemable,
+    claim: Claim<ConsentIdentity & Pending>,
+    page: Page,
+  ): Promise<void> {
+    const { admission, operator, clock } = this.#parts;
+    const { id, lookup: original } = claim.consent;
+    const spent = await this.#ledger.spend(claim);
+
+    const lookup = this.#lookupToSpendOn(original, page);
+    let leftAtMs = 0;
+    const { judged } = await ifAdmitted<Outcome<Judgement<Fact>>>(admission, {
+      asked: { event: 'lookup', ...this.#asked(cause, lookup, id) },
+      run: () => {
+        leftAtMs = clock.monotonicMs();
+        return operator.lookUp({ lookup, number: this.#number, token }, this.#context(cause));
+      },
+      endingOf: ({ judged: told, attempts }) => ({
+        outcome: lookupOutcomeOf(told),
+        attempts,
+      }),
+      onDenied: (failure) => ({
+        judged: { kind: 'failed', failure },
+        attempts: 0,
+        mayRetryWithNewToken: false,
+      }),
+    });
+    switch (judged.kind) {
+      case 'answered': {
+        // Before it is told: a request that wants more finds it.
+        if (reusable !== undefined) this.#keepToken(reusable, lookup, cause, id);
+        // What the owner consented to, and nothing else that the reply may say.
+        const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
+        const [fact] = timed(own, leftAtMs, false, clock);
+        await (fact === undefined
+          ? this.#lookupFailed(judged.closed ?? { lookup, failure: UNTOLD }, cause, spent)
+          : this.#succeed(fact, cause, spent));
+        return;
+      }
+      case 'failed':
+        await this.#lookupFailed({ lookup, failure: judged.failure }, cause, spent);
+    }
+  }
+
+  #keepToken(
+    token: ReusableToken,
+    { operation }: Lookup,
+    { inquiry: { request } }: Waiter,
+    consentId: string,
+  ): void {
+    const subject = { number: this.#number, operation };
+    this.#parts.consentTokens?.keep(request, subject, token, consentId);
+  }
+
+  async #lookupFailed(
+    told: FailedLookup,
+    cause: Waiter,
+    spent: Claim<ConsentIdentity & Redeemed>,
+  ): Promise<void> {
+    const { lookup } = told;
+    const nowMs = spent.time.now();
+    const failed = { lookup, failure: asOfConsent(told.failure) };
+    const learned = endedByLookup(spent.consent, failed, nowMs, this.#parts.rules);
+    const failure = failureLearned(learned, nowMs) ?? failed.failure;
+    const made = { consentId: spent.consent.id, madeFor: cause.inquiry.request };
+    // Written before it is told: a replica that dies in between leaves a failure that the next ask hears,
+    // where one that was told and not written would ring the phone again.
+    const learning = this.#ledger.learn(spent, learned);
+    await this.#forOneCommand(learning);
+    await this.#telling.tellFailure({ lookup, failure }, made);
+    if (failure.barsAfterNumbers !== undefined) {
+      await this.#ledger.refuse(lookup.operation, failure.barsAfterNumbers);
+    }
+    await learning;
+  }
+
+  /** Waits for a write, but not for a store that is lost longer than one command takes. */
+  async #forOneCommand(writing: Promise<void>): Promise<void> {
+    const written = new AbortController();
+    const timeOver = this.#parts.clock
+      .sleep(COMMAND_TIMEOUT_MS, written.signal)
+      .catch(() => undefined);
+    await Promise.race([writing.catch(() => undefined), timeOver]);
+    written.abort();
+  }
+
+  async #succeed(fact: TimedFact, cause: Waiter, spent: Claim): Promise<void> {
+    const { inquiry } = cause;
+    const { id } = spent.consent;
+    await this.#telling.tellFact(fact, id, inquiry.request);
+    // Requests may wait in other processes: they find the fact before they find the consent gone.
+    await this.#ledger.untilDone(spent, () =>
+      this.#parts.keptFacts.keep(inquiry.request, this.#number, fact),
+    );
+    await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
+    await this.#ledger.answered(fact.operation);
+  }
+
+  /** The date first if a request wants it, since it may answer every window; else what helps most. */
+  #lookupToRequest(cause: Waiter, page: Page): Lookup {
+    // A request that has come since the page was read may want what the owner is not to be prompted for.
+    const wanted = this.#waiters
+      .all()
+      .filter((waiter) => !this.#telling.isKnownTo(waiter, page))
+      .map((waiter) => waiter.wanted);
+    const date = wanted.find(({ operation }) => operation === 'retrieve-date');
+    return date ?? this.#lookupToSpendOn(wanted[0] ?? cause.wanted, page);
+  }
+
+  /**
+   * bc-authorize fixed the operation by its scope; the window is free until now, and is chosen among the
+   * open questions of the requests that wait, but for those that a failed lookup has closed.
+   */
+  #lookupToSpendOn(original: Lookup, { standing }: Page): Lookup {
+    switch (original.operation) {
+      case 'retrieve-date':
+        return original;
+      case 'check':
+        return this.#windowToSpendOn(standing) ?? original;
+    }
+  }
+
+  #windowToSpendOn(standing: Standing): Lookup | undefined {
+    const failed = standing.ends.filter((end) => end.kind === 'failed');
+    const plans = this.#waiters.all().map(({ inquiry }) => ({
+      ...inquiry,
+      failures: [...inquiry.failures, ...failed],
+    }));
+    const maxAgeHours = nextWindowAmong(plans, this.#parts.offer);
+    return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
+  }
+
+  /** Another process, or another asker, was first: what it does takes some time. */
+  async #lookAgain(): Promise<Progress> {
+    await this.#parts.clock.sleep(LOOK_AGAIN_MS);
+    return 'slept';
+  }
+
+  /** Traced to a request, but not ended with it. */
+  #context({ inquiry }: Waiter): ExchangeContext {
+    const { clock, exchangeMs } = this.#parts;
+    const { correlator } = inquiry.request;
+    return { correlator, deadlineMs: clock.monotonicMs() + exchangeMs };
+  }
+
+  /** Audited for the request that the step is taken for; the others have lines of their own when they hear. */
+  #asked({ inquiry: { request } }: Waiter, lookup: Lookup, consentId: string) {
+    return { lookup, number: this.#number, request, consentId };
+  }
+
+  #subject({ operation }: Lookup): TokenSubject {
+    return { number: this.#number, operation };
+  }
+}
+
+/** The reply says nothing of what was asked. */
+const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operation' };
+
+type FailedRequest = Extract<AcknowledgementJudgement, { kind: 'failed' }>;
+
+function auditOutcomeOf(judged: AcknowledgementJudgement): AuditOutcome {
+  switch (judged.kind) {
+    case 'acknowledged':
+    // Nothing is known of it but that it was asked.
+    case 'reply-lost':
+      return 'asked';
+    case 'failed':
+      return judged.failure.code;
+  }
+}
+
+function lookupOutcomeOf(judged: Judgement<Fact>): AuditOutcome {
+  switch (judged.kind) {
+    case 'answered':
+      return 'answered';
+    case 'failed':
+      return judged.failure.code;
+  }
+}
+
+/** What was learned as a failure to tell, where it is remembered as one. */
+function failureLearned(learned: Learned, nowMs: number): LookupFailure | undefined {
+  switch (learned.kind) {
+    case 'lives':
+      return learned.lives.state === 'closed' ? failureToTell(learned.lives, nowMs) : undefined;
+    case 'ended':
+      return learned.ended.kind === 'failed' ? failureToTell(learned.ended, nowMs) : undefined;
+  }
+}
+
+/**
+ * The operator counts the interval from when a poll arrives, which is some time between its first byte and
+ * its reply. One without a reply may arrive as late as it is given up.
+ */
+function arrivedBy({ goOn }: GoOn, sentAtMs: number, nowMs: number): number {
+  return goOn === 'no_reply' ? nowMs : Math.min(nowMs, sentAtMs + MAX_WAY_MS);
+}
+
+/**
+ * A reply that cannot be trusted answers one question. Where each question takes a prompt, it speaks for
+ * the operation: the next window would ring the owner's phone for a reply of the same kind.
+ */
+function asOfConsent(failure: LookupFailure): LookupFailure {
+  return failure.code === 'OPERATOR_INVALID_REPLY' ? { ...failure, reach: 'operation' } : failure;
+}

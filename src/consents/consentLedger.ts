@@ -1,0 +1,338 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../system/clock.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Lookup, Operation } from '../domain/question.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import {
+  asOf,
+  concluded,
+  keptUntilMs,
+  overruled,
+  polling,
+  redeemed,
+  requested,
+  restored,
+  withConsent,
+  withTold,
+  type Consent,
+  type ConsentIdentity,
+  type ConsentRecord,
+  type ConsentRules,
+  type Learned,
+  type Pending,
+  type Redeemed,
+  type Requested,
+} from './consentRecord.ts';
+import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
+import { newWriteId, type ConsentStore, type Written } from './consentStore.ts';
+import { pendingFailure, standingOf, type Recorded, type Standing } from './standing.ts';
+
+/** What a ledger is made of. */
+export interface LedgerParts {
+  readonly store: ConsentStore;
+  readonly rules: ConsentRules;
+  /** For an exchange and its one retry; shorter than the lease. */
+  readonly exchangeMs: number;
+  readonly clock: Clock;
+}
+
+/**
+ * The store's clock, told from the last snapshot by our own. It counts from sending for the snapshot, so
+ * it is never behind the store: what we say lasts until a moment lasts no less.
+ */
+export interface StoreTime {
+  now(): number;
+  /** @param monotonicMs a moment of our own clock */
+  at(monotonicMs: number): number;
+}
+
+/** What the ledger says at one moment. */
+export interface Page {
+  readonly standing: Standing;
+  readonly record: ConsentRecord;
+  readonly version: number;
+  readonly nowMs: number;
+  readonly time: StoreTime;
+  /** A pending consent of ours that a shared store knows nothing of. */
+  readonly lost: (ConsentIdentity & Pending) | undefined;
+  readonly isDoubtful: boolean;
+}
+
+/** What may be done now: it stands in the store, and no other process does the same before the lease is over. */
+export interface Claim<C extends Consent = Consent> {
+  readonly kind: 'claimed';
+  readonly consent: C;
+  readonly record: ConsentRecord;
+  readonly version: number;
+  readonly time: StoreTime;
+  readonly leaseUntilMs: number;
+}
+
+/** Why something may not be done. */
+export type Unclaimed =
+  /** Another process, or another asker, was first. */
+  | { readonly kind: 'conflict' }
+  /** The store has no room. */
+  | { readonly kind: 'full' }
+  /** We were held up: the exchange could outlast the lease. */
+  | { readonly kind: 'late' }
+  /** The store is lost, and may hold what was written. */
+  | { readonly kind: 'lost'; readonly takeBack: () => Promise<void> };
+
+/** How long to wait before what must not be lost is sent to a lost store again. */
+const STORE_AGAIN_MS = 250;
+
+/**
+ * What one asker knows and writes of asking the owner of one number. What is to happen is written first,
+ * by compare-and-set, with a lease; what was learned is written after it, again and again while the store
+ * is lost and the lease lasts.
+ *
+ * Methods reject with {@link SharedStateLost} unless they say what becomes of a lost store.
+ */
+export class ConsentLedger {
+  readonly #number: PhoneNumber;
+  readonly #asker: string;
+  readonly #parts: LedgerParts;
+  /** What stood there when we last read or wrote. */
+  #seen: { readonly recorded: Recorded; readonly time: StoreTime } | undefined;
+
+  constructor(number: PhoneNumber, asker: string, parts: LedgerParts) {
+    this.#number = number;
+    this.#asker = asker;
+    this.#parts = parts;
+  }
+
+  async read(): Promise<Page> {
+    const { clock, store, rules } = this.#parts;
+    const sentAtMs = clock.monotonicMs();
+    const snapshot = await store.read(this.#number);
+    const at = (monotonicMs: number): number => snapshot.nowMs + (monotonicMs - sentAtMs);
+    const time: StoreTime = { at, now: () => at(clock.monotonicMs()) };
+    const lost = snapshot.record === undefined ? this.#livingHere() : undefined;
+    if (lost === undefined) this.#seen = { recorded: snapshot, time };
+    return {
+      standing: standingOf(snapshot, this.#asker, rules),
+      record: asOf(snapshot.record, snapshot.nowMs, rules),
+      version: snapshot.version,
+      nowMs: snapshot.nowMs,
+      time,
+      lost,
+      isDoubtful: snapshot.doubtUntilMs !== undefined,
+    };
+  }
+
+  /** What a request hears that waits no more. */
+  failureNow(): LookupFailure {
+    if (this.#seen === undefined) return pendingFailure({ state: 'free' }, 0, 0);
+    const nowMs = this.#seen.time.now();
+    const { prompt } = this.#standingSeen(nowMs);
+    return pendingFailure(prompt, nowMs, this.#parts.clock.nowMs());
+  }
+
+  /** What a request hears while the store is lost. */
+  failureWithoutStore(): LookupFailure {
+    const nowMs = this.#seen?.time.now() ?? 0;
+    const prompt = this.#seen === undefined ? undefined : this.#standingSeen(nowMs).prompt;
+    return prompt === undefined || prompt.state === 'free'
+      ? { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 }
+      : pendingFailure(prompt, nowMs, this.#parts.clock.nowMs());
+  }
+
+  /** That the owner is about to be prompted. */
+  async claimRequest(
+    page: Page,
+    lookup: Lookup,
+  ): Promise<Claim<ConsentIdentity & Requested> | Unclaimed> {
+    const { rules } = this.#parts;
+    const { time } = page;
+    const identity = { id: randomUUID(), asker: this.#asker, lookup };
+    const consent = requested(identity, time.now(), rules);
+    const record = withConsent(page.record, consent);
+    const { leaseUntilMs } = consent;
+    let written: Written;
+    try {
+      written = await this.#write(page.version, record, time);
+    } catch (error) {
+      if (!(error instanceof SharedStateLost)) throw error;
+      return { kind: 'lost', takeBack: () => this.#takeBack(consent, time) };
+    }
+    if (typeof written === 'string') return { kind: written };
+    const { version } = written;
+    const claim = { kind: 'claimed', consent, record, version, time, leaseUntilMs } as const;
+    if (this.#isInTime(claim)) return claim;
+    await this.withdraw(claim);
+    return { kind: 'late' };
+  }
+
+  /** That the operator is about to be asked whether the owner has answered. */
+  async claimPoll(
+    page: Page,
+    pending: ConsentIdentity & Pending,
+  ): Promise<Claim<ConsentIdentity & Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
+    const { rules } = this.#parts;
+    const { time } = page;
+    const nowMs = time.now();
+    const consent = polling(pending, nowMs, rules);
+    const record = withConsent(page.record, consent);
+    const written = await this.#write(page.version, record, time);
+    // A record that is there already takes no further room; a store that is full is as good as lost.
+    if (written === 'full') throw new SharedStateLost();
+    if (written === 'conflict') return { kind: written };
+    const leaseUntilMs = nowMs + rules.leaseMs;
+    const { version } = written;
+    const claim = { kind: 'claimed', consent, record, version, time, leaseUntilMs } as const;
+    // Our own lease says when the next poll may be made.
+    return this.#isInTime(claim) ? claim : { kind: 'late' };
+  }
+
+  /**
+   * That the token goes out. It does so even when that cannot be written: the operator takes the token
+   * once, and for nothing else. Never rejects for a lost store.
+   */
+  async spend(claim: Claim<ConsentIdentity & Pending>): Promise<Claim<ConsentIdentity & Redeemed>> {
+    const { rules } = this.#parts;
+    const nowMs = claim.time.now();
+    const consent = redeemed(claim.consent, nowMs, rules);
+    const spent = { ...claim, consent, leaseUntilMs: nowMs + rules.leaseMs };
+    const first = withConsent(claim.record, consent);
+    const again = (found: ConsentRecord) => overruled(found, { kind: 'lives', lives: consent });
+    const written = await this.#change(claim, first, again, 0).catch(unlessLost);
+    return { ...spent, ...written };
+  }
+
+  /** What an exchange taught. */
+  async learn(claim: Claim, learned: Learned): Promise<void> {
+    const first = afterLearning(claim, learned);
+    const again = (found: ConsentRecord) => overruled(found, learned);
+    await this.#change(claim, first, again, claim.leaseUntilMs);
+  }
+
+  /** That nothing left: the owner was not prompted. */
+  async withdraw(claim: Claim): Promise<void> {
+    const { id } = claim.consent;
+    const again = (found: ConsentRecord) =>
+      found.consent?.id === id ? concluded(found, id) : undefined;
+    await this.#change(claim, concluded(claim.record, id), again, claim.leaseUntilMs);
+  }
+
+  /** That expiries were told. Told twice they do no harm: a lost store and a conflict are passed over. */
+  async markTold(page: Page, ids: readonly string[]): Promise<void> {
+    await this.#write(page.version, withTold(page.record, ids), page.time).catch(unlessLost);
+  }
+
+  /**
+   * Writes a consent anew that a shared store has lost, or that has come to an end of which nothing is
+   * left. In either case it does no harm: the next poll tells.
+   */
+  async restore(page: Page, lost: ConsentIdentity & Pending): Promise<Written> {
+    const { time, isDoubtful } = page;
+    this.#seen = undefined;
+    const consent = isDoubtful ? restored(lost, time.now(), this.#parts.rules) : lost;
+    return this.#write(page.version, withConsent(page.record, consent), time);
+  }
+
+  /** That the operator refused us an operation about this number. A lost store is passed over. */
+  async refuse(operation: Operation, afterNumbers: number): Promise<void> {
+    const { store, rules } = this.#parts;
+    await store.refuse(this.#number, operation, afterNumbers, rules.failureMs).catch(unlessLost);
+  }
+
+  /** That the operator answered a lookup: it does not refuse us. A lost store is passed over. */
+  async answered(operation: Operation): Promise<void> {
+    await this.#parts.store.answered(operation).catch(unlessLost);
+  }
+
+  /** Does what may be done twice, until the store is there for it or the lease is over. */
+  async untilDone<T>(
+    { time, leaseUntilMs }: Pick<Claim, 'time' | 'leaseUntilMs'>,
+    act: () => Promise<T>,
+  ): Promise<T> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!(error instanceof SharedStateLost) || time.now() >= leaseUntilMs) throw error;
+        await this.#parts.clock.sleep(STORE_AGAIN_MS);
+      }
+    }
+  }
+
+  /** Writes the first record, or what becomes of another one that is found in its place. */
+  #change(
+    { version, time }: Claim,
+    first: ConsentRecord,
+    again: (found: ConsentRecord) => ConsentRecord | undefined,
+    leaseUntilMs: number,
+  ): Promise<Pick<Claim, 'record' | 'version'> | undefined> {
+    const { store, rules } = this.#parts;
+    let next = { version, record: first, writeId: newWriteId() };
+    return this.untilDone({ time, leaseUntilMs }, async () => {
+      for (;;) {
+        const written = await this.#write(next.version, next.record, time, next.writeId);
+        if (written === 'full') throw new SharedStateLost();
+        if (written !== 'conflict') return { record: next.record, version: written.version };
+        const found = await store.read(this.#number);
+        const record = again(asOf(found.record, found.nowMs, rules));
+        if (record === undefined) return undefined;
+        next = { version: found.version, record, writeId: newWriteId() };
+      }
+    });
+  }
+
+  /** Writes the record for as long as it has something to say. */
+  async #write(
+    version: number,
+    record: ConsentRecord,
+    time: StoreTime,
+    writeId = newWriteId(),
+  ): Promise<Written> {
+    const { store, rules } = this.#parts;
+    const nowMs = time.now();
+    const keepMs = keptUntilMs(record, rules) - nowMs;
+    let written: Written = { version: 0 };
+    if (keepMs > 0) written = await store.write(this.#number, version, record, keepMs, writeId);
+    else await store.remove(this.#number, version);
+    if (typeof written !== 'string') {
+      const refusedUntilMs = this.#seen?.recorded.refusedUntilMs ?? {};
+      this.#seen = { recorded: { record, nowMs, refusedUntilMs }, time };
+    }
+    return written;
+  }
+
+  async #takeBack(intent: ConsentIdentity & Requested, time: StoreTime): Promise<void> {
+    const { store } = this.#parts;
+    await this.untilDone({ time, leaseUntilMs: intent.leaseUntilMs }, async () => {
+      const { record, version } = await store.read(this.#number);
+      if (record?.consent?.id !== intent.id) return;
+      await this.#write(version, concluded(record, intent.id), time);
+    });
+  }
+
+  /** Whether an exchange that leaves now is over before its lease is: a process may have been held up. */
+  #isInTime({ time, leaseUntilMs }: Claim): boolean {
+    return time.now() + this.#parts.exchangeMs < leaseUntilMs;
+  }
+
+  /** What we know to live, where a shared store may know of nothing. */
+  #livingHere(): (ConsentIdentity & Pending) | undefined {
+    const consent = this.#seen?.recorded.record?.consent;
+    if (!this.#parts.store.isShared || this.#seen === undefined) return undefined;
+    if (consent?.state !== 'pending' || consent.asker !== this.#asker) return undefined;
+    return consent.livesUntilMs > this.#seen.time.now() ? consent : undefined;
+  }
+
+  #standingSeen(nowMs: number): Standing {
+    const recorded = this.#seen?.recorded ?? { record: undefined, refusedUntilMs: {} };
+    return standingOf({ ...recorded, nowMs }, this.#asker, this.#parts.rules);
+  }
+}
+
+/** The record of a claim once this was learned of its consent. */
+function afterLearning({ record, consent }: Claim, learned: Learned): ConsentRecord {
+  switch (learned.kind) {
+    case 'lives':
+      return withConsent(record, learned.lives);
+    case 'ended':
+      return concluded(record, consent.id, learned.ended);
+  }
+}

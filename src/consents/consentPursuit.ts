@@ -1,0 +1,137 @@
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
+import { LOOK_AGAIN_MS, nextStep, pendingFailure } from './standing.ts';
+import { ConsentExchanges, type ExchangeParts, type Progress } from './consentExchanges.ts';
+import { ConsentLedger, type Page } from './consentLedger.ts';
+import { ConsentTelling } from './consentTelling.ts';
+import { Waiters, type Waiter } from './consentWaiters.ts';
+
+/** What pursuing consents takes. */
+export type PursuitParts = ExchangeParts;
+
+/**
+ * Pursues consent about one number for the requests of one asker, as long as one of them waits.
+ *
+ * The record in the store is the truth; how the asker stands to it says the next step, which is taken
+ * here. Every step tells a request, waits, writes, or makes an exchange: none comes to nothing, so the
+ * pursuit cannot spin.
+ */
+export class ConsentPursuit {
+  readonly #parts: PursuitParts;
+  readonly #waiters = new Waiters();
+  readonly #ledger: ConsentLedger;
+  readonly #telling: ConsentTelling;
+  readonly #exchanges: ConsentExchanges;
+  readonly #looked = Promise.withResolvers<void>();
+  #sleeping = new AbortController();
+  #running: Promise<void> | undefined;
+
+  /** @param asker as `askerKey` names it */
+  constructor(number: PhoneNumber, asker: string, parts: PursuitParts) {
+    this.#parts = parts;
+    this.#ledger = new ConsentLedger(number, asker, parts);
+    this.#telling = new ConsentTelling(this.#waiters, parts);
+    this.#exchanges = new ConsentExchanges(number, parts, {
+      ledger: this.#ledger,
+      waiters: this.#waiters,
+      telling: this.#telling,
+    });
+  }
+
+  /** Whether no request waits and nothing is under way. */
+  get isIdle(): boolean {
+    return this.#running === undefined;
+  }
+
+  /** Resolves when the record was read once, and what it says was told: no patience ends before. */
+  get looked(): Promise<void> {
+    return this.#looked.promise;
+  }
+
+  /** Adds a waiter. Resolves when no request waits and nothing is under way; never rejects. */
+  join(waiter: Waiter): Promise<void> {
+    this.#waiters.add(waiter);
+    // What is known may answer the new waiter.
+    this.#sleeping.abort();
+    this.#running ??= this.#run();
+    return this.#running;
+  }
+
+  /** Takes a waiter out that waits no more, and says what it may tell its caller. */
+  leave(waiter: Waiter): LookupFailure {
+    this.#waiters.remove(waiter);
+    if (this.#waiters.isEmpty) this.#sleeping.abort();
+    return this.#ledger.failureNow();
+  }
+
+  async #run(): Promise<void> {
+    try {
+      for (;;) {
+        const { departures } = this.#waiters;
+        const cause = this.#waiters.takeCause();
+        if (cause === undefined) return;
+        const progress = await this.#step(cause);
+        if (progress === 'told' && this.#waiters.departures === departures) {
+          throw new Error('A step of a consent came to nothing.');
+        }
+      }
+    } catch (error) {
+      if (error instanceof SharedStateLost) this.#waiters.fail(this.#ledger.failureWithoutStore());
+      else this.#waiters.reject(error);
+    } finally {
+      this.#looked.resolve();
+      this.#running = undefined;
+    }
+  }
+
+  async #step(cause: Waiter): Promise<Progress> {
+    const page = await this.#ledger.read();
+    if (page.lost !== undefined) {
+      if (await this.#telling.tellKept(cause)) return 'told';
+      const written = await this.#ledger.restore(page, page.lost);
+      return typeof written === 'string' ? this.#sleep(LOOK_AGAIN_MS) : 'wrote';
+    }
+
+    const { departures } = this.#waiters;
+    if (this.#telling.mayFindKept(page) && (await this.#telling.tellKept(cause))) return 'told';
+    const expiredIds = await this.#telling.tellRecorded(page);
+    if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
+    if (this.#waiters.departures > departures) return 'told';
+    // Another request may have come while the one with the errand has left.
+    const { first } = this.#waiters;
+    if (first !== undefined) return this.#follow(first, page);
+    return this.#telling.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);
+  }
+
+  async #follow(cause: Waiter, page: Page): Promise<Progress> {
+    const { prompt } = page.standing;
+    const next = nextStep(prompt, page.nowMs);
+    this.#looked.resolve();
+    switch (next.step) {
+      case 'request':
+        return (await this.#telling.tellKept(cause))
+          ? 'told'
+          : this.#exchanges.request(cause, page);
+      case 'poll':
+        return this.#exchanges.poll(cause, page, next.pending);
+      case 'wait':
+        return this.#sleep(next.untilMs - page.time.now());
+      case 'answer-pending':
+        this.#waiters.fail(pendingFailure(prompt, page.nowMs, this.#parts.clock.nowMs()));
+        return 'told';
+      case 'fail':
+        this.#waiters.fail(next.failure);
+        return 'told';
+    }
+  }
+
+  /** Until then, or until a request joins or the last one leaves. */
+  async #sleep(ms: number): Promise<Progress> {
+    if (this.#waiters.isEmpty) return 'told';
+    this.#sleeping = new AbortController();
+    const { signal } = this.#sleeping;
+    await this.#parts.clock.sleep(Math.max(1, ms), signal).catch(() => undefined);
+    return 'slept';
+  }
+}

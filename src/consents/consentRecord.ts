@@ -1,0 +1,423 @@
+import type { FailedLookup } from '../domain/failedLookup.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import type { Acknowledgement, PollJudgement } from '../tokens/tokenResponses.ts';
+
+/**
+ * What is known of asking the owner of one number (docs/design.md, "Consent").
+ *
+ * All times are milliseconds of the store's own clock. The record is the truth: a process that moves a
+ * consent on first writes what it is about to do. How a request stands to it is told by `standingOf`.
+ */
+export interface ConsentRecord {
+  /** The one consent that lives about the number. */
+  readonly consent?: Consent;
+  /** What earlier ones came to, where that is still to be told or stands in the way of a prompt. */
+  readonly ends: readonly ConsentEnd[];
+}
+
+export interface ConsentIdentity {
+  /** Names this consent in the audit log and in logs; says nothing of the number. */
+  readonly id: string;
+  /** Names the caller and the purpose whose requests share it, and says nothing of them. */
+  readonly asker: string;
+  /** What it was asked for. Its operation is fixed by the scope; its window may still change. */
+  readonly lookup: Lookup;
+}
+
+/** A consent that lives: while it does, the owner is not prompted again. */
+export type Consent = ConsentIdentity & (Requested | Pending | Redeemed | Closed);
+
+/** The request to prompt is about to leave, or left and was never answered. */
+export interface Requested {
+  readonly state: 'requested';
+  /** Until then the exchange may be under way. */
+  readonly leaseUntilMs: number;
+  /** Until then a prompt may live that is not known. */
+  readonly doubtUntilMs: number;
+}
+
+/** The operator has acknowledged: a person may be looking at the prompt. */
+export interface Pending {
+  readonly state: 'pending';
+  readonly authReqId: string;
+  readonly intervalMs: number;
+  readonly nextPollAtMs: number;
+  /** Polls stop here: `expires_in` counted from sending the request. */
+  readonly redeemableUntilMs: number;
+  /** The owner is not prompted anew before: `expires_in` counted from reading the reply. */
+  readonly livesUntilMs: number;
+  /** While a poll is on the wire. */
+  readonly leaseUntilMs?: number;
+}
+
+/** The token has come and goes out with the lookup. */
+export interface Redeemed {
+  readonly state: 'redeemed';
+  readonly leaseUntilMs: number;
+}
+
+/** It came to no token, and keeps the owner from being prompted for a while. */
+export interface Closed {
+  readonly state: 'closed';
+  readonly failure: LookupFailure;
+  readonly untilMs: number;
+}
+
+/** What a consent came to that lives no more. */
+export type ConsentEnd = Answered | Expired | Failed;
+
+interface Ended extends ConsentIdentity {
+  readonly atMs: number;
+  readonly untilMs: number;
+}
+
+/** Its lookup brought a fact, which is kept elsewhere: by this, an end is told from a loss of the store. */
+export interface Answered extends Ended {
+  readonly kind: 'answered';
+}
+
+/** It went unanswered or was lost: told to each request that waited for it, or else to one that comes later. */
+export interface Expired extends Ended {
+  readonly kind: 'expired';
+  readonly isTold: boolean;
+}
+
+/** Its lookup failed: told to each request of its asker, and the owner is not prompted for what it speaks for. */
+export interface Failed extends Ended, FailedLookup {
+  readonly kind: 'failed';
+}
+
+/** What an exchange taught: the consent lives on, or has come to an end. */
+export type Learned =
+  | { readonly kind: 'lives'; readonly lives: Consent }
+  | { readonly kind: 'ended'; readonly ended: ConsentEnd };
+
+/** How long each word counts, and how long an exchange may take. */
+export interface ConsentRules {
+  /** No second prompt for so long after one that was never acknowledged. */
+  readonly doubtMs: number;
+  readonly deniedMs: number;
+  /** How long the failure of a lookup is told that does not say when to come back. */
+  readonly failureMs: number;
+  /** How long an end that no request heard is kept for its asker. */
+  readonly resultMs: number;
+  /** Longer than any exchange: once it is over, the process that had it is gone. */
+  readonly leaseMs: number;
+  readonly firstPoll: 'at-once' | 'after-interval';
+}
+
+/** A prompt that an operator lets live for longer occupies the number no longer than this. */
+export const MAX_LIFE_MS = 600_000;
+
+/** A denial is remembered for at least so long: requests that wait elsewhere are to hear it. */
+const MIN_DENIED_MS = 2000;
+
+/** Longer than a process that waits for another one is held up. */
+const ANSWERED_KEPT_MS = 10_000;
+
+const SLOW_DOWN_MS = 5000;
+
+/** Until when a consent stands in the way of a prompt. */
+export function endsAtMs(consent: Consent): number {
+  switch (consent.state) {
+    case 'requested':
+      return consent.doubtUntilMs;
+    case 'pending':
+      // A poll on the wire may still bring the token, or a denial.
+      return Math.max(consent.livesUntilMs, consent.leaseUntilMs ?? 0);
+    case 'redeemed':
+      return consent.leaseUntilMs;
+    case 'closed':
+      return consent.untilMs;
+  }
+}
+
+/** The record as it stands at a moment: a consent that ran out has expired, and ends run out as well. Pure. */
+export function asOf(
+  record: ConsentRecord | undefined,
+  nowMs: number,
+  { resultMs }: Pick<ConsentRules, 'resultMs'>,
+): ConsentRecord {
+  if (record === undefined) return { ends: [] };
+  const { consent } = record;
+  const ends = record.ends.filter(({ untilMs }) => untilMs > nowMs);
+  if (consent === undefined) return { ends };
+  const atMs = endsAtMs(consent);
+  if (atMs > nowMs) return { consent, ends };
+  // What was closed has been told while it was.
+  if (consent.state === 'closed' || atMs + resultMs <= nowMs) return { ends };
+  return { ends: [...ends, expired(consent, atMs, resultMs)] };
+}
+
+/** Until when a record has something to say. A consent that runs out is kept to be told. */
+export function keptUntilMs(
+  { consent, ends }: ConsentRecord,
+  { resultMs }: Pick<ConsentRules, 'resultMs'>,
+): number {
+  const times = ends.map(({ untilMs }) => untilMs);
+  if (consent !== undefined) {
+    times.push(endsAtMs(consent) + (consent.state === 'closed' ? 0 : resultMs));
+  }
+  return Math.max(0, ...times);
+}
+
+/** What is written before the request to prompt leaves. */
+export function requested(
+  identity: ConsentIdentity,
+  nowMs: number,
+  rules: ConsentRules,
+): ConsentIdentity & Requested {
+  return {
+    ...identity,
+    state: 'requested',
+    leaseUntilMs: nowMs + rules.leaseMs,
+    doubtUntilMs: nowMs + rules.doubtMs,
+  };
+}
+
+/** The request to prompt was answered, or not, in a way that leaves open whether a prompt is on its way. */
+export function inDoubt(consent: ConsentIdentity & Requested, nowMs: number): Consent {
+  return { ...consent, leaseUntilMs: nowMs };
+}
+
+/** The operator acknowledged a request sent at `sentAtMs` and read at `nowMs`. */
+export function acknowledged(
+  identity: ConsentIdentity,
+  { authReqId, expiresInSeconds, intervalSeconds }: Acknowledgement,
+  sentAtMs: number,
+  nowMs: number,
+  rules: ConsentRules,
+): ConsentIdentity & Pending {
+  const intervalMs = intervalSeconds * 1000;
+  const lifeMs = Math.min(expiresInSeconds * 1000, MAX_LIFE_MS);
+  return {
+    ...identityOf(identity),
+    state: 'pending',
+    authReqId,
+    intervalMs,
+    nextPollAtMs: rules.firstPoll === 'at-once' ? nowMs : nowMs + intervalMs,
+    redeemableUntilMs: sentAtMs + lifeMs,
+    livesUntilMs: nowMs + lifeMs,
+  };
+}
+
+/**
+ * The request to prompt was refused without a prompt. `undefined` where that leaves nothing behind: the
+ * next ask may try again.
+ *
+ * @param holdSeconds for how long the operator wants to be left alone about this number
+ */
+export function refused(
+  identity: ConsentIdentity,
+  failure: LookupFailure,
+  holdSeconds: number | undefined,
+  nowMs: number,
+  rules: ConsentRules,
+): (ConsentIdentity & Closed) | undefined {
+  if (failure.code === 'CONSENT_DENIED') return denied(identity, failure, nowMs, rules);
+  if (holdSeconds === undefined) return undefined;
+  const held = { ...failure, retryAfterSeconds: holdSeconds };
+  return closed(identity, held, nowMs + holdSeconds * 1000);
+}
+
+/** What is written before a poll leaves: the next one waits its interval, counted from this sending. */
+export function polling(
+  pending: ConsentIdentity & Pending,
+  nowMs: number,
+  rules: ConsentRules,
+): ConsentIdentity & Pending {
+  return {
+    ...pending,
+    nextPollAtMs: nowMs + pending.intervalMs,
+    leaseUntilMs: nowMs + rules.leaseMs,
+  };
+}
+
+/** A poll sent at `sentAtMs` left everything open: `slow_down` adds five seconds for good (CIBA §11). */
+export function polled(
+  pending: ConsentIdentity & Pending,
+  { goOn, retryAfterSeconds = 0 }: Extract<PollJudgement, { kind: 'go-on' }>,
+  sentAtMs: number,
+  nowMs: number,
+): ConsentIdentity & Pending {
+  const intervalMs = pending.intervalMs + (goOn === 'slow_down' ? SLOW_DOWN_MS : 0);
+  const nextPollAtMs = Math.max(sentAtMs + intervalMs, nowMs + retryAfterSeconds * 1000);
+  return { ...pending, intervalMs, nextPollAtMs, leaseUntilMs: nowMs };
+}
+
+/**
+ * A poll ended the consent. A denial counts for every asker; after an expiry the owner may be prompted
+ * anew; anything else stands until the prompt is no more.
+ *
+ * @param isTold whether a request waits that hears it
+ */
+export function endedByPoll(
+  pending: ConsentIdentity & Pending,
+  failure: LookupFailure,
+  isTold: boolean,
+  nowMs: number,
+  rules: ConsentRules,
+): Learned {
+  switch (failure.code) {
+    case 'CONSENT_DENIED':
+      return { kind: 'lives', lives: denied(pending, failure, nowMs, rules) };
+    case 'CONSENT_EXPIRED':
+      return { kind: 'ended', ended: { ...expired(pending, nowMs, rules.resultMs), isTold } };
+    default:
+      return {
+        kind: 'lives',
+        lives: closed(pending, failure, Math.max(pending.livesUntilMs, nowMs)),
+      };
+  }
+}
+
+/** The token has come. */
+export function redeemed(
+  identity: ConsentIdentity,
+  nowMs: number,
+  rules: ConsentRules,
+): ConsentIdentity & Redeemed {
+  return { ...identityOf(identity), state: 'redeemed', leaseUntilMs: nowMs + rules.leaseMs };
+}
+
+/** The lookup that the consent bought brought a fact. */
+export function answered(identity: ConsentIdentity, nowMs: number): Learned {
+  return {
+    kind: 'ended',
+    ended: {
+      ...identityOf(identity),
+      kind: 'answered',
+      atMs: nowMs,
+      untilMs: nowMs + ANSWERED_KEPT_MS,
+    },
+  };
+}
+
+/** The lookup that the consent bought came to nothing. */
+export function endedByLookup(
+  identity: ConsentIdentity,
+  { lookup, failure }: FailedLookup,
+  nowMs: number,
+  rules: ConsentRules,
+): Learned {
+  if (failure.code === 'CONSENT_DENIED') {
+    return { kind: 'lives', lives: denied(identity, failure, nowMs, rules) };
+  }
+  // An operator that says "at once" names no time: the owner would be prompted at every ask.
+  const { retryAfterSeconds = 0 } = failure;
+  const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : rules.failureMs;
+  const { id, asker } = identity;
+  return {
+    kind: 'ended',
+    ended: { id, asker, lookup, kind: 'failed', failure, atMs: nowMs, untilMs: nowMs + keptMs },
+  };
+}
+
+/**
+ * What is written anew where a store has lost all it knew: another process's poll, which the lost record
+ * told of and ours does not, may be on the wire.
+ */
+export function restored(
+  pending: ConsentIdentity & Pending,
+  nowMs: number,
+  rules: ConsentRules,
+): ConsentIdentity & Pending {
+  return { ...pending, leaseUntilMs: nowMs + rules.leaseMs };
+}
+
+/** The record with the consent in it. */
+export function withConsent({ ends }: ConsentRecord, consent: Consent): ConsentRecord {
+  return { consent, ends };
+}
+
+/** The record without the consent, and with what it came to if that is to be told. */
+export function concluded(
+  { consent, ends }: ConsentRecord,
+  id: string,
+  end?: ConsentEnd,
+): ConsentRecord {
+  const others = ends.filter((one) => one.id !== id);
+  return {
+    ...(consent === undefined || consent.id === id ? {} : { consent }),
+    ends: end === undefined ? others : [...others, end],
+  };
+}
+
+/** The record in which these expiries have been told. */
+export function withTold(
+  { ends, ...record }: ConsentRecord,
+  ids: readonly string[],
+): ConsentRecord {
+  return {
+    ...record,
+    ends: ends.map((end) =>
+      end.kind === 'expired' && ids.includes(end.id) ? { ...end, isTold: true } : end,
+    ),
+  };
+}
+
+const PROGRESS: Readonly<Record<Consent['state'], number>> = {
+  requested: 0,
+  pending: 1,
+  redeemed: 2,
+  closed: 3,
+};
+
+/**
+ * The record after what was learned of a consent, although it is no longer the record that the exchange
+ * started from: the store may have lost it, or another process took over from one that was held up.
+ * `undefined` where what was learned counts no more. Pure.
+ */
+export function overruled(found: ConsentRecord, learned: Learned): ConsentRecord | undefined {
+  switch (learned.kind) {
+    case 'lives':
+      return overruledByLife(found, learned.lives);
+    case 'ended': {
+      const { id, kind } = learned.ended;
+      const { consent } = found;
+      // A poll that was held up; the token went to another one.
+      const isRedeemed = consent?.id === id && consent.state === 'redeemed';
+      return isRedeemed && kind === 'expired' ? undefined : concluded(found, id, learned.ended);
+    }
+  }
+}
+
+function overruledByLife(found: ConsentRecord, lives: Consent): ConsentRecord | undefined {
+  if (found.ends.some(({ id }) => id === lives.id)) return undefined;
+  const isOvertaken =
+    found.consent !== undefined &&
+    (found.consent.id !== lives.id || PROGRESS[found.consent.state] >= PROGRESS[lives.state]);
+  return isOvertaken ? undefined : withConsent(found, lives);
+}
+
+function denied(
+  identity: ConsentIdentity,
+  failure: LookupFailure,
+  nowMs: number,
+  { deniedMs }: ConsentRules,
+): ConsentIdentity & Closed {
+  return closed(identity, failure, nowMs + Math.max(deniedMs, MIN_DENIED_MS));
+}
+
+function closed(
+  identity: ConsentIdentity,
+  failure: LookupFailure,
+  untilMs: number,
+): ConsentIdentity & Closed {
+  return { ...identityOf(identity), state: 'closed', failure, untilMs };
+}
+
+function expired(identity: ConsentIdentity, atMs: number, resultMs: number): Expired {
+  return {
+    ...identityOf(identity),
+    kind: 'expired',
+    isTold: false,
+    atMs,
+    untilMs: atMs + resultMs,
+  };
+}
+
+function identityOf({ id, asker, lookup }: ConsentIdentity): ConsentIdentity {
+  return { id, asker, lookup };
+}

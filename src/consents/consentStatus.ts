@@ -1,0 +1,69 @@
+import type { ConsentStatus } from '../domain/consentStatus.ts';
+import {
+  ANOTHERS_PENDING,
+  pendingFailure,
+  secondsUntil,
+  type PromptStanding,
+  type Standing,
+} from './standing.ts';
+
+/**
+ * Tells an asker how the consent about a number stands. Another asker's consent or denial shows as
+ * pending, without its times. Pure.
+ *
+ * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
+ */
+export function consentStatus(standing: Standing, nowMs: number, wallNowMs: number): ConsentStatus {
+  const { prompt } = standing;
+  switch (prompt.state) {
+    case 'free':
+      return freeStatus(standing, nowMs);
+    case 'closed':
+      return closedStatus(prompt, nowMs);
+    case 'anothers':
+    case 'forgotten':
+    case 'under-way':
+    case 'in-doubt':
+    case 'due':
+    case 'waiting':
+      return pendingStatus(pendingFailure(prompt, nowMs, wallNowMs));
+  }
+}
+
+/** The owner may be prompted, but for what a failed lookup speaks for. */
+function freeStatus({ ends, barred }: Standing, nowMs: number): ConsentStatus {
+  if (ends.some((end) => end.kind === 'expired' && !end.isTold)) return { state: 'EXPIRED' };
+  const failed = ends.find((end) => end.kind === 'failed' && end.failure.reach === 'number');
+  if (failed !== undefined) {
+    return { state: 'NOT_ASKED', retryAfterSeconds: secondsUntil(failed.untilMs, nowMs) };
+  }
+  const isBarred = barred.some(({ failure }) => failure.reach === 'number');
+  return isBarred ? pendingStatus(ANOTHERS_PENDING) : { state: 'NOT_ASKED' };
+}
+
+/** A denial, or the operator's refusal to go on with a consent or to start one. */
+function closedStatus(
+  prompt: Extract<PromptStanding, { state: 'closed' }>,
+  nowMs: number,
+): ConsentStatus {
+  const retryAfterSeconds = secondsUntil(prompt.untilMs, nowMs);
+  switch (prompt.failure.code) {
+    case 'CONSENT_DENIED':
+      return { state: 'DENIED', retryAfterSeconds };
+    case 'OPERATOR_RATE_LIMITED':
+      return { state: 'NOT_ASKED', retryAfterSeconds };
+    default:
+      return { state: 'EXPIRED', retryAfterSeconds };
+  }
+}
+
+function pendingStatus({
+  retryAfterSeconds,
+  expiresAtMs,
+}: Pick<ConsentStatus, 'retryAfterSeconds' | 'expiresAtMs'>): ConsentStatus {
+  return {
+    state: 'PENDING',
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(expiresAtMs === undefined ? {} : { expiresAtMs }),
+  };
+}

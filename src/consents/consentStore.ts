@@ -1,0 +1,64 @@
+import { randomInt } from 'node:crypto';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Operation } from '../domain/question.ts';
+import type { ConsentRecord } from './consentRecord.ts';
+import type { Recorded } from './standing.ts';
+
+/** A record as it stood at one moment of the store's clock, the only one that counts for what is in it. */
+export interface Snapshot extends Recorded {
+  /** Changes with every write; to be handed back with the next one. */
+  readonly version: number;
+}
+
+/** What became of a write: another writer may have been first, or there may be no room. */
+export type Written = { readonly version: number } | 'conflict' | 'full';
+
+/**
+ * Holds what is known of asking the owner of each number.
+ *
+ * Every change is a compare-and-set, so that any number of processes may share one store. Methods of a
+ * shared one reject with {@link SharedStateLost} while it cannot be asked.
+ */
+export interface ConsentStore {
+  /** Whether other processes share it, so that it can lose what this one knows. */
+  readonly isShared: boolean;
+
+  read(number: PhoneNumber): Promise<Snapshot>;
+
+  /**
+   * Writes if the record is still that of `version`; keeps it for `keepMs`. Live records never give
+   * way.
+   *
+   * @param writeId of {@link newWriteId}: a write that was lost may be sent again with it, and succeeds where it was done
+   */
+  write(
+    number: PhoneNumber,
+    version: number,
+    record: ConsentRecord,
+    keepMs: number,
+    writeId?: number,
+  ): Promise<Written>;
+
+  /** Removes the record if it is still that of `version`. */
+  remove(number: PhoneNumber, version: number): Promise<void>;
+
+  /**
+   * Notes that the operator refused us an operation at a lookup about this number. Once it has about so many
+   * numbers, each within `forMs` of the one before, no owner is prompted for the operation for so long: a caller
+   * with one number that the operator refuses keeps no other caller from an answer.
+   */
+  refuse(
+    number: PhoneNumber,
+    operation: Operation,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void>;
+
+  /** Notes that a lookup of an operation was answered: the numbers before it are no longer counted. */
+  answered(operation: Operation): Promise<void>;
+}
+
+/** Tells one write from every other one, by whichever process: two that write the same are not both first. */
+export function newWriteId(): number {
+  return randomInt(1, 2 ** 47);
+}

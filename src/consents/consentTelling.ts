@@ -1,0 +1,243 @@
+import type { Clock } from '../system/clock.ts';
+import { closes, type FailedLookup } from '../domain/failedLookup.ts';
+import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
+import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import { ANOTHERS_PENDING, failureToTell } from './standing.ts';
+import type { Admission, Heard } from '../lookups/admission.ts';
+import type { Page } from './consentLedger.ts';
+import type { Waiter, Waiters } from './consentWaiters.ts';
+import type { KeptFacts, Recalled } from '../lookups/keptFacts.ts';
+import {
+  lookupFailed,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+} from '../lookups/lookupRoute.ts';
+import type { Offer } from '../lookups/plan.ts';
+import { answerMore, changesPlan } from '../lookups/planner.ts';
+
+/** What telling takes. */
+export interface TellingParts {
+  readonly admission: Admission;
+  readonly keptFacts: KeptFacts;
+  readonly offer: Offer;
+  readonly clock: Clock;
+}
+
+/** What a request is told, and of which lookups that were not made for it. */
+interface Told {
+  readonly outcome: LookupOutcome;
+  readonly heard?: readonly Pick<Heard, 'how' | 'lookup' | 'consentId'>[];
+  /** The consent whose expiry it is. */
+  readonly expiredId?: string;
+}
+
+const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
+const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
+
+/**
+ * Tells requests what is known without another exchange, and what an exchange brought. What a request
+ * hears of a lookup that was made for another one is audited before it is told.
+ */
+export class ConsentTelling {
+  readonly #waiters: Waiters;
+  readonly #parts: TellingParts;
+
+  constructor(waiters: Waiters, parts: TellingParts) {
+    this.#waiters = waiters;
+    this.#parts = parts;
+  }
+
+  /** Tells each request what the record says to it. Returns the ids of the expiries that were told. */
+  async tellRecorded(page: Page): Promise<readonly string[]> {
+    const told = await Promise.all(
+      this.#waiters.all().map(async (waiter) => {
+        const known = knownFrom(page, waiter, this.#parts.offer);
+        if (known === undefined || !(await this.#tell(waiter, known))) return [];
+        return known.expiredId ?? [];
+      }),
+    );
+    return [...new Set(told.flat())];
+  }
+
+  /** Whether the record says something to a request: then no step is to be taken for it. */
+  isKnownTo(waiter: Waiter, page: Page): boolean {
+    return knownFrom(page, waiter, this.#parts.offer) !== undefined;
+  }
+
+  /**
+   * Whether a fact may have been kept since a request last looked: a consent was answered in another
+   * process, or the process that had the token died after it kept the fact.
+   */
+  mayFindKept({ standing, time }: Page): boolean {
+    return standing.ends.some((end) => {
+      switch (end.kind) {
+        case 'answered':
+          return this.#waiters.all().some(({ recalledAtMs }) => time.at(recalledAtMs) <= end.atMs);
+        case 'expired':
+          return !end.isTold;
+        case 'failed':
+          return false;
+      }
+    });
+  }
+
+  /**
+   * Tells each request the facts that are kept for it. `true` when there are any, be it for the request
+   * that the step is taken for although it waits no more: then nothing is to be asked yet.
+   */
+  async tellKept(cause: Waiter): Promise<boolean> {
+    const all = [...new Set([cause, ...this.#waiters.all()])];
+    // What the request that came first may not hear, none may.
+    const firstCameInAtMs = all.reduce(
+      (earliest, { inquiry }) => Math.min(earliest, inquiry.request.cameInAtMs),
+      Infinity,
+    );
+    const recalledAtMs = this.#parts.clock.monotonicMs();
+    for (const waiter of all) waiter.recalledAtMs = recalledAtMs;
+    const most = await this.#recall(cause.inquiry, firstCameInAtMs);
+    if (!all.some(({ inquiry }) => this.#isNews(most, inquiry))) return false;
+    const told = await Promise.all(
+      all.map(async (waiter) => {
+        const { inquiry } = waiter;
+        const recalled = await this.#recall(inquiry, inquiry.request.cameInAtMs);
+        if (!this.#isNews(recalled, inquiry)) return false;
+        const facts = unknownFacts(recalled.facts, inquiry.facts);
+        await this.#tell(waiter, keptFacts({ ...recalled, facts }));
+        return true;
+      }),
+    );
+    return told.includes(true);
+  }
+
+  /**
+   * Tells a fact to the requests that came before its lookup left; the others find it among the kept
+   * ones, if they may.
+   *
+   * @param madeFor the request in whose name the lookup is audited
+   */
+  async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
+    const heard = [{ how: 'shared', lookup: lookupOf(fact), consentId }] as const;
+    await Promise.all(
+      this.#waiters
+        .all()
+        .filter(({ inquiry }) => inquiry.request.cameInAtMs <= fact.leftAtMs)
+        .map((waiter) => {
+          const isMadeForIt = waiter.inquiry.request === madeFor;
+          return this.#tell(waiter, {
+            outcome: { kind: 'facts', facts: [fact] },
+            heard: isMadeForIt ? [] : heard,
+          });
+        }),
+    );
+  }
+
+  /**
+   * Tells a failure to the requests that it closes something for.
+   *
+   * @param made the lookup's consent and the request in whose name it is audited; absent where none was made
+   */
+  async tellFailure(
+    failed: FailedLookup,
+    made?: { readonly consentId: string; readonly madeFor: LookupRequest },
+  ): Promise<void> {
+    const { lookup } = failed;
+    const heard =
+      made !== undefined && failed.failure.reach === 'number'
+        ? ([{ how: 'shared', lookup, consentId: made.consentId }] as const)
+        : [];
+    await Promise.all(
+      this.#waiters
+        .all()
+        .filter(({ inquiry }) => changesPlan(failed, inquiry, this.#parts.offer))
+        .map((waiter) => {
+          const isMadeForIt = waiter.inquiry.request === made?.madeFor;
+          return this.#tell(waiter, {
+            outcome: { kind: 'failed', failed },
+            heard: isMadeForIt ? [] : heard,
+          });
+        }),
+    );
+  }
+
+  #recall({ number, request }: Inquiry, cameInAtMs: number): Promise<Recalled> {
+    return this.#parts.keptFacts.recall(request, number, cameInAtMs);
+  }
+
+  /** Whether facts answer something that the request asks and does not know. */
+  #isNews({ facts, besides }: Recalled, inquiry: Inquiry): boolean {
+    const news = unknownFacts(facts, inquiry.facts);
+    return answerMore(news, { ...asAsked(inquiry), besides }, this.#parts.offer);
+  }
+
+  /** Whether the request was still there to be told. */
+  async #tell(waiter: Waiter, told: Told): Promise<boolean> {
+    const outcome = await audited(waiter.inquiry, waiter.wanted, told, this.#parts);
+    return this.#waiters.settle(waiter, outcome);
+  }
+}
+
+/** What a request is told, once that is audited; the failure to audit it in its place. */
+async function audited(
+  { number, request }: Inquiry,
+  wanted: Lookup,
+  { outcome, heard = [] }: Told,
+  { admission }: TellingParts,
+): Promise<LookupOutcome> {
+  for (const one of heard) {
+    const failure = await admission.heard({ ...one, number, request });
+    if (failure !== undefined) return lookupFailed(wanted, failure);
+  }
+  return outcome;
+}
+
+/** What the record says to a request, if it says anything about what it wants. */
+function knownFrom(
+  { standing, nowMs, time }: Page,
+  { inquiry, wanted, joinedAtMs }: Waiter,
+  offer: Offer,
+): Told | undefined {
+  for (const end of standing.ends) {
+    switch (end.kind) {
+      case 'answered':
+        break;
+      case 'expired':
+        if (!end.isTold || time.at(joinedAtMs) < end.atMs) {
+          return { outcome: lookupFailed(wanted, EXPIRED), expiredId: end.id };
+        }
+        break;
+      case 'failed': {
+        const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
+        if (!changesPlan(failed, asAsked(inquiry), offer)) break;
+        return {
+          outcome: { kind: 'failed', failed },
+          heard:
+            end.failure.reach === 'number'
+              ? [{ how: 'kept', lookup: end.lookup, consentId: end.id }]
+              : [],
+        };
+      }
+    }
+  }
+  if (standing.barred.some((barred) => closes(barred, wanted))) {
+    return { outcome: lookupFailed(wanted, ANOTHERS_PENDING) };
+  }
+  const refusedUntilMs = standing.refusedUntilMs[wanted.operation] ?? 0;
+  return standing.prompt.state === 'free' && refusedUntilMs > nowMs
+    ? { outcome: lookupFailed(wanted, REFUSED) }
+    : undefined;
+}
+
+function keptFacts({ facts, besides }: Recalled): Told {
+  return {
+    outcome: { kind: 'facts', facts, besides },
+    heard: facts.map((fact) => ({ how: 'kept', lookup: lookupOf(fact) })),
+  };
+}
+
+/** What a request asks, as if it still waited: its patience being over has closed its plan. */
+function asAsked(inquiry: Inquiry): Inquiry {
+  const failures = inquiry.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
+  return { ...inquiry, failures };
+}

@@ -1,0 +1,107 @@
+import type { Clock } from '../system/clock.ts';
+import type { Asker } from '../domain/asker.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import type { TokenSubject } from '../tokens/accessToken.ts';
+import { KeptTokens } from '../tokens/keptTokens.ts';
+import type { ReusableToken } from '../tokens/reusableToken.ts';
+import type { Acquired } from '../tokens/tokenManager.ts';
+import type { TokenReach } from '../tokens/tokenReach.ts';
+import { askerKey } from '../lookups/askerKey.ts';
+
+/** What keeping the tokens of consents takes. */
+export interface ConsentTokensParts {
+  readonly clock: Clock;
+  /** How long before its end a token is used no more. */
+  readonly marginMs: number;
+  readonly reachOf: (subject: TokenSubject) => TokenReach;
+  /** How long the owner is not prompted anew after their token was refused. */
+  readonly failureMs: number;
+}
+
+/** How an asker stands to a lookup without a prompt. */
+export type HeldConsent =
+  | { readonly kind: 'held'; readonly consentId: string }
+  | { readonly kind: 'refused'; readonly failure: LookupFailure }
+  | { readonly kind: 'none' };
+
+/** Refused tokens that are remembered; the one that is remembered longest goes first. */
+const MAX_REFUSED = 10_000;
+
+/**
+ * The tokens of consents, where the operator lets them be used again: each for the caller and purpose that
+ * the owner of the number consented to, in this process's memory alone. Another replica asks the owner.
+ */
+export class ConsentTokens {
+  readonly #parts: ConsentTokensParts;
+  readonly #kept: KeptTokens;
+  readonly #consentIds = new WeakMap<ReusableToken, string>();
+  /** Until when, in the order in which they came. */
+  readonly #refused = new Map<string, number>();
+
+  constructor(parts: ConsentTokensParts) {
+    this.#parts = parts;
+    this.#kept = new KeptTokens(parts.clock, parts.marginMs);
+  }
+
+  /** @param asker for whom the owner was asked */
+  keep(asker: Asker, subject: TokenSubject, token: ReusableToken, consentId: string): void {
+    this.#consentIds.set(token, consentId);
+    this.#kept.keep(this.#key(asker, subject), token);
+  }
+
+  find(asker: Asker, subject: TokenSubject): HeldConsent {
+    const key = this.#key(asker, subject);
+    const token = this.#kept.find(key);
+    if (token !== undefined) {
+      return { kind: 'held', consentId: this.#consentIds.get(token) ?? '' };
+    }
+    const leftMs = (this.#refused.get(key) ?? 0) - this.#parts.clock.monotonicMs();
+    if (leftMs <= 0) {
+      this.#refused.delete(key);
+      return { kind: 'none' };
+    }
+    const retryAfterSeconds = Math.ceil(leftMs / 1000);
+    return {
+      kind: 'refused',
+      failure: { code: 'OPERATOR_REFUSED', reach: 'operation', retryAfterSeconds },
+    };
+  }
+
+  /** The consent under which the asker's lookups are made; `undefined` where there is none. */
+  consentIdOf(asker: Asker, subject: TokenSubject): string | undefined {
+    const held = this.find(asker, subject);
+    switch (held.kind) {
+      case 'held':
+        return held.consentId;
+      case 'refused':
+      case 'none':
+        return undefined;
+    }
+  }
+
+  /** The right to one lookup. */
+  acquire(asker: Asker, subject: TokenSubject): Acquired {
+    const key = this.#key(asker, subject);
+    const token = this.#kept.find(key);
+    if (token === undefined) return { kind: 'failed', failure: OVER };
+    return { kind: 'acquired', token: token.lend(subject, () => this.#drop(key, token)) };
+  }
+
+  /** The owner has consented once: a refusal of the operator's is no reason to ask them again at once. */
+  #drop(key: string, token: ReusableToken): void {
+    const { clock, failureMs } = this.#parts;
+    const refused = this.#refused;
+    this.#kept.drop(key, token);
+    refused.delete(key);
+    refused.set(key, clock.monotonicMs() + failureMs);
+    const [oldest] = refused.keys();
+    if (refused.size > MAX_REFUSED && oldest !== undefined) refused.delete(oldest);
+  }
+
+  #key(asker: Asker, subject: TokenSubject): string {
+    return `${askerKey(asker, subject.number)} ${this.#parts.reachOf(subject)}`;
+  }
+}
+
+/** It ended while the lookup waited for its turn: asking again prompts anew. */
+const OVER: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };

@@ -1,0 +1,118 @@
+import type { Lookup } from '../domain/question.ts';
+import type { LookupFailure } from '../domain/errors.ts';
+import {
+  lookupFailed,
+  type Inquiry,
+  type LookupOutcome,
+  type LookupRequest,
+} from '../lookups/lookupRoute.ts';
+
+/** One request's wait for what it wants to know about a number. */
+export class Waiter {
+  readonly inquiry: Inquiry;
+  readonly wanted: Lookup;
+  /** When it began to look for what it wants, on the monotonic clock. */
+  readonly joinedAtMs: number;
+  /** When kept facts were last recalled for it while it waits. */
+  recalledAtMs = -Infinity;
+  readonly outcome: Promise<LookupOutcome>;
+  readonly #resolvers: PromiseWithResolvers<LookupOutcome>;
+
+  constructor(inquiry: Inquiry, wanted: Lookup, joinedAtMs: number) {
+    this.inquiry = inquiry;
+    this.wanted = wanted;
+    this.joinedAtMs = joinedAtMs;
+    this.#resolvers = Promise.withResolvers();
+    this.outcome = this.#resolvers.promise;
+  }
+
+  get request(): LookupRequest {
+    return this.inquiry.request;
+  }
+
+  settle(outcome: LookupOutcome): void {
+    this.#resolvers.resolve(outcome);
+  }
+
+  /** For a defect of ours. */
+  reject(defect: unknown): void {
+    this.#resolvers.reject(defect);
+  }
+}
+
+/**
+ * The requests of one asker that wait about one number.
+ *
+ * Each has an errand as well, which outlives its patience: the next step is taken once for a request that
+ * has come, even if it waits no more. So patience shorter than the exchanges comes to an answer.
+ */
+export class Waiters {
+  readonly #waiting = new Set<Waiter>();
+  #errand: Waiter | undefined;
+  #departures = 0;
+
+  get isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** Counts waiters that have left and errands that are done: of those there are no more than have come. */
+  get departures(): number {
+    return this.#departures;
+  }
+
+  /** The one that waits longest. */
+  get first(): Waiter | undefined {
+    const [first] = this.#waiting;
+    return first;
+  }
+
+  all(): readonly Waiter[] {
+    return [...this.#waiting];
+  }
+
+  add(waiter: Waiter): void {
+    this.#waiting.add(waiter);
+    this.#errand = waiter;
+  }
+
+  /** Takes a waiter out that waits no more; its errand stays. */
+  remove(waiter: Waiter): void {
+    if (this.#waiting.delete(waiter)) this.#departures += 1;
+  }
+
+  /**
+   * For which request the next step is taken: the one that waits longest, or the last errand, which is
+   * done by it. `undefined` when there is nothing to be done.
+   */
+  takeCause(): Waiter | undefined {
+    const errand = this.#errand;
+    this.#errand = undefined;
+    const { first } = this;
+    if (first === undefined && errand !== undefined) this.#departures += 1;
+    return first ?? errand;
+  }
+
+  /** Tells a waiter; `false` when it has left. Its errand is done. */
+  settle(waiter: Waiter, outcome: LookupOutcome): boolean {
+    if (this.#errand === waiter) this.#errand = undefined;
+    if (!this.#waiting.delete(waiter)) return false;
+    this.#departures += 1;
+    waiter.settle(outcome);
+    return true;
+  }
+
+  /** Tells all of them that what they wanted failed. */
+  fail(failure: LookupFailure): void {
+    for (const waiter of this.#waiting) {
+      this.settle(waiter, lookupFailed(waiter.wanted, failure));
+    }
+    this.#errand = undefined;
+  }
+
+  reject(defect: unknown): void {
+    for (const waiter of this.#waiting) waiter.reject(defect);
+    this.#departures += this.#waiting.size;
+    this.#waiting.clear();
+    this.#errand = undefined;
+  }
+}

@@ -1,0 +1,147 @@
+import type { Clock } from '../system/clock.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Operation } from '../domain/question.ts';
+import type { ConsentRecord } from './consentRecord.ts';
+import type { ConsentStore, Snapshot, Written } from './consentStore.ts';
+
+interface StoredRecord {
+  readonly record: ConsentRecord;
+  readonly version: number;
+  readonly keepUntilMs: number;
+  readonly bytes: number;
+}
+
+/** Numbers at which an operation was refused, each with the count that it is for, and until when they count. */
+interface Refused {
+  readonly noted: ReadonlySet<string>;
+  readonly untilMs: number;
+}
+
+/** Some 50,000 consents; fewer where an operator's `auth_req_id` are long. */
+const MAX_BYTES = 64 * 2 ** 20;
+
+/** A record's place among the others, and its own fields beside their texts. */
+const RECORD_BYTES = 512;
+
+/** What is over is cleared away once in so many writes, and when there is no room, but only once in so long. */
+const WRITES_BETWEEN_SWEEPS = 1000;
+const MS_BETWEEN_SWEEPS = 1000;
+
+/**
+ * The consents of one process, by its monotonic clock, in about `maxBytes`: a new number finds no room
+ * beyond, while the consents that live go on.
+ */
+export class MemoryConsentStore implements ConsentStore {
+  readonly isShared: boolean = false;
+  readonly #clock: Clock;
+  readonly #maxBytes: number;
+  readonly #records = new Map<PhoneNumber, StoredRecord>();
+  readonly #refusedUntilMs: Partial<Record<Operation, number>> = {};
+  readonly #refused: Partial<Record<Operation, Refused>> = {};
+  #bytes = 0;
+  #lastVersion = 0;
+  #writesSinceSweep = 0;
+  #mayNextSweepAtMs = -Infinity;
+
+  constructor(clock: Clock, maxBytes = MAX_BYTES) {
+    this.#clock = clock;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Records, the overdue ones included. */
+  get size(): number {
+    return this.#records.size;
+  }
+
+  read(number: PhoneNumber): Promise<Snapshot> {
+    const nowMs = this.#clock.monotonicMs();
+    const stored = this.#current(number, nowMs);
+    return Promise.resolve({
+      record: stored?.record,
+      version: stored?.version ?? 0,
+      nowMs,
+      refusedUntilMs: { ...this.#refusedUntilMs },
+    });
+  }
+
+  write(
+    number: PhoneNumber,
+    version: number,
+    record: ConsentRecord,
+    keepMs: number,
+  ): Promise<Written> {
+    const nowMs = this.#clock.monotonicMs();
+    const current = this.#current(number, nowMs);
+    if ((current?.version ?? 0) !== version) return Promise.resolve('conflict');
+    if (current === undefined && !this.#hasRoom(nowMs)) return Promise.resolve('full');
+    this.#lastVersion += 1;
+    const bytes = bytesOf(record);
+    this.#delete(number);
+    this.#records.set(number, {
+      record,
+      version: this.#lastVersion,
+      keepUntilMs: nowMs + keepMs,
+      bytes,
+    });
+    this.#bytes += bytes;
+    return Promise.resolve({ version: this.#lastVersion });
+  }
+
+  remove(number: PhoneNumber, version: number): Promise<void> {
+    if (this.#records.get(number)?.version === version) this.#delete(number);
+    return Promise.resolve();
+  }
+
+  refuse(
+    number: PhoneNumber,
+    operation: Operation,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    const untilMs = nowMs + forMs;
+    const before = this.#refused[operation];
+    const isOver = before === undefined || before.untilMs <= nowMs;
+    const kind = `${afterNumbers}:`;
+    const noted = new Set(isOver ? [] : before.noted).add(kind + number);
+    const isBarred = [...noted].filter((one) => one.startsWith(kind)).length >= afterNumbers;
+    if (isBarred) this.#refusedUntilMs[operation] = untilMs;
+    this.#refused[operation] = { noted: isBarred ? new Set([kind + number]) : noted, untilMs };
+    return Promise.resolve();
+  }
+
+  answered(operation: Operation): Promise<void> {
+    delete this.#refused[operation];
+    return Promise.resolve();
+  }
+
+  #current(number: PhoneNumber, nowMs: number): StoredRecord | undefined {
+    const stored = this.#records.get(number);
+    if (stored === undefined || stored.keepUntilMs > nowMs) return stored;
+    this.#delete(number);
+    return undefined;
+  }
+
+  #delete(number: PhoneNumber): void {
+    this.#bytes -= this.#records.get(number)?.bytes ?? 0;
+    this.#records.delete(number);
+  }
+
+  #hasRoom(nowMs: number): boolean {
+    this.#writesSinceSweep += 1;
+    const isDue = this.#bytes >= this.#maxBytes || this.#writesSinceSweep >= WRITES_BETWEEN_SWEEPS;
+    if (isDue && nowMs >= this.#mayNextSweepAtMs) this.#sweep(nowMs);
+    return this.#bytes < this.#maxBytes;
+  }
+
+  #sweep(nowMs: number): void {
+    this.#writesSinceSweep = 0;
+    this.#mayNextSweepAtMs = nowMs + MS_BETWEEN_SWEEPS;
+    for (const number of this.#records.keys()) this.#current(number, nowMs);
+  }
+}
+
+/** Its texts in UTF-16, and what holds them. */
+function bytesOf(record: ConsentRecord): number {
+  return RECORD_BYTES + 2 * JSON.stringify(record).length;
+}

@@ -1,0 +1,244 @@
+import { randomInt } from 'node:crypto';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Operation } from '../domain/question.ts';
+import type { ConsentRecord } from './consentRecord.ts';
+import { OutOfMemory, SharedStateLost } from '../sharedState/sharedStateLost.ts';
+import { newWriteId, type ConsentStore, type Snapshot, type Written } from './consentStore.ts';
+import type { Clock } from '../system/clock.ts';
+import { bucketOf, BUCKETS, keyIn } from '../sharedState/buckets.ts';
+import type { Redis } from '../sharedState/redis.ts';
+import { RedisRefusals } from './redisRefusals.ts';
+import { READ, REMOVE, WRITE } from './redisScripts.ts';
+import type { StateSeal } from '../sharedState/stateSeal.ts';
+import { openSealed, type StateSeals } from '../sharedState/stateSeals.ts';
+
+/** What a shared store needs to know. */
+export interface RedisConsentStoreSettings {
+  /** Of STATE_KEY. */
+  readonly seals: StateSeals;
+  /** Whose numbers these are: the same number at another operator is another. */
+  readonly operator: string;
+  /** No prompt for so long after the store has lost its memory. */
+  readonly doubtMs: number;
+  /** Is called when such a doubt begins, or is found: with its end, in milliseconds since 1970. */
+  readonly onDoubt?: (untilMs: number) => void;
+}
+
+/** Doubts that end so close to each other are one: buckets are found to be empty one after the other. */
+const ONE_DOUBT_MS = 2000;
+
+// What opens was sealed by us, as what it is.
+// oxlint-disable typescript/no-unsafe-type-assertion
+
+/** Where a bucket's memory is looked at alone. */
+const NO_NUMBER = '-';
+
+/** Where a record lies, under each seal that counts. */
+interface Place {
+  readonly bucket: number;
+  readonly seals: readonly [StateSeal, ...StateSeal[]];
+  /** Under a seal. */
+  readonly recordOf: (seal: StateSeal) => string;
+  /** Record and memory of the bucket, under the current seal and then under the others. */
+  readonly keys: readonly string[];
+}
+
+/**
+ * The consents of any number of processes, in one Redis, by Redis's clock: in a cluster, by that of the master that
+ * holds the record. Each bucket has a memory of its own, so that a master that has lost its memory casts doubt on the
+ * numbers that it holds, and on no others.
+ *
+ * Every method rejects with {@link SharedStateLost} when Redis cannot be asked.
+ */
+export class RedisConsentStore implements ConsentStore {
+  readonly isShared = true;
+  readonly #redis: Redis;
+  readonly #clock: Clock;
+  readonly #settings: RedisConsentStoreSettings;
+  readonly #refusals: RedisRefusals;
+  /** By bucket. */
+  readonly #epochs: string[] = Array.from({ length: BUCKETS }, () => '');
+  /** How many writes each bucket is known to have had in its epoch. */
+  readonly #writes: number[] = Array.from({ length: BUCKETS }, () => 0);
+  /** The latest that is known, by our own clock. */
+  #doubtUntilMs = 0;
+
+  constructor(redis: Redis, clock: Clock, settings: RedisConsentStoreSettings) {
+    const { operator, seals } = settings;
+    this.#redis = redis;
+    this.#clock = clock;
+    this.#settings = settings;
+    const bucket = bucketOf(operator, 'refusals');
+    this.#refusals = new RedisRefusals(redis, clock, () =>
+      seals.all.map((seal) => keyIn(bucket, 'refusals', seal.name('refusals', operator))),
+    );
+  }
+
+  /** Connects, and takes note of what each bucket remembers, so as to see when it no longer does. */
+  async open(): Promise<void> {
+    // Before a process that knows nothing of what was forgotten reads there, if it may be.
+    this.#redis.onBack(() => void this.#lookAt(this.#memories()));
+    await this.#redis.open();
+    await this.#lookAt(this.#memories());
+  }
+
+  async read(number: PhoneNumber): Promise<Snapshot> {
+    const place = this.#placeOf(number);
+    const [found, refusedForMs] = await Promise.all([this.#read(place), this.#refusals.leftMs()]);
+    if (found.isForgotten) await this.#lookAtAllBeside(place);
+    const { nowMs, version, sealed, doubtUntilMs, blank } = found;
+    const refusedUntilMs = {
+      'retrieve-date': nowMs + refusedForMs['retrieve-date'],
+      check: nowMs + refusedForMs.check,
+    };
+    if (version === '') {
+      return {
+        record: undefined,
+        version: blank,
+        nowMs,
+        refusedUntilMs,
+        ...(doubtUntilMs > nowMs ? { doubtUntilMs } : {}),
+      };
+    }
+    const record = opened(sealed, place) as ConsentRecord;
+    return { record, version: Number(version), nowMs, refusedUntilMs };
+  }
+
+  async write(
+    number: PhoneNumber,
+    version: number,
+    record: ConsentRecord,
+    keepMs: number,
+    writeId = newWriteId(),
+  ): Promise<Written> {
+    const place = this.#placeOf(number);
+    const [seal] = place.seals;
+    const sealed = seal.seal(JSON.stringify(record), place.recordOf(seal));
+    const values = [version, writeId, sealed, wholeMs(keepMs)];
+    try {
+      const epoch = this.#epochs[place.bucket];
+      const [written, writes] = texts(await this.#redis.run(WRITE, place.keys, values));
+      if (written !== 'written') return 'conflict';
+      if (this.#epochs[place.bucket] === epoch) this.#knowOf(place.bucket, Number(writes));
+      return { version: writeId };
+    } catch (error) {
+      if (error instanceof OutOfMemory) return 'full';
+      throw error;
+    }
+  }
+
+  async remove(number: PhoneNumber, version: number): Promise<void> {
+    await this.#redis.run(REMOVE, this.#placeOf(number).keys, [version]);
+  }
+
+  async refuse(
+    number: PhoneNumber,
+    operation: Operation,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void> {
+    const { operator, seals } = this.#settings;
+    const name = seals.current.name(operator, number);
+    const noted = this.#refusals.note(operation, name, afterNumbers, wholeMs(forMs));
+    await noted.catch(lostIfOutOfMemory);
+  }
+
+  async answered(operation: Operation): Promise<void> {
+    await this.#refusals.answered(operation).catch(lostIfOutOfMemory);
+  }
+
+  close(): void {
+    this.#redis.close();
+  }
+
+  /** A server that has forgotten one bucket has forgotten others: their doubt is noted before a newcomer reads there. */
+  async #lookAtAllBeside(place: Place): Promise<void> {
+    const server = this.#serverOf(place);
+    await this.#lookAt(this.#memories().filter((one) => this.#serverOf(one) === server));
+  }
+
+  #serverOf({ keys: [record = ''] }: Place): string {
+    return this.#redis.serverOf(record);
+  }
+
+  /** Takes note of what buckets remember, and tells each what was known of it. */
+  async #lookAt(places: readonly Place[]): Promise<void> {
+    await Promise.all(places.map((place) => this.#read(place).catch(() => undefined)));
+  }
+
+  #memories(): readonly Place[] {
+    return Array.from(this.#epochs, (_, bucket) => this.#placeIn(bucket, NO_NUMBER));
+  }
+
+  #knowOf(bucket: number, writes: number): void {
+    this.#writes[bucket] = Math.max(this.#writes[bucket] ?? 0, writes);
+  }
+
+  async #read({ bucket, keys }: Place) {
+    const { doubtMs } = this.#settings;
+    const known = this.#epochs[bucket] ?? '';
+    const values = [known, newEpoch(), doubtMs, this.#writes[bucket] ?? 0];
+    const reply = texts(await this.#redis.run(READ, keys, values).catch(lostIfOutOfMemory));
+    const [now, epoch = '', doubt = '', version = '', sealed = '', writes, behind, removals] =
+      reply;
+    if (this.#epochs[bucket] !== epoch) this.#writes[bucket] = 0;
+    this.#epochs[bucket] = epoch;
+    this.#knowOf(bucket, Number(writes));
+    this.#tellDoubt(Number(doubt) - Number(now));
+    return {
+      nowMs: Number(now),
+      version,
+      sealed,
+      doubtUntilMs: Number(doubt),
+      isForgotten: (known !== '' && known !== epoch) || behind === 'behind',
+      // A record is first written only while the store remembers what it did when it was read.
+      blank: Number(epoch) + 2 * Number(removals) + (doubt === '' ? 0 : 1),
+    };
+  }
+
+  #tellDoubt(leftMs: number): void {
+    const untilMs = this.#clock.nowMs() + leftMs;
+    if (leftMs <= 0 || untilMs < this.#doubtUntilMs + ONE_DOUBT_MS) return;
+    this.#doubtUntilMs = untilMs;
+    this.#settings.onDoubt?.(untilMs);
+  }
+
+  #placeOf(number: PhoneNumber): Place {
+    return this.#placeIn(bucketOf(this.#settings.operator, number), number);
+  }
+
+  #placeIn(bucket: number, number: string): Place {
+    const { operator, seals } = this.#settings;
+    const { all } = seals;
+    const recordOf = (seal: StateSeal) => keyIn(bucket, 'consent', seal.name(operator, number));
+    const memoryOf = (seal: StateSeal) => keyIn(bucket, 'memory', seal.name(operator));
+    const keys = all.flatMap((seal) => [recordOf(seal), memoryOf(seal)]);
+    return { bucket, seals: all, recordOf, keys };
+  }
+}
+
+/** What lies there was sealed by us, and is what it was. */
+function opened(sealed: string, { seals, recordOf }: Place): unknown {
+  try {
+    return JSON.parse(openSealed(seals, sealed, recordOf));
+  } catch {
+    throw new SharedStateLost();
+  }
+}
+
+/** Even, so that there is room for one beside it. */
+function newEpoch(): number {
+  return 2 * randomInt(1, 2 ** 46);
+}
+
+function wholeMs(ms: number): number {
+  return Math.max(1, Math.ceil(ms));
+}
+
+function texts(reply: unknown): string[] {
+  return Array.isArray(reply) ? reply.map(String) : [];
+}
+
+function lostIfOutOfMemory(error: unknown): never {
+  throw error instanceof OutOfMemory ? new SharedStateLost() : error;
+}

@@ -1,0 +1,122 @@
+import type { Clock } from '../system/clock.ts';
+import type { Operation } from '../domain/question.ts';
+import { adoptRenamed } from '../sharedState/stateSeals.ts';
+import type { Redis } from '../sharedState/redis.ts';
+import { unlessLost } from '../sharedState/sharedStateLost.ts';
+
+/** Another replica's refusal is known so much later at most. */
+const LOOK_EVERY_MS = 1000;
+/** The master that holds refusals may be away while the number's serves. */
+const LOOK_TIMEOUT_MS = 250;
+
+/** For each operation a time in milliseconds, or whether there is something. */
+type ByOperation = Readonly<Record<Operation, number>>;
+
+/**
+ * Which operations the operator refuses us, whatever the number. Unlike records it speaks for all numbers, so it lies
+ * on one master: replicas look there once a second, and while that master is away go by what they saw last.
+ */
+export class RedisRefusals {
+  readonly #redis: Redis;
+  readonly #clock: Clock;
+  readonly #keys: () => readonly string[];
+  /** By our own clock. */
+  #refusedUntilMs: ByOperation = { 'retrieve-date': 0, check: 0 };
+  /** 1 where refusals are noted that an answered lookup ends. */
+  #noted: ByOperation = { 'retrieve-date': 0, check: 0 };
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | undefined;
+
+  /** @param keys where they lie by now; what lies under the others is moved to the first */
+  constructor(redis: Redis, clock: Clock, keys: () => readonly string[]) {
+    this.#redis = redis;
+    this.#clock = clock;
+    this.#keys = keys;
+  }
+
+  /**
+   * Notes that an operation was refused at a lookup about a number; it is taken to be refused once so many numbers were.
+   *
+   * @throws {SharedStateLost} when it may or may not have been noted
+   * @throws {OutOfMemory}
+   */
+  async note(
+    operation: Operation,
+    numberName: string,
+    afterNumbers: number,
+    forMs: number,
+  ): Promise<void> {
+    await this.#redis.run(NOTE, this.#keys(), [operation, forMs, numberName, afterNumbers]);
+    await this.#look();
+  }
+
+  /**
+   * Counts no longer what was refused before a lookup was answered. Most answers follow no refusal that was seen here
+   * within the last second, and take no command.
+   */
+  async answered(operation: Operation): Promise<void> {
+    if (this.#noted[operation] === 0) return;
+    this.#noted = { ...this.#noted, [operation]: 0 };
+    await this.#redis.run(FORGET, this.#keys(), [operation]);
+  }
+
+  /** For how long each is refused still; 0 where it is not. */
+  async leftMs(): Promise<ByOperation> {
+    if (this.#clock.monotonicMs() - this.#lookedAtMs >= LOOK_EVERY_MS) {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = undefined;
+      });
+    }
+    await this.#looking;
+    const nowMs = this.#clock.monotonicMs();
+    const { 'retrieve-date': date, check } = this.#refusedUntilMs;
+    return { 'retrieve-date': Math.max(0, date - nowMs), check: Math.max(0, check - nowMs) };
+  }
+
+  /** Does without where the store is lost. */
+  async #look(): Promise<void> {
+    const sentAtMs = this.#clock.monotonicMs();
+    this.#lookedAtMs = sentAtMs;
+    const reply = await this.#redis.run(LOOK, this.#keys(), [], LOOK_TIMEOUT_MS).catch(unlessLost);
+    if (!Array.isArray(reply)) return;
+    const [date = 0, check = 0, dateNoted = 0, checkNoted = 0] = reply.map(Number);
+    this.#refusedUntilMs = { 'retrieve-date': sentAtMs + date, check: sentAtMs + check };
+    this.#noted = { 'retrieve-date': dateNoted, check: checkNoted };
+  }
+}
+
+const ADOPT = adoptRenamed(1);
+
+/**
+ * KEYS: refusals. ARGV: an operation, for how many milliseconds a refusal counts, the number's name, and how many
+ * numbers it takes. A field holds until when the noted ones count, and each with the count that it is for.
+ */
+const NOTE = `${ADOPT}
+local refused = 'refused:' .. ARGV[1]
+local untilMs, noted = string.match(redis.call('HGET', KEYS[1], refused) or '', '^(%d+)(.*)$')
+if not untilMs or tonumber(untilMs) <= now then noted = '' end
+local kind = ' ' .. ARGV[4] .. ':'
+if not string.find(noted .. ' ', kind .. ARGV[3] .. ' ', 1, true) then noted = noted .. kind .. ARGV[3] end
+local endMs = string.format('%.0f', now + ARGV[2])
+local _, numbers = string.gsub(noted, kind, '')
+if numbers >= tonumber(ARGV[4]) then
+  redis.call('HSET', KEYS[1], 'refusedUntilMs:' .. ARGV[1], endMs)
+  noted = kind .. ARGV[3]
+end
+redis.call('HSET', KEYS[1], refused, endMs .. noted)
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 'done'
+`;
+
+/** KEYS: refusals. ARGV: the operation of a lookup that was answered. */
+const FORGET = `${ADOPT}
+redis.call('HDEL', KEYS[1], 'refused:' .. ARGV[1])
+return 'done'
+`;
+
+/** KEYS: refusals. Returns for how many milliseconds retrieve-date and check are refused still, and whether any are noted. */
+const LOOK = `${ADOPT}
+local untilMs = redis.call('HMGET', KEYS[1], 'refusedUntilMs:retrieve-date', 'refusedUntilMs:check')
+return { math.max(0, (untilMs[1] or 0) - now), math.max(0, (untilMs[2] or 0) - now),
+  redis.call('HEXISTS', KEYS[1], 'refused:retrieve-date'), redis.call('HEXISTS', KEYS[1], 'refused:check') }
+`;

@@ -1,0 +1,69 @@
+import { adoptRenamed } from '../sharedState/stateSeals.ts';
+
+/**
+ * What the consent store does inside Redis, each in one step. The time is Redis's own.
+ *
+ * Beside the records of each bucket lies one key, the memory. It has the epoch: an even number, drawn when
+ * the bucket was found empty. A process that knew another epoch sees by it that the store has lost what it
+ * knew, and notes until when that casts doubt on every number of the bucket without a record. It counts
+ * writes as well: a process that knew of more sees by it that a replica has taken over without the last ones.
+ * And it counts removals, so that a first write of which a copy arrives after its record was removed finds another
+ * blank place than it was made for.
+ */
+
+const ADOPT = adoptRenamed(2);
+
+/**
+ * KEYS: record, memory. ARGV: the epoch that the process knows or '', a new epoch, doubtMs, how many
+ * writes the process knows of. Returns now, epoch, the end of the doubt or '', version or '', sealed record
+ * or '', how many writes there were, 'behind' or '', and how many removals.
+ */
+export const READ = `${ADOPT}
+now = math.floor(now)
+local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs', 'writes', 'removals')
+local epoch, bornMs, doubtUntilMs = memory[1] or ARGV[2], memory[2] or now, memory[3]
+if not memory[1] then redis.call('HSET', KEYS[2], 'epoch', epoch, 'bornMs', bornMs) end
+if ARGV[1] ~= '' and ARGV[1] ~= epoch and not doubtUntilMs then
+  doubtUntilMs = string.format('%.0f', bornMs + ARGV[3])
+  redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs)
+end
+local writes, behind = tonumber(memory[4] or '0'), ''
+if ARGV[1] == epoch and tonumber(ARGV[4]) > writes then
+  writes, behind, doubtUntilMs = tonumber(ARGV[4]), 'behind', string.format('%.0f', now + ARGV[3])
+  redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs, 'writes', ARGV[4])
+end
+local record = redis.call('HMGET', KEYS[1], 'version', 'sealed')
+return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '', writes, behind, memory[5] or '0' }
+`;
+
+/**
+ * KEYS: record, memory. ARGV: the version as read, the new one, the sealed record, keepMs.
+ * Returns 'written', for the same write once more as well, and how many writes there were; or 'conflict'.
+ * The record knows the two writes before the last, since a write may be sent again after another one has followed it.
+ */
+export const WRITE = `${ADOPT}
+local record = redis.call('HMGET', KEYS[1], 'version', 'earlier')
+local version, earlier = record[1], record[2] or ''
+if version == ARGV[2] or string.find(' ' .. earlier .. ' ', ' ' .. ARGV[2] .. ' ', 1, true) then
+  return { 'written', redis.call('HGET', KEYS[2], 'writes') or '0' }
+end
+if not version then
+  local memory = redis.call('HMGET', KEYS[2], 'epoch', 'removals', 'doubtUntilMs')
+  if not memory[1] then return { 'conflict' } end
+  version = string.format('%.0f', memory[1] + 2 * (memory[2] or 0) + (memory[3] and 1 or 0))
+end
+if version ~= ARGV[1] then return { 'conflict' } end
+earlier = (string.match(earlier, '%d+$') or '') .. ' ' .. version
+redis.call('HSET', KEYS[1], 'version', ARGV[2], 'sealed', ARGV[3], 'earlier', earlier)
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return { 'written', redis.call('HINCRBY', KEYS[2], 'writes', 1) }
+`;
+
+/** KEYS: record, memory. ARGV: version. */
+export const REMOVE = `${ADOPT}
+if redis.call('HGET', KEYS[1], 'version') == ARGV[1] then
+  redis.call('DEL', KEYS[1])
+  redis.call('HINCRBY', KEYS[2], 'removals', 1)
+end
+return 'done'
+`;

@@ -1,0 +1,227 @@
+import type { FailedLookup } from '../domain/failedLookup.ts';
+import type { Operation } from '../domain/question.ts';
+import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
+import {
+  asOf,
+  endsAtMs,
+  type Consent,
+  type ConsentEnd,
+  type ConsentIdentity,
+  type ConsentRecord,
+  type ConsentRules,
+  type Failed,
+  type Pending,
+} from './consentRecord.ts';
+
+/** How an asker stands to the owner of a number: what to do next, and what to tell, follow from it. */
+export interface Standing {
+  readonly prompt: PromptStanding;
+  /** What the asker's own consents came to. */
+  readonly ends: readonly ConsentEnd[];
+  /** Failures of other askers' lookups: the owner is not prompted for what they speak for. */
+  readonly barred: readonly FailedLookup[];
+  /** Until when no owner is prompted for an operation, since the operator refuses us. */
+  readonly refusedUntilMs: Readonly<Partial<Record<Operation, number>>>;
+}
+
+/** How far asking the owner has come. Times are the store's. */
+export type PromptStanding =
+  /** The owner may be prompted. */
+  | { readonly state: 'free' }
+  /** The store has lost what it knew: until then a prompt may live that has no record. */
+  | { readonly state: 'forgotten'; readonly untilMs: number }
+  /** Another asker's consent or denial, of which nothing is told. */
+  | { readonly state: 'anothers' }
+  /** An exchange is on the wire. */
+  | { readonly state: 'under-way'; readonly leaseUntilMs: number; readonly endsAtMs: number }
+  /** The request to prompt was never answered. */
+  | { readonly state: 'in-doubt'; readonly endsAtMs: number }
+  /** The operator can be asked whether the owner has answered. */
+  | {
+      readonly state: 'due';
+      readonly pending: ConsentIdentity & Pending;
+      readonly endsAtMs: number;
+    }
+  /** The owner has the question, and the operator is not asked before `dueAtMs`. */
+  | { readonly state: 'waiting'; readonly dueAtMs: number; readonly endsAtMs: number }
+  /** The owner declined, or the operator refused to go on. */
+  | { readonly state: 'closed'; readonly failure: LookupFailure; readonly untilMs: number };
+
+/** What bears on a number, as the store tells it. */
+export interface Recorded {
+  readonly record: ConsentRecord | undefined;
+  readonly nowMs: number;
+  readonly doubtUntilMs?: number;
+  readonly refusedUntilMs: Readonly<Partial<Record<Operation, number>>>;
+}
+
+/** More ends than these are not kept about a number: the owner is not prompted until some have run out. */
+const MAX_ENDS = 16;
+
+/** Decides by the record, the asker and the moment alone. Pure. */
+export function standingOf(
+  recorded: Recorded,
+  asker: string,
+  rules: Pick<ConsentRules, 'resultMs'>,
+): Standing {
+  const current = asOf(recorded.record, recorded.nowMs, rules);
+  return {
+    prompt: promptStanding(recorded, current, asker),
+    ends: current.ends.filter((end) => end.asker === asker),
+    barred: current.ends
+      .filter((end) => end.kind === 'failed')
+      .filter((end) => end.asker !== asker),
+    refusedUntilMs: recorded.refusedUntilMs,
+  };
+}
+
+function promptStanding(
+  { record, nowMs, doubtUntilMs = 0 }: Recorded,
+  { consent, ends }: ConsentRecord,
+  asker: string,
+): PromptStanding {
+  if (consent !== undefined) {
+    return consent.asker === asker ? ownStanding(consent, nowMs) : { state: 'anothers' };
+  }
+  if (ends.filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS) {
+    return { state: 'anothers' };
+  }
+  return record === undefined && doubtUntilMs > nowMs
+    ? { state: 'forgotten', untilMs: doubtUntilMs }
+    : { state: 'free' };
+}
+
+function ownStanding(consent: Consent, nowMs: number): PromptStanding {
+  switch (consent.state) {
+    case 'requested':
+      return consent.leaseUntilMs > nowMs
+        ? underWay(consent, consent.leaseUntilMs)
+        : { state: 'in-doubt', endsAtMs: endsAtMs(consent) };
+    case 'pending':
+      return pendingStanding(consent, nowMs);
+    case 'redeemed':
+      return underWay(consent, consent.leaseUntilMs);
+    case 'closed':
+      return { state: 'closed', failure: consent.failure, untilMs: consent.untilMs };
+  }
+}
+
+function pendingStanding(pending: ConsentIdentity & Pending, nowMs: number): PromptStanding {
+  const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = pending;
+  if (leaseUntilMs > nowMs) return underWay(pending, leaseUntilMs);
+  if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
+    return { state: 'waiting', dueAtMs: livesUntilMs, endsAtMs: livesUntilMs };
+  }
+  return nextPollAtMs > nowMs
+    ? { state: 'waiting', dueAtMs: nextPollAtMs, endsAtMs: livesUntilMs }
+    : { state: 'due', pending, endsAtMs: livesUntilMs };
+}
+
+function underWay(consent: Consent, leaseUntilMs: number): PromptStanding {
+  return { state: 'under-way', leaseUntilMs, endsAtMs: endsAtMs(consent) };
+}
+
+/** What a request that asks about the number is to do. */
+export type NextStep =
+  /** Ask the owner. */
+  | { readonly step: 'request' }
+  /** Ask the operator whether the owner has answered. */
+  | { readonly step: 'poll'; readonly pending: ConsentIdentity & Pending }
+  /** Nothing is to be done before then. */
+  | { readonly step: 'wait'; readonly untilMs: number }
+  /** It is not for this request to wait: CONSENT_PENDING. */
+  | { readonly step: 'answer-pending' }
+  /** It is over for now. */
+  | { readonly step: 'fail'; readonly failure: LookupFailure };
+
+/** How often a request that waits for another process looks whether it is done. */
+export const LOOK_AGAIN_MS = 250;
+
+/** Pure. */
+export function nextStep(prompt: PromptStanding, nowMs: number): NextStep {
+  switch (prompt.state) {
+    case 'free':
+      return { step: 'request' };
+    case 'due':
+      return { step: 'poll', pending: prompt.pending };
+    case 'under-way':
+      return { step: 'wait', untilMs: Math.min(prompt.leaseUntilMs, nowMs + LOOK_AGAIN_MS) };
+    case 'waiting':
+      return { step: 'wait', untilMs: prompt.dueAtMs };
+    case 'forgotten':
+    case 'anothers':
+    case 'in-doubt':
+      return { step: 'answer-pending' };
+    case 'closed':
+      return { step: 'fail', failure: failureToTell(prompt, nowMs) };
+  }
+}
+
+/** Says nothing of when another asker's consent ends. */
+const ANOTHERS_RETRY_SECONDS = 60;
+
+/** What a request hears that asks about what another asker's consent stands in the way of. */
+export const ANOTHERS_PENDING: LookupFailure = {
+  code: 'CONSENT_PENDING',
+  reach: 'number',
+  retryAfterSeconds: ANOTHERS_RETRY_SECONDS,
+};
+
+/**
+ * What a request hears that waits no more, or must not wait.
+ *
+ * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
+ */
+export function pendingFailure(
+  prompt: PromptStanding,
+  nowMs: number,
+  wallNowMs: number,
+): LookupFailure {
+  const failure = { code: 'CONSENT_PENDING', reach: 'number' } as const;
+  const until = (againAtMs: number, consentEndsAtMs: number): LookupFailure => ({
+    ...failure,
+    retryAfterSeconds: secondsUntil(againAtMs, nowMs),
+    expiresAtMs: wallNowMs + (consentEndsAtMs - nowMs),
+  });
+  switch (prompt.state) {
+    case 'free':
+      return { ...failure, retryAfterSeconds: 1 };
+    case 'anothers':
+      return ANOTHERS_PENDING;
+    case 'forgotten':
+      return { ...failure, retryAfterSeconds: secondsUntil(prompt.untilMs, nowMs) };
+    case 'under-way':
+    case 'due':
+      return until(nowMs, prompt.endsAtMs);
+    case 'in-doubt':
+      return until(prompt.endsAtMs, prompt.endsAtMs);
+    case 'waiting':
+      return until(prompt.dueAtMs, prompt.endsAtMs);
+    case 'closed':
+      return failureToTell(prompt, nowMs);
+  }
+}
+
+/** A failure that is remembered, as it is told: with the time for which it is, where waiting helps. */
+export function failureToTell(
+  { failure, untilMs }: Pick<Failed, 'failure' | 'untilMs'>,
+  nowMs: number,
+): LookupFailure {
+  return MAY_PASS.has(failure.code) || failure.retryAfterSeconds !== undefined
+    ? { ...failure, retryAfterSeconds: secondsUntil(untilMs, nowMs) }
+    : failure;
+}
+
+/** Failures that asking again later can turn into an answer. */
+const MAY_PASS: ReadonlySet<LookupFailureCode> = new Set([
+  'CONSENT_DENIED',
+  'CONSENT_EXPIRED',
+  'OPERATOR_RATE_LIMITED',
+  'OPERATOR_UNAVAILABLE',
+  'OPERATOR_TIMEOUT',
+]);
+
+/** In whole seconds, and at least one: asking again at once is never told. */
+export function secondsUntil(atMs: number, nowMs: number): number {
+  return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
+}

@@ -1,0 +1,52 @@
+import type { FileTexts, WatchFiles } from './fileWatch.ts';
+import type { Log } from '../log/log.ts';
+
+/** What the settings took from files that hold secrets, keys or documents: these may change while the process runs. */
+export interface FromFiles<T> {
+  /** Each file as it was when the settings were read. */
+  readonly texts: FileTexts;
+  /** What the files come to by now, judged as at the start. */
+  readonly read: (texts: FileTexts) => Reread<T>;
+}
+
+/** A value, or in what way the files cannot be used: words for people, without their contents. */
+export type Reread<T> =
+  { readonly kind: 'read'; readonly value: T } | { readonly kind: 'flawed'; readonly flaw: string };
+
+/** What following files takes. */
+export interface FollowParts {
+  readonly watchFiles: WatchFiles;
+  readonly log: Log;
+}
+
+/**
+ * Puts in force what the files hold whenever they have changed. Files that cannot be used leave what was read last in
+ * force, and the log says so.
+ *
+ * @returns how to end that
+ */
+export function follow<T>(
+  from: FromFiles<T> | undefined,
+  { watchFiles, log }: FollowParts,
+  putInForce: (value: T) => void,
+): () => void {
+  if (from === undefined) return () => undefined;
+  const watch = watchFiles(
+    [...from.texts.keys()],
+    () => {
+      const reread = from.read(watch.texts);
+      switch (reread.kind) {
+        case 'flawed':
+          log.error('Files have changed and cannot be used: what was read before stays in force.', {
+            flaw: reread.flaw,
+          });
+          return;
+        case 'read':
+          putInForce(reread.value);
+          log.info('Files have changed and were read again: what they hold is in force.');
+      }
+    },
+    from.texts,
+  );
+  return () => watch.close();
+}

@@ -1,0 +1,87 @@
+import { Pool } from 'undici';
+import type { Clock } from '../../system/clock.ts';
+import { ConnectionFiles, type ConnectionFilesParts } from './connectionFiles.ts';
+import type { ConnectionSettings } from './connectionSettings.ts';
+import { handTo } from './http1Connections.ts';
+import { hasDuplicateMember } from '../duplicateMembers.ts';
+import { TlsConnector } from './tlsConnector.ts';
+
+const TIMEOUT_MS = 5000;
+/** Less, so that a connection that hangs says where. */
+const CONNECT_TIMEOUT_MS = 4000;
+const MAX_BYTES = 256 * 1024;
+
+/** The reply has a status other than 200. */
+export class UnexpectedStatus extends Error {
+  override readonly name = 'UnexpectedStatus';
+  readonly statusCode: number;
+
+  constructor(statusCode: number) {
+    super(`The reply has status ${statusCode}.`);
+    this.statusCode = statusCode;
+  }
+}
+
+/** The document names a member twice: which of the two counts is left open (RFC 8259 §4). */
+class DuplicateMember extends Error {
+  override readonly name = 'DuplicateMember';
+}
+
+/** Where a JSON document is published: keys, or what is known of a server. No redirect is followed, and no proxy of the environment is used. */
+export class PublishedJson {
+  readonly #pool: Pool;
+  readonly #path: string;
+  readonly #connector: TlsConnector | undefined;
+  readonly #files: ConnectionFiles;
+
+  constructor(
+    address: string,
+    connection: ConnectionSettings,
+    parts: ConnectionFilesParts & { readonly clock: Clock },
+  ) {
+    const url = new URL(address);
+    const files = new ConnectionFiles(connection, parts);
+    const { clock } = parts;
+    this.#files = files;
+    const connector =
+      url.protocol === 'https:'
+        ? new TlsConnector({ url, files, timeoutMs: CONNECT_TIMEOUT_MS, clock })
+        : undefined;
+    this.#connector = connector;
+    this.#path = `${url.pathname}${url.search}`;
+    this.#pool = new Pool(url.origin, {
+      connections: 1,
+      connect:
+        connector === undefined
+          ? { timeout: CONNECT_TIMEOUT_MS }
+          : (_, callback) => connector.connect(['http/1.1'], handTo(callback)),
+      maxResponseSize: MAX_BYTES,
+    });
+  }
+
+  /** Fetches the document. Rejects when there is no 200 with JSON within five seconds. */
+  async fetch(): Promise<unknown> {
+    const { statusCode, body } = await this.#pool.request({
+      path: this.#path,
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (statusCode !== 200) {
+      await body.dump();
+      throw new UnexpectedStatus(statusCode);
+    }
+    const text = await body.text();
+    const document: unknown = JSON.parse(text);
+    if (hasDuplicateMember(text)) throw new DuplicateMember();
+    return document;
+  }
+
+  /** Aborts a fetch under way and closes the connection. */
+  close(): Promise<void> {
+    const closing = this.#pool.destroy();
+    this.#connector?.close();
+    this.#files.close();
+    return closing;
+  }
+}

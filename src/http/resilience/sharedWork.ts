@@ -1,0 +1,74 @@
+import { LightAbortSignal, type Abortable, type AbortListeners } from '../abortListeners.ts';
+import type { Urgency } from './bulkhead.ts';
+
+/** Until when shared work is of use. */
+export class SharedUrgency implements Urgency {
+  readonly signal = new LightAbortSignal();
+  readonly isShared = true;
+  /** The latest of all that have joined. */
+  deadlineMs: number;
+
+  constructor({ deadlineMs }: Urgency) {
+    this.deadlineMs = deadlineMs;
+  }
+}
+
+/**
+ * Work that several wait for. It belongs to all of them: it has as much time as the waiter that has the
+ * most, and is ended when the last one has gone.
+ */
+export class SharedWork<T> {
+  readonly outcome: Promise<T>;
+  readonly #urgency: SharedUrgency;
+  readonly #abortListeners: AbortListeners;
+  #waiting = 0;
+
+  /** @param outcome of the work, which was begun with this urgency */
+  constructor(urgency: SharedUrgency, outcome: Promise<T>, abortListeners: AbortListeners) {
+    this.#urgency = urgency;
+    this.outcome = outcome;
+    this.#abortListeners = abortListeners;
+  }
+
+  /** Whether the last waiter has gone, so that it comes to nothing. */
+  get isAbandoned(): boolean {
+    return this.#urgency.signal.aborted;
+  }
+
+  /** What it comes to; `undefined` when the waiter's own signal is aborted first. */
+  outcomeFor({ deadlineMs, signal }: Urgency): Promise<T | undefined> {
+    this.#waiting += 1;
+    this.#urgency.deadlineMs = Math.max(this.#urgency.deadlineMs, deadlineMs);
+    if (signal === undefined) return this.outcome;
+    if (signal.aborted) {
+      this.#leave(signal.reason);
+      return Promise.resolve(undefined);
+    }
+    const listeners = this.#abortListeners.of(signal);
+    // By hand: a race would hold twice as much for each of a thousand numbers.
+    return new Promise((resolve, reject) => {
+      const waiter: Abortable = {
+        abort: () => {
+          this.#leave(signal.reason);
+          resolve(undefined);
+        },
+      };
+      listeners.add(waiter);
+      // Not `resolve(this.outcome)`: to take over a promise costs two more turns of the queue.
+      const tell = (outcome: T): void => {
+        listeners.delete(waiter);
+        resolve(outcome);
+      };
+      const fail = (defect: unknown): void => {
+        listeners.delete(waiter);
+        reject(defect);
+      };
+      this.outcome.then(tell, fail);
+    });
+  }
+
+  #leave(reason: unknown): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#urgency.signal.abort(reason);
+  }
+}

@@ -1,0 +1,435 @@
+// oxlint-disable-next-line import/no-unassigned-import -- before all others
+import '../supportedNode.ts';
+import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/asker.ts';
+import { FIELDS, type AskingField } from '../domain/fields.ts';
+import { parsePhoneNumber } from '../domain/phoneNumber.ts';
+import { EmbeddedLife } from './embeddedLife.ts';
+import { openSimSwaps, type EmbeddedSimSwaps } from './openSimSwaps.ts';
+import { purposeOf, waitAskedOf } from './requests.ts';
+import { ERRORS, QUOTA_MESSAGES, type LookupFailure } from '../domain/errors.ts';
+import { createCorrelator } from '../http/correlator.ts';
+import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
+import { waitOf } from '../lookups/waitOf.ts';
+import { systemClock } from '../system/systemClock.ts';
+
+/** What {@link createSimSwapClient} takes. */
+export interface SimSwapClientOptions {
+  /**
+   * The settings of docs/settings.md by their names: whom to ask (`OPERATOR_…`, or `OPERATORS_FILE`), how consents are
+   * waited for (`CONSENT_…`), what is shared between processes (`REDIS_URL`, `STATE_KEY`), quotas and the audit log.
+   * Hand in `process.env` where they stand in the environment: it is not read otherwise. What is for a server of this
+   * package's own, such as `PORT` and `JWT_…`, is passed over.
+   */
+  readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
+  /**
+   * The operators, in place of `OPERATORS_FILE`: an object with the members of that file (docs/operators.md). Its
+   * secrets are named there too, as `{ file }` or as `{ variable }` of `settings`.
+   */
+  readonly operators?: Readonly<Record<string, unknown>>;
+  /** Is told what the service would log: outages, refusals, contradictions. Nothing is logged where it is absent. */
+  readonly log?: SimSwapLog;
+}
+
+/** A log, as pino, winston and `console` have one. No message and no detail holds a phone number, a token or a secret. */
+export interface SimSwapLog {
+  info(message: string, details?: SimSwapLogDetails): void;
+  warn(message: string, details?: SimSwapLogDetails): void;
+  error(message: string, details?: SimSwapLogDetails): void;
+}
+
+/** What stands beside a message: names and counts. */
+export type SimSwapLogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** Who asks, and how long that may take. */
+export interface SimSwapRequestOptions {
+  /**
+   * For whom it is asked: consents, quotas and kept answers are shared within one caller, and with no other. All
+   * requests without one are one caller.
+   */
+  readonly caller?: SimSwapCallerName;
+  /** What it is asked for, one of `PURPOSES`; the first of them where absent. */
+  readonly purpose?: string;
+  /** Ends the waiting. What an operator was asked by then goes on, and is not asked again. */
+  readonly signal?: AbortSignal;
+  /** The longest that the answers take, from 1 to 300000; `REQUEST_TIMEOUT_MS` where absent. */
+  readonly timeoutMs?: number;
+  /** How long to wait for the owner of a number; `CONSENT_WAIT_MS` where absent. */
+  readonly waitMs?: number;
+  /** What the operator's log shall know the request by, at most 24 letters, digits and hyphens of it. */
+  readonly correlator?: string;
+}
+
+/** The name of a caller, as an access token has it (RFC 9068). */
+export interface SimSwapCallerName {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly client?: string;
+}
+
+/**
+ * Why a question has no answer. It is data, so that it cannot be caught and read as `false`: **unknown is never
+ * `false`**, and what is unknown is no reason to trust an SMS code.
+ */
+export interface SimSwapUnknown {
+  readonly kind: 'unknown';
+  /** One of the codes of the README, such as `CONSENT_PENDING` or `OPERATOR_TIMEOUT`. */
+  readonly code: string;
+  /** For people; it holds no number. */
+  readonly message: string;
+  /** When asking again can help. */
+  readonly retryAfterSeconds?: number;
+  /** Of `CONSENT_PENDING`: until when the owner of the number may answer. */
+  readonly expiresAt?: Date;
+  /** Of `PERIOD_NOT_SUPPORTED`: the longest period that can be answered, where that is known. */
+  readonly maxAgeHours?: number;
+  /** Of `RATE_LIMITED`: what there was too much of in an hour. */
+  readonly quota?: 'numbers' | 'lookups' | 'prompts';
+}
+
+/** What {@link SimSwapQuestions.lastSimSwap} resolves to. */
+export type LastSimSwap =
+  | {
+      readonly kind: 'answered';
+      /** RFC 3339, in the operator's own words; `null` where the operator may not disclose the date. */
+      readonly latestSimChange: string | null;
+      /** When the operator was asked. */
+      readonly asOf: Date;
+    }
+  | SimSwapUnknown;
+
+/** What {@link SimSwapQuestions.simSwappedWithin} resolves to. */
+export type SimSwappedWithin =
+  | {
+      readonly kind: 'answered';
+      readonly swapped: boolean;
+      /** When the operator was asked: the period reaches back from there. */
+      readonly asOf: Date;
+    }
+  | SimSwapUnknown;
+
+/** What {@link SimSwapQuestions.simSwapConsent} resolves to. */
+export type SimSwapConsent =
+  | {
+      readonly kind: 'answered';
+      /** `null` while it cannot be told. */
+      readonly state:
+        'NOT_NEEDED' | 'NOT_ASKED' | 'PENDING' | 'ANSWERED' | 'DENIED' | 'EXPIRED' | null;
+      /** When asking can bring something new. */
+      readonly retryAfterSeconds?: number;
+      /** Until when the owner of the number may answer. */
+      readonly expiresAt?: Date;
+    }
+  | SimSwapUnknown;
+
+/**
+ * Questions about phone numbers. A number is written with its `+` and country code; spaces and hyphens may stand
+ * between, and `tel:` before it. None of the methods rejects for what a number, an operator or an owner does: that is
+ * a {@link SimSwapUnknown}.
+ */
+export interface SimSwapQuestions {
+  /**
+   * Asks when the SIM of a number was last changed.
+   *
+   * @example
+   *
+   * ```ts
+   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
+   *
+   * await using simSwaps = await createSimSwapClient({ settings: process.env });
+   * const answer = await simSwaps.lastSimSwap('+44 7700 900002');
+   *
+   * switch (answer.kind) {
+   *   case 'answered':
+   *     console.log(answer.latestSimChange === null ? 'withheld' : 'known'); // known
+   *     break;
+   *   case 'unknown':
+   *     console.log(`do not trust an SMS code: ${answer.code}`);
+   * }
+   * ```
+   */
+  lastSimSwap(number: string, options?: SimSwapRequestOptions): Promise<LastSimSwap>;
+
+  /**
+   * Asks whether the SIM of a number was changed in the last hours.
+   *
+   * @example
+   *
+   * ```ts
+   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
+   *
+   * await using simSwaps = await createSimSwapClient({ settings: process.env });
+   *
+   * async function mayTrustSms(number: string): Promise<boolean> {
+   *   const answer = await simSwaps.simSwappedWithin(number, 72, { timeoutMs: 3000 });
+   *   // Unknown is never `false`.
+   *   return answer.kind === 'answered' && !answer.swapped;
+   * }
+   *
+   * console.log(await mayTrustSms('+447700900004')); // true
+   * console.log(await mayTrustSms('+447700900001')); // false
+   * console.log(await mayTrustSms('+447700900010')); // false
+   * ```
+   *
+   * @param maxAgeHours a whole number of hours from 1 to 2400
+   */
+  simSwappedWithin(
+    number: string,
+    maxAgeHours: number,
+    options?: SimSwapRequestOptions,
+  ): Promise<SimSwappedWithin>;
+
+  /**
+   * Tells how the consent of a number's owner stands. It prompts nobody, and costs no lookup.
+   *
+   * @example
+   *
+   * ```ts
+   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
+   *
+   * await using simSwaps = await createSimSwapClient({ settings: process.env });
+   * const consent = await simSwaps.simSwapConsent('+447700900001');
+   *
+   * // The 2-legged flow asks no owner.
+   * console.log(consent.kind === 'answered' ? consent.state : consent.code); // NOT_NEEDED
+   * ```
+   */
+  simSwapConsent(number: string, options?: SimSwapRequestOptions): Promise<SimSwapConsent>;
+}
+
+/** Questions that are asked together. The time that they have began when they were gathered. */
+export type SimSwapRequest = {
+  readonly [Question in keyof SimSwapQuestions]: SimSwapQuestions[Question] extends (
+    ...asked: [...infer Asked, (SimSwapRequestOptions | undefined)?]
+  ) => infer Answer
+    ? (...asked: Asked) => Answer
+    : never;
+};
+
+/** Asks operators about SIM swaps, with the rules of the service and without GraphQL. */
+export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
+  /**
+   * Gathers questions: those about one number that are asked in one tick are planned together and cost the fewest
+   * lookups, and what one of them learns answers those after it.
+   *
+   * @example
+   *
+   * ```ts
+   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
+   *
+   * await using simSwaps = await createSimSwapClient({ settings: process.env });
+   * const request = simSwaps.request({
+   *   caller: { issuer: 'https://id.example.com', subject: 'risk-engine' },
+   * });
+   *
+   * // Three questions, and one lookup: the date answers the periods that it lies outside of.
+   * const [date, day, month] = await Promise.all([
+   *   request.lastSimSwap('+447700900004'),
+   *   request.simSwappedWithin('+447700900004', 24),
+   *   request.simSwappedWithin('+447700900004', 720),
+   * ]);
+   *
+   * console.log(date.kind, day.kind, month.kind); // answered answered answered
+   * ```
+   */
+  request(options?: SimSwapRequestOptions): SimSwapRequest;
+
+  /**
+   * Waits for what is under way and must not be cut, then closes all connections. Ask nothing after it.
+   *
+   * @example
+   *
+   * ```ts
+   * import { createSimSwapClient } from 'sim-swap-subgraph/client';
+   *
+   * const simSwaps = await createSimSwapClient({ settings: process.env });
+   * await simSwaps.close();
+   *
+   * console.log('closed'); // closed
+   * ```
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a client of the operators that the settings name. Open one for the life of the process: it keeps connections,
+ * circuits, consents and kept answers.
+ *
+ * Nothing happens when this module is imported. The client reads no environment by itself, takes no signal, starts no
+ * process and writes nothing, unless the settings name an audit log; several may be open at a time. A Redis or an
+ * operator that is away does not hold it up.
+ *
+ * @example
+ *
+ * ```ts
+ * import { createSimSwapClient } from 'sim-swap-subgraph/client';
+ *
+ * await using simSwaps = await createSimSwapClient({
+ *   settings: { ...process.env, OPERATOR_TIMEOUT_MS: 2000 },
+ *   log: console,
+ * });
+ * const answer = await simSwaps.simSwappedWithin('+447700900001', 240);
+ *
+ * console.log(answer.kind === 'answered' ? answer.swapped : answer.code); // true
+ * ```
+ *
+ * @throws {Error} named `ConfigError`, whose message lists every problem of the settings
+ */
+export async function createSimSwapClient(options: SimSwapClientOptions): Promise<SimSwapClient> {
+  const { settings, operators, log } = options;
+  return new Client(await openSimSwaps({ settings, operators, log, clock: systemClock }));
+}
+
+class Client implements SimSwapClient {
+  readonly #opened: EmbeddedSimSwaps;
+
+  constructor(opened: EmbeddedSimSwaps) {
+    this.#opened = opened;
+  }
+
+  async lastSimSwap(number: string, options?: SimSwapRequestOptions): Promise<LastSimSwap> {
+    return this.request(options).lastSimSwap(number);
+  }
+
+  async simSwappedWithin(
+    number: string,
+    maxAgeHours: number,
+    options?: SimSwapRequestOptions,
+  ): Promise<SimSwappedWithin> {
+    return this.request(options).simSwappedWithin(number, maxAgeHours);
+  }
+
+  async simSwapConsent(number: string, options?: SimSwapRequestOptions): Promise<SimSwapConsent> {
+    return this.request(options).simSwapConsent(number);
+  }
+
+  request(options: SimSwapRequestOptions = {}): SimSwapRequest {
+    const { config, clock, simSwaps, maxWaitMs } = this.#opened;
+    const purpose = purposeOf(options.purpose, config.callers.purposes);
+    const waitMs = waitAskedOf(options);
+    const life = new EmbeddedLife(
+      options.timeoutMs ?? config.requestTimeoutMs,
+      clock,
+      options.signal,
+    );
+    const gathered = simSwaps.forRequest({
+      caller: identityOf(options.caller),
+      purpose,
+      correlator: createCorrelator(options.correlator),
+      cameInAtMs: life.cameInAtMs,
+      deadlineMs: life.deadlineMs,
+      signal: life.signal,
+      ...waitOf(waitMs, maxWaitMs),
+    });
+    const loader = life.bound(gathered);
+    const ask = async (field: AskingField, text: string, hours?: number): Promise<Heard> => {
+      // Without types it may be anything, as a row of a database has it.
+      const number = parsePhoneNumber(typeof text === 'string' ? text : '');
+      if (number.kind === 'refused') return number;
+      const asked = FIELDS[field]({ maxAgeHours: hours });
+      return asked.kind === 'refused' ? asked : loader.answer(number.value, asked.value);
+    };
+    return {
+      lastSimSwap: async (number) => dateOf(await ask('lastSimSwap', number)),
+      simSwappedWithin: async (number, maxAgeHours) =>
+        swappedOf(await ask('simSwappedWithin', number, maxAgeHours)),
+      simSwapConsent: async (number) => consentOf(await ask('simSwapConsent', number)),
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#opened.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** What a question came to; `refused` before anything was asked. */
+type Heard = FieldAnswer | { readonly kind: 'refused'; readonly reason: string };
+
+function dateOf(heard: Heard): LastSimSwap {
+  switch (heard.kind) {
+    case 'date': {
+      const { latestSimChange, asOfMs } = heard;
+      const text = latestSimChange?.text ?? null;
+      return { kind: 'answered', latestSimChange: text, asOf: new Date(asOfMs) };
+    }
+    case 'failure':
+      return unknownFor(heard.failure);
+    case 'refused':
+      return unknownInput(heard.reason);
+    case 'window':
+    case 'consent':
+      throw notWhatWasAsked(heard);
+  }
+}
+
+function swappedOf(heard: Heard): SimSwappedWithin {
+  switch (heard.kind) {
+    case 'window':
+      return { kind: 'answered', swapped: heard.swapped, asOf: new Date(heard.asOfMs) };
+    case 'failure':
+      return unknownFor(heard.failure);
+    case 'refused':
+      return unknownInput(heard.reason);
+    case 'date':
+    case 'consent':
+      throw notWhatWasAsked(heard);
+  }
+}
+
+function consentOf(heard: Heard): SimSwapConsent {
+  switch (heard.kind) {
+    case 'consent': {
+      const { state = null, retryAfterSeconds, expiresAtMs } = heard.consent ?? {};
+      return { kind: 'answered', state, ...timesOf({ retryAfterSeconds, expiresAtMs }) };
+    }
+    case 'failure':
+      return unknownFor(heard.failure);
+    case 'refused':
+      return unknownInput(heard.reason);
+    case 'date':
+    case 'window':
+      throw notWhatWasAsked(heard);
+  }
+}
+
+function unknownFor(failure: LookupFailure): SimSwapUnknown {
+  const { code, quota, maxAgeHours } = failure;
+  return {
+    kind: 'unknown',
+    code,
+    message: quota === undefined ? ERRORS[code].message : QUOTA_MESSAGES[quota],
+    ...timesOf(failure),
+    ...(maxAgeHours === undefined ? {} : { maxAgeHours }),
+    ...(quota === undefined ? {} : { quota }),
+  };
+}
+
+function unknownInput(reason: string): SimSwapUnknown {
+  return { kind: 'unknown', code: 'BAD_USER_INPUT', message: reason };
+}
+
+function timesOf({
+  retryAfterSeconds,
+  expiresAtMs,
+}: {
+  readonly retryAfterSeconds?: number | undefined;
+  readonly expiresAtMs?: number | undefined;
+}): { readonly retryAfterSeconds?: number; readonly expiresAt?: Date } {
+  return {
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(expiresAtMs === undefined ? {} : { expiresAt: new Date(expiresAtMs) }),
+  };
+}
+
+function identityOf(caller: SimSwapCallerName | undefined): Identity {
+  if (caller === undefined) return ANONYMOUS_IDENTITY;
+  return tokenIdentity(caller.issuer, caller.subject, caller.client ?? null);
+}
+
+/** A defect of ours. */
+function notWhatWasAsked({ kind }: Heard): Error {
+  return new Error(`An answer of the kind ${kind} was not asked for.`);
+}

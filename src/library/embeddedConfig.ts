@@ -1,0 +1,69 @@
+import type { Config } from '../config/config.ts';
+import { configOf } from '../config/configOf.ts';
+import {
+  ConfigError,
+  EnvironmentReader,
+  type Environment,
+  type FixedValues,
+} from '../config/environment.ts';
+import { GONE_SETTINGS } from '../config/goneSettings.ts';
+import type { Audience } from '../config/setting.ts';
+import { readTextNow } from '../files/textFile.ts';
+import { ALL_SETTINGS, variablesOf, type SettingName } from '../config/settings.ts';
+
+/**
+ * Reads the settings of what answers inside another program, which serves it and knows its callers: what concerns a
+ * server of our own is not looked at.
+ *
+ * @param operators what OPERATORS_FILE would hold
+ * @throws {ConfigError} that lists every problem by name
+ */
+export function readEmbeddedConfig(settings: Environment, operators?: object): Config {
+  const read =
+    operators === undefined
+      ? new EnvironmentReader(settings, NOT_EMBEDDED)
+      : withOperators(settings, operators);
+  const config = configOf(read, { readDocuments: () => undefined, isEmbedded: true });
+  if (config.simulator === undefined || config.simulatorUrl !== undefined) return config;
+  // What it invents must not reach a program that did not ask for it.
+  throw new ConfigError([
+    'OPERATOR_AUTH_URL is missing: inside another program there is no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
+  ]);
+}
+
+/** As if a file in the working folder held them. */
+function withOperators(settings: Environment, operators: object): EnvironmentReader {
+  if ((settings['OPERATORS_FILE'] ?? '') !== '') {
+    throw new ConfigError(['OPERATORS_FILE is set, and operators are handed in: name them once.']);
+  }
+  const handedIn = 'operators, as handed in';
+  return new EnvironmentReader({ ...settings, OPERATORS_FILE: handedIn }, NOT_EMBEDDED, (path) =>
+    path === handedIn ? JSON.stringify(operators) : readTextNow(path),
+  );
+}
+
+/** The parts of the table of settings that are about a server of our own, its callers and those who run it. */
+const OF_SERVER: ReadonlySet<Audience> = new Set(['try', 'callers', 'observe', 'web']);
+
+/** Of those, what counts without such a server as well. */
+const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
+  'ROLE',
+  'SIMULATOR',
+  'PURPOSES',
+  'BATCH_SCOPE',
+  'AUDIT_KEY',
+  'AUDIT_LOG',
+  'DOCS_URL',
+]);
+
+/** Names of settings that went, and that were passed over here while they counted. */
+const WENT_FROM_SERVER = /^(?:ALLOWED|JWT|LOG|OTEL|RELOAD|ROUTER)_/;
+
+/** The other program may have settings of the same names for itself: `LOG_LEVEL`, `OTEL_…`. */
+const NOT_EMBEDDED: FixedValues = new Map(
+  [...ALL_SETTINGS]
+    .filter(([name, { audience }]) => OF_SERVER.has(audience) && !EMBEDDED.has(name))
+    .flatMap(([name, setting]) => variablesOf(name, setting))
+    .concat([...GONE_SETTINGS.keys()].filter((name) => WENT_FROM_SERVER.test(name)))
+    .map((name) => [name, undefined]),
+);

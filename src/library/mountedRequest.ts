@@ -1,0 +1,105 @@
+import type { FieldNode, GraphQLResolveInfo } from 'graphql';
+import type { RequestContext } from '../graphql/context.ts';
+import { limitExceeded } from '../graphql/refusals.ts';
+import {
+  failedFieldBytes,
+  failedNumberBytes,
+  isMeasured,
+  keyBytes,
+  MAX_INDEX_BYTES,
+  MIN_FIELD_BYTES,
+  valueBytes,
+} from '../graphql/replyBytes.ts';
+import { Selections } from '../graphql/selections.ts';
+
+/** What the context of a request has under `simSwap`; of use to our own resolvers alone. */
+export class MountedRequest {
+  readonly context: RequestContext;
+  readonly #maxReplyBytes: number;
+  readonly #bytesBelow = new WeakMap<readonly FieldNode[], number>();
+  #replyBytes = 0;
+
+  constructor(context: RequestContext, maxReplyBytes: number) {
+    this.context = context;
+    this.#maxReplyBytes = maxReplyBytes;
+  }
+
+  /**
+   * Counts what phone numbers add to the reply: a client chooses their aliases, which are written once for each
+   * number, and again in the path of each error.
+   *
+   * @throws {AnswerError} when that is more than a reply may have
+   */
+  countNumber(info: GraphQLResolveInfo): void {
+    let bytes = this.#bytesBelow.get(info.fieldNodes);
+    if (bytes === undefined) {
+      const selections = new Selections(
+        new Map(Object.entries(info.fragments)),
+        info.variableValues,
+      );
+      bytes = this.#measure(info.fieldNodes, selections, pathBytes(info));
+      this.#bytesBelow.set(info.fieldNodes, bytes);
+    }
+    this.#count(bytes);
+  }
+
+  /** The same of texts that may be no phone numbers, for each of which there is an error then. */
+  countTexts(count: number, info: GraphQLResolveInfo): void {
+    this.#count(count * failedNumberBytes(pathBytes(info)));
+  }
+
+  #count(bytes: number): void {
+    this.#replyBytes += bytes;
+    const limit = this.#maxReplyBytes;
+    if (this.#replyBytes <= limit) return;
+    // The path of each such error would be as long as the client chooses.
+    throw limitExceeded({ limited: 'replyBytes', limit, asked: this.#replyBytes }, { path: [] });
+  }
+
+  /** As the service measures it before it executes: the fields of this package, and no others. */
+  #measure(nodes: readonly FieldNode[], selections: Selections, path: number): number {
+    let bytes = 2;
+    for (const { selectionSet } of nodes) {
+      if (selectionSet === undefined) continue;
+      for (const field of selections.fieldsOf(selectionSet)) {
+        const name = field.name.value;
+        if (bytes > this.#maxReplyBytes) return bytes;
+        if (!isMeasured(name)) continue;
+        const { size, canFail } = valueBytes(name);
+        const here = path + keyBytes(field);
+        const below =
+          field.selectionSet === undefined ? size : this.#measure([field], selections, here);
+        const ifFailed = canFail ? failedFieldBytes(here) : 0;
+        bytes += Math.max(MIN_FIELD_BYTES, keyBytes(field) + Math.max(below, ifFailed));
+      }
+    }
+    return bytes;
+  }
+}
+
+/** How long the path of what an error is about becomes. */
+function pathBytes({ path }: GraphQLResolveInfo): number {
+  let bytes = 0;
+  for (let place: typeof path | undefined = path; place !== undefined; place = place.prev) {
+    bytes += typeof place.key === 'string' ? place.key.length + 4 : MAX_INDEX_BYTES;
+  }
+  return bytes;
+}
+
+/** Our part of a request's context; `undefined` where it has none. */
+export function requestIn(context: unknown): MountedRequest | undefined {
+  const isObject = typeof context === 'object' && context !== null;
+  const request = isObject && 'simSwap' in context ? context.simSwap : undefined;
+  return request instanceof MountedRequest ? request : undefined;
+}
+
+/**
+ * Our part of a request's context.
+ *
+ * @throws {Error} where it has none
+ */
+export function requestOf(context: unknown): MountedRequest {
+  const request = requestIn(context);
+  if (request !== undefined) return request;
+  throw new Error('The context of a request lacks what context() of the SIM swap subgraph makes.');
+}

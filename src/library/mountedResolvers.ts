@@ -1,0 +1,105 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { parsePhoneNumber } from '../domain/phoneNumber.ts';
+import { AnswerError, badUserInput, internalError } from '../graphql/answerErrors.ts';
+import { logDefect } from '../graphql/errors.ts';
+import type { PhoneNumberEntity } from '../graphql/phoneNumberEntity.ts';
+import { bffResolvers, phoneNumberReference } from '../graphql/resolvers.ts';
+import type { Role } from '../graphql/schema.ts';
+import type { Log } from '../log/log.ts';
+import { requestIn, requestOf } from './mountedRequest.ts';
+
+type Resolve = (
+  source: unknown,
+  args: Readonly<Record<string, unknown>>,
+  context: unknown,
+  info: GraphQLResolveInfo,
+) => unknown;
+
+/**
+ * The service's resolvers, for a server of another program: they find what they need below `simSwap` in its context,
+ * bound what the service bounds before it executes, and throw nothing but errors that a client may see.
+ */
+export function mountedResolvers(role: Role, log: Log) {
+  const { DateTime, PhoneNumber, SimSwapConsent, Query } = bffResolvers;
+  const safely = boundary(log);
+  const number = {
+    ...eachField(PhoneNumber, (resolve) =>
+      safely((source, args, context, info) =>
+        resolve(entityOf(source), args, requestOf(context).context, info),
+      ),
+    ),
+    // Called for every number before its fields are, whichever field has led to it.
+    __isTypeOf: safely((_source: unknown, context: unknown, info: GraphQLResolveInfo) => {
+      requestOf(context).countNumber(info);
+      return true;
+    }),
+  };
+  const shared = { DateTime, SimSwapConsent: eachField(SimSwapConsent, safely) };
+  switch (role) {
+    case 'bff':
+      return {
+        ...shared,
+        PhoneNumber: number,
+        Query: eachField(Query, (resolve) =>
+          safely((source, args, context, info) => {
+            const request = requestOf(context);
+            const { e164s } = args;
+            request.countTexts(Array.isArray(e164s) ? e164s.length : 1, info);
+            return resolve(source, args, request.context, info);
+          }),
+        ),
+      };
+    case 'subgraph': {
+      // A promise, since an error that is thrown nulls the entities beside it as well.
+      const __resolveReference = safely(
+        async (reference: unknown, context: unknown, info: GraphQLResolveInfo) => {
+          requestOf(context).countTexts(1, info);
+          return await phoneNumberReference(reference);
+        },
+      );
+      return { ...shared, PhoneNumber: { ...number, __resolveReference } };
+    }
+  }
+}
+
+/** What a field of the other program returned. */
+function entityOf(source: unknown): PhoneNumberEntity {
+  const isObject = typeof source === 'object' && source !== null;
+  const text: unknown = isObject && 'e164' in source ? source.e164 : undefined;
+  const parsed = parsePhoneNumber(typeof text === 'string' ? text : '');
+  switch (parsed.kind) {
+    case 'parsed':
+      return { e164: parsed.value };
+    case 'refused':
+      throw badUserInput(parsed.reason);
+  }
+}
+
+function eachField(fields: object, mount: (resolve: Resolve) => Resolve): Record<string, Resolve> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, resolve]: [string, Resolve]) => [name, mount(resolve)]),
+  );
+}
+
+/** Whatever is thrown below and is not for a client is logged here, and nothing of it goes further. */
+function boundary(log: Log) {
+  const ours = (error: unknown, args: readonly unknown[]): AnswerError => {
+    const known = error instanceof AnswerError ? error : internalError();
+    if (known !== error) logDefect(error, log);
+    // graphql-js hands the context in before the last, whatever it calls.
+    const record = requestIn(args.at(-2))?.context.record;
+    Object.assign(known.extensions, record?.reference(String(known.extensions['code'])));
+    return known;
+  };
+  return <Args extends readonly unknown[], T>(work: (...args: Args) => T) =>
+    (...args: Args): T => {
+      try {
+        const value = work(...args);
+        if (!(value instanceof Promise)) return value;
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it rejects with another error, and resolves alike
+        return value.catch((error: unknown) => Promise.reject(ours(error, args))) as T;
+      } catch (error) {
+        throw ours(error, args);
+      }
+    };
+}

@@ -1,0 +1,216 @@
+// oxlint-disable-next-line import/no-unassigned-import -- before all others
+import '../supportedNode.ts';
+import type { DocumentNode, GraphQLError, GraphQLScalarType } from 'graphql';
+import type { Caller } from '../caller/caller.ts';
+import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
+import { contextFactory, type CreateContext } from '../graphql/context.ts';
+import { tokenIdentity } from '../domain/asker.ts';
+import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
+import { boundedSimSwaps } from './boundedSimSwaps.ts';
+import { EmbeddedLife } from './embeddedLife.ts';
+import { maskedError } from './maskError.ts';
+import { MountedRequest } from './mountedRequest.ts';
+import { mountedResolvers } from './mountedResolvers.ts';
+import { openSimSwaps, type EmbeddedSimSwaps } from './openSimSwaps.ts';
+import { purposeOf, waitAskedOf } from './requests.ts';
+import { typeDefsOf } from '../graphql/schema.ts';
+import { createCorrelator } from '../http/correlator.ts';
+import { RequestRecord } from '../graphql/requestRecord.ts';
+import { systemClock } from '../system/systemClock.ts';
+
+export type {
+  SimSwapCallerName,
+  SimSwapLog,
+  SimSwapLogDetails,
+  SimSwapRequestOptions,
+} from './client.ts';
+
+/** What {@link createSimSwapSubgraph} takes: the same as a client, and `ROLE`. */
+export type SimSwapSubgraphOptions = SimSwapClientOptions;
+
+/** Who asks, and about whom they may. Your server has found that out: nothing here verifies it. */
+export interface SimSwapCaller extends SimSwapCallerName {
+  /** `anyone` is for risk teams and services; every other caller asks about its own number. */
+  readonly mayAskAbout: 'anyone' | 'own-number';
+  /** The number that has been verified to be the caller's own: what `myPhoneNumber` is. */
+  readonly ownNumber?: string;
+  /** Of its access token. Where `BATCH_SCOPE` is set, a caller without that scope asks about one number a request. */
+  readonly scopes?: readonly string[];
+}
+
+/** One GraphQL request. */
+export interface SimSwapGraphqlRequest extends Omit<SimSwapRequestOptions, 'caller'> {
+  readonly caller: SimSwapCaller;
+}
+
+/** What the context of each request must have beside your own. */
+export interface SimSwapContext {
+  /** For the resolvers of this package alone. */
+  readonly simSwap: object;
+}
+
+/** Resolvers by type and field, as `@graphql-tools/schema`, Apollo Server, Yoga and `@apollo/subgraph` take them. */
+export type SimSwapResolvers = Record<
+  string,
+  // oxlint-disable-next-line typescript/no-explicit-any -- each of these libraries has types of its own for them
+  GraphQLScalarType | Record<string, (source: any, args: any, context: any, info: any) => unknown>
+>;
+
+/** The types and fields of this package, for a GraphQL server that is yours. */
+export interface SimSwapSubgraph extends AsyncDisposable {
+  /** Root fields (`ROLE=bff`), or the entity for a subgraph of yours (`ROLE=subgraph`). */
+  readonly typeDefs: DocumentNode[];
+  readonly resolvers: SimSwapResolvers;
+
+  /**
+   * What the context of one request must have, for its caller.
+   *
+   * @example
+   *
+   * ```ts
+   * import { createSimSwapSubgraph } from 'sim-swap-subgraph/subgraph';
+   *
+   * await using simSwap = await createSimSwapSubgraph({ settings: process.env });
+   *
+   * function contextFor(userId: string, signal: AbortSignal) {
+   *   return {
+   *     userId,
+   *     ...simSwap.context({
+   *       caller: { issuer: 'https://id.example.com', subject: userId, mayAskAbout: 'anyone' },
+   *       signal,
+   *     }),
+   *   };
+   * }
+   *
+   * console.log(Object.keys(contextFor('u-1', AbortSignal.timeout(5000)))); // [ 'userId', 'simSwap' ]
+   * ```
+   *
+   * @throws {RangeError} when the caller's own number is none, or the purpose is not one of `PURPOSES`
+   */
+  context(request: SimSwapGraphqlRequest): SimSwapContext;
+
+  /** Waits for what is under way and must not be cut, then closes all connections. Stop your server before it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes the types and fields of the service ready to stand in a GraphQL server of yours, which authenticates its
+ * callers: with `ROLE=bff` the root fields `phoneNumber`, `phoneNumbers` and `myPhoneNumber`; with `ROLE=subgraph` the
+ * entity `PhoneNumber` for the subgraph that you build. Your own types may have fields of the type `PhoneNumber` that
+ * return `{ e164 }`, with a number in E.164 form.
+ *
+ * Make one for the life of the process. Nothing happens when this module is imported: it reads no environment by
+ * itself, takes no signal and starts no process. `graphql` is a peer dependency: your server and this package must
+ * have the same one.
+ *
+ * @example
+ *
+ * ```ts
+ * import { createSimSwapSubgraph } from 'sim-swap-subgraph/subgraph';
+ *
+ * await using simSwap = await createSimSwapSubgraph({ settings: { ...process.env, ROLE: 'bff' } });
+ *
+ * console.log(Object.keys(simSwap.resolvers).sort().join()); // DateTime,PhoneNumber,Query,SimSwapConsent
+ * ```
+ *
+ * @throws {Error} named `ConfigError`, whose message lists every problem of the settings
+ */
+export async function createSimSwapSubgraph(
+  options: SimSwapSubgraphOptions,
+): Promise<SimSwapSubgraph> {
+  const { settings, operators, log } = options;
+  return new Subgraph(await openSimSwaps({ settings, operators, log, clock: systemClock }));
+}
+
+/**
+ * What a client may see of an error of a server that has the fields of this package. GraphQL's own messages quote the
+ * value that they refuse, which may be a phone number: hand every error of a reply to this function.
+ *
+ * Errors of this package pass. GraphQL's own (of a document, of variables, of arguments) and those of
+ * your server get a code where they have none and keep nothing else, and their messages are masked and cut. A `GraphQLError` that a resolver of yours throws is meant for its clients
+ * and stays as it is, but for phone numbers in its message. Every other error says nothing but that it happened: log it
+ * yourself. `extensions.http`, by which servers choose the status of a reply, can be read, and is left out of JSON.
+ *
+ * @example
+ *
+ * ```ts
+ * import { graphql, buildSchema } from 'graphql';
+ * import { maskError } from 'sim-swap-subgraph/subgraph';
+ *
+ * const schema = buildSchema('type Query { swapped(hours: Int!): Boolean }');
+ * const { errors = [] } = await graphql({ schema, source: '{ swapped(hours: "+447700900001") }' });
+ *
+ * console.log(maskError(errors[0]).message); // Int cannot represent non-integer value: "[number]"
+ * console.log(maskError(errors[0]).extensions.code); // GRAPHQL_VALIDATION_FAILED
+ * ```
+ */
+export function maskError(error: unknown): GraphQLError {
+  return maskedError(error);
+}
+
+class Subgraph implements SimSwapSubgraph {
+  readonly typeDefs: DocumentNode[];
+  readonly resolvers: SimSwapResolvers;
+  readonly #opened: EmbeddedSimSwaps;
+  readonly #createContext: CreateContext;
+
+  constructor(opened: EmbeddedSimSwaps) {
+    const { config, log, simSwaps, quotas, maxWaitMs } = opened;
+    this.#opened = opened;
+    this.#createContext = contextFactory({ simSwaps, quotas, maxWaitMs });
+    this.typeDefs = [typeDefsOf(config.role)];
+    this.resolvers = mountedResolvers(config.role, log);
+  }
+
+  context(request: SimSwapGraphqlRequest): SimSwapContext {
+    const { config, clock } = this.#opened;
+    const caller = callerFrom(request.caller, config.callers.batchScope);
+    const purpose = purposeOf(request.purpose, config.callers.purposes);
+    const record = new RequestRecord(createCorrelator(request.correlator), config.docsUrl);
+    const preferredWaitMs = waitAskedOf(request);
+    const life = new EmbeddedLife(
+      request.timeoutMs ?? config.requestTimeoutMs,
+      clock,
+      request.signal,
+    );
+    const context = this.#createContext(
+      { kind: 'admitted', caller, purpose },
+      { life, record, preferredWaitMs },
+    );
+    const { limits } = config;
+    const bounded = boundedSimSwaps(life.bound(context.simSwaps), caller, limits);
+    const simSwap = new MountedRequest({ ...context, simSwaps: bounded }, limits.maxReplyBytes);
+    return { simSwap };
+  }
+
+  close(): Promise<void> {
+    return this.#opened.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function callerFrom(
+  { issuer, subject, client, mayAskAbout, ownNumber, scopes = [] }: SimSwapCaller,
+  batchScope: string | undefined,
+): Caller {
+  const mayAskAboutSeveral = batchScope === undefined || scopes.includes(batchScope);
+  return {
+    identity: tokenIdentity(issuer, subject, client ?? null),
+    mayAskAboutAnyone: mayAskAbout === 'anyone',
+    ...(mayAskAboutSeveral ? {} : { missingBatchScope: batchScope }),
+    ...(ownNumber === undefined ? {} : { ownNumber: ownNumberFrom(ownNumber) }),
+  };
+}
+
+function ownNumberFrom(text: string): PhoneNumber {
+  const parsed = parsePhoneNumber(text);
+  switch (parsed.kind) {
+    case 'parsed':
+      return parsed.value;
+    case 'refused':
+      throw new RangeError(`The caller's own number is none. ${parsed.reason}`);
+  }
+}

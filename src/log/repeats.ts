@@ -1,0 +1,100 @@
+import type { Clock } from '../system/clock.ts';
+import type { Log, LogDetails } from './log.ts';
+
+/** How often the repeats of a line are told. */
+const EVERY_MS = 60_000;
+
+/** So many kinds of lines are told apart; with more, only the message tells them apart, and then nothing. */
+const MAX_KINDS = 200;
+const MAX_KEY_CHARACTERS = 500;
+
+/** Details that differ from line to line of one kind. The summary carries those of the latest. */
+const CHANGING: ReadonlySet<string> = new Set(['correlator', 'sentAs', 'trace_id']);
+
+type Level = keyof Log;
+
+interface Kind {
+  readonly level: Level;
+  readonly message: string;
+  details: LogDetails;
+  repeats: number;
+}
+
+/** A log that tells what repeats in summaries. */
+export interface SummedLog extends Log {
+  /** Writes what has not been told yet. */
+  close(): void;
+}
+
+/**
+ * Writes the first line of each kind (level, message and details, the correlator aside) at once, and after
+ * a minute one line for all that followed, with `repeats`, how many they were: an outage is some lines a
+ * minute, not one for each exchange. Holds a bounded number of kinds, whatever is logged.
+ */
+export function sumUpRepeats(log: Log, clock: Clock): SummedLog {
+  const kinds = new Map<string, Kind>();
+  const closing = new AbortController();
+
+  function write(level: Level, message: string, details: LogDetails = {}): void {
+    if (closing.signal.aborted) {
+      log[level](message, details);
+      return;
+    }
+    const key = keyFor(kinds, level, message, details);
+    const known = kinds.get(key);
+    if (known !== undefined) {
+      known.repeats += 1;
+      known.details = details;
+      return;
+    }
+    kinds.set(key, { level, message, details, repeats: 0 });
+    log[level](message, details);
+    if (kinds.size === 1) void tellEachMinute();
+  }
+
+  async function tellEachMinute(): Promise<void> {
+    while (kinds.size > 0) {
+      try {
+        await clock.sleep(EVERY_MS, closing.signal);
+      } catch {
+        return;
+      }
+      tell();
+    }
+  }
+
+  /** A kind without a repeat is forgotten: its next line is written at once. */
+  function tell(): void {
+    for (const [key, kind] of kinds) {
+      const { level, message, details, repeats } = kind;
+      if (repeats === 0) kinds.delete(key);
+      else log[level](message, { ...details, repeats });
+      kind.repeats = 0;
+    }
+  }
+
+  return {
+    info: (message, details) => write('info', message, details),
+    warn: (message, details) => write('warn', message, details),
+    error: (message, details) => write('error', message, details),
+    close() {
+      tell();
+      closing.abort();
+    },
+  };
+}
+
+function keyFor(
+  kinds: ReadonlyMap<string, Kind>,
+  level: Level,
+  message: string,
+  details: LogDetails,
+): string {
+  const told = Object.entries(details).filter(([name]) => !CHANGING.has(name));
+  const keys = [JSON.stringify([level, message, told]), JSON.stringify([level, message])];
+  return (
+    keys
+      .map((key) => key.slice(0, MAX_KEY_CHARACTERS))
+      .find((key, coarser) => kinds.has(key) || kinds.size < MAX_KINDS * (coarser + 1)) ?? level
+  );
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+
+/** What runs: the version of the package, and the commit that it was built from or is checked out at. */
+export const BUILD = {
+  version: versionOf(read('../../package.json') ?? ''),
+  commit: read('../../commit') || checkedOut() || 'unknown',
+} as const;
+
+function versionOf(manifest: string): string {
+  return /"version": "([^"]+)"/.exec(manifest)?.[1] ?? 'unknown';
+}
+
+/** The commit of a checkout, where its branch is not packed. */
+function checkedOut(): string | undefined {
+  const head = read('../../.git/HEAD');
+  const [, branch] = /^ref: (\S+)$/.exec(head ?? '') ?? [];
+  return branch === undefined ? head : read(`../../.git/${branch}`);
+}
+
+/** The text of a file beside the program; `undefined` where there is none. */
+function read(name: string): string | undefined {
+  try {
+    return readFileSync(new URL(name, import.meta.url), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,246 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { TracingChannel } from 'node:diagnostics_channel';
+import {
+  ROOT_CONTEXT,
+  trace,
+  TraceFlags,
+  type Context,
+  type HrTime,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+  type Sampler,
+} from '@opentelemetry/sdk-trace';
+import type { Clock } from '../system/clock.ts';
+import {
+  consentChannel,
+  exchangeChannel,
+  listen,
+  lookupChannel,
+  MessageNotes,
+  planChannel,
+  requestChannel,
+  tokenChannel,
+  type ExchangeMessage,
+  type TraceParent,
+} from '../log/diagnostics.ts';
+import { writeTraceparent } from '../http/traceparent.ts';
+import type { WatchFiles } from '../files/fileWatch.ts';
+import type { Log } from '../log/log.ts';
+import { CONSENT, EXCHANGE, LOOKUP, PLAN, REQUEST, TOKEN, type SpanShape } from './attributes.ts';
+import { OtlpSender } from './otlpSender.ts';
+import type { SpanOutcome } from './spanOutcome.ts';
+import { SpanQueue } from './spanQueue.ts';
+import type { Protocol, SamplerSettings, TracingSettings } from '../config/tracingSettings.ts';
+
+/** A drain waits no longer for a collector. */
+export const TRACING_CLOSE_LIMIT_MS = 2000;
+
+/** What tracing takes. */
+export interface TracingParts {
+  readonly settings: TracingSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly watchFiles: WatchFiles;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Told what became of spans, once each. */
+  onSpans?(outcome: SpanOutcome, spans: number): void;
+}
+
+/** What the work of a request belongs to. */
+interface Scope {
+  readonly context: Context;
+  /** The innermost that is recorded, or the root where the trace is not. */
+  readonly span: Span;
+  /** From the monotonic clock to the wall's, as they stood when the trace came here: spans keep their order. */
+  readonly toWallMs: number;
+  /** Of the span's beginning: one that has ended records no more, and what it began may go on. */
+  readonly isRecorded: boolean;
+}
+
+/**
+ * Makes spans of what the service publishes on its diagnostics channels, from its making until it is closed. A trace that
+ * is not sampled has a root and nothing else: it costs a look at a store for each piece of work.
+ */
+export class Tracing {
+  readonly #parts: TracingParts;
+  readonly #sender: OtlpSender;
+  readonly #queue: SpanQueue;
+  readonly #tracer: Tracer;
+  readonly #scopes = new AsyncLocalStorage<Scope | undefined>();
+  readonly #recorded = new MessageNotes<Scope>();
+  readonly #undo: (() => void)[] = [];
+
+  constructor(parts: TracingParts) {
+    const { settings } = parts;
+    this.#parts = parts;
+    this.#sender = new OtlpSender(parts);
+    this.#queue = new SpanQueue({
+      send: (spans) => this.#sender.send(SERIALIZERS[settings.protocol]([...spans])),
+      told: (outcome, spans, reason) => this.#told(outcome, spans, reason),
+    });
+    const provider = new TracerProvider({
+      resource: resourceFromAttributes(Object.fromEntries(settings.resource)),
+      sampler: samplerOf(settings.sampler),
+      spanProcessors: [this.#queue],
+    });
+    this.#tracer = provider.getTracer('sim-swap-subgraph');
+    this.#listen(requestChannel, REQUEST, ({ parent }) => remoteContext(parent));
+    this.#listen(planChannel, PLAN);
+    this.#listen(consentChannel, CONSENT);
+    this.#listen(tokenChannel, TOKEN);
+    this.#listen(lookupChannel, LOOKUP);
+    this.#listen(exchangeChannel, EXCHANGE, undefined, (message, scope) => {
+      if (settings.tellsOperators) tell(message, scope);
+    });
+  }
+
+  /** The trace that the work under way belongs to. */
+  get traceId(): string | undefined {
+    return this.#scopes.getStore()?.span.spanContext().traceId;
+  }
+
+  /** Sends what waits, for no longer than the limit, and lets go of the rest. Never rejects. */
+  async close(): Promise<void> {
+    for (const undo of this.#undo) undo();
+    const closed = new AbortController();
+    const limit = this.#parts.clock
+      .sleep(TRACING_CLOSE_LIMIT_MS, closed.signal)
+      .catch(() => undefined);
+    const sent = this.#queue.shutdown();
+    await Promise.race([sent, limit]);
+    closed.abort();
+    this.#queue.drop();
+    await this.#sender.close();
+    // What was under way has failed by now.
+    await sent;
+  }
+
+  /**
+   * @param parentOf where the trace of a message begins; it goes on with what it runs in where absent
+   * @param onBegun told of each message, once its span has begun
+   */
+  #listen<Message extends object>(
+    channel: TracingChannel<unknown, Message>,
+    shape: SpanShape<Message>,
+    parentOf?: (message: Message) => Context,
+    onBegun?: (message: Message, scope: Scope) => void,
+  ): void {
+    const begin = (message: Message): Scope => {
+      const scope = this.#begin(message, shape, parentOf?.(message));
+      onBegun?.(message, scope);
+      return scope;
+    };
+    channel.start.bindStore(this.#scopes, begin);
+    const unlisten = listen(channel, {
+      asyncEnd: (message) => {
+        const scope = this.#recorded.get(message);
+        if (scope === undefined) return;
+        const { span } = scope;
+        const { attributes, status } = shape.end(message);
+        span.setAttributes(attributes);
+        if (status !== undefined) span.setStatus(status);
+        span.end(this.#time(scope));
+      },
+    });
+    this.#undo.push(() => {
+      channel.start.unbindStore(this.#scopes);
+      unlisten();
+    });
+  }
+
+  #begin<Message extends object>(
+    message: Message,
+    shape: SpanShape<Message>,
+    root: Context | undefined,
+  ): Scope {
+    const outer = root === undefined ? this.#scopes.getStore() : undefined;
+    if (outer?.isRecorded === false) return outer;
+    const { clock } = this.#parts;
+    const { name, kind, attributes } = shape.begin(message);
+    const parent = root ?? outer?.context ?? ROOT_CONTEXT;
+    const toWallMs = outer?.toWallMs ?? clock.nowMs() - clock.monotonicMs();
+    const startTime = this.#time({ toWallMs });
+    const span = this.#tracer.startSpan(name, { kind, attributes, startTime }, parent);
+    const isRecorded = span.isRecording();
+    const scope = { context: trace.setSpan(parent, span), span, toWallMs, isRecorded };
+    if (isRecorded) this.#recorded.set(message, scope);
+    return scope;
+  }
+
+  #time({ toWallMs }: Pick<Scope, 'toWallMs'>): HrTime {
+    const ms = this.#parts.clock.monotonicMs() + toWallMs;
+    const seconds = Math.floor(ms / 1000);
+    return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
+  }
+
+  #told(outcome: SpanOutcome, spans: number, reason: string | undefined): void {
+    const { log } = this.#parts;
+    this.#parts.onSpans?.(outcome, spans);
+    switch (outcome) {
+      case 'sent':
+        return;
+      case 'failed':
+        log.warn('spans could not be sent: see OTEL_EXPORTER_OTLP_ENDPOINT', { reason });
+        return;
+      case 'dropped':
+        log.warn('spans were dropped: the collector takes them more slowly than they come');
+    }
+  }
+}
+
+const NO_BYTES = new Uint8Array();
+
+const SERIALIZERS: Readonly<
+  Record<
+    Protocol,
+    (spans: Parameters<typeof JsonTraceSerializer.serializeRequest>[0]) => Uint8Array
+  >
+> = {
+  'http/protobuf': (spans) => ProtobufTraceSerializer.serializeRequest(spans) ?? NO_BYTES,
+  'http/json': (spans) => JsonTraceSerializer.serializeRequest(spans) ?? NO_BYTES,
+};
+
+/** The caller's `tracestate` is not gone on with: it is a caller's text. */
+function remoteContext(parent: TraceParent | undefined): Context {
+  if (parent === undefined) return ROOT_CONTEXT;
+  const { traceId, spanId, isSampled } = parent;
+  return trace.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+  });
+}
+
+function tell(message: ExchangeMessage, { span }: Scope): void {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  const isSampled = (traceFlags & TraceFlags.SAMPLED) !== 0;
+  message.addHeader('traceparent', writeTraceparent({ traceId, spanId, isSampled }));
+}
+
+function samplerOf({ name, ratio }: SamplerSettings): Sampler {
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
+  }
+}

@@ -1,0 +1,335 @@
+import { describe, expect, it } from 'vitest';
+import type { LookupFailure } from '../../src/domain/errors.ts';
+import {
+  acknowledged,
+  answered,
+  asOf,
+  concluded,
+  endedByLookup,
+  endedByPoll,
+  endsAtMs,
+  inDoubt,
+  keptUntilMs,
+  overruled,
+  polled,
+  polling,
+  redeemed,
+  refused,
+  requested,
+  withTold,
+  type Consent,
+  type ConsentRecord,
+  type ConsentRules,
+} from '../../src/consents/consentRecord.ts';
+import {
+  closedFor,
+  DENIED,
+  EXPIRED,
+  expiredAt,
+  failedFor,
+  IDENTITY,
+  NOW,
+  pendingFor,
+  redeemedFor,
+  REFUSED,
+  requestedFor,
+  RULES,
+} from './records.ts';
+
+describe('what is written', () => {
+  it('before bc-authorize leaves: that a prompt may come of it', () => {
+    expect(requested(IDENTITY, NOW, RULES)).toEqual(requestedFor(11_000, 300_000));
+  });
+
+  it('when the reply was lost: the doubt stays, the lease ends', () => {
+    expect(inDoubt(requestedFor(11_000, 300_000), NOW + 400)).toEqual(requestedFor(400, 300_000));
+  });
+
+  it.each<[ConsentRules['firstPoll'], number]>([
+    ['at-once', 0],
+    ['after-interval', 5_000],
+  ])(
+    'on the acknowledgement, polling %s: when to poll, and until when',
+    (firstPoll, nextPollMs) => {
+      const acknowledgement = { authReqId: 'request-1', expiresInSeconds: 120, intervalSeconds: 5 };
+      expect(
+        acknowledged(IDENTITY, acknowledgement, NOW - 2_000, NOW, { ...RULES, firstPoll }),
+      ).toEqual(pendingFor({ nextPollMs }));
+    },
+  );
+
+  it('on the acknowledgement of a prompt that lives for an hour: ten minutes, and no more', () => {
+    const acknowledgement = { authReqId: 'request-1', expiresInSeconds: 3600, intervalSeconds: 5 };
+    expect(acknowledged(IDENTITY, acknowledgement, NOW - 2_000, NOW, RULES)).toEqual(
+      pendingFor({ redeemableMs: 598_000, livesMs: 600_000 }),
+    );
+  });
+
+  it('before a poll leaves: the next one is an interval from here', () => {
+    expect(polling(pendingFor({}), NOW + 100, RULES)).toEqual(
+      pendingFor({ nextPollMs: 5_100, leaseMs: 11_100 }),
+    );
+  });
+
+  it('when the token has come: only that it goes out', () => {
+    expect(redeemed(pendingFor({ leaseMs: 11_000 }), NOW, RULES)).toEqual(redeemedFor(11_000));
+  });
+});
+
+describe('polled', () => {
+  type GoOn = Parameters<typeof polled>[1];
+
+  it.each<[string, GoOn, intervalMs: number, nextPollMs: number]>([
+    [
+      'pending: an interval from sending',
+      { kind: 'go-on', goOn: 'authorization_pending' },
+      5_000,
+      5_000,
+    ],
+    ['no reply: an interval from sending', { kind: 'go-on', goOn: 'no_reply' }, 5_000, 5_000],
+    [
+      'slow_down: five seconds more, for good',
+      { kind: 'go-on', goOn: 'slow_down' },
+      10_000,
+      10_000,
+    ],
+    [
+      'Retry-After that is longer, from the reply on',
+      { kind: 'go-on', goOn: 'no_reply', retryAfterSeconds: 30 },
+      5_000,
+      30_400,
+    ],
+    [
+      'Retry-After that is shorter changes nothing',
+      { kind: 'go-on', goOn: 'no_reply', retryAfterSeconds: 1 },
+      5_000,
+      5_000,
+    ],
+    [
+      '429 with Retry-After: both',
+      { kind: 'go-on', goOn: 'slow_down', retryAfterSeconds: 30 },
+      10_000,
+      30_400,
+    ],
+  ])('%s', (_, goOn, intervalMs, nextPollMs) => {
+    expect(polled(pendingFor({}), goOn, NOW, NOW + 400)).toEqual({
+      ...pendingFor({ nextPollMs, leaseMs: 400 }),
+      intervalMs,
+    });
+  });
+
+  it('slow_down twice adds ten seconds', () => {
+    const slow = { kind: 'go-on', goOn: 'slow_down' } as const;
+    const once = polled(pendingFor({}), slow, NOW, NOW);
+    expect(polled(once, slow, NOW, NOW)).toMatchObject({
+      intervalMs: 15_000,
+      nextPollAtMs: NOW + 15_000,
+    });
+  });
+});
+
+describe('a request to prompt that was refused', () => {
+  const LIMITED: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
+
+  it.each<[string, LookupFailure, number | undefined, Consent | undefined]>([
+    ['a denial is remembered', DENIED, undefined, closedFor(DENIED, 600_000)],
+    [
+      'an operator that wants to be left alone is',
+      LIMITED,
+      90,
+      closedFor({ ...LIMITED, retryAfterSeconds: 90 }, 90_000),
+    ],
+    ['anything else leaves nothing behind', REFUSED, undefined, undefined],
+  ])('%s', (_, failure, holdSeconds, left) => {
+    expect(refused(IDENTITY, failure, holdSeconds, NOW, RULES)).toEqual(left);
+  });
+});
+
+describe('a poll that ended the consent', () => {
+  it.each([
+    ['a denial counts for ten minutes', pendingFor({}), DENIED, closedFor(DENIED, 600_000)],
+    [
+      'a refusal stands as long as the prompt may',
+      pendingFor({}),
+      REFUSED,
+      closedFor(REFUSED, 120_000),
+    ],
+    ['and no longer', pendingFor({ livesMs: -1 }), REFUSED, closedFor(REFUSED, 0)],
+  ])('%s', (_, pending, failure, closed) => {
+    expect(endedByPoll(pending, failure, true, NOW, RULES)).toEqual({
+      kind: 'lives',
+      lives: closed,
+    });
+  });
+
+  it('a denial is known to every request that waits, even if it is not to be remembered', () => {
+    expect(endedByPoll(pendingFor({}), DENIED, true, NOW, { ...RULES, deniedMs: 0 })).toEqual({
+      kind: 'lives',
+      lives: closedFor(DENIED, 2000),
+    });
+  });
+
+  it("an expiry is kept to be told, and stands in no request's way", () => {
+    expect(endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES)).toEqual({
+      kind: 'ended',
+      ended: expiredAt(0),
+    });
+  });
+});
+
+describe('a lookup that came to nothing', () => {
+  it.each<[string, number | undefined, number]>([
+    ['is told for a minute', undefined, 60_000],
+    ['or for as long as the operator says', 30, 30_000],
+    ['and for a minute where it says "at once"', 0, 60_000],
+  ])('%s', (_, retryAfterSeconds, untilMs) => {
+    const failure = {
+      code: 'OPERATOR_RATE_LIMITED',
+      reach: 'number',
+      ...withSeconds(retryAfterSeconds),
+    } as const;
+    const failed = { lookup: IDENTITY.lookup, failure };
+    expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
+      kind: 'ended',
+      ended: failedFor(failure, untilMs),
+    });
+  });
+
+  it('since the owner withdrew their consent, is a denial', () => {
+    const failed = { lookup: IDENTITY.lookup, failure: DENIED };
+    expect(endedByLookup(IDENTITY, failed, NOW, RULES)).toEqual({
+      kind: 'lives',
+      lives: closedFor(DENIED, 600_000),
+    });
+  });
+});
+
+describe('the record at a moment', () => {
+  it.each<[string, Consent, ConsentRecord]>([
+    [
+      'a prompt that lives',
+      pendingFor({ livesMs: 1 }),
+      { consent: pendingFor({ livesMs: 1 }), ends: [] },
+    ],
+    ['a prompt whose time is over', pendingFor({ livesMs: 0 }), { ends: [expiredAt(0)] }],
+    ['a doubt that is over', requestedFor(-1, -5000), { ends: [expiredAt(-5000)] }],
+    ['a lookup whose process died', redeemedFor(0), { ends: [expiredAt(0)] }],
+    ['an expiry that is too old to be told', pendingFor({ livesMs: -60_000 }), { ends: [] }],
+    ['a denial that is over', closedFor(DENIED, 0), { ends: [] }],
+  ])('of %s', (_, consent, current) => {
+    expect(asOf({ consent, ends: [] }, NOW, RULES)).toEqual(current);
+  });
+
+  it('has no end whose time is over', () => {
+    const ends = [failedFor(REFUSED, 0), failedFor(REFUSED, 1)];
+    expect(asOf({ ends }, NOW, RULES)).toEqual({ ends: [failedFor(REFUSED, 1)] });
+  });
+
+  it('is empty where there is none', () => {
+    expect(asOf(undefined, NOW, RULES)).toEqual({ ends: [] });
+  });
+});
+
+describe('how long a record is kept', () => {
+  it.each<[string, ConsentRecord, number]>([
+    ['a prompt: until its expiry was told', { consent: pendingFor({}), ends: [] }, 180_000],
+    ['a denial: as long as it counts', { consent: closedFor(DENIED, 600_000), ends: [] }, 600_000],
+    ['ends: until the last of them', { ends: [failedFor(REFUSED, 5), expiredAt(0)] }, 60_000],
+  ])('%s', (_, record, ms) => {
+    expect(keptUntilMs(record, RULES)).toBe(NOW + ms);
+  });
+
+  it('an empty one not at all', () => {
+    expect(keptUntilMs({ ends: [] }, RULES)).toBe(0);
+  });
+});
+
+describe('what was learned while the record changed', () => {
+  const requestedNow = requestedFor(11_000, 300_000);
+  const other: Consent = { ...pendingFor({}), id: 'consent-2', asker: 'shop' };
+  const ended = endedByLookup(IDENTITY, { lookup: IDENTITY.lookup, failure: REFUSED }, NOW, RULES);
+  const expired = endedByPoll(pendingFor({}), EXPIRED, false, NOW, RULES);
+
+  it.each<[string, ConsentRecord, Parameters<typeof overruled>[1], ConsentRecord | undefined]>([
+    [
+      'counts in a store that has lost it',
+      { ends: [] },
+      lives(pendingFor({})),
+      { consent: pendingFor({}), ends: [] },
+    ],
+    [
+      'counts over an earlier state',
+      { consent: requestedNow, ends: [] },
+      lives(pendingFor({})),
+      { consent: pendingFor({}), ends: [] },
+    ],
+    [
+      'does not count over a later one',
+      { consent: redeemedFor(1), ends: [] },
+      lives(pendingFor({})),
+      undefined,
+    ],
+    ['does not count over its own end', { ends: [expiredAt(0)] }, lives(pendingFor({})), undefined],
+    [
+      "does not count over another's consent",
+      { consent: other, ends: [] },
+      lives(pendingFor({})),
+      undefined,
+    ],
+    [
+      "keeps another's consent beside its end",
+      { consent: other, ends: [] },
+      ended,
+      { consent: other, ends: [failedFor(REFUSED, 60_000)] },
+    ],
+    [
+      'takes the place of an earlier word',
+      { ends: [expiredAt(0)] },
+      ended,
+      { ends: [failedFor(REFUSED, 60_000)] },
+    ],
+    [
+      'is no expiry where another poll has the token',
+      { consent: redeemedFor(1), ends: [] },
+      expired,
+      undefined,
+    ],
+    [
+      'is an answer',
+      { consent: redeemedFor(1), ends: [] },
+      answered(IDENTITY, NOW),
+      { ends: [{ ...IDENTITY, kind: 'answered', atMs: NOW, untilMs: NOW + 10_000 }] },
+    ],
+  ])('%s', (_, found, learned, record) => {
+    expect(overruled(found, learned)).toEqual(record);
+  });
+
+  it('is forgotten where nothing left', () => {
+    expect(concluded({ consent: requestedNow, ends: [] }, IDENTITY.id)).toEqual({ ends: [] });
+  });
+
+  it('is told once', () => {
+    const told = withTold({ ends: [expiredAt(0), failedFor(REFUSED, 1)] }, [IDENTITY.id]);
+    expect(told).toEqual({ ends: [{ ...expiredAt(0), isTold: true }, failedFor(REFUSED, 1)] });
+  });
+});
+
+describe('endsAtMs', () => {
+  it.each<[string, Consent, number]>([
+    ['requested: its doubt', requestedFor(11_000, 300_000), 300_000],
+    ['pending: the life of the prompt, not of the token', pendingFor({}), 120_000],
+    ['pending: the poll on the wire', pendingFor({ livesMs: 5_000, leaseMs: 9_000 }), 9_000],
+    ['redeemed: its lease', redeemedFor(11_000), 11_000],
+    ['closed: its time', closedFor(DENIED, 600_000), 600_000],
+  ])('%s', (_, consent, ms) => {
+    expect(endsAtMs(consent)).toBe(NOW + ms);
+  });
+});
+
+function lives(consent: Consent) {
+  return { kind: 'lives', lives: consent } as const;
+}
+
+function withSeconds(retryAfterSeconds: number | undefined) {
+  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+}

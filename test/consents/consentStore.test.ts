@@ -1,0 +1,380 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/system/systemClock.ts';
+import { acknowledged, requested, type ConsentRecord } from '../../src/consents/consentRecord.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import { newWriteId, type ConsentStore } from '../../src/consents/consentStore.ts';
+import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
+import type { Redis } from '../../src/sharedState/redis.ts';
+import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
+import { commands as commandsTo } from '../redisCommands.ts';
+import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
+import { ALICE, BOB, CAROL, hours } from '../values.ts';
+import { RULES } from './records.ts';
+
+const KEEP_MS = 60_000;
+
+function intent(nowMs: number, id = 'one'): ConsentRecord {
+  const lookup = { operation: 'check', maxAgeHours: hours(240) } as const;
+  return { ends: [], consent: requested({ id, asker: 'anna', lookup }, nowMs, RULES) };
+}
+
+function pending(nowMs: number): ConsentRecord {
+  const acknowledgement = { authReqId: 'secret-id', expiresInSeconds: 120, intervalSeconds: 2 };
+  const lookup = { operation: 'retrieve-date' } as const;
+  const identity = { id: 'one', asker: 'anna', lookup };
+  return { ends: [], consent: acknowledged(identity, acknowledgement, nowMs, nowMs + 5, RULES) };
+}
+
+/** The time of the store's clock is over when the store says so. */
+async function until(isOver: () => Promise<boolean>): Promise<void> {
+  while (!(await isOver())) await systemClock.sleep(5);
+}
+
+let redis: RedisServer | undefined;
+const servers: RedisServer[] = [];
+const connections: Redis[] = [];
+
+beforeAll(async () => {
+  if (NO_REDIS === undefined) redis = await start();
+  else process.stderr.write(`The tests of RedisConsentStore. ${NO_REDIS}\n`);
+});
+
+afterAll(async () => {
+  for (const one of connections) one.close();
+  await Promise.all(servers.map((one) => one.kill()));
+});
+
+async function start(port?: number): Promise<RedisServer> {
+  const server = await startRedis(port);
+  servers.push(server);
+  return server;
+}
+
+async function connect(
+  stateKey: Uint8Array = randomBytes(32),
+  url = redis?.url ?? '',
+  onDoubt: (untilMs: number) => void = () => undefined,
+): Promise<RedisConsentStore> {
+  const connection = connectionTo(url);
+  connections.push(connection);
+  const store = new RedisConsentStore(connection, systemClock, {
+    seals: new StateSeals([stateKey]),
+    operator: 'https://operator.example client',
+    doubtMs: RULES.doubtMs,
+    onDoubt,
+  });
+  await store.open();
+  return store;
+}
+
+const STORES: readonly [string, string | undefined, () => Promise<ConsentStore>][] = [
+  ['MemoryConsentStore', undefined, () => Promise.resolve(new MemoryConsentStore(systemClock))],
+  ['RedisConsentStore', NO_REDIS, () => connect()],
+];
+
+describe.each(STORES)('%s', (_name, whyNot, create) => {
+  let store: ConsentStore;
+  beforeEach(async (context) => {
+    context.skip(whyNot !== undefined, whyNot);
+    store = await create();
+  });
+
+  it('gives back what was written, as it was written', async () => {
+    const { version, nowMs, record } = await store.read(ALICE);
+    expect(record).toBeUndefined();
+    const written = await store.write(ALICE, version, pending(nowMs), KEEP_MS);
+    expect(await store.read(ALICE)).toMatchObject({ ...Object(written), record: pending(nowMs) });
+    expect((await store.read(BOB)).record).toBeUndefined();
+  });
+
+  it('refuses a write over a record that has changed since it was read', async () => {
+    const { version, nowMs } = await store.read(ALICE);
+    await store.write(ALICE, version, intent(nowMs, 'first'), KEEP_MS);
+    expect(await store.write(ALICE, version, intent(nowMs, 'second'), KEEP_MS)).toBe('conflict');
+    expect((await store.read(ALICE)).record?.consent?.id).toBe('first');
+  });
+
+  it('lets one of many win who write at once', async () => {
+    const snapshots = await Promise.all(Array.from({ length: 20 }, () => store.read(ALICE)));
+    const written = await Promise.all(
+      snapshots.map(({ version, nowMs }, i) =>
+        store.write(ALICE, version, intent(nowMs, `asker ${i}`), KEEP_MS),
+      ),
+    );
+    expect(written.filter((one) => one !== 'conflict')).toHaveLength(1);
+    const winner = written.findIndex((one) => one !== 'conflict');
+    expect((await store.read(ALICE)).record?.consent?.id).toBe(`asker ${winner}`);
+  });
+
+  it('refuses a write over a record that was removed, and written anew by another', async () => {
+    const blank = await store.read(ALICE);
+    await store.write(ALICE, blank.version, intent(blank.nowMs, 'first'), KEEP_MS);
+    const first = await store.read(ALICE);
+    await store.remove(ALICE, first.version);
+    const { version } = await store.read(ALICE);
+    await store.write(ALICE, version, intent(blank.nowMs, 'second'), KEEP_MS);
+    expect(await store.write(ALICE, first.version, pending(blank.nowMs), KEEP_MS)).toBe('conflict');
+  });
+
+  it('takes an operation for refused once lookups about two numbers were, and not before', async () => {
+    const isRefused = async () => {
+      const { refusedUntilMs, nowMs } = await store.read(CAROL);
+      return (refusedUntilMs.check ?? 0) > nowMs;
+    };
+    for (const number of [ALICE, ALICE, ALICE]) await store.refuse(number, 'check', 2, KEEP_MS);
+    expect(await isRefused()).toBe(false);
+    await store.refuse(BOB, 'check', 2, KEEP_MS);
+    expect(await isRefused()).toBe(true);
+  });
+
+  it('counts each kind of refusal for itself, and anew after an answer', async () => {
+    const refusedFor = async () => {
+      const { refusedUntilMs, nowMs } = await store.read(CAROL);
+      return Math.max(0, (refusedUntilMs.check ?? 0) - nowMs);
+    };
+    await store.refuse(ALICE, 'check', 2, KEEP_MS);
+    await store.refuse(BOB, 'check', 3, KEEP_MS);
+    await store.refuse(CAROL, 'check', 3, KEEP_MS);
+    await store.refuse(BOB, 'retrieve-date', 2, KEEP_MS);
+    await store.answered('retrieve-date');
+    expect(await refusedFor()).toBe(0);
+    await store.answered('check');
+    await store.refuse(ALICE, 'check', 3, KEEP_MS);
+    await store.refuse(BOB, 'check', 2, KEEP_MS);
+    expect(await refusedFor()).toBe(0);
+    await store.refuse(BOB, 'check', 3, KEEP_MS);
+    await store.refuse(CAROL, 'check', 3, KEEP_MS);
+    expect(await refusedFor()).toBeGreaterThan(KEEP_MS - 5000);
+  });
+
+  it('removes a record of the given version alone', async () => {
+    const blank = await store.read(ALICE);
+    await store.write(ALICE, blank.version, intent(blank.nowMs), KEEP_MS);
+    const { version } = await store.read(ALICE);
+    await store.write(ALICE, version, pending(blank.nowMs), KEEP_MS);
+    await store.remove(ALICE, version);
+    expect((await store.read(ALICE)).record?.consent?.state).toBe('pending');
+    await store.remove(ALICE, (await store.read(ALICE)).version);
+    expect((await store.read(ALICE)).record).toBeUndefined();
+  });
+
+  it('forgets a record when its time is over, by its own clock', async () => {
+    const { version, nowMs } = await store.read(ALICE);
+    await store.write(ALICE, version, intent(nowMs), 50);
+    await until(async () => (await store.read(ALICE)).record === undefined);
+    expect((await store.read(ALICE)).nowMs - nowMs).toBeGreaterThanOrEqual(49);
+  });
+
+  it('has a clock that goes on', async () => {
+    const before = await store.read(ALICE);
+    await until(async () => (await store.read(ALICE)).nowMs > before.nowMs);
+    expect((await store.read(ALICE)).nowMs).toBeGreaterThan(before.nowMs);
+  });
+});
+
+describe('RedisConsentStore', () => {
+  beforeEach((context) => {
+    context.skip(NO_REDIS !== undefined, NO_REDIS);
+  });
+
+  it('shows one process what another wrote', async () => {
+    const stateKey = randomBytes(32);
+    const [one, other] = [await connect(stateKey), await connect(stateKey)];
+    const { version, nowMs } = await one.read(ALICE);
+    await one.write(ALICE, version, pending(nowMs), KEEP_MS);
+    expect((await other.read(ALICE)).record).toEqual(pending(nowMs));
+  });
+
+  it('says of a write that is sent twice that it was written, be it after another write', async () => {
+    const store = await connect();
+    const { version, nowMs } = await store.read(ALICE);
+    const id = newWriteId();
+    const written = await store.write(ALICE, version, intent(nowMs), KEEP_MS, id);
+    expect(written).toEqual({ version: id });
+    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toEqual(written);
+    const next = newWriteId();
+    await store.write(ALICE, id, pending(nowMs), KEEP_MS, next);
+    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toEqual(written);
+    expect(await store.read(ALICE)).toMatchObject({ version: next, record: pending(nowMs) });
+  });
+
+  it('lets one of two win that write the same', async () => {
+    const stateKey = randomBytes(32);
+    const [one, other] = [await connect(stateKey), await connect(stateKey)];
+    const { version, nowMs } = await one.read(ALICE);
+    await other.read(ALICE);
+    const both = [one, other].map((store) => store.write(ALICE, version, intent(nowMs), KEEP_MS));
+    expect((await Promise.all(both)).filter((written) => written !== 'conflict')).toHaveLength(1);
+  });
+
+  it('writes no record anew by a copy of its first write that arrives after it was removed', async () => {
+    const store = await connect();
+    const { version, nowMs } = await store.read(ALICE);
+    const id = newWriteId();
+    await store.write(ALICE, version, intent(nowMs), KEEP_MS, id);
+    await store.remove(ALICE, id);
+    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toBe('conflict');
+    expect((await store.read(ALICE)).record).toBeUndefined();
+  });
+
+  it('shows no number, caller or id to a reader of Redis, and lets nothing lie for ever', async () => {
+    const store = await connect();
+    const { version, nowMs } = await store.read(ALICE);
+    await store.write(ALICE, version, pending(nowMs), KEEP_MS);
+    const dump = await dumpOf(redis?.url ?? '');
+    expect(dump.keys.filter(({ name }) => name.includes('consent:'))).not.toEqual([]);
+    for (const secret of ['447700900001', 'anna', 'secret-id', 'retrieve-date']) {
+      expect(dump.text).not.toContain(secret);
+      expect(dump.text).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
+    }
+    expect(dump.keys.filter(({ name, ttlMs }) => ttlMs < 0 && !name.includes('memory:'))).toEqual(
+      [],
+    );
+  });
+
+  it('takes no value from another place for its own', async () => {
+    const store = await connect();
+    const { version, nowMs } = await store.read(ALICE);
+    const before = await keysOf(redis?.url ?? '');
+    await store.write(ALICE, version, pending(nowMs), KEEP_MS);
+    const alices = (await keysOf(redis?.url ?? '')).filter((key) => !before.includes(key));
+    await store.write(BOB, (await store.read(BOB)).version, pending(nowMs), KEEP_MS);
+    const bobs = (await keysOf(redis?.url ?? '')).filter(
+      (key) => !before.includes(key) && !alices.includes(key),
+    );
+    await command(redis?.url ?? '', ['COPY', alices[0] ?? '', bobs[0] ?? '', 'REPLACE']);
+    await expect(store.read(BOB)).rejects.toThrow(SharedStateLost);
+  });
+
+  it('says once until when it doubts its numbers after it was emptied', async () => {
+    const doubts: number[] = [];
+    const store = await connect(randomBytes(32), redis?.url, (untilMs) => doubts.push(untilMs));
+    await store.read(ALICE);
+    expect(doubts).toEqual([]);
+    await command(redis?.url ?? '', ['FLUSHALL']);
+    await Promise.all([store.read(ALICE), store.read(BOB), store.read(CAROL)]);
+    await store.read(ALICE);
+    expect(doubts).toHaveLength(1);
+    expect(doubts[0]).toBeGreaterThan(Date.now() + RULES.doubtMs - 60_000);
+    expect(doubts[0]).toBeLessThanOrEqual(Date.now() + RULES.doubtMs);
+  });
+
+  it('lets no owner be prompted for a while after it has lost its memory', async () => {
+    const stateKey = randomBytes(32);
+    const survivor = await connect(stateKey);
+    const { version } = await survivor.read(ALICE);
+    await command(redis?.url ?? '', ['FLUSHALL']);
+
+    const newcomer = await connect(stateKey);
+    const unaware = await newcomer.read(ALICE);
+    expect(unaware.doubtUntilMs).toBeUndefined();
+    const { doubtUntilMs = 0, nowMs } = await survivor.read(BOB);
+    expect(doubtUntilMs - nowMs).toBeGreaterThan(RULES.doubtMs - 60_000);
+    // Another bucket of the same server, of which the survivor has read nothing since.
+    const aware = await newcomer.read(ALICE);
+    expect((aware.doubtUntilMs ?? 0) - aware.nowMs).toBeGreaterThan(RULES.doubtMs - 60_000);
+    for (const stale of [version, unaware.version]) {
+      expect(await newcomer.write(ALICE, stale, intent(nowMs), KEEP_MS)).toBe('conflict');
+    }
+  });
+
+  it('lets no owner be prompted for a while after it has lost its last writes', async () => {
+    const stateKey = randomBytes(32);
+    const survivor = await connect(stateKey);
+    await survivor.write(ALICE, (await survivor.read(ALICE)).version, pending(0), KEEP_MS);
+    const before = await dumpOfBucket(redis?.url ?? '');
+    const { version, nowMs } = await survivor.read(ALICE);
+    await survivor.write(ALICE, version, intent(nowMs), KEEP_MS);
+
+    // As a replica has it that heard of the first write and not of the second, and lost the record.
+    await before.restore();
+    const { doubtUntilMs = 0 } = await survivor.read(ALICE);
+    expect(doubtUntilMs - nowMs).toBeGreaterThan(RULES.doubtMs - 60_000);
+    const newcomer = await connect(stateKey);
+    expect((await newcomer.read(ALICE)).doubtUntilMs).toBe(doubtUntilMs);
+    // It is noted once: what is written from now on is known.
+    expect((await survivor.read(ALICE)).doubtUntilMs).toBe(doubtUntilMs);
+  });
+
+  it('refuses new consents when Redis has no room, and keeps the live ones', async () => {
+    const own = await start();
+    const store = await connect(randomBytes(32), own.url);
+    const { version, nowMs } = await store.read(ALICE);
+    await store.write(ALICE, version, pending(nowMs), KEEP_MS);
+    await command(own.url, ['CONFIG', 'SET', 'maxmemory', '1']);
+    const bob = await store.read(BOB);
+    expect(await store.write(BOB, bob.version, intent(nowMs), KEEP_MS)).toBe('full');
+    expect((await store.read(ALICE)).record).toEqual(pending(nowMs));
+  });
+
+  it('says that it is lost while Redis is away or silent, and goes on when it is back', async () => {
+    const own = await start();
+    const store = await connect(randomBytes(32), own.url);
+    await store.read(ALICE);
+    own.freeze();
+    await expect(store.read(ALICE)).rejects.toThrow(SharedStateLost);
+    own.thaw();
+    await until(() => answers(store));
+    await own.kill();
+    await expect(store.read(ALICE)).rejects.toThrow(SharedStateLost);
+    await start(Number(new URL(own.url).port));
+    await until(() => answers(store));
+    expect((await store.read(ALICE)).doubtUntilMs).toBeDefined();
+  });
+});
+
+async function answers(store: ConsentStore): Promise<boolean> {
+  return store.read(ALICE).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function command(url: string, words: readonly string[]): Promise<unknown> {
+  const [reply] = await commands(url, [words]);
+  return reply;
+}
+
+function commands(url: string, all: readonly (readonly string[])[]): Promise<readonly unknown[]> {
+  return commandsTo(Number(new URL(url).port), all);
+}
+
+async function keysOf(url: string): Promise<string[]> {
+  return ((await command(url, ['KEYS', '*'])) as string[]).toSorted();
+}
+
+async function dumpOf(url: string) {
+  const names = await keysOf(url);
+  const ttls = await commands(
+    url,
+    names.map((name) => ['PTTL', name]),
+  );
+  const values = await commands(
+    url,
+    names.map((name) => ['HGETALL', name]),
+  );
+  return {
+    keys: names.map((name, place) => ({ name, ttlMs: Number(ttls[place]) })),
+    text: names.map((name, place) => `${name} ${JSON.stringify(values[place])}`).join('\n'),
+  };
+}
+
+/** What memories there are; to restore them takes every record away. */
+async function dumpOfBucket(url: string) {
+  const names = (await keysOf(url)).filter((name) => name.includes(':memory:'));
+  const writes = await commands(
+    url,
+    names.map((name) => ['HGET', name, 'writes']),
+  );
+  return {
+    async restore(): Promise<void> {
+      const records = (await keysOf(url)).filter((name) => name.includes(':consent:'));
+      await commands(url, [
+        ...records.map((name) => ['DEL', name]),
+        ...names.map((name, place) => ['HSET', name, 'writes', String(Number(writes[place]))]),
+      ]);
+    },
+  };
+}

@@ -1,0 +1,324 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSimSwapClient, type SimSwapClient } from '../../src/library/client.ts';
+import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
+import { Program } from '../program.ts';
+import { settingsFor } from '../service.ts';
+
+const SWAPPED = '+447700900001';
+const NEVER = '+447700900004';
+const UNKNOWN_NUMBER = '+447700900010';
+const SILENT_NUMBER = '+447700900016';
+const CONSENTS_LATE = '+447700900051';
+
+async function opened(
+  settings: Readonly<Record<string, string | number | boolean>> = {},
+): Promise<{ client: SimSwapClient; simulator: Simulator }> {
+  const simulator = await startSimulator({ port: 0 });
+  const client = await createSimSwapClient({
+    settings: {
+      ...settingsFor(simulator.authUrl),
+      OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+      ...settings,
+    },
+  });
+  onTestFinished(async () => {
+    await client.close();
+    await simulator.close();
+  });
+  return { client, simulator };
+}
+
+describe('a client', () => {
+  test.each([
+    [SWAPPED, 240, { kind: 'answered', swapped: true }],
+    [SWAPPED, 1, { kind: 'answered', swapped: false }],
+    [NEVER, 2400, { kind: 'answered', swapped: false }],
+    [' +44 7700-900 004'.trim(), 24, { kind: 'answered', swapped: false }],
+    [UNKNOWN_NUMBER, 24, { kind: 'unknown', code: 'NUMBER_NOT_SERVED' }],
+    ['07700 900001', 24, { kind: 'unknown', code: 'BAD_USER_INPUT' }],
+    [SWAPPED, 0, { kind: 'unknown', code: 'BAD_USER_INPUT' }],
+    [SWAPPED, 2401, { kind: 'unknown', code: 'BAD_USER_INPUT' }],
+    [SWAPPED, 1.5, { kind: 'unknown', code: 'BAD_USER_INPUT' }],
+  ])('%s within %d hours: %j', async (number, hours, answer) => {
+    const { client } = await opened();
+    expect(await client.simSwappedWithin(number, hours)).toMatchObject(answer);
+  });
+
+  test('takes operators as an object, with their secrets in settings', async () => {
+    const simulator = await startSimulator({ port: 0 });
+    const { clientId: id, clientSecret } = DEMO_CLIENT;
+    const { authUrl, simSwapUrl } = simulator;
+    const secret = { variable: 'OF_THE_NORTHERN' };
+    const operators = {
+      operators: [
+        {
+          name: 'northern',
+          prefixes: ['+44'],
+          flow: '2-legged',
+          authUrl,
+          simSwapUrl,
+          client: { method: 'basic', id, secret },
+        },
+      ],
+    };
+    const settings = { OF_THE_NORTHERN: clientSecret };
+    const client = await createSimSwapClient({ settings, operators });
+    onTestFinished(async () => {
+      await client.close();
+      await simulator.close();
+    });
+    expect(await client.simSwappedWithin(SWAPPED, 240)).toMatchObject({ swapped: true });
+    expect(await client.simSwappedWithin('+33600000000', 240)).toMatchObject({
+      code: 'NUMBER_NOT_SERVED',
+    });
+    await expect(createSimSwapClient({ settings: {}, operators })).rejects.toThrow(
+      'operators[0].client.secret.variable names a variable that is not set.',
+    );
+    await expect(
+      createSimSwapClient({ settings: { OPERATORS_FILE: 'operators.json' }, operators }),
+    ).rejects.toThrow('OPERATORS_FILE is set, and operators are handed in');
+  });
+
+  test('plans the questions of one request together', async () => {
+    const { client, simulator } = await opened();
+    const request = client.request();
+
+    const answers = await Promise.all([
+      request.simSwappedWithin(NEVER, 24),
+      request.lastSimSwap(NEVER),
+      request.simSwappedWithin(NEVER, 720),
+    ]);
+
+    expect(answers.map(({ kind }) => kind)).toEqual(['answered', 'answered', 'answered']);
+    expect(simulator.stats().lookups).toBe(1);
+  });
+
+  test('ends at its time, and says that it does not know', async () => {
+    const { client } = await opened();
+    expect(await client.simSwappedWithin(SILENT_NUMBER, 24, { timeoutMs: 50 })).toMatchObject({
+      kind: 'unknown',
+      code: 'OPERATOR_TIMEOUT',
+    });
+  });
+
+  test('ends when its signal does', async () => {
+    const { client } = await opened();
+    const signal = AbortSignal.timeout(50);
+    const answer = await client.simSwappedWithin(SILENT_NUMBER, 24, { signal });
+    expect(answer.kind).toBe('unknown');
+    const over = await client.simSwappedWithin(SWAPPED, 24, { signal: AbortSignal.abort() });
+    expect(over.kind).toBe('unknown');
+  });
+
+  test('a request answers nothing once its time is over, not even what it has learned', async () => {
+    const { client, simulator } = await opened();
+    const request = client.request({ timeoutMs: 500 });
+    const ask = () => request.simSwappedWithin(NEVER, 24);
+
+    expect(await ask()).toMatchObject({ kind: 'answered', swapped: false });
+    await expect.poll(ask).toMatchObject({ kind: 'unknown', code: 'OPERATOR_TIMEOUT' });
+    expect((await request.lastSimSwap(NEVER)).kind).toBe('unknown');
+    expect((await request.simSwapConsent(NEVER)).kind).toBe('unknown');
+    expect(simulator.stats().lookups).toBe(1);
+  });
+
+  test('a request answers nothing once its signal has ended', async () => {
+    const { client } = await opened();
+    const hangUp = new AbortController();
+    const request = client.request({ signal: hangUp.signal });
+    expect((await request.simSwappedWithin(NEVER, 24)).kind).toBe('answered');
+    hangUp.abort();
+    expect((await request.simSwappedWithin(NEVER, 24)).kind).toBe('unknown');
+  });
+
+  test('tells of a consent that is pending, and prompts once for one caller', async () => {
+    const { client, simulator } = await opened({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: 0 });
+    const caller = { issuer: 'https://id.example.com', subject: 'one' };
+
+    const first = await client.simSwappedWithin(CONSENTS_LATE, 24, { caller });
+    const again = await client.simSwappedWithin(CONSENTS_LATE, 24, { caller });
+    const another = await client.simSwappedWithin(CONSENTS_LATE, 24, {
+      caller: { ...caller, subject: 'another' },
+    });
+
+    expect(first).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
+    expect(again).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
+    expect(first).toHaveProperty('expiresAt', expect.any(Date));
+    // Nothing is told of another caller's consent but that it has to wait.
+    expect(another).toMatchObject({ kind: 'unknown', code: 'CONSENT_PENDING' });
+    expect(another).not.toHaveProperty('expiresAt');
+    await expect.poll(() => simulator.stats().prompts).toBe(1);
+    expect(await client.simSwapConsent(CONSENTS_LATE, { caller })).toMatchObject({
+      kind: 'answered',
+      state: 'PENDING',
+    });
+  });
+
+  test('waits for the owner where it is told to', async () => {
+    const { client } = await opened({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: 0 });
+    const answer = await client.simSwappedWithin('+447700900059', 24, { waitMs: 8000 });
+    expect(answer).toMatchObject({ kind: 'answered', swapped: false });
+  });
+
+  test('refuses a purpose that is not allowed', async () => {
+    const { client } = await opened({ PURPOSES: 'fraud-prevention,login' });
+    await expect(client.lastSimSwap(NEVER, { purpose: 'marketing' })).rejects.toThrow(RangeError);
+    expect(await client.lastSimSwap(NEVER, { purpose: 'login' })).toMatchObject({
+      kind: 'answered',
+    });
+  });
+
+  test.each([
+    [{}, 'OPERATOR_AUTH_URL is missing: inside another program there is no built-in simulator.'],
+    [{ OPERATOR_FLOW: '4-legged' }, 'OPERATOR_FLOW must be one of 2-legged, 3-legged'],
+    [{ OPERATOR_TIMEOUTMS: 100 }, 'OPERATOR_TIMEOUTMS is not a known setting'],
+  ])('settings %j: names what is wrong', async (settings, problem) => {
+    const opening = createSimSwapClient({ settings });
+    await expect(opening).rejects.toMatchObject({ name: 'ConfigError' });
+    await expect(opening).rejects.toThrow(problem);
+  });
+
+  test.each(['production', 'Production', 'prod', 'staging', 'test', ''])(
+    'NODE_ENV=%j is of the other program: nothing is invented by any word',
+    async (NODE_ENV) => {
+      await expect(createSimSwapClient({ settings: { NODE_ENV } })).rejects.toThrow(
+        'OPERATOR_AUTH_URL is missing',
+      );
+      const { client } = await opened({ NODE_ENV });
+      expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
+    },
+  );
+
+  test("passes over what is for a server of the package's own", async () => {
+    const { client } = await opened({
+      NODE_ENV: 'production',
+      HOST: '0.0.0.0',
+      METRICS_PORT: 4000,
+      JWT_ISSUER: 'https://id.example.com',
+      QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 5}}',
+    });
+    expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
+  });
+
+  test.each([
+    ['auto', 'OPERATOR_AUTH_URL is missing'],
+    ['built-in', 'OPERATOR_AUTH_URL is missing'],
+  ])('SIMULATOR=%s starts none inside another program', async (SIMULATOR, problem) => {
+    await expect(createSimSwapClient({ settings: { SIMULATOR } })).rejects.toThrow(problem);
+  });
+
+  test('asks a simulator that runs by itself', async () => {
+    const simulator = await startSimulator({ port: 0 });
+    const client = await createSimSwapClient({ settings: { SIMULATOR: simulator.authUrl } });
+    onTestFinished(async () => {
+      await client.close();
+      await simulator.close();
+    });
+    expect(await client.simSwappedWithin(SWAPPED, 24)).toMatchObject({ swapped: true });
+  });
+
+  test.each([
+    ['LOG_LEVEL', 'debug'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+    ['OTEL_TRACES_SAMPLER', 'jaeger_remote'],
+    ['OTEL_TRACES_EXPORTER', 'console'],
+    ['ALLOWED_ORIGINS', '*'],
+    ['ALLOWED_HOSTS', 'https://app.example/'],
+    ['JWT_ALGORITHMS', 'EdDSA'],
+    ['JWT_JWKS_PROXY_URL', 'http://proxy.example:3128'],
+    ['ROUTER_SECRET_FILE', '/nonexistent'],
+  ])('passes over %s=%s, which the environment has for another program', async (name, value) => {
+    const { client } = await opened({
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317',
+      [name]: value,
+    });
+    expect(await client.lastSimSwap(NEVER)).toMatchObject({ kind: 'answered' });
+  });
+
+  test.each([undefined, null, 447_700_900_004, {}])(
+    'a number that is %j is refused, as any that is none',
+    async (number) => {
+      const { client } = await opened();
+      // A program in JavaScript, or a row of its database, may have anything there.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      const answer = client.simSwappedWithin(number as string, 24);
+      expect(await answer).toMatchObject({ kind: 'unknown', code: 'BAD_USER_INPUT' });
+    },
+  );
+
+  test.each([0, -5, Number.NaN, Infinity, 1e12])(
+    'refuses a time of %d ms, which no timer takes',
+    async (timeoutMs) => {
+      const { client } = await opened();
+      await expect(client.lastSimSwap(NEVER, { timeoutMs })).rejects.toThrow(RangeError);
+    },
+  );
+
+  test.each([-5, Number.NaN])('refuses a wait of %d ms, which is none', async (waitMs) => {
+    const { client } = await opened();
+    await expect(client.lastSimSwap(NEVER, { waitMs })).rejects.toThrow(RangeError);
+  });
+
+  test('quotas are those of a caller', async () => {
+    const { client } = await opened({ QUOTA_CLIENTS: '{"risk": {"lookupsPerHour": 1}}' });
+    const caller = { issuer: 'https://id.example.com', subject: 's', client: 'risk' };
+    expect((await client.lastSimSwap(NEVER, { caller })).kind).toBe('answered');
+    expect(await client.lastSimSwap(SWAPPED, { caller })).toMatchObject({
+      kind: 'unknown',
+      code: 'RATE_LIMITED',
+      quota: 'lookups',
+    });
+    expect((await client.lastSimSwap(SWAPPED)).kind).toBe('answered');
+  });
+});
+
+test.each(['client', 'subgraph'])('importing the %s does nothing to the process', async (entry) => {
+  const run = Program.node([
+    '--input-type=module',
+    '--eval',
+    `const listeners = () => JSON.stringify(process.eventNames().map((name) => [String(name), process.listenerCount(name)]));
+     const before = listeners();
+     const read = new Set();
+     process.env = new Proxy(process.env, { get: (all, name) => { read.add(name); return all[name]; } });
+     await import('./src/library/${entry}.ts');
+     console.log(JSON.stringify({
+       listens: before !== listeners(),
+       isZodSetUp: globalThis.__zod_globalConfig?.jitless !== undefined,
+       read: [...read].filter((name) => /^(?!NODE_|UNDICI_|WATCH_|FORCE_)/.test(name)),
+     }));`,
+  ]);
+  // By itself: no timer and no socket keeps it alive.
+  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
+  expect(JSON.parse(run.out)).toEqual({ listens: false, isZodSetUp: false, read: [] });
+});
+
+test.each(['client', 'subgraph'])(
+  'the %s says on an older Node what it needs, in one sentence',
+  async (entry) => {
+    const older = 'Object.defineProperty(process.versions, "node", { value: "20.20.2" })';
+    const run = Program.node([
+      '--import',
+      `data:text/javascript,${encodeURIComponent(older)}`,
+      '--input-type=module',
+      '--eval',
+      `await import('./src/library/${entry}.ts');`,
+    ]);
+    expect((await run.ended).code).toBe(1);
+    expect(run.err).toContain('sim-swap-subgraph needs Node 24 or newer; this is Node 20.20.2.');
+    expect(run.err).not.toMatch(/^\s+at /m);
+  },
+);
+
+test('the client loads no GraphQL, no Apollo and no HTTP server of ours', async () => {
+  const run = Program.node([
+    '--input-type=module',
+    '--eval',
+    `import { registerHooks } from 'node:module';
+     const loaded = [];
+     registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found; } });
+     await import('./src/library/client.ts');
+     console.log(JSON.stringify(loaded.filter((url) => /node_modules\\/(?:graphql|@apollo|@graphql-tools|pino)\\//.test(url))));`,
+  ]);
+  expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
+  expect(JSON.parse(run.out)).toEqual([]);
+});

@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import { isEnumType, type GraphQLSchema } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import {
+  SIM_SWAP_MOCK_REASONS,
+  simSwapFixture,
+  simSwapMocks,
+  type SimSwapMockAnswers,
+} from '../../mocks/mocks.ts';
+
+const typeDefs = readFileSync(new URL('../../schema/bff.graphql', import.meta.url), 'utf8');
+const FIELDS =
+  'lastSimSwap simSwappedWithin simSwapCheck { result reason } simSwapConsent { state }';
+
+/** As MSW asks its handlers. */
+async function ask(query: string, answers: SimSwapMockAnswers = {}, ownNumber?: string) {
+  const mocks = simSwapMocks(answers, ownNumber);
+  const schema = makeExecutableSchema({ typeDefs, resolvers: mocks.resolvers });
+  const request = new Request('http://localhost/graphql', {
+    method: 'POST',
+    body: JSON.stringify({ query }),
+  });
+  const reply = await mocks.handler(schema)({ request });
+  return (await reply.json()) as {
+    data: Record<string, Record<string, unknown>>;
+    errors?: { path: string[]; extensions: { code: string } }[];
+  };
+}
+
+const about = (number: string, fields = FIELDS) =>
+  `{ phoneNumber(e164: "${number}") { ${fields} } }`;
+
+describe('mocks', () => {
+  test('know nothing of a number unless they are told', async () => {
+    const { data, errors = [] } = await ask(about('+447700900001'));
+    expect(data['phoneNumber']).toEqual({
+      lastSimSwap: null,
+      simSwappedWithin: null,
+      simSwapCheck: { result: 'UNKNOWN', reason: 'OPERATOR_UNAVAILABLE' },
+      simSwapConsent: { state: 'NOT_NEEDED' },
+    });
+    expect(errors.map(({ extensions }) => extensions.code)).toEqual([
+      'OPERATOR_UNAVAILABLE',
+      'OPERATOR_UNAVAILABLE',
+    ]);
+  });
+
+  test.each(SIM_SWAP_MOCK_REASONS)('%s is told as the service tells it', async (reason) => {
+    const { data, errors = [] } = await ask(
+      about(
+        '+447700900001',
+        'simSwappedWithin simSwapCheck { result reason retryAfterSeconds maxAgeHours windowHours }',
+      ),
+      {
+        '+447700900001': reason,
+      },
+    );
+    const { simSwappedWithin, simSwapCheck, error } = simSwapFixture(reason);
+    expect(data['phoneNumber']).toMatchObject({ simSwappedWithin });
+    expect(simSwapCheck).toMatchObject(data['phoneNumber']?.['simSwapCheck'] as object);
+    expect(errors).toMatchObject([error]);
+  });
+
+  test('have every reason that the schema has', () => {
+    const schema: GraphQLSchema = makeExecutableSchema({ typeDefs });
+    const reasons = schema.getType('SimSwapUnknownReason');
+    if (!isEnumType(reasons)) throw new Error('The reasons are an enum.');
+    expect(SIM_SWAP_MOCK_REASONS.toSorted()).toEqual(
+      reasons
+        .getValues()
+        .map(({ name }) => name)
+        .toSorted(),
+    );
+  });
+
+  test.each([
+    ['SWAPPED', [true, true]],
+    ['NOT_SWAPPED', [false, false]],
+    [{ swappedHoursAgo: 72 }, [false, true]],
+  ] as const)('%j: a day and ten days', async (answer, expected) => {
+    const fields = 'day: simSwappedWithin(maxAgeHours: 24) simSwappedWithin';
+    const { data, errors } = await ask(about('+44 7700 900-001', fields), {
+      '+447700900001': answer,
+    });
+    expect(errors).toBeUndefined();
+    expect(Object.values(data['phoneNumber'] ?? {})).toEqual(expected);
+  });
+
+  test('refuse what the service refuses', async () => {
+    const { errors } = await ask(
+      '{ myPhoneNumber { e164 } phoneNumber(e164: "07700 900001") { e164 } }',
+    );
+    expect(errors?.map(({ extensions }) => extensions.code).toSorted()).toEqual([
+      'BAD_USER_INPUT',
+      'FORBIDDEN',
+    ]);
+    const own = await ask('{ myPhoneNumber { e164 } }', {}, '+447700900004');
+    expect(own.data).toEqual({ myPhoneNumber: { e164: '+447700900004' } });
+  });
+
+  test('know nothing of a number that an automatic mock made up', () => {
+    const { PhoneNumber } = simSwapMocks().resolvers;
+    if (PhoneNumber === undefined || !('simSwappedWithin' in PhoneNumber))
+      throw new Error('no field');
+    return expect(
+      PhoneNumber.simSwappedWithin?.({ e164: 'Hello World' }, { maxAgeHours: 240 }, {}, undefined),
+    ).rejects.toMatchObject({ extensions: { code: 'OPERATOR_UNAVAILABLE' } });
+  });
+});

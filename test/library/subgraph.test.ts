@@ -1,0 +1,401 @@
+import { ApolloServer } from '@apollo/server';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import { graphql, GraphQLError, parse } from 'graphql';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startSimulator } from '../../simulator/simulator.ts';
+import {
+  createSimSwapSubgraph,
+  maskError,
+  type SimSwapCaller,
+  type SimSwapContext,
+  type SimSwapSubgraph,
+} from '../../src/library/subgraph.ts';
+import { settingsFor } from '../service.ts';
+
+const ANYONE: SimSwapCaller = { issuer: 'i', subject: 'risk', mayAskAbout: 'anyone' };
+const OWNER: SimSwapCaller = {
+  issuer: 'i',
+  subject: 'owner',
+  mayAskAbout: 'own-number',
+  ownNumber: '+44 7700 900004',
+};
+
+/** Types of another program: its customers have phone numbers, and its own errors. */
+const OWN_TYPES = parse(`
+  type Customer @key(fields: "id") {
+    id: ID!
+    phone: PhoneNumber
+    unlucky: String
+    broken: String
+    misspelt: PhoneNumber
+  }
+  extend type Query {
+    customers(count: Int!): [Customer!]!
+  }
+`);
+
+const ownResolvers = {
+  Customer: {
+    __resolveReference: ({ id }: { id: string }) => ({ id, phone: { e164: '+447700900001' } }),
+    unlucky: () => {
+      throw new GraphQLError('No luck with +447700900001.', {
+        extensions: { code: 'UNLUCKY', tries: 3 },
+      });
+    },
+    misspelt: ({ id }: { id: string }) => ({
+      e164: id === '0' ? '07700 900001' : '+44 7700 900-001',
+    }),
+    broken: () => {
+      throw new Error('the password is swordfish');
+    },
+  },
+  Query: {
+    customers: (_root: unknown, { count }: { count: number }) =>
+      Array.from({ length: count }, (_, index) => ({
+        id: String(index),
+        phone: { e164: `+447700900${500 + index}` },
+      })),
+  },
+};
+
+async function mounted(settings: Readonly<Record<string, string | number>> = {}) {
+  const simulator = await startSimulator({ port: 0 });
+  const lines: string[] = [];
+  const write = (message: string): void => void lines.push(message);
+  const simSwap = await createSimSwapSubgraph({
+    settings: {
+      ...settingsFor(simulator.authUrl),
+      OPERATOR_SIM_SWAP_URL: simulator.simSwapUrl,
+      ...settings,
+    },
+    log: { info: write, warn: write, error: write },
+  });
+  const server = new ApolloServer<SimSwapContext>({
+    ...schemaOf(simSwap, settings['ROLE'] === 'subgraph'),
+    formatError: (_formatted, error) => maskError(error).toJSON(),
+    includeStacktraceInErrorResponses: false,
+  });
+  await server.start();
+  onTestFinished(async () => {
+    await server.stop();
+    await simSwap.close();
+    await simulator.close();
+  });
+  return {
+    simSwap,
+    lookups: () => simulator.stats().lookups,
+    lines,
+    ask: async (query: string, caller = ANYONE) => {
+      const { body } = await server.executeOperation(
+        { query },
+        { contextValue: simSwap.context({ caller }) },
+      );
+      if (body.kind !== 'single') throw new Error('It defers nothing.');
+      const { data, errors = [] } = body.singleResult;
+      return { data, errors, codes: errors.map(({ extensions }) => extensions?.['code']) };
+    },
+  };
+}
+
+function schemaOf(simSwap: SimSwapSubgraph, isSubgraph: boolean) {
+  if (!isSubgraph) {
+    return {
+      typeDefs: [
+        ...simSwap.typeDefs,
+        parse('directive @key(fields: String!) on OBJECT'),
+        OWN_TYPES,
+      ],
+      resolvers: [simSwap.resolvers, { Query: ownResolvers.Query, Customer: fieldsOfCustomer() }],
+    };
+  }
+  return {
+    schema: buildSubgraphSchema([
+      ...simSwap.typeDefs.map((typeDefs) => ({ typeDefs })),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its type for resolvers is narrower than what it takes
+      { typeDefs: OWN_TYPES, resolvers: { ...simSwap.resolvers, ...ownResolvers } as never },
+    ]),
+  };
+}
+
+function fieldsOfCustomer() {
+  const { __resolveReference: _reference, ...fields } = ownResolvers.Customer;
+  return fields;
+}
+
+describe('mounted beside types of another program', () => {
+  test('its fields lead to numbers', async () => {
+    const { ask } = await mounted();
+    const { data, codes } = await ask(
+      '{ customers(count: 2) { phone { e164 simSwappedWithin } } }',
+    );
+    expect(codes).toEqual([]);
+    expect(data).toEqual({
+      customers: [
+        { phone: { e164: '+447700900500', simSwappedWithin: false } },
+        { phone: { e164: '+447700900501', simSwappedWithin: false } },
+      ],
+    });
+  });
+
+  test('a caller asks about its own number alone, whichever field leads there', async () => {
+    const { ask, lookups } = await mounted();
+
+    expect((await ask('{ myPhoneNumber { e164 simSwappedWithin } }', OWNER)).data).toEqual({
+      myPhoneNumber: { e164: '+447700900004', simSwappedWithin: false },
+    });
+    const before = lookups();
+    const byNumber = await ask(
+      '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }',
+      OWNER,
+    );
+    const byCustomer = await ask('{ customers(count: 1) { phone { lastSimSwap } } }', OWNER);
+
+    expect([...byNumber.codes, ...byCustomer.codes]).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+    expect(lookups()).toBe(before);
+  });
+
+  test('numbers that its fields lead to count in the limit of an operation', async () => {
+    const { ask, lookups } = await mounted({ MAX_NUMBERS_PER_OPERATION: 3 });
+
+    const { data, errors, codes } = await ask(
+      '{ customers(count: 5) { phone { simSwappedWithin } } }',
+    );
+
+    expect(codes).toEqual(['LOOKUP_LIMIT_EXCEEDED', 'LOOKUP_LIMIT_EXCEEDED']);
+    expect(errors[0]).toMatchObject({
+      path: ['customers', 3, 'phone', 'simSwappedWithin'],
+      extensions: { limited: 'numbers', limit: 3 },
+    });
+    expect(data).toMatchObject({ customers: { length: 5 } });
+    expect(lookups()).toBe(3);
+  });
+
+  test('its own errors stay as they are, but for numbers; what broke says nothing', async () => {
+    const { ask } = await mounted();
+
+    const { errors } = await ask('{ customers(count: 1) { unlucky broken } }');
+
+    expect(errors).toMatchObject([
+      {
+        message: expect.not.stringContaining('900001'),
+        path: ['customers', 0, 'unlucky'],
+        extensions: { code: 'UNLUCKY', tries: 3 },
+      },
+      { message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+    ]);
+    expect(JSON.stringify(errors)).not.toContain('swordfish');
+  });
+
+  test('what a field of the other program returns is read as any number is', async () => {
+    const { ask, lookups } = await mounted();
+
+    const { data, codes } = await ask(
+      '{ customers(count: 2) { misspelt { simSwappedWithin lastSimSwap } } }',
+    );
+
+    expect(codes).toEqual(['BAD_USER_INPUT', 'BAD_USER_INPUT']);
+    expect(data).toEqual({
+      customers: [
+        { misspelt: { simSwappedWithin: null, lastSimSwap: null } },
+        { misspelt: { simSwappedWithin: true, lastSimSwap: expect.any(String) } },
+      ],
+    });
+    expect(lookups()).toBe(2);
+  });
+});
+
+/** As graphql-js executes it, without a server around. */
+async function executed(source: string, isWithContext = true) {
+  const { simSwap, lines } = await mounted({ ROLE: 'bff', DOCS_URL: 'https://git.example/docs' });
+  const { typeDefs, resolvers } = simSwap;
+  const correlator = 'ticket-4711';
+  const { errors = [] } = await graphql({
+    schema: makeExecutableSchema({ typeDefs, resolvers }),
+    source,
+    contextValue: isWithContext ? simSwap.context({ caller: OWNER, correlator }) : {},
+  });
+  return { errors, lines };
+}
+
+describe('an error, before any server has seen it', () => {
+  test.each([
+    ['{ phoneNumber(e164: "07700 900001") { e164 } }', 'BAD_USER_INPUT'],
+    ['{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }', 'FORBIDDEN'],
+    [
+      '{ phoneNumber(e164: "+447700900004") { simSwappedWithin(maxAgeHours: 0) } }',
+      'BAD_USER_INPUT',
+    ],
+  ])('%s: is a GraphQLError with its code, and has no stack', async (source, code) => {
+    const { errors } = await executed(source);
+
+    expect(errors.map(({ extensions }) => extensions)).toEqual([
+      {
+        code,
+        correlator: expect.stringMatching(/^ticket-4711-\w{12}$/) as string,
+        docs: `https://git.example/docs/errors.md#${code.toLowerCase()}`,
+      },
+    ]);
+    const [original] = errors.map(({ originalError }) => originalError);
+    expect(original).toBeInstanceOf(GraphQLError);
+    expect(original?.name).toBe('GraphQLError');
+    expect(original?.stack).not.toMatch(/\n\s+at /);
+    expect(JSON.stringify(errors)).not.toContain('900001');
+  });
+
+  test('a defect says nothing, names no other error, and is logged by us', async () => {
+    const { errors, lines } = await executed(
+      '{ phoneNumber(e164: "+447700900001") { simSwappedWithin } }',
+      false,
+    );
+
+    expect(errors).toMatchObject([
+      { message: 'Internal server error', extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+    ]);
+    expect(errors[0]?.originalError?.cause).toBeUndefined();
+    expect(lines).toEqual(['a request broke']);
+  });
+});
+
+describe('a batch', () => {
+  test('shares one context: the end of one operation ends no other, and limits count over all', async () => {
+    const { simSwap } = await mounted({ MAX_NUMBERS_PER_OPERATION: 2 });
+    const { typeDefs, resolvers } = simSwap;
+    const schema = makeExecutableSchema({ typeDefs, resolvers });
+    const contextValue = simSwap.context({ caller: ANYONE });
+    const about = (last: number) =>
+      graphql({
+        schema,
+        contextValue,
+        source: `{ phoneNumber(e164: "+44770090050${last}") { simSwappedWithin } }`,
+      });
+
+    const together = await Promise.all([about(1), about(2)]);
+    const [again, beyond] = [await about(1), await about(3)];
+
+    expect([...together, again].flatMap(({ errors = [] }) => errors)).toEqual([]);
+    expect(beyond.errors?.map(({ extensions }) => extensions['code'])).toEqual([
+      'LOOKUP_LIMIT_EXCEEDED',
+    ]);
+  });
+});
+
+describe('BATCH_SCOPE', () => {
+  const TWO = '{ customers(count: 2) { phone { simSwappedWithin lastSimSwap } } }';
+  const scoped = { ...ANYONE, scopes: ['openid', 'sim-swap:batch'] };
+
+  test.each([
+    ['is not set', undefined, ANYONE, 0],
+    ['is a scope of the caller', 'sim-swap:batch', scoped, 0],
+    ['is no scope of the caller', 'sim-swap:batch', { ...ANYONE, scopes: ['openid'] }, 2],
+    ['is set, and nothing is said of scopes', 'sim-swap:batch', ANYONE, 2],
+  ])('%s', async (_name, scope, caller, refused) => {
+    const { ask, lookups } = await mounted(scope === undefined ? {} : { BATCH_SCOPE: scope });
+
+    const { codes } = await ask(TWO, caller);
+
+    const forbidden = Array.from({ length: refused }, () => 'FORBIDDEN');
+    expect(codes).toEqual(forbidden);
+    expect(lookups()).toBe(forbidden.length === 0 ? 2 : 1);
+    // One number is asked about as before.
+    expect((await ask('{ customers(count: 1) { phone { lastSimSwap } } }', caller)).codes).toEqual(
+      [],
+    );
+  });
+});
+
+const many = (count: number, field: string): string =>
+  Array.from({ length: count }, (_, i) => `f${i}: ${field}`).join(' ');
+
+describe('a reply grows no longer than the service lets it', () => {
+  const long = 'a'.repeat(90_000);
+  const numbers = Array.from(
+    { length: 100 },
+    (_, i) => `"+4477009005${String(i).padStart(2, '0')}"`,
+  ).join();
+  test.each([
+    ['one long alias', `{ phoneNumbers(e164s: [${numbers}]) { ${long}: simSwappedWithin } }`],
+    [
+      'one long alias, in a fragment',
+      `{ phoneNumbers(e164s: [${numbers}]) { ...F } } fragment F on PhoneNumber { ${long}: e164 }`,
+    ],
+    [
+      'one long alias, below a check',
+      `{ phoneNumbers(e164s: [${numbers}]) { simSwapCheck { ${long}: result } } }`,
+    ],
+    [
+      'one long alias, by fields of the other program',
+      `{ customers(count: 100) { phone { ${long}: simSwappedWithin(maxAgeHours: 0) } } }`,
+    ],
+    [
+      'many short aliases, each of which fails',
+      `{ phoneNumbers(e164s: [${numbers}]) { ${many(3000, 'simSwappedWithin(maxAgeHours: 0)')} } }`,
+    ],
+    [
+      'the path of each error',
+      `{ ${long}: phoneNumbers(e164s: [${'"x", '.repeat(5000)}]) { e164 } }`,
+    ],
+  ])('%s', async (_name, query) => {
+    const { ask } = await mounted();
+
+    const { data, errors, codes } = await ask(query);
+
+    expect(codes).toContain('LOOKUP_LIMIT_EXCEEDED');
+    // What is refused costs its place and an error for each number.
+    expect(Buffer.byteLength(JSON.stringify({ data, errors }))).toBeLessThan(2_200_000);
+  });
+
+  test('whatever the paths of representations are', async () => {
+    const { ask } = await mounted({ ROLE: 'subgraph' });
+    const bad = '{ __typename: "PhoneNumber", e164: "x" } '.repeat(1000);
+
+    const { data, errors, codes } = await ask(
+      `{ ${long}: _entities(representations: [${bad}]) { ... on PhoneNumber { e164 } } }`,
+    );
+
+    expect(codes).toContain('LOOKUP_LIMIT_EXCEEDED');
+    expect(Buffer.byteLength(JSON.stringify({ data, errors }))).toBeLessThan(2_500_000);
+  });
+
+  test('and everything about a hundred numbers fits', async () => {
+    const { ask } = await mounted();
+    const { codes } = await ask(
+      `{ phoneNumbers(e164s: [${numbers}]) {
+        e164 lastSimSwap day: simSwappedWithin(maxAgeHours: 24) simSwappedWithin
+        simSwapCheck { result windowHours reason retryAfterSeconds expiresAt maxAgeHours asOf }
+        simSwapConsent { state retryAfterSeconds expiresAt }
+      } }`,
+    );
+    expect(codes).toEqual([]);
+  });
+});
+
+test('as an entity it stands beside other entities of a subgraph', async () => {
+  const { ask } = await mounted({ ROLE: 'subgraph' });
+  const { data, codes } = await ask(`{
+    _entities(representations: [
+      { __typename: "PhoneNumber", e164: "+447700900001" }
+      { __typename: "Customer", id: "7" }
+      { __typename: "PhoneNumber", e164: "0044 7700 900001" }
+    ]) {
+      ... on PhoneNumber { e164 simSwappedWithin }
+      ... on Customer { id phone { e164 } }
+    }
+  }`);
+  expect(data).toEqual({
+    _entities: [
+      { e164: '+447700900001', simSwappedWithin: true },
+      { id: '7', phone: { e164: '+447700900001' } },
+      null,
+    ],
+  });
+  expect(codes).toEqual(['BAD_USER_INPUT']);
+});
+
+test.each([
+  [{ caller: { ...OWNER, ownNumber: '07700 900004' } }, "The caller's own number is none."],
+  [{ caller: ANYONE, purpose: 'marketing' }, 'The purpose is not one of PURPOSES.'],
+])('a context for %j is refused', async (request, message) => {
+  const { simSwap } = await mounted();
+  expect(() => simSwap.context(request)).toThrow(message);
+});
