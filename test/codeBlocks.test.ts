@@ -29,6 +29,7 @@ type Runner = string | ((block: CodeBlock) => void | Promise<void>);
 const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner])[] = [
   ['README.md', "curl -s http://127.0.0.1:4000/graphql -H 'content-type", firstAnswer],
   ['README.md', '{\n  "data": {', firstAnswer],
+  ['docs/adopting.md', 'async function sendCode', 'test/library/client.test.ts'],
   ['docs/adopting.md', 'query Checkout', validates],
   ['docs/adopting.md', 'const isSmsTrusted', judgesTheAnswer],
   ['docs/adopting.md', 'async function untilAnswered', 'examples/mobile-bff/test/caches.test.ts'],
@@ -129,6 +130,8 @@ async function firstAnswer(): Promise<void> {
   expect(undated(shown)).toContain('three days ago');
   expect(undated(answer)).toBe(undated(shown));
   expect(service.simulator.stats()).toMatchObject({ lookups: 3, tokens: 3 });
+  await ask(blockOf('README.md', 'curl -s').replace('900002', '900004'), service.url);
+  expect(service.stats().lookups, 'a line that never swapped takes one').toBe(4);
 }
 
 /** Two simulators, the file and the query of docs/operators.md, and what is said of the answer. */
@@ -193,7 +196,7 @@ function validates({ text }: CodeBlock): void {
 
 /** The document of the mobile example, whose tests ask it. */
 function isTheExamples({ text }: CodeBlock): void {
-  expect(text.trim()).toBe(textOf('examples/mobile-bff/app/mySimSwap.graphql').trim());
+  expect(text.trim()).toBe(textOf('examples/mobile-bff/server/mySimSwap.graphql').trim());
 }
 
 const FEDERATION = `extend schema

@@ -48,6 +48,6 @@ describe('the README', () => {
     const lines = read('README.md').trimEnd().split('\n');
 
     expect(lines.length).toBeLessThanOrEqual(80);
-    expect(lines.join(' ').split(/[\s|-]+/).length).toBeLessThanOrEqual(650);
+    expect(lines.join(' ').split(/[\s|-]+/).length).toBeLessThanOrEqual(700);
   });
 });

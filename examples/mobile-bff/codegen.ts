@@ -4,7 +4,7 @@ import { addTypenameSelectionDocumentTransform } from '@graphql-codegen/client-p
 /** `npm run generate` after a change of a document: writes its types, and the manifest for the BFF. */
 const config: CodegenConfig = {
   schema: '../../schema/bff.graphql',
-  documents: 'app/*.graphql',
+  documents: 'server/*.graphql',
   emitLegacyCommonJSImports: false,
   generates: {
     'generated/': {

@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTermination } from '../../src/system/termination.ts';
 import { startBff } from './bff.ts';
-import { createClient, type ClientSettings } from './app/client.ts';
+import { codesAt } from './app/codeReply.ts';
 import { screen } from './app/screen.ts';
-import { simSwapCheck } from './app/simSwapCheck.ts';
+import { smsCode } from './app/smsCode.ts';
 import { startIdentityProvider } from './identityProvider.ts';
+import { askBff, startCodeServer } from './server/codes.ts';
 
 /** Test numbers of the simulator, and whom they play here. */
+const SWAPPED = '+447700900001';
 const USERS = [
   ['agrees after 2 s; same SIM card for ten years', 'alice', '+447700900050'],
   ['declines', 'bob', '+447700900052'],
-  ['agrees at once; SIM card changed 2 hours ago', 'carol', '+447700900001'],
+  ['agrees at once; SIM card changed 2 hours ago', 'carol', SWAPPED],
   ['is not known to the operator', 'dave', '+447700900010'],
 ] as const;
 
@@ -35,28 +37,48 @@ try {
 async function run(): Promise<void> {
   await using identityProvider = await startIdentityProvider();
   await using bff = await startBff(identityProvider);
-  say(`A mobile app, and its BFF at ${bff.url}, which serves the app's documents and no other.
-The app sends no number: the access token of the user who signed in says whose it is.`);
+  let sent = 0;
+  await using server = await startCodeServer(askBff(bff.url), async (e164) => {
+    sent += 1;
+    say(`          the server sends a code to …${e164.slice(-3)}`);
+  });
+  say(`A mobile app, the server at ${server.url} that sends its SMS codes, and the BFF at ${bff.url}, which it asks first.
+The app decides nothing and sends no number: the access token of the user who signed in says whose it is.`);
   for (const [user, subject, phoneNumber] of USERS) {
     say(`\nA user who ${user}:`);
-    const accessToken = await identityProvider.signIn({ subject, phoneNumber });
-    await show({ url: bff.url, accessToken });
+    await show(server.url, await identityProvider.signIn({ subject, phoneNumber }));
   }
   say('\nA user who has not signed in:');
-  await show({ url: bff.url });
-  say(`          what the BFF told the app: ${await refusalWithoutToken(bff.url)}`);
+  await show(server.url);
+  say(`          what the BFF told the server: ${await refusalWithoutToken(bff.url)}`);
+  say('\nA thief, whose app was patched to say that all is well:');
+  const thief = await identityProvider.signIn({ subject: 'mallory', phoneNumber: SWAPPED });
+  say(`          the server says: ${await patched(server.url, thief)}`);
+  say(`\n${sent} SMS sent to ${USERS.length + 2} who asked.`);
 }
 
-/** Prints what the user sees, up to the last verdict. */
-async function show(settings: ClientSettings): Promise<void> {
+/** Prints what the user sees, up to the last state. */
+async function show(url: string, accessToken?: string): Promise<void> {
   interrupted.throwIfAborted();
-  const client = createClient(settings);
   const startedMs = performance.now();
   const pause = (ms: number) => sleep(ms, undefined, { signal: interrupted });
-  for await (const verdict of simSwapCheck(client, pause)) {
+  for await (const state of smsCode(
+    codesAt(url, () => Promise.resolve(accessToken)),
+    pause,
+  )) {
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-    say(`  ${seconds.padStart(4)} s  ${verdict.kind.padEnd(10)}  "${screen(verdict)}"`);
+    say(`  ${seconds.padStart(4)} s  ${state.kind.padEnd(10)}  "${screen(state)}"`);
   }
+}
+
+/** An app that anyone may change says what it likes. */
+async function patched(url: string, accessToken: string): Promise<string> {
+  const reply = await fetch(`${url}/codes`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${accessToken}` },
+    body: JSON.stringify({ result: 'NOT_SWAPPED', phoneNumber: '+447700900050' }),
+  });
+  return `${reply.status} ${await reply.text()}`;
 }
 
 /** The body does not matter: it is not read. */

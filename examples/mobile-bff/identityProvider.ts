@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 /** A user whom the identity provider knows. */
 export interface User {
   readonly subject: string;
-  /** With `+` and country code; the identity provider has verified that it is the user's. */
+  /** With `+` and country code. */
   readonly phoneNumber: string;
 }
 
@@ -14,8 +14,8 @@ export interface User {
 export interface IdentityProvider extends AsyncDisposable {
   /** The settings by which the BFF believes its tokens. */
   readonly settings: Readonly<Record<string, string>>;
-  /** The access token that the app gets when this user signs in. */
-  signIn(user: User): Promise<string>;
+  /** The access token that the app gets when this user signs in; their number is verified unless said otherwise. */
+  signIn(user: User, isVerified?: boolean): Promise<string>;
 }
 
 /** Who the BFF is to the identity provider. */
@@ -40,12 +40,12 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
       JWT_ISSUER: issuer,
       JWT_AUDIENCE: AUDIENCE,
     },
-    signIn: ({ subject, phoneNumber }) =>
+    signIn: ({ subject, phoneNumber }, isVerified = true) =>
       // OpenID Connect Core §5.1: whose number it is counts only beside the word that it was verified.
       new SignJWT({
         client_id: 'mobile-app',
         phone_number: phoneNumber,
-        phone_number_verified: true,
+        phone_number_verified: isVerified,
       })
         .setProtectedHeader({ alg: ALGORITHM, kid: KEY_ID, typ: 'at+jwt' })
         .setIssuer(issuer)

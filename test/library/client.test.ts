@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSimSwapClient, type SimSwapClient } from '../../src/library/client.ts';
 import { DEMO_CLIENT, startSimulator, type Simulator } from '../../simulator/simulator.ts';
@@ -321,4 +322,61 @@ test('the client loads no GraphQL, no Apollo and no HTTP server of ours', async 
   ]);
   expect({ ...(await run.ended), err: run.err }).toEqual({ code: 0, signal: null, err: '' });
   expect(JSON.parse(run.out)).toEqual([]);
+});
+
+let simSwaps: SimSwapClient;
+const sent: string[] = [];
+const sendSms = (number: string): Promise<number> => Promise.resolve(sent.push(number));
+
+/** Of docs/adopting.md. */
+async function sendCode(user: { id: string; phoneNumber: string }) {
+  const caller = { issuer: 'https://id.example', subject: user.id };
+  const answer = await simSwaps.simSwappedWithin(user.phoneNumber, 240, { caller });
+  if (answer.kind === 'unknown') return answer;
+  if (answer.swapped) return { kind: 'swapped' };
+  await sendSms(user.phoneNumber);
+  return { kind: 'sent' };
+}
+
+describe('a server that sends a code (docs/adopting.md)', () => {
+  const DECLINES = '+447700900052';
+  const NEVER_ANSWERS = '+447700900055';
+  const CONSENT = { OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: 0 };
+  const QUOTA = { QUOTA_NUMBERS_PER_HOUR: 1 };
+
+  test.each<[object, number, string, Readonly<Record<string, string | number>>, number]>([
+    [{ kind: 'sent' }, 1, NEVER, {}, 1],
+    [{ kind: 'swapped' }, 0, SWAPPED, {}, 1],
+    [{ code: 'NUMBER_NOT_SERVED' }, 0, UNKNOWN_NUMBER, {}, 1],
+    [{ code: 'OPERATOR_UNAVAILABLE' }, 0, '+447700900013', {}, 1],
+    [{ code: 'OPERATOR_RATE_LIMITED' }, 0, '+447700900012', {}, 1],
+    [{ code: 'BAD_USER_INPUT' }, 0, '07700 900001', {}, 1],
+    [{ code: 'RATE_LIMITED', retryAfterSeconds: expect.any(Number) }, 1, NEVER, QUOTA, 2],
+    [{ code: 'CONSENT_PENDING', retryAfterSeconds: expect.any(Number) }, 0, DECLINES, CONSENT, 1],
+    [{ code: 'CONSENT_PENDING' }, 0, NEVER_ANSWERS, CONSENT, 3],
+  ])(
+    '%j: %i SMS for %s with %j, asked %i times',
+    async (last, sms, phoneNumber, settings, times) => {
+      ({ client: simSwaps } = await opened(settings));
+      sent.length = 0;
+
+      let told: object = {};
+      for (let time = 0; time < times; time += 1) {
+        // A quota counts numbers.
+        const number = time === 0 ? phoneNumber : phoneNumber.replace(/4$/, '5');
+        told = await sendCode({ id: 'alice', phoneNumber: number });
+      }
+
+      expect(told).toMatchObject(last);
+      expect(sent).toHaveLength(sms);
+    },
+  );
+
+  test('the page has the same function', () => {
+    const own = readFileSync(new URL(import.meta.url), 'utf8');
+    const [shown = ''] = /^async function sendCode[^]*?^}/m.exec(own) ?? [];
+    const page = readFileSync(new URL('../../docs/adopting.md', import.meta.url), 'utf8');
+    expect(shown).not.toBe('');
+    expect(page).toContain(shown);
+  });
 });

@@ -1,4 +1,4 @@
-import type { Sleep } from './simSwapCheck.ts';
+import type { Sleep } from './smsCode.ts';
 
 /** Waits on the timers that browsers and React Native have; rejects as soon as the signal says so. */
 export function pause(leaving: AbortSignal): Sleep {

@@ -1,14 +1,14 @@
-import type { Verdict } from './verdict.ts';
+import type { CodeState } from './smsCode.ts';
 
 /** What the user reads. No code and no word of the operator's is among it. */
-export function screen(verdict: Verdict): string {
-  switch (verdict.kind) {
-    case 'trusted':
-      return `We have sent you a code by SMS, to your number ending in ${verdict.e164.slice(-3)}. Please enter it here.`;
+export function screen(state: CodeState): string {
+  switch (state.kind) {
+    case 'sent':
+      return `We have sent you a code by SMS, to your number ending in ${state.ending}. Please enter it here.`;
     case 'swapped':
       return 'Your SIM card is new. To keep you safe, please sign in with your passkey.';
     case 'pending':
-      return `Your operator has asked you on your phone. Please agree there${by(verdict.expiresAt)}, we are waiting …`;
+      return `Your operator has asked you on your phone. Please agree there${by(state.expiresAt)}, we are waiting …${state.offersAnotherWay ? ' Or sign in with your passkey.' : ''}`;
     case 'declined':
       return 'You chose not to share this. Please sign in with your passkey.';
     case 'unanswered':

@@ -5,7 +5,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { launchSimulator } from '../../../simulator/launch.ts';
 import { startProgram } from '../../processes.ts';
-import { typePolicies } from '../app/typePolicies.ts';
+import { typePolicies } from '../server/typePolicies.ts';
 
 /** As a typed client has it; the service may know more results and reasons. */
 interface Check {

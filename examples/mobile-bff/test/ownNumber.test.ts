@@ -1,13 +1,11 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { createClient } from '../app/client.ts';
-import { simSwapCheck } from '../app/simSwapCheck.ts';
-import type { Verdict } from '../app/verdict.ts';
 import { startBff, type Bff } from '../bff.ts';
 import { startIdentityProvider, type IdentityProvider } from '../identityProvider.ts';
+import { askBff } from '../server/codes.ts';
+import type { Verdict } from '../server/verdict.ts';
 
 /** Two users whose lines never swapped, and who consent at once. */
 const ALICE = { subject: 'alice', phoneNumber: '+447700900500' };
@@ -43,12 +41,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-async function verdictsWith(accessToken?: string): Promise<readonly Verdict[]> {
-  const client = createClient({
-    url: bff.url,
-    ...(accessToken === undefined ? {} : { accessToken }),
-  });
-  return Array.fromAsync(simSwapCheck(client, (ms) => setTimeout(ms)));
+function verdictWith(accessToken?: string): Promise<Verdict> {
+  return askBff(bff.url)(accessToken);
 }
 
 async function askOlder(e164: string, headers: Record<string, string>) {
@@ -70,9 +64,9 @@ async function stats(): Promise<unknown> {
 
 it.each([ALICE, BOB])('the number of $subject is taken from the token', async (user) => {
   const sent = vi.spyOn(globalThis, 'fetch');
-  const verdicts = await verdictsWith(await identityProvider.signIn(user));
+  const verdict = await verdictWith(await identityProvider.signIn(user));
 
-  expect(verdicts).toEqual([{ kind: 'trusted', e164: user.phoneNumber }]);
+  expect(verdict).toEqual({ kind: 'trusted', e164: user.phoneNumber });
   const [[url, request]] = sent.mock.calls as [[string, { body: string }]];
   expect(url).toBe(bff.url);
   const { variables } = JSON.parse(request.body) as { variables: unknown };
@@ -82,7 +76,7 @@ it.each([ALICE, BOB])('the number of $subject is taken from the token', async (u
 
 it('a request without a token is refused, and no owner is asked', async () => {
   const before = await stats();
-  expect(await verdictsWith()).toEqual([{ kind: 'signedOut' }]);
+  expect(await verdictWith()).toEqual({ kind: 'signedOut' });
   expect(await askOlder(ALICE.phoneNumber, {})).toMatchObject({
     status: 401,
     body: { errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
@@ -92,7 +86,7 @@ it('a request without a token is refused, and no owner is asked', async () => {
 
 it('a token of another identity provider is none', async () => {
   await using stranger = await startIdentityProvider();
-  expect(await verdictsWith(await stranger.signIn(ALICE))).toEqual([{ kind: 'signedOut' }]);
+  expect(await verdictWith(await stranger.signIn(ALICE))).toEqual({ kind: 'signedOut' });
 });
 
 it('a token of one user cannot read another’s number', async () => {

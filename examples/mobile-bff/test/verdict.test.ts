@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 // `sim-swap-subgraph/mocks` in a program of yours.
 import { SIM_SWAP_MOCK_REASONS, simSwapFixture } from '../../../mocks/mocks.ts';
 import { screen } from '../app/screen.ts';
-import { judge } from '../app/verdict.ts';
+import { judge } from '../server/verdict.ts';
 import type { MySimSwapQuery } from '../generated/graphql.ts';
 
 type Answer = ApolloClient.QueryResult<MySimSwapQuery>;
@@ -79,6 +79,11 @@ describe('judging an answer', () => {
       answered({ reason: 'SOMETHING_NEW' as 'OPERATOR_TIMEOUT' }),
       { kind: 'unknown', code: 'SOMETHING_NEW' },
     ],
+    [
+      'a quota that is used up',
+      answered({ reason: 'RATE_LIMITED', retryAfterSeconds: 60 }),
+      { kind: 'unknown', code: 'RATE_LIMITED', retryAfterSeconds: 60 },
+    ],
     ['no reason', answered({}), { kind: 'unknown', code: 'NO_ANSWER' }],
     [
       'a result of a later version',
@@ -122,21 +127,21 @@ describe('judging an answer', () => {
   });
 });
 
-it('sends no SMS on any verdict but trusted', () => {
+it('says that an SMS was sent in no state but that', () => {
   const others = [
     { kind: 'swapped' },
-    { kind: 'pending', retryAfterSeconds: 1, expiresAt: null },
+    { kind: 'pending', retryAfterSeconds: 1, expiresAt: null, offersAnotherWay: true },
     { kind: 'declined' },
     { kind: 'unanswered' },
     { kind: 'signedOut' },
     { kind: 'unknown', code: 'NO_ANSWER' },
   ] as const;
-  for (const verdict of others) expect(screen(verdict)).not.toMatch(/sent you a code/);
-  expect(screen({ kind: 'trusted', e164: '+447700900001' })).toMatch(/sent you a code/);
+  for (const state of others) expect(screen(state)).not.toMatch(/sent you a code/);
+  expect(screen({ kind: 'sent', ending: '001' })).toMatch(/sent you a code/);
 });
 
 it('tells until when it waits, where that is known', () => {
-  const pending = { kind: 'pending', retryAfterSeconds: 1 } as const;
+  const pending = { kind: 'pending', retryAfterSeconds: 1, offersAnotherWay: false } as const;
   expect(screen({ ...pending, expiresAt: EXPIRES_AT })).toMatch(/agree there by \d\d:\d\d,/);
   expect(screen({ ...pending, expiresAt: null })).toMatch(/agree there,/);
 });

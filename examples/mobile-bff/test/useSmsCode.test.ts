@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
-import { ApolloClient, InMemoryCache } from '@apollo/client';
-import { ApolloProvider } from '@apollo/client/react';
 import { act, cleanup, renderHook, waitFor } from '@testing-library/react';
-import { createElement, StrictMode, type ReactNode } from 'react';
+import { StrictMode } from 'react';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { createClient } from '../app/client.ts';
-import {
-  useSimSwapCheck,
-  type SimSwapCheck,
-  type SimSwapCheckOptions,
-} from '../app/useSimSwapCheck.ts';
+import { codesAt, type RequestCode } from '../app/codeReply.ts';
+import { useSmsCode, type SmsCode, type SmsCodeOptions } from '../app/useSmsCode.ts';
 import { startBff, type Bff } from '../bff.ts';
 import { startIdentityProvider, type IdentityProvider } from '../identityProvider.ts';
+import { askBff, startCodeServer, type CodeServer } from '../server/codes.ts';
 
 /** Test numbers of the simulator. */
 const AGREES_AFTER_2_S = '+447700900050';
@@ -21,52 +16,43 @@ const SWAPPED = '+447700900001';
 
 let identityProvider: IdentityProvider;
 let bff: Bff;
+let server: CodeServer;
 beforeAll(async () => {
   identityProvider = await startIdentityProvider();
   bff = await startBff(identityProvider);
+  server = await startCodeServer(askBff(bff.url), () => Promise.resolve());
 });
 afterEach(cleanup);
 afterAll(async () => {
+  await server[Symbol.asyncDispose]();
   await bff[Symbol.asyncDispose]();
   await identityProvider[Symbol.asyncDispose]();
 });
 
-async function clientOf(phoneNumber: string): Promise<ApolloClient> {
-  const accessToken = await identityProvider.signIn({ subject: 'alice', phoneNumber });
-  return createClient({ url: bff.url, accessToken });
-}
-
-/** What tells a request that it is no longer wanted. */
-interface Asked {
-  readonly context: { readonly fetchOptions: { readonly signal: AbortSignal } };
+/** As the app of a user asks whose number this is. */
+function userOf(phoneNumber: string): RequestCode {
+  return codesAt(server.url, () => identityProvider.signIn({ subject: 'alice', phoneNumber }));
 }
 
 /** A screen with the hook, as its component sees it. */
 class Screen {
   readonly #rendered;
   readonly kinds: string[] = [];
-  #client: ApolloClient;
+  #requestCode: RequestCode;
 
-  constructor(client: ApolloClient) {
-    this.#client = client;
-    this.#rendered = renderHook<SimSwapCheck, SimSwapCheckOptions>(
+  constructor(requestCode: RequestCode) {
+    this.#requestCode = requestCode;
+    this.#rendered = renderHook<SmsCode, SmsCodeOptions>(
       (options) => {
-        const check = useSimSwapCheck(options);
-        if (this.kinds.at(-1) !== check.state.kind) this.kinds.push(check.state.kind);
-        return check;
+        const code = useSmsCode(this.#requestCode, options);
+        if (this.kinds.at(-1) !== code.state.kind) this.kinds.push(code.state.kind);
+        return code;
       },
-      { wrapper: this.#wrapper, initialProps: {} },
+      { wrapper: StrictMode, initialProps: {} },
     );
   }
 
-  readonly #wrapper = ({ children }: { children: ReactNode }) =>
-    createElement(
-      StrictMode,
-      null,
-      createElement(ApolloProvider, { client: this.#client, children }),
-    );
-
-  get check(): SimSwapCheck {
+  get check(): SmsCode {
     return this.#rendered.result.current;
   }
 
@@ -78,12 +64,12 @@ class Screen {
     act(() => this.check.cancel());
   }
 
-  show(options: SimSwapCheckOptions): void {
+  show(options: SmsCodeOptions): void {
     this.#rendered.rerender(options);
   }
 
-  signIn(client: ApolloClient): void {
-    this.#client = client;
+  signIn(requestCode: RequestCode): void {
+    this.#requestCode = requestCode;
     this.#rendered.rerender({});
   }
 
@@ -102,19 +88,19 @@ async function stats(): Promise<Readonly<Record<string, number>>> {
 
 it('asks nothing before it is told to', async () => {
   const before = await stats();
-  const screen = new Screen(await clientOf(SWAPPED));
+  const screen = new Screen(userOf(SWAPPED));
   expect(screen.check.state).toEqual({ kind: 'idle' });
   expect(await stats()).toEqual(before);
 });
 
 it.each([
-  ['a consent that comes', AGREES_AFTER_2_S, ['idle', 'asking', 'pending', 'trusted'], 1],
+  ['a consent that comes', AGREES_AFTER_2_S, ['idle', 'asking', 'pending', 'sent'], 1],
   ['an owner who declines', DECLINES, ['idle', 'asking', 'pending', 'declined'], 1],
 ])(
   'shows %s, with one prompt however often the user presses',
   async (_, number, kinds, prompts) => {
     const before = await stats();
-    const screen = new Screen(await clientOf(number));
+    const screen = new Screen(userOf(number));
     screen.ask();
     screen.ask();
     await screen.sees('pending');
@@ -128,17 +114,14 @@ it.each([
 
 it('stops asking when the app leaves the front, and goes on when it is back', async () => {
   const signals: AbortSignal[] = [];
-  const client = await clientOf(NEVER_ANSWERS);
-  const { query } = client;
-  Object.assign(client, {
-    query: (options: Asked): unknown => {
-      signals.push(options.context.fetchOptions.signal);
-      return Reflect.apply(query, client, [options]);
-    },
-  });
+  const user = userOf(NEVER_ANSWERS);
+  const requestCode: RequestCode = (leaving) => {
+    if (leaving !== undefined) signals.push(leaving);
+    return user(leaving);
+  };
   const ended = (): readonly boolean[] => signals.map(({ aborted }) => aborted);
 
-  const screen = new Screen(client);
+  const screen = new Screen(requestCode);
   screen.ask();
   await screen.sees('pending');
   const asked = signals.length;
@@ -153,15 +136,15 @@ it('stops asking when the app leaves the front, and goes on when it is back', as
 });
 
 it('is idle again for the next user, who sees nothing of what the last was told', async () => {
-  const screen = new Screen(await clientOf(SWAPPED));
+  const screen = new Screen(userOf(SWAPPED));
   screen.ask();
   await screen.sees('swapped');
-  screen.signIn(await clientOf(AGREES_AFTER_2_S));
+  screen.signIn(userOf(AGREES_AFTER_2_S));
   expect(screen.check.state).toEqual({ kind: 'idle' });
 });
 
 it('cancelled is idle, and stays so', async () => {
-  const screen = new Screen(await clientOf(NEVER_ANSWERS));
+  const screen = new Screen(userOf(NEVER_ANSWERS));
   screen.ask();
   screen.cancel();
   expect(screen.check.state).toEqual({ kind: 'idle' });
@@ -173,27 +156,18 @@ it('cancelled is idle, and stays so', async () => {
 
 it('ends the request that is under way when the screen is left', async () => {
   const signals: AbortSignal[] = [];
-  const client = new ApolloClient({
-    link: (await clientOf(SWAPPED)).link,
-    cache: new InMemoryCache(),
+  const screen = new Screen((leaving) => {
+    if (leaving !== undefined) signals.push(leaving);
+    return new Promise(() => undefined);
   });
-  Object.assign(client, {
-    query: (options: Asked) => {
-      signals.push(options.context.fetchOptions.signal);
-      return new Promise(() => undefined);
-    },
-  });
-  const screen = new Screen(client);
   screen.ask();
   expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   screen.leave();
   expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
 });
 
-it('trusts nothing where the client itself fails', async () => {
-  const client = await clientOf(SWAPPED);
-  client.query = () => Promise.reject(new Error('no such store'));
-  const screen = new Screen(client);
+it('says that nothing is known where the request itself fails', async () => {
+  const screen = new Screen(() => Promise.reject(new Error('no such store')));
   screen.ask();
   await screen.sees('unknown');
   expect(screen.check.state).toEqual({ kind: 'unknown', code: 'NO_ANSWER' });

@@ -3,11 +3,11 @@ import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import type { DocumentNode } from 'graphql';
 import { typePolicies } from './typePolicies.ts';
 
-/** Where the BFF is, and who uses the app. */
+/** Where the BFF is, and for whom it is asked. */
 export interface ClientSettings {
   /** Such as `https://bff.example/graphql`. */
   readonly url: string;
-  /** Of the signed-in user. It says whose number this is; the app never sends one. */
+  /** Of the signed-in user, as the app sent it. It says whose number this is; nobody sends one. */
   readonly accessToken?: string;
 }
 

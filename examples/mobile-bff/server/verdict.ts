@@ -1,26 +1,12 @@
 import { CombinedGraphQLErrors, ServerError, type ApolloClient } from '@apollo/client';
+import type { CodeReply } from '../app/codeReply.ts';
 import type { MySimSwapQuery } from '../generated/graphql.ts';
 
-/** What the app makes of an answer; a union, so that no screen can forget a case. */
+/** What the server makes of an answer: what the app is told, and the one case in which an SMS is sent. */
 export type Verdict =
   /** The operator vouches that the SIM card behind this number is the old one: a code reaches its owner. */
   | { readonly kind: 'trusted'; readonly e164: string }
-  /** The SIM card changed lately: an SMS code may reach a thief. */
-  | { readonly kind: 'swapped' }
-  /** The owner has been asked for consent on the phone, and has not answered yet. */
-  | {
-      readonly kind: 'pending';
-      readonly retryAfterSeconds: number;
-      /** Until when the owner can answer, where that is known. */
-      readonly expiresAt: string | null;
-    }
-  /** The owner said no, or said nothing in time. */
-  | { readonly kind: 'declined' }
-  | { readonly kind: 'unanswered' }
-  /** The BFF takes no token that the app has: its user signs in first. */
-  | { readonly kind: 'signedOut' }
-  /** Not known. Never to be taken for `trusted`. */
-  | { readonly kind: 'unknown'; readonly code: string };
+  | Exclude<CodeReply, { readonly kind: 'sent' }>;
 
 const MIN_RETRY_SECONDS = 1;
 
@@ -71,7 +57,11 @@ function unknown({ reason, retryAfterSeconds, expiresAt }: Check): Verdict {
       return { kind: 'unanswered' };
     default:
       // Reasons are added in time: one that this version does not know is unknown as well.
-      return { kind: 'unknown', code: reason ?? NO_ANSWER };
+      return {
+        kind: 'unknown',
+        code: reason ?? NO_ANSWER,
+        ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+      };
   }
 }
 

@@ -1,0 +1,47 @@
+/** What the server makes of a request for an SMS code; a union, so that no screen can forget a case. */
+export type CodeReply =
+  /** The SMS is on its way to the number that ends so. */
+  | { readonly kind: 'sent'; readonly ending: string }
+  /** The SIM card changed lately: an SMS code may reach a thief. */
+  | { readonly kind: 'swapped' }
+  /** The owner has been asked for consent on the phone, and has not answered yet. */
+  | {
+      readonly kind: 'pending';
+      readonly retryAfterSeconds: number;
+      /** Until when the owner can answer, where that is known. */
+      readonly expiresAt: string | null;
+    }
+  /** The owner said no, or said nothing in time. */
+  | { readonly kind: 'declined' }
+  | { readonly kind: 'unanswered' }
+  /** The server takes no token that the app has: its user signs in first. */
+  | { readonly kind: 'signedOut' }
+  /** Not known, and so no SMS. */
+  | { readonly kind: 'unknown'; readonly code: string; readonly retryAfterSeconds?: number };
+
+/** Asks the server for a code; the signal ends the request. */
+export type RequestCode = (leaving?: AbortSignal) => Promise<CodeReply>;
+
+/**
+ * Asks by `POST /codes` with the user's access token, and nothing else: whose number it is, and whether an SMS can be
+ * trusted, is the server's to find out.
+ *
+ * @param url of the server
+ * @param accessToken fetched for each request: a token that is over is renewed
+ */
+export function codesAt(url: string, accessToken: () => Promise<string | undefined>): RequestCode {
+  return async (leaving) => {
+    try {
+      const token = await accessToken();
+      const reply = await fetch(`${url}/codes`, {
+        method: 'POST',
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        signal: leaving ?? null,
+      });
+      return (await reply.json()) as CodeReply;
+    } catch {
+      // Offline, or a proxy's page.
+      return { kind: 'unknown', code: 'NO_ANSWER' };
+    }
+  };
+}
