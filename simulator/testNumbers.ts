@@ -1,5 +1,4 @@
 import type { Operation } from '../src/domain/question.ts';
-import { findInCrowd } from './crowd.ts';
 import type { Refusal } from './refusals.ts';
 import type { Fault } from './fault.ts';
 import type { Line } from './line.ts';
@@ -223,4 +222,47 @@ export function findTestNumber(number: string): TestNumber | undefined {
       ? { number, does: 'never swapped, activated 10 years ago', line: NEVER_SWAPPED }
       : findInCrowd(number))
   );
+}
+
+/**
+ * Ten thousand lines, for lists: +1 2nn 555 01dd. The numbering plan of North America reserves 555-0100 to
+ * 555-0199 for fiction in every area.
+ */
+const CROWD = /^\+12\d\d55501(\d\d)$/;
+
+/** What becomes of the few that are not like the others, by their last two digits. */
+const EXCEPTIONS: Readonly<Record<string, Omit<TestNumber, 'number'>>> = {
+  '90': {
+    does: 'never swapped, date withheld',
+    line: { ...NEVER_SWAPPED, withholdsDate: true },
+  },
+  '94': {
+    does: 'unknown to the operator',
+    line: NEVER_SWAPPED,
+    lookup: { fault: { kind: 'refuse a lookup', refusal: 'unknown number' } },
+  },
+  '95': swappedAgo(2, '2 hours ago'),
+  '96': swappedAgo(20, '20 hours ago'),
+  '97': swappedAgo(60, '60 hours ago'),
+  '98': swappedAgo(5 * DAY_HOURS, '5 days ago'),
+  '99': swappedAgo(20 * DAY_HOURS, '20 days ago'),
+};
+
+const LIKE_THE_OTHERS: Omit<TestNumber, 'number'> = {
+  does: 'never swapped, activated 10 years ago',
+  line: NEVER_SWAPPED,
+};
+
+/** What a number of the crowd does; `undefined` for any other. */
+function findInCrowd(number: string): TestNumber | undefined {
+  const [, lastDigits] = CROWD.exec(number) ?? [];
+  if (lastDigits === undefined) return undefined;
+  return { number, ...(EXCEPTIONS[lastDigits] ?? LIKE_THE_OTHERS) };
+}
+
+function swappedAgo(hoursAgo: number, ago: string): Omit<TestNumber, 'number'> {
+  return {
+    does: `SIM swapped ${ago}`,
+    line: { ...NEVER_SWAPPED, swappedHoursAgo: hoursAgo },
+  };
 }

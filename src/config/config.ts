@@ -1,63 +1,22 @@
 import type { AuditSettings } from '../caller/audit/auditSettings.ts';
-import type { CallerSettings } from '../caller/callerSettings.ts';
-import type { QuotaSettings } from '../caller/quotas/quotas.ts';
 import { readAudit } from './audit.ts';
-import { configOf, type ConfigReading } from './configOf.ts';
+import { configOf, type Config, type ConfigReading } from './configOf.ts';
 import { readEgress } from './egress.ts';
 import { EnvironmentReader, type Environment } from './environment.ts';
-import type { LoadLimits } from './loadLimits.ts';
 import {
   readOperators,
   readPrices,
   type OperatorPrices,
   type OperatorsConfig,
 } from './operators.ts';
-import type { SharedState } from './sharedState.ts';
-import type { FromFiles } from '../files/fromFiles.ts';
-import type { OperationLimits } from '../graphql/operationCost.ts';
 import { createSchema, type Role } from '../graphql/schema.ts';
 import {
   invalidDocuments,
   readManifest,
   type TrustedDocuments,
 } from '../graphql/trustedDocuments.ts';
-import type { LogLevel } from '../log/log.ts';
-import type { ConsentSettings } from '../consents/consentSettings.ts';
-import type { TracingSettings } from './tracingSettings.ts';
 
-/** All settings of a process (docs/design.md, "Settings"), read once. */
-export interface Config extends OperatorsConfig {
-  readonly listen: { readonly host: string; readonly port: number };
-  readonly role: Role;
-  readonly production: boolean;
-  /** The origins whose pages may read what this service answers. */
-  readonly allowedOrigins: readonly string[];
-  /** The least that is logged. */
-  readonly logLevel: LogLevel;
-  /** Where there are any, nothing else is served. */
-  readonly trustedDocuments: TrustedDocuments | undefined;
-  /** The same, as their file has them by now. */
-  readonly trustedDocumentsFile: FromFiles<TrustedDocuments> | undefined;
-  readonly requestTimeoutMs: number;
-  /** Where docs/ can be read, without a slash at its end; errors and alerts link there. */
-  readonly docsUrl: string | undefined;
-  /** Where Prometheus scrapes, on a port of its own; nothing is counted where absent. */
-  readonly metricsPort: number | undefined;
-  /** Where traces go; there are none where absent. */
-  readonly tracing: TracingSettings | undefined;
-  /** How long to go on after /readyz fails, for the load balancer to notice. */
-  readonly drainGraceMs: number;
-  readonly consent: ConsentSettings;
-  /** Where consents lie that several processes share; in the process itself where absent. */
-  readonly sharedState: SharedState | undefined;
-  readonly limits: OperationLimits;
-  /** For all requests together. */
-  readonly load: LoadLimits;
-  readonly callers: CallerSettings;
-  readonly quotas: QuotaSettings;
-  /** Absent where nothing is audited: on loopback alone. */
-  readonly audit: AuditSettings | undefined;
-}
+export type { Config } from './configOf.ts';
 
 /**
  * Reads the settings. Nothing else in the program reads the environment.

@@ -1,17 +1,58 @@
-import type { Config } from './config.ts';
+import type { AuditSettings } from '../caller/audit/auditSettings.ts';
+import type { CallerSettings } from '../caller/callerSettings.ts';
+import type { QuotaSettings } from '../caller/quotas/quotas.ts';
+import type { ConsentSettings } from '../consents/consentSettings.ts';
+import type { FromFiles } from '../files/fromFiles.ts';
+import type { OperationLimits } from '../graphql/operationCost.ts';
 import type { Role } from '../graphql/schema.ts';
 import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
 import { isLoopback } from '../http/loopback.ts';
+import type { LogLevel } from '../log/log.ts';
 import { readAudit } from './audit.ts';
 import { readCallers } from './callers.ts';
 import { readEgress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { loadLimits } from './loadLimits.ts';
-import { readOperators } from './operators.ts';
+import { loadLimits, type LoadLimits } from './loadLimits.ts';
+import { readOperators, type OperatorsConfig } from './operators.ts';
 import { readQuotas } from './quotas.ts';
-import { readSharedState } from './sharedState.ts';
+import { readSharedState, type SharedState } from './sharedState.ts';
 import { readTracing } from './tracing.ts';
+import type { TracingSettings } from './tracingSettings.ts';
 import { readAllowedOrigins, readDocsUrl } from './web.ts';
+
+/** All settings of a process (docs/design.md, "Settings"), read once. */
+export interface Config extends OperatorsConfig {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly role: Role;
+  readonly production: boolean;
+  /** The origins whose pages may read what this service answers. */
+  readonly allowedOrigins: readonly string[];
+  /** The least that is logged. */
+  readonly logLevel: LogLevel;
+  /** Where there are any, nothing else is served. */
+  readonly trustedDocuments: TrustedDocuments | undefined;
+  /** The same, as their file has them by now. */
+  readonly trustedDocumentsFile: FromFiles<TrustedDocuments> | undefined;
+  readonly requestTimeoutMs: number;
+  /** Where docs/ can be read, without a slash at its end; errors and alerts link there. */
+  readonly docsUrl: string | undefined;
+  /** Where Prometheus scrapes, on a port of its own; nothing is counted where absent. */
+  readonly metricsPort: number | undefined;
+  /** Where traces go; there are none where absent. */
+  readonly tracing: TracingSettings | undefined;
+  /** How long to go on after /readyz fails, for the load balancer to notice. */
+  readonly drainGraceMs: number;
+  readonly consent: ConsentSettings;
+  /** Where consents lie that several processes share; in the process itself where absent. */
+  readonly sharedState: SharedState | undefined;
+  readonly limits: OperationLimits;
+  /** For all requests together. */
+  readonly load: LoadLimits;
+  readonly callers: CallerSettings;
+  readonly quotas: QuotaSettings;
+  /** Absent where nothing is audited: on loopback alone. */
+  readonly audit: AuditSettings | undefined;
+}
 
 /** What is read in one way by the program, and in another inside another program. */
 export interface ConfigReading {

@@ -1,11 +1,31 @@
 import { AbortListeners } from '../http/abortListeners.ts';
 import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { TokenSubject } from './accessToken.ts';
+import type { Correlator } from '../http/correlator.ts';
+import type { Urgency } from '../http/resilience/bulkhead.ts';
+import type { AccessToken, TokenSubject } from './accessToken.ts';
 import type { KeptTokens } from './keptTokens.ts';
 import type { ReusableToken } from './reusableToken.ts';
 import type { TokenReach } from './tokenReach.ts';
-import type { Acquired, ExchangeContext } from './tokenManager.ts';
+
+/** Whose exchange it is: how it is named on the wire, and until when it is of use. */
+export interface ExchangeContext extends Urgency {
+  readonly correlator: Correlator;
+  /** Whether it belongs to a second attempt: then there is no third one. */
+  readonly isRetry?: boolean;
+  /** Is called when the first byte of an exchange leaves. */
+  readonly onFirstByte?: () => void;
+}
+
+/** A token, or why there is none. */
+export type Acquired =
+  | {
+      readonly kind: 'acquired';
+      readonly token: AccessToken;
+      /** Of a consent, where the operator lets its tokens be used again. */
+      readonly reusable?: ReusableToken;
+    }
+  | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
 /** A reusable token, or why there is none. */
 export type IssuedForReuse =

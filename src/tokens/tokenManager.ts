@@ -1,11 +1,8 @@
 import type { Clock } from '../system/clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
 import { fillTemplate } from '../domain/numberTemplate.ts';
-import type { LookupFailure } from '../domain/errors.ts';
-import type { Correlator } from '../http/correlator.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
-import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import { AccessToken, type TokenSubject } from './accessToken.ts';
 import type {
@@ -18,7 +15,7 @@ import { createJwtBearerForm, grantProvesClient } from './jwtBearer.ts';
 import { KeptTokens } from './keptTokens.ts';
 import { ReusableToken } from './reusableToken.ts';
 import { scopeOf } from './scope.ts';
-import { SharedTokens } from './sharedTokens.ts';
+import { SharedTokens, type Acquired, type ExchangeContext } from './sharedTokens.ts';
 import type { SeenTokens } from './seenTokens.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
 import {
@@ -41,24 +38,7 @@ import { tokenReach } from './tokenReach.ts';
 /** Where tokens keep coming that came before: the operator hands one out to many, or is out of step for good. */
 const MAX_TOKEN_REQUESTS = 3;
 
-/** Whose exchange it is: how it is named on the wire, and until when it is of use. */
-export interface ExchangeContext extends Urgency {
-  readonly correlator: Correlator;
-  /** Whether it belongs to a second attempt: then there is no third one. */
-  readonly isRetry?: boolean;
-  /** Is called when the first byte of an exchange leaves. */
-  readonly onFirstByte?: () => void;
-}
-
-/** A token, or why there is none. */
-export type Acquired =
-  | {
-      readonly kind: 'acquired';
-      readonly token: AccessToken;
-      /** Of a consent, where the operator lets its tokens be used again. */
-      readonly reusable?: ReusableToken;
-    }
-  | { readonly kind: 'failed'; readonly failure: LookupFailure };
+export type { Acquired, ExchangeContext } from './sharedTokens.ts';
 
 /** What a poll came to: a token, an end, or (with nothing decided yet) when to go on. */
 export type Polled =
