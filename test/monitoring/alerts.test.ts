@@ -2,14 +2,15 @@ import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { setInterval, setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
+import { textOf } from '../documents.ts';
 import { inForm } from '../forms.ts';
 import { freePort } from '../freePort.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
-import { answerNever, WiredOperator } from '../wiredOperator.ts';
+import { answerNever, answerText, WiredOperator } from '../wiredOperator.ts';
 import { startPrometheus } from './prometheus.ts';
 import { NO_PROMETHEUS } from './promtool.ts';
 
@@ -36,6 +37,8 @@ interface Fault {
   readonly alerts: readonly string[];
   /** What its log says; absent where no process is left to write it. */
   readonly line?: string;
+  /** Of the line, where it is that of a request. */
+  readonly codes?: string;
   prepare(started: AsyncDisposableStack): Manner | Promise<Manner>;
 }
 
@@ -52,6 +55,16 @@ async function withRedis(
   const redis = await startRedis();
   started.defer(() => redis.kill());
   return { settings: sharedSettings(redis, flow), breaks: () => breaks(redis) };
+}
+
+/** A service of an operator that answers lookups so. */
+async function withOperator(
+  started: AsyncDisposableStack,
+  lookUp: typeof answerNever,
+  settings: Settings = {},
+): Promise<Manner> {
+  const operator = started.use(await WiredOperator.start({ lookUp }));
+  return { settings: { ...operator.settings, ...settings } };
 }
 
 /** Sends one command to a Redis. */
@@ -90,22 +103,37 @@ const FAULTS = {
   'operator-slow': {
     alerts: ['SimSwapOperatorSlow'],
     line: 'the operator took more than a second',
-    async prepare(started) {
-      const operator = started.use(
-        await WiredOperator.start({
-          lookUp: (received, response) =>
-            void setTimeout(1200).then(() => answerNever(received, response)),
-        }),
-      );
-      return { settings: operator.settings };
-    },
+    prepare: (started) =>
+      withOperator(
+        started,
+        (received, response) => void setTimeout(1200).then(() => answerNever(received, response)),
+      ),
+  },
+  'operator-hangs': {
+    alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
+    line: 'The circuit is open: the operator is left alone, but for one try now and then.',
+    prepare: (started) => withOperator(started, () => undefined, { OPERATOR_TIMEOUT_MS: '300' }),
+  },
+  'operator-sends-no-json': {
+    alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
+    line: 'The circuit is open: the operator is left alone, but for one try now and then.',
+    prepare: (started) =>
+      withOperator(started, (received, response) => answerText(received, response, '<html>')),
+  },
+  'operator-limits-us': {
+    alerts: ['SimSwapErrorBudgetBurn'],
+    line: 'The operator asks us to slow down.',
+    prepare: () => ({ number: '+447700900012' }),
   },
   'credentials-refused': {
     alerts: ['SimSwapCredentialsRefused', 'SimSwapErrorBudgetBurn'],
+    line: 'The operator refused our request.',
     prepare: () => ({ settings: { OPERATOR_CLIENT_SECRET: 'not-the-secret' } }),
   },
   'owners-decline': {
     alerts: ['SimSwapConsentsFailing'],
+    line: 'request',
+    codes: 'CONSENT_DENIED',
     prepare: () => ({
       settings: { OPERATOR_FLOW: '3-legged', CONSENT_DENIED_SECONDS: '60' },
       number: '+447700900052',
@@ -118,6 +146,8 @@ const FAULTS = {
   },
   'quota-used-up': {
     alerts: ['SimSwapQuotaExhausted'],
+    line: 'request',
+    codes: 'RATE_LIMITED',
     async prepare(started) {
       const issuer = await withIssuer(started);
       return {
@@ -267,6 +297,23 @@ function numberOf(turn: number): string {
   return `+12${10 + (Math.floor(turn / 80) % 90)}55501${String(turn % 80).padStart(2, '0')}`;
 }
 
+test('docs/operations.md has each fault, with its alerts and its line', () => {
+  const rows = Object.entries<Fault>(FAULTS)
+    .filter(([name]) => name !== 'none')
+    .map(([name, { alerts, line, codes }]) => [
+      name.replaceAll('-', ' '),
+      alerts.map((alert) => `[${alert}](#${alert.toLowerCase()})`).join(', '),
+      line === undefined ? '' : `\`${line}\`${codes === undefined ? '' : ` with \`${codes}\``}`,
+    ]);
+  const [, section = ''] = textOf('docs/operations.md').split('\n## Faults tried\n');
+  const shown = section
+    .split('\n## ', 1)
+    .flatMap((text) => [...text.matchAll(/^\| (.*?) *\| (.*?) *\| (.*?) *\|$/gm)])
+    .map(([, ...cells]) => cells);
+
+  expect(shown.slice(2)).toEqual(rows);
+});
+
 const LEFT_OUT = NO_PROMETHEUS ?? NO_REDIS;
 
 /** 100 ms each: long enough for alerts that should not be raised, and an end where one is missing. */
@@ -309,7 +356,10 @@ describe.skipIf(LEFT_OUT !== undefined)(`a real Prometheus ${LEFT_OUT ?? ''}`, (
     const written = (): unknown =>
       all.flatMap(({ name, server }) => {
         const fault: Fault = FAULTS[name];
-        return fault.line === undefined || server.logged(fault.line).length > 0 ? [] : [name];
+        const { line, codes } = fault;
+        if (line === undefined) return [];
+        const lines = server.logged(line);
+        return lines.some((one) => codes === undefined || one['codes'] === codes) ? [] : [name];
       });
     await expect.poll(written, { timeout: 5000 }).toEqual([]);
   });
