@@ -1,0 +1,515 @@
+import {
+  createHash,
+  createPublicKey,
+  generateKeyPairSync,
+  randomUUID,
+  type KeyObject,
+} from 'node:crypto';
+import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify, type JWTPayload } from 'jose';
+import type { Asked, Must, Papers, StrictReply } from './strictOperator.ts';
+
+/** What is known of the lines that every operator of these papers serves, by number. */
+interface Line {
+  readonly changedHoursAgo: number;
+  readonly tellsDate: boolean;
+}
+
+/** Numbers of a range reserved for fiction. */
+export const LINES = {
+  '+447700900003': { changedHoursAgo: 72, tellsDate: true },
+  '+447700900004': { changedHoursAgo: 87_600, tellsDate: true },
+  '+447700900005': { changedHoursAgo: 30, tellsDate: false },
+  '+447700900006': { changedHoursAgo: 87_600, tellsDate: false },
+} as const satisfies Readonly<Record<string, Line>>;
+
+const HOUR_MS = 3_600_000;
+
+function lineOf(number: unknown): Line | undefined {
+  return new Map<unknown, Line>(Object.entries(LINES)).get(number);
+}
+
+function dateOf({ changedHoursAgo, tellsDate }: Line): string | null {
+  return tellsDate ? new Date(Date.now() - changedHoursAgo * HOUR_MS).toISOString() : null;
+}
+
+const isLine: Must = (value) => lineOf(value) !== undefined;
+const isHours: Must = (value) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 2400;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** What requests about a line are answered with that is known to be there: a table has compared it before. */
+function known(number: unknown): Line {
+  const line = lineOf(number);
+  if (line === undefined) throw new Error('No line has this number.');
+  return line;
+}
+
+const CLIENT = 'client-of-the-contract';
+
+const rsa = (): string => pem(generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey);
+const ec = (): string => pem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey);
+
+function pem(key: KeyObject): string {
+  return key.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+/** What the entries below point to. */
+export const SECRETS = {
+  PLAYED_SECRET: 'secret-of-the-contract',
+  STRANGE_SECRET: 'secret-of-another',
+  PLAYED_RSA: rsa(),
+  STRANGE_RSA: rsa(),
+  PLAYED_EC: ec(),
+  STRANGE_EC: ec(),
+};
+
+/** An operator as its papers have it, and who has a contract with it. */
+export interface Played {
+  readonly papers: () => Papers;
+  /** What an entry of OPERATORS_FILE says beside its name, profile and prefixes; `whose` credentials. */
+  readonly entry: (url: string, whose: 'PLAYED' | 'STRANGE') => object;
+}
+
+/** Vonage Identity Insights v0.1. */
+const VONAGE: Played = {
+  entry: (url, whose) => ({
+    simSwapUrl: url,
+    client: { id: CLIENT, key: { variable: `${whose}_RSA` } },
+  }),
+  papers: () => ({
+    endpoints: [
+      {
+        asks: 'lookup',
+        method: 'POST',
+        path: /^\/v0\.1\/identity-insights$/,
+        headers: {
+          authorization: async (value, asked) => {
+            const claims = await signedClaims(
+              String(value).replace(/^Bearer /, ''),
+              'RS256',
+              'PLAYED_RSA',
+            );
+            return (
+              String(value).startsWith('Bearer ') &&
+              claims?.['application_id'] === CLIENT &&
+              isOfNow(claims, 24 * 3600) &&
+              asked.operator.isFresh(claims.jti)
+            );
+          },
+        },
+        body: {
+          json: {
+            phone_number: (value) => lineOf(`+${String(value).replace(/^\+/, '')}`) !== undefined,
+            purpose: 'FraudPreventionAndDetection',
+            insights: { sim_swap: { period: isHours } },
+          },
+        },
+        answer: ({ body }) => {
+          const line = known(`+${String(body['phone_number']).replace(/^\+/, '')}`);
+          const { insights } = body as { insights: { sim_swap: { period: number } } };
+          return vonageInsight({
+            latest_sim_swap_at: dateOf(line),
+            is_swapped: line.changedHoursAgo <= insights.sim_swap.period,
+            status: { code: 'OK', message: 'Success' },
+          });
+        },
+      },
+    ],
+    refuse: (part) => {
+      const [status, title] = part === 'authorization' ? [401, 'Unauthorized'] : [422, 'Invalid'];
+      const body = {
+        type: 'https://vonage.example/errors',
+        title,
+        detail: '',
+        instance: randomUUID(),
+      };
+      return { status, body, headers: { 'content-type': 'application/problem+json' } };
+    },
+  }),
+};
+
+/** A reply of Vonage's. */
+export function vonageInsight(sim_swap: object): StrictReply {
+  return { status: 200, body: { request_id: randomUUID(), insights: { sim_swap } } };
+}
+
+/** Nokia Network as Code behind RapidAPI: CAMARA SIM Swap 1.0 with a key and without a token. */
+const NOKIA: Played = {
+  entry: (url, whose) => ({
+    simSwapUrl: `${url}/passthrough/camara/v1/sim-swap/sim-swap/v0`,
+    client: { secret: { variable: `${whose}_SECRET` } },
+  }),
+  papers: () => {
+    const path = '/passthrough/camara/v1/sim-swap/sim-swap/v0';
+    const headers = {
+      'x-rapidapi-key': SECRETS.PLAYED_SECRET,
+      'x-rapidapi-host': 'network-as-code.nokia.rapidapi.com',
+    };
+    return {
+      endpoints: camaraLookups(path, headers, ['authorization'], { phoneNumber: isLine }),
+      refuse: (part) => {
+        switch (part) {
+          case 'x-rapidapi-key':
+            return { status: 401, body: { message: 'Invalid API key.' } };
+          case 'path':
+            return { status: 404, body: { message: `Endpoint does not exist` } };
+          default:
+            return camaraError(400, 'INVALID_ARGUMENT');
+        }
+      },
+    };
+  },
+};
+
+/** MTN SIM Swap Verification 0.1 behind Apigee. */
+const MTN: Played = {
+  entry: (url, whose) => ({
+    authUrl: url,
+    simSwapUrl: `${url}/v1/mobile/phoneNumbers`,
+    client: { id: CLIENT, secret: { variable: `${whose}_SECRET` } },
+  }),
+  papers: () => ({
+    echoes: 'transactionid',
+    endpoints: [
+      {
+        asks: 'token',
+        method: 'POST',
+        path: /^\/v1\/oauth\/access_token$/,
+        query: 'grant_type=client_credentials',
+        headers: {},
+        without: ['authorization'],
+        body: { form: { client_id: CLIENT, client_secret: SECRETS.PLAYED_SECRET } },
+        answer: () => ({
+          status: 200,
+          body: {
+            refresh_token_expires_in: '0',
+            token_type: 'BearerToken',
+            issued_at: String(Date.now()),
+            client_id: CLIENT,
+            access_token: randomUUID(),
+            scope: '',
+            expires_in: '3599',
+            refresh_count: '0',
+            status: 'approved',
+          },
+        }),
+      },
+      {
+        asks: 'lookup',
+        method: 'GET',
+        path: /^\/v1\/mobile\/phoneNumbers\/(?<digits>[^/]+)\/simswap-date$/,
+        number: { digits: (digits) => lineOf(`+${String(digits)}`) !== undefined },
+        headers: {
+          authorization: (value, { operator }) =>
+            operator.isFresh(value) && BEARER.test(String(value)),
+          transactionid: (value, { operator }) =>
+            UUID.test(String(value)) && operator.isFresh(value),
+        },
+        body: 'none',
+        answer: ({ path: { digits = '' } }) => mtnDate(digits, dateOf(known(`+${digits}`)) ?? ''),
+      },
+    ],
+    refuse: (part) => {
+      const [status, statusCode] = MTN_REFUSALS[part] ?? [400, '5000'];
+      return {
+        status,
+        body: { statusCode, statusMessage: 'refused', supportMessage: '', transactionId: '' },
+      };
+    },
+  }),
+};
+
+const BEARER = /^Bearer [A-Za-z0-9\-._~+/]+=*$/;
+
+const MTN_REFUSALS: Readonly<Record<string, readonly [status: number, statusCode: string]>> = {
+  authorization: [401, '4000'],
+  body: [401, '4000'],
+  number: [404, '1000'],
+  method: [405, '4001'],
+};
+
+/** A reply of MTN's about the number, in digits; without a date the text is empty. */
+export function mtnDate(
+  customerId: string,
+  lastSimSwapDate: string,
+  statusCode = '0000',
+): StrictReply {
+  const statusMessage = 'Successful';
+  const data = { lastSimSwapDate };
+  return {
+    status: 200,
+    body: { statusCode, statusMessage, customerId, transactionId: '232TXYZ-212', data },
+  };
+}
+
+/** Twilio Lookup v2, `sim_swap`. */
+const TWILIO: Played = {
+  entry: (url, whose) => ({
+    simSwapUrl: `${url}/v2/PhoneNumbers`,
+    client: { id: CLIENT, secret: { variable: `${whose}_SECRET` } },
+  }),
+  papers: () => ({
+    endpoints: [
+      {
+        asks: 'lookup',
+        method: 'GET',
+        path: /^\/v2\/PhoneNumbers\/(?<number>[^/]+)$/,
+        query: 'Fields=sim_swap',
+        number: { number: (number) => lineOf(decodeURIComponent(String(number))) !== undefined },
+        headers: {
+          authorization: `Basic ${Buffer.from(`${CLIENT}:${SECRETS.PLAYED_SECRET}`).toString('base64')}`,
+        },
+        body: 'none',
+        answer: ({ path: { number = '' } }) => {
+          const phoneNumber = decodeURIComponent(number);
+          const line = known(phoneNumber);
+          const { changedHoursAgo, tellsDate } = line;
+          const last = {
+            last_sim_swap_date: dateOf(line),
+            // With a date the period reaches back to it; without one it is the account's.
+            swapped_period: tellsDate ? `PT${changedHoursAgo - 1}H59M59S` : 'PT48H',
+            swapped_in_period: tellsDate || changedHoursAgo <= 48,
+          };
+          return twilioLookup(phoneNumber, last);
+        },
+      },
+    ],
+    refuse: (part) => {
+      const [status, code] = part === 'authorization' ? [401, 20_003] : [404, 20_404];
+      const more_info = `https://www.twilio.com/docs/errors/${code}`;
+      return { status, body: { code, message: 'refused', more_info, status } };
+    },
+  }),
+};
+
+/** A reply of Twilio's about the number. */
+export function twilioLookup(
+  phone_number: string,
+  last_sim_swap: object | null,
+  error_code: number | null = null,
+): StrictReply {
+  const sim_swap = {
+    last_sim_swap,
+    carrier_name: 'Vodafone UK',
+    mobile_country_code: '276',
+    mobile_network_code: '02',
+    error_code,
+  };
+  return {
+    status: 200,
+    body: { country_code: 'GB', phone_number, valid: true, validation_errors: null, sim_swap },
+  };
+}
+
+/** An operator of CAMARA SIM Swap 2.1 that requires DPoP (CAMARA Security and Interoperability r4.2, RFC 9449). */
+const DPOP: Played = {
+  entry: (url, whose) => ({
+    authUrl: url,
+    simSwapUrl: `${url}/sim-swap/v2`,
+    client: { id: CLIENT, key: { variable: `${whose}_EC` } },
+  }),
+  papers: () => dpopPapers({}),
+};
+
+interface IssuedToken {
+  readonly thumbprint: string;
+  readonly number: string;
+  readonly scope: string;
+}
+
+/** @param nonces to be named in proofs, each asked for where a proof names none or another */
+export function dpopPapers({
+  token: tokenNonce,
+  lookup: lookupNonce,
+}: {
+  token?: string;
+  lookup?: string;
+}): Papers {
+  const issued = new Map<string, IssuedToken>();
+  const subjects = new Map<Asked['received'], JWTPayload>();
+  const proofs = new Map<Asked['received'], { thumbprint: string; nonce: unknown }>();
+  const isProof = async (value: unknown, asked: Asked, token?: string): Promise<boolean> => {
+    const read = await jwtVerify(String(value), EmbeddedJWK, {
+      typ: 'dpop+jwt',
+      algorithms: ['ES256', 'RS256'],
+    }).catch(() => undefined);
+    const jwk = read?.protectedHeader.jwk;
+    if (read === undefined || jwk === undefined || 'd' in jwk) return false;
+    const { htm, htu, ath, nonce, iat = 0, jti, 'x-camara:bh': bodyHash } = read.payload;
+    const { received, operator } = asked;
+    const [address = ''] = received.path.split('?');
+    proofs.set(received, { thumbprint: await calculateJwkThumbprint(jwk), nonce });
+    return (
+      htm === received.method &&
+      htu === operator.url + address &&
+      Math.abs(Date.now() / 1000 - iat) <= 300 &&
+      ath === (token === undefined ? undefined : sha256(token)) &&
+      bodyHash === sha256(received.body) &&
+      operator.isFresh(jti)
+    );
+  };
+  const lookups = camaraLookups(
+    '/sim-swap/v2',
+    {
+      dpop: (value, asked) => isProof(value, asked, tokenOf(asked)),
+      authorization: (value, asked) => {
+        const token = issued.get(tokenOf(asked));
+        const proof = proofs.get(asked.received);
+        const scope = asked.received.path.endsWith('/check')
+          ? 'sim-swap:check'
+          : 'sim-swap:retrieve-date';
+        // A token works once, also for a proof without the nonce.
+        return (
+          String(value).startsWith('DPoP ') &&
+          token?.thumbprint === proof?.thumbprint &&
+          token?.scope === `dpv:FraudPreventionAndDetection ${scope}` &&
+          asked.operator.isFresh(tokenOf(asked))
+        );
+      },
+    },
+    [],
+    {},
+    (asked) => issued.get(tokenOf(asked))?.number,
+  );
+  return {
+    endpoints: [
+      {
+        asks: 'token',
+        method: 'POST',
+        path: /^\/oauth\/v1\/token$/,
+        headers: { dpop: (value, asked) => isProof(value, asked) },
+        without: ['authorization'],
+        body: {
+          form: {
+            grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+            assertion: async (value, { operator, received }) => {
+              const claims = await signedClaims(String(value), 'ES256', 'PLAYED_EC');
+              if (claims === undefined || !isOfNow(claims, 300)) return false;
+              subjects.set(received, claims);
+              return (
+                claims.iss === CLIENT &&
+                claims.aud === `${operator.url}/oauth/v1/token` &&
+                /^tel:\+[1-9]\d{4,14}$/.test(String(claims.sub)) &&
+                /^dpv:FraudPreventionAndDetection sim-swap:(check|retrieve-date)$/.test(
+                  String(claims['scope']),
+                ) &&
+                operator.isFresh(claims.jti)
+              );
+            },
+          },
+        },
+        answer: ({ received }) => {
+          const proof = proofs.get(received);
+          if (tokenNonce !== undefined && proof?.nonce !== tokenNonce) {
+            return {
+              status: 400,
+              body: { error: 'use_dpop_nonce' },
+              headers: { 'dpop-nonce': tokenNonce },
+            };
+          }
+          const access_token = randomUUID();
+          const { sub, scope } = subjects.get(received) ?? {};
+          issued.set(access_token, {
+            thumbprint: proof?.thumbprint ?? '',
+            number: String(sub).replace(/^tel:/, ''),
+            scope: String(scope),
+          });
+          return { status: 200, body: { access_token, token_type: 'DPoP', expires_in: 300 } };
+        },
+      },
+      ...lookups.map((lookup) => ({
+        ...lookup,
+        answer: (asked: Asked): StrictReply =>
+          lookupNonce === undefined || proofs.get(asked.received)?.nonce === lookupNonce
+            ? lookup.answer(asked)
+            : {
+                ...camaraError(401, 'UNAUTHENTICATED'),
+                headers: {
+                  'www-authenticate': 'DPoP error="use_dpop_nonce"',
+                  'dpop-nonce': lookupNonce,
+                },
+              },
+      })),
+    ],
+    refuse: (part) => {
+      switch (part) {
+        case 'dpop':
+          return { status: 400, body: { error: 'invalid_dpop_proof' } };
+        case 'authorization':
+          return camaraError(401, 'UNAUTHENTICATED');
+        case 'body':
+          return { status: 400, body: { error: 'invalid_grant' } };
+        default:
+          return camaraError(400, 'INVALID_ARGUMENT');
+      }
+    },
+  };
+}
+
+const tokenOf = ({ received }: Asked): string =>
+  String(received.headers.authorization).replace(/^DPoP /, '');
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+/** `check` and `retrieve-date` of CAMARA. */
+function camaraLookups(
+  path: string,
+  headers: Readonly<Record<string, Must>>,
+  without: readonly string[],
+  number: Readonly<Record<string, Must>>,
+  numberOf: (asked: Asked) => unknown = ({ body }) => body['phoneNumber'],
+): Papers['endpoints'] {
+  const common = { asks: 'lookup', method: 'POST', headers, without } as const;
+  return [
+    {
+      ...common,
+      path: new RegExp(`^${path}/check$`),
+      body: { json: { ...number, maxAge: isHours } },
+      answer: (asked) => ({
+        status: 200,
+        body: { swapped: known(numberOf(asked)).changedHoursAgo <= Number(asked.body['maxAge']) },
+      }),
+    },
+    {
+      ...common,
+      path: new RegExp(`^${path}/retrieve-date$`),
+      body: { json: number },
+      answer: (asked) => ({
+        status: 200,
+        body: { latestSimChange: dateOf(known(numberOf(asked))) },
+      }),
+    },
+  ];
+}
+
+function camaraError(status: number, code: string): StrictReply {
+  return { status, body: { status, code, message: 'refused' } };
+}
+
+/** The claims of a JWT that the key signed; `undefined` for any other text. */
+async function signedClaims(
+  jwt: string,
+  alg: string,
+  key: 'PLAYED_RSA' | 'PLAYED_EC',
+): Promise<JWTPayload | undefined> {
+  const verified = await jwtVerify(jwt, createPublicKey(SECRETS[key]), { algorithms: [alg] }).catch(
+    () => undefined,
+  );
+  return verified?.payload;
+}
+
+/** Whether it counts now, and no longer than so. */
+function isOfNow({ iat, exp }: JWTPayload, longestSeconds: number): boolean {
+  const nowSeconds = Date.now() / 1000;
+  if (iat === undefined || exp === undefined) return false;
+  return iat <= nowSeconds && exp > nowSeconds && exp - iat <= longestSeconds;
+}
+
+/** The operators that are no dialect of the simulator's, by their profile. */
+export const PLAYED = {
+  'vonage-insights': VONAGE,
+  nokia: NOKIA,
+  mtn: MTN,
+  'twilio-lookup': TWILIO,
+  'camara-dpop': DPOP,
+} as const satisfies Readonly<Record<string, Played>>;
