@@ -11,6 +11,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY schema ./schema
 COPY mocks ./mocks
 COPY onboarding ./onboarding
+COPY profiles ./profiles
 COPY simulator ./simulator
 COPY src ./src
 # docker build --build-arg COMMIT=$(git rev-parse HEAD) .

@@ -242,6 +242,6 @@ function pollsAtOnce({ grant }: OperatorSettings): boolean {
 
 /** The same token for a lookup about another number: what the service itself never makes. */
 function readdressed(token: AccessToken, number: PhoneNumber): AccessToken {
-  const value = token.spend(token.subject).replace(/^Bearer /, '');
+  const value = token.spend(token.subject);
   return new AccessToken({ ...token.subject, number }, value, undefined);
 }

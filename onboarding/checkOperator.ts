@@ -2,11 +2,14 @@ import type { Operation } from '../src/domain/question.ts';
 import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
 import type { EndpointName } from '../src/http/wireSettings.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import type { AuthorizationAddresses } from '../src/tokens/authorizationSettings.ts';
+import {
+  authorizationEndpointsOf,
+  type AuthorizationAddresses,
+} from '../src/tokens/authorizationSettings.ts';
 import { askAbout, type AskedFindings, type NumberTrial } from './askAbout.ts';
 import { STEPS, type Finding, type OperatorReport } from './finding.ts';
 import { judgeEcho } from './judgeEcho.ts';
-import { locate, neededEndpoints } from './locate.ts';
+import { locate } from './locate.ts';
 import { OperatorUnderCheck, type CheckParts } from './operatorUnderCheck.ts';
 import { openOwnFiles } from './ownFiles.ts';
 import { tryClient } from './tryClient.ts';
@@ -41,7 +44,7 @@ async function tryAll(trial: OperatorTrial, files: ConnectionFiles): Promise<Ask
   );
   const findings = [...located.findings, ...reached.flatMap((place) => place.findings)];
   const broken = reached.filter((place) => !place.isReached).flatMap(({ endpoints }) => endpoints);
-  const needed = neededEndpoints(settings);
+  const needed = authorizationEndpointsOf(settings.grant);
   const { addresses } = located;
   if (addresses === undefined || needed.some((name) => broken.includes(name))) {
     return { findings: [...findings, ...notReached(trial)], billedLookups: 0 };
@@ -105,7 +108,7 @@ function placesOf(
   const authorization =
     addresses === undefined
       ? []
-      : neededEndpoints(settings).map((name) => ({ name, url: addresses[name] }));
+      : authorizationEndpointsOf(settings.grant).map((name) => ({ name, url: addresses[name] }));
   const { operations, lookupAddresses } = settings;
   const lookups = [...operations].map((operation) => {
     const name = ENDPOINT_OF[operation];

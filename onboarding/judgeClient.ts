@@ -59,11 +59,11 @@ function verdictOn(
       return {
         verdict: 'warning',
         advice:
-          'The operator refused the form of the request, so that its word on the credentials is not known. Compare `grant` with the onboarding papers; a check with --number tells more.',
+          'The operator refused the form of the request, so that its word on the credentials is not known. Compare the grant of the profile with the onboarding papers; a check with --number tells more.',
       };
     case 'wrong address':
       return failed(
-        'The authorization server takes no requests at this path. Compare authUrl and paths, or the discovery document, with the onboarding papers.',
+        'The authorization server takes no requests at this path. Compare authUrl and the paths of the profile, or the discovery document, with the onboarding papers.',
       );
     case 'busy':
       return { verdict: 'warning', advice: 'The operator asks us to slow down. Try again later.' };
@@ -93,6 +93,7 @@ function adviceOnProof({ clientAuthentication, grant }: ClientSettings): string 
   if (grant.type === 'jwt-bearer') return `${start} ${ON_KEY}`;
   switch (clientAuthentication.method) {
     case 'basic':
+    case 'post':
       return `${start} ${ON_SECRET}`;
     case 'private_key_jwt':
     case 'bearer_jwt':
@@ -100,7 +101,7 @@ function adviceOnProof({ clientAuthentication, grant }: ClientSettings): string 
     case 'both':
       return `${start} ${ON_SECRET} ${ON_KEY}`;
     case 'headers':
-      return `${start} Compare client.headers with the onboarding papers: names, values, and whether a key was renewed.`;
+      return `${start} Compare client.secret, and the headers of the profile, with the onboarding papers; ask whether a key was renewed.`;
   }
 }
 
@@ -108,15 +109,17 @@ const ON_SECRET =
   'Compare client.id and the file of client.secret with the onboarding papers; ask whether the secret was renewed, and whether the client is to sign assertions instead.';
 
 const ON_KEY =
-  'Check that the public half of client.assertion.key is registered with the operator, under the same kid and alg, that audience is what the operator calls itself, and that the clock of this machine is right.';
+  'Check that the public half of client.key is registered with the operator, under the same kid, that the audience of the profile is what the operator calls itself, and that the clock of this machine is right.';
 
 function adviceOnGrantType({ grant }: ClientSettings): string {
   switch (grant.type) {
     case 'client_credentials':
     case 'jwt-bearer':
-      return `The operator does not issue tokens by ${grant.type} at this address. Compare flow, grant and paths.token with the onboarding papers.`;
+      return `The operator does not issue tokens by ${grant.type} at this address. Compare flow, and the grant of the profile, with the onboarding papers.`;
+    case 'none':
+      return 'The profile has no token step.';
     case 'ciba':
-      return 'The operator knows the grant type by another name. Set grant.grantType (OPERATOR_CIBA_GRANT_TYPE) to the other of urn:openid:params:grant-type:ciba and urn:openid:params:mc:grant-type:ciba.';
+      return 'The operator knows the grant type by another name. Set grantType of the profile to the other of urn:openid:params:grant-type:ciba and urn:openid:params:mc:grant-type:ciba.';
   }
 }
 
@@ -152,7 +155,7 @@ export function judgeScopes(endpoint: string, trials: readonly ScopeTrial[]): Fi
 }
 
 const ON_SCOPES =
-  'Ask the operator to enable these scopes for the client, or correct scopes (OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK) after the onboarding papers; leave out of operations what was not ordered.';
+  'Ask the operator to enable these scopes for the client, or correct scopes after the onboarding papers; leave out of operations what was not ordered.';
 
 /** An operator that says nothing of scopes has granted them (RFC 6749 §5.1), or has not looked at them. */
 function grantText(trials: readonly ScopeTrial[]): string {

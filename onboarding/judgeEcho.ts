@@ -18,7 +18,7 @@ export function judgeEcho(
         ...row,
         verdict: 'failed',
         advice:
-          'The operator, or a gateway of its, writes correlators of its own, and its replies would be refused as those of other requests. Write "correlator": { "echo": "never" } (OPERATOR_CORRELATOR_ECHO=never).',
+          'The operator, or a gateway of its, writes correlators of its own, and its replies would be refused as those of other requests. Write "echo": "never".',
       },
     ];
   }
@@ -28,7 +28,7 @@ export function judgeEcho(
         ...row,
         verdict: 'failed',
         advice:
-          'Replies without the correlator are refused by "echo": "always". Write "correlator": { "echo": "auto" } (OPERATOR_CORRELATOR_ECHO=auto).',
+          'Replies without the correlator are refused by "echo": "always". Write "echo": "auto".',
       },
     ];
   }

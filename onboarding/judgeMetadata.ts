@@ -71,14 +71,16 @@ function wantedOf(settings: OperatorSettings): readonly (readonly [string, reado
   const { method } = clientAuthentication;
   return [
     ['scopes_supported', [...new Set(scopeNames)].filter((one) => one !== '')],
-    ['grant_types_supported', [grantTypeOf(grant)]],
+    ['grant_types_supported', [grantTypeOf(grant)].filter((type) => type !== undefined)],
     ['token_endpoint_auth_methods_supported', METHODS[method] ?? []],
     ['backchannel_token_delivery_modes_supported', grant.type === 'ciba' ? ['poll'] : []],
   ];
 }
 
-function grantTypeOf(grant: OperatorSettings['grant']): string {
+function grantTypeOf(grant: OperatorSettings['grant']): string | undefined {
   switch (grant.type) {
+    case 'none':
+      return undefined;
     case 'client_credentials':
       return grant.type;
     case 'jwt-bearer':
@@ -92,5 +94,6 @@ const METHODS: Readonly<
   Partial<Record<OperatorSettings['clientAuthentication']['method'], readonly string[]>>
 > = {
   basic: ['client_secret_basic'],
+  post: ['client_secret_post'],
   private_key_jwt: ['private_key_jwt'],
 };

@@ -42,7 +42,7 @@ export function judgeMismatch(
       verdict: 'ok',
       found,
       advice:
-        'Connections to the token endpoint can be kept where it echoes no correlator. If the operator confirms that such a token is refused for every number, write "tokenMismatch": "refused" (OPERATOR_TOKEN_MISMATCH=refused).',
+        'Connections to the token endpoint can be kept where it echoes no correlator. If the operator confirms that such a token is refused for every number, set tokenMismatch of the profile to refused.',
     };
   }
   if (isBilled(trial)) {
@@ -53,7 +53,7 @@ export function judgeMismatch(
       verdict: 'failed',
       found,
       advice:
-        'With this setting an answer could be about another number. Write "tokenMismatch": "accepted" (OPERATOR_TOKEN_MISMATCH=accepted) at once.',
+        'With this setting an answer could be about another number. Set tokenMismatch of the profile to accepted at once.',
     };
   }
   return {
@@ -61,6 +61,6 @@ export function judgeMismatch(
     verdict: 'warning',
     found: 'neither refused nor accepted',
     advice:
-      'The operator answered a token of another number in a way that says nothing. Leave "tokenMismatch": "accepted".',
+      'The operator answered a token of another number in a way that says nothing. Leave tokenMismatch of the profile at accepted.',
   };
 }

@@ -1,10 +1,8 @@
 import { PublishedJson } from '../src/http/connections/publishedJson.ts';
 import { errorName } from '../src/domain/errors.ts';
-import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import {
-  asksOwner,
+  authorizationEndpointsOf,
   type AuthorizationAddresses,
-  type AuthorizationEndpointName,
   type DiscoverySource,
 } from '../src/tokens/authorizationSettings.ts';
 import { readDiscovery } from '../src/tokens/discoveryDocument.ts';
@@ -30,6 +28,11 @@ export async function locate(trial: CheckParts, way: Way): Promise<Located> {
   switch (authorization.from) {
     case 'settings':
       return { addresses: authorization.addresses, findings: [] };
+    case 'nowhere':
+      return {
+        addresses: { token: '', backchannelAuthentication: '', cibaToken: '' },
+        findings: [],
+      };
     case 'discovery':
       return discover(trial, way, authorization);
   }
@@ -65,7 +68,7 @@ async function readDocument(
   const published = new PublishedJson(source.documentUrl, source.connection, parts);
   try {
     const metadata = await withinTime(published.fetch(), timeoutMs);
-    const read = readDiscovery(metadata, source, neededEndpoints(settings));
+    const read = readDiscovery(metadata, source, authorizationEndpointsOf(settings.grant));
     switch (read.kind) {
       case 'refused':
         return read;
@@ -80,9 +83,4 @@ async function readDocument(
   } finally {
     await published.close();
   }
-}
-
-/** The endpoints that the operator's grant needs. Pure. */
-export function neededEndpoints({ flow }: OperatorSettings): readonly AuthorizationEndpointName[] {
-  return asksOwner(flow) ? ['backchannelAuthentication', 'cibaToken'] : ['token'];
 }

@@ -9,6 +9,7 @@ import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate } from '../src/operator/responses.ts';
 import type { AuthorizationAddresses } from '../src/tokens/authorizationSettings.ts';
 import { createClientAuthentication } from '../src/tokens/clientAuthentication.ts';
+import { DpopProofs } from '../src/tokens/dpop.ts';
 import { TokenManager } from '../src/tokens/tokenManager.ts';
 import { SILENT } from './silent.ts';
 import { SingleExchange, type Echo } from './singleExchange.ts';
@@ -55,6 +56,7 @@ export class OperatorUnderCheck {
     const { lookupAddresses, clientId, clientAuthentication } = settings;
     this.settings = settings;
     this.exchanges = {
+      // Of no use, and never asked, where there is no token step.
       token: at('token', addresses.token),
       backchannelAuthentication: at(
         'backchannelAuthentication',
@@ -67,9 +69,11 @@ export class OperatorUnderCheck {
     const authenticate = createClientAuthentication(clientId, clientAuthentication, clock);
     // Each token is used for one trial, also where the operator would let it be used again.
     const once = { ...settings, tokens: { ...settings.tokens, use: 'once' } } as const;
-    this.tokens = new TokenManager(once, this.exchanges, authenticate, clock);
+    const dpop = settings.dpop ? new DpopProofs(clock) : undefined;
+    this.tokens = new TokenManager(once, this.exchanges, authenticate, clock, { dpop });
     const judges = { retrieveDate: judgeRetrieveDate, check: judgeCheck };
-    this.operator = new Operator(settings, this.exchanges, judges, clock);
+    const proof = { authenticate: () => authenticate, dpop };
+    this.operator = new Operator(settings, this.exchanges, judges, clock, proof);
   }
 
   /** What became of our correlator at each endpoint that has replied, by the endpoint's name in the log. */

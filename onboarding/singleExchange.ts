@@ -37,7 +37,7 @@ export class SingleExchange {
 
   async post<J extends Judged>({ make, judge, urgency }: GuardedPost<J>): Promise<Outcome<J>> {
     const { clock } = this.#shared;
-    const post = await make();
+    const post = await make(this.#address.url);
     const correlator = nameOnWire(this.#settings.correlator.form, post.correlator);
     const headers = () => this.#settings.headers;
     const address = { ...this.#address, headers, replyCheck: this.#watch() };

@@ -19,6 +19,7 @@ export function tryClient(
   checked: OperatorUnderCheck,
   trial: ClientTrialParts,
 ): Promise<readonly Finding[]> {
+  if (checked.settings.grant.type === 'none') return Promise.resolve([NO_TOKEN_STEP]);
   return asksOwner(checked.settings.flow) ? tryPoll(checked, trial) : tryTokens(checked, trial);
 }
 
@@ -65,6 +66,13 @@ async function tryPoll(
   const scopes = number === undefined ? [SCOPES_NEED_OWNER] : [];
   return [judgeCredentials('poll', at, reply, settings), ...scopes, ...judgeClock(at, reply)];
 }
+
+const NO_TOKEN_STEP: Finding = {
+  step: 'credentials',
+  at: '',
+  verdict: 'not tried',
+  found: 'judged once a number is looked up, for there is no token step: use --number',
+};
 
 const SCOPES_NEED_OWNER: Finding = {
   step: 'scopes',

@@ -21,8 +21,12 @@ export async function makeFiles(): Promise<readonly MadeFile[]> {
 
 /** One row for each member, in the order of the definition. */
 function membersTable(root: JsonSchema): string {
-  const rows = rowsOf(root, root, '').map((cells) => `| ${cells.map(escaped).join(' | ')} |`);
-  return ['| member | takes | default | meaning |', '| - | - | - | - |', ...rows].join('\n');
+  return rowsOf(root, root, '')
+    .map(([member, kind, fallback, meaning]) => {
+      const told = [kind, fallback].filter((one) => one !== '').join('; ');
+      return `- ${member} (${told})${meaning === '' ? '' : `: ${meaning}`}`;
+    })
+    .join('\n');
 }
 
 type Row = readonly [member: string, takes: string, fallback: string, meaning: string];
@@ -31,7 +35,8 @@ function rowsOf(root: JsonSchema, owner: JsonSchema, prefix: string): readonly R
   return membersOfAll(variantsOf(root, owner)).flatMap(({ name, schema, isRequired, only }) => {
     const member = `${prefix}${name}`;
     const meaning = (schema.description ?? '') + (only === '' ? '' : ` (${only})`);
-    const fallback = isRequired ? 'needed' : defaultOf(schema);
+    const given = defaultOf(schema);
+    const fallback = isRequired ? 'needed' : given === '' ? '' : `${given} where absent`;
     const row: Row = [`\`${member}\``, takes(root, schema), fallback, meaning];
     return [row, ...rowsBelow(root, schema, member)];
   });
@@ -129,8 +134,4 @@ function isSecret({ $ref, allOf = [] }: JsonSchema): boolean {
 /** Whether it is an object, or one of several, and nothing but that. */
 function isObjectAlone(root: JsonSchema, schema: JsonSchema): boolean {
   return variantsOf(root, schema).every(({ properties }) => properties !== undefined);
-}
-
-function escaped(cell: string): string {
-  return cell.replaceAll('|', '\\|');
 }

@@ -7,7 +7,12 @@ import { promisify } from 'node:util';
 import { pretty, type MadeFile } from './madeFile.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
-const ENTRIES = ['client', 'subgraph', 'mocks'] as const;
+const ENTRIES = {
+  client: 'src/library/client',
+  subgraph: 'src/library/subgraph',
+  mocks: 'mocks/mocks',
+  profile: 'src/operator/profile',
+};
 
 const run = promisify(execFile);
 
@@ -24,11 +29,11 @@ export async function makePublicApi(): Promise<readonly MadeFile[]> {
       { cwd: PROJECT },
     );
     return await Promise.all(
-      ENTRIES.map(async (entry) => {
+      Object.entries(ENTRIES).map(async ([entry, built]) => {
         const path = join(PROJECT, `docs/api/${entry}.d.ts`);
         return {
           path,
-          text: await pretty(await readFile(join(folder, `${entry}.d.ts`), 'utf8'), path),
+          text: await pretty(await readFile(join(folder, `${built}.d.ts`), 'utf8'), path),
         };
       }),
     );

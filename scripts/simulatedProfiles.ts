@@ -1,12 +1,26 @@
 import { generateKeyPairSync, createPublicKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { exportJWK, type JSONWebKeySet } from 'jose';
-import { parse } from 'jsonc-parser';
-import type { OperatorEntry } from '../src/config/definition.ts';
+import { camara } from '../profiles/camara.ts';
+import { PROFILES as MAKERS } from '../profiles/index.ts';
+import { flowsOf } from '../src/config/entrySettings.ts';
+import type { Flow } from '../src/tokens/authorizationSettings.ts';
 import { DEMO_CLIENT } from '../simulator/simulator.ts';
 
-/** The operators that profiles/ has a file for: each is a dialect of the simulator as well. */
-export const PROFILES = [
+/** The dialects of the simulator that are those of an operator, each with the profile that speaks it. */
+const PROFILE_OF = {
+  vodafone: 'vodafone-marketplace',
+  orange: 'orange',
+  telefonica: 'telefonica',
+  kpn: 'kpn',
+  claro: 'claro',
+  aggregator: 'aggregator-in',
+  'jwt-bearer': 'camara-jwt-bearer',
+} as const satisfies Readonly<Record<string, keyof typeof MAKERS>>;
+
+export type ProfileName = keyof typeof PROFILE_OF;
+
+/** In the order in which they are told. */
+export const PROFILES: readonly ProfileName[] = [
   'vodafone',
   'orange',
   'telefonica',
@@ -14,33 +28,11 @@ export const PROFILES = [
   'claro',
   'aggregator',
   'jwt-bearer',
-] as const;
+];
 
-export type ProfileName = (typeof PROFILES)[number];
-
-/** An operator of a profile, as far as it is filled in. */
-export interface ProfileEntry {
-  readonly name: string;
-  readonly prefixes: readonly string[];
-  readonly flow: OperatorEntry['flow'];
-  readonly paths?: Readonly<Record<string, string>>;
-  readonly client: { readonly method: string; readonly assertion?: object };
-  readonly limits?: object;
-}
-
-/** The text of a profile. */
-export function profileText(name: ProfileName): string {
-  return readFileSync(new URL(`../profiles/${name}.jsonc`, import.meta.url), 'utf8');
-}
-
-/** The one operator of a profile, as it stands there. */
-export function profileEntry(name: ProfileName): ProfileEntry {
-  // A test starts the service with each of these files.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const file = parse(profileText(name)) as { readonly operators: readonly ProfileEntry[] };
-  const [entry] = file.operators;
-  if (entry === undefined) throw new Error(`The profile ${name} has no operator.`);
-  return entry;
+/** The flow of the operator, whose profile has no other. */
+export function flowOfProfile(name: ProfileName): Flow {
+  return flowsOf(MAKERS[PROFILE_OF[name]](camara))[0] ?? '2-legged';
 }
 
 /** Where a simulator is. */
@@ -50,32 +42,31 @@ export interface ProfileAddresses {
 }
 
 /**
- * The operator of a profile with what its owner fills in: addresses and credentials, and nothing else.
- * Secrets are in the variables of {@link PROFILE_SECRETS}.
+ * An entry with what its owner fills in: the profile, addresses and credentials, and nothing else. Secrets are in the
+ * variables of {@link PROFILE_SECRETS}.
  */
 export function filledIn(name: ProfileName, { authUrl, simSwapUrl }: ProfileAddresses): object {
-  const entry = profileEntry(name);
-  const paths = Object.fromEntries(
-    Object.entries(entry.paths ?? {}).map(([endpoint, path]) => [
-      endpoint,
-      path.replace('fill-in', 'simulated'),
-    ]),
-  );
-  return { ...entry, authUrl, simSwapUrl, paths, client: clientOf(name, entry, authUrl) };
+  const usesKey = name === 'orange' || name === 'jwt-bearer';
+  return {
+    name,
+    profile: PROFILE_OF[name],
+    prefixes: ['default'],
+    authUrl,
+    simSwapUrl,
+    client: {
+      id: DEMO_CLIENT.clientId,
+      ...(usesKey
+        ? { key: { variable: 'PROFILE_KEY' } }
+        : { secret: { variable: 'PROFILE_SECRET' } }),
+    },
+    options: OPTIONS[name] ?? {},
+  };
 }
 
-function clientOf(name: ProfileName, { client }: ProfileEntry, authUrl: string): object {
-  const id = DEMO_CLIENT.clientId;
-  if (client.assertion === undefined) {
-    return { ...client, id, secret: { variable: 'PROFILE_SECRET' } };
-  }
-  const assertion = {
-    ...client.assertion,
-    key: { variable: 'PROFILE_KEY' },
-    audience: name === 'jwt-bearer' ? `${authUrl}/oauth/v1/token` : authUrl,
-  };
-  return { ...client, id, assertion };
-}
+const OPTIONS: Readonly<Partial<Record<ProfileName, object>>> = {
+  vodafone: { businessPartner: 'Simulated' },
+  aggregator: { realm: 'simulated' },
+};
 
 const KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })

@@ -40,7 +40,7 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
   ['docs/mobile-apps.md', 'query MySimSwap', isTheExamples],
   ['docs/operators.md', 'npm run simulator -- --port 4011', twoOperators],
   ['docs/operators.md', '{\n  "$schema"', twoOperators],
-  ['docs/operators.md', '"tls": {', 'test/config/connection.test.ts'],
+  ['docs/operators.md', 'import type { MakeProfile }', 'test/config/ownProfile.test.ts'],
   ['docs/operators.md', 'echo demo-secret', twoOperators],
   ['docs/operators.md', 'curl http://127.0.0.1:4000/graphql', twoOperators],
   ['docs/tls.md', 'upstream sim_swap', 'test/tls/nginx.test.ts'],

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** What runs, or is installed: names below src/ without it. */
-const FOLDERS = ['src', 'mocks', 'onboarding', 'simulator'];
+const FOLDERS = ['src', 'mocks', 'onboarding', 'profiles', 'simulator'];
 
 /** A request walks down this list, and so do the imports. Names in one row are peers. */
 const LAYERS = [
@@ -19,6 +19,7 @@ const LAYERS = [
   ['caller', 'simSwaps'],
   ['caller/audit', 'consents'],
   ['caller/quotas', 'lookups'],
+  ['profiles'],
   ['operator'],
   ['tokens'],
   ['http/resilience'],
@@ -176,7 +177,6 @@ describe('imports', () => {
         'app/service.ts',
         'app/banner.ts',
         'app/openingDocument.ts',
-        'app/simulatedOperator.ts',
         'library/openSimSwaps.ts',
       ]),
     );

@@ -7,7 +7,6 @@ import { startServiceWith, type Service, type ServiceParts } from './service.ts'
 
 /** How a simulator knows its client, as OPERATORS_FILE has it. */
 export const DEMO_ENTRY = {
-  method: 'basic',
   id: DEMO_CLIENT.clientId,
   secret: { file: 'client-secret' },
 };

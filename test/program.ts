@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { COMPILE_CACHE } from './compileCache.ts';
+import { withEntry } from './operatorEntry.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -47,7 +48,7 @@ export class Program implements AsyncDisposable {
     const child = spawn(command, words, {
       cwd: folder,
       detached: hasOwnGroup,
-      env: { PATH, HOME, ...COMPILE_CACHE, ...settings },
+      env: { PATH, HOME, ...COMPILE_CACHE, ...withEntry(settings) },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     // It may end without reading.

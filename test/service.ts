@@ -10,6 +10,7 @@ import {
   type SimulatorSettings,
 } from '../simulator/simulator.ts';
 import { systemClock } from '../src/system/systemClock.ts';
+import { withEntry } from './operatorEntry.ts';
 
 /** One error of a reply, as a client reads it. */
 export interface ReplyError {
@@ -93,7 +94,7 @@ export async function startServiceWith(
   environment: Environment,
   parts: ServiceParts = {},
 ): Promise<Service> {
-  const config = readConfig(environment);
+  const config = readConfig(withEntry(environment));
   const logged: string[] = [];
   const server = await startServer({
     config,

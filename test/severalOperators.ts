@@ -10,6 +10,7 @@ import { systemClock } from '../src/system/systemClock.ts';
 import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
+import { withEntry } from './operatorEntry.ts';
 
 /** Changes of any members of an operator's settings, whatever its flow. */
 export type OperatorChanges = Partial<OperatorSettings>;
@@ -21,14 +22,16 @@ export function operatorNamed(
   changes: OperatorChanges = {},
   environment: Environment = {},
 ): OperatorSettings {
-  const [settings] = readConfig({
-    OPERATOR_AUTH_URL: url,
-    OPERATOR_SIM_SWAP_URL: url,
-    OPERATOR_CLIENT_ID: 'test-client',
-    OPERATOR_CLIENT_SECRET: 'test-secret',
-    OPERATOR_TIMEOUT_MS: '60000',
-    ...environment,
-  }).operators;
+  const [settings] = readConfig(
+    withEntry({
+      OPERATOR_AUTH_URL: url,
+      OPERATOR_SIM_SWAP_URL: url,
+      OPERATOR_CLIENT_ID: 'test-client',
+      OPERATOR_CLIENT_SECRET: 'test-secret',
+      OPERATOR_TIMEOUT_MS: '60000',
+      ...environment,
+    }),
+  ).operators;
   if (settings === undefined) throw new Error('no operator');
   const changed = { ...settings, name, prefixes: [], ...changes };
   // A test that changes the grant changes the flow as well.

@@ -12,15 +12,18 @@ import { WiredOperator } from './wiredOperator.ts';
 import { answerJson } from './http/recordingServer.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
+import { withEntry } from './operatorEntry.ts';
 
 function settingsFor(operator: WiredOperator, settings: Environment = {}) {
-  return readConfig({
-    OPERATOR_AUTH_URL: operator.url,
-    OPERATOR_SIM_SWAP_URL: operator.url,
-    OPERATOR_CLIENT_ID: 'test-client',
-    OPERATOR_CLIENT_SECRET: 'test-secret',
-    ...settings,
-  });
+  return readConfig(
+    withEntry({
+      OPERATOR_AUTH_URL: operator.url,
+      OPERATOR_SIM_SWAP_URL: operator.url,
+      OPERATOR_CLIENT_ID: 'test-client',
+      OPERATOR_CLIENT_SECRET: 'test-secret',
+      ...settings,
+    }),
+  );
 }
 
 /** The operator of these settings, asked about the numbers with this prefix. */

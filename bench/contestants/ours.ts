@@ -3,12 +3,13 @@ import { createLog } from '../../src/log/log.ts';
 import { startServer } from '../../src/app/server.ts';
 import { systemClock } from '../../src/system/systemClock.ts';
 import { compete } from '../processes/competing.ts';
+import { withEntry } from '../../test/operatorEntry.ts';
 
 // Ours, as src/main.ts puts it together. Its settings come in BENCH_SETTINGS: the process itself runs as in
 // production, which with no issuer configured the settings would refuse.
 
 const settings = JSON.parse(process.env['BENCH_SETTINGS'] ?? '{}') as Record<string, string>;
-const config = readConfig(settings);
+const config = readConfig(withEntry(settings));
 
 const server = await startServer({
   config,

@@ -10,7 +10,6 @@ import { openingDocument, type ExampleSettings } from './openingDocument.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { sumUpRepeats } from '../log/repeats.ts';
 import { startServer } from './server.ts';
-import { simulatedOperator } from './simulatedOperator.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
 import { systemClock } from '../system/systemClock.ts';
@@ -22,7 +21,7 @@ const LAST_LINES_MS = 1000;
 
 const config = readAtStart();
 const everyLine = createLog(config.logLevel);
-everyLine.info('starting', { ...BUILD, node: process.versions.node });
+everyLine.info('starting', { ...BUILD, node: process.versions.node, ...ownProfiles(config) });
 if (config.logLevel === 'debug') writeExchangeLines(everyLine, systemClock);
 const log = sumUpRepeats(everyLine, systemClock);
 const simulator = config.simulator === undefined ? undefined : await simulated(config.simulatorUrl);
@@ -117,11 +116,19 @@ function readAtStart(): Config {
   }
 }
 
+/** Code that is none of ours, and runs in this process. */
+function ownProfiles({ operators: asked }: Config): { readonly profiles?: string } {
+  const own = asked.flatMap(({ profile: { name, sha256 } }) =>
+    sha256 === undefined ? [] : [`${name} sha256:${sha256}`],
+  );
+  return own.length === 0 ? {} : { profiles: [...new Set(own)].join(', ') };
+}
+
 /** Those of the settings, or the built-in simulator in their place. */
 function operatorsOf(from: Config): readonly OperatorSettings[] {
   return from.simulator === undefined || simulator === undefined
     ? from.operators
-    : [simulatedOperator(from.simulator, simulator)];
+    : [from.simulator(simulator)];
 }
 
 function hostsOf(asked: readonly OperatorSettings[]): string {

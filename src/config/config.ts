@@ -21,11 +21,12 @@ export type { Config } from './configOf.ts';
 /**
  * Reads the settings. Nothing else in the program reads the environment.
  *
+ * @param operators an object with the members of OPERATORS_FILE, in its place
  * @throws {ConfigError} that lists every problem by name
  */
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(environment: Environment = process.env, operators?: object): Config {
   const read = new EnvironmentReader(environment);
-  return configOf(read, PROGRAM);
+  return configOf(read, { ...PROGRAM, operators });
 }
 
 /**
@@ -48,9 +49,12 @@ export type OperatorsCheckConfig = Pick<OperatorsConfig, 'operators' | 'director
  *
  * @throws {ConfigError} that lists every problem by name
  */
-export function readOperatorsConfig(environment: Environment = process.env): OperatorsCheckConfig {
+export function readOperatorsConfig(
+  environment: Environment = process.env,
+  handedIn?: object,
+): OperatorsCheckConfig {
   const read = new EnvironmentReader(environment);
-  const { operators, directory } = readOperators(read, false, readEgress(read));
+  const { operators, directory } = readOperators(read, false, readEgress(read), handedIn);
   read.finish();
   return { operators, directory };
 }

@@ -58,6 +58,8 @@ export interface Config extends OperatorsConfig {
 export interface ConfigReading {
   /** Reads TRUSTED_DOCUMENTS. It takes GraphQL, which not everything that reads settings does. */
   readonly readDocuments: (read: EnvironmentReader, role: Role) => TrustedDocuments | undefined;
+  /** In place of OPERATORS_FILE. */
+  readonly operators?: object | undefined;
   /** Another program knows its callers, and serves them. */
   readonly isEmbedded: boolean;
 }
@@ -69,7 +71,7 @@ export interface ConfigReading {
  */
 export function configOf(
   read: EnvironmentReader,
-  { readDocuments, isEmbedded }: ConfigReading,
+  { readDocuments, isEmbedded, operators: handedIn }: ConfigReading,
 ): Config {
   if (!isEmbedded && read.namedVariable(CHECKS_CERTIFICATES) === '0') {
     read.problem(CHECKS_CERTIFICATES, 'must not be 0: certificates are always checked. Unset it');
@@ -80,7 +82,7 @@ export function configOf(
   const exposure = exposureOf(host, production);
   const egress = readEgress(read);
   const callers = readCallers(read, role, exposure, isEmbedded, egress);
-  const operators = readOperators(read, production, egress);
+  const operators = readOperators(read, production, egress, handedIn);
   if (callers.tokens?.isForDevelopment === true && operators.simulator === undefined) {
     read.problem('DEV_TOKENS', FOR_REHEARSALS);
   }

@@ -1,7 +1,10 @@
+import { withoutLastSlash } from '../http/address.ts';
+import { OWN_HEADERS } from '../http/ownHeaders.ts';
+import type { OperatorProfile } from '../operator/profile.ts';
 import { nearestName } from './settingNames.ts';
 import { valueAt, type FileProblem, type Path } from './document.ts';
-import { ENDPOINT_NAMES } from '../http/wireSettings.ts';
-import { OWN_HEADERS } from './headers.ts';
+import { GONE_MEMBERS } from './goneMembers.ts';
+import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.ts';
 
 /*
  * What no single member shows. Each check reads the file as it is and passes over what is not there, or is
@@ -14,8 +17,15 @@ interface Entry {
   readonly at: (...path: Path) => unknown;
 }
 
-/** All problems that members have with each other. Pure. */
-export function crossProblems(file: unknown): readonly FileProblem[] {
+/**
+ * All problems that members have with each other, and with the profiles. Pure.
+ *
+ * @param profiles of the operators in turn, where they can be used
+ */
+export function crossProblems(
+  file: unknown,
+  profiles: readonly (OperatorProfile | undefined)[],
+): readonly FileProblem[] {
   const operators = valueAt(file, ['operators']);
   const entries = (Array.isArray(operators) ? operators : []).map((operator: unknown, index) => ({
     path: ['operators', index],
@@ -26,7 +36,7 @@ export function crossProblems(file: unknown): readonly FileProblem[] {
     ...prefixesThatMeet(entries),
     ...badOthers(entries),
     ...otherCurrencies(entries),
-    ...entries.flatMap(ownProblems),
+    ...entries.flatMap((entry, index) => ownProblems(entry, profiles[index])),
     ...badHeaders(['directory', 'headers'], valueAt(file, ['directory', 'headers'])),
   ];
 }
@@ -109,36 +119,170 @@ function otherCurrencies(entries: readonly Entry[]): readonly FileProblem[] {
     }));
 }
 
-function ownProblems(entry: Entry): readonly FileProblem[] {
+function ownProblems(entry: Entry, profile: OperatorProfile | undefined): readonly FileProblem[] {
   const checks = [
-    ...addresses(entry),
-    ...flowAndGrant(entry),
-    ...assertionNeeded(entry),
-    ...tokenUse(entry),
-    ...reading(entry),
-    ...memberNames(entry),
-    ...errorRules(entry),
-    ...headers(entry),
     ...connection(entry, ['authUrl', 'simSwapUrl']),
+    ...goneMembers(entry),
+    ...headers(entry, profile),
+    ...(profile === undefined || !isEntry(entry)
+      ? []
+      : [...contract(entry, profile), ...client(entry, profile)]),
   ];
-  return [
-    ...checks.map(({ path, what }) => ({ path: [...entry.path, ...path], what })),
-    ...badHeaders([...entry.path, 'client', 'headers'], entry.at('client', 'headers')),
-  ];
+  return checks.map(({ path, what }) => ({ path: [...entry.path, ...path], what }));
 }
 
-function* addresses({ at }: Entry): Generator<FileProblem> {
-  const hasDiscovery = at('discovery') !== undefined;
-  if (hasDiscovery && at('authUrl') !== undefined) {
+/** Without these it is something else, and is told as that. */
+function isEntry({ at }: Entry): boolean {
+  return at('name') !== undefined || at('simSwapUrl') !== undefined;
+}
+
+/** What of the contract does not fit the profile. */
+function* contract({ at }: Entry, profile: OperatorProfile): Generator<FileProblem> {
+  const name = `the profile ${profileName(at)}`;
+  const flows: readonly unknown[] = flowsOf(profile);
+  const flow = at('flow');
+  if (flow === undefined && flows.length > 1) {
+    yield { path: ['flow'], what: `is missing: ${name} has both` };
+  } else if ((flow === '2-legged' || flow === '3-legged') && !flows.includes(flow)) {
+    yield {
+      path: ['flow'],
+      what: `must be ${String(flows[0])}, or left out: ${name} has no other`,
+    };
+  }
+  const hasTokens = flow === '3-legged' || profile.grants['2-legged']?.type !== 'none';
+  const [hasAuthUrl, hasDiscovery] = [at('authUrl'), at('discovery')].map(
+    (value) => value !== undefined,
+  );
+  for (const place of ['authUrl', 'discovery']) {
+    if (!hasTokens && at(place) !== undefined) {
+      yield { path: [place], what: `is for tokens, and ${name} has no token step` };
+    }
+  }
+  if (hasTokens && hasAuthUrl === true && hasDiscovery === true) {
     yield { path: ['authUrl'], what: 'stands beside discovery: one of them names the endpoints' };
   }
-  if (!hasDiscovery && at('authUrl') === undefined) {
+  if (hasTokens && hasAuthUrl === false && hasDiscovery === false) {
     yield { path: ['authUrl'], what: 'is missing, and so is discovery in its place' };
   }
-  for (const endpoint of ['token', 'backchannelAuthentication', 'cibaToken']) {
-    if (hasDiscovery && at('paths', endpoint) !== undefined) {
-      yield { path: ['paths', endpoint], what: 'is below authUrl: discovery names this endpoint' };
+  const operations: readonly unknown[] = operationsOf(profile);
+  for (const [index, operation] of listOf(at('operations')).entries()) {
+    if (!operations.includes(operation)) {
+      yield { path: ['operations', index], what: `is not an operation of ${name}` };
     }
+  }
+  const direct = profile.grants['2-legged'];
+  const isFree = direct?.type === 'client_credentials' && direct.username === undefined;
+  if (at('tokens', 'use') === 'any-number' && !(isFree && flow !== '3-legged')) {
+    const what = `would answer about another number: tokens of ${name} hold theirs. Write "per-number"`;
+    yield { path: ['tokens', 'use'], what };
+  }
+  const margin = at('dateMarginHours') ?? profile.dateMarginHours;
+  const hasDays = Object.values(profile.lookups).some(({ read }) => read.date?.form === 'day');
+  if (hasDays && typeof margin === 'number' && margin < MIN_DAY_MARGIN_HOURS) {
+    const what = `must be ${MIN_DAY_MARGIN_HOURS} or more: ${name} has days without a time and a zone`;
+    yield { path: ['dateMarginHours'], what };
+  }
+  yield* options(at, profile, name);
+  yield* places(at, profile);
+}
+
+/** A day, and the zones that it may be of. */
+const MIN_DAY_MARGIN_HOURS = 38;
+
+function* options(at: Entry['at'], profile: OperatorProfile, name: string): Generator<FileProblem> {
+  const given = at('options') ?? {};
+  if (typeof given !== 'object' || given === null) return;
+  for (const key of Object.keys(given)) {
+    if (!Object.hasOwn(profile.options, key)) {
+      const meant = nearestName(key, Object.keys(profile.options));
+      const hint = meant === undefined ? '' : `. Did you mean ${meant.name}?`;
+      yield { path: ['options', key], what: `is not an option of ${name}${hint}` };
+    }
+  }
+  for (const [key, option] of Object.entries(profile.options)) {
+    const value = valueAt(given, [key]) ?? option.default;
+    if (value === undefined) {
+      yield { path: ['options', key], what: `is missing: ${option.description}` };
+    } else if (isText(value) && value !== option.default && !isFit(value, option.pattern)) {
+      yield { path: ['options', key], what: `does not fit: ${option.description}` };
+    }
+  }
+}
+
+function isFit(value: string, pattern = /^[\x20-\x7e]{1,200}$/): boolean {
+  // Printable in any case: it may stand in a header.
+  return /^[\x20-\x7e]*$/.test(value) && pattern.exec(value)?.[0] === value;
+}
+
+/** No path leads to another host than the one that the entry names. */
+function* places(at: Entry['at'], profile: OperatorProfile): Generator<FileProblem> {
+  const { '2-legged': direct, '3-legged': ciba } = profile.grants;
+  const paths = {
+    authUrl: [
+      ...(direct !== undefined && 'path' in direct ? [direct.path] : []),
+      ...(ciba === undefined ? [] : Object.values(ciba.paths)),
+    ],
+    simSwapUrl: Object.values(profile.lookups).map(({ path }) => path),
+  };
+  for (const [root, below] of Object.entries(paths)) {
+    const url = at(root);
+    if (!isText(url)) continue;
+    const { origin } = URL.parse(url) ?? {};
+    const moved = below.find((path) => URL.parse(withoutLastSlash(url) + path)?.origin !== origin);
+    if (origin !== undefined && moved !== undefined) {
+      const what = `leads to another host with a path of the profile ${profileName(at)}`;
+      yield { path: [root], what };
+    }
+  }
+}
+
+/** Whether the client has what shows who it is, by the profile. */
+function* client({ at }: Entry, profile: OperatorProfile): Generator<FileProblem> {
+  if (typeof at('client') !== 'object') return;
+  const { methods, signedRequest } = profile.authentication;
+  const named = at('client', 'method');
+  const known = methods.find((one) => one === named);
+  if (isText(named) && known === undefined) {
+    const what = `must be one of ${methods.join(', ')}, or left out: so has the profile ${profileName(at)}`;
+    yield { path: ['client', 'method'], what };
+    return;
+  }
+  const members = {
+    id: at('client', 'id'),
+    secret: at('client', 'secret'),
+    key: at('client', 'key'),
+  };
+  const method = methodOf(known, members, profile);
+  const isSigned = at('flow') !== '2-legged' && signedRequest !== 'off';
+  const isAssertion =
+    at('flow') !== '3-legged' && profile.grants['2-legged']?.type === 'jwt-bearer';
+  const needed = new Set(METHOD_NEEDS[method]);
+  if (isSigned || isAssertion) needed.add('key');
+  if (isAssertion) needed.add('id');
+  const headerTexts = Object.values(profile.authentication.headers);
+  if (method === 'headers' && headerTexts.some((text) => text.includes('{id}'))) needed.add('id');
+  for (const member of needed) {
+    if (members[member] === undefined) {
+      const what = `is missing: the profile ${profileName(at)} shows who we are by ${method}`;
+      yield { path: ['client', member], what };
+    }
+  }
+}
+
+function profileName(at: Entry['at']): string {
+  const name = at('profile') ?? 'vodafone';
+  return isText(name) ? name : 'that is handed in';
+}
+
+/** What became code, and where it is now. */
+function* goneMembers({ at }: Entry): Generator<FileProblem> {
+  for (const [path, what] of GONE_MEMBERS) {
+    if (at(...path) !== undefined) yield { path, what };
+  }
+  if (Array.isArray(at('headers'))) {
+    const what =
+      'is an object by now, { "x-name": "text" }: what is generated or for some endpoints alone is in profiles';
+    yield { path: ['headers'], what };
   }
 }
 
@@ -165,132 +309,27 @@ function* connection({ at }: Entry, addressNames: readonly string[]): Generator<
   }
 }
 
-function* flowAndGrant({ at }: Entry): Generator<FileProblem> {
-  const [flow, type] = [at('flow'), at('grant', 'type')];
-  if (flow === '2-legged' && type === 'ciba') {
-    yield { path: ['grant', 'type'], what: 'is for the 3-legged flow, and this is the 2-legged' };
-  }
-  if (flow === '3-legged' && (type === 'client_credentials' || type === 'jwt-bearer')) {
-    yield { path: ['grant', 'type'], what: 'is for the 2-legged flow, and this is the 3-legged' };
-  }
-  const signs = at('client', 'signedRequest');
-  if (flow === '2-legged' && (signs === 'on' || signs === 'strict')) {
-    yield { path: ['client', 'signedRequest'], what: 'is for the 3-legged flow alone' };
-  }
-}
-
-function* assertionNeeded({ at }: Entry): Generator<FileProblem> {
-  const method = at('client', 'method');
-  // The others cannot be without.
-  if (method !== 'basic' && method !== 'headers') return;
-  if (at('client', 'assertion') !== undefined) return;
-  const signs = at('client', 'signedRequest');
-  const path = ['client', 'assertion'];
-  if (signs === 'on' || signs === 'strict') {
-    yield { path, what: 'is missing: it signs the request of bc-authorize' };
-  } else if (at('grant', 'type') === 'jwt-bearer') {
-    yield { path, what: 'is missing: it signs the assertion of the grant jwt-bearer' };
-  }
-}
-
-/** A token that holds a number answers about that number, whatever a lookup names. */
-function* tokenUse({ at }: Entry): Generator<FileProblem> {
-  const isFree = at('grant', 'type') === 'client_credentials' && at('grant', 'username') === null;
-  if (at('tokens', 'use') === 'any-number' && !isFree) {
-    const what =
-      'would answer about another number: tokens of this grant hold theirs. Write "grant": { "type": "client_credentials", "username": null }, or "per-number"';
-    yield { path: ['tokens', 'use'], what };
-  }
-  if (at('phoneNumber', 'send') === 'never' && isFree) {
-    const what = 'leaves the number out, and the token does not hold it either';
-    yield { path: ['phoneNumber', 'send'], what };
-  }
-}
-
-/** The first SIM card is of 1991. */
-const FIRST_YEAR = 1991;
-const LAST_YEAR = 2200;
-
-function* reading({ at }: Entry): Generator<FileProblem> {
-  for (const [index, text] of listOf(at('reading', 'sentinelDates')).entries()) {
-    if (!isText(text)) continue;
-    const years = Array.from(text.matchAll(/(?<!\d)\d{4}(?!\d)/g), ([year]) => Number(year));
-    const mayBeDate = years.some((year) => year >= FIRST_YEAR && year <= LAST_YEAR);
-    if (mayBeDate || (/\d/.test(text) && years.length === 0)) {
-      const what = 'must have a year before 1991, or after 2200: a real date is not read as null';
-      yield { path: ['reading', 'sentinelDates', index], what };
-    }
-  }
-}
-
-const REACHES_VARY = new Set<unknown>([
-  'PERIOD_NOT_SUPPORTED',
-  'OPERATION_NOT_OFFERED',
-  'OPERATOR_REFUSED',
-  'OPERATOR_INVALID_REPLY',
-]);
-
-function* errorRules({ at }: Entry): Generator<FileProblem> {
-  for (const index of listOf(at('errors', 'rules')).keys()) {
-    const rule = ['errors', 'rules', index];
-    const [code, reach] = [at(...rule, 'code'), at(...rule, 'reach')];
-    if (reach !== undefined && reach !== 'number' && isText(code) && !REACHES_VARY.has(code)) {
-      yield { path: [...rule, 'reach'], what: `must be left out: ${code} speaks for the number` };
-    }
-    if (at('flow') === '2-legged' && isText(code) && code.startsWith('CONSENT_')) {
-      yield { path: [...rule, 'code'], what: 'is for the 3-legged flow: no owner is asked here' };
-    }
-  }
-}
-
-function* headers({ at }: Entry): Generator<FileProblem> {
+function* headers({ at }: Entry, profile: OperatorProfile | undefined): Generator<FileProblem> {
+  const named = at('headers');
+  if (typeof named !== 'object' || named === null || Array.isArray(named)) return;
   // Each name has one value: which of two counts is up to the receiver.
   const taken = new Map(Array.from(OWN_HEADERS, (name) => [name, OWN]));
-  for (const [path, standard, use] of [
-    [['correlator', 'header'], 'x-correlator', 'names the exchange'],
-    [['phoneNumber', 'header'], undefined, 'holds the number'],
-  ] as const) {
-    const name = at(...path);
-    if (!isText(name)) continue;
-    const what = name.toLowerCase() === standard ? undefined : taken.get(name.toLowerCase());
-    if (what !== undefined) yield { path, what };
-    taken.set(name.toLowerCase(), `is the header that ${use} already`);
+  const profiles = `is a header of the profile ${profileName(at)} already`;
+  for (const { name } of profile?.headers ?? []) taken.set(name.toLowerCase(), profiles);
+  for (const name of [profile?.correlator.header, profile?.tokens.sentIn.header]) {
+    if (name !== undefined) taken.set(name.toLowerCase(), OWN);
   }
-  const sent = new Set<string>();
-  for (const index of listOf(at('headers')).keys()) {
-    const [name, value] = [at('headers', index, 'name'), at('headers', index, 'value')];
-    const what = isText(name) ? taken.get(name.toLowerCase()) : undefined;
-    if (what !== undefined) yield { path: ['headers', index, 'name'], what };
-    if (isText(name) && what === undefined) {
-      const endpoints = at('headers', index, 'endpoints') ?? ENDPOINT_NAMES;
-      const places = listOf(endpoints).map((place) => `${name.toLowerCase()} ${String(place)}`);
-      if (places.some((place) => sent.has(place))) {
-        yield { path: ['headers', index, 'name'], what: 'stands twice for one endpoint' };
-      }
-      for (const place of places) sent.add(place);
-    }
-    if (isText(name) && isText(value) && SECRET_HEADER.test(name)) {
-      yield { path: ['headers', index, 'value'], what: NO_SECRET };
+  for (const [name, value] of Object.entries(named)) {
+    const what = taken.get(name.toLowerCase());
+    if (what !== undefined) yield { path: ['headers', name], what };
+    taken.set(name.toLowerCase(), 'stands twice');
+    if (isText(value) && SECRET_HEADER.test(name)) {
+      yield { path: ['headers', name], what: NO_SECRET };
     }
   }
 }
 
 const OWN = 'is a header that this service sets itself';
-
-/** Of two members with one name, one would stand in the place of the other. */
-function* memberNames({ at }: Entry): Generator<FileProblem> {
-  for (const names of [
-    ['phoneNumber', 'maxAge'],
-    ['latestSimChange', 'monitoredPeriod'],
-  ]) {
-    const [one, other] = names.map((name) => at('reading', 'members', name) ?? name);
-    if (one !== other) continue;
-    const what = `is the name of ${names.join(' and of ')}: each needs one of its own`;
-    // The one that is written down, where one of them has the other's standard name.
-    const written = names.findLast((name) => at('reading', 'members', name) !== undefined);
-    yield { path: ['reading', 'members', written ?? ''], what };
-  }
-}
 
 const SECRET_HEADER = /auth|secret|key|token|password|cookie|credential/i;
 

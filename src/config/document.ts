@@ -41,9 +41,12 @@ export function readDocument(text: string): ReadDocument {
 }
 
 /** A problem as a sentence without its subject, the variable that names the file. Pure. */
-export function sentence({ path, what }: FileProblem, document: JsonDocument): string {
-  if (path.length === 0) return what;
-  return `(line ${document.lineOf(path)}): ${pathText(path)} ${what}`;
+export function sentence(
+  { path, what }: FileProblem,
+  document: Pick<JsonDocument, 'lineOf'>,
+  where = `(line ${document.lineOf(path)}): `,
+): string {
+  return path.length === 0 ? what : `${where}${pathText(path)} ${what}`;
 }
 
 /** `operators[0].client.secret`. Pure. */

@@ -4,7 +4,7 @@ import {
   type TextSource,
 } from '../http/connections/connectionSettings.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { fileOf } from './connection.ts';
+import type { NamesOf } from './settings.ts';
 
 /** How what is no operator is reached: the issuer's keys, the number directory, discovery documents, the collector. */
 export interface Egress {
@@ -59,4 +59,11 @@ export function egressTo({ proxy, noProxy, ca }: Egress, address: string): Conne
       ? {}
       : { proxy: { ...proxy, ...(ca === undefined || !isProxyOverTls ? {} : { ca }) } }),
   };
+}
+
+/** Where a file is that can be read. */
+function fileOf(read: EnvironmentReader, name: NamesOf<'file'>): TextSource | undefined {
+  if (!read.isSet(name)) return undefined;
+  const text = read.file(name, '');
+  return text === undefined ? undefined : { kind: 'file', path: read.text(name) ?? '' };
 }

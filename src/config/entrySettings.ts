@@ -1,6 +1,9 @@
 import { isNumberPrefix } from '../domain/numberPrefix.ts';
+import type { NumberTemplate } from '../domain/numberTemplate.ts';
 import { parseAmount, type Price } from '../domain/price.ts';
+import { OPERATIONS } from '../domain/question.ts';
 import type { FailureReach } from '../domain/errors.ts';
+import { withoutLastSlash } from '../http/address.ts';
 import type {
   ConnectionSettings,
   ProxySettings,
@@ -8,28 +11,28 @@ import type {
   TlsSettings,
 } from '../http/connections/connectionSettings.ts';
 import type { ErrorRule, MappedCode } from '../http/errorMap.ts';
-import type { HeaderValue, OperatorHeader } from '../http/wireSettings.ts';
-import {
-  addressesBelow,
-  CIBA,
-  CLIENT_CREDENTIALS,
-  OPERATOR_DEFAULTS,
-} from '../operator/operatorDefaults.ts';
+import { callProfile } from '../http/profileCalls.ts';
+import { ENDPOINT_NAMES, type OperatorHeader } from '../http/wireSettings.ts';
+import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type {
-  LookupSettings,
-  NumberDirectorySettings,
-  OperatorSettings,
-} from '../operator/operatorSettings.ts';
+  AuthenticationMethod,
+  ErrorRuleProfile,
+  OperatorProfile,
+  Options,
+  ProfileHeader,
+} from '../operator/profile.ts';
 import type {
   AssertionSettings,
   AuthorizationSource,
   ClientAuthenticationSettings,
+  Flow,
   FlowSettings,
-  SignedRequestSettings,
+  SigningKey,
 } from '../tokens/authorizationSettings.ts';
-import { withoutLastSlash } from '../http/address.ts';
+import { egressTo, type Egress } from './egress.ts';
+import { isPrivateKeyFor } from './privateKey.ts';
+import { camara } from '../../profiles/camara.ts';
 import type {
-  ClientEntry,
   OperatorEntry,
   OperatorsFile,
   ProxyEntry,
@@ -37,8 +40,7 @@ import type {
   TextEntry,
   TlsEntry,
 } from './definition.ts';
-import { egressTo, type Egress } from './egress.ts';
-import { readTemplate } from './template.ts';
+import type { LoadedProfile } from './profiles.ts';
 
 /** Reads the secret that an entry of the file points to. */
 export type ReadSecret = (secret: SecretEntry) => string;
@@ -46,7 +48,7 @@ export type ReadSecret = (secret: SecretEntry) => string;
 /** Where the text is that an entry of the file points to. */
 export type LocateText = (entry: SecretEntry) => TextSource;
 
-/** What the file points to. */
+/** What an entry points to. */
 export interface PointedTo {
   readonly secretOf: ReadSecret;
   readonly sourceOf: LocateText;
@@ -59,35 +61,316 @@ export interface ForAllOperators {
   readonly egress: Egress;
 }
 
-/** One operator as the file has it, with nothing left to be looked up. */
+/** How long facts are kept where nothing says it. */
+const KEEP_FACTS_SECONDS: Readonly<Record<Flow, number>> = { '2-legged': 0, '3-legged': 60 };
+
+/** One operator, of its contract and its profile, with nothing left to be looked up. Both have been judged. */
 export function settingsOf(
   entry: OperatorEntry,
+  { name: profileName, sha256, profile }: LoadedProfile,
   { secretOf, sourceOf }: PointedTo,
   { keepFactsSeconds, egress }: ForAllOperators,
 ): OperatorSettings {
-  const { name, others, client, scopes } = entry;
+  const { authentication, correlator, errors, lookups } = profile;
+  const options = optionsOf(entry, profile);
+  const flow = flowOf(entry, profile);
+  const simSwapUrl = withoutLastSlash(entry.simSwapUrl);
+  const at = (operation: keyof typeof lookups): string =>
+    simSwapUrl + filled((lookups[operation] ?? camara.lookups[operation]).path, options);
+  const making: Making = { entry, profile, options, secretOf };
+  const { requestsPerSecond, timeoutMs, connections } = entry.limits;
   return {
-    name,
+    name: entry.name,
+    profile: { name: profileName, ...(sha256 === undefined ? {} : { sha256 }) },
     prefixes: entry.prefixes.filter((prefix) => isNumberPrefix(prefix)),
-    others,
+    others: entry.others,
     price: entry.price === undefined ? undefined : priceOf(entry.price),
-    keepFactsSeconds:
-      entry.keepFactsSeconds ?? keepFactsSeconds ?? OPERATOR_DEFAULTS.keepFactsSeconds[entry.flow],
-    ...flowOf(entry, secretOf),
-    authorization: authorizationOf(entry, egress),
-    clientId: client.id,
-    clientAuthentication: authenticationOf(client, secretOf),
-    ...signedRequestOf(client, secretOf),
+    keepFactsSeconds: entry.keepFactsSeconds ?? keepFactsSeconds ?? KEEP_FACTS_SECONDS[flow],
+    ...grantOf(flow, making),
+    authorization: authorizationOf(flow, making, egress),
+    clientId: entry.client.id ?? '',
+    clientAuthentication: authenticationOf(making),
+    ...(flow === '2-legged' || authentication.signedRequest === 'off'
+      ? {}
+      : {
+          signedRequest: {
+            assertion: assertionOf(making),
+            isStrict: authentication.signedRequest === 'strict',
+          },
+        }),
+    dpop: authentication.dpop,
     scopes: {
-      operations: { 'retrieve-date': scopes['retrieve-date'], check: scopes.check },
-      openid: scopes.openid,
-      ...(scopes.purpose === undefined ? {} : { purpose: scopes.purpose }),
-      joinedBy: scopes.joinedBy,
+      ...profile.scopes,
+      operations: { ...profile.scopes.operations, ...entry.scopes },
     },
-    tokens: entry.tokens,
-    ...lookupSettingsOf(entry, secretOf),
+    tokens: {
+      ...profile.tokens,
+      use: entry.tokens.use ?? profile.tokens.use,
+      sentIn: { ...profile.tokens.sentIn, header: profile.tokens.sentIn.header.toLowerCase() },
+    },
+    lookupAddresses: { retrieveDate: at('retrieve-date'), check: at('check') },
+    operations: new Set(entry.operations ?? operationsOf(profile)),
+    lookups,
+    options,
+    sendPhoneNumber: profile.sendPhoneNumber,
+    maxAgeHours: entry.maxAgeHours ?? profile.maxAgeHours,
+    dateMarginHours: entry.dateMarginHours ?? profile.dateMarginHours,
+    trustMonitoredPeriod: entry.trustMonitoredPeriod ?? profile.trustMonitoredPeriod,
+    retriesLookups: profile.retryLookups,
+    oneCallPerNumber: entry.oneCallPerNumber ?? profile.oneCallPerNumber,
+    errors: {
+      wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)),
+      okWords: errors.okWords,
+      rules: errors.rules.map(ruleOf),
+    },
+    correlator: {
+      header: correlator.header.toLowerCase(),
+      form: correlator.form,
+      echo: entry.echo ?? correlator.echo,
+    },
+    http2: profile.http2,
+    tokenMismatch: profile.tokenMismatch,
+    headers: [
+      ...profile.headers.flatMap((header) => headerOf(header, options)),
+      ...Object.entries(entry.headers).map(([header, text]) =>
+        fixed(header, textOf(text, secretOf)),
+      ),
+    ],
+    limits: {
+      timeoutMs,
+      connections,
+      permits: connections,
+      ...(requestsPerSecond === undefined ? {} : { requestsPerSecond }),
+    },
     ...connectionOf(entry, sourceOf),
   };
+}
+
+/** What settings are made of. */
+interface Making {
+  readonly entry: OperatorEntry;
+  readonly profile: OperatorProfile;
+  readonly options: Options;
+  readonly secretOf: ReadSecret;
+}
+
+/** The flows that a profile has. Pure. */
+export function flowsOf({ grants }: OperatorProfile): readonly Flow[] {
+  return (['2-legged', '3-legged'] as const).filter((flow) => grants[flow] !== undefined);
+}
+
+/** The operations that a profile has. Pure. */
+export function operationsOf({ lookups }: OperatorProfile): OperatorEntry['operations'] & object {
+  return OPERATIONS.filter((operation) => lookups[operation] !== undefined);
+}
+
+/** The flow of the entry, or the only one of the profile. Pure. */
+export function flowOf({ flow }: Pick<OperatorEntry, 'flow'>, profile: OperatorProfile): Flow {
+  return flow ?? flowsOf(profile)[0] ?? '2-legged';
+}
+
+function optionsOf({ options }: OperatorEntry, profile: OperatorProfile): Options {
+  return Object.freeze(
+    Object.fromEntries(
+      Object.entries(profile.options).map(([name, option]) => [
+        name,
+        options[name] ?? option.default ?? '',
+      ]),
+    ),
+  );
+}
+
+/** A path with the options in their places, percent-encoded; those of the number stay. Pure. */
+export function filled(path: string, options: Options): string {
+  return path.replaceAll(/\{(\w+)\}/g, (place, name: string) => {
+    const value = Object.hasOwn(options, name) ? options[name] : undefined;
+    return value === undefined ? place : encodeURIComponent(value);
+  });
+}
+
+function grantOf(flow: Flow, making: Making): FlowSettings {
+  const { grants } = making.profile;
+  if (flow === '3-legged') {
+    const { loginHint, grantType, firstPoll, minIntervalSeconds, parameters } =
+      grants['3-legged'] ?? camara.grants['3-legged'];
+    const polling = { grantType, firstPoll, minIntervalSeconds, parameters };
+    return { flow, grant: { type: 'ciba', ...polling, loginHint: templateOf(loginHint) } };
+  }
+  const grant = grants['2-legged'] ?? camara.grants['2-legged'];
+  switch (grant.type) {
+    case 'client_credentials': {
+      const { type, username, inQuery, parameters } = grant;
+      const named = username === undefined ? {} : { username: templateOf(username) };
+      return { flow, grant: { type, ...named, inQuery, parameters } };
+    }
+    case 'jwt-bearer': {
+      const { type, subject, parameters, invalidGrant } = grant;
+      const made = {
+        type,
+        subject: templateOf(subject),
+        parameters,
+        assertion: assertionOf(making),
+      };
+      return { flow, grant: invalidGrant === undefined ? made : { ...made, invalidGrant } };
+    }
+    case 'none':
+      return { flow, grant: { type: 'none' } };
+  }
+}
+
+const TEMPLATE = /^(?<before>[^{}]*)\{(?<place>number|digits)\}(?<after>[^{}]*)$/;
+
+function templateOf(text: string): NumberTemplate {
+  const { before = '', place, after = '' } = TEMPLATE.exec(text)?.groups ?? {};
+  return { before, form: place === 'digits' ? 'digits' : 'with-plus', after };
+}
+
+function authorizationOf(
+  flow: Flow,
+  { entry, profile, options }: Making,
+  egress: Egress,
+): AuthorizationSource {
+  const { discovery, authUrl } = entry;
+  const direct = profile.grants['2-legged'];
+  if (flow === '2-legged' && direct?.type === 'none') return { from: 'nowhere' };
+  if (discovery === undefined) {
+    const root = withoutLastSlash(authUrl ?? '');
+    const { backchannelAuthentication, cibaToken } = (
+      profile.grants['3-legged'] ?? camara.grants['3-legged']
+    ).paths;
+    const token = direct !== undefined && 'path' in direct ? direct.path : '';
+    return {
+      from: 'settings',
+      addresses: {
+        token: root + filled(token, options),
+        backchannelAuthentication: root + filled(backchannelAuthentication, options),
+        cibaToken: root + filled(cibaToken, options),
+      },
+    };
+  }
+  const { issuer, hosts } = discovery;
+  // OpenID Connect Discovery 1.0 §4.1.
+  const ofIssuer = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { documentUrl = ofIssuer } = discovery;
+  return {
+    from: 'discovery',
+    issuer,
+    documentUrl,
+    hosts,
+    connection: egressTo(egress, documentUrl),
+  };
+}
+
+/** What each method needs of the client. */
+export const METHOD_NEEDS: Readonly<
+  Record<AuthenticationMethod, readonly ('id' | 'secret' | 'key')[]>
+> = {
+  basic: ['id', 'secret'],
+  post: ['id', 'secret'],
+  private_key_jwt: ['id', 'key'],
+  both: ['id', 'secret', 'key'],
+  bearer_jwt: ['id', 'key'],
+  headers: ['secret'],
+};
+
+/** Which members of the client are there. */
+export type ClientMembers = Readonly<Partial<Record<'id' | 'secret' | 'key', unknown>>>;
+
+/**
+ * How the client shows who it is: as the entry names it, or the first of the profile that what it has is for, a secret
+ * with a key before one of them. Pure.
+ */
+export function methodOf(
+  named: AuthenticationMethod | undefined,
+  client: ClientMembers,
+  { authentication: { methods }, grants }: OperatorProfile,
+): AuthenticationMethod {
+  if (named !== undefined) return named;
+  const has = (member: 'id' | 'secret' | 'key'): boolean => client[member] !== undefined;
+  const isFor = (method: AuthenticationMethod): boolean =>
+    METHOD_NEEDS[method].every((member) => member === 'id' || has(member));
+  // Of a secret and a key none is left over, unless the grant takes the key.
+  const isLeftOver = (method: AuthenticationMethod): boolean =>
+    (has('secret') && !METHOD_NEEDS[method].includes('secret')) ||
+    (has('key') &&
+      !METHOD_NEEDS[method].includes('key') &&
+      grants['2-legged']?.type !== 'jwt-bearer');
+  const fitting = methods.filter(isFor);
+  return fitting.find((method) => !isLeftOver(method)) ?? fitting[0] ?? methods[0];
+}
+
+function authenticationOf(making: Making): ClientAuthenticationSettings {
+  const { entry, profile, secretOf } = making;
+  const { id = '', secret: secretEntry } = entry.client;
+  const method = methodOf(entry.client.method, entry.client, profile);
+  const secret = secretEntry === undefined ? '' : secretOf(secretEntry);
+  switch (method) {
+    case 'basic':
+    case 'post':
+      return { method, secret };
+    case 'private_key_jwt':
+    case 'bearer_jwt':
+      return { method, assertion: assertionOf(making) };
+    case 'both':
+      return { method, secret, assertion: assertionOf(making) };
+    case 'headers': {
+      const values = { id, secret };
+      const headers = Object.entries(profile.authentication.headers).map(
+        ([name, text]) =>
+          [
+            name,
+            text.replaceAll(/\{(id|secret)\}/g, (_, of: keyof typeof values) => values[of]),
+          ] as const,
+      );
+      return { method, headers: Object.fromEntries(headers) };
+    }
+  }
+}
+
+/** The algorithm of the profile that a key signs with; `undefined` where it fits none. Pure. */
+export function algFor(
+  pem: string,
+  { authentication }: OperatorProfile,
+): SigningKey['alg'] | undefined {
+  return authentication.assertion.algs.find((alg) => isPrivateKeyFor(alg, pem));
+}
+
+function assertionOf({ entry, profile, options, secretOf }: Making): AssertionSettings {
+  const { key, kid, id: clientId = '' } = entry.client;
+  const { audience, lifetimeSeconds, claims } = profile.authentication.assertion;
+  const privateKeyPem = key === undefined ? '' : secretOf(key);
+  const server = entry.discovery?.issuer ?? entry.authUrl ?? entry.simSwapUrl;
+  return {
+    privateKeyPem,
+    alg: algFor(privateKeyPem, profile) ?? 'ES256',
+    ...(kid === undefined ? {} : { kid }),
+    lifetimeSeconds,
+    ...(audience === 'endpoint'
+      ? {}
+      : { audience: audience === 'server' ? withoutLastSlash(server) : audience }),
+    claims: (aud) =>
+      callProfile('claims', () => claims(Object.freeze({ clientId, audience: aud, options }))),
+  };
+}
+
+function ruleOf({ code, reach, ...rule }: ErrorRuleProfile): ErrorRule {
+  return { ...rule, code, reach: reach ?? REACHES[code] };
+}
+
+function headerOf(
+  { name, value, endpoints = ENDPOINT_NAMES }: ProfileHeader,
+  options: Options,
+): readonly OperatorHeader[] {
+  if (typeof value === 'object') {
+    const generated = { kind: 'generated', generator: value.generated } as const;
+    return [{ name, value: generated, endpoints: new Set(endpoints) }];
+  }
+  const text = value.replaceAll(/\{(\w+)\}/g, (place, option: string) => options[option] ?? place);
+  return text === '' ? [] : [{ ...fixed(name, text), endpoints: new Set(endpoints) }];
+}
+
+function fixed(name: string, text: string): OperatorHeader {
+  return { name, value: { kind: 'fixed', text }, endpoints: new Set(ENDPOINT_NAMES) };
 }
 
 /** The company's number directory, as the file has it. */
@@ -151,134 +434,6 @@ export function priceOf({
   };
 }
 
-function flowOf({ flow, grant, client }: OperatorEntry, secretOf: ReadSecret): FlowSettings {
-  switch (grant?.type) {
-    case undefined:
-      return flow === '3-legged'
-        ? { flow, grant: CIBA }
-        : { flow: '2-legged', grant: CLIENT_CREDENTIALS };
-    case 'client_credentials': {
-      const { type, username, inQuery } = grant;
-      const named = username === null ? {} : { username: readTemplate(username) };
-      return { flow: '2-legged', grant: { type, ...named, inQuery } };
-    }
-    case 'jwt-bearer': {
-      const { type, subject } = grant;
-      const assertion = assertionOf(client.assertion, secretOf);
-      return { flow: '2-legged', grant: { type, assertion, subject: readTemplate(subject) } };
-    }
-    case 'ciba': {
-      const loginHint = readTemplate(grant.loginHint);
-      return { flow: '3-legged', grant: { ...grant, loginHint } };
-    }
-  }
-}
-
-function authorizationOf(
-  { authUrl, discovery, simSwapUrl, paths }: OperatorEntry,
-  egress: Egress,
-): AuthorizationSource {
-  if (discovery === undefined) {
-    return addressesBelow(withoutLastSlash(authUrl ?? ''), simSwapUrl, paths).authorization;
-  }
-  const { issuer, hosts } = discovery;
-  // OpenID Connect Discovery 1.0 §4.1.
-  const ofIssuer = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const { documentUrl = ofIssuer } = discovery;
-  return {
-    from: 'discovery',
-    issuer,
-    documentUrl,
-    hosts,
-    connection: egressTo(egress, documentUrl),
-  };
-}
-
-function authenticationOf(client: ClientEntry, secretOf: ReadSecret): ClientAuthenticationSettings {
-  switch (client.method) {
-    case 'basic':
-      return { method: client.method, secret: secretOf(client.secret) };
-    case 'private_key_jwt':
-    case 'bearer_jwt':
-      return { method: client.method, assertion: assertionOf(client.assertion, secretOf) };
-    case 'both':
-      return {
-        method: client.method,
-        secret: secretOf(client.secret),
-        assertion: assertionOf(client.assertion, secretOf),
-      };
-    case 'headers':
-      return { method: client.method, headers: textsOf(client.headers, secretOf) };
-  }
-}
-
-function signedRequestOf(
-  { signedRequest, assertion }: ClientEntry,
-  secretOf: ReadSecret,
-): { readonly signedRequest?: SignedRequestSettings } {
-  if (signedRequest === 'off') return {};
-  const isStrict = signedRequest === 'strict';
-  return { signedRequest: { assertion: assertionOf(assertion, secretOf), isStrict } };
-}
-
-function assertionOf(entry: ClientEntry['assertion'], secretOf: ReadSecret): AssertionSettings {
-  // That it is there has been checked over all members.
-  if (entry === undefined) throw new Error('An assertion is needed and was not asked for.');
-  const { key, alg, kid, lifetimeSeconds, audience } = entry;
-  return {
-    privateKeyPem: secretOf(key),
-    alg,
-    ...(kid === undefined ? {} : { kid }),
-    lifetimeSeconds,
-    audience:
-      typeof audience === 'string'
-        ? { token: audience, backchannelAuthentication: audience, cibaToken: audience }
-        : audience,
-  };
-}
-
-function lookupSettingsOf(entry: OperatorEntry, secretOf: ReadSecret): LookupSettings {
-  const { phoneNumber, reading, errors, correlator, limits, paths } = entry;
-  const { requestsPerSecond, ...bounds } = limits;
-  const { nullMeans } = reading;
-  const simSwapUrl = withoutLastSlash(entry.simSwapUrl);
-  return {
-    lookupAddresses: addressesBelow('', simSwapUrl, paths).lookupAddresses,
-    operations: new Set(entry.operations),
-    maxAgeHours: entry.maxAgeHours,
-    dateMarginHours: entry.dateMarginHours,
-    trustMonitoredPeriod: entry.trustMonitoredPeriod,
-    phoneNumber: {
-      send: phoneNumber.send,
-      place:
-        phoneNumber.header === undefined
-          ? { in: 'body' }
-          : { in: 'header', name: phoneNumber.header },
-      form: phoneNumber.form,
-    },
-    reading: {
-      members: reading.members,
-      maxAgeUnit: reading.maxAgeUnit,
-      nullMeans:
-        nullMeans === 'not-disclosed'
-          ? { kind: 'not-disclosed' }
-          : { kind: 'no-swap-within', days: nullMeans.noSwapWithinDays },
-      sentinelDates: reading.sentinelDates,
-    },
-    retriesLookups: entry.retryLookups,
-    oneCallPerNumber: entry.oneCallPerNumber,
-    errors: {
-      wordAt: errors.wordAt.map((pointer) => pointer.split('/').slice(1)),
-      rules: errors.rules.map(ruleOf),
-    },
-    correlator: { ...correlator, header: correlator.header.toLowerCase() },
-    http2: entry.http2,
-    tokenMismatch: entry.tokenMismatch,
-    headers: entry.headers.map((header) => headerOf(header, secretOf)),
-    limits: requestsPerSecond === undefined ? bounds : { ...bounds, requestsPerSecond },
-  };
-}
-
 /** How far each code speaks where the file does not say. */
 const REACHES: Readonly<Record<MappedCode, FailureReach>> = {
   NUMBER_NOT_SERVED: 'number',
@@ -292,36 +447,6 @@ const REACHES: Readonly<Record<MappedCode, FailureReach>> = {
   OPERATOR_REFUSED: 'operation',
   OPERATOR_INVALID_REPLY: 'question',
 };
-
-function ruleOf({
-  status,
-  word,
-  code,
-  reach,
-  retryAfterSeconds,
-}: OperatorEntry['errors']['rules'][number]): ErrorRule {
-  return {
-    status,
-    ...(word === undefined ? {} : { word }),
-    code,
-    reach: reach ?? REACHES[code],
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  };
-}
-
-function headerOf(
-  { name, value, endpoints }: OperatorEntry['headers'][number],
-  secretOf: ReadSecret,
-): OperatorHeader {
-  return { name, value: valueOf(value, secretOf), endpoints: new Set(endpoints) };
-}
-
-function valueOf(
-  value: OperatorEntry['headers'][number]['value'],
-  secretOf: ReadSecret,
-): HeaderValue {
-  return value.kind === 'generated' ? value : { kind: 'fixed', text: textOf(value, secretOf) };
-}
 
 function textsOf(
   named: Readonly<Record<string, TextEntry>>,

@@ -38,8 +38,47 @@ export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
   ['JWT_ALGORITHMS', 'went: RS256, PS256 and ES256 count, as the keys of JWT_JWKS_URL say'],
   ['CONSENT_MAX_WAIT_MS', 'went: REQUEST_TIMEOUT_MS is the longest that a request waits'],
   ['MAX_REPLY_BYTES', 'went: the bound grows with MAX_NUMBERS_PER_OPERATION, from 2 MB on'],
+  member('CLIENT_AUTH', 'client.method'),
+  member('ASSERTION_KID', 'client.kid'),
+  ...['ASSERTION_ALG', 'ASSERTION_AUDIENCE', 'SIGNED_REQUEST'].map(inProfiles),
+  member('TLS_CERTIFICATE_FILE', 'tls.certificate'),
+  member('TLS_KEY_FILE', 'tls.key'),
+  member('TLS_KEY_PASSPHRASE', 'tls.passphrase'),
+  member('TLS_KEY_PASSPHRASE_FILE', 'tls.passphrase'),
+  member('TLS_CA_FILE', 'tls.ca'),
+  member('TLS_SERVER_NAME', 'tls.serverName'),
+  member('PROXY_URL', 'proxy.url'),
+  member('PROXY_CREDENTIALS', 'proxy.credentials'),
+  member('PROXY_CREDENTIALS_FILE', 'proxy.credentials'),
+  member('PROXY_CA_FILE', 'proxy.ca'),
+  member('OPERATIONS', 'operations'),
+  member('SCOPE_RETRIEVE_DATE', 'scopes.retrieve-date'),
+  member('SCOPE_CHECK', 'scopes.check'),
+  ...['CIBA_GRANT_TYPE', 'CIBA_FIRST_POLL', 'SEND_PHONE_NUMBER'].map(inProfiles),
+  member('MAX_AGE_HOURS', 'maxAgeHours'),
+  member('DATE_MARGIN_HOURS', 'dateMarginHours'),
+  member('TRUST_MONITORED_PERIOD', 'trustMonitoredPeriod'),
+  member('CORRELATOR_ECHO', 'echo'),
+  ...['HTTP2', 'TOKEN_MISMATCH', 'RETRY_LOOKUPS'].map(inProfiles),
+  member('HEADERS', 'headers'),
+  member('HEADERS_FILE', 'headers'),
+  member('PRICE_CHECK', 'price.check'),
+  member('PRICE_RETRIEVE_DATE', 'price.retrieve-date'),
+  member('PRICE_CURRENCY', 'price.currency'),
   ['LOG_REQUESTS', 'went: LOG_LEVEL=warn leaves out the lines of requests'],
 ]);
+
+/** Of an operator: the member of the file that it became, or that profiles have it. */
+function member(name: string, path: string): readonly [string, string] {
+  return [`OPERATOR_${name}`, `went: name the operator in OPERATORS_FILE, where it is "${path}"`];
+}
+
+function inProfiles(name: string): readonly [string, string] {
+  return [
+    `OPERATOR_${name}`,
+    'went into profiles: take one that has it, or write your own (OPERATOR_PROFILE, docs/operators.md)',
+  ];
+}
 
 /** A secret could be in a file as well. */
 function secret(name: string, what: string): readonly (readonly [string, string])[] {

@@ -1,72 +1,192 @@
-import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Price } from '../domain/price.ts';
+import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Egress } from './egress.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { isAccessSet, readAccess, readProfile, type OperatorProfile } from './operator.ts';
-import { readPrice } from './price.ts';
-import { VARIABLE_NAMES } from './settings.ts';
-import { readOperatorPrices, readOperatorsFile } from './readOperatorsFile.ts';
+import type { FileProblem, Path } from './document.ts';
+import { readProfile } from './profiles.ts';
+import {
+  operatorsHandedIn,
+  operatorsInFile,
+  readOperatorPrices,
+  readOperatorsOf,
+  readSimulated,
+  type OperatorsSource,
+} from './readOperatorsFile.ts';
+import { flowsOf } from './entrySettings.ts';
+import { VARIABLE_NAMES, type VariableName } from './settings.ts';
+
+/** The simulator at an address, as an operator. */
+export type SimulatedOperator = ReturnType<typeof readSimulated>;
 
 /** Whom to ask. */
 export interface OperatorsConfig {
   readonly operators: readonly OperatorSettings[];
-  /** Set where no operator is: then the built-in simulator is asked, by this profile. */
-  readonly simulator: OperatorProfile | undefined;
+  /** Set where no operator is: then the built-in simulator is asked. */
+  readonly simulator: SimulatedOperator | undefined;
   /** Where the simulator is, if it runs by itself; the built-in one is started where absent. */
   readonly simulatorUrl?: string;
   /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
   readonly directory: NumberDirectorySettings | undefined;
 }
 
-/** Reads OPERATORS_FILE, or else the one operator of OPERATOR_…. */
+/**
+ * Reads OPERATORS_FILE, or what a program hands in in its place, or else the one operator of OPERATOR_….
+ *
+ * @param handedIn an object with the members of that file
+ */
 export function readOperators(
   read: EnvironmentReader,
   production: boolean,
   egress: Egress,
+  handedIn?: object,
 ): OperatorsConfig {
-  const hasFile = read.isSet('OPERATORS_FILE');
+  const forAll = { keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS'), egress };
+  const hasFile = read.isSet('OPERATORS_FILE') || handedIn !== undefined;
   const simulator = readSimulator(read);
-  if (simulator.use === 'wanted') {
-    if (hasFile || isAccessSet(read)) read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
-    const { url } = simulator;
+  const hasAddresses = ADDRESSING.some((name) => read.isSet(name));
+  // `.env.example` names the default.
+  const isIntended = hasAddresses || read.text('OPERATOR_PROFILE') !== 'vodafone';
+  const nobody = { operators: [], directory: undefined };
+  if (simulator.use === 'wanted' || (!hasFile && !isIntended && !production)) {
+    const url = simulator.use === 'wanted' ? simulator.url : undefined;
+    if (hasFile || hasAddresses) {
+      read.problem('SIMULATOR', BESIDE_AN_OPERATOR);
+    }
     return {
-      operators: [],
-      simulator: readProfile(read),
+      ...nobody,
+      simulator: readSimulated(shortForm(read, IN_ITS_PLACE), read, forAll),
       ...(url === undefined ? {} : { simulatorUrl: url }),
-      directory: undefined,
     };
   }
-  if (hasFile) {
-    refuseShortForm(read);
-    return {
-      ...readOperatorsFile(read, { keepFactsSeconds: read.integer('KEEP_FACTS_SECONDS'), egress }),
-      simulator: undefined,
-    };
+  if (handedIn !== undefined && read.isSet('OPERATORS_FILE')) {
+    read.problem('OPERATORS_FILE', 'is set, and operators are handed in: name them once');
   }
-  const operator = readOperator(read, production);
-  if (operator === undefined) {
-    return { operators: [], simulator: readProfile(read), directory: undefined };
-  }
-  const fromFiles = read.fromFiles(
-    ['OPERATOR_CLIENT_SECRET_FILE', 'OPERATOR_ASSERTION_KEY_FILE', 'OPERATOR_HEADERS_FILE'],
-    (again) => readOperator(again, production),
-  );
-  return {
-    operators: [fromFiles === undefined ? operator : { ...operator, fromFiles }],
-    simulator: undefined,
-    directory: undefined,
-  };
-}
-
-/** The one operator of OPERATOR_…; `undefined` where none is set. */
-function readOperator(read: EnvironmentReader, production: boolean): OperatorSettings | undefined {
-  const access = readAccess(read, production);
-  const profile = readProfile(read);
-  return access === undefined ? undefined : { ...profile, ...access };
+  if (hasFile) refuseShortForm(read);
+  const source =
+    handedIn === undefined
+      ? hasFile
+        ? operatorsInFile(read)
+        : shortForm(read, {}, isIntended ? 'an operator has two addresses' : NO_SIMULATOR)
+      : operatorsHandedIn(handedIn);
+  if (source === undefined) return { ...nobody, simulator: undefined };
+  return { ...readOperatorsOf(source, read, forAll), simulator: undefined };
 }
 
 const BESIDE_AN_OPERATOR =
   'stands beside an operator, whose answers it would invent: leave out one of them';
+
+const NO_SIMULATOR = 'with NODE_ENV=production there is no built-in simulator';
+
+/** Any of them says that an operator is meant: the simulator's inventions in its place would be wrong answers. */
+const ADDRESSING = [
+  'OPERATOR_AUTH_URL',
+  'OPERATOR_SIM_SWAP_URL',
+  'OPERATOR_CLIENT_ID',
+  'OPERATOR_CLIENT_SECRET',
+  'OPERATOR_CLIENT_SECRET_FILE',
+  'OPERATOR_ASSERTION_KEY_FILE',
+] as const;
+
+/** What stands in an entry whose operator is the simulator: its address is known once it runs. */
+const IN_ITS_PLACE = {
+  authUrl: 'https://simulator.invalid',
+  simSwapUrl: 'https://simulator.invalid',
+  client: { id: 'simulated', secret: { variable: 'SIMULATOR' }, key: undefined },
+};
+
+/** The entry that OPERATOR_… says, which is read as each entry of a file is. */
+function shortForm(
+  read: EnvironmentReader,
+  inItsPlace: object,
+  whyAddresses = '',
+): OperatorsSource {
+  const profile = read.text('OPERATOR_PROFILE');
+  const reading = readProfile(profile, process.cwd());
+  const isOpen = reading.kind === 'loaded' && flowsOf(reading.profile).length > 1;
+  const flow = isOpen || read.isSet('OPERATOR_FLOW') ? read.oneOf('OPERATOR_FLOW') : undefined;
+  const secretFile = read.namedVariable('OPERATOR_CLIENT_SECRET_FILE');
+  const hasSecret = read.isSet('OPERATOR_CLIENT_SECRET');
+  if (hasSecret && secretFile !== undefined) {
+    read.problem(
+      'OPERATOR_CLIENT_SECRET_FILE',
+      'is set as well as OPERATOR_CLIENT_SECRET: set one of them',
+    );
+  }
+  const keyFile = read.text('OPERATOR_ASSERTION_KEY_FILE');
+  const entry = {
+    name: ONLY_OPERATOR,
+    profile,
+    prefixes: ['default'],
+    flow,
+    authUrl: addressOf(read, 'OPERATOR_AUTH_URL'),
+    simSwapUrl: addressOf(read, 'OPERATOR_SIM_SWAP_URL'),
+    client: {
+      id: read.text('OPERATOR_CLIENT_ID'),
+      secret:
+        secretFile === undefined
+          ? hasSecret
+            ? { variable: 'OPERATOR_CLIENT_SECRET' }
+            : undefined
+          : { file: secretFile },
+      key: keyFile === undefined ? undefined : { file: keyFile },
+    },
+    limits: { timeoutMs: read.integer('OPERATOR_TIMEOUT_MS') },
+    ...inItsPlace,
+  };
+  return {
+    path: 'operators',
+    value: withoutAbsent({ operators: [entry] }),
+    problems: [],
+    told(problem) {
+      const [name, what] = nameOf(problem, secretFile !== undefined);
+      const isAddress = name === 'OPERATOR_AUTH_URL' || name === 'OPERATOR_SIM_SWAP_URL';
+      return [
+        name,
+        isAddress ? what.replace(/^is missing.*/, `is missing: ${whyAddresses}`) : what,
+      ];
+    },
+    lineOf: ({ length }) => length,
+  };
+}
+
+/** What the operator of the short form is called. */
+const ONLY_OPERATOR = 'operator';
+
+/** One that cannot be used is told of here, and stands for one that can. */
+function addressOf(
+  read: EnvironmentReader,
+  name: 'OPERATOR_AUTH_URL' | 'OPERATOR_SIM_SWAP_URL',
+): string | undefined {
+  return read.isSet(name) ? (read.url(name) ?? 'https://unreadable.invalid') : undefined;
+}
+
+/** Members without a value are absent, as they are in JSON. */
+function withoutAbsent(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** The variable that a member of the entry comes from. */
+function nameOf({ path, what }: FileProblem, hasSecretFile: boolean): readonly [string, string] {
+  const [, , ...member] = path;
+  const name = VARIABLES.find(([of]) => of.every((part, index) => member[index] === part))?.[1];
+  if (name === undefined) {
+    const where = member.join('.');
+    return ['OPERATOR_PROFILE', `takes an entry of OPERATORS_FILE, which has ${where}: it ${what}`];
+  }
+  const variable = name === 'OPERATOR_CLIENT_SECRET' && hasSecretFile ? `${name}_FILE` : name;
+  return [variable, what];
+}
+
+const VARIABLES: readonly (readonly [Path, VariableName])[] = [
+  [['profile'], 'OPERATOR_PROFILE'],
+  [['flow'], 'OPERATOR_FLOW'],
+  [['authUrl'], 'OPERATOR_AUTH_URL'],
+  [['simSwapUrl'], 'OPERATOR_SIM_SWAP_URL'],
+  [['client', 'id'], 'OPERATOR_CLIENT_ID'],
+  [['client', 'secret'], 'OPERATOR_CLIENT_SECRET'],
+  [['client', 'key'], 'OPERATOR_ASSERTION_KEY_FILE'],
+  [['limits', 'timeoutMs'], 'OPERATOR_TIMEOUT_MS'],
+];
 
 /** Whether the simulator is to be asked, and where it is; `undefined` where it is to be started. */
 type SimulatorChoice =
@@ -102,13 +222,9 @@ export interface OperatorPrices {
   readonly currency: string | undefined;
 }
 
-/** Reads the prices of the file that names the operators, or else the one of OPERATOR_PRICE_…. */
+/** Reads the prices of the file that names the operators. */
 export function readPrices(read: EnvironmentReader): OperatorPrices {
-  if (!read.isSet('OPERATORS_FILE')) {
-    const price = readPrice(read);
-    return { priceOf: () => price, currency: price?.currency };
-  }
-  const prices = readOperatorPrices(read);
+  const prices = read.isSet('OPERATORS_FILE') ? readOperatorPrices(read) : new Map<string, Price>();
   const [first] = prices.values();
   return { priceOf: (operator) => prices.get(operator), currency: first?.currency };
 }

@@ -1,19 +1,15 @@
+import { dirname, resolve } from 'node:path';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Price } from '../domain/price.ts';
 import type { FromFiles } from '../files/fromFiles.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { crossProblems } from './crossChecks.ts';
 import { AS_DATA, operatorsFile, type OperatorsFile } from './definition.ts';
-import {
-  readDocument,
-  sentence,
-  valueAt,
-  type FileProblem,
-  type JsonDocument,
-  type Path,
-} from './document.ts';
+import { readDocument, sentence, valueAt, type FileProblem, type Path } from './document.ts';
+import { readProfile, type LoadedProfile } from './profiles.ts';
 import { Secrets } from './secrets.ts';
 import {
+  algFor,
   directoryOf,
   priceOf,
   settingsOf,
@@ -22,9 +18,7 @@ import {
 } from './entrySettings.ts';
 import { problemsOf } from './wording.ts';
 
-const SOURCE = 'OPERATORS_FILE';
-
-/** What the file of operators comes to. */
+/** What the operators of a file, of a program or of the short form come to. */
 export interface ReadOperators {
   readonly operators: readonly OperatorSettings[];
   readonly directory: NumberDirectorySettings | undefined;
@@ -32,20 +26,68 @@ export interface ReadOperators {
 
 const NOTHING: ReadOperators = { operators: [], directory: undefined };
 
+/** Where operators are written down. */
+export interface OperatorsSource {
+  /** Names of files in it are relative to its folder. */
+  readonly path: string;
+  readonly value: unknown;
+  /** What keeps it from being read at all. */
+  readonly problems: readonly FileProblem[];
+  /** A problem as a sentence, and the name that it begins with. */
+  readonly told: (problem: FileProblem) => readonly [name: string, what: string];
+  /** Where a member is, for problems to be told in that order. */
+  readonly lineOf: (path: Path) => number;
+}
+
+/** The file that OPERATORS_FILE names; `undefined` where it cannot be read. */
+export function operatorsInFile(read: EnvironmentReader): OperatorsSource | undefined {
+  const name = 'OPERATORS_FILE';
+  const text = read.file(name, '');
+  if (text === undefined) return undefined;
+  const { document, problems } = readDocument(text);
+  return {
+    path: read.text(name) ?? '',
+    value: document.value,
+    problems,
+    told: (problem) => [name, sentence(problem, document)],
+    lineOf: (path) => document.lineOf(path),
+  };
+}
+
+/** Operators that a program hands in. Names of files are relative to its working folder. */
+export function operatorsHandedIn(value: object): OperatorsSource {
+  const document = { value, lineOf: () => 0 };
+  return {
+    path: 'operators',
+    value,
+    problems: [],
+    told: (problem) => ['operators, as handed in:', sentence(problem, document, '')],
+    lineOf: () => 0,
+  };
+}
+
 /**
- * Reads the file that names the operators, and the secrets that it points to. Every problem is told at once, each with
- * its line and the path of its member, and none with what stands there.
+ * Reads operators, their profiles, and the secrets that they point to. Every problem is told at once, each with where it
+ * stands, and none with what stands there.
  */
-export function readOperatorsFile(read: EnvironmentReader, forAll: ForAllOperators): ReadOperators {
-  const secrets = new Secrets(read.text(SOURCE) ?? '', read);
-  const parsed = parseFile(read, (value) => secrets.problems(value));
+export function readOperatorsOf(
+  source: OperatorsSource,
+  read: EnvironmentReader,
+  forAll: ForAllOperators,
+): ReadOperators {
+  const secrets = new Secrets(source.path, read);
+  const parsed = parse(source, read, secrets);
   if (parsed === undefined) return NOTHING;
   const { operators, directory } = parsed.file;
-  const follow: Followed = { read, secrets, parsed };
+  const follow: Followed = { read, secrets, source };
   return {
-    operators: operators.map((entry, index) =>
-      withFiles(follow, ['operators', index], (pointedTo) => settingsOf(entry, pointedTo, forAll)),
-    ),
+    operators: operators.flatMap((entry, index) => {
+      const profile = parsed.profiles[index];
+      if (profile === undefined) return [];
+      const make = (pointedTo: PointedTo): OperatorSettings =>
+        settingsOf(entry, profile, pointedTo, forAll);
+      return withFiles(follow, ['operators', index], make, profile);
+    }),
     directory:
       directory === undefined
         ? undefined
@@ -55,11 +97,44 @@ export function readOperatorsFile(read: EnvironmentReader, forAll: ForAllOperato
   };
 }
 
+/** Where a simulator answers, and how to be its client. */
+interface SimulatorPlace {
+  readonly authUrl: string;
+  readonly simSwapUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/**
+ * The one operator of a source, with the simulator's address and credentials in the place of its own; `undefined` where
+ * something is wrong with it.
+ */
+export function readSimulated(
+  source: OperatorsSource,
+  read: EnvironmentReader,
+  forAll: ForAllOperators,
+): (place: SimulatorPlace) => OperatorSettings {
+  const { file, profiles } = parse(source, read, NO_SECRETS) ?? {};
+  const [entry, profile] = [file?.operators[0], profiles?.[0]];
+  return ({ authUrl, simSwapUrl, clientId, clientSecret }) => {
+    if (entry === undefined || profile === undefined) throw new Error('It has not been read.');
+    const known: PointedTo = {
+      secretOf: () => clientSecret,
+      sourceOf: () => ({ kind: 'text', text: clientSecret }),
+    };
+    const client = { ...entry.client, id: clientId };
+    return settingsOf({ ...entry, authUrl, simSwapUrl, client }, profile, known, forAll);
+  };
+}
+
+/** The simulator's are known once it runs. */
+const NO_SECRETS: LookedAt = { problems: () => [], at: () => '' };
+
 /** What is read again when a file changes that it points to. */
 interface Followed {
   readonly read: EnvironmentReader;
   readonly secrets: Secrets;
-  readonly parsed: ParsedFile;
+  readonly source: OperatorsSource;
 }
 
 /** Settings that can be made again of what their files hold by then. */
@@ -67,9 +142,10 @@ type WithFiles<T> = T & { readonly fromFiles?: FromFiles<T> };
 
 /** @param path where the entry stands in the file */
 function withFiles<T extends object>(
-  { read, secrets, parsed }: Followed,
+  { read, secrets, source }: Followed,
   path: Path,
   make: (pointedTo: PointedTo) => T,
+  profile?: LoadedProfile,
 ): WithFiles<T> {
   const texts = new Map<string, string | undefined>();
   const made = make({
@@ -83,16 +159,19 @@ function withFiles<T extends object>(
   const fromFiles: FromFiles<T> = {
     texts,
     read(now) {
-      const again = new Secrets(read.text(SOURCE) ?? '', read, (file) => now.get(file) ?? '');
-      const { document } = parsed;
-      const problems = [...again.problems(valueAt(document.value, path), path)].filter(
+      const again = new Secrets(source.path, read, (file) => now.get(file) ?? '');
+      const entry = valueAt(source.value, path);
+      const problems = [
+        ...again.problems(entry, path),
+        ...keyProblems(entry, path, profile, again),
+      ].filter(
         // Of connections other files are told of where they are used.
         (problem) => !isOfConnection(problem.path),
       );
       return problems.length > 0
         ? {
             kind: 'flawed',
-            flaw: problems.map((one) => `${SOURCE} ${sentence(one, document)}.`).join(' '),
+            flaw: problems.map((one) => `${source.told(one).join(' ')}.`).join(' '),
           }
         : { kind: 'read', value: make(pointedToBy(again)) };
     },
@@ -111,9 +190,10 @@ function isOfConnection(path: Path): boolean {
   return path.includes('tls') || path.includes('proxy');
 }
 
-/** Reads what each operator of the file bills, by its name; no secret is read for it. */
+/** Reads what each operator of the file bills, by its name; neither secrets nor profiles are read for it. */
 export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string, Price> {
-  const operators = parseFile(read, () => [])?.file.operators ?? [];
+  const source = operatorsInFile(read);
+  const operators = source === undefined ? [] : (parse(source, read)?.file.operators ?? []);
   return new Map(
     operators.flatMap(({ name, price }) =>
       price === undefined ? [] : [[name, priceOf(price)] as const],
@@ -121,31 +201,93 @@ export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string,
   );
 }
 
-interface ParsedFile {
-  readonly document: JsonDocument;
+/** Secrets, as far as it is looked at whether they are there. */
+type LookedAt = Pick<Secrets, 'at'> & { problems(value: unknown): Iterable<FileProblem> };
+
+interface Parsed {
   readonly file: OperatorsFile;
+  /** Of the operators in turn. */
+  readonly profiles: readonly (LoadedProfile | undefined)[];
 }
 
-/** The file, where nothing is wrong with it; otherwise all problems are told. */
-function parseFile(
+/**
+ * The operators, where nothing is wrong with them; otherwise all problems are told.
+ *
+ * @param secrets neither they nor profiles are looked at where absent
+ */
+function parse(
+  source: OperatorsSource,
   read: EnvironmentReader,
-  furtherProblems: (value: unknown) => Iterable<FileProblem>,
-): ParsedFile | undefined {
-  const text = read.file(SOURCE, '');
-  if (text === undefined) return undefined;
-  const { document, problems } = readDocument(text);
-  const { value } = document;
+  secrets?: LookedAt,
+): Parsed | undefined {
+  const { value, profiles: named } = withNames(source.value);
+  const readings =
+    secrets === undefined
+      ? []
+      : named.map((one) => readProfile(one, dirname(resolve(source.path))));
+  const profiles = readings.map((one) => (one.kind === 'loaded' ? one : undefined));
   const parsed = operatorsFile.safeParse(value, AS_DATA);
   const issues = parsed.error?.issues.flatMap((issue) => problemsOf(issue, value)) ?? [];
-  // What is no JSON has no members to speak of.
+  const cross = [
+    ...crossProblems(
+      value,
+      profiles.map((one) => one?.profile),
+    ),
+    ...readings.flatMap((one, index) =>
+      one.kind === 'loaded'
+        ? []
+        : one.problems.map((what) => ({ path: ['operators', index, 'profile'], what })),
+    ),
+    ...(secrets === undefined ? [] : secrets.problems(value)),
+    ...(secrets === undefined
+      ? []
+      : profiles.flatMap((profile, index) => {
+          const path = ['operators', index];
+          return [...keyProblems(valueAt(value, path), path, profile, secrets)];
+        })),
+  ];
+  const isTold = ({ path, what }: FileProblem): boolean =>
+    what.startsWith('is not a known member') &&
+    cross.some((other) => path.every((part, index) => other.path[index] === part));
+  // What is no JSON has no members to speak of. What went is told by what took its place.
   const found =
-    problems.length > 0
-      ? problems
-      : [...issues, ...crossProblems(value), ...furtherProblems(value)].toSorted(
-          (a, b) => document.lineOf(a.path) - document.lineOf(b.path),
+    source.problems.length > 0
+      ? source.problems
+      : [...issues.filter((issue) => !isTold(issue)), ...cross].toSorted(
+          (a, b) => source.lineOf(a.path) - source.lineOf(b.path),
         );
-  for (const problem of found) read.problem(SOURCE, sentence(problem, document));
+  for (const problem of found) read.problem(...source.told(problem));
   return found.length > 0 || parsed.data === undefined
     ? undefined
-    : { document, file: parsed.data };
+    : { file: parsed.data, profiles };
+}
+
+/** The operators with the names of their profiles alone, as the definition has them: a program may hand in a profile. */
+function withNames(value: unknown): { value: unknown; profiles: readonly unknown[] } {
+  const operators = valueAt(value, ['operators']);
+  if (!Array.isArray(operators)) return { value, profiles: [] };
+  const profiles = operators.map((one: unknown) => valueAt(one, ['profile']) ?? 'vodafone');
+  if (!profiles.some(isHandedIn)) return { value, profiles };
+  const named = operators.map((one: unknown, index) =>
+    isHandedIn(profiles[index]) ? { ...Object(one), profile: 'handed in' } : one,
+  );
+  return { value: { ...Object(value), operators: named }, profiles };
+}
+
+/** A key that none of the profile's algorithms signs with. */
+function* keyProblems(
+  entry: unknown,
+  path: Path,
+  loaded: LoadedProfile | undefined,
+  secrets: LookedAt,
+): Generator<FileProblem> {
+  const pem = secrets.at(valueAt(entry, ['client', 'key']));
+  if (loaded === undefined || pem === '' || algFor(pem, loaded.profile) !== undefined) return;
+  const algs = loaded.profile.authentication.assertion.algs.join(' or ');
+  const what = `must be a private key for ${algs} in PEM`;
+  yield { path: [...path, 'client', 'key'], what };
+}
+
+function isHandedIn(profile: unknown): boolean {
+  return typeof profile === 'function' || (typeof profile === 'object' && profile !== null);
 }

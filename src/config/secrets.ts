@@ -1,9 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { TextSource } from '../http/connections/connectionSettings.ts';
 import { readTextNow } from '../files/textFile.ts';
-import type { SigningKey } from '../tokens/authorizationSettings.ts';
 import type { EnvironmentReader } from './environment.ts';
-import { isPrivateKeyFor } from './privateKey.ts';
 import type { SecretEntry } from './definition.ts';
 import type { FileProblem, Path } from './document.ts';
 
@@ -57,7 +55,6 @@ export class Secrets {
     for (const [name, member] of Object.entries(value)) {
       yield* this.problems(member, [...path, Array.isArray(value) ? Number(name) : name]);
     }
-    yield* this.#keyProblems(value, path);
   }
 
   #problemWith(entry: SecretEntry, path: Path): string | undefined {
@@ -71,16 +68,11 @@ export class Secrets {
       : 'leads to more than one line, or to what no header carries';
   }
 
-  *#keyProblems(value: object, path: Path): Generator<FileProblem> {
-    // A key of TLS may be of any kind; whether it fits its certificate is judged whenever they change.
-    if (path.at(-1) === 'tls') return;
-    const { key, alg = 'ES256' }: Readonly<Record<string, unknown>> = { ...value };
-    if (typeof key !== 'object' || key === null || !isAlgorithm(alg)) return;
-    const entry = secretEntry(key);
-    const pem = entry === undefined ? '' : this.read(entry);
-    if (pem !== '' && !isPrivateKeyFor(alg, pem)) {
-      yield { path: [...path, 'key'], what: `must be a private key for ${alg} in PEM` };
-    }
+  /** What a value leads to; empty where it leads to no secret, which is told elsewhere. */
+  at(value: unknown): string {
+    if (typeof value !== 'object' || value === null) return '';
+    const entry = secretEntry(value);
+    return entry === undefined ? '' : this.read(entry);
   }
 
   /** Where a file of that name is. */
@@ -116,8 +108,4 @@ function secretEntry(value: object): SecretEntry | undefined {
   const [[kind, name] = [], ...others] = Object.entries(value);
   if (typeof name !== 'string' || others.length > 0) return undefined;
   return kind === 'file' || kind === 'variable' ? { kind, name } : undefined;
-}
-
-function isAlgorithm(alg: unknown): alg is SigningKey['alg'] {
-  return alg === 'ES256' || alg === 'PS256' || alg === 'RS256';
 }

@@ -1,6 +1,4 @@
-import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
-import { OPERATIONS } from '../domain/question.ts';
-import { CIBA, OPERATOR_DEFAULTS } from '../operator/operatorDefaults.ts';
+import { DEFAULT_LIMITS } from './definition.ts';
 import type { Setting } from './setting.ts';
 
 /*
@@ -10,7 +8,6 @@ import type { Setting } from './setting.ts';
  */
 
 const PER_HOUR = { kind: 'integer', min: 1, max: 999_999_999 } as const;
-const DEFAULTS = OPERATOR_DEFAULTS;
 
 export const SETTINGS = {
   HOST: {
@@ -65,27 +62,38 @@ export const SETTINGS = {
   OPERATORS_FILE: {
     audience: 'operator',
     kind: 'file',
-    description: 'A file that names several operators, each with all of its settings.',
+    description: 'A file that names operators, each with all of its contract.',
     detail:
       'Its members are in [operators.md](operators.md). All of `OPERATOR_…` must be left empty beside it.',
+  },
+  OPERATOR_PROFILE: {
+    audience: 'operator',
+    kind: 'text',
+    default: 'vodafone',
+    description:
+      'How the operator is asked: a profile of [operators.md](operators.md), or the path of your own.',
+    detail:
+      'One operator takes the eight names below. All else of it, and several operators, stand in `OPERATORS_FILE`.',
   },
   OPERATOR_AUTH_URL: {
     audience: 'operator',
     kind: 'url',
     whenUnset: 'the built-in simulator',
-    description: "The root of the operator's authorization server.",
+    description:
+      "The root of the operator's authorization server; none where there is no token step.",
   },
   OPERATOR_SIM_SWAP_URL: {
     audience: 'operator',
     kind: 'url',
     whenUnset: 'the built-in simulator',
-    description: 'The root of its SIM swap API: `/retrieve-date` and `/check` lie below.',
+    description: 'The root of its SIM swap API.',
   },
   OPERATOR_FLOW: {
     audience: 'operator',
     kind: 'oneOf',
     values: ['2-legged', '3-legged'],
-    description: "3-legged is with the owner's consent; the operator says which at onboarding.",
+    description:
+      "Whether the number's owner is asked (3-legged), fixed at onboarding, where the profile has both.",
   },
   OPERATOR_CLIENT_ID: {
     audience: 'operator',
@@ -95,204 +103,13 @@ export const SETTINGS = {
   OPERATOR_CLIENT_SECRET: {
     audience: 'operator',
     kind: 'secret',
-    description: 'The client secret; `private_key_jwt` needs none.',
-  },
-  OPERATOR_CLIENT_AUTH: {
-    audience: 'operator',
-    kind: 'oneOf',
-    values: ['basic', 'private_key_jwt', 'both'],
-    description: 'How we show who we are to the authorization server.',
+    description: 'The client secret, where the profile shows who we are by one.',
   },
   OPERATOR_ASSERTION_KEY_FILE: {
     audience: 'operator',
     kind: 'file',
-    description: 'The private key in PEM, for `private_key_jwt`, `both` and signed requests.',
-  },
-  OPERATOR_ASSERTION_ALG: {
-    audience: 'operator',
-    kind: 'oneOf',
-    values: ['ES256', 'PS256', 'RS256'],
-    isLeftEmpty: true,
-    description: 'The algorithm to sign with.',
-  },
-  OPERATOR_ASSERTION_KID: {
-    audience: 'operator',
-    kind: 'text',
-    description: "The key's id, if the operator wants one.",
-  },
-  OPERATOR_ASSERTION_AUDIENCE: {
-    audience: 'operator',
-    kind: 'text',
-    description: 'For whom our assertions are: what the operator calls itself.',
-  },
-  OPERATOR_SIGNED_REQUEST: {
-    audience: 'operator',
-    kind: 'oneOf',
-    values: ['off', 'on', 'strict'],
-    description: 'The parameters of bc-authorize in a JWT signed with that key.',
-    detail:
-      'OpenID CIBA Core, section 7.1.1. With `on`, `scope` stands outside the JWT as well; with `strict` nothing does.',
-  },
-  OPERATOR_TLS_CERTIFICATE_FILE: {
-    audience: 'operator',
-    kind: 'file',
-    description: 'Our client certificate for the operator, in PEM, with the chain that it needs.',
-    detail:
-      'This file, the key, its passphrase, the authorities and the credentials of the proxy are read again every five seconds: new connections use what changed. Files that cannot be used leave the old ones in force, and the log says so.',
-  },
-  OPERATOR_TLS_KEY_FILE: {
-    audience: 'operator',
-    kind: 'file',
-    description: 'The private key of that certificate, in PEM.',
-  },
-  OPERATOR_TLS_KEY_PASSPHRASE: {
-    audience: 'operator',
-    kind: 'secret',
-    description: 'What opens the key, where it is encrypted.',
-  },
-  OPERATOR_TLS_CA_FILE: {
-    audience: 'operator',
-    kind: 'file',
-    whenUnset: 'those that Node trusts',
     description:
-      'The authorities that may sign the certificate of the operator, in PEM, and no others.',
-  },
-  OPERATOR_TLS_SERVER_NAME: {
-    audience: 'operator',
-    kind: 'text',
-    whenUnset: 'the host of the address',
-    description: 'The name that the certificate of the operator must be for.',
-  },
-  OPERATOR_PROXY_URL: {
-    audience: 'operator',
-    kind: 'text',
-    whenUnset: 'no proxy',
-    description: 'The egress proxy (HTTP CONNECT): `http://` or `https://`, host and port.',
-    detail:
-      'No proxy of the environment (`HTTPS_PROXY`) is used. Where the proxy is `http://`, its credentials cross the network as they are.',
-  },
-  OPERATOR_PROXY_CREDENTIALS: {
-    audience: 'operator',
-    kind: 'secret',
-    description: '`user:password` for the proxy, which alone is sent them.',
-  },
-  OPERATOR_PROXY_CA_FILE: {
-    audience: 'operator',
-    kind: 'file',
-    whenUnset: 'those that Node trusts',
-    description: 'The authorities that may sign the certificate of a proxy with `https://`.',
-  },
-  OPERATOR_OPERATIONS: {
-    audience: 'operator',
-    kind: 'list',
-    default: OPERATIONS,
-    description: 'What the operator offers: `retrieve-date`, `check`, or both.',
-  },
-  OPERATOR_SCOPE_RETRIEVE_DATE: {
-    audience: 'operator',
-    kind: 'text',
-    default: DEFAULTS.scopes.operations['retrieve-date'],
-    description: 'The scope of `retrieve-date`.',
-  },
-  OPERATOR_SCOPE_CHECK: {
-    audience: 'operator',
-    kind: 'text',
-    default: DEFAULTS.scopes.operations.check,
-    description: 'The scope of `check`.',
-  },
-  OPERATOR_CIBA_GRANT_TYPE: {
-    audience: 'operator',
-    kind: 'text',
-    default: CIBA.grantType,
-    description: 'The grant type of a 3-legged token request.',
-    detail: 'Other operators take `urn:openid:params:grant-type:ciba`.',
-  },
-  OPERATOR_CIBA_FIRST_POLL: {
-    audience: 'operator',
-    kind: 'oneOf',
-    values: ['at-once', 'after-interval'],
-    description: 'When to poll first for a consent.',
-  },
-  OPERATOR_SEND_PHONE_NUMBER: {
-    audience: 'operator',
-    kind: 'oneOf',
-    values: ['auto', 'always', 'never'],
-    description: 'Whether a lookup names the number; `auto` does so in the 2-legged flow alone.',
-  },
-  OPERATOR_MAX_AGE_HOURS: {
-    audience: 'operator',
-    kind: 'integer',
-    min: 1,
-    max: MAX_MAX_AGE_HOURS,
-    unit: 'hours',
-    default: DEFAULTS.maxAgeHours,
-    description: "The largest window that the operator's `check` takes.",
-  },
-  OPERATOR_DATE_MARGIN_HOURS: {
-    audience: 'operator',
-    kind: 'integer',
-    min: 0,
-    max: 2400,
-    unit: 'hours',
-    default: DEFAULTS.dateMarginHours,
-    description: "How far the operator's dates may be off.",
-  },
-  OPERATOR_TRUST_MONITORED_PERIOD: {
-    audience: 'operator',
-    kind: 'boolean',
-    default: DEFAULTS.trustMonitoredPeriod,
-    description: 'Whether `monitoredPeriod` beside a withheld date says that no swap fell in it.',
-  },
-  OPERATOR_CORRELATOR_ECHO: {
-    audience: 'operator',
-    kind: 'oneOf',
-    values: ['auto', 'always', 'never'],
-    description: 'Whether the operator echoes `x-correlator`.',
-    detail:
-      '`auto` learns it, and `always` demands it. `never` is for a gateway that writes a correlator of its own: none is read, and each exchange takes a fresh connection.',
-  },
-  OPERATOR_HTTP2: {
-    audience: 'operator',
-    kind: 'oneOf',
-    values: ['auto', 'never'],
-    description: 'HTTP/2 where the operator takes it, or HTTP/1.1 always.',
-    detail:
-      'Over HTTP/2 a reply is known by its stream, without an echo ([decision 11](decisions/0011-http2-by-node-itself.md)).',
-  },
-  OPERATOR_TOKEN_MISMATCH: {
-    audience: 'operator',
-    kind: 'oneOf',
-    values: ['accepted', 'refused'],
-    description: 'What a lookup does with a token that was issued for another number.',
-    detail:
-      'Say `refused` where the operator is known to answer 401 or 403, and nothing else: connections to a token endpoint that echoes nothing are kept then.',
-  },
-  OPERATOR_RETRY_LOOKUPS: {
-    audience: 'operator',
-    kind: 'boolean',
-    default: DEFAULTS.retriesLookups,
-    description: 'Repeats a lookup whose outcome is unknown: it may be billed twice.',
-  },
-  OPERATOR_HEADERS: {
-    audience: 'operator',
-    kind: 'secret',
-    default: '{}',
-    description: 'Further headers for every request to the operator, as a JSON object.',
-  },
-  OPERATOR_PRICE_CHECK: {
-    audience: 'operator',
-    kind: 'text',
-    description: 'What the operator bills for a `check`, such as 0.0215, for `npm run usage`.',
-  },
-  OPERATOR_PRICE_RETRIEVE_DATE: {
-    audience: 'operator',
-    kind: 'text',
-    description: 'What it bills for a `retrieve-date`.',
-  },
-  OPERATOR_PRICE_CURRENCY: {
-    audience: 'operator',
-    kind: 'text',
-    description: 'The currency of both, such as EUR.',
+      'The private key in PEM that signs our JWTs; a secret beside it means that both are shown.',
   },
   OPERATOR_TIMEOUT_MS: {
     audience: 'operator',
@@ -300,7 +117,7 @@ export const SETTINGS = {
     min: 10,
     max: 120_000,
     unit: 'ms',
-    default: DEFAULTS.limits.timeoutMs,
+    default: DEFAULT_LIMITS.timeoutMs,
     description: 'The longest that one exchange with the operator takes.',
   },
 

@@ -3,7 +3,7 @@ import type { HttpReply } from './exchange.ts';
 import type { UnprovenOrigin } from './replyFlaw.ts';
 
 /**
- * `OPERATOR_CORRELATOR_ECHO`: what to expect of the operator's correlator header (docs/design.md, "Whose reply
+ * `echo`: what to expect of the operator's correlator header (docs/design.md, "Whose reply
  * it is").
  */
 export type EchoSetting = 'auto' | 'always' | 'never';

@@ -20,7 +20,7 @@ export type MappedCode = (typeof MAPPED_CODES)[number];
 
 /** What one refusal of an operator means, where it departs from CAMARA's and OAuth's words. */
 export interface ErrorRule {
-  /** Of a reply that is no success. */
+  /** Of a reply that is no success, or 200 with a word. */
   readonly status: number;
   /** The error that the body names; every one where absent. A number is compared as its digits. */
   readonly word?: string;
@@ -43,6 +43,8 @@ export interface ErrorMap {
    * turn, before `code` and `error` themselves. A word that is known here goes before one that is not.
    */
   readonly wordAt: readonly MemberPath[];
+  /** What stands there in an answer; a 200 with any other word, or without one, is none. */
+  readonly okWords?: readonly string[];
   readonly rules: readonly ErrorRule[];
 }
 
@@ -116,6 +118,11 @@ export function reachOf({ code, reach }: Pick<ErrorRule, 'code' | 'reach'>): Fai
     case 'OPERATOR_INVALID_REPLY':
       return reach;
   }
+}
+
+/** Whether the body says by its word that it is an answer, where this operator's answers do. Pure. */
+export function saysOk(body: JsonObject, { wordAt, okWords }: ErrorMap): boolean {
+  return wordAt.some((path) => okWords?.includes(textAt(body, path) ?? '') === true);
 }
 
 function textAt(body: JsonObject, path: MemberPath): string | undefined {

@@ -52,8 +52,14 @@ export function memberAt(body: JsonObject, path: MemberPath): unknown {
  * The body of a success. One that tells of an error as well contradicts itself: a `code`, an `error` or a
  * `fault`, a `status` that is no success, an error where this operator names its errors, or a problem
  * document. Pure.
+ *
+ * @param said members of the body itself that its own words speak for
  */
-export function readAnswer(reply: HttpReply, errorsAt: readonly MemberPath[] = []): ReadBody {
+export function readAnswer(
+  reply: HttpReply,
+  errorsAt: readonly MemberPath[] = [],
+  said: readonly string[] = [],
+): ReadBody {
   if (reply.status !== 200) return flawed('unexpected status');
   if (PROBLEM_MEDIA_TYPE.test(singleValue(reply.headers['content-type']) ?? '')) {
     return flawed('a problem document with a status of success');
@@ -61,10 +67,17 @@ export function readAnswer(reply: HttpReply, errorsAt: readonly MemberPath[] = [
   const read = readJsonObject(reply);
   switch (read.kind) {
     case 'read':
-      return tellsOfError(read.body, errorsAt) ? flawed('an error beside the answer') : read;
+      return tellsOfError(without(read.body, said), errorsAt)
+        ? flawed('an error beside the answer')
+        : read;
     case 'flawed':
       return read;
   }
+}
+
+function without(body: JsonObject, names: readonly string[]): JsonObject {
+  if (names.length === 0) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 }
 
 function flawed(flaw: ReplyFlaw): ReadBody {

@@ -18,6 +18,7 @@ export type ReplyFlaw =
   | 'wrong type of monitoredPeriod'
   | 'date without a zone'
   | 'date not of RFC 3339'
+  | 'date not of its form'
   | 'date ahead'
   | 'date before 1991'
   | 'wrong access_token'
@@ -27,7 +28,11 @@ export type ReplyFlaw =
   | 'wrong expires_in'
   | 'wrong auth_req_id'
   | 'wrong interval'
-  | 'wrong type of operator';
+  | 'wrong type of operator'
+  | 'wrong window'
+  | 'another number'
+  /** A function of its profile failed. */
+  | 'cannot be read by its profile';
 
 /** Whose reply it is cannot be known: its correlator is not that of the request, or there is none. */
 export type UnprovenOrigin =

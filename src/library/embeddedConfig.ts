@@ -8,7 +8,6 @@ import {
 } from '../config/environment.ts';
 import { GONE_SETTINGS } from '../config/goneSettings.ts';
 import type { Audience } from '../config/setting.ts';
-import { readTextNow } from '../files/textFile.ts';
 import { ALL_SETTINGS, variablesOf, type SettingName } from '../config/settings.ts';
 
 /**
@@ -19,27 +18,13 @@ import { ALL_SETTINGS, variablesOf, type SettingName } from '../config/settings.
  * @throws {ConfigError} that lists every problem by name
  */
 export function readEmbeddedConfig(settings: Environment, operators?: object): Config {
-  const read =
-    operators === undefined
-      ? new EnvironmentReader(settings, NOT_EMBEDDED)
-      : withOperators(settings, operators);
-  const config = configOf(read, { readDocuments: () => undefined, isEmbedded: true });
+  const read = new EnvironmentReader(settings, NOT_EMBEDDED);
+  const config = configOf(read, { readDocuments: () => undefined, isEmbedded: true, operators });
   if (config.simulator === undefined || config.simulatorUrl !== undefined) return config;
   // What it invents must not reach a program that did not ask for it.
   throw new ConfigError([
     'OPERATOR_AUTH_URL is missing: inside another program there is no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
   ]);
-}
-
-/** As if a file in the working folder held them. */
-function withOperators(settings: Environment, operators: object): EnvironmentReader {
-  if ((settings['OPERATORS_FILE'] ?? '') !== '') {
-    throw new ConfigError(['OPERATORS_FILE is set, and operators are handed in: name them once.']);
-  }
-  const handedIn = 'operators, as handed in';
-  return new EnvironmentReader({ ...settings, OPERATORS_FILE: handedIn }, NOT_EMBEDDED, (path) =>
-    path === handedIn ? JSON.stringify(operators) : readTextNow(path),
-  );
 }
 
 /** The parts of the table of settings that are about a server of our own, its callers and those who run it. */

@@ -8,7 +8,6 @@ import type { WatchFiles } from '../files/fileWatch.ts';
 import type { Log } from '../log/log.ts';
 import { createSimSwaps, type SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import { simulatedOperator } from '../app/simulatedOperator.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { openStores } from '../app/stores.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
@@ -86,7 +85,7 @@ export async function openSimSwaps(parts: EmbeddedParts): Promise<EmbeddedSimSwa
 function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly OperatorSettings[] {
   return simulator === undefined || simulatorUrl === undefined
     ? operators
-    : [simulatedOperator(simulator, simulatorAt(simulatorUrl))];
+    : [simulator(simulatorAt(simulatorUrl))];
 }
 
 const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -68,6 +68,7 @@ const OWN: ReadonlySet<string> = new Set([
   'host',
   'operator',
   'operators',
+  'profiles',
 ]);
 
 function masked(details: LogDetails): LogDetails {

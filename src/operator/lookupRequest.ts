@@ -1,46 +1,86 @@
-import { writeNumber } from '../domain/numberTemplate.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { LookupMembers, OperatorSettings, ReadingSettings } from './operatorSettings.ts';
-
-/** What a lookup carries beside its token. */
-export interface LookupRequestParts {
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
-  readonly body: string;
-}
+import type { OutgoingRequest } from '../http/exchange.ts';
+import { OWN_HEADERS } from '../http/ownHeaders.ts';
+import { callProfile, ProfileFault } from '../http/profileCalls.ts';
+import { encodeForm } from '../tokens/tokenRequest.ts';
+import type { OperatorSettings } from './operatorSettings.ts';
+import type { LookupAsk, LookupProfile } from './profile.ts';
 
 /** What decides how a lookup is written. */
-export type LookupWriting = Pick<OperatorSettings, 'grant' | 'phoneNumber' | 'reading'>;
+export type LookupWriting = Pick<
+  OperatorSettings,
+  'grant' | 'sendPhoneNumber' | 'lookups' | 'options' | 'correlator' | 'tokens'
+>;
 
-/** Writes a lookup as the operator wants to read it. `maxAge` is always sent. Pure. */
-export function lookupRequest(
-  { grant, phoneNumber, reading }: LookupWriting,
+/** A lookup beside what shows who sends it. */
+export type WrittenLookup = Pick<OutgoingRequest, 'method' | 'query' | 'contentType' | 'body'> & {
+  readonly headers: readonly string[];
+};
+
+/**
+ * Writes a lookup as the operator wants to read it. Pure, as far as the profile is.
+ *
+ * @throws {ProfileFault} where the profile's function does not keep to its type
+ */
+export function writeLookup(
+  settings: LookupWriting,
   lookup: Lookup,
   number: PhoneNumber,
-): LookupRequestParts {
-  const { place, form } = phoneNumber;
-  const window = windowOf(lookup, reading);
-  if (!sendsPhoneNumber({ grant, phoneNumber }))
-    return { headers: [], body: JSON.stringify(window) };
-  const written = writeNumber(number, form);
-  switch (place.in) {
-    case 'body':
-      return {
-        headers: [],
-        body: JSON.stringify({ [reading.members.phoneNumber]: written, ...window }),
-      };
-    case 'header':
-      return { headers: [place.name, written], body: JSON.stringify(window) };
+  nowMs: number,
+): WrittenLookup {
+  const { method, write } = profileOf(settings, lookup);
+  const isNamed = sendsPhoneNumber(settings);
+  const ask: LookupAsk = Object.freeze({
+    operation: lookup.operation,
+    number: isNamed ? number : undefined,
+    digits: isNamed ? number.slice(1) : undefined,
+    maxAgeHours: lookup.operation === 'check' ? lookup.maxAgeHours : undefined,
+    nowMs,
+    options: settings.options,
+  });
+  const { query = {}, headers = {}, body = {}, ...others } = callProfile('write', () => write(ask));
+  if (Object.keys(others).length > 0 || !isObject(query) || !isObject(headers) || !isObject(body)) {
+    throw new ProfileFault('write returned something else than query, headers and body');
   }
+  const written = {
+    method,
+    query: encodeForm(textsIn(query)),
+    headers: headersIn(headers, settings),
+  };
+  return method === 'GET'
+    ? written
+    : { ...written, contentType: 'application/json', body: JSON.stringify(body) };
+}
+
+/** The path of a lookup's address with the number in its place; `undefined` where it has none. Pure. */
+export function pathWith(number: PhoneNumber, address: string): string | undefined {
+  if (!NUMBER_PLACE.test(address)) return undefined;
+  const { pathname, search } = new URL(address);
+  const path = pathname
+    .replaceAll('%7Bnumber%7D', encodeURIComponent(number))
+    .replaceAll('%7Bdigits%7D', number.slice(1));
+  return path + search;
+}
+
+const NUMBER_PLACE = /\{(?:number|digits)\}/;
+
+/** How a lookup is written and read. A lookup that is not offered is never planned. */
+export function profileOf(
+  { lookups }: Pick<LookupWriting, 'lookups'>,
+  lookup: Lookup,
+): LookupProfile {
+  const profile = lookups[lookup.operation];
+  if (profile === undefined) throw new Error('A lookup was planned that is not offered.');
+  return profile;
 }
 
 /** Whether the lookups of an operator name the number beside the token. Pure. */
 export function sendsPhoneNumber({
   grant,
-  phoneNumber,
-}: Pick<LookupWriting, 'grant' | 'phoneNumber'>): boolean {
-  switch (phoneNumber.send) {
+  sendPhoneNumber,
+}: Pick<LookupWriting, 'grant' | 'sendPhoneNumber'>): boolean {
+  switch (sendPhoneNumber) {
     case 'always':
       return true;
     case 'never':
@@ -55,6 +95,7 @@ function isToldByToken({ type }: LookupWriting['grant']): boolean {
   switch (type) {
     // Its `username` binds the token in ways of each operator's own; docs/operator-api.md, "The date", names both.
     case 'client_credentials':
+    case 'none':
       return false;
     case 'jwt-bearer':
     case 'ciba':
@@ -62,21 +103,42 @@ function isToldByToken({ type }: LookupWriting['grant']): boolean {
   }
 }
 
-const HOUR_SECONDS = 3600;
-
-function windowOf(
-  lookup: Lookup,
-  { members, maxAgeUnit }: ReadingSettings,
-): Readonly<Partial<Record<LookupMembers['maxAge'], number>>> {
-  switch (lookup.operation) {
-    case 'retrieve-date':
-      return {};
-    case 'check':
-      return { [members.maxAge]: lookup.maxAgeHours * UNIT_OF_HOUR[maxAgeUnit] };
-  }
+function textsIn(query: object): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]: [string, unknown]) => {
+      if (typeof value === 'string' || typeof value === 'number') return [name, String(value)];
+      throw new ProfileFault('write returned a query member that is neither text nor number');
+    }),
+  );
 }
 
-const UNIT_OF_HOUR: Readonly<Record<ReadingSettings['maxAgeUnit'], number>> = {
-  hours: 1,
-  seconds: HOUR_SECONDS,
-};
+/** Names and values in turn. A line break in one would begin another header. */
+function headersIn(
+  headers: object,
+  { correlator, tokens }: Pick<LookupWriting, 'correlator' | 'tokens'>,
+): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]: [string, unknown]) => {
+    const lower = name.toLowerCase();
+    if (OWN_HEADERS.has(lower) || lower === correlator.header || lower === tokens.sentIn?.header) {
+      throw new ProfileFault('write returned a header that the service sets itself');
+    }
+    if (!isHeaderName(name) || typeof value !== 'string' || !isHeaderText(value)) {
+      throw new ProfileFault('write returned what no header carries');
+    }
+    return [name, value];
+  });
+}
+
+/** RFC 9110 §5.1. Pure. */
+export function isHeaderName(name: string): boolean {
+  return /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name);
+}
+
+/** Printable ASCII and tabs. Pure. */
+export function isHeaderText(text: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(text);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

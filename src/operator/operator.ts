@@ -8,12 +8,14 @@ import {
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { HttpReply } from '../http/exchange.ts';
+import type { HttpReply, OutgoingRequest } from '../http/exchange.ts';
 import { judgeFault } from '../http/refusal.ts';
 import type { GuardedEndpoint, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
+import type { ClientAuthentication } from '../tokens/clientAuthentication.ts';
+import type { DpopProofs } from '../tokens/dpop.ts';
 import type { ExchangeContext } from '../tokens/tokenManager.ts';
-import { lookupRequest, type LookupWriting } from './lookupRequest.ts';
+import { pathWith, profileOf, writeLookup, type LookupWriting } from './lookupRequest.ts';
 import type { OperatorClock } from './operatorClock.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import type { Judgement, LookupExchange, LookupJudges } from './responses.ts';
@@ -25,7 +27,16 @@ export interface LookupEndpoints {
 }
 
 /** What decides how lookups are written and their replies are read. */
-export type LookupManner = LookupWriting & Pick<OperatorSettings, 'name' | 'flow' | 'errors'>;
+export type LookupManner = LookupWriting &
+  Pick<OperatorSettings, 'name' | 'flow' | 'errors' | 'lookupAddresses'>;
+
+/** What shows at a lookup who asks. */
+export interface LookupProof {
+  /** Of lookups that need no token; by now, for a key may be renewed. */
+  readonly authenticate: () => ClientAuthentication;
+  /** Where tokens are bound to a key of ours. */
+  readonly dpop?: DpopProofs | undefined;
+}
 
 /** The operator's SIM swap API: one billed call each time. */
 export class Operator {
@@ -33,6 +44,7 @@ export class Operator {
   readonly #endpoints: LookupEndpoints;
   readonly #judges: LookupJudges;
   readonly #clock: Clock;
+  readonly #proof: LookupProof;
   readonly #operatorClock: Pick<OperatorClock, 'judge'> | undefined;
 
   /** @param operatorClock compared with ours; absent where nobody asks how long ago a date was */
@@ -41,12 +53,14 @@ export class Operator {
     endpoints: LookupEndpoints,
     judges: LookupJudges,
     clock: Clock,
+    proof: LookupProof,
     operatorClock?: Pick<OperatorClock, 'judge'>,
   ) {
     this.#settings = settings;
     this.#endpoints = endpoints;
     this.#judges = judges;
     this.#clock = clock;
+    this.#proof = proof;
     this.#operatorClock = operatorClock;
   }
 
@@ -70,32 +84,43 @@ export class Operator {
     context: ExchangeContext,
   ): Promise<Outcome<Judgement<Fact>>> {
     // Spent for good before a byte leaves; a new connection may be tried while none has.
-    const authorization = token.spend({ number, operation: lookup.operation });
-    const { headers, body } = lookupRequest(this.#settings, lookup, number);
+    const value = token.spend({ number, operation: lookup.operation });
     const call = this.#callOf(lookup);
+    const { dpop } = this.#proof;
+    const path = pathWith(number, call.address);
+    const sentTo = path === undefined ? call.address : new URL(path, call.address).href;
+    const write = (headers: readonly string[]): OutgoingRequest => {
+      const written = writeLookup(this.#settings, lookup, number, this.#clock.nowMs());
+      return {
+        ...written,
+        ...(path === undefined ? {} : { path }),
+        headers: headers.concat(written.headers),
+        correlator: context.correlator.next(),
+        signal: context.signal,
+      };
+    };
 
     return call.endpoint.post({
       about: number,
       urgency: context,
       isRetry,
       isTokenUnproven: token.isUnproven,
-      make: () => ({
-        headers: ['authorization', authorization, ...headers],
-        contentType: 'application/json',
-        body,
-        correlator: context.correlator.next(),
-        signal: context.signal,
-      }),
+      make: () => {
+        const headers = this.#headers(value, call.method, sentTo);
+        return headers instanceof Promise ? headers.then(write) : write(headers);
+      },
       judge: (exchange): Judgement<Fact> => {
         switch (exchange.kind) {
           case 'fault':
             return { kind: 'failed', failure: judgeFault(exchange.fault) };
           case 'reply': {
             const { reply, sentAtMs, isUnproven = false } = exchange;
+            dpop?.learn(sentTo, exchange);
             if (isRefusal(reply.status, token) && !isUnproven) token.refused();
-            const { flow, reading, errors } = this.#settings;
+            const { flow, errors } = this.#settings;
+            const { read: reading } = profileOf(this.#settings, lookup);
             const nowMs = this.#clock.nowMs();
-            const made = { sentAtMs, nowMs, flow, reading, errors, isUnproven };
+            const made = { sentAtMs, nowMs, flow, number, reading, errors, isUnproven };
             return this.#dated(call.judge(reply, made), reply);
           }
         }
@@ -103,26 +128,51 @@ export class Operator {
     });
   }
 
+  /** What a token shows, or what shows who asks where there is none: names and values in turn. */
+  #headers(
+    token: string,
+    method: 'GET' | 'POST',
+    sentTo: string,
+  ): readonly string[] | Promise<readonly string[]> {
+    const address = sentTo.split('?', 1)[0] ?? sentTo;
+    if (this.#settings.grant.type === 'none') {
+      const proof = this.#proof.authenticate()(address);
+      return proof instanceof Promise ? proof.then(({ headers }) => headers) : proof.headers;
+    }
+    const { header, prefix } = this.#settings.tokens.sentIn ?? AS_BEARER;
+    const headers = [header, prefix + token];
+    const { dpop } = this.#proof;
+    if (dpop === undefined) return headers;
+    return dpop.headers({ method, address, token }).then((bound) => headers.concat(bound));
+  }
+
   #dated(judged: Judgement<Fact>, reply: HttpReply): Judgement<Fact> {
-    if (judged.kind === 'failed') return judged;
+    const clock = this.#operatorClock;
+    if (judged.kind === 'failed' || clock === undefined) return judged;
     const facts = judged.facts.map((fact) =>
-      fact.operation === 'retrieve-date' ? (this.#operatorClock?.judge(fact, reply) ?? fact) : fact,
+      fact.operation === 'retrieve-date' ? clock.judge(fact, reply) : fact,
     );
     return { ...judged, facts };
   }
 
   #callOf(lookup: Lookup): LookupCall {
     const { retrieveDate, check } = this.#endpoints;
+    const { lookupAddresses } = this.#settings;
+    const { method } = profileOf(this.#settings, lookup);
     switch (lookup.operation) {
       case 'retrieve-date':
         return {
           endpoint: retrieveDate,
+          method,
+          address: lookupAddresses.retrieveDate,
           judge: (reply, made) => this.#judges.retrieveDate(reply, made),
         };
       case 'check': {
         const { maxAgeHours } = lookup;
         return {
           endpoint: check,
+          method,
+          address: lookupAddresses.check,
           judge: (reply, made) => this.#judges.check(reply, made, maxAgeHours),
         };
       }
@@ -133,8 +183,12 @@ export class Operator {
 /** All in which the call of one operation differs from that of another. */
 interface LookupCall {
   readonly endpoint: Pick<GuardedEndpoint, 'post'>;
+  readonly method: 'GET' | 'POST';
+  readonly address: string;
   readonly judge: (reply: HttpReply, made: LookupExchange) => Judgement<Fact>;
 }
+
+const AS_BEARER = { header: 'authorization', prefix: 'Bearer ' };
 
 /** Whether a lookup's status refuses its token: one of another number is refused with 403 as well. */
 function isRefusal(status: number, { isUnproven }: AccessToken): boolean {

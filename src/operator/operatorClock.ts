@@ -67,4 +67,4 @@ export class OperatorClock {
 const OURS_IS_WRONG =
   'The clock of this machine is wrong, as several operators show: their dates answer no window until it is set.';
 const CLOCKS_DIFFER =
-  'The clocks of this machine and of the operator differ by more than OPERATOR_DATE_MARGIN_HOURS: its dates answer no window.';
+  'The clocks of this machine and of the operator differ by more than dateMarginHours: its dates answer no window.';

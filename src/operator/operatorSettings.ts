@@ -1,6 +1,5 @@
 import type { FromFiles } from '../files/fromFiles.ts';
 import type { NumberPrefix } from '../domain/numberPrefix.ts';
-import type { NumberForm } from '../domain/numberTemplate.ts';
 import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ErrorMap } from '../http/errorMap.ts';
@@ -8,47 +7,16 @@ import type { ConnectionSettings } from '../http/connections/connectionSettings.
 import type { Http2Setting } from '../http/connections/httpVersion.ts';
 import type { CorrelatorSettings, LimitSettings, OperatorHeader } from '../http/wireSettings.ts';
 import type { AuthorizationSettings } from '../tokens/authorizationSettings.ts';
+import type { OperatorProfile, Options } from './profile.ts';
 
 /** The endpoints of the SIM swap API (docs/operator-api.md, "Endpoints"). */
 export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
-/** Whether, where and how a lookup names the number. */
-export interface LookupNumberSettings {
-  /** `auto` leaves the number out where the token holds it: then CAMARA 2 answers 422 to it. */
-  readonly send: 'auto' | 'always' | 'never';
-  readonly place: { readonly in: 'body' } | { readonly in: 'header'; readonly name: string };
-  readonly form: NumberForm;
-}
-
-/** The names of members in the bodies of lookups, and in their replies. */
-export interface LookupMembers {
-  readonly phoneNumber: string;
-  readonly maxAge: string;
-  readonly swapped: string;
-  readonly latestSimChange: string;
-  readonly monitoredPeriod: string;
-}
-
-/** How the replies to lookups are read. */
-export interface ReadingSettings {
-  readonly members: LookupMembers;
-  /** The unit of `maxAge` on the wire. */
-  readonly maxAgeUnit: 'hours' | 'seconds';
-  /**
-   * What a null date says: nothing, or, by the operator's contract, that no swap fell in so many days. A
-   * `monitoredPeriod` beside it goes first.
-   */
-  readonly nullMeans:
-    { readonly kind: 'not-disclosed' } | { readonly kind: 'no-swap-within'; readonly days: number };
-  /** Texts in the place of a date, or the days they begin with, that are read as null: `1900-01-01`. */
-  readonly sentinelDates: readonly string[];
-}
-
 /** How an operator's SIM swap API is asked and read. */
 export interface LookupSettings {
-  /** Absolute, without a slash at their end. */
+  /** Absolute, with `{number}` or `{digits}` where the path names the number. */
   readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
   readonly operations: ReadonlySet<Operation>;
   /** The largest window that the operator's `check` takes. */
@@ -56,8 +24,12 @@ export interface LookupSettings {
   /** How far the operator's dates may be off: rounding, mislabelled zones, clocks. */
   readonly dateMarginHours: number;
   readonly trustMonitoredPeriod: boolean;
-  readonly phoneNumber: LookupNumberSettings;
-  readonly reading: ReadingSettings;
+  /** Whether lookups name the number beside the token; `auto` where the token does not hold it. */
+  readonly sendPhoneNumber: OperatorProfile['sendPhoneNumber'];
+  /** How each is written and read. */
+  readonly lookups: OperatorProfile['lookups'];
+  /** What the entry says to the functions of the profile. */
+  readonly options: Options;
   /** Whether a lookup whose outcome is unknown is made once more, at the price of a second bill. */
   readonly retriesLookups: boolean;
   /** Whether one call about a number waits for the other: some answer 409 to two at a time. */
@@ -76,6 +48,8 @@ export interface LookupSettings {
 export interface ServingSettings {
   /** Stands in the settings, in log and audit lines and in the keys of stores; never in what clients read. */
   readonly name: string;
+  /** How it is asked; of one's own with the SHA-256 of its file. */
+  readonly profile: { readonly name: string; readonly sha256?: string };
   /** The longest prefix of all operators that fits a number decides. */
   readonly prefixes: readonly NumberPrefix[];
   /** Names of the operators to ask in turn about a number that this one does not know; each try is billed. */

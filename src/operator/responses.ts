@@ -1,11 +1,14 @@
-import type { CheckFact, DateFact } from '../domain/fact.ts';
+import type { CheckFact, DateFact, Fact } from '../domain/fact.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
-import { parseInstant, type Instant } from '../domain/instant.ts';
-import type { MaxAgeHours } from '../domain/maxAge.ts';
+import { instantAt, parseInstant, type Instant } from '../domain/instant.ts';
+import { MAX_MAX_AGE_HOURS, parseMaxAge, type MaxAgeHours } from '../domain/maxAge.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { ErrorMap } from '../http/errorMap.ts';
+import { saysOk, type ErrorMap } from '../http/errorMap.ts';
 import type { HttpReply } from '../http/exchange.ts';
-import { readAnswer, type JsonObject } from '../http/json.ts';
+import { memberAt, readAnswer, type JsonObject, type MemberPath } from '../http/json.ts';
+import { callProfile, deepFreeze, ProfileFault } from '../http/profileCalls.ts';
 import {
   errorWord,
   judgeByMap,
@@ -16,7 +19,7 @@ import {
 } from '../http/refusal.ts';
 import type { ReplyFlaw } from '../http/replyFlaw.ts';
 import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
-import type { ReadingSettings } from './operatorSettings.ts';
+import type { DateReading, LookupReading, Pointer } from './profile.ts';
 
 /** What a reply to a lookup comes to. */
 export type Judgement<F> =
@@ -42,7 +45,9 @@ export interface LookupExchange {
   /** When the reply was read. */
   readonly nowMs: number;
   readonly flow: Flow;
-  readonly reading: ReadingSettings;
+  /** Whom it is about, where a reading looks at that. */
+  readonly number?: PhoneNumber;
+  readonly reading: LookupReading;
   readonly errors: ErrorMap;
   /** Whether the reply may be that of another request: then it ends no consent. */
   readonly isUnproven?: boolean;
@@ -50,8 +55,8 @@ export interface LookupExchange {
 
 /** Reads the replies to the two lookups. */
 export interface LookupJudges {
-  retrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<DateFact>;
-  check(reply: HttpReply, exchange: LookupExchange, maxAgeHours: MaxAgeHours): Judgement<CheckFact>;
+  retrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<Fact>;
+  check(reply: HttpReply, exchange: LookupExchange, maxAgeHours: MaxAgeHours): Judgement<Fact>;
 }
 
 /** Clocks differ; a date further ahead is none. */
@@ -63,84 +68,227 @@ const FIRST_SIM_MS = Date.UTC(1991, 0, 1);
 /** CAMARA bounds it nowhere; a century is past belief. */
 const MAX_MONITORED_PERIOD_DAYS = 36_500;
 
-/** Judges a reply to `retrieve-date`: `{latestSimChange: RFC 3339 | null, monitoredPeriod?}`. Pure. */
-export function judgeRetrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<DateFact> {
-  if (!isSuccess(reply)) return refused(reply, exchange);
-  const read = readAnswer(reply, exchange.errors.wordAt);
-  switch (read.kind) {
-    case 'read':
-      return judgeDateBody(read.body, exchange);
-    case 'flawed':
-      return invalid(read.flaw);
-  }
+/** Judges a reply to `retrieve-date`: `{latestSimChange: RFC 3339 | null, monitoredPeriod?}` in CAMARA. Pure. */
+export function judgeRetrieveDate(reply: HttpReply, exchange: LookupExchange): Judgement<Fact> {
+  return judgeLookup(reply, exchange, { operation: 'retrieve-date' });
 }
 
-function judgeDateBody(
-  body: JsonObject,
-  { sentAtMs, nowMs, reading }: LookupExchange,
-): Judgement<DateFact> {
-  const { members } = reading;
-  const saidPeriod = body[members.monitoredPeriod] ?? undefined;
-  if (saidPeriod !== undefined && !isDays(saidPeriod)) {
-    return invalid('wrong type of monitoredPeriod');
-  }
-  const latestSimChange = readDate(body[members.latestSimChange], nowMs, reading.sentinelDates);
-  if (typeof latestSimChange === 'string') return invalid(latestSimChange);
-  const fact = { operation: 'retrieve-date', latestSimChange, sentAtMs } as const;
-  const monitoredPeriodDays =
-    saidPeriod ?? (latestSimChange === null ? periodOfNull(reading) : undefined);
-  return {
-    kind: 'answered',
-    facts: [monitoredPeriodDays === undefined ? fact : { ...fact, monitoredPeriodDays }],
-  };
-}
-
-/** For how many days a null date without a period of its own says that there was no swap. */
-function periodOfNull({ nullMeans }: ReadingSettings): number | undefined {
-  switch (nullMeans.kind) {
-    case 'not-disclosed':
-      return undefined;
-    case 'no-swap-within':
-      return nullMeans.days;
-  }
-}
-
-/** Judges a reply to `check`: `{swapped: boolean}`; `"false"` is not false. Pure. */
+/** Judges a reply to `check`: `{swapped: boolean}` in CAMARA; `"false"` is not false. Pure. */
 export function judgeCheck(
   reply: HttpReply,
   exchange: LookupExchange,
   maxAgeHours: MaxAgeHours,
-): Judgement<CheckFact> {
+): Judgement<Fact> {
+  return judgeLookup(reply, exchange, { operation: 'check', maxAgeHours });
+}
+
+function judgeLookup(reply: HttpReply, exchange: LookupExchange, lookup: Lookup): Judgement<Fact> {
+  const { errors, nowMs } = exchange;
   if (!isSuccess(reply)) return refused(reply, exchange);
-  const read = readAnswer(reply, exchange.errors.wordAt);
+  if (errors.rules.some(({ status }) => status === reply.status)) {
+    const failure = judgeByMap(reply, nowMs, contextOf(exchange));
+    if (failure !== undefined) return failedBy(failure, reply, exchange);
+  }
+  const { okWords = [], wordAt } = errors;
+  const hasOk = okWords.length > 0;
+  const read = readAnswer(reply, hasOk ? [] : wordAt, hasOk ? wordAt.flatMap(outermost) : []);
   switch (read.kind) {
-    case 'read': {
-      const swapped = read.body[exchange.reading.members.swapped];
-      if (typeof swapped !== 'boolean') return invalid('wrong type of swapped');
-      const { sentAtMs } = exchange;
-      return { kind: 'answered', facts: [{ operation: 'check', maxAgeHours, swapped, sentAtMs }] };
-    }
+    case 'read':
+      if (hasOk && !saysOk(read.body, errors)) {
+        return invalid('an error beside the answer');
+      }
+      return judgeBody(read.body, exchange, lookup);
     case 'flawed':
       return invalid(read.flaw);
   }
+}
+
+function outermost(path: MemberPath): readonly string[] {
+  return path.length === 1 ? path : [];
+}
+
+/** Reads what the profile points to, and makes facts of it. */
+function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup): Judgement<Fact> {
+  const { reading, sentAtMs } = exchange;
+  const body = picked(whole, reading);
+  if (body === undefined) return invalid('cannot be read by its profile');
+  if (reading.number !== undefined && !isAbout(exchange.number, valueAt(body, reading.number))) {
+    return invalid('another number');
+  }
+  const date = readDateFact(body, exchange);
+  if (typeof date === 'string') return invalid(date);
+  const check = readCheckFact(body, reading, lookup, sentAtMs);
+  if (typeof check === 'string') return invalid(check);
+  const own = lookup.operation === 'check' ? check.fact : date;
+  const beside = lookup.operation === 'check' ? date : check.fact;
+  const facts = [own, beside].filter((fact) => fact !== undefined);
+  const closed = check.isOfOwnWindow
+    ? { lookup: lookup.operation === 'check' ? lookup : LONGEST_CHECK, failure: OF_OWN_WINDOW }
+    : undefined;
+  if (own !== undefined || closed?.lookup === lookup) {
+    return { kind: 'answered', facts, ...(closed === undefined ? {} : { closed }) };
+  }
+  // The operator knows nothing of what this lookup is for.
+  const failure = { code: 'NUMBER_NOT_SERVED', reach: 'operation' } as const;
+  return facts.length === 0
+    ? { kind: 'failed', failure: { ...failure, reach: 'number' } }
+    : { kind: 'answered', facts, closed: { lookup, failure } };
+}
+
+/** Whatever was asked, the operator answers for its own window alone: no other lookup would bring another. */
+const OF_OWN_WINDOW: LookupFailure = { code: 'PERIOD_NOT_SUPPORTED', reach: 'operation' };
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant within its own bounds
+const LONGEST_WINDOW = MAX_MAX_AGE_HOURS as MaxAgeHours;
+const LONGEST_CHECK: Lookup = { operation: 'check', maxAgeHours: LONGEST_WINDOW };
+
+function picked(body: JsonObject, { pick }: LookupReading): JsonObject | undefined {
+  if (pick === undefined) return body;
+  try {
+    return callProfile('pick', () => pick(deepFreeze(body)));
+  } catch (error) {
+    if (error instanceof ProfileFault) return undefined;
+    throw error;
+  }
+}
+
+function valueAt(body: JsonObject, pointer: Pointer): unknown {
+  return memberAt(body, pointer.split('/').slice(1));
+}
+
+/** With its plus or without: another number is another person. */
+function isAbout(number: PhoneNumber | undefined, said: unknown): boolean {
+  return number !== undefined && (said === number || said === number.slice(1));
+}
+
+/** A date; `undefined` where the operator says nothing of it and may; or what is wrong with it. */
+function readDateFact(
+  body: JsonObject,
+  { reading, nowMs, sentAtMs }: LookupExchange,
+): DateFact | ReplyFlaw | undefined {
+  const { date, isPartial = false } = reading;
+  if (date === undefined) return undefined;
+  const value = valueAt(body, date.at);
+  if (isPartial && (value === undefined || value === null)) return undefined;
+  const saidPeriod =
+    date.monitoredPeriod === undefined
+      ? undefined
+      : (valueAt(body, date.monitoredPeriod) ?? undefined);
+  if (saidPeriod !== undefined && !isDays(saidPeriod)) return 'wrong type of monitoredPeriod';
+  const latestSimChange = readDate(value, nowMs, date);
+  if (typeof latestSimChange === 'string') return latestSimChange;
+  const fact = { operation: 'retrieve-date', latestSimChange, sentAtMs } as const;
+  const monitoredPeriodDays =
+    saidPeriod ?? (latestSimChange === null ? periodOfNull(date) : undefined);
+  return monitoredPeriodDays === undefined ? fact : { ...fact, monitoredPeriodDays };
+}
+
+/** For how many days a null date without a period of its own says that there was no swap. */
+function periodOfNull({ nullMeans }: DateReading): number | undefined {
+  return nullMeans === 'not-disclosed' ? undefined : nullMeans.noSwapWithinDays;
+}
+
+/** What a reply says of a window. */
+interface ReadCheck {
+  readonly fact?: CheckFact | undefined;
+  /** Whether the window is the operator's own, whatever was asked. */
+  readonly isOfOwnWindow: boolean;
+}
+
+const NOTHING_READ: ReadCheck = { isOfOwnWindow: false };
+
+function readCheckFact(
+  body: JsonObject,
+  { swapped: reading, isPartial = false }: LookupReading,
+  lookup: Lookup,
+  sentAtMs: number,
+): ReadCheck | ReplyFlaw {
+  if (reading === undefined) return NOTHING_READ;
+  const { window } = reading;
+  const isOfOwnWindow = typeof window === 'string' && window !== 'asked';
+  const value = valueAt(body, reading.at);
+  if (isPartial && (value === undefined || value === null)) return NOTHING_READ;
+  if (value !== reading.true && value !== reading.false) return 'wrong type of swapped';
+  const swapped = value === reading.true;
+  if (window === 'asked') {
+    if (lookup.operation !== 'check') return NOTHING_READ;
+    const { maxAgeHours } = lookup;
+    return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs }, isOfOwnWindow };
+  }
+  const hours = typeof window === 'number' ? window : hoursOf(valueAt(body, window));
+  if (hours === undefined) return 'wrong window';
+  // The side on which it claims less.
+  const whole = swapped ? Math.ceil(hours) : Math.min(Math.floor(hours), LONGEST_WINDOW);
+  const parsed = parseMaxAge(whole);
+  if (parsed.kind !== 'parsed') return { isOfOwnWindow };
+  return {
+    fact: { operation: 'check', maxAgeHours: parsed.value, swapped, sentAtMs },
+    isOfOwnWindow,
+  };
+}
+
+/** ISO 8601, with lengths alone: a month is none. */
+const PERIOD =
+  /^P(?=[\dT])(?:(\d{1,6})W|(?:(\d{1,6})D)?(?:T(?=\d)(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?)$/;
+
+/** The length of a period in hours; `undefined` for what is none. */
+function hoursOf(period: unknown): number | undefined {
+  const parts = typeof period === 'string' ? PERIOD.exec(period) : null;
+  if (parts === null) return undefined;
+  const [weeks, days, hours, minutes, seconds] = parts.slice(1).map((part) => Number(part ?? 0));
+  return (
+    (weeks ?? 0) * 168 +
+    (days ?? 0) * 24 +
+    (hours ?? 0) +
+    (minutes ?? 0) / 60 +
+    (seconds ?? 0) / 3600
+  );
 }
 
 function readDate(
   latestSimChange: unknown,
   nowMs: number,
-  sentinels: readonly string[],
+  { form, sentinels }: DateReading,
 ): Instant | null | ReplyFlaw {
   if (latestSimChange === null) return null;
-  if (typeof latestSimChange !== 'string') return 'wrong type of latestSimChange';
-  if (sentinels.some((sentinel) => isSentinel(latestSimChange, sentinel))) return null;
-  const instant = parseInstant(latestSimChange);
-  if (instant === undefined) {
-    const needsZone = parseInstant(`${latestSimChange}Z`) !== undefined;
-    return needsZone ? 'date without a zone' : 'date not of RFC 3339';
+  if (typeof latestSimChange === 'string') {
+    if (sentinels.some((sentinel) => isSentinel(latestSimChange, sentinel))) return null;
   }
+  const instant = instantOf(latestSimChange, form);
+  if (typeof instant === 'string') return instant;
   if (instant.epochMs < FIRST_SIM_MS) return 'date before 1991';
   return instant.epochMs > nowMs + MAX_LEAD_MS ? 'date ahead' : instant;
 }
+
+/** A date in the form that the profile names; other forms than that of RFC 3339 are told in that, in UTC. */
+function instantOf(value: unknown, form: DateReading['form']): Instant | ReplyFlaw {
+  switch (form) {
+    case 'epoch-seconds':
+    case 'epoch-milliseconds': {
+      if (typeof value !== 'number' || !Number.isFinite(value)) {
+        return 'wrong type of latestSimChange';
+      }
+      const epochMs = Math.round(form === 'epoch-seconds' ? value * 1000 : value);
+      return Math.abs(epochMs) > MAX_EPOCH_MS ? 'date not of its form' : instantAt(epochMs);
+    }
+    case 'rfc3339':
+    case 'utc':
+    case 'day':
+  }
+  if (typeof value !== 'string') return 'wrong type of latestSimChange';
+  if (form === 'day') {
+    const day = /^\d{4}-\d{2}-\d{2}$/.test(value) ? parseInstant(`${value}T00:00:00Z`) : undefined;
+    return day ?? 'date not of its form';
+  }
+  const instant = parseInstant(form === 'utc' ? `${value.replace(' ', 'T')}Z` : value);
+  if (instant !== undefined) return instant;
+  if (form === 'utc') return 'date not of its form';
+  const needsZone = parseInstant(`${value}Z`) !== undefined;
+  return needsZone ? 'date without a zone' : 'date not of RFC 3339';
+}
+
+/** The largest that a Date takes. */
+const MAX_EPOCH_MS = 8.64e15;
 
 /** The sentinel itself, or a time of the day that it is. */
 function isSentinel(text: string, sentinel: string): boolean {
@@ -160,19 +308,29 @@ function invalid(flaw: ReplyFlaw): Failed {
   };
 }
 
-function refused(reply: HttpReply, { nowMs, flow, errors, isUnproven }: LookupExchange): Failed {
-  const context = { wordIn: 'code', asksOwner: asksOwner(flow), errors } as const;
+function refused(reply: HttpReply, exchange: LookupExchange): Failed {
+  const { nowMs } = exchange;
+  const context = contextOf(exchange);
   const failure =
     judgeByMap(reply, nowMs, context) ??
     judgeRange(reply, context) ??
     judgeRefusal(reply, nowMs, context);
+  return failedBy(failure, reply, exchange);
+}
+
+function contextOf({ flow, errors }: LookupExchange): RefusalContext {
+  return { wordIn: 'code', asksOwner: asksOwner(flow), errors };
+}
+
+function failedBy(failure: LookupFailure, reply: HttpReply, exchange: LookupExchange): Failed {
+  const { flow, isUnproven } = exchange;
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
   if (endsConsent && isUnproven === true) return invalid('no correlator');
   // Once an owner has answered a prompt, no other operator is asked: it would prompt them again.
   if (asksOwner(flow)) return { kind: 'failed', failure: markRefusalOfUs(failure, reply) };
   return {
     kind: 'failed',
-    failure: isUnproven === true ? failure : markUnknownNumber(failure, reply, context),
+    failure: isUnproven === true ? failure : markUnknownNumber(failure, reply, contextOf(exchange)),
   };
 }
 

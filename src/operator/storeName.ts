@@ -22,6 +22,8 @@ function placesOf(source: AuthorizationSource): readonly string[] {
   switch (source.from) {
     case 'settings':
       return [source.addresses.backchannelAuthentication, source.addresses.cibaToken];
+    case 'nowhere':
+      return [];
     case 'discovery':
       return [source.issuer, source.documentUrl];
   }

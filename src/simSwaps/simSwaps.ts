@@ -55,6 +55,7 @@ import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
 import {
   asksOwner,
   AUTHORIZATION_ENDPOINTS,
+  authorizationEndpointsOf,
   type DiscoverySource,
   type CibaGrant,
 } from '../tokens/authorizationSettings.ts';
@@ -64,6 +65,7 @@ import {
   createClientAuthentication,
   type ClientAuthentication,
 } from '../tokens/clientAuthentication.ts';
+import { DpopProofs } from '../tokens/dpop.ts';
 import { tokenReach } from '../tokens/tokenReach.ts';
 import type { ConsentStore } from '../consents/consentStore.ts';
 import { MemoryConsentStore } from '../consents/memoryConsentStore.ts';
@@ -315,9 +317,12 @@ function createServedOperator(
   const lookups = eachOf(LOOKUP_ENDPOINTS, (one) => create(one, settings.lookupAddresses[one]));
   const bulkheads = new Map<BulkheadName, Bulkhead>();
   const operatorClock = new OperatorClock(settings, shared.operatorClocks, parts.log);
-  const tokens = createTokenManager(settings, authorization.endpoints, parts.clock);
+  const dpop = settings.dpop ? new DpopProofs(parts.clock) : undefined;
+  const tokens = createTokenManager(settings, authorization.endpoints, dpop, parts.clock);
+  let authenticate = authenticationOf(settings, parts.clock);
   const unfollow = follow(settings.fromFiles, parts, (renewed) => {
-    tokens.renew(renewed, authenticationOf(renewed, parts.clock));
+    authenticate = authenticationOf(renewed, parts.clock);
+    tokens.renew(renewed, authenticate);
     headers = renewed.headers;
   });
   const route = createRoute({
@@ -327,7 +332,14 @@ function createServedOperator(
     stores: stores ?? storesInMemory(shared),
     admission: (parts.admissions ?? OPEN_ADMISSIONS).of(name),
     tokens,
-    operator: new Operator(settings, lookups, parts.judges ?? JUDGES, parts.clock, operatorClock),
+    operator: new Operator(
+      settings,
+      lookups,
+      parts.judges ?? JUDGES,
+      parts.clock,
+      { authenticate: () => authenticate, dpop },
+      operatorClock,
+    ),
   });
   return {
     name,
@@ -375,11 +387,10 @@ const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
 };
 
 /** What the log, metrics and diagnostics call the endpoints that an operator of this flow has. */
-export function endpointNames({ flow }: Pick<OperatorSettings, 'flow'>): readonly string[] {
-  const authorization: readonly EndpointName[] = asksOwner(flow)
-    ? ['backchannelAuthentication', 'cibaToken']
-    : ['token'];
-  return [...authorization, ...LOOKUP_ENDPOINTS].map((name) => ENDPOINT_LABELS[name]);
+export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): readonly string[] {
+  return [...authorizationEndpointsOf(grant), ...LOOKUP_ENDPOINTS].map(
+    (name) => ENDPOINT_LABELS[name],
+  );
 }
 
 /** Makes the endpoints of one operator, which share its retry budget. */
@@ -394,7 +405,7 @@ function guardedEndpoints(
   const rate =
     requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock);
   const rules = {
-    canTakeNewToken: !asksOwner(settings.flow),
+    canTakeNewToken: !asksOwner(settings.flow) && settings.grant.type !== 'none',
     retriesDoubtfulLookups: settings.retriesLookups,
   };
   return (name, url) => {
@@ -438,6 +449,17 @@ function authorizationEndpoints(
       const endpoints = eachOf(AUTHORIZATION_ENDPOINTS, (name) => create(name, addresses[name]));
       return { endpoints, close: () => closeAll(Object.values(endpoints)) };
     }
+    case 'nowhere': {
+      // Never asked: there is nothing to connect to.
+      const never = {
+        post: () => Promise.reject(new Error('There is no token step.')),
+        distrust: () => undefined,
+      };
+      return {
+        endpoints: eachOf(AUTHORIZATION_ENDPOINTS, () => never),
+        close: () => Promise.resolve(),
+      };
+    }
     case 'discovery':
       return discoveredEndpoints(settings, authorization, create, parts);
   }
@@ -448,7 +470,7 @@ type DiscoveryShares = Pick<SharedByEndpoints, 'clock' | 'log'> & {
 };
 
 function discoveredEndpoints(
-  { flow }: OperatorSettings,
+  { grant }: OperatorSettings,
   source: DiscoverySource,
   create: CreateEndpoint,
   parts: DiscoveryShares,
@@ -457,7 +479,7 @@ function discoveredEndpoints(
   const published = new PublishedJson(source.documentUrl, source.connection, parts);
   const discovery = new Discovery({
     source,
-    needed: asksOwner(flow) ? ['backchannelAuthentication', 'cibaToken'] : ['token'],
+    needed: authorizationEndpointsOf(grant),
     fetch: () => published.fetch(),
     clock,
     log,
@@ -488,11 +510,12 @@ async function closeAll(all: readonly { close(): Promise<void> }[]): Promise<voi
 function createTokenManager(
   settings: OperatorSettings,
   endpoints: AuthorizationEndpoints,
+  dpop: DpopProofs | undefined,
   clock: Clock,
 ): TokenManager {
   const seenTokens = silentReplies(settings, 'token') === 'checked' ? new SeenTokens() : undefined;
   const authenticate = authenticationOf(settings, clock);
-  return new TokenManager(settings, endpoints, authenticate, clock, seenTokens);
+  return new TokenManager(settings, endpoints, authenticate, clock, { seenTokens, dpop });
 }
 
 function authenticationOf(

@@ -52,8 +52,13 @@ export class AccessToken extends Redacted {
     return this.#expiresAtMonotonicMs !== undefined && monotonicMs >= this.#expiresAtMonotonicMs;
   }
 
+  /** Where no token is needed: lookups themselves show who asks. */
+  static notNeeded(subject: TokenSubject): AccessToken {
+    return new AccessToken(subject, '', undefined);
+  }
+
   /**
-   * The `Authorization` header of one exchange. The token counts as spent from here on, whatever
+   * What one exchange carries; empty where no token is needed. The token counts as spent from here on, whatever
    * becomes of the exchange.
    *
    * @throws {TokenMisused} on a second use, or for another number or operation
@@ -65,7 +70,7 @@ export class AccessToken extends Redacted {
     const value = this.#value;
     if (value === undefined) throw new TokenMisused('An access token was to be used twice.');
     this.#value = undefined;
-    return `Bearer ${value}`;
+    return value;
   }
 
   /** The operator has refused it: what lent it lends it no more. */

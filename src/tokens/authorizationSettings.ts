@@ -26,6 +26,8 @@ export type AuthorizationAddresses = Readonly<Record<AuthorizationEndpointName, 
 /** Where an operator's authorization server says, or our settings say, that it takes requests. */
 export type AuthorizationSource =
   | { readonly from: 'settings'; readonly addresses: AuthorizationAddresses }
+  /** Lookups themselves show who asks. */
+  | { readonly from: 'nowhere' }
   | ({ readonly from: 'discovery' } & DiscoverySource);
 
 /** OpenID Connect Discovery 1.0: read at the start, and again when keys or addresses change. */
@@ -52,8 +54,14 @@ export interface SigningKey {
 export interface AssertionSettings extends SigningKey {
   /** How long a JWT counts, in seconds; CAMARA allows 300 at most. */
   readonly lifetimeSeconds: number;
-  /** `aud` at each endpoint: operators differ over issuer, called URL and token URL. */
-  readonly audience: Readonly<Record<AuthorizationEndpointName, string>>;
+  /** `aud`: a text of the operator's, or the address that the JWT is sent to where absent. */
+  readonly audience?: string;
+  /**
+   * All claims but `iat`, `exp` and `jti`.
+   *
+   * @throws {ProfileFault} where the profile's function does not keep to its type
+   */
+  readonly claims: (audience: string) => Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -62,6 +70,8 @@ export interface AssertionSettings extends SigningKey {
  */
 export type ClientAuthenticationSettings =
   | { readonly method: 'basic'; readonly secret: string }
+  /** `client_id` and `client_secret` in the form (RFC 6749 §2.3.1). */
+  | { readonly method: 'post'; readonly secret: string }
   | { readonly method: 'private_key_jwt'; readonly assertion: AssertionSettings }
   | { readonly method: 'both'; readonly secret: string; readonly assertion: AssertionSettings }
   /** `Authorization: Bearer` with a JWT signed as an assertion is. */
@@ -105,6 +115,8 @@ export interface ClientCredentialsGrant {
   readonly username?: NumberTemplate;
   /** Members that stand in the URL's query, and not in the body. */
   readonly inQuery: readonly TokenRequestMember[];
+  /** Further members of the form, the same each time. */
+  readonly parameters?: Readonly<Record<string, string>>;
 }
 
 /** RFC 7523 §2.1, as CAMARA profiles it: the assertion names the number (`sub`) and the scope. */
@@ -113,6 +125,15 @@ export interface JwtBearerGrant {
   readonly assertion: AssertionSettings;
   /** `sub` of the assertion. */
   readonly subject: NumberTemplate;
+  /** Further members of the form, the same each time. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** What `invalid_grant` says of the number, where it is not of the assertion. */
+  readonly invalidGrant?: 'CONSENT_DENIED' | 'NUMBER_NOT_SERVED';
+}
+
+/** No token step: lookups themselves show who asks. */
+export interface NoTokenGrant {
+  readonly type: 'none';
 }
 
 /** OpenID CIBA Core, in poll mode. */
@@ -125,11 +146,16 @@ export interface CibaGrant {
   readonly firstPoll: 'at-once' | 'after-interval';
   /** The least time from sending one poll to sending the next, whatever `interval` says. */
   readonly minIntervalSeconds: number;
+  /** Further members of bc-authorize, the same each time. */
+  readonly parameters?: Readonly<Record<string, string>>;
 }
 
 /** The flow, and the grant by which tokens come about in it. */
 export type FlowSettings =
-  | { readonly flow: '2-legged'; readonly grant: ClientCredentialsGrant | JwtBearerGrant }
+  | {
+      readonly flow: '2-legged';
+      readonly grant: ClientCredentialsGrant | JwtBearerGrant | NoTokenGrant;
+    }
   | { readonly flow: '3-legged'; readonly grant: CibaGrant };
 
 /**
@@ -138,13 +164,32 @@ export type FlowSettings =
  */
 export type TokenUse = 'once' | 'per-number' | 'any-number';
 
-/** What becomes of a token after its first use. */
+/** What a token is, and what becomes of it after its first use. */
 export interface TokenReuseSettings {
   readonly use: TokenUse;
   /** How long before its end a token is used no more. */
   readonly marginSeconds: number;
   /** How long a token is taken to live whose `expires_in` is absent. Only for tokens that are kept. */
   readonly defaultLifetimeSeconds: number;
+  /** What `token_type` may be, whatever the case of its letters; `Bearer` where absent. */
+  readonly types?: readonly string[];
+  /** Where a lookup carries it, and what stands before it there; `authorization: Bearer …` where absent. */
+  readonly sentIn?: { readonly header: string; readonly prefix: string };
+}
+
+/** The endpoints that a grant takes. Pure. */
+export function authorizationEndpointsOf({
+  type,
+}: FlowSettings['grant']): readonly AuthorizationEndpointName[] {
+  switch (type) {
+    case 'none':
+      return [];
+    case 'client_credentials':
+    case 'jwt-bearer':
+      return ['token'];
+    case 'ciba':
+      return ['backchannelAuthentication', 'cibaToken'];
+  }
 }
 
 /** What every grant shares. */
@@ -153,6 +198,8 @@ interface AuthorizationBase {
   readonly clientId: string;
   readonly clientAuthentication: ClientAuthenticationSettings;
   readonly signedRequest?: SignedRequestSettings;
+  /** Whether tokens are bound to a key of ours (RFC 9449). */
+  readonly dpop: boolean;
   readonly scopes: ScopeSettings;
   readonly tokens: TokenReuseSettings;
 }

@@ -1,12 +1,8 @@
 import type { Clock } from '../system/clock.ts';
-import type {
-  AssertionSettings,
-  AuthorizationEndpointName,
-  ClientAuthenticationSettings,
-} from './authorizationSettings.ts';
+import type { AssertionSettings, ClientAuthenticationSettings } from './authorizationSettings.ts';
 import { createJwtSigner } from './signedJwt.ts';
 
-/** What a request to the authorization server carries to show which client sends it. */
+/** What a request to the operator carries to show which client sends it. */
 export interface ClientProof {
   /** Names and values in turn. */
   readonly headers: readonly string[];
@@ -14,10 +10,8 @@ export interface ClientProof {
   readonly form: Readonly<Record<string, string>>;
 }
 
-/** Makes the proof of one exchange with an endpoint; each has an assertion of its own, for a `jti` counts once. */
-export type ClientAuthentication = (
-  endpoint: AuthorizationEndpointName,
-) => ClientProof | Promise<ClientProof>;
+/** Makes the proof of one exchange with an address; each has an assertion of its own, for a `jti` counts once. */
+export type ClientAuthentication = (address: string) => ClientProof | Promise<ClientProof>;
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
@@ -32,14 +26,18 @@ export function createClientAuthentication(
       const proof = { headers: basic(clientId, settings.secret), form: {} };
       return () => proof;
     }
+    case 'post': {
+      const form = { client_id: clientId, client_secret: settings.secret };
+      return () => ({ headers: [], form });
+    }
     case 'private_key_jwt':
-      return asserting(clientId, settings.assertion, [], clock);
+      return asserting(settings.assertion, [], clock);
     case 'both':
-      return asserting(clientId, settings.assertion, basic(clientId, settings.secret), clock);
+      return asserting(settings.assertion, basic(clientId, settings.secret), clock);
     case 'bearer_jwt': {
-      const sign = createJwtSigner(clientId, settings.assertion, clock);
-      return async (endpoint) => ({
-        headers: ['authorization', `Bearer ${await sign(endpoint, { sub: clientId })}`],
+      const sign = createJwtSigner(settings.assertion, clock);
+      return async (address) => ({
+        headers: ['authorization', `Bearer ${await sign(address)}`],
         form: {},
       });
     }
@@ -50,19 +48,18 @@ export function createClientAuthentication(
   }
 }
 
-/** With an assertion of RFC 7523 §3: issuer and subject are the client. */
+/** With an assertion of RFC 7523 §3. */
 function asserting(
-  clientId: string,
   assertion: AssertionSettings,
   headers: readonly string[],
   clock: Clock,
 ): ClientAuthentication {
-  const sign = createJwtSigner(clientId, assertion, clock);
-  return async (endpoint) => ({
+  const sign = createJwtSigner(assertion, clock);
+  return async (address) => ({
     headers,
     form: {
       client_assertion_type: ASSERTION_TYPE,
-      client_assertion: await sign(endpoint, { sub: clientId }),
+      client_assertion: await sign(address),
     },
   });
 }

@@ -6,24 +6,28 @@ import { scopeOf } from './scope.ts';
 import { createJwtSigner } from './signedJwt.ts';
 
 /** Makes the members of one token request; each has an assertion of its own, for a `jti` counts once. */
-export type JwtBearerForm = (subject: TokenSubject) => Promise<Readonly<Record<string, string>>>;
+export type JwtBearerForm = (
+  subject: TokenSubject,
+  address: string,
+) => Promise<Readonly<Record<string, string>>>;
 
 /**
  * A JWT as the grant (RFC 7523 §2.1), as CAMARA profiles it ("JWT Bearer Flow"): the assertion names the
  * number and the scope, and no `scope` stands beside it.
  */
 export function createJwtBearerForm(
-  { clientId, scopes }: Pick<AuthorizationSettings, 'clientId' | 'scopes'>,
-  { assertion, subject: template }: JwtBearerGrant,
+  { scopes }: Pick<AuthorizationSettings, 'scopes'>,
+  { assertion, subject: template, parameters }: JwtBearerGrant,
   clock: Clock,
 ): JwtBearerForm {
-  const sign = createJwtSigner(clientId, assertion, clock);
-  return async ({ number, operation }) => {
+  const sign = createJwtSigner(assertion, clock);
+  return async ({ number, operation }, address) => {
     const scope = scopeOf(scopes, operation);
     const claims = { sub: fillTemplate(template, number), ...(scope === '' ? {} : { scope }) };
     return {
       grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-      assertion: await sign('token', claims),
+      assertion: await sign(address, claims),
+      ...parameters,
     };
   };
 }

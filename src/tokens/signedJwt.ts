@@ -1,30 +1,27 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
-import { SignJWT, type JWTPayload } from 'jose';
+import { SignJWT } from 'jose';
 import type { Clock } from '../system/clock.ts';
-import type { AssertionSettings, AuthorizationEndpointName } from './authorizationSettings.ts';
+import type { AssertionSettings } from './authorizationSettings.ts';
 
-/** Signs the claims of one exchange with an endpoint, which stand beside those that each JWT of ours has. */
+/** Signs a JWT for the exchange with an address; the claims stand beside those that each JWT of ours has. */
 export type JwtSigner = (
-  endpoint: AuthorizationEndpointName,
-  claims: JWTPayload,
+  address: string,
+  claims?: Readonly<Record<string, unknown>>,
 ) => Promise<string>;
 
 /**
- * Makes the JWTs by which we show the authorization server that a request is ours: issued by the client, for
- * the audience configured for the endpoint, short-lived, each with a `jti` of its own, since one counts once.
+ * Makes the JWTs by which we show the operator that a request is ours: with the claims of its profile, short-lived, each
+ * with a `jti` of its own, since one counts once.
  */
 export function createJwtSigner(
-  clientId: string,
-  { privateKeyPem, alg, kid, audience, lifetimeSeconds }: AssertionSettings,
+  { privateKeyPem, alg, kid, audience, claims: ownClaims, lifetimeSeconds }: AssertionSettings,
   clock: Clock,
 ): JwtSigner {
   const privateKey = createPrivateKey(privateKeyPem);
-  return (endpoint, claims) => {
+  return async (address, claims) => {
     const issuedAtSeconds = Math.floor(clock.nowMs() / 1000);
-    return new SignJWT(claims)
+    return new SignJWT({ ...ownClaims(audience ?? address), ...claims })
       .setProtectedHeader({ alg, typ: 'JWT', ...(kid === undefined ? {} : { kid }) })
-      .setIssuer(clientId)
-      .setAudience(audience[endpoint])
       .setJti(randomUUID())
       .setIssuedAt(issuedAtSeconds)
       .setExpirationTime(issuedAtSeconds + lifetimeSeconds)

@@ -10,7 +10,10 @@ export interface AuthenticationRequest {
 }
 
 /** Makes the form of one exchange; a signed one has a `jti` of its own. */
-export type RequestForm = (request: AuthenticationRequest) => Promise<Record<string, string>>;
+export type RequestForm = (
+  request: AuthenticationRequest,
+  address: string,
+) => Promise<Record<string, string>>;
 
 /**
  * Carries the parameters as they are, or in a signed `request` (OpenID CIBA Core §7.1.1). There nothing
@@ -18,15 +21,17 @@ export type RequestForm = (request: AuthenticationRequest) => Promise<Record<str
  * repeats it (docs/operator-api.md, "Asking for consent").
  */
 export function createRequestForm(
-  { clientId, signedRequest }: Pick<AuthorizationSettings, 'clientId' | 'signedRequest'>,
+  { signedRequest }: Pick<AuthorizationSettings, 'signedRequest'>,
   clock: Clock,
 ): RequestForm {
   if (signedRequest === undefined) return (request) => Promise.resolve({ ...request });
-  const sign = createJwtSigner(clientId, signedRequest.assertion, clock);
-  return async (request) => {
+  const sign = createJwtSigner(signedRequest.assertion, clock);
+  return async (request, address) => {
     // Asked for in a signed request alone.
-    const signed = await sign('backchannelAuthentication', {
+    const signed = await sign(address, {
       ...request,
+      // An assertion names the client there (RFC 9101 §10.8).
+      sub: undefined,
       nbf: Math.floor(clock.nowMs() / 1000),
     });
     const { scope } = request;

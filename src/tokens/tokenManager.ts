@@ -1,8 +1,9 @@
 import type { Clock } from '../system/clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
 import { fillTemplate } from '../domain/numberTemplate.ts';
-import type { ErrorMap } from '../http/errorMap.ts';
+import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
+import { errorWord } from '../http/refusal.ts';
 import type { GuardedEndpoint, Judged, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import { AccessToken, type TokenSubject } from './accessToken.ts';
 import type {
@@ -11,6 +12,7 @@ import type {
   CibaGrant,
 } from './authorizationSettings.ts';
 import type { ClientAuthentication, ClientProof } from './clientAuthentication.ts';
+import type { DpopProofs } from './dpop.ts';
 import { createJwtBearerForm, grantProvesClient } from './jwtBearer.ts';
 import { KeptTokens } from './keptTokens.ts';
 import { ReusableToken } from './reusableToken.ts';
@@ -57,6 +59,12 @@ export type TokenSettings = AuthorizationSettings & {
   readonly errors: ErrorMap;
 };
 
+/** What some operators take beside. */
+export interface TokenParts {
+  readonly seenTokens?: SeenTokens | undefined;
+  readonly dpop?: DpopProofs | undefined;
+}
+
 /** How a request for consent was acknowledged, and how many of its exchanges may have prompted. */
 export type RequestedConsent = Pick<Outcome<AcknowledgementJudgement>, 'judged' | 'attempts'>;
 
@@ -78,6 +86,8 @@ export class TokenManager {
   readonly #clock: Clock;
   /** Where the reply to a token request may be another request's. */
   readonly #seenTokens: SeenTokens | undefined;
+  /** Where tokens are bound to a key of ours. */
+  readonly #dpop: DpopProofs | undefined;
   /** Absent where a token works once. */
   readonly #sharedTokens: SharedTokens | undefined;
 
@@ -86,10 +96,11 @@ export class TokenManager {
     endpoints: AuthorizationEndpoints,
     authenticate: ClientAuthentication,
     clock: Clock,
-    seenTokens?: SeenTokens,
+    { seenTokens, dpop }: TokenParts = {},
   ) {
     this.#settings = settings;
     this.#seenTokens = seenTokens;
+    this.#dpop = dpop;
     this.#endpoints = endpoints;
     this.#credentials = credentialsOf(settings, authenticate, clock);
     this.#clock = clock;
@@ -103,9 +114,12 @@ export class TokenManager {
 
   /**
    * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the
-   * grant (RFC 7523 §2.1).
+   * grant (RFC 7523 §2.1). Where there is no token step nothing is sent.
    */
   async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
+    if (this.#settings.grant.type === 'none') {
+      return { kind: 'acquired', token: AccessToken.notNeeded(subject) };
+    }
     if (this.#sharedTokens !== undefined) return this.#sharedTokens.acquire(subject, context);
     const judged = await this.#publishedRequest(subject, context);
     switch (judged.kind) {
@@ -163,14 +177,21 @@ export class TokenManager {
     for (let requests = 1; judged === SEEN_TOKEN && requests < MAX_TOKEN_REQUESTS; requests += 1) {
       ({ judged } = await this.#requestOnce(subject, context));
     }
+    // The server has said which nonce it wants (RFC 9449 §8), and has issued nothing.
+    if (judged === NONCE_WANTED) ({ judged } = await this.#requestOnce(subject, context));
     return judged;
   }
 
   #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<Outcome<TokenJudgement>> {
-    const request = () => this.#credentials.tokenRequest(subject);
-    const { errors } = this.#settings;
+    const request: WriteRequest = (address) => this.#credentials.tokenRequest(subject, address);
+    const { errors, tokens } = this.#settings;
     return this.#post('token', subject, context, request, (exchange) =>
-      this.#unlessSeen(judgeToken(exchange, this.#clock.nowMs(), errors), exchange),
+      wantsNonce(this.#dpop, exchange)
+        ? NONCE_WANTED
+        : this.#unlessSeen(
+            judgeToken(exchange, this.#clock.nowMs(), errors, tokens.types),
+            exchange,
+          ),
     );
   }
 
@@ -195,12 +216,15 @@ export class TokenManager {
   /** 3-legged: asks the owner of the number, which may ring their phone (OpenID CIBA Core §7.1). */
   requestConsent(subject: TokenSubject, context: ExchangeContext): Promise<RequestedConsent> {
     const { scopes, errors } = this.#settings;
-    const { loginHint, minIntervalSeconds } = cibaOf(this.#settings);
+    const { loginHint, minIntervalSeconds, parameters } = cibaOf(this.#settings);
     const login_hint = fillTemplate(loginHint, subject.number);
     const scope = scopeOf(scopes, subject.operation);
     const request = scope === '' ? { login_hint } : { login_hint, scope };
-    const form = async (): Promise<AuthorizationRequest> => ({
-      form: encodeForm(await this.#credentials.requestForm(request)),
+    const form = async (address: string): Promise<AuthorizationRequest> => ({
+      form: encodeForm({
+        ...(await this.#credentials.requestForm(request, address)),
+        ...parameters,
+      }),
     });
     return this.#post('backchannelAuthentication', subject, context, form, (exchange) =>
       judgeAcknowledgement(exchange, this.#clock.nowMs(), { errors, minIntervalSeconds }),
@@ -216,10 +240,11 @@ export class TokenManager {
 
   #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     const { grantType } = cibaOf(this.#settings);
+    const { errors, tokens } = this.#settings;
     const form = encodeForm({ grant_type: grantType, auth_req_id: authReqId });
     const request = () => ({ form });
     return this.#post('cibaToken', subject, context, request, (exchange) => {
-      const judged = judgePoll(exchange, this.#clock.nowMs(), this.#settings.errors);
+      const judged = judgePoll(exchange, this.#clock.nowMs(), errors, tokens.types);
       switch (judged.kind) {
         case 'issued':
           return this.#consented(subject, judged.issued);
@@ -242,14 +267,17 @@ export class TokenManager {
     endpoint: AuthorizationEndpointName,
     { number }: TokenSubject,
     context: ExchangeContext,
-    request: () => AuthorizationRequest | Promise<AuthorizationRequest>,
+    request: WriteRequest,
     judge: (exchange: Exchange) => J,
   ): Promise<Outcome<J>> {
+    const dpop = this.#dpop;
+    let sentTo = '';
     const fill = (
       { form, query = '' }: AuthorizationRequest,
       proof: ClientProof,
+      headers: readonly string[] = [],
     ): OutgoingRequest => ({
-      headers: proof.headers,
+      headers: [...proof.headers, ...headers],
       query,
       contentType: 'application/x-www-form-urlencoded',
       body: joinForms(form, encodeForm(proof.form)),
@@ -257,11 +285,13 @@ export class TokenManager {
       signal: context.signal,
       onFirstByte: context.onFirstByte,
     });
-    const make = (): OutgoingRequest | Promise<OutgoingRequest> => {
-      const written = request();
-      const proof = this.#credentials.authenticate(endpoint);
-      return written instanceof Promise || proof instanceof Promise
-        ? Promise.all([written, proof]).then((signed) => fill(...signed))
+    const make = (address: string): OutgoingRequest | Promise<OutgoingRequest> => {
+      sentTo = address;
+      const written = request(address);
+      const proof = this.#credentials.authenticate(address);
+      const bound = dpop?.headers({ method: 'POST', address });
+      return written instanceof Promise || proof instanceof Promise || bound !== undefined
+        ? Promise.all([written, proof, bound]).then((signed) => fill(...signed))
         : fill(written, proof);
     };
     return this.#endpoints[endpoint].post({
@@ -269,17 +299,39 @@ export class TokenManager {
       urgency: context,
       isRetry: context.isRetry ?? false,
       make,
-      judge,
+      judge(exchange) {
+        dpop?.learn(sentTo, exchange);
+        return judge(exchange);
+      },
     });
   }
 }
 
+/** Writes what an exchange with an address carries, beside the proof of who sends it. */
+type WriteRequest = (address: string) => AuthorizationRequest | Promise<AuthorizationRequest>;
+
+/** The server wants another proof than the one that it got: with its nonce. */
+const NONCE_WANTED: TokenJudgement = {
+  kind: 'failed',
+  failure: { code: 'OPERATOR_REFUSED', reach: 'number' },
+};
+
+function wantsNonce(dpop: DpopProofs | undefined, exchange: Exchange): boolean {
+  if (dpop === undefined || exchange.kind !== 'reply') return false;
+  const { reply } = exchange;
+  const isRefusal = reply.status === 400 || reply.status === 401;
+  return isRefusal && errorWord(reply, OAUTH_WORDING) === 'use_dpop_nonce';
+}
+
+const OAUTH_WORDING = { wordIn: 'error', errors: COMMON_ERRORS } as const;
+
 function messageOf(
-  { name: operator, grant }: TokenSettings,
+  { name: operator, grant: { type: grant } }: TokenSettings,
   { operation }: TokenSubject,
   { correlator }: ExchangeContext,
 ): TokenMessage {
-  return { operator, correlator: correlator.name, grant: grant.type, operation };
+  if (grant === 'none') throw new Error('A token was requested where there is no token step.');
+  return { operator, correlator: correlator.name, grant, operation };
 }
 
 /** What is published of a token: never the token. */
@@ -315,7 +367,10 @@ function credentialsOf(
 }
 
 /** Makes one token request, in whichever way the operator issues tokens without asking an owner. */
-type TokenRequest = (subject: TokenSubject) => AuthorizationRequest | Promise<AuthorizationRequest>;
+type TokenRequest = (
+  subject: TokenSubject,
+  address: string,
+) => AuthorizationRequest | Promise<AuthorizationRequest>;
 
 function createTokenRequest(settings: AuthorizationSettings, clock: Clock): TokenRequest {
   const { grant, scopes } = settings;
@@ -329,11 +384,12 @@ function createTokenRequest(settings: AuthorizationSettings, clock: Clock): Toke
     }
     case 'jwt-bearer': {
       const formOf = createJwtBearerForm(settings, grant, clock);
-      return async (subject) => ({ form: encodeForm(await formOf(subject)) });
+      return async (subject, address) => ({ form: encodeForm(await formOf(subject, address)) });
     }
+    case 'none':
     case 'ciba':
       return () => {
-        throw new Error('A token was requested without consent in the 3-legged flow.');
+        throw new Error('A token was requested where there is none without consent.');
       };
   }
 }

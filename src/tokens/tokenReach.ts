@@ -10,6 +10,8 @@ export function namesNumber(grant: FlowSettings['grant']): boolean {
   switch (grant.type) {
     case 'client_credentials':
       return grant.username !== undefined;
+    case 'none':
+      return false;
     case 'jwt-bearer':
     case 'ciba':
       return true;

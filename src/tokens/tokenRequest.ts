@@ -14,7 +14,7 @@ export interface AuthorizationRequest {
  * encoded once. An empty scope is left out. Pure.
  */
 export function clientCredentialsRequest(
-  { username, inQuery }: ClientCredentialsGrant,
+  { username, inQuery, parameters }: ClientCredentialsGrant,
   scope: string,
 ): (number: PhoneNumber) => AuthorizationRequest {
   const members: Readonly<Partial<Record<TokenRequestMember, string>>> = {
@@ -23,7 +23,7 @@ export function clientCredentialsRequest(
   };
   const isInQuery = (name: string): boolean => inQuery.some((one) => one === name);
   const query = encodeForm(only(members, isInQuery));
-  const form = encodeForm(only(members, (name) => !isInQuery(name)));
+  const form = encodeForm({ ...only(members, (name) => !isInQuery(name)), ...parameters });
   return (number) => ({
     form:
       username === undefined

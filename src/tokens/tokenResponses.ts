@@ -80,6 +80,11 @@ export type PollJudgement =
       readonly isUnproven?: true;
     };
 
+/** What `token_type` may be, whatever the case of its letters. */
+type TokenTypes = readonly string[];
+
+const BEARER: TokenTypes = ['Bearer'];
+
 /** `b64token` of RFC 6750 §2.1: what may stand behind `Bearer `. */
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 const AUTH_REQ_ID = /^[\x21-\x7e]{1,4096}$/;
@@ -96,13 +101,14 @@ export function judgeToken(
   exchange: Exchange,
   nowMs: number,
   errors: ErrorMap = COMMON_ERRORS,
+  types: TokenTypes = BEARER,
 ): TokenJudgement {
   switch (exchange.kind) {
     case 'fault':
       return { kind: 'failed', failure: { ...judgeFault(exchange.fault), reach: 'number' } };
     case 'reply': {
       const { reply } = exchange;
-      if (isSuccess(reply)) return readToken(exchange, errors);
+      if (isSuccess(reply)) return readToken(exchange, errors, types);
       const context = { wordIn: 'error', asksOwner: false, errors } as const;
       const failure = judgeTokenRefusal(reply, nowMs, context);
       return {
@@ -221,6 +227,7 @@ export function judgePoll(
   exchange: Exchange,
   nowMs: number,
   errors: ErrorMap = COMMON_ERRORS,
+  types: TokenTypes = BEARER,
 ): PollJudgement {
   switch (exchange.kind) {
     case 'fault': {
@@ -230,13 +237,18 @@ export function judgePoll(
       return cause === 'invalid-reply' ? invalid() : { kind: 'go-on', goOn: 'no_reply' };
     }
     case 'reply':
-      return judgePollReply(exchange, nowMs, errors);
+      return judgePollReply(exchange, nowMs, errors, types);
   }
 }
 
-function judgePollReply(exchange: Replied, nowMs: number, errors: ErrorMap): PollJudgement {
+function judgePollReply(
+  exchange: Replied,
+  nowMs: number,
+  errors: ErrorMap,
+  types: TokenTypes,
+): PollJudgement {
   const { reply } = exchange;
-  if (isSuccess(reply)) return readToken(exchange, errors);
+  if (isSuccess(reply)) return readToken(exchange, errors, types);
   if (reply.status === 429 || leavesInDoubt(reply.status)) {
     return goOn(reply.status === 429 ? 'slow_down' : 'no_reply', retryAfterSeconds(reply, nowMs));
   }
@@ -268,18 +280,22 @@ type GoOn = Extract<PollJudgement, { kind: 'go-on' }>;
 
 const UNPROVEN_POLL: PollJudgement = { kind: 'go-on', goOn: 'no_reply', isUnproven: true };
 
-function readToken({ reply, leftAtMs }: Replied, { wordAt }: ErrorMap): TokenJudgement {
+function readToken(
+  { reply, leftAtMs }: Replied,
+  { wordAt }: ErrorMap,
+  types: TokenTypes,
+): TokenJudgement {
   const read = readAnswer(reply, wordAt);
   switch (read.kind) {
     case 'read':
-      return readTokenBody(read.body, leftAtMs);
+      return readTokenBody(read.body, leftAtMs, types);
     case 'flawed':
       return invalid(read.flaw);
   }
 }
 
-function readTokenBody(body: JsonObject, leftAtMs: number): TokenJudgement {
-  if (!isBearer(body['token_type'])) return invalid('wrong token_type');
+function readTokenBody(body: JsonObject, leftAtMs: number, types: TokenTypes): TokenJudgement {
+  if (!isOf(types, body['token_type'])) return invalid('wrong token_type');
   const value = body['access_token'];
   if (typeof value !== 'string' || value.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(value)) {
     return invalid('wrong access_token');
@@ -346,8 +362,9 @@ function judgeTokenRefusal(
   return { ...failure, code, reach };
 }
 
-function isBearer(tokenType: unknown): boolean {
-  return typeof tokenType === 'string' && tokenType.toLowerCase() === 'bearer';
+function isOf(types: TokenTypes, tokenType: unknown): boolean {
+  if (typeof tokenType !== 'string') return false;
+  return types.some((type) => type.toLowerCase() === tokenType.toLowerCase());
 }
 
 /** Seconds as a number or, as some operators write them, as digits in a string. */

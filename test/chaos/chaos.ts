@@ -222,11 +222,11 @@ async function writeFiles(
   }
   if (operators !== undefined) {
     const common = {
-      correlator: { echo: echoes ? 'auto' : 'never' },
+      echo: echoes ? 'auto' : 'never',
       dateMarginHours: dateMarginHours(without),
       limits: { timeoutMs: operatorTimeoutMs(without) },
     };
-    const text = JSON.stringify(operatorsFile(urls, common, without));
+    const text = JSON.stringify(await operatorsFile(urls, common, without, writeTemporary));
     files.OPERATORS_FILE = await writeTemporary('json', text);
   }
   return files;

@@ -4,12 +4,13 @@ import { systemClock } from '../../src/system/systemClock.ts';
 import { silentLog } from '../silentLog.ts';
 import { GUARDS, judgesWithout } from './guards.ts';
 import { LoopWatch } from './loopWatch.ts';
+import { withEntry } from '../operatorEntry.ts';
 
 // The server of one stretch of chaos, in a process of its own: how late it answers is then its own doing,
 // and not that of the clients and the operator. Its settings are in the environment, the guard that it is
 // to go without is its argument.
 
-const config = readConfig();
+const config = readConfig(withEntry(process.env));
 const without = GUARDS.find((guard) => guard === process.argv[2]);
 const server = await startServer({
   config,

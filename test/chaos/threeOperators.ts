@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+import { ownProfile } from '../operatorEntry.ts';
 import type { ChaosContract } from './chaosOperator.ts';
 
 /** What the settings of several operators can leave out, to see what it is good for. */
@@ -12,6 +14,8 @@ interface ChaosMember {
   /** Of its exchanges that fail; as the weights of the faults say where absent. */
   readonly faultShare?: number;
   readonly entry: Readonly<Record<string, unknown>>;
+  /** In what its profile departs from the default one; `null` takes a member out. */
+  readonly profile?: object;
 }
 
 /** Long enough for a lookup that was chosen for a token to arrive while the token counts. */
@@ -19,7 +23,6 @@ const MARGIN_SECONDS = 2;
 const TOKEN_SECONDS = 4;
 
 const TWO_LEGGED = { flow: '2-legged' };
-const NAMELESS = { ...TWO_LEGGED, grant: { type: 'client_credentials', username: null } };
 
 /** Two flows and three token rules. The last is worse than the others. */
 export const MEMBERS: readonly ChaosMember[] = [
@@ -33,20 +36,21 @@ export const MEMBERS: readonly ChaosMember[] = [
     contract: { tokenUse: 'per-number', tokenSeconds: TOKEN_SECONDS, tellsExpiry: true },
     entry: {
       flow: '3-legged',
-      tokens: { use: 'per-number', marginSeconds: MARGIN_SECONDS },
+      tokens: { use: 'per-number' },
     },
+    profile: { tokens: { marginSeconds: MARGIN_SECONDS } },
   },
   {
     name: 'any-number',
     contract: { tokenUse: 'any-number', tokenSeconds: TOKEN_SECONDS, tellsExpiry: false },
     faultShare: 0.45,
     entry: {
-      ...NAMELESS,
-      tokens: {
-        use: 'any-number',
-        marginSeconds: MARGIN_SECONDS,
-        defaultLifetimeSeconds: TOKEN_SECONDS,
-      },
+      ...TWO_LEGGED,
+      tokens: { use: 'any-number' },
+    },
+    profile: {
+      grants: { '2-legged': { username: null } },
+      tokens: { marginSeconds: MARGIN_SECONDS, defaultLifetimeSeconds: TOKEN_SECONDS },
     },
   },
 ];
@@ -74,15 +78,26 @@ function prefixesOf(name: string, without: unknown): readonly string[] {
   return [...short.filter(own), ...(without === 'longest-prefix' ? [] : long.filter(own))];
 }
 
-/** The file of operators, by the addresses of its members. */
-export function operatorsFile(
+/**
+ * The file of operators, by the addresses of its members.
+ *
+ * @param write writes a profile beside it, and resolves to its path
+ */
+export async function operatorsFile(
   urls: ReadonlyMap<string, string>,
   common: object,
   without: unknown,
-): object {
+  write: (extension: string, text: string) => Promise<string>,
+): Promise<object> {
+  const profiles = new Map<string, string>();
+  for (const { name, profile } of MEMBERS) {
+    const changes = { ...profile, ...weakenedProfile(name, without) };
+    profiles.set(name, `./${basename(await write('mjs', ownProfile(changes)))}`);
+  }
   return {
     operators: MEMBERS.map(({ name, entry }) => ({
       name,
+      profile: profiles.get(name),
       prefixes: prefixesOf(name, without),
       authUrl: urls.get(name),
       simSwapUrl: urls.get(name),
@@ -97,8 +112,11 @@ export function operatorsFile(
 /** What a member's settings say without a guard. */
 function weakened(name: string, without: unknown): object {
   if (without === 'token-rule' && name === 'once') return { tokens: { use: 'per-number' } };
-  if (without === 'token-end' && name === 'any-number') {
-    return { tokens: { use: 'any-number', defaultLifetimeSeconds: 3600 } };
-  }
   return {};
+}
+
+function weakenedProfile(name: string, without: unknown): object {
+  return without === 'token-end' && name === 'any-number'
+    ? { tokens: { marginSeconds: 5, defaultLifetimeSeconds: 3600 } }
+    : {};
 }

@@ -11,7 +11,10 @@ const DOCS = readFileSync(new URL('../../docs/operators.md', import.meta.url), '
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'operators-docs-'));
-  writeFileSync(join(folder, 'operators.jsonc'), /```jsonc\n([^]*?)```/.exec(DOCS)?.[1] ?? '');
+  writeFileSync(
+    join(folder, 'operators.jsonc'),
+    /```jsonc\n(\{\n {2}"\$schema"[^]*?)```/.exec(DOCS)?.[1] ?? '',
+  );
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });

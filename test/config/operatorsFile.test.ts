@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig, readUsageConfig } from '../../src/config/config.ts';
+import type { Path } from '../../src/config/document.ts';
 import type { Environment } from '../../src/config/environment.ts';
+import { GONE_MEMBERS } from '../../src/config/goneMembers.ts';
+import { ENDPOINT_NAMES } from '../../src/http/wireSettings.ts';
+import { storeNameOf } from '../../src/operator/storeName.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import { problemsOf as problemsIn } from './problems.ts';
 
@@ -23,8 +27,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const BASIC = { method: 'basic', id: 'client', secret: { file: 'secret' } };
-const KEY = { key: { file: 'key.pem' }, audience: 'https://auth.example' };
+const BASIC = { id: 'client', secret: { file: 'secret' } };
 
 /** An operator as short as it can be written. */
 const ALPHA = {
@@ -37,6 +40,18 @@ const ALPHA = {
 };
 
 const BETA = { ...ALPHA, name: 'beta', prefixes: ['+44'] };
+
+/** With something at a path where there was a member once. */
+function withMember(entry: object, [name = '', ...further]: Path): object {
+  const member: unknown = Reflect.get(entry, name);
+  const inner = typeof member === 'object' && member !== null ? member : {};
+  return { ...entry, [name]: further.length === 0 ? {} : withMember(inner, further) };
+}
+
+const fixed = (text: string) => ({
+  value: { kind: 'fixed', text },
+  endpoints: new Set(ENDPOINT_NAMES),
+});
 
 /** The settings that name a file with this text. */
 function written(text: string, environment: Environment): Environment {
@@ -90,10 +105,6 @@ describe('a file of operators', () => {
     }).operators;
 
     expect(operatorOf({ ...ALPHA, flow: '3-legged' })).toEqual({ ...short, name: 'alpha' });
-    expect(operatorOf({ ...ALPHA, flow: '3-legged', grant: { type: 'ciba' } })).toEqual({
-      ...short,
-      name: 'alpha',
-    });
   });
 
   test('replaces the simulator, and may have comments, last commas and a byte order mark', () => {
@@ -107,127 +118,86 @@ describe('a file of operators', () => {
     expect([simulator, directory]).toEqual([undefined, undefined]);
   });
 
-  test('may send one header to two endpoints, each with a value of its own', () => {
-    const headers = [
-      { name: 'x-partner', value: 'abc', endpoints: ['check'] },
-      { name: 'X-Partner', value: 'def', endpoints: ['token', 'retrieveDate'] },
-    ];
-    const correlator = { header: 'X-Correlator' };
-    expect(problemsOf({ ...ALPHA, headers, correlator })).toEqual([]);
-  });
+  test('says everything that a contract says', () => {
+    const operator = operatorOf({
+      ...ALPHA,
+      profile: 'camara-jwt-bearer',
+      prefixes: ['+44', 'default'],
+      discovery: { issuer: 'https://auth.example/realm/' },
+      authUrl: undefined,
+      flow: undefined,
+      client: { id: 'client', key: { file: 'key.pem' }, kid: 'k1' },
+      scopes: { check: 'sim-swap' },
+      tokens: { use: 'per-number' },
+      operations: ['check'],
+      maxAgeHours: 168,
+      dateMarginHours: 24,
+      trustMonitoredPeriod: false,
+      keepFactsSeconds: 5,
+      echo: 'never',
+      oneCallPerNumber: true,
+      headers: { 'x-partner': 'Acme_Co', 'x-api-key': { file: 'secret' } },
+      limits: { timeoutMs: 1000, connections: 8, requestsPerSecond: 20 },
+    });
 
-  test('says everything in which operators differ', () => {
-    const operator = operatorOf(
-      {
-        ...ALPHA,
-        prefixes: ['+44', 'default'],
-        discovery: { issuer: 'https://auth.example/realm/' },
-        authUrl: undefined,
-        client: {
-          method: 'headers',
-          id: 'client',
-          headers: { 'X-Client-Id': 'us', 'X-Client-Secret': { variable: 'ALPHA_SECRET' } },
-          assertion: { ...KEY, kid: 'k1', lifetimeSeconds: 120 },
-        },
-        grant: { type: 'jwt-bearer', subject: '{digits}' },
-        scopes: { check: 'sim-swap', openid: true, purpose: 'dpv:FraudPrevention', joinedBy: '#' },
-        tokens: { use: 'per-number' },
-        operations: ['check'],
-        maxAgeHours: 168,
-        keepFactsSeconds: 5,
-        phoneNumber: { header: 'x-phone-number', form: 'digits' },
-        reading: {
-          members: { swapped: 'simSwapped' },
-          maxAgeUnit: 'seconds',
-          nullMeans: { noSwapWithinDays: 90 },
-          sentinelDates: ['1900-01-01', 'never'],
-        },
-        oneCallPerNumber: true,
-        errors: {
-          wordAt: ['/error/errorCode'],
-          rules: [
-            { status: 409, word: 'CONFLICT', code: 'OPERATOR_UNAVAILABLE', retryAfterSeconds: 1 },
-          ],
-        },
-        correlator: { header: 'X-Correlation-Id', form: 'uuid', echo: 'never' },
-        headers: [
-          { name: 'vf_ext_bp_id', value: 'Acme_Co' },
-          { name: 'x-time', value: { generated: 'timestamp' }, endpoints: ['check'] },
-          { name: 'x-api-key', value: { file: 'secret' }, endpoints: ['check'] },
-        ],
-        limits: { timeoutMs: 1000, requestsPerSecond: 20 },
-      },
-      { ALPHA_SECRET: 'from-a-variable' },
-    );
-
-    const assertion = {
-      alg: 'ES256',
-      kid: 'k1',
-      lifetimeSeconds: 120,
-      audience: {
-        token: 'https://auth.example',
-        backchannelAuthentication: 'https://auth.example',
-        cibaToken: 'https://auth.example',
-      },
-    };
     expect(operator).toMatchObject({
+      profile: { name: 'camara-jwt-bearer' },
       authorization: {
         from: 'discovery',
         issuer: 'https://auth.example/realm/',
         documentUrl: 'https://auth.example/realm/.well-known/openid-configuration',
       },
-      clientAuthentication: {
-        method: 'headers',
-        headers: { 'X-Client-Id': 'us', 'X-Client-Secret': 'from-a-variable' },
-      },
       flow: '2-legged',
-      grant: {
-        type: 'jwt-bearer',
-        assertion,
-        subject: { before: '', form: 'digits', after: '' },
-      },
+      clientAuthentication: { method: 'private_key_jwt', assertion: { alg: 'ES256', kid: 'k1' } },
+      grant: { type: 'jwt-bearer', subject: { before: 'tel:', form: 'with-plus', after: '' } },
       scopes: {
-        operations: { 'retrieve-date': 'retrieve-sim-swap-date', check: 'sim-swap' },
-        openid: true,
-        purpose: 'dpv:FraudPrevention',
-        joinedBy: '#',
+        operations: { 'retrieve-date': 'sim-swap:retrieve-date', check: 'sim-swap' },
+        purpose: 'dpv:FraudPreventionAndDetection',
       },
       tokens: { use: 'per-number', marginSeconds: 5 },
       operations: new Set(['check']),
       maxAgeHours: 168,
+      dateMarginHours: 24,
+      trustMonitoredPeriod: false,
       keepFactsSeconds: 5,
-      phoneNumber: {
-        send: 'auto',
-        place: { in: 'header', name: 'x-phone-number' },
-        form: 'digits',
-      },
-      reading: {
-        members: { swapped: 'simSwapped', maxAge: 'maxAge' },
-        maxAgeUnit: 'seconds',
-        nullMeans: { kind: 'no-swap-within', days: 90 },
-        sentinelDates: ['1900-01-01', 'never'],
-      },
       oneCallPerNumber: true,
-      errors: {
-        wordAt: [['error', 'errorCode']],
-        rules: [
-          {
-            status: 409,
-            word: 'CONFLICT',
-            code: 'OPERATOR_UNAVAILABLE',
-            reach: 'number',
-            retryAfterSeconds: 1,
-          },
-        ],
-      },
-      correlator: { header: 'x-correlation-id', form: 'uuid', echo: 'never' },
+      correlator: { header: 'x-correlator', form: 'traceable', echo: 'never' },
       headers: [
-        { name: 'vf_ext_bp_id', value: { kind: 'fixed', text: 'Acme_Co' } },
-        { value: { kind: 'generated', generator: 'timestamp' }, endpoints: new Set(['check']) },
-        { value: { kind: 'fixed', text: 's3cret-of-alpha' } },
+        { name: 'x-partner', ...fixed('Acme_Co') },
+        { name: 'x-api-key', ...fixed('s3cret-of-alpha') },
       ],
-      limits: { timeoutMs: 1000, permits: 256, requestsPerSecond: 20 },
+      limits: { timeoutMs: 1000, connections: 8, permits: 8, requestsPerSecond: 20 },
     });
+  });
+
+  test.each<[object, string]>([
+    [{ secret: { file: 'secret' } }, 'basic'],
+    [{ key: { file: 'key.pem' } }, 'private_key_jwt'],
+    [{ secret: { file: 'secret' }, key: { file: 'key.pem' } }, 'both'],
+  ])('shows who we are by what %j is enough for: %s', (members, method) => {
+    const entry = { ...ALPHA, client: { id: 'client', ...members } };
+    expect(operatorOf(entry).clientAuthentication.method).toBe(method);
+  });
+
+  test('has the names in stores that it had before profiles', () => {
+    const key = { id: 'client', key: { file: 'key.pem' } };
+    const names = [
+      ALPHA,
+      { ...ALPHA, flow: '3-legged' },
+      { ...ALPHA, profile: 'camara-jwt-bearer', flow: undefined, client: key },
+      { ...ALPHA, profile: 'telefonica', flow: undefined },
+      { ...ALPHA, authUrl: undefined, discovery: { issuer: 'https://auth.example' } },
+    ].map((entry) => storeNameOf(operatorOf(entry)));
+    const auth = 'https://auth.example';
+    const places = `${auth}/openIDConnectCIBA/v1/bc-authorize ${auth}/openIDConnectCIBA/v1/token`;
+
+    expect(names).toEqual([
+      `alpha https://api.example client 2-legged ${places}`,
+      `alpha https://api.example client 3-legged ${places}`,
+      `alpha https://api.example client 2-legged ${places}`,
+      `alpha https://api.example client 3-legged ${auth}/apigateway/bc-authorize ${auth}/apigateway/token`,
+      `alpha https://api.example client 2-legged ${auth} ${auth}/.well-known/openid-configuration`,
+    ]);
   });
 
   test.each([
@@ -282,8 +252,8 @@ describe('a problem with the file', () => {
         "flow": "3-leged",
         "authUrl": "https://auth.example",
         "simSwapUrl": "http://api.example",
-        "client": { "method": "basic", "id": "client", "secret": "hunter2-hunter2" },
-        "headrs": []
+        "client": { "id": "client", "secret": "hunter2-hunter2" },
+        "headrs": {}
       }]
     }`;
     expect(problemsWith(text)).toEqual([
@@ -322,10 +292,10 @@ describe('a problem with the file', () => {
 
   test('is a setting of the short form beside it', () => {
     const text = JSON.stringify({ operators: [ALPHA] });
-    const shortForm = { OPERATOR_FLOW: '2-legged', OPERATOR_ASSERTION_KID: 'k1' };
+    const shortForm = { OPERATOR_FLOW: '2-legged', OPERATOR_PROFILE: 'kpn' };
     expect(problemsWith(text, shortForm)).toEqual([
+      'OPERATOR_PROFILE is for one operator, and OPERATORS_FILE is set: say it in that file.',
       'OPERATOR_FLOW is for one operator, and OPERATORS_FILE is set: say it in that file.',
-      'OPERATOR_ASSERTION_KID is for one operator, and OPERATORS_FILE is set: say it in that file.',
     ]);
   });
 
@@ -341,7 +311,7 @@ describe('a problem with the file', () => {
           ...ALPHA,
           authUrl: `https://auth.example?key=${secret}`,
           client: { ...BASIC, secret, id: [secret] },
-          headers: [{ name: 'x-api-key', value: secret }],
+          headers: { 'x-api-key': secret },
           scopes: { check: [secret], joinedBy: secret },
         },
       ],
@@ -352,6 +322,119 @@ describe('a problem with the file', () => {
   });
 
   test.each<[string, readonly object[], string]>([
+    [
+      'no profile of that name',
+      [{ ...ALPHA, profile: 'telefonca' }],
+      'operators[0].profile must be one of vodafone, vodafone-marketplace, orange, telefonica, kpn, claro, camara-jwt-bearer, camara-dpop, aggregator-in, mtn, nokia, twilio-lookup, vonage-insights, or the path of your own, such as ./our-operator.ts. Did you mean telefonica?',
+    ],
+    [
+      'no flow where there are two',
+      [{ ...ALPHA, flow: undefined }],
+      'operators[0].flow is missing: the profile vodafone has both.',
+    ],
+    [
+      'a flow that the profile has not',
+      [{ ...ALPHA, profile: 'kpn', flow: '3-legged' }],
+      'operators[0].flow must be 2-legged, or left out: the profile kpn has no other.',
+    ],
+    [
+      'an address for tokens that there are not',
+      [{ ...ALPHA, profile: 'nokia', flow: undefined }],
+      'operators[0].authUrl is for tokens, and the profile nokia has no token step.',
+    ],
+    [
+      'an operation that the profile has not',
+      [{ ...ALPHA, profile: 'kpn', flow: undefined, operations: ['check'] }],
+      'operators[0].operations[0] is not an operation of the profile kpn.',
+    ],
+    [
+      'a method that the profile has not',
+      [{ ...ALPHA, client: { ...BASIC, method: 'post' } }],
+      'operators[0].client.method must be one of basic, private_key_jwt, both, or left out: so has the profile vodafone.',
+    ],
+    [
+      'no key',
+      [{ ...ALPHA, profile: 'orange', flow: undefined }],
+      'operators[0].client.key is missing: the profile orange shows who we are by private_key_jwt.',
+    ],
+    [
+      'no secret',
+      [{ ...ALPHA, client: { id: 'client' } }],
+      'operators[0].client.secret is missing: the profile vodafone shows who we are by basic.',
+    ],
+    [
+      'no id',
+      [{ ...ALPHA, client: { secret: { file: 'secret' } } }],
+      'operators[0].client.id is missing: the profile vodafone shows who we are by basic.',
+    ],
+    [
+      'a key that is none',
+      [{ ...ALPHA, client: { id: 'client', key: { file: 'secret' } } }],
+      'operators[0].client.key must be a private key for ES256 or PS256 or RS256 in PEM.',
+    ],
+    [
+      'an option that is not there',
+      [{ ...ALPHA, profile: 'aggregator-in', flow: undefined }],
+      'operators[0].options.realm is missing: the realm of Keycloak.',
+    ],
+    [
+      'an option that does not fit',
+      [{ ...ALPHA, profile: 'aggregator-in', flow: undefined, options: { realm: '../x' } }],
+      'operators[0].options.realm does not fit: the realm of Keycloak.',
+    ],
+    [
+      'an option of another profile',
+      [{ ...ALPHA, options: { realm: 'x' } }],
+      'operators[0].options.realm is not an option of the profile vodafone.',
+    ],
+    [
+      'a token of one number for all',
+      [{ ...ALPHA, tokens: { use: 'any-number' } }],
+      'operators[0].tokens.use would answer about another number: tokens of the profile vodafone hold theirs. Write "per-number".',
+    ],
+    [
+      'two lines for a header',
+      [{ ...ALPHA, headers: { 'x-key': { file: 'two-lines' } } }],
+      'operators[0].headers["x-key"].file leads to more than one line, or to what no header carries.',
+    ],
+    [
+      'a header of ours',
+      [{ ...ALPHA, headers: { Authorization: { file: 'secret' } } }],
+      'operators[0].headers.Authorization is a header that this service sets itself.',
+    ],
+    [
+      'a header of the profile',
+      [
+        {
+          ...ALPHA,
+          profile: 'nokia',
+          flow: undefined,
+          authUrl: undefined,
+          headers: { 'X-RapidAPI-Host': 'a' },
+        },
+      ],
+      'operators[0].headers["X-RapidAPI-Host"] is a header of the profile nokia already.',
+    ],
+    [
+      'a fixed correlator, in other letters',
+      [{ ...ALPHA, profile: 'mtn', flow: undefined, headers: { TransactionId: 'abc' } }],
+      'operators[0].headers.TransactionId is a header that this service sets itself.',
+    ],
+    [
+      'one header with two values',
+      [{ ...ALPHA, headers: { 'x-partner': 'abc', 'X-Partner': 'def' } }],
+      'operators[0].headers["X-Partner"] stands twice.',
+    ],
+    [
+      'a secret in a header',
+      [{ ...ALPHA, headers: { 'x-api-key': 'abc' } }],
+      'operators[0].headers["x-api-key"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.',
+    ],
+    ...GONE_MEMBERS.map(([path, what]): [string, readonly object[], string] => [
+      `what became code: ${path.join('.')}`,
+      [withMember(ALPHA, path)],
+      `operators[0].${path.join('.')} ${what}.`,
+    ]),
     [
       'a name twice',
       [ALPHA, { ...BETA, name: 'alpha' }],
@@ -407,92 +490,6 @@ describe('a problem with the file', () => {
       'operators[0].authUrl stands beside discovery: one of them names the endpoints.',
     ],
     [
-      'a path that discovery names',
-      [
-        {
-          ...ALPHA,
-          authUrl: undefined,
-          discovery: { issuer: 'https://a.example' },
-          paths: { token: '/t' },
-        },
-      ],
-      'operators[0].paths.token is below authUrl: discovery names this endpoint.',
-    ],
-    [
-      'a path without a slash',
-      [{ ...ALPHA, paths: { check: 'check' } }],
-      'operators[0].paths.check must be a path that starts with a slash, without query and fragment.',
-    ],
-    [
-      'CIBA in the 2-legged flow',
-      [{ ...ALPHA, grant: { type: 'ciba' } }],
-      'operators[0].grant.type is for the 3-legged flow, and this is the 2-legged.',
-    ],
-    [
-      'client credentials in the 3-legged flow',
-      [{ ...ALPHA, flow: '3-legged', grant: { type: 'client_credentials' } }],
-      'operators[0].grant.type is for the 2-legged flow, and this is the 3-legged.',
-    ],
-    [
-      'a member of another grant',
-      [{ ...ALPHA, grant: { type: 'client_credentials', loginHint: 'tel:{number}' } }],
-      'operators[0].grant.loginHint is for "type": "ciba".',
-    ],
-    [
-      'a member of another method',
-      [{ ...ALPHA, client: { ...BASIC, headers: {} } }],
-      'operators[0].client.headers is for "method": "headers".',
-    ],
-    [
-      'a method that is none',
-      [{ ...ALPHA, client: { ...BASIC, method: 'basc' } }],
-      'operators[0].client.method must be one of "basic", "private_key_jwt", "both", "bearer_jwt", "headers". Did you mean "basic"?',
-    ],
-    [
-      'no method',
-      [{ ...ALPHA, client: { id: 'client' } }],
-      'operators[0].client.method is missing.',
-    ],
-    [
-      'no key for the grant',
-      [{ ...ALPHA, grant: { type: 'jwt-bearer' } }],
-      'operators[0].client.assertion is missing: it signs the assertion of the grant jwt-bearer.',
-    ],
-    [
-      'no key for the request',
-      [{ ...ALPHA, flow: '3-legged', client: { ...BASIC, signedRequest: 'on' } }],
-      'operators[0].client.assertion is missing: it signs the request of bc-authorize.',
-    ],
-    [
-      'a signed request that is never sent',
-      [{ ...ALPHA, client: { ...BASIC, assertion: KEY, signedRequest: 'strict' } }],
-      'operators[0].client.signedRequest is for the 3-legged flow alone.',
-    ],
-    [
-      'a key of another algorithm',
-      [
-        {
-          ...ALPHA,
-          client: { method: 'private_key_jwt', id: 'c', assertion: { ...KEY, alg: 'RS256' } },
-        },
-      ],
-      'operators[0].client.assertion.key must be a private key for RS256 in PEM.',
-    ],
-    [
-      'a key that is none',
-      [
-        {
-          ...ALPHA,
-          client: {
-            method: 'private_key_jwt',
-            id: 'c',
-            assertion: { ...KEY, key: { file: 'secret' } },
-          },
-        },
-      ],
-      'operators[0].client.assertion.key must be a private key for ES256 in PEM.',
-    ],
-    [
       'a file that is not there',
       [{ ...ALPHA, client: { ...BASIC, secret: { file: 'none' } } }],
       'operators[0].client.secret.file names a file that cannot be read, or is empty.',
@@ -508,155 +505,9 @@ describe('a problem with the file', () => {
       'operators[0].client.secret.variable names a variable that is not set.',
     ],
     [
-      'two lines for a header',
-      [{ ...ALPHA, headers: [{ name: 'x-key', value: { file: 'two-lines' } }] }],
-      'operators[0].headers[0].value.file leads to more than one line, or to what no header carries.',
-    ],
-    [
-      'a token of one number for all',
-      [{ ...ALPHA, tokens: { use: 'any-number' } }],
-      'operators[0].tokens.use would answer about another number: tokens of this grant hold theirs. Write "grant": { "type": "client_credentials", "username": null }, or "per-number".',
-    ],
-    [
-      'a number that stands nowhere',
-      [
-        {
-          ...ALPHA,
-          grant: { type: 'client_credentials', username: null },
-          phoneNumber: { send: 'never' },
-        },
-      ],
-      'operators[0].phoneNumber.send leaves the number out, and the token does not hold it either.',
-    ],
-    [
-      'a real date for a sentinel',
-      [{ ...ALPHA, reading: { sentinelDates: ['2020-01-01'] } }],
-      'operators[0].reading.sentinelDates[0] must have a year before 1991, or after 2200: a real date is not read as null.',
-    ],
-    [
-      'the start of any date for a sentinel',
-      [{ ...ALPHA, reading: { sentinelDates: ['01-01-'] } }],
-      'operators[0].reading.sentinelDates[0] must have a year before 1991, or after 2200: a real date is not read as null.',
-    ],
-    [
-      'a template without a number',
-      [{ ...ALPHA, grant: { type: 'client_credentials', username: 'tel:' } }],
-      'operators[0].grant.username must have {number} (with its +) or {digits} (without) in it, once.',
-    ],
-    [
-      'a success among the errors',
-      [{ ...ALPHA, errors: { rules: [{ status: 200, code: 'OPERATOR_REFUSED' }] } }],
-      'operators[0].errors.rules[0].status must be 400 or more.',
-    ],
-    [
-      'a reach that a code has not',
-      [
-        {
-          ...ALPHA,
-          errors: { rules: [{ status: 404, code: 'NUMBER_NOT_SERVED', reach: 'question' }] },
-        },
-      ],
-      'operators[0].errors.rules[0].reach must be left out: NUMBER_NOT_SERVED speaks for the number.',
-    ],
-    [
-      'a consent where none is asked for',
-      [{ ...ALPHA, errors: { rules: [{ status: 403, code: 'CONSENT_DENIED' }] } }],
-      'operators[0].errors.rules[0].code is for the 3-legged flow: no owner is asked here.',
-    ],
-    [
-      'a header of ours',
-      [{ ...ALPHA, headers: [{ name: 'Authorization', value: { file: 'secret' } }] }],
-      'operators[0].headers[0].name is a header that this service sets itself.',
-    ],
-    [
-      'the token’s header for the correlator',
-      [{ ...ALPHA, correlator: { header: 'Authorization' } }],
-      'operators[0].correlator.header is a header that this service sets itself.',
-    ],
-    [
-      'the host for the number',
-      [{ ...ALPHA, phoneNumber: { header: 'Host' } }],
-      'operators[0].phoneNumber.header is a header that this service sets itself.',
-    ],
-    [
-      'one header for the correlator and the number',
-      [{ ...ALPHA, correlator: { header: 'x-id' }, phoneNumber: { header: 'X-ID' } }],
-      'operators[0].phoneNumber.header is the header that names the exchange already.',
-    ],
-    [
-      'the usual correlator’s header for the number',
-      [{ ...ALPHA, phoneNumber: { header: 'x-correlator' } }],
-      'operators[0].phoneNumber.header is a header that this service sets itself.',
-    ],
-    [
-      'a fixed number beside the one that is asked about',
-      [
-        {
-          ...ALPHA,
-          phoneNumber: { header: 'x-phone-number' },
-          headers: [{ name: 'X-Phone-Number', value: '+447700900001' }],
-        },
-      ],
-      'operators[0].headers[0].name is the header that holds the number already.',
-    ],
-    [
-      'a fixed correlator, in other letters',
-      [
-        {
-          ...ALPHA,
-          correlator: { header: 'X-Id' },
-          headers: [{ name: 'x-id', value: 'abc' }],
-        },
-      ],
-      'operators[0].headers[0].name is the header that names the exchange already.',
-    ],
-    [
-      'one header with two values',
-      [
-        {
-          ...ALPHA,
-          headers: [
-            { name: 'x-partner', value: 'abc', endpoints: ['check'] },
-            { name: 'X-Partner', value: 'def' },
-          ],
-        },
-      ],
-      'operators[0].headers[1].name stands twice for one endpoint.',
-    ],
-    [
-      'a header of ours among those of the client',
-      [
-        {
-          ...ALPHA,
-          client: { method: 'headers', id: 'c', headers: { 'Content-Length': '3' } },
-        },
-      ],
-      'operators[0].client.headers["Content-Length"] is a header that this service sets itself.',
-    ],
-    [
-      'one name for the number and the window',
-      [{ ...ALPHA, reading: { members: { phoneNumber: 'maxAge' } } }],
-      'operators[0].reading.members.phoneNumber is the name of phoneNumber and of maxAge: each needs one of its own.',
-    ],
-    [
-      'one name for the date and the period',
-      [{ ...ALPHA, reading: { members: { latestSimChange: 'x', monitoredPeriod: 'x' } } }],
-      'operators[0].reading.members.monitoredPeriod is the name of latestSimChange and of monitoredPeriod: each needs one of its own.',
-    ],
-    [
       'a member that every object of JavaScript has',
       [{ ...ALPHA, client: { ...BASIC, constructor: 'abc' } }],
       'operators[0].client.constructor is not a known member.',
-    ],
-    [
-      'a secret in a header',
-      [{ ...ALPHA, headers: [{ name: 'x-api-key', value: 'abc' }] }],
-      'operators[0].headers[0].value looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.',
-    ],
-    [
-      'a secret in a header of the client',
-      [{ ...ALPHA, client: { method: 'headers', id: 'c', headers: { 'X-Client-Secret': 'abc' } } }],
-      'operators[0].client.headers["X-Client-Secret"] looks like a secret: put it into a file and write { "file": … }, or { "variable": … }.',
     ],
     [
       'a text for a number',

@@ -69,14 +69,10 @@ test('every secret may lie in a file', () => {
   const config = readConfig({
     REDIS_URL_FILE: fileWith('redis-url', 'redis://user:s3cret@127.0.0.1:6379\n'),
     STATE_KEY_FILE: fileWith('state-key', `${stateKey.toString('base64')}\n`),
-    OPERATOR_HEADERS_FILE: fileWith('headers', '{ "x-api-key": "s3cret" }\n'),
   });
 
   expect(config.sharedState?.redis.credentials).toEqual({ username: 'user', password: 's3cret' });
   expect(Buffer.from(config.sharedState?.stateKeys[0] ?? [])).toEqual(stateKey);
-  expect(config.simulator?.headers).toMatchObject([
-    { name: 'x-api-key', value: { kind: 'fixed', text: 's3cret' } },
-  ]);
 });
 
 test('docs/settings.md, .env.example and the schema for editors are those of the table', async () => {

@@ -110,11 +110,6 @@ describe('a message repeats what was read', () => {
   test.each<[Environment, string]>([
     [{ PORT: 'none' }, 'PORT must be a whole number from 0 to 65535, not "none".'],
     [{ ROLE: 'router' }, 'ROLE must be one of bff, subgraph, not "router".'],
-    [{ OPERATOR_RETRY_LOOKUPS: '1' }, 'OPERATOR_RETRY_LOOKUPS must be true or false, not "1".'],
-    [
-      { OPERATOR_OPERATIONS: 'check,date' },
-      'OPERATOR_OPERATIONS must be retrieve-date, check, or both with a comma between, not "check,date".',
-    ],
     [{ PORT: '4000\n' }, String.raw`PORT must be a whole number from 0 to 65535, not "4000\n".`],
     [{ PORT: '9'.repeat(100) }, 'PORT must be a whole number from 0 to 65535.'],
   ])('%j', (environment, problem) => {

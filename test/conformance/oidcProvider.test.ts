@@ -15,6 +15,7 @@ import {
   SCOPE,
   type Owner,
 } from './certifiedOperator.ts';
+import { withEntry } from '../operatorEntry.ts';
 
 const NUMBER = '+447700900004';
 const GRANTS: Owner = { answers: 'grant' };
@@ -57,27 +58,29 @@ async function serve(
     },
   });
   const usesKey = method === 'private_key_jwt' || 'OPERATOR_SIGNED_REQUEST' in settings;
-  const config = readConfig({
-    PORT: '0',
-    OPERATOR_FLOW: flow,
-    OPERATOR_AUTH_URL: operator.url,
-    OPERATOR_SIM_SWAP_URL: `${operator.url}/sim-swap/v1`,
-    OPERATOR_CLIENT_ID: CLIENT.id,
-    OPERATOR_OPERATIONS: 'check',
-    OPERATOR_SCOPE_CHECK: flow === '3-legged' ? SCOPE : 'check-sim-swap',
-    OPERATOR_CIBA_GRANT_TYPE: CIBA_GRANT_TYPE,
-    OPERATOR_CLIENT_AUTH: method,
-    ...(method === 'basic' ? { OPERATOR_CLIENT_SECRET: CLIENT.secret } : {}),
-    ...(usesKey
-      ? {
-          OPERATOR_ASSERTION_KEY_FILE: join(folder, 'key.pem'),
-          OPERATOR_ASSERTION_AUDIENCE: operator.url,
-        }
-      : {}),
-    REQUEST_TIMEOUT_MS: '20000',
-    CONSENT_WAIT_MS: '15000',
-    ...settings,
-  });
+  const config = readConfig(
+    withEntry({
+      PORT: '0',
+      OPERATOR_FLOW: flow,
+      OPERATOR_AUTH_URL: operator.url,
+      OPERATOR_SIM_SWAP_URL: `${operator.url}/sim-swap/v1`,
+      OPERATOR_CLIENT_ID: CLIENT.id,
+      OPERATOR_OPERATIONS: 'check',
+      OPERATOR_SCOPE_CHECK: flow === '3-legged' ? SCOPE : 'check-sim-swap',
+      OPERATOR_CIBA_GRANT_TYPE: CIBA_GRANT_TYPE,
+      OPERATOR_CLIENT_AUTH: method,
+      ...(method === 'basic' ? { OPERATOR_CLIENT_SECRET: CLIENT.secret } : {}),
+      ...(usesKey
+        ? {
+            OPERATOR_ASSERTION_KEY_FILE: join(folder, 'key.pem'),
+            OPERATOR_ASSERTION_AUDIENCE: operator.url,
+          }
+        : {}),
+      REQUEST_TIMEOUT_MS: '20000',
+      CONSENT_WAIT_MS: '15000',
+      ...settings,
+    }),
+  );
   server = await startServer({
     config,
     operators: config.operators,

@@ -9,6 +9,7 @@ import { fieldsOf } from '../askedFields.ts';
 import { RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { silentLog } from '../silentLog.ts';
 import { callerNamed } from '../values.ts';
+import { withEntry } from '../operatorEntry.ts';
 
 /** How one request asks. */
 export interface Asking {
@@ -36,14 +37,16 @@ export class AskedSimSwaps implements AsyncDisposable {
     settings: Environment = {},
   ): Promise<AskedSimSwaps> {
     const operator = await RecordingServer.start(answer);
-    const config = readConfig({
-      OPERATOR_AUTH_URL: operator.url,
-      OPERATOR_SIM_SWAP_URL: operator.url,
-      OPERATOR_CLIENT_ID: 'test-client',
-      OPERATOR_CLIENT_SECRET: 'test-secret',
-      OPERATOR_TIMEOUT_MS: '60000',
-      ...settings,
-    });
+    const config = readConfig(
+      withEntry({
+        OPERATOR_AUTH_URL: operator.url,
+        OPERATOR_SIM_SWAP_URL: operator.url,
+        OPERATOR_CLIENT_ID: 'test-client',
+        OPERATOR_CLIENT_SECRET: 'test-secret',
+        OPERATOR_TIMEOUT_MS: '60000',
+        ...settings,
+      }),
+    );
     const simSwaps = createSimSwaps({
       operators: config.operators.map((one) => ({ settings: one })),
       consent: config.consent,

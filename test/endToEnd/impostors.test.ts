@@ -18,6 +18,7 @@ import { startSimulated } from '../service.ts';
 import { createCertificate } from '../tls/certificate.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { WiredOperator } from '../wiredOperator.ts';
+import { withEntry } from '../operatorEntry.ts';
 
 /** Signed by itself, and trusted by nobody. */
 const IMPOSTOR = createCertificate({ name: 'impostor' });
@@ -60,14 +61,14 @@ describe(`with ${SWITCH}=0 in the environment`, () => {
   it('an impostor of the proxy gets no credentials', async () => {
     await using proxy = await ConnectProxy.start({ certificate: IMPOSTOR });
     await using client = await createSimSwapClient({
-      settings: {
+      settings: withEntry({
         OPERATOR_AUTH_URL: 'https://127.0.0.1:9',
         OPERATOR_SIM_SWAP_URL: 'https://127.0.0.1:9',
         OPERATOR_CLIENT_ID: 'sim-swap',
         OPERATOR_CLIENT_SECRET: 'kept-secret-of-the-operator',
         OPERATOR_PROXY_URL: proxy.url,
         OPERATOR_PROXY_CREDENTIALS: 'sim-swap:what only the proxy reads',
-      },
+      }),
     });
     expect(await client.simSwappedWithin(NUMBER, 240)).toMatchObject({
       code: 'OPERATOR_UNAVAILABLE',

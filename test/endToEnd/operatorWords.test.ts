@@ -189,7 +189,7 @@ describe('OPERATOR_CORRELATOR_ECHO', () => {
       });
       expect(await tell(service)).toBe('OPERATOR_INVALID_REPLY');
       expect(logged(service, /cannot be trusted/)).toEqual([
-        expect.stringContaining('"setting":"OPERATOR_CORRELATOR_ECHO=never"'),
+        expect.stringContaining('"setting":"echo: never"'),
       ]);
     },
   );

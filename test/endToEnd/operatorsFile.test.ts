@@ -29,7 +29,6 @@ function betaOf({ authUrl, simSwapUrl }: Simulator): object {
     authUrl,
     simSwapUrl,
     client: DEMO_ENTRY,
-    grant: { type: 'ciba', grantType: 'urn:openid:params:mc:grant-type:ciba' },
   };
 }
 

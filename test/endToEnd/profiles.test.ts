@@ -1,18 +1,15 @@
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { inForm } from '../forms.ts';
 import { startServiceOf } from '../operatorsFile.ts';
 import {
   filledIn,
-  profileEntry,
+  flowOfProfile,
   profileKeys,
   PROFILES,
   PROFILE_SECRETS,
   type ProfileName,
 } from '../../scripts/simulatedProfiles.ts';
-import { startServiceWith } from '../service.ts';
 import { tellAbout, type Told } from './answers.ts';
 import { ROWS } from './testNumberRows.ts';
 
@@ -62,7 +59,7 @@ const WINDOW_HOURS: Readonly<Partial<Record<ProfileName, number>>> = { orange: 1
 const WAITING = new Set(PROFILES.slice(0, inForm({ short: 1, long: PROFILES.length })));
 
 describe.concurrent.each(PROFILES)('the profile %s against its simulator', (profile) => {
-  const { flow } = profileEntry(profile);
+  const flow = flowOfProfile(profile);
   const rows = ROWS.filter(
     ([ofRow, lastDigits, , , settings]) =>
       ofRow === flow &&
@@ -105,23 +102,4 @@ describe.concurrent.each(PROFILES)('the profile %s against its simulator', (prof
       await simulator.close();
     }
   });
-});
-
-test('each profile has its dialect, and its rows', () => {
-  const files = readdirSync(new URL('../../profiles', import.meta.url)).filter((file) =>
-    file.endsWith('.jsonc'),
-  );
-
-  expect(files.map((file) => file.replace(/\.jsonc$/, '')).toSorted()).toEqual(PROFILES.toSorted());
-});
-
-test.each(PROFILES)('%s: all that is left to fill in has a word at the start', async (profile) => {
-  const file = fileURLToPath(new URL(`../../profiles/${profile}.jsonc`, import.meta.url));
-
-  const start = startServiceWith({ PORT: '0', OPERATORS_FILE: file });
-
-  // No other problem: every member is known and fits the others.
-  await expect(start).rejects.toThrow(
-    /^The settings have 1 problem.*operators\[0\]\.client\.\S+\.file names a file that cannot be read/s,
-  );
 });

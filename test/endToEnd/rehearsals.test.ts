@@ -2,7 +2,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { REHEARSALS } from '../../src/graphql/rehearsals.ts';
 import { startServer } from '../../src/app/server.ts';
-import { simulatedOperator } from '../../src/app/simulatedOperator.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/systemClock.ts';
@@ -17,7 +16,7 @@ async function startRehearsal() {
   const simulator = await startSimulator({ port: 0 });
   const config = readConfig({ PORT: '0' });
   if (config.simulator === undefined) throw new Error('Without an operator there is a simulator.');
-  const operators = [simulatedOperator(config.simulator, simulatorAt(simulator.authUrl))];
+  const operators = [config.simulator(simulatorAt(simulator.authUrl))];
   const server = await startServer({ config, operators, clock: systemClock, log: silentLog });
   onTestFinished(async () => {
     await server.stop();

@@ -18,14 +18,15 @@ export class ServerProcess implements AsyncDisposable {
     prefix: readonly string[] = [],
   ): Promise<ServerProcess> {
     const [command, ...words] = [...prefix, process.execPath, 'src/main.ts'];
-    const program = new Program(command, words, {
+    const environment = {
       PORT: '0',
       OPERATOR_AUTH_URL: operatorUrl,
       OPERATOR_SIM_SWAP_URL: operatorUrl,
       OPERATOR_CLIENT_ID: 'test-client',
       OPERATOR_CLIENT_SECRET: 'test-secret',
       ...settings,
-    });
+    };
+    const program = new Program(command, words, environment);
     const [line] = await program.written(/^.*"msg":"listening".*(?=\n)/m);
     const { port } = JSON.parse(line) as { port: number };
     return new ServerProcess(`http://127.0.0.1:${port}`, program);

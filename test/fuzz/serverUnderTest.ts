@@ -4,6 +4,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { startServer } from '../../src/app/server.ts';
 import { systemClock } from '../../src/system/systemClock.ts';
 import { OwnDelay } from './ownDelay.ts';
+import { withEntry } from '../operatorEntry.ts';
 
 /** What the process that serves tells of itself. */
 export interface ServerFigures {
@@ -36,7 +37,7 @@ process.on('unhandledRejection', (reason) => {
   defects.push(describe(reason));
 });
 
-const config = readConfig();
+const config = readConfig(withEntry(process.env));
 const server = await startServer({
   config,
   operators: config.operators,

@@ -4,8 +4,7 @@ import type { FailureReach } from '../../src/domain/errors.ts';
 import { wordOf, type ErrorMap, type ErrorRule, type MappedCode } from '../../src/http/errorMap.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { findingOf } from '../../src/http/resilience/finding.ts';
-import { OPERATOR_DEFAULTS } from '../../src/operator/operatorDefaults.ts';
-import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
+import { judgeCheck, judgeRetrieveDate } from '../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../src/tokens/tokenResponses.ts';
 import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
@@ -91,8 +90,7 @@ function replied({ status, body, isUnproven }: Refusal): Exchange {
 }
 
 function exchangeOf(errors: ErrorMap, flow: '2-legged' | '3-legged', isUnproven: boolean) {
-  const { reading } = OPERATOR_DEFAULTS;
-  return { sentAtMs: START_MS, nowMs: START_MS, flow, reading, errors, isUnproven };
+  return { sentAtMs: START_MS, nowMs: START_MS, flow, errors, isUnproven };
 }
 
 const isDoubt = (status: number): boolean => status >= 500 || status === 408;

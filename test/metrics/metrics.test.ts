@@ -180,7 +180,7 @@ test('what is under way and what waits is read at each scrape', async () => {
     authUrl: operator.url,
     simSwapUrl: operator.url,
     client: DEMO_ENTRY,
-    limits: { permits: 2 },
+    limits: { connections: 2 },
   };
   await using service = await startServiceOf([entry], COUNTED);
   const n = ['+447700900001', '+447700900002', '+447700900003'];

@@ -48,7 +48,7 @@ describe('with a number', () => {
   it.each([
     ['010', 'warning', /does not serve this number/, 0],
     ['013', 'failed', /not available/, 0],
-    ['020', 'failed', /OPERATOR_SCOPE_CHECK/, 0],
+    ['020', 'failed', /scopes/, 0],
     ['030', 'failed', /cannot be trusted/, 1],
   ] as const)('%s is told of, with what to do', async (digits, verdict, advice, billed) => {
     await using operator = await simulator();
@@ -118,7 +118,9 @@ describe('with another number', () => {
     expect(rowsOf(report, 'tokens')).toMatchObject([
       { verdict: 'ok', found: 'a token of another number is refused (403)' },
     ]);
-    expect(rowsOf(report, 'tokens')[0]?.advice).toContain('OPERATOR_TOKEN_MISMATCH=refused');
+    expect(rowsOf(report, 'tokens')[0]?.advice).toContain(
+      'tokenMismatch of the profile to refused',
+    );
     expect(operator.stats()).toMatchObject({ lookups: 2, refusedLookups: 1, misusedTokens: 1 });
     expect(report.billedLookups).toBe(2);
   });

@@ -56,7 +56,7 @@ describe.each(FLOWS)('a certified OpenID provider, %s', (flow, scope) => {
 
   it.each([
     ['the registered key', privateKey, 'ok', /^$/],
-    ['another key', OTHER_KEY, 'failed', /public half of client\.assertion\.key/],
+    ['another key', OTHER_KEY, 'failed', /public half of client\.key/],
   ] as const)('judges assertions by %s', async (_, key, verdict, advice) => {
     using files = new TemporaryFiles();
     using one = await certified('private_key_jwt');

@@ -7,6 +7,7 @@ import type { Finding, OperatorReport, Step } from '../../onboarding/finding.ts'
 import type { Simulator } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/systemClock.ts';
 import { WatchedFiles } from '../../src/files/watchedFiles.ts';
+import { withEntry } from '../operatorEntry.ts';
 
 /** Longer than anything takes that comes to an end. */
 const TIMEOUT_MS = 10_000;
@@ -16,7 +17,7 @@ export async function check(
   environment: Environment,
   trial: Partial<Omit<OperatorTrial, 'settings'>> = {},
 ): Promise<OperatorReport> {
-  const { operators } = readOperatorsConfig(environment);
+  const { operators } = readOperatorsConfig(withEntry(environment));
   const [settings] = operators;
   if (settings === undefined) throw new Error('No operator is set.');
   return checkOperator({

@@ -59,7 +59,7 @@ describe('what the operator has against us has a red row that says what to do', 
         OPERATOR_CIBA_GRANT_TYPE: 'urn:openid:params:grant-type:ciba',
       },
       'credentials',
-      /OPERATOR_CIBA_GRANT_TYPE/,
+      /grantType of the profile/,
     ],
     [
       'a scope that is not enabled',
@@ -153,7 +153,7 @@ it('an operator that writes correlators of its own cannot be asked as it is set'
   );
   const report = await check(settingsAt(operator.url));
   expect(failed(report)).toEqual(['echo']);
-  expect(rowsOf(report, 'echo')[0]?.advice).toContain('OPERATOR_CORRELATOR_ECHO=never');
+  expect(rowsOf(report, 'echo')[0]?.advice).toContain('"echo": "never"');
   const never = { ...settingsAt(operator.url), OPERATOR_CORRELATOR_ECHO: 'never' };
   expect(failed(await check(never))).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startSimulator } from '../../simulator/simulator.ts';
 import {
   filledIn,
-  profileEntry,
+  flowOfProfile,
   profileKeys,
   PROFILES,
   PROFILE_SECRETS,
@@ -35,7 +35,7 @@ it.each(PROFILES)('the profile %s is tried at its simulator, and asks once', asy
     expect(simulator.stats()).toMatchObject({
       lookups: 1,
       refusedLookups: 0,
-      prompts: profileEntry(profile).flow === '3-legged' ? 1 : 0,
+      prompts: flowOfProfile(profile) === '3-legged' ? 1 : 0,
       earlyPolls: 0,
       reusedTokens: 0,
       misusedTokens: 0,

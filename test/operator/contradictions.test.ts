@@ -1,17 +1,15 @@
+import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
-import { OPERATOR_DEFAULTS } from '../../src/operator/operatorDefaults.ts';
-import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
+import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
 
-const { reading, errors } = OPERATOR_DEFAULTS;
 const EXCHANGE = {
   sentAtMs: START_MS - 200,
   nowMs: START_MS,
   flow: '2-legged',
-  reading,
-  errors,
+  errors: COMMON_ERRORS,
 } as const;
 const INVALID = { failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
 const DATE = '"latestSimChange":"2020-01-01T00:00:00Z"';

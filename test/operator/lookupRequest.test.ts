@@ -1,46 +1,124 @@
 import { describe, expect, it } from 'vitest';
 import { TEL_URI } from '../../src/domain/numberTemplate.ts';
-import { lookupRequest, type LookupWriting } from '../../src/operator/lookupRequest.ts';
-import {
-  CIBA,
-  CLIENT_CREDENTIALS,
-  OPERATOR_DEFAULTS,
-} from '../../src/operator/operatorDefaults.ts';
-import type { LookupNumberSettings } from '../../src/operator/operatorSettings.ts';
+import { ProfileFault } from '../../src/http/profileCalls.ts';
+import { pathWith, writeLookup, type LookupWriting } from '../../src/operator/lookupRequest.ts';
+import type { LookupAsk, LookupParts } from '../../src/operator/profile.ts';
 import type { JwtBearerGrant } from '../../src/tokens/authorizationSettings.ts';
-import { ALICE } from '../values.ts';
+import { START_MS } from '../testClock.ts';
+import { ALICE, hours } from '../values.ts';
+import { CAMARA_LOOKUPS, CIBA, CLIENT_CREDENTIALS } from './camara.ts';
 
 const JWT_BEARER: JwtBearerGrant = {
   type: 'jwt-bearer',
-  assertion: {
-    privateKeyPem: '',
-    alg: 'ES256',
-    lifetimeSeconds: 60,
-    audience: { token: '', backchannelAuthentication: '', cibaToken: '' },
-  },
+  assertion: { privateKeyPem: '', alg: 'ES256', lifetimeSeconds: 60, claims: () => ({}) },
   subject: TEL_URI,
 };
 
 describe('whether a lookup names the number', () => {
-  it.each<[LookupNumberSettings['send'], LookupWriting['grant'], boolean]>([
+  it.each<[LookupWriting['sendPhoneNumber'], LookupWriting['grant'], boolean]>([
     ['auto', CLIENT_CREDENTIALS, true],
     ['auto', CIBA, false],
     ['auto', JWT_BEARER, false],
+    ['auto', { type: 'none' }, true],
     ['always', CLIENT_CREDENTIALS, true],
     ['always', CIBA, true],
     ['always', JWT_BEARER, true],
     ['never', CLIENT_CREDENTIALS, false],
     ['never', CIBA, false],
     ['never', JWT_BEARER, false],
-  ])('%s with $1.type: %s', (send, grant, isNamed) => {
-    const { reading } = OPERATOR_DEFAULTS;
-    const phoneNumber = { ...OPERATOR_DEFAULTS.phoneNumber, send };
-    const { headers, body } = lookupRequest(
-      { grant, phoneNumber, reading },
+  ])('%s with $1.type: %s', (sendPhoneNumber, grant, isNamed) => {
+    const { headers, body = '' } = writeLookup(
+      { ...CAMARA_LOOKUPS, grant, sendPhoneNumber },
       { operation: 'retrieve-date' },
       ALICE,
+      START_MS,
     );
     expect(headers).toEqual([]);
     expect(JSON.parse(body)).toEqual(isNamed ? { phoneNumber: ALICE } : {});
+  });
+});
+
+const written = (write: (ask: LookupAsk) => unknown, method: 'GET' | 'POST' = 'POST') => {
+  // A profile of one's own may return anything.
+  const check = {
+    ...CAMARA_LOOKUPS.lookups.check,
+    write: write as (ask: LookupAsk) => LookupParts,
+  };
+  const { path = '', read = {} } = check;
+  const lookups = { check: { method, path, read, write: check.write } };
+  return writeLookup(
+    { ...CAMARA_LOOKUPS, lookups, grant: CLIENT_CREDENTIALS },
+    { operation: 'check', maxAgeHours: hours(240) },
+    ALICE,
+    START_MS,
+  );
+};
+
+describe('what a profile writes', () => {
+  it('may have a query, headers and a body', () => {
+    const { query, headers, body } = written(({ digits, maxAgeHours }) => ({
+      query: { number: digits, hours: maxAgeHours, none: undefined },
+      headers: { 'x-number': digits, 'x-none': undefined },
+      body: { maxAgeHours },
+    }));
+    expect(query).toBe(`number=${ALICE.slice(1)}&hours=240`);
+    expect(headers).toEqual(['x-number', ALICE.slice(1)]);
+    expect(body).toBe('{"maxAgeHours":240}');
+  });
+
+  it('has no body and no type of one in a GET', () => {
+    const { body, contentType, method } = written(() => ({}), 'GET');
+    expect([method, body, contentType]).toEqual(['GET', undefined, undefined]);
+  });
+
+  it.each<[string, (ask: LookupAsk) => unknown]>([
+    [
+      'a throw',
+      () => {
+        throw new Error(ALICE);
+      },
+    ],
+    ['a promise', () => Promise.resolve({})],
+    ['a promise that is rejected', () => Promise.reject(new Error(ALICE))],
+    ['nothing', () => undefined],
+    ['a list', () => []],
+    ['a text', () => 'text'],
+    ['another member', () => ({ path: '/elsewhere' })],
+    ['a query of objects', () => ({ query: { a: {} } })],
+    ['a header with a line break', () => ({ headers: { 'x-a': 'b\r\nx-c: d' } })],
+    ['a name of a header with a line break', () => ({ headers: { 'x-a\r\nx-b': 'c' } })],
+    ['a header of ours', () => ({ headers: { Authorization: 'Basic x' } })],
+    ['the correlator', () => ({ headers: { 'X-Correlator': 'x' } })],
+    ['more than a request holds', () => ({ body: { a: 'a'.repeat(20_000) } })],
+    [
+      'a getter that throws',
+      () => ({
+        get body() {
+          throw new Error(ALICE);
+        },
+      }),
+    ],
+    ['a change of what it got', (ask) => Object.assign(ask, { number: '+447700900999' })],
+  ])('is refused for %s, without a word of it', (_, write) => {
+    const refusal = (): unknown => {
+      try {
+        return written(write);
+      } catch (error) {
+        return error;
+      }
+    };
+    const error = refusal();
+    expect(error).toBeInstanceOf(ProfileFault);
+    expect(String(error)).not.toContain('7700');
+  });
+});
+
+describe('the path of a lookup', () => {
+  it.each([
+    ['https://operator.example/check', undefined],
+    ['https://operator.example/{number}/check', `/${encodeURIComponent(ALICE)}/check`],
+    ['https://operator.example/v1/{digits}?a=b', `/v1/${ALICE.slice(1)}?a=b`],
+  ])('%s', (address, path) => {
+    expect(pathWith(ALICE, address)).toBe(path);
   });
 });

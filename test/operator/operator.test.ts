@@ -1,14 +1,10 @@
+import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { Operator, type LookupOrder } from '../../src/operator/operator.ts';
-import {
-  CIBA,
-  CLIENT_CREDENTIALS,
-  OPERATOR_DEFAULTS,
-} from '../../src/operator/operatorDefaults.ts';
-import type { LookupNumberSettings } from '../../src/operator/operatorSettings.ts';
-import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
+import { Operator, type LookupManner, type LookupOrder } from '../../src/operator/operator.ts';
+import { CAMARA_LOOKUPS, CIBA, CLIENT_CREDENTIALS } from './camara.ts';
+import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { AccessToken, TokenMisused } from '../../src/tokens/accessToken.ts';
 import type { Flow } from '../../src/tokens/authorizationSettings.ts';
 import type { ExchangeContext } from '../../src/tokens/tokenManager.ts';
@@ -32,7 +28,11 @@ class TestOperator implements AsyncDisposable {
   readonly operator: Operator;
   readonly #endpoints: readonly TestEndpoint[];
 
-  constructor(url: string, flow: Flow = '2-legged', send: LookupNumberSettings['send'] = 'auto') {
+  constructor(
+    url: string,
+    flow: Flow = '2-legged',
+    send: LookupManner['sendPhoneNumber'] = 'auto',
+  ) {
     const retrieveDate = new TestEndpoint(`${url}/retrieve-date`);
     const check = new TestEndpoint(`${url}/check`);
     this.#endpoints = [retrieveDate, check];
@@ -41,9 +41,10 @@ class TestOperator implements AsyncDisposable {
         name: 'operator',
         flow,
         grant: flow === '2-legged' ? CLIENT_CREDENTIALS : CIBA,
-        phoneNumber: { ...OPERATOR_DEFAULTS.phoneNumber, send },
-        reading: OPERATOR_DEFAULTS.reading,
-        errors: OPERATOR_DEFAULTS.errors,
+        ...CAMARA_LOOKUPS,
+        sendPhoneNumber: send,
+        lookupAddresses: { retrieveDate: `${url}/retrieve-date`, check: `${url}/check` },
+        errors: COMMON_ERRORS,
       },
       {
         retrieveDate: retrieveDate.guarded('lookup', this.clock),
@@ -51,6 +52,7 @@ class TestOperator implements AsyncDisposable {
       },
       { retrieveDate: judgeRetrieveDate, check: judgeCheck },
       this.clock,
+      { authenticate: () => () => ({ headers: [], form: {} }) },
     );
   }
 
@@ -109,7 +111,7 @@ describe('a lookup on the wire', () => {
     expect(JSON.parse(server.received[0]?.body ?? '')).toEqual(body);
   });
 
-  it.each<[Flow, LookupNumberSettings['send'], boolean]>([
+  it.each<[Flow, LookupManner['sendPhoneNumber'], boolean]>([
     ['2-legged', 'auto', true],
     ['2-legged', 'always', true],
     ['2-legged', 'never', false],

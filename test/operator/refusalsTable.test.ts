@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { describe, expect, test } from 'vitest';
-import { OPERATOR_DEFAULTS } from '../../src/operator/operatorDefaults.ts';
-import { judgeCheck } from '../../src/operator/responses.ts';
+import { judgeCheck } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
@@ -9,13 +9,11 @@ import { hours } from '../values.ts';
 const DOCS = readFileSync(new URL('../../docs/operator-api.md', import.meta.url), 'utf8');
 const REFUSALS = /^### Refusals$[^]*?(?=^#|$(?![^]))/m.exec(DOCS)?.[0] ?? '';
 
-const { reading, errors } = OPERATOR_DEFAULTS;
 const EXCHANGE = {
   sentAtMs: START_MS,
   nowMs: START_MS,
   flow: '3-legged',
-  reading,
-  errors,
+  errors: COMMON_ERRORS,
 } as const;
 
 /** Statuses that stand for what the first cells say. */

@@ -1,21 +1,19 @@
 import fc from 'fast-check';
+import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { HttpReply } from '../../src/http/exchange.ts';
-import { OPERATOR_DEFAULTS } from '../../src/operator/operatorDefaults.ts';
 import type { ReplyFlaw } from '../../src/http/replyFlaw.ts';
-import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
+import { judgeCheck, judgeRetrieveDate } from './camara.ts';
 import { jsonReply } from '../http/replies.ts';
 import { START_MS } from '../testClock.ts';
 import { hours } from '../values.ts';
 
-const { reading, errors } = OPERATOR_DEFAULTS;
 const EXCHANGE = {
   sentAtMs: START_MS - 200,
   nowMs: START_MS,
   flow: '2-legged',
-  reading,
-  errors,
+  errors: COMMON_ERRORS,
 } as const;
 const WINDOW = hours(240);
 const INVALID = { kind: 'failed', failure: { code: 'OPERATOR_INVALID_REPLY', reach: 'question' } };
@@ -123,7 +121,9 @@ describe('judgeRetrieveDate', () => {
   ])('reads %s', (_, body, monitoredPeriodDays) => {
     const judged = judgeDateBody(body);
     const facts = judged.kind === 'answered' ? judged.facts : [];
-    expect(facts.map((fact) => fact.monitoredPeriodDays)).toEqual([monitoredPeriodDays]);
+    expect(
+      facts.map((fact) => ('monitoredPeriodDays' in fact ? fact.monitoredPeriodDays : undefined)),
+    ).toEqual([monitoredPeriodDays]);
   });
 
   it.each<[string, unknown]>([

@@ -85,8 +85,7 @@ describe('a file that changes is in force from then on, without a restart', () =
     ],
     [
       "a secret of the operators' file",
-      () =>
-        operatorsFile({ client: { method: 'basic', id: 'client', secret: { file: 'secret' } } }),
+      () => operatorsFile({ client: { id: 'client', secret: { file: 'secret' } } }),
     ],
   ])('%s', async (_, settingsOf) => {
     await using service = await serve(settingsOf(files.write('secret', 'the-first\n')));
@@ -104,20 +103,11 @@ describe('a file that changes is in force from then on, without a restart', () =
 
   it.each([
     [
-      'OPERATOR_HEADERS_FILE',
-      () =>
-        shortForm({
-          OPERATOR_CLIENT_SECRET: 'secret',
-          OPERATOR_HEADERS_FILE: `${files.folder}/key`,
-        }),
-      (key: string) => JSON.stringify({ 'x-api-key': key }),
-    ],
-    [
       "a header of the operators' file",
       () =>
         operatorsFile({
-          client: { method: 'basic', id: 'client', secret: { file: 'secret' } },
-          headers: [{ name: 'X-Api-Key', value: { file: 'key' } }],
+          client: { id: 'client', secret: { file: 'secret' } },
+          headers: { 'X-Api-Key': { file: 'key' } },
         }),
       (key: string) => key,
     ],
@@ -139,9 +129,7 @@ describe('a file that changes is in force from then on, without a restart', () =
     );
     await using service = await serve(
       shortForm({
-        OPERATOR_CLIENT_AUTH: 'private_key_jwt',
         OPERATOR_ASSERTION_KEY_FILE: files.write('key.pem', first),
-        OPERATOR_ASSERTION_AUDIENCE: operator.url,
       }),
     );
     const signedBy = async (pem: string): Promise<boolean> => {
@@ -154,11 +142,11 @@ describe('a file that changes is in force from then on, without a restart', () =
       );
     };
     expect(await signedBy(first)).toBe(true);
-    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    const other = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey;
     const line = await told(service, UNUSABLE, () =>
       files.write('key.pem', other.export({ type: 'pkcs8', format: 'pem' }).toString()),
     );
-    expect(line).toContain('OPERATOR_ASSERTION_KEY_FILE names a file that is not a private key');
+    expect(line).toContain('OPERATOR_ASSERTION_KEY_FILE must be a private key');
     expect(await signedBy(first)).toBe(true);
     await told(service, READ_AGAIN, () => files.write('key.pem', second));
     expect(await signedBy(second)).toBe(true);
@@ -172,7 +160,7 @@ describe('a file that changes is in force from then on, without a restart', () =
     files.write('key', 'key-1');
     await using service = await serve(
       operatorsFile(
-        { client: { method: 'basic', id: 'client', secret: { file: 'secret' } } },
+        { client: { id: 'client', secret: { file: 'secret' } } },
         {
           directory: {
             url: directory.url,
@@ -240,7 +228,7 @@ describe('a file that cannot be used leaves in force what was read last, and a l
       authUrl: url,
       simSwapUrl: url,
       flow: '2-legged',
-      client: { method: 'basic', id: name, secret: { file: files.write(name, `${name}-1`) } },
+      client: { id: name, secret: { file: files.write(name, `${name}-1`) } },
     });
     const operators = [entry('alpha', '+44'), entry('beta', '+33')];
     const path = files.write('operators.json', JSON.stringify({ operators }));

@@ -3,6 +3,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { startServer } from '../../src/app/server.ts';
 import { systemClock } from '../../src/system/systemClock.ts';
 import { silentLog } from '../silentLog.ts';
+import { withEntry } from '../operatorEntry.ts';
 
 /** What the process that serves holds at a moment, garbage aside. */
 export interface Held {
@@ -16,7 +17,7 @@ export interface Held {
 const { gc } = globalThis;
 if (gc === undefined) throw new Error('Start this with --expose-gc.');
 
-const config = readConfig();
+const config = readConfig(withEntry(process.env));
 const server = await startServer({
   config,
   operators: config.operators,

@@ -9,7 +9,7 @@ const SECRET = 'secret-value';
 describe('an access token', () => {
   it('is handed out once', () => {
     const token = new AccessToken(SUBJECT, SECRET, undefined);
-    expect(token.spend(SUBJECT)).toBe('Bearer secret-value');
+    expect(token.spend(SUBJECT)).toBe('secret-value');
     expect(() => token.spend(SUBJECT)).toThrow(
       new TokenMisused('An access token was to be used twice.'),
     );
@@ -23,7 +23,7 @@ describe('an access token', () => {
     expect(() => token.spend(subject)).toThrow(
       new TokenMisused('An access token was to be used for another number or operation.'),
     );
-    expect(token.spend(SUBJECT)).toBe('Bearer secret-value');
+    expect(token.spend(SUBJECT)).toBe('secret-value');
   });
 
   it.each<[string, (token: AccessToken) => string]>([

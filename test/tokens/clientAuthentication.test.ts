@@ -8,16 +8,12 @@ import type {
 import { createClientAuthentication } from '../../src/tokens/clientAuthentication.ts';
 import { START_MS, TestClock } from '../testClock.ts';
 
+const CLIENT_ID = 'client';
 const AUDIENCE = 'https://operator.example/oauth/v1/token';
 const UNSIGNED = {
   lifetimeSeconds: 60,
-  audience: {
-    token: AUDIENCE,
-    backchannelAuthentication: 'https://operator.example/bc-authorize',
-    cibaToken: 'https://operator.example/token',
-  },
+  claims: (aud: string) => ({ iss: CLIENT_ID, sub: CLIENT_ID, aud }),
 };
-const CLIENT_ID = 'client';
 const START_SECONDS = START_MS / 1000;
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
@@ -63,7 +59,7 @@ describe('basic', () => {
     ['letters beyond ASCII, as UTF-8', 'client', 'señal', 'client:señal'],
     ['an empty secret', 'client', '', 'client:'],
   ])('is base64 of id:secret, not form-encoded: %s', async (_, clientId, secret, credentials) => {
-    const proof = await authenticate({ method: 'basic', secret }, clientId)('token');
+    const proof = await authenticate({ method: 'basic', secret }, clientId)(AUDIENCE);
     expect(proof.form).toEqual({});
     expect(proof.headers[0]).toBe('authorization');
     const [scheme, encoded = ''] = (proof.headers[1] ?? '').split(' ');
@@ -78,7 +74,7 @@ describe('private_key_jwt', () => {
     'is an assertion of RFC 7523 signed with %s',
     async (alg) => {
       const prove = authenticate({ method: 'private_key_jwt', assertion: assertion(alg, 'key-1') });
-      const { headers, form } = await prove('token');
+      const { headers, form } = await prove(AUDIENCE);
       expect(headers).toEqual([]);
       expect(Object.keys(form).toSorted()).toEqual(['client_assertion', 'client_assertion_type']);
       expect(form['client_assertion_type']).toBe(JWT_BEARER);
@@ -102,13 +98,13 @@ describe('private_key_jwt', () => {
 
   it('is for the endpoint that it goes to', async () => {
     const prove = authenticate({ method: 'private_key_jwt', assertion: assertion('ES256') });
-    const { form } = await prove('cibaToken');
-    expect(decodeJwt(form['client_assertion'] ?? '').aud).toBe(UNSIGNED.audience.cibaToken);
+    const { form } = await prove('https://operator.example/token');
+    expect(decodeJwt(form['client_assertion'] ?? '').aud).toBe('https://operator.example/token');
   });
 
   it('has a fresh jti for each exchange', async () => {
     const prove = authenticate({ method: 'private_key_jwt', assertion: assertion('ES256') });
-    const proofs = await Promise.all(Array.from({ length: 50 }, async () => prove('token')));
+    const proofs = await Promise.all(Array.from({ length: 50 }, async () => prove(AUDIENCE)));
     const assertions = await Promise.all(
       proofs.map(({ form }) =>
         jwtVerify(form['client_assertion'] ?? '', keys.ES256.publicKey, {
@@ -123,7 +119,7 @@ describe('private_key_jwt', () => {
     const { form } = await authenticate({
       method: 'private_key_jwt',
       assertion: assertion('ES256'),
-    })('token');
+    })(AUDIENCE);
     expect(decodeProtectedHeader(form['client_assertion'] ?? '')).not.toHaveProperty('kid');
   });
 
@@ -131,9 +127,9 @@ describe('private_key_jwt', () => {
     const clock = new TestClock();
     const settings = { method: 'private_key_jwt', assertion: assertion('ES256') } as const;
     const prove = createClientAuthentication(CLIENT_ID, settings, clock);
-    await prove('token');
+    await prove(AUDIENCE);
     await clock.advance(90_500);
-    const { form } = await prove('token');
+    const { form } = await prove(AUDIENCE);
     const { payload } = await jwtVerify(form['client_assertion'] ?? '', keys.ES256.publicKey, {
       currentDate: new Date(clock.nowMs()),
     });
@@ -147,7 +143,7 @@ describe('both', () => {
       method: 'both',
       secret: 'secret',
       assertion: assertion('RS256'),
-    })('token');
+    })(AUDIENCE);
     expect(headers).toEqual([
       'authorization',
       `Basic ${Buffer.from('client:secret').toString('base64')}`,
@@ -163,7 +159,7 @@ describe('both', () => {
 describe('bearer_jwt', () => {
   it('sends the assertion as a bearer token, and nothing in the form', async () => {
     const prove = authenticate({ method: 'bearer_jwt', assertion: assertion('RS256') });
-    const { headers, form } = await prove('token');
+    const { headers, form } = await prove(AUDIENCE);
     expect(form).toEqual({});
     expect(headers).toEqual(['authorization', expect.stringMatching(/^Bearer ey/)]);
     expect(decodeJwt(headers[1]?.split(' ')[1] ?? '')).toMatchObject({
@@ -179,7 +175,7 @@ describe('headers', () => {
       method: 'headers',
       headers: { 'X-Client-Id': 'us', 'X-Client-Secret': 's' },
     });
-    expect(await prove('token')).toEqual({
+    expect(await prove(AUDIENCE)).toEqual({
       headers: ['X-Client-Id', 'us', 'X-Client-Secret', 's'],
       form: {},
     });

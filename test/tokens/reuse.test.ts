@@ -144,7 +144,7 @@ describe('a token', () => {
       await test.header(BOB, 'retrieve-date'),
       await test.header(BOB, 'check'),
     ];
-    expect(headers).toEqual(tokens.map((token) => `Bearer token-${token}`));
+    expect(headers).toEqual(tokens.map((token) => `token-${token}`));
     expect(server.received).toHaveLength(new Set(tokens).size);
   });
 
@@ -172,18 +172,18 @@ describe('a token', () => {
     });
     await test.header(ALICE, 'check');
     await test.clock.advance(stillMs - sendingMs);
-    expect(await test.header(ALICE, 'check')).toBe('Bearer token-1');
+    expect(await test.header(ALICE, 'check')).toBe('token-1');
     await test.clock.advance(overMs - stillMs);
     test.clock.setWall(0);
-    expect(await test.header(ALICE, 'check')).toBe('Bearer token-2');
+    expect(await test.header(ALICE, 'check')).toBe('token-2');
   });
 
   it('that ends within the margin serves those that wait for it, and is not kept', async () => {
     await using server = await RecordingServer.start(issuing({ expires_in: 5 }));
     await using test = new TestTokens(server.url, { tokens: { use: 'per-number' } });
     const both = [test.header(ALICE, 'check'), test.header(ALICE, 'check')];
-    expect(await Promise.all(both)).toEqual(['Bearer token-1', 'Bearer token-1']);
-    expect(await test.header(ALICE, 'check')).toBe('Bearer token-2');
+    expect(await Promise.all(both)).toEqual(['token-1', 'token-1']);
+    expect(await test.header(ALICE, 'check')).toBe('token-2');
   });
 
   it('that was refused is replaced, and one that came in its place is not dropped for it', async () => {
@@ -194,9 +194,9 @@ describe('a token', () => {
       await test.acquire(ALICE, 'check'),
     ];
     tokenOf(first).refused();
-    expect(await test.header(ALICE, 'check')).toBe('Bearer token-2');
+    expect(await test.header(ALICE, 'check')).toBe('token-2');
     tokenOf(second).refused();
-    expect(await test.header(ALICE, 'check')).toBe('Bearer token-2');
+    expect(await test.header(ALICE, 'check')).toBe('token-2');
     expect(server.received).toHaveLength(2);
   });
 });
@@ -214,7 +214,7 @@ describe('many that wait for one token', () => {
         test.header(index % 2 === 0 ? ALICE : BOB, 'check'),
       ),
     );
-    expect(new Set(headers)).toEqual(new Set(['Bearer token-1']));
+    expect(new Set(headers)).toEqual(new Set(['token-1']));
     expect(server.received).toHaveLength(1);
   });
 
@@ -233,7 +233,7 @@ describe('many that wait for one token', () => {
     expect(outcomes.map((one) => one.kind)).toEqual(['failed', 'failed']);
     expect(server.received).toHaveLength(1);
     isDown = false;
-    expect(await test.header(ALICE, 'check')).toBe('Bearer token-1');
+    expect(await test.header(ALICE, 'check')).toBe('token-1');
   });
 
   it('one that hangs up leaves the others their token', async () => {
@@ -273,7 +273,7 @@ describe('many that wait for one token', () => {
     hangingUp.abort();
     expect((await first).kind).toBe('failed');
     await settled();
-    expect(await test.header(ALICE, 'check')).toBe('Bearer token-1');
+    expect(await test.header(ALICE, 'check')).toBe('token-1');
     await server.connections[0]?.closed;
   });
 });
@@ -339,11 +339,8 @@ describe('a JWT as the grant', async () => {
     alg: 'ES256',
     kid: 'key-1',
     lifetimeSeconds: 60,
-    audience: {
-      token: 'https://operator.example/token',
-      backchannelAuthentication: 'https://operator.example/bc-authorize',
-      cibaToken: 'https://operator.example/token',
-    },
+    audience: 'https://operator.example/token',
+    claims: (aud) => ({ iss: 'client', aud }),
   };
   const grant = {
     type: 'jwt-bearer',
@@ -399,6 +396,6 @@ describe('a JWT as the grant', async () => {
       await test.header(ALICE, 'retrieve-date'),
       await test.header(BOB, 'check'),
     ];
-    expect(headers).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
+    expect(headers).toEqual(['token-1', 'token-1', 'token-2']);
   });
 });

@@ -118,7 +118,7 @@ describe('on the wire', () => {
       },
       body: `grant_type=client_credentials&scope=${scope}&username=tel%3A%2B447700900001`,
     });
-    expect(tokenOf(acquired).spend(subject)).toBe('Bearer token-1');
+    expect(tokenOf(acquired).spend(subject)).toBe('token-1');
   });
 
   it('3-legged: the backchannel authentication request', async () => {
@@ -155,7 +155,7 @@ describe('on the wire', () => {
         'grant_type=urn%3Aopenid%3Aparams%3Amc%3Agrant-type%3Aciba' +
         '&auth_req_id=request+1%2F%2B%26',
     });
-    expect(tokenOf(polled).spend(DATE)).toBe('Bearer token-1');
+    expect(tokenOf(polled).spend(DATE)).toBe('token-1');
   });
 });
 

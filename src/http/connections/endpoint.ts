@@ -195,7 +195,7 @@ export class Endpoint implements Http2Fallback {
           endpoint: this.#name,
           detail,
           minutes: HTTP1_FOR_MS / 60_000,
-          setting: 'OPERATOR_HTTP2=never',
+          setting: 'http2 of the profile: never',
         },
       );
     }

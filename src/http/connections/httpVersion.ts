@@ -1,7 +1,7 @@
 import type { Clock } from '../../system/clock.ts';
 import type { Protocol } from './tlsConnector.ts';
 
-/** `OPERATOR_HTTP2`: HTTP/2 where the server takes it by ALPN, or nowhere. */
+/** `http2 of the profile`: HTTP/2 where the server takes it by ALPN, or nowhere. */
 export type Http2Setting = 'auto' | 'never';
 
 /** For so long HTTP/2 is not offered to a server that does not take it, or breaks it. */

@@ -131,7 +131,7 @@ const STAGES: Readonly<Record<ConnectStage, string>> = {
   connection: 'No connection to the operator.',
   tls: 'No TLS with the operator.',
   certificate:
-    'The operator’s certificate is not trusted, so nothing is sent. Where an authority of its own signs it, set OPERATOR_TLS_CA_FILE.',
+    'The operator’s certificate is not trusted, so nothing is sent. Where an authority of its own signs it, set tls.ca.',
   'client-certificate': 'The operator does not take our client certificate.',
 };
 
@@ -160,7 +160,7 @@ function findingOfFailure(
     case 'OPERATION_NOT_OFFERED':
       return warn('The operator does not implement this operation.', {
         ...told,
-        setting: 'OPERATOR_OPERATIONS',
+        setting: 'operations',
       });
     case 'PERIOD_NOT_SUPPORTED':
       return {
@@ -221,22 +221,22 @@ function warn(message: string, details: LogDetails): Finding {
 }
 
 const SETTING_FOR_FLAW: Readonly<Partial<Record<ReplyFlaw, string>>> = {
-  'another correlator, never ours': 'OPERATOR_CORRELATOR_ECHO=never',
-  'no correlator, never ours': 'OPERATOR_CORRELATOR_ECHO=auto',
+  'another correlator, never ours': 'echo: never',
+  'no correlator, never ours': 'echo: auto',
 };
 
 const SETTING_FOR_WORD: Readonly<Partial<Record<OperatorWord, string>>> = {
-  MISSING_IDENTIFIER: 'OPERATOR_SEND_PHONE_NUMBER=always',
-  UNIDENTIFIABLE_PHONE_NUMBER: 'OPERATOR_SEND_PHONE_NUMBER=always',
-  UNNECESSARY_IDENTIFIER: 'OPERATOR_SEND_PHONE_NUMBER=never',
-  INVALID_TOKEN_CONTEXT: 'OPERATOR_SEND_PHONE_NUMBER',
-  OUT_OF_RANGE: 'OPERATOR_MAX_AGE_HOURS',
-  PERMISSION_DENIED: 'OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK',
-  insufficient_scope: 'OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK',
-  invalid_scope: 'OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK',
-  invalid_client: 'OPERATOR_CLIENT_ID, OPERATOR_CLIENT_SECRET, OPERATOR_CLIENT_AUTH',
-  unsupported_grant_type: 'OPERATOR_CIBA_GRANT_TYPE',
-  invalid_request_object: 'OPERATOR_SIGNED_REQUEST',
+  MISSING_IDENTIFIER: 'sendPhoneNumber of the profile: always',
+  UNIDENTIFIABLE_PHONE_NUMBER: 'sendPhoneNumber of the profile: always',
+  UNNECESSARY_IDENTIFIER: 'sendPhoneNumber of the profile: never',
+  INVALID_TOKEN_CONTEXT: 'sendPhoneNumber of the profile',
+  OUT_OF_RANGE: 'maxAgeHours',
+  PERMISSION_DENIED: 'scopes',
+  insufficient_scope: 'scopes',
+  invalid_scope: 'scopes',
+  invalid_client: 'client',
+  unsupported_grant_type: 'grantType of the profile',
+  invalid_request_object: 'signedRequest of the profile',
 };
 
 /** The setting that helps, where a word or a status points to one. */

@@ -17,6 +17,7 @@ import { NO_TIME, type Endpoint } from '../connections/endpoint.ts';
 import type { ErrorMap } from '../errorMap.ts';
 import type { Departure, Exchange, HttpReply, OutgoingRequest } from '../exchange.ts';
 import { knownWord } from '../operatorWords.ts';
+import { ProfileFault } from '../profileCalls.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ReplyFlaw } from '../replyFlaw.ts';
 import { retryAfterSeconds } from '../retryAfter.ts';
@@ -70,8 +71,13 @@ export interface GuardedPost<J extends Judged> {
   /** Whom it is about: an operator may fail at one number, and be well otherwise. */
   readonly about: PhoneNumber;
   readonly urgency: Urgency;
-  /** Makes what is sent, anew for each attempt: no two share a correlator or an assertion. */
-  readonly make: () => Promise<OutgoingRequest> | OutgoingRequest;
+  /**
+   * Makes what is sent, anew for each attempt: no two share a correlator or an assertion. A {@link ProfileFault} is the
+   * outcome of an exchange that was never begun.
+   *
+   * @param address of the endpoint, without query
+   */
+  readonly make: (address: string) => Promise<OutgoingRequest> | OutgoingRequest;
   /** Reads what came of it. */
   readonly judge: (exchange: Exchange) => J;
   /** Whether its token may have been issued for another number. */
@@ -125,6 +131,11 @@ function notBegun(turn: Extract<Turn, { kind: 'not-in-time' }>): Exchange {
   return { kind: 'fault', fault };
 }
 
+/** An exchange that the profile wrote no request for. */
+export function profileFault(detail: string): Exchange {
+  return { kind: 'fault', fault: { cause: 'invalid-reply', sent: false, detail } };
+}
+
 const CIRCUIT_OPEN: Exchange = {
   kind: 'fault',
   fault: { cause: 'connection', sent: false, detail: 'circuit open' },
@@ -141,7 +152,7 @@ export class GuardedEndpoint {
     this.#guards = guards;
   }
 
-  /** Never starts after the deadline, and never rejects unless `make` or `judge` do. */
+  /** Never starts after the deadline, and never rejects unless `make` or `judge` do, a {@link ProfileFault} aside. */
   post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
     return this.#attempt(request).then((first) => {
       if (request.isRetry !== true) this.#guards.budget.count();
@@ -223,8 +234,14 @@ export class GuardedEndpoint {
 
   async #exchange<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
     const { about, urgency, make, judge, isRetry = false } = request;
-    const making = make();
-    const post = making instanceof Promise ? await making : making;
+    let post: OutgoingRequest;
+    try {
+      const making = make(this.#endpoint.address);
+      post = making instanceof Promise ? await making : making;
+    } catch (error) {
+      if (!(error instanceof ProfileFault)) throw error;
+      return this.#notWritten(request, error);
+    }
     const { correlator } = post;
     const sentAs = nameOnWire(this.#guards.correlatorForm, correlator);
     const onWire = sentAs === correlator ? post : { ...post, correlator: sentAs };
@@ -236,6 +253,16 @@ export class GuardedEndpoint {
     const health = healthOf(exchange, judged, urgency);
     this.#reportCircuit(this.#guards.circuit.count(health, about));
     return { exchange, judged, health };
+  }
+
+  #notWritten<J extends Judged>({ judge }: GuardedPost<J>, { detail }: ProfileFault): Attempt<J> {
+    const { name: endpoint, log } = this.#guards;
+    log.error('The profile of this operator does not keep to its type: nothing is sent.', {
+      endpoint,
+      detail,
+    });
+    const exchange = profileFault(detail);
+    return { exchange, judged: judge(exchange), health: 'neither' };
   }
 
   #send({ post, correlator, isRetry }: Sending, urgency: Urgency): Promise<Exchange> {

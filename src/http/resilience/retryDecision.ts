@@ -20,7 +20,7 @@ export interface FinishedExchange {
 export interface RetryRules {
   /** Whether a token can be had without asking a person. */
   readonly canTakeNewToken: boolean;
-  /** `OPERATOR_RETRY_LOOKUPS`: repeat a lookup whose outcome is unknown, and may be billed twice. */
+  /** `retryLookups`: repeat a lookup whose outcome is unknown, and may be billed twice. */
   readonly retriesDoubtfulLookups: boolean;
 }
 

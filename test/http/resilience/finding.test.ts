@@ -1,23 +1,21 @@
+import { COMMON_ERRORS } from '../../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../../src/domain/errors.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { findingOf } from '../../../src/http/resilience/finding.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
-import { OPERATOR_DEFAULTS } from '../../../src/operator/operatorDefaults.ts';
 import { judgeDirectoryReply } from '../../../src/operator/directoryReply.ts';
-import { judgeCheck } from '../../../src/operator/responses.ts';
+import { judgeCheck } from '../../operator/camara.ts';
 import { judgeAcknowledgement, judgePoll, judgeToken } from '../../../src/tokens/tokenResponses.ts';
 import { START_MS } from '../../testClock.ts';
 import { hours } from '../../values.ts';
 import { jsonReply } from '../replies.ts';
 
-const { reading, errors } = OPERATOR_DEFAULTS;
 const LOOKUP = {
   sentAtMs: START_MS,
   nowMs: START_MS,
   flow: '3-legged',
-  reading,
-  errors,
+  errors: COMMON_ERRORS,
 } as const;
 
 interface Judged {
@@ -28,7 +26,7 @@ interface Judged {
 /** Judges an exchange as its endpoint does, and finds what the log says of it, in short. */
 function told(kind: ExchangeKind, exchange: Exchange): string {
   const judged: Judged = judge(kind, exchange);
-  const finding = findingOf({ ...judged, endpoint: 'here', kind, exchange, errors });
+  const finding = findingOf({ ...judged, endpoint: 'here', kind, exchange, errors: COMMON_ERRORS });
   if (finding === undefined) return 'nothing';
   const { endpoint: _, ...details } = finding.details;
   const said = Object.entries(details).filter(([, value]) => value !== undefined);
@@ -89,7 +87,7 @@ describe('the log names the check that a reply failed', () => {
           flaw: 'another correlator, never ours',
         },
       },
-      'warn, check: another correlator, never ours, setting: OPERATOR_CORRELATOR_ECHO=never',
+      'warn, check: another correlator, never ours, setting: echo: never',
     ],
     [
       {
@@ -101,7 +99,7 @@ describe('the log names the check that a reply failed', () => {
           flaw: 'no correlator, never ours',
         },
       },
-      'warn, check: no correlator, never ours, setting: OPERATOR_CORRELATOR_ECHO=auto',
+      'warn, check: no correlator, never ours, setting: echo: auto',
     ],
     [
       { kind: 'fault', fault: { cause: 'connection', sent: true, detail: 'ECONNRESET' } },
@@ -127,37 +125,37 @@ describe("the log names the operator's word, from a list, and the setting that h
       'lookup',
       403,
       { code: 'PERMISSION_DENIED' },
-      'error, status: 403, word: PERMISSION_DENIED, setting: OPERATOR_SCOPE_RETRIEVE_DATE, OPERATOR_SCOPE_CHECK',
+      'error, status: 403, word: PERMISSION_DENIED, setting: scopes',
     ],
     [
       'lookup',
       422,
       { code: 'UNIDENTIFIABLE_PHONE_NUMBER' },
-      'error, status: 422, word: UNIDENTIFIABLE_PHONE_NUMBER, setting: OPERATOR_SEND_PHONE_NUMBER=always',
+      'error, status: 422, word: UNIDENTIFIABLE_PHONE_NUMBER, setting: sendPhoneNumber of the profile: always',
     ],
     [
       'lookup',
       422,
       { code: 'MISSING_IDENTIFIER' },
-      'error, status: 422, word: MISSING_IDENTIFIER, setting: OPERATOR_SEND_PHONE_NUMBER=always',
+      'error, status: 422, word: MISSING_IDENTIFIER, setting: sendPhoneNumber of the profile: always',
     ],
     [
       'lookup',
       422,
       { code: 'UNNECESSARY_IDENTIFIER' },
-      'error, status: 422, word: UNNECESSARY_IDENTIFIER, setting: OPERATOR_SEND_PHONE_NUMBER=never',
+      'error, status: 422, word: UNNECESSARY_IDENTIFIER, setting: sendPhoneNumber of the profile: never',
     ],
     [
       'lookup',
       400,
       { code: 'OUT_OF_RANGE' },
-      'info, status: 400, word: OUT_OF_RANGE, setting: OPERATOR_MAX_AGE_HOURS',
+      'info, status: 400, word: OUT_OF_RANGE, setting: maxAgeHours',
     ],
     [
       'lookup',
       501,
       { code: 'NOT_IMPLEMENTED' },
-      'warn, status: 501, word: NOT_IMPLEMENTED, setting: OPERATOR_OPERATIONS',
+      'warn, status: 501, word: NOT_IMPLEMENTED, setting: operations',
     ],
     ['lookup', 404, { error: 'Not Found' }, 'error, status: 404, setting: OPERATOR_SIM_SWAP_URL'],
     ['lookup', 307, '', 'error, status: 307, setting: OPERATOR_SIM_SWAP_URL'],
@@ -175,7 +173,7 @@ describe("the log names the operator's word, from a list, and the setting that h
       'client-credentials',
       401,
       { error: 'invalid_client' },
-      'error, status: 401, word: invalid_client, setting: OPERATOR_CLIENT_ID, OPERATOR_CLIENT_SECRET, OPERATOR_CLIENT_AUTH',
+      'error, status: 401, word: invalid_client, setting: client',
     ],
     [
       'client-credentials',
@@ -206,7 +204,7 @@ describe("the log names the operator's word, from a list, and the setting that h
       'token-poll',
       400,
       { error: 'unsupported_grant_type' },
-      'error, status: 400, word: unsupported_grant_type, setting: OPERATOR_CIBA_GRANT_TYPE',
+      'error, status: 400, word: unsupported_grant_type, setting: grantType of the profile',
     ],
   ])('%s: %d with %j', (kind, status, body, expected) => {
     expect(told(kind, replied(status, body))).toBe(expected);
@@ -238,7 +236,12 @@ describe('a connection that could not be made', () => {
     expect(told('client-credentials', exchange)).toBe(
       `${level}, stage: ${stage}, detail: ${detail}`,
     );
-    const finding = findingOf({ endpoint: 'here', kind: 'lookup', exchange, errors });
+    const finding = findingOf({
+      endpoint: 'here',
+      kind: 'lookup',
+      exchange,
+      errors: COMMON_ERRORS,
+    });
     expect(finding?.message.includes('proxy')).toBe(stage.startsWith('proxy') || stage === 'files');
   });
 

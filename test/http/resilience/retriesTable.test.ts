@@ -54,7 +54,7 @@ function said(cell: string, { canTakeNewToken, ...circumstances }: Circumstances
   if (cell === 'if `Retry-After` fits') {
     return circumstances.retryAfterSeconds === undefined ? 'none' : 'same';
   }
-  if (cell === 'no, unless `OPERATOR_RETRY_LOOKUPS`') {
+  if (cell === 'no, unless `retryLookups`') {
     return circumstances.retriesDoubtfulLookups && canTakeNewToken ? 'new-token' : 'none';
   }
   return 'none';

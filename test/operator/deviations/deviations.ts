@@ -1,4 +1,5 @@
 import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
+import type { DateReading, LookupProfile, Pointer } from '../../../src/operator/profile.ts';
 import type { Deviation } from './deviatingOperator.ts';
 
 export const AS_DOCUMENTED: Deviation = (settings) => settings;
@@ -24,18 +25,97 @@ export const WITHOUT_USERNAME: Deviation = (settings) => ({
   grant: { type: 'client_credentials', inQuery: [] },
 });
 
+/** How the number is named: in a header in place of the body, or as digits. */
 export const withNumber =
-  (phoneNumber: Partial<OperatorSettings['phoneNumber']>): Deviation =>
-  (settings) => ({ ...settings, phoneNumber: { ...settings.phoneNumber, ...phoneNumber } });
+  ({ send, header, form }: NumberDeviation): Deviation =>
+  (settings) => ({
+    ...rewritten(settings, (write) => (ask) => {
+      const number = form === 'digits' ? ask.digits : ask.number;
+      const written = write({ ...ask, number });
+      if (header === undefined) return written;
+      const { phoneNumber: _moved, ...body } = { phoneNumber: undefined, ...written.body };
+      return { ...written, headers: { [header]: number }, body };
+    }),
+    ...(send === undefined ? {} : { sendPhoneNumber: send }),
+  });
 
-export const withReading =
-  (reading: Partial<OperatorSettings['reading']>): Deviation =>
-  (settings) => ({ ...settings, reading: { ...settings.reading, ...reading } });
+interface NumberDeviation {
+  readonly send?: OperatorSettings['sendPhoneNumber'];
+  readonly header?: string;
+  readonly form?: 'digits';
+}
 
+/** How `check` names its window. */
+export const IN_SECONDS: Deviation = (settings) =>
+  rewritten(
+    settings,
+    (write) => (ask) =>
+      write({
+        ...ask,
+        maxAgeHours: ask.maxAgeHours === undefined ? undefined : ask.maxAgeHours * 3600,
+      }),
+  );
+
+/** How a date is read. */
+export const withDate =
+  (date: Partial<DateReading>): Deviation =>
+  (settings) => {
+    const { 'retrieve-date': own, ...others } = settings.lookups;
+    if (own?.read.date === undefined) throw new Error('It has no date.');
+    const read = { ...own.read, date: { ...own.read.date, ...date } };
+    return { ...settings, lookups: { ...others, 'retrieve-date': { ...own, read } } };
+  };
+
+/** Other names of members. */
 export const withMembers =
-  (members: Partial<OperatorSettings['reading']['members']>): Deviation =>
-  (settings) =>
-    withReading({ members: { ...settings.reading.members, ...members } })(settings);
+  (names: Readonly<Record<string, string>>): Deviation =>
+  (settings) => {
+    const renamed = rewritten(settings, (write) => (ask) => {
+      const written = write(ask);
+      const body = Object.fromEntries(
+        Object.entries(written.body ?? {}).map(([name, value]) => [names[name] ?? name, value]),
+      );
+      return { ...written, body };
+    });
+    const lookups = Object.fromEntries(
+      Object.entries(renamed.lookups).map(([operation, lookup]) => {
+        const { date, swapped } = lookup.read;
+        const read = {
+          ...(date === undefined
+            ? {}
+            : {
+                date: {
+                  ...date,
+                  at: named(names, date.at),
+                  monitoredPeriod: named(names, date.monitoredPeriod ?? '/monitoredPeriod'),
+                },
+              }),
+          ...(swapped === undefined
+            ? {}
+            : { swapped: { ...swapped, at: named(names, swapped.at) } }),
+        };
+        return [operation, { ...lookup, read }];
+      }),
+    );
+    return { ...renamed, lookups };
+  };
+
+function named(names: Readonly<Record<string, string>>, pointer: Pointer): Pointer {
+  const name = pointer.slice(1);
+  return `/${names[name] ?? name}`;
+}
+
+type Write = LookupProfile['write'];
+
+function rewritten(settings: OperatorSettings, change: (write: Write) => Write): OperatorSettings {
+  const lookups = Object.fromEntries(
+    Object.entries(settings.lookups).map(([operation, lookup]) => [
+      operation,
+      { ...lookup, write: change(lookup.write) },
+    ]),
+  );
+  return { ...settings, lookups };
+}
 
 export const withCorrelator =
   (correlator: Partial<OperatorSettings['correlator']>): Deviation =>

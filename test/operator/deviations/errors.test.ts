@@ -184,7 +184,7 @@ describe('an answer with an error beside it is none', () => {
     await using operator = await DeviatingOperator.start({
       deviation: withErrors({
         wordAt: [['resultado', 'codigo']],
-        rules: [rule(200, 'NUMBER_NOT_SERVED')],
+        rules: [rule(400, 'NUMBER_NOT_SERVED')],
       }),
       script: { lookUp: answering(200, body) },
     });

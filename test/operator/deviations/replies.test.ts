@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
 import { answerJson } from '../../http/recordingServer.ts';
 import { DeviatingOperator, type Deviation, type Short } from './deviatingOperator.ts';
-import { all, AS_DOCUMENTED, withMembers, withReading } from './deviations.ts';
+import { all, AS_DOCUMENTED, IN_SECONDS, withDate, withMembers } from './deviations.ts';
 
 const DATE_ALONE: Deviation = (settings) => ({
   ...settings,
   operations: new Set(['retrieve-date']),
 });
 
-const SENTINELS: Deviation = withReading({
-  sentinelDates: ['1900-01-01', '01-01-1900', '9999-12-31', ''],
+const SENTINELS: Deviation = withDate({
+  sentinels: ['1900-01-01', '01-01-1900', '9999-12-31', ''],
 });
 
 const noSwapWithin = (days: number): Deviation =>
-  withReading({ nullMeans: { kind: 'no-swap-within', days } });
+  withDate({ nullMeans: { noSwapWithinDays: days } });
 
 /** The date, a window of 10 days and one of 100, each asked by a caller of its own. */
 async function read(deviation: Deviation, body: object): Promise<readonly [Short, Short, Short]> {
@@ -161,12 +160,12 @@ it('an operator with retrieve-date alone is never asked to check', async () => {
   expect(operator.wire.lookups.map(({ path }) => path)).toEqual(['/retrieve-date']);
 });
 
-it.each<[OperatorSettings['reading']['maxAgeUnit'], number]>([
-  ['hours', 168],
-  ['seconds', 604_800],
-])('a bound on maxAge holds in %s', async (maxAgeUnit, maxAge) => {
+it.each<[string, Deviation, number]>([
+  ['hours', AS_DOCUMENTED, 168],
+  ['seconds', IN_SECONDS, 604_800],
+])('a bound on maxAge holds in %s', async (_, deviation, maxAge) => {
   await using operator = await DeviatingOperator.start({
-    deviation: all(withReading({ maxAgeUnit }), (settings) => ({
+    deviation: all(deviation, (settings) => ({
       ...settings,
       maxAgeHours: 168,
     })),

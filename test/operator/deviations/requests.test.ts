@@ -1,5 +1,5 @@
+import { camara } from '../../../profiles/camara.ts';
 import { describe, expect, it } from 'vitest';
-import { addressesBelow, STANDARD_PATHS } from '../../../src/operator/operatorDefaults.ts';
 import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
 import { answerJson, type Received } from '../../http/recordingServer.ts';
 import { acknowledge, type OperatorScript } from '../../wiredOperator.ts';
@@ -11,7 +11,7 @@ import {
   withGrant,
   withMembers,
   withNumber,
-  withReading,
+  IN_SECONDS,
   withScopes,
   WITHOUT_USERNAME,
 } from './deviations.ts';
@@ -167,7 +167,7 @@ describe('the request of a consent', () => {
   });
 });
 
-const IN_HEADER = { in: 'header', name: 'x-phone-number' } as const;
+const IN_HEADER = 'x-phone-number';
 
 describe('a lookup', () => {
   it.each<[string, Flow, Deviation, object, object, string?]>([
@@ -188,7 +188,7 @@ describe('a lookup', () => {
     [
       'the number in a header, in digits',
       '2-legged',
-      withNumber({ place: IN_HEADER, form: 'digits' }),
+      withNumber({ header: IN_HEADER, form: 'digits' }),
       {},
       { maxAge: 240 },
       '447700900001',
@@ -196,7 +196,7 @@ describe('a lookup', () => {
     [
       'the number in a header, which is never sent',
       '2-legged',
-      withNumber({ place: IN_HEADER, send: 'never' }),
+      withNumber({ header: IN_HEADER, send: 'never' }),
       {},
       { maxAge: 240 },
     ],
@@ -204,7 +204,7 @@ describe('a lookup', () => {
     [
       '3-legged, named all the same',
       '3-legged',
-      withNumber({ send: 'always', place: IN_HEADER }),
+      withNumber({ send: 'always', header: IN_HEADER }),
       {},
       { maxAge: 240 },
       '+447700900001',
@@ -212,7 +212,7 @@ describe('a lookup', () => {
     [
       'seconds',
       '2-legged',
-      withReading({ maxAgeUnit: 'seconds' }),
+      IN_SECONDS,
       { phoneNumber: '+447700900001' },
       { phoneNumber: '+447700900001', maxAge: 864_000 },
     ],
@@ -231,17 +231,28 @@ describe('a lookup', () => {
   });
 });
 
+const CIBA_PATHS = camara.grants['3-legged'].paths;
+
 describe('each endpoint', () => {
   it('has a path of its own', async () => {
     const paths = {
-      ...STANDARD_PATHS,
       token: '/apigateway/token',
       retrieveDate: '/camara/v2/last-change',
       check: '/camara/v2/check?version=2',
     };
     const { token, date, check } = await seen((settings) => {
       const root = new URL(settings.lookupAddresses.check).origin;
-      return { ...settings, ...addressesBelow(root, root, paths) };
+      const { backchannelAuthentication, cibaToken } = CIBA_PATHS;
+      const addresses = {
+        token: root + paths.token,
+        backchannelAuthentication: root + backchannelAuthentication,
+        cibaToken: root + cibaToken,
+      };
+      const lookupAddresses = {
+        retrieveDate: root + paths.retrieveDate,
+        check: root + paths.check,
+      };
+      return { ...settings, authorization: { from: 'settings', addresses }, lookupAddresses };
     });
     expect([token.path, date.path, check.path]).toEqual([
       paths.token,

@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config/config.ts';
+import type { MakeProfile } from '../../src/operator/profile.ts';
+import { codeBlocksOf } from '../documents.ts';
+import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { Program } from '../program.ts';
+import { startServiceWith, type Service } from '../service.ts';
+import { problemsOf } from './problems.ts';
+
+const EXAMPLE = codeBlocksOf('docs/operators.md').find(({ language }) => language === 'ts');
+const NUMBER = '+447700900001';
+const OTHER = '+447700900002';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'own-profile-'));
+  mkdirSync(join(folder, 'within'));
+  writeFileSync(join(folder, 'outside.ts'), 'export default (camara) => camara;');
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** The settings of one operator with this profile. */
+function settingsWith(text: string, url = 'https://operator.example', file = 'own.ts') {
+  const within = mkdtempSync(join(folder, 'within', 'files-'));
+  writeFileSync(join(within, file), text);
+  const entry = {
+    name: 'theirs',
+    profile: `./${file}`,
+    prefixes: ['default'],
+    flow: '2-legged',
+    authUrl: url,
+    simSwapUrl: url,
+    client: { id: 'us', secret: { variable: 'SECRET' } },
+  };
+  writeFileSync(join(within, 'operators.json'), JSON.stringify({ operators: [entry] }));
+  return { OPERATORS_FILE: join(within, 'operators.json'), SECRET: 's3cret', PORT: '0' };
+}
+
+const WINDOW =
+  'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwapCheck(maxAgeHours: 24) { result reason } } }';
+
+async function checkOf(service: Pick<Service, 'ask'>, e164: string): Promise<unknown> {
+  const { data } = await service.ask(WINDOW, { e164 });
+  const { result, reason } = data.phoneNumber.simSwapCheck;
+  return reason ?? result;
+}
+
+/** The operator of the example in docs/operators.md, by what its papers say there. */
+async function startTheirs(received: Received[] = []): Promise<RecordingServer> {
+  return RecordingServer.start((request, response) => {
+    received.push(request);
+    if (request.path === '/oauth2/token') {
+      answerJson(request, response, { access_token: 't', token_type: 'Bearer', expires_in: 60 });
+    } else if (request.path.includes(OTHER.slice(1))) {
+      answerJson(request, response, { code: '17' }, 404);
+    } else {
+      answerJson(request, response, { code: '00', result: { changed: 'N' } });
+    }
+  });
+}
+
+const ours: MakeProfile = (camara) => ({ ...camara, maxAgeHours: 100 });
+const entry = (profile: unknown) => ({
+  name: 'theirs',
+  profile,
+  prefixes: ['default'],
+  flow: '2-legged',
+  authUrl: 'https://auth.example',
+  simSwapUrl: 'https://api.example',
+  client: { id: 'us', secret: { variable: 'SECRET' } },
+});
+
+const read = (profile: unknown) =>
+  readConfig({ SECRET: 's3cret' }, { operators: [entry(profile)] }).operators[0];
+
+describe('the example of docs/operators.md', () => {
+  it('answers as its papers say', async () => {
+    const received: Received[] = [];
+    await using theirs = await startTheirs(received);
+    await using service = await startServiceWith(settingsWith(EXAMPLE?.text ?? '', theirs.url));
+
+    expect(await checkOf(service, NUMBER)).toBe('NOT_SWAPPED');
+    expect(await checkOf(service, OTHER)).toBe('NUMBER_NOT_SERVED');
+    const [token, lookup] = received;
+    expect(Object.fromEntries(new URLSearchParams(token?.body))).toEqual({
+      grant_type: 'client_credentials',
+      scope: 'swap.read',
+      client_id: 'us',
+      client_secret: 's3cret',
+    });
+    expect([lookup?.method, lookup?.path]).toEqual(['GET', '/lines/447700900001/swap?hours=24']);
+    expect(service.logged.join()).not.toContain('7700900');
+  });
+
+  it('stands in the first line of the log', async () => {
+    const text = EXAMPLE?.text ?? '';
+    await using server = Program.node(['src/main.ts'], settingsWith(text));
+    const [line] = await server.written(/^.*"msg":"starting".*(?=\n)/m);
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    expect(JSON.parse(line)).toMatchObject({ profiles: `./own.ts sha256:${sha256}` });
+  });
+
+  it('may be handed in', async () => {
+    expect(read(ours)).toMatchObject({ maxAgeHours: 100, profile: { name: 'handed in' } });
+    expect(() => read({})).toThrow(
+      /operators, as handed in: operators\[0\]\.profile has a wrong authentication/,
+    );
+  });
+});
+
+describe('a profile that cannot be used', () => {
+  it.each([
+    ['an enum', 'enum A { B }\nexport default (camara) => camara;', 'cannot be erased'],
+    ['no TypeScript', 'export default (camara => {', 'is not TypeScript'],
+    ['a wait', 'await 1;\nexport default (camara) => camara;', 'waits at its top level'],
+    [
+      'a value of the package',
+      "import { camara } from 'sim-swap-subgraph/client';\nexport default camara;",
+      'take types alone',
+    ],
+    [
+      'a module that is not there',
+      "import x from './none.ts';\nexport default x;",
+      'imports what is not there',
+    ],
+    ['a throw', "throw new Error('s3cret-value');", 'it throws Error'],
+    [
+      'a throw of its function',
+      "export default () => { throw new Error('s3cret-value'); };",
+      'throws when it is made',
+    ],
+    [
+      'a promise',
+      'export default async (camara) => camara;',
+      'must export default (camara) => ({ ...camara, … })',
+    ],
+    ['no export', 'export const ours = 1;', 'must export default'],
+    [
+      'a change of the base',
+      'export default (camara) => Object.assign(camara, { maxAgeHours: 1 });',
+      'throws when it is made',
+    ],
+  ])('%s', (_, text, problem) => {
+    const problems = problemsOf(settingsWith(text));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^OPERATORS_FILE \(line 1\): operators\[0\]\.profile /);
+    expect(problems[0]).toContain(problem);
+    expect(problems[0]).not.toContain('s3cret');
+  });
+
+  it('says all that is wrong with it at once, beside all else', () => {
+    const text = `export default (camara) => ({ ...camara, colour: 'red', maxAgeHours: 0, tokens: {},
+      lookups: { check: { ...camara.lookups.check, path: 'check', write: 'no' } } });`;
+    const where = 'OPERATORS_FILE (line 1): operators[0].profile has';
+    const problems = problemsOf({ ...settingsWith(text), PORT: 'x' }).map(
+      (one) => one.split(':')[0],
+    );
+    expect(problems).toHaveLength(10);
+    expect(problemsOf(settingsWith(text)).join('\n')).toContain(
+      `${where} a wrong lookups.check.path: `,
+    );
+  });
+
+  it.each([
+    ['../../outside.ts', 'must be below the folder of the file that names it'],
+    ['./none.ts', 'names a file that cannot be read'],
+    ['./operators.json', 'must be a file of TypeScript or JavaScript'],
+  ])('%s', (profile, problem) => {
+    const settings = settingsWith('export default (camara) => camara;');
+    const file = JSON.parse(readFileSync(settings.OPERATORS_FILE, 'utf8')) as {
+      operators: object[];
+    };
+    writeFileSync(
+      settings.OPERATORS_FILE,
+      JSON.stringify({ operators: [{ ...file.operators[0], profile }] }),
+    );
+    expect(problemsOf(settings).join()).toContain(problem);
+  });
+
+  it('leads to no other host', () => {
+    const text = `export default (camara) => ({ ...camara,
+      lookups: { check: { ...camara.lookups.check, path: ':80@elsewhere.example/x' } } });`;
+    expect(problemsOf(settingsWith(text)).join()).toContain('simSwapUrl leads to another host');
+  });
+});
+
+const write = (text: string) => `export default (camara) => ({ ...camara, lookups: {
+  check: { ...camara.lookups.check, write: ${text} } } });`;
+
+describe('a profile that fails at a lookup', () => {
+  it.each<[string, string]>([
+    ['a throw', write('({ number }) => { throw new Error(number); }')],
+    ['a promise', write('async () => ({})')],
+    ['a rejection', write('({ number }) => Promise.reject(new Error(number))')],
+    ['a line break', write("() => ({ headers: { 'x-a': 'b\\r\\nx-c: d' } })")],
+    ['a wrong type', write('() => 1')],
+    [
+      'a choice that throws',
+      `export default (camara) => ({ ...camara, lookups: { check: { ...camara.lookups.check,
+        read: { ...camara.lookups.check.read, pick: () => { throw new Error('x'); } } } } });`,
+    ],
+  ])('%s is an invalid reply, and another number is well after it', async (_, text) => {
+    await using theirs = await startTheirs();
+    await using service = await startServiceWith(settingsWith(text, theirs.url));
+    expect(await checkOf(service, NUMBER)).toBe('OPERATOR_INVALID_REPLY');
+    expect(await checkOf(service, OTHER)).toBe('OPERATOR_INVALID_REPLY');
+    expect(service.logged.join()).not.toContain('7700900');
+    expect((await service.send('/livez')).status).toBe(200);
+  });
+});
