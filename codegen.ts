@@ -16,9 +16,9 @@ const AS_ENTITY = 'extend type PhoneNumber @key(fields: "e164")';
 
 const config = {
   federation: true,
-  contextType: '../context.ts#RequestContext',
+  contextType: '../request.ts#RequestContext',
   mappers: {
-    PhoneNumber: '../phoneNumberEntity.ts#PhoneNumberEntity',
+    PhoneNumber: '../request.ts#PhoneNumberEntity',
     SimSwapConsent: '../../domain/consentStatus.ts#ConsentStatus',
   },
   scalars: {

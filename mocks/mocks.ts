@@ -7,7 +7,8 @@ import type { LookupFailure, LookupFailureCode } from '../src/domain/errors.ts';
 import { lookupFailed } from '../src/graphql/answerErrors.ts';
 import { toSimSwapCheck } from '../src/graphql/answers.ts';
 import { bffResolvers, phoneNumberReference } from '../src/graphql/resolvers.ts';
-import type { FieldAnswer, SimSwapLoader } from '../src/simSwaps/simSwapLoader.ts';
+import type { GraphqlRequest } from '../src/graphql/request.ts';
+import type { FieldAnswer } from '../src/simSwaps/simSwapLoader.ts';
 
 /** Why a mocked number has no answer: a value of `SimSwapUnknownReason`. */
 export type SimSwapMockReason = keyof typeof FAILURES;
@@ -104,12 +105,11 @@ const UNLESS_SAID: SimSwapMock = 'OPERATOR_UNAVAILABLE';
  * @param ownNumber what `myPhoneNumber` is; FORBIDDEN where absent
  */
 export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: string): SimSwapMocks {
-  const simSwaps: SimSwapLoader = {
-    told: () => undefined,
+  const own = ownNumber === undefined ? undefined : numberIn(ownNumber);
+  const mockedRequest: Pick<GraphqlRequest, 'rights' | 'answer'> = {
+    rights: { ...ANONYMOUS, ...(own === undefined ? {} : { ownNumber: own }) },
     answer: (number, { asked }) => Promise.resolve(mocked(answers[number] ?? UNLESS_SAID, asked)),
   };
-  const own = ownNumber === undefined ? undefined : numberIn(ownNumber);
-  const caller = { ...ANONYMOUS, ...(own === undefined ? {} : { ownNumber: own }) };
   const { DateTime, PhoneNumber, SimSwapConsent, Query } = bffResolvers;
   const { e164: _e164, ...asking } = PhoneNumber;
   const bound = (fields: object, sourceOf: (source: unknown) => unknown) =>
@@ -117,7 +117,7 @@ export function simSwapMocks(answers: SimSwapMockAnswers = {}, ownNumber?: strin
       Object.entries(fields).map(([name, resolve]: [string, (...args: unknown[]) => unknown]) => [
         name,
         (source: unknown, args: unknown, _context: unknown, info: unknown) =>
-          resolve(sourceOf(source), args, { caller, simSwaps }, info),
+          resolve(sourceOf(source), args, { request: mockedRequest }, info),
       ]),
     );
   return {

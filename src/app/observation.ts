@@ -9,7 +9,7 @@ import { MetricsServer, scrapeOf, type Scrape } from '../telemetry/metricsServer
 import { openTracing, tracedLog } from '../telemetry/openTracing.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { requestLinesOf } from '../telemetry/requestLines.ts';
-import type { RequestReport } from '../graphql/requestRecord.ts';
+import type { RequestReport } from '../graphql/request.ts';
 import { endpointNames, type SimSwaps } from '../simSwaps/simSwaps.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 import type { Tracing } from '../telemetry/tracing.ts';

@@ -4,7 +4,6 @@ import { Quotas } from '../caller/quotas/quotas.ts';
 import type { SigningKeys } from '../caller/signingKeys.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
-import { contextFactory, type CreateContext } from '../graphql/context.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { createApolloServer } from '../graphql/apollo.ts';
 import { CrossOrigin } from '../graphql/crossOrigin.ts';
@@ -12,7 +11,6 @@ import { createEndpoint } from '../graphql/endpoint.ts';
 import { createExplorer, type Explorer } from '../graphql/explorer.ts';
 import { frontPage } from '../graphql/frontPage.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
-import { rehearsedSimSwaps } from '../graphql/rehearsals.ts';
 import type { WatchFiles } from '../files/fileWatch.ts';
 import { follow } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
@@ -94,7 +92,6 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
     },
   );
 
-  const createContext = contextFactory({ simSwaps, quotas, maxWaitMs: maxWaitMs(parts) });
   const readiness = new Readiness({
     needs: needsOf(parts, { keys, redis: stores.redis, auditLog }),
     clock,
@@ -107,8 +104,11 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
     waitingFor: () => readiness.waitingFor,
     graphql: createEndpoint({
       apollo,
-      requestTimeoutMs: config.requestTimeoutMs,
-      docsUrl: config.docsUrl,
+      config,
+      simSwaps,
+      quotas,
+      // Whether every operator is the simulator.
+      isRehearsal: config.simulator !== undefined,
       maxRequests: config.load.requests,
       clock,
       log,
@@ -121,7 +121,6 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
       },
       trustedDocuments: () => trustedDocuments,
       explorer,
-      createContext: isRehearsal(config) ? rehearsed(createContext) : createContext,
       onAnswered: observation.onAnswered,
     }),
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
@@ -151,18 +150,6 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
       await observation.close();
       stores.close();
     },
-  };
-}
-
-/** Whether every operator is the simulator. */
-function isRehearsal({ simulator }: Config): boolean {
-  return simulator !== undefined;
-}
-
-function rehearsed(createContext: CreateContext): CreateContext {
-  return (admitted, asking) => {
-    const context = createContext(admitted, asking);
-    return { ...context, simSwaps: rehearsedSimSwaps(context.simSwaps) };
   };
 }
 
@@ -199,12 +186,6 @@ function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefi
 }
 
 type ServedSettings = Pick<ServerParts, 'config' | 'operators'>;
-
-/** The longest that a request may wait for the owner of a number; `undefined` where no owner is asked. */
-function maxWaitMs({ config, operators }: ServedSettings): number | undefined {
-  if (!operators.some(({ flow }) => asksOwner(flow))) return undefined;
-  return config.requestTimeoutMs;
-}
 
 /** What requests, their answers and the exchanges of consents take; after them only what hangs is left. */
 export function stopLimitMs({ config, operators }: ServedSettings): number {

@@ -1,7 +1,7 @@
 import type { Clock } from '../system/clock.ts';
 import type { Identity } from '../domain/asker.ts';
 import { errorName, type LookupFailure } from '../domain/errors.ts';
-import { CallerGone } from '../http/abortReasons.ts';
+import { CallerGone } from '../http/requestLife.ts';
 import type { Log } from '../log/log.ts';
 import type {
   Admission,

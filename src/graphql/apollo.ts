@@ -6,7 +6,6 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import type { RequestContext } from './context.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import { maxDepthRule } from './documentDepth.ts';
@@ -21,6 +20,7 @@ import { formatError } from './errors.ts';
 import type { OperationLimits } from './operationCost.ts';
 import { guardOperation } from './operationGuard.ts';
 import { rateLimitFields } from './rateLimitFields.ts';
+import type { RequestContext } from './request.ts';
 import { createSchema, type Role } from './schema.ts';
 
 /** What shapes the GraphQL service. */
@@ -89,7 +89,7 @@ function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestCon
             document,
             operation,
             variables: request.variables ?? {},
-            caller: contextValue.caller,
+            caller: contextValue.request.rights,
             accept: request.http?.headers.get('accept'),
           };
           asksAboutNumbers = guardOperation(guarded, limits) > 0;
@@ -98,14 +98,14 @@ function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestCon
           if (response.body.kind !== 'single') return;
           for (const { extensions, path } of response.body.singleResult.errors ?? []) {
             const code = String(extensions?.['code']);
-            contextValue.record.code(code);
+            contextValue.request.countCode(code);
             if (extensions !== undefined) {
-              Object.assign(extensions, contextValue.record.reference(code));
+              Object.assign(extensions, contextValue.request.reference(code));
             }
-            if (path !== undefined && NEVER_ASKED.has(code)) contextValue.record.answer(code);
+            if (path !== undefined && NEVER_ASKED.has(code)) contextValue.request.countAnswer(code);
           }
           if (!asksAboutNumbers) return;
-          const quotas = await contextValue.quotas();
+          const quotas = await contextValue.request.quotas();
           if (quotas.length === 0) return;
           response.body.singleResult.extensions = { quotas };
           for (const [name, value] of rateLimitFields(quotas)) {

@@ -1,18 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
 import type { Admitted, HttpRefusal } from '../caller/gate.ts';
-import type { Clock } from '../system/clock.ts';
 import {
   requestChannel,
   traced,
   type RequestMessage,
   type RequestResult,
 } from '../log/diagnostics.ts';
-import type { CreateContext, RequestContext } from './context.ts';
-import type { SimSwapLoader } from '../simSwaps/simSwapLoader.ts';
 import type { Log } from '../log/log.ts';
-import { DeadlineExceeded } from '../http/abortReasons.ts';
-import { createCorrelator } from '../http/correlator.ts';
+import { DeadlineExceeded } from '../http/requestLife.ts';
 import { preferredWaitMs } from '../http/prefer.ts';
 import { singleValue } from '../http/singleValue.ts';
 import { readTraceparent } from '../http/traceparent.ts';
@@ -21,8 +17,12 @@ import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
 import { readBody } from './readBody.ts';
 import { replyOf, type Refusal, type Reply, type RequestReading } from './reply.ts';
-import { RequestRecord, type RequestReport } from './requestRecord.ts';
-import { RequestLife } from './requestLife.ts';
+import {
+  GraphqlRequest,
+  type RequestContext,
+  type RequestParts,
+  type RequestReport,
+} from './request.ts';
 import { isOwnHost } from './ownHost.ts';
 import { derived } from '../http/derived.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
@@ -34,14 +34,11 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const LAST_WORDS_MS = 1000;
 
 /** What the endpoint is made of. */
-export interface EndpointParts {
+export interface EndpointParts extends RequestParts {
   readonly apollo: ApolloServer<RequestContext>;
-  readonly requestTimeoutMs: number;
-  /** Where docs/ can be read, if that is known. */
-  readonly docsUrl: string | undefined;
+  readonly config: RequestParts['config'] & { readonly requestTimeoutMs: number };
   /** How many requests may be under way. */
   readonly maxRequests: number;
-  readonly clock: Clock;
   readonly log: Log;
   /** As they are by now. Where there are any, nothing else is served. */
   readonly trustedDocuments: () => TrustedDocuments | undefined;
@@ -55,7 +52,6 @@ export interface EndpointParts {
   readonly checksHost: boolean;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
   admit(headers: IncomingHttpHeaders): Promise<Admitted | HttpRefusal>;
-  readonly createContext: CreateContext;
   /** Told of each request when its answer is ready. */
   onAnswered?(report: RequestReport): void;
 }
@@ -71,23 +67,22 @@ export function createEndpoint(
     documentNames(documents),
   );
   let underWay = 0;
-  return async (request, response) => {
-    const cameInAtMs = parts.clock.monotonicMs();
-    const record = new RequestRecord(
-      createCorrelator(singleValue(request.headers['x-correlator'])),
-      parts.docsUrl,
-    );
+  return async (incoming, response) => {
+    const request = new GraphqlRequest(parts, {
+      timeoutMs: parts.config.requestTimeoutMs,
+      correlator: singleValue(incoming.headers['x-correlator']),
+    });
     const respond = async (): Promise<Answered> => {
       underWay += 1;
       const isTooMany = underWay > parts.maxRequests;
-      const incoming = { request, response, record, isTooMany };
-      const reply = await answer(parts, names(), incoming).finally(() => (underWay -= 1));
-      const report = record.report(reply.status, parts.clock.monotonicMs() - cameInAtMs);
+      const arrived = { incoming, response, request, isTooMany };
+      const reply = await answer(parts, names(), arrived).finally(() => (underWay -= 1));
+      const report = request.report(reply.status);
       parts.onAnswered?.(report);
       return { reply, report };
     };
     const { reply } = requestChannel.hasSubscribers
-      ? await traced(requestChannel, messageOf(request, record), respond, resultOf)
+      ? await traced(requestChannel, messageOf(incoming, request), respond, resultOf)
       : await respond();
     return reply;
   };
@@ -100,7 +95,7 @@ interface Answered {
 
 function messageOf(
   { method, headers }: IncomingMessage,
-  { correlator }: RequestRecord,
+  { correlator }: GraphqlRequest,
 ): RequestMessage {
   return {
     correlator: correlator.name,
@@ -115,11 +110,10 @@ function resultOf({ report: { status, codes, document } }: Answered): RequestRes
   return document === undefined ? result : { ...result, document };
 }
 
-/** A request, and what it comes to. */
-interface Incoming {
-  readonly request: IncomingMessage;
+interface Arrived {
+  readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
-  readonly record: RequestRecord;
+  readonly request: GraphqlRequest;
   /** Whether there are as many as may be under way. */
   readonly isTooMany: boolean;
 }
@@ -127,75 +121,73 @@ interface Incoming {
 async function answer(
   parts: EndpointParts,
   names: ReadonlyMap<string, string>,
-  { request, response, record, isTooMany }: Incoming,
+  { incoming, response, request, isTooMany }: Arrived,
 ): Promise<Reply> {
-  const { accept, host } = request.headers;
+  const { headers } = incoming;
+  const { accept } = headers;
   const refuse = (refusal: Refusal): Reply => {
-    record.code(refusal.code);
-    return replyOf(refusal, accept, record.reference(refusal.code));
+    request.countCode(refusal.code);
+    return replyOf(refusal, accept, request.reference(refusal.code));
   };
-  response.setHeader('x-correlator', record.correlator.returned);
-  if (parts.checksHost && !isOwnHost(host)) return refuse(OTHER_HOST);
-  response.setHeaders(new Map(parts.crossOrigin.headersFor(request)));
-  const preflight = parts.crossOrigin.preflight(request);
+  response.setHeader('x-correlator', request.correlator.returned);
+  if (parts.checksHost && !isOwnHost(headers.host)) return refuse(OTHER_HOST);
+  response.setHeaders(new Map(parts.crossOrigin.headersFor(incoming)));
+  const preflight = parts.crossOrigin.preflight(incoming);
   if (preflight !== undefined) return { status: 204, headers: preflight, body: '' };
   if (isTooMany) return refuse(TOO_MANY);
-  if (parts.explorer !== undefined && wantsPage(request)) return parts.explorer.page();
+  if (parts.explorer !== undefined && wantsPage(incoming)) return parts.explorer.page();
 
-  const life = new RequestLife(response, parts.requestTimeoutMs, parts.clock);
-  const admitted = await life.within(parts.admit(request.headers));
+  request.begin();
+  response.once('close', () => {
+    request.pause();
+    if (!response.writableFinished) request.hangUp();
+  });
+  const admitted = await request.within(parts.admit(headers));
   if (admitted === undefined) {
-    tellOverdue(parts.log, life, 'who asks');
+    tellOverdue(parts.log, request, 'who asks');
     return refuse({ ...NOT_IN_TIME, headers: CLOSE });
   }
   switch (admitted.kind) {
     case 'refused':
       return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } });
     case 'admitted':
-      record.caller = admitted.caller.identity;
+      request.admit(admitted, preferredWaitMs(singleValue(headers['prefer'])));
   }
-  const asked = await life.within(readOperation(request, parts.trustedDocuments()));
+  const asked = await request.within(readOperation(incoming, parts.trustedDocuments()));
   if (asked === undefined) return refuse({ ...NO_BODY_IN_TIME, headers: CLOSE });
   switch (asked.kind) {
     case 'refused':
       return refuse({ ...asked.refusal, headers: { ...asked.refusal.headers, ...CLOSE } });
     case 'read':
-      record.document = names.get(asked.documentId ?? '');
+      request.document = names.get(asked.documentId ?? '');
   }
-  let loader: SimSwapLoader | undefined;
-  const executed = await life.within(
+  const executed = await request.within(
     parts.apollo.executeHTTPGraphQLRequest({
       httpGraphQLRequest: asked.request,
       context: () => {
-        const context = parts.createContext(admitted, {
-          life,
-          record,
-          preferredWaitMs: preferredWaitMs(singleValue(request.headers['prefer'])),
-        });
-        loader = context.simSwaps;
-        response.setHeaders(preferenceApplied(context));
-        return Promise.resolve(context);
+        response.setHeaders(preferenceApplied(request));
+        return Promise.resolve({ request });
       },
     }),
     LAST_WORDS_MS,
   );
   if (executed === undefined) {
-    tellOverdue(parts.log, life, 'its answers');
+    tellOverdue(parts.log, request, 'its answers');
     return refuse({ ...NOT_IN_TIME, status: statusOfRefusal(accept, NOT_IN_TIME.status) });
   }
   // A caller that is cut off before the last byte has heard nothing: it must not cost another prompt.
-  response.once('finish', () => loader?.told());
-  return replyFrom(executed, record);
+  response.once('finish', () => request.told());
+  return replyFrom(executed, request);
 }
 
 /** RFC 7240 §3: so long the request waits, be it less than it preferred. */
-function preferenceApplied({ waitMs }: RequestContext): Map<string, string> {
+function preferenceApplied({ waitMs }: GraphqlRequest): Map<string, string> {
   if (waitMs === undefined) return new Map();
   return new Map([['preference-applied', `wait=${Math.floor(waitMs / 1000)}`]]);
 }
 
 /** A caller that hangs up is no news. */
-function tellOverdue(log: Log, { signal }: RequestLife, waitedFor: string): void {
+function tellOverdue(log: Log, { signal }: GraphqlRequest, waitedFor: string): void {
   if (signal.reason instanceof DeadlineExceeded) {
     log.error('a request did not end in its time', { waitedFor });
   }
@@ -228,25 +220,25 @@ const NO_BODY_IN_TIME: Refusal = {
 
 function replyFrom(
   { status = 200, headers, body }: HTTPGraphQLResponse,
-  record: RequestRecord,
+  request: GraphqlRequest,
 ): Reply {
   if (body.kind !== 'complete') throw new Error('The schema defers nothing.');
-  const isUnrecorded = status >= 400 && record.codes.size === 0;
+  const isUnrecorded = status >= 400 && !request.hasCodes;
   return {
     status,
     // Answers are about people: no cache may store them.
     headers: { ...Object.fromEntries(headers), 'cache-control': 'no-store' },
-    body: isUnrecorded ? referring(body.string, record) : body.string,
+    body: isUnrecorded ? referring(body.string, request) : body.string,
   };
 }
 
 /** What Apollo refuses before it has an operation passes no plugin: a single error, and short. */
-function referring(body: string, record: RequestRecord): string {
+function referring(body: string, request: GraphqlRequest): string {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as formatError makes it
   const { errors } = JSON.parse(body) as { errors: readonly { extensions: { code: string } }[] };
   for (const { extensions } of errors) {
-    record.code(extensions.code);
-    Object.assign(extensions, record.reference(extensions.code));
+    request.countCode(extensions.code);
+    Object.assign(extensions, request.reference(extensions.code));
   }
   return JSON.stringify({ errors });
 }

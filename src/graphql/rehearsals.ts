@@ -1,5 +1,5 @@
 import type { LookupFailure } from '../domain/errors.ts';
-import type { SimSwapLoader } from '../simSwaps/simSwapLoader.ts';
+import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
 import { forbidden } from './answerErrors.ts';
 
 /** A test number for what does not come from an operator. */
@@ -36,16 +36,13 @@ export const REHEARSALS: readonly Rehearsal[] = [
 
 const BY_NUMBER = new Map(REHEARSALS.map(({ number, answer }) => [number, answer]));
 
-/** A loader for rehearsals: while every operator is the simulator, these numbers fail as they do nowhere else. */
-export function rehearsedSimSwaps(loader: SimSwapLoader): SimSwapLoader {
-  return {
-    told: () => loader.told(),
-    answer(number, ask) {
-      const answer = BY_NUMBER.get(number);
-      if (answer === undefined) return loader.answer(number, ask);
-      return answer === 'FORBIDDEN'
-        ? Promise.reject(forbidden())
-        : Promise.resolve({ kind: 'failure', failure: { ...answer, reach: 'number' } });
-    },
-  };
+/**
+ * While every operator is the simulator, these numbers fail as they do nowhere else; `undefined` for every other number.
+ *
+ * @throws {AnswerError} where the caller may not ask
+ */
+export function rehearsedAnswer(number: string): FieldAnswer | undefined {
+  const answer = BY_NUMBER.get(number);
+  if (answer === 'FORBIDDEN') throw forbidden();
+  return answer && { kind: 'failure', failure: { ...answer, reach: 'number' } };
 }

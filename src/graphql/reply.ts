@@ -1,6 +1,6 @@
 import type { HTTPGraphQLRequest } from '@apollo/server';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
-import type { ErrorReference } from './requestRecord.ts';
+import type { ErrorReference } from './request.ts';
 import { replyMediaType } from './mediaType.ts';
 
 /** What a request is answered with. */

@@ -1,5 +1,3 @@
-import { mayAskAbout } from '../caller/caller.ts';
-import type { RequestContext } from './context.ts';
 import { FIELDS, type Asked, type FieldArguments } from '../domain/fields.ts';
 import { instantAt } from '../domain/instant.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
@@ -11,7 +9,7 @@ import type {
   QueryResolvers,
   SimSwapConsentResolvers,
 } from './generated/resolvers.ts';
-import type { PhoneNumberEntity } from './phoneNumberEntity.ts';
+import type { PhoneNumberEntity, RequestContext } from './request.ts';
 import { DateTime } from './scalars.ts';
 
 /** The schema's fields of a number but the number itself: one without an entry in the table does not compile. */
@@ -25,10 +23,7 @@ const PhoneNumber: Required<Omit<PhoneNumberResolvers, '__resolveReference'>> = 
   simSwapConsent: asking('simSwapConsent', toConsent),
 };
 
-/**
- * Asks what the table of fields says, and tells the answer in the field's own way. Every question passes here, whichever
- * field, router or representation its number came by: what its caller may not ask is refused before anything is looked up.
- */
+/** Asks what the table of fields says, and tells the answer in the field's own way. */
 function asking<T>(
   field: SchemaField,
   tell: (answer: FieldAnswer, asked: Asked, place: FieldPlace) => T,
@@ -36,14 +31,13 @@ function asking<T>(
   return async (
     { e164 }: PhoneNumberEntity,
     args: FieldArguments,
-    { caller, simSwaps }: RequestContext,
+    { request }: RequestContext,
     info: FieldPlace,
   ): Promise<T> => {
     const ask = FIELDS[field](args);
     switch (ask.kind) {
       case 'parsed':
-        if (!mayAskAbout(caller, e164)) throw forbidden();
-        return tell(await simSwaps.answer(e164, ask.value), ask.value.asked, info);
+        return tell(await request.answer(e164, ask.value), ask.value.asked, info);
       case 'refused':
         throw badUserInput(ask.reason);
     }
@@ -59,9 +53,10 @@ const SimSwapConsent: SimSwapConsentResolvers = {
 const Query: QueryResolvers = {
   phoneNumber: (_root, { e164 }) => phoneNumber(e164),
   phoneNumbers: (_root, { e164s }) => e164s.map((e164) => phoneNumber(e164)),
-  myPhoneNumber: (_root, _args, { caller }) => {
-    if (caller.ownNumber === undefined) throw forbidden();
-    return { e164: caller.ownNumber };
+  myPhoneNumber: (_root, _args, { request }) => {
+    const { ownNumber } = request.rights;
+    if (ownNumber === undefined) throw forbidden();
+    return { e164: ownNumber };
   },
 };
 

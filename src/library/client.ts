@@ -3,13 +3,12 @@ import '../supportedNode.ts';
 import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/asker.ts';
 import { FIELDS, type AskingField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import { EmbeddedLife } from './embeddedLife.ts';
 import { openSimSwaps, type EmbeddedSimSwaps } from './openSimSwaps.ts';
-import { purposeOf, waitAskedOf } from './requests.ts';
+import { answerWithin, purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
 import { ERRORS, QUOTA_MESSAGES, type LookupFailure } from '../domain/errors.ts';
 import { createCorrelator } from '../http/correlator.ts';
+import { RequestLife } from '../http/requestLife.ts';
 import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
-import { waitOf } from '../lookups/waitOf.ts';
 import { systemClock } from '../system/systemClock.ts';
 
 /** What {@link createSimSwapClient} takes. */
@@ -303,30 +302,24 @@ class Client implements SimSwapClient {
   }
 
   request(options: SimSwapRequestOptions = {}): SimSwapRequest {
-    const { config, clock, simSwaps, maxWaitMs } = this.#opened;
+    const { config, clock, simSwaps } = this.#opened;
     const purpose = purposeOf(options.purpose, config.callers.purposes);
     const waitMs = waitAskedOf(options);
-    const life = new EmbeddedLife(
-      options.timeoutMs ?? config.requestTimeoutMs,
-      clock,
-      options.signal,
-    );
-    const gathered = simSwaps.forRequest({
+    const life = new RequestLife(timeoutOf(options, config), clock, options.signal);
+    const request = Object.assign(life, {
       caller: identityOf(options.caller),
       purpose,
       correlator: createCorrelator(options.correlator),
-      cameInAtMs: life.cameInAtMs,
-      deadlineMs: life.deadlineMs,
-      signal: life.signal,
-      ...waitOf(waitMs, maxWaitMs),
+      ...(waitMs === undefined ? {} : { waitMs: Math.min(waitMs, life.timeoutMs) }),
     });
-    const loader = life.bound(gathered);
+    const loader = simSwaps.forRequest(request);
     const ask = async (field: AskingField, text: string, hours?: number): Promise<Heard> => {
       // Without types it may be anything, as a row of a database has it.
       const number = parsePhoneNumber(typeof text === 'string' ? text : '');
       if (number.kind === 'refused') return number;
       const asked = FIELDS[field]({ maxAgeHours: hours });
-      return asked.kind === 'refused' ? asked : loader.answer(number.value, asked.value);
+      if (asked.kind === 'refused') return asked;
+      return answerWithin(request, loader, () => loader.answer(number.value, asked.value));
     };
     return {
       lastSimSwap: async (number) => dateOf(await ask('lastSimSwap', number)),

@@ -1,5 +1,6 @@
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
-import type { RequestContext } from '../graphql/context.ts';
+import type { FieldAsk } from '../domain/fields.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { limitExceeded } from '../graphql/refusals.ts';
 import {
   failedFieldBytes,
@@ -10,18 +11,30 @@ import {
   MIN_FIELD_BYTES,
   valueBytes,
 } from '../graphql/replyBytes.ts';
+import {
+  GraphqlRequest,
+  type RequestContext,
+  type RequestParts,
+  type RequestTerms,
+} from '../graphql/request.ts';
 import { Selections } from '../graphql/selections.ts';
+import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
+import { answerWithin } from './requests.ts';
 
 /** What the context of a request has under `simSwap`; of use to our own resolvers alone. */
-export class MountedRequest {
-  readonly context: RequestContext;
+export class MountedRequest extends GraphqlRequest {
+  readonly context: RequestContext = { request: this };
   readonly #maxReplyBytes: number;
   readonly #bytesBelow = new WeakMap<readonly FieldNode[], number>();
   #replyBytes = 0;
 
-  constructor(context: RequestContext, maxReplyBytes: number) {
-    this.context = context;
-    this.#maxReplyBytes = maxReplyBytes;
+  constructor(parts: RequestParts, terms: RequestTerms) {
+    super(parts, terms);
+    this.#maxReplyBytes = parts.config.limits.maxReplyBytes;
+  }
+
+  protected override load(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
+    return answerWithin(this, this, () => super.load(number, ask));
   }
 
   /**

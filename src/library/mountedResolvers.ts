@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { AnswerError, badUserInput, internalError } from '../graphql/answerErrors.ts';
 import { logDefect } from '../graphql/errors.ts';
-import type { PhoneNumberEntity } from '../graphql/phoneNumberEntity.ts';
+import type { PhoneNumberEntity } from '../graphql/request.ts';
 import { bffResolvers, phoneNumberReference } from '../graphql/resolvers.ts';
 import type { Role } from '../graphql/schema.ts';
 import type { Log } from '../log/log.ts';
@@ -87,8 +87,8 @@ function boundary(log: Log) {
     const known = error instanceof AnswerError ? error : internalError();
     if (known !== error) logDefect(error, log);
     // graphql-js hands the context in before the last, whatever it calls.
-    const record = requestIn(args.at(-2))?.context.record;
-    Object.assign(known.extensions, record?.reference(String(known.extensions['code'])));
+    const request = requestIn(args.at(-2));
+    Object.assign(known.extensions, request?.reference(String(known.extensions['code'])));
     return known;
   };
   return <Args extends readonly unknown[], T>(work: (...args: Args) => T) =>

@@ -10,7 +10,6 @@ import { createSimSwaps, type SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { openStores } from '../app/stores.ts';
-import { asksOwner } from '../tokens/authorizationSettings.ts';
 
 /** What another program hands in. */
 export interface EmbeddedParts {
@@ -28,8 +27,6 @@ export interface EmbeddedSimSwaps {
   readonly log: Log;
   readonly simSwaps: SimSwaps;
   readonly quotas: Quotas;
-  /** The longest that a request may wait for the owner of a number; `undefined` where no owner is asked. */
-  readonly maxWaitMs: number | undefined;
   /** Ends once nothing is under way any more that must not be cut. */
   close(): Promise<void>;
 }
@@ -66,14 +63,12 @@ export async function openSimSwaps(parts: EmbeddedParts): Promise<EmbeddedSimSwa
     clock,
     log,
   });
-  const asksOwners = operators.some(({ flow }) => asksOwner(flow));
   return {
     config,
     clock,
     log,
     simSwaps,
     quotas,
-    maxWaitMs: asksOwners ? config.requestTimeoutMs : undefined,
     async close() {
       await simSwaps.close();
       await admissions.close();

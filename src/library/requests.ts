@@ -1,3 +1,6 @@
+import type { RequestLife } from '../http/requestLife.ts';
+import type { FieldAnswer, SimSwapLoader } from '../simSwaps/simSwapLoader.ts';
+
 /**
  * What a request is for: what it says, or else the first that is allowed.
  *
@@ -22,4 +25,48 @@ export function waitAskedOf({ waitMs }: { readonly waitMs?: number }): number | 
     throw new RangeError('waitMs is a number of milliseconds, from 0.');
   }
   return waitMs;
+}
+
+/** As `REQUEST_TIMEOUT_MS`. A timer takes little more, and fires at once for what it does not take. */
+const MAX_TIMEOUT_MS = 300_000;
+
+/**
+ * How long the answers to a request may take.
+ *
+ * @throws {RangeError} when that is no time, or too long
+ */
+export function timeoutOf(
+  { timeoutMs }: { readonly timeoutMs?: number },
+  { requestTimeoutMs }: { readonly requestTimeoutMs: number },
+): number {
+  const chosen = timeoutMs ?? requestTimeoutMs;
+  if (chosen >= 1 && chosen <= MAX_TIMEOUT_MS) return chosen;
+  throw new RangeError(`timeoutMs is a number from 1 to ${MAX_TIMEOUT_MS}.`);
+}
+
+/** What is asked of a request whose time is over. */
+const OVER: FieldAnswer = {
+  kind: 'failure',
+  failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
+};
+
+/**
+ * Answers as long as the request lives: after it, not even what the request has learned. Nobody says when a request of
+ * another program ends: the operations of a batch share one. So it runs only while something is asked.
+ */
+export async function answerWithin(
+  life: RequestLife,
+  heard: Pick<SimSwapLoader, 'told'>,
+  ask: () => Promise<FieldAnswer>,
+): Promise<FieldAnswer> {
+  life.begin();
+  try {
+    if (life.signal.aborted) return OVER;
+    const answer = await ask();
+    // There is no reply to wait for: the answer is here.
+    heard.told();
+    return answer;
+  } finally {
+    life.pause();
+  }
 }

@@ -3,19 +3,14 @@ import '../supportedNode.ts';
 import type { DocumentNode, GraphQLError, GraphQLScalarType } from 'graphql';
 import type { Caller } from '../caller/caller.ts';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
-import { contextFactory, type CreateContext } from '../graphql/context.ts';
 import { tokenIdentity } from '../domain/asker.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
-import { boundedSimSwaps } from './boundedSimSwaps.ts';
-import { EmbeddedLife } from './embeddedLife.ts';
 import { maskedError } from './maskError.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { mountedResolvers } from './mountedResolvers.ts';
 import { openSimSwaps, type EmbeddedSimSwaps } from './openSimSwaps.ts';
-import { purposeOf, waitAskedOf } from './requests.ts';
+import { purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
 import { typeDefsOf } from '../graphql/schema.ts';
-import { createCorrelator } from '../http/correlator.ts';
-import { RequestRecord } from '../graphql/requestRecord.ts';
 import { systemClock } from '../system/systemClock.ts';
 
 export type {
@@ -152,34 +147,23 @@ class Subgraph implements SimSwapSubgraph {
   readonly typeDefs: DocumentNode[];
   readonly resolvers: SimSwapResolvers;
   readonly #opened: EmbeddedSimSwaps;
-  readonly #createContext: CreateContext;
 
   constructor(opened: EmbeddedSimSwaps) {
-    const { config, log, simSwaps, quotas, maxWaitMs } = opened;
+    const { config, log } = opened;
     this.#opened = opened;
-    this.#createContext = contextFactory({ simSwaps, quotas, maxWaitMs });
     this.typeDefs = [typeDefsOf(config.role)];
     this.resolvers = mountedResolvers(config.role, log);
   }
 
   context(request: SimSwapGraphqlRequest): SimSwapContext {
-    const { config, clock } = this.#opened;
+    const { config } = this.#opened;
     const caller = callerFrom(request.caller, config.callers.batchScope);
     const purpose = purposeOf(request.purpose, config.callers.purposes);
-    const record = new RequestRecord(createCorrelator(request.correlator), config.docsUrl);
-    const preferredWaitMs = waitAskedOf(request);
-    const life = new EmbeddedLife(
-      request.timeoutMs ?? config.requestTimeoutMs,
-      clock,
-      request.signal,
-    );
-    const context = this.#createContext(
-      { kind: 'admitted', caller, purpose },
-      { life, record, preferredWaitMs },
-    );
-    const { limits } = config;
-    const bounded = boundedSimSwaps(life.bound(context.simSwaps), caller, limits);
-    const simSwap = new MountedRequest({ ...context, simSwaps: bounded }, limits.maxReplyBytes);
+    const waitMs = waitAskedOf(request);
+    const timeoutMs = timeoutOf(request, config);
+    const { correlator, signal } = request;
+    const simSwap = new MountedRequest(this.#opened, { timeoutMs, correlator, signal });
+    simSwap.admit({ caller, purpose }, waitMs);
     return { simSwap };
   }
 

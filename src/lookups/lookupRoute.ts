@@ -24,7 +24,7 @@ export interface LookupRequest extends Asker, Urgency {
   /** Is called whenever a lookup has its token and is about to leave, with the monotonic time. */
   readonly onLeaving?: (leftAtMs: number) => void;
   /** Is called when it begins to wait for the owner of a number, and when it does so no more. */
-  readonly onOwnerWait?: (number: PhoneNumber, isWaiting: boolean) => void;
+  onOwnerWait?: ((number: PhoneNumber, isWaiting: boolean) => void) | undefined;
 }
 
 /** A plan under way: one number, for one request. */

@@ -63,13 +63,10 @@ export class NumbersAtWork {
   }
 
   /** A loader of one request that takes in no more numbers than there are places. */
-  bound(request: LookupRequest, load: (request: LookupRequest) => SimSwapLoader): SimSwapLoader {
+  bound(request: LookupRequest, loader: SimSwapLoader): SimSwapLoader {
     const taken = new Map<PhoneNumber, Taken>();
     const refused = new Set<PhoneNumber>();
-    const loader = load({
-      ...request,
-      onOwnerWait: (number, isWaiting) => taken.get(number)?.place.wait(isWaiting),
-    });
+    request.onOwnerWait = (number, isWaiting) => taken.get(number)?.place.wait(isWaiting);
     return {
       answer: (number, ask) => {
         const known = taken.get(number);

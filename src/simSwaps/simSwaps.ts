@@ -78,6 +78,8 @@ import { TokenManager, type AuthorizationEndpoints } from '../tokens/tokenManage
 export interface SimSwaps {
   /** The loader of one request. */
   forRequest(request: LookupRequest): SimSwapLoader;
+  /** Whether an operator takes the consent of owners. */
+  readonly asksOwners: boolean;
   /** How busy every bulkhead is at this moment. */
   load(): readonly OperatorLoad[];
   /** The connections that are open at this moment. */
@@ -195,7 +197,8 @@ export function createSimSwaps({
   const numbersAtWork = new NumbersAtWork(shared.numberLimits ?? NO_LIMITS, shared.clock);
   return {
     forRequest: (request) =>
-      numbersAtWork.bound(request, (bound) => createSimSwapLoader(new Executor(routing, bound))),
+      numbersAtWork.bound(request, createSimSwapLoader(new Executor(routing, request))),
+    asksOwners: operators.some(({ settings }) => asksOwner(settings.flow)),
     load: () => served.flatMap((one) => one.load()),
     connections: () => served.flatMap((one) => one.connections()),
     clocks: () => served.flatMap((one) => one.clock() ?? []),

@@ -26,7 +26,7 @@ import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Asked, Ending } from '../lookups/admission.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
-import type { RequestReport } from '../graphql/requestRecord.ts';
+import type { RequestReport } from '../graphql/request.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import { lostLines } from '../log/standardOutput.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from './spanOutcome.ts';

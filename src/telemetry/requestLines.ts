@@ -3,7 +3,7 @@ import { MessageNotes } from '../log/diagnostics.ts';
 import type { Identity } from '../domain/asker.ts';
 import type { Log, LogDetails } from '../log/log.ts';
 import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
-import type { RequestReport } from '../graphql/requestRecord.ts';
+import type { RequestReport } from '../graphql/request.ts';
 
 /** Writes the lines of requests. */
 export interface RequestLines {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { CallerGone } from '../../src/http/abortReasons.ts';
+import { CallerGone } from '../../src/http/requestLife.ts';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
 import { TestEndpoint } from '../http/testEndpoint.ts';
 import { TestClock } from '../testClock.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { AuditEntry, AuditStart } from '../../src/caller/audit/entry.ts';
 import type { Environment } from '../../src/config/environment.ts';
-import { DeadlineExceeded } from '../../src/http/abortReasons.ts';
+import { DeadlineExceeded } from '../../src/http/requestLife.ts';
 import { systemClock } from '../../src/system/systemClock.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { answerJson } from '../http/recordingServer.ts';

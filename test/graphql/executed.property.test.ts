@@ -1,7 +1,6 @@
 import { execute, parse, validate, type SourceLocation } from 'graphql';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestContext } from '../../src/graphql/context.ts';
 import type { FieldAsk } from '../../src/domain/fields.ts';
 import { instantAt } from '../../src/domain/instant.ts';
 import { lookupFailed } from '../../src/graphql/answerErrors.ts';
@@ -9,9 +8,8 @@ import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/simSwaps/simSwapLoader.ts';
 import { inForm } from '../forms.ts';
-import { ALICE, BOB, callerNamed } from '../values.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
-import { RequestRecord } from '../../src/graphql/requestRecord.ts';
+import { ALICE, BOB } from '../values.ts';
+import { requestAnswering } from './requestAnswering.ts';
 
 const SCHEMAS = { bff: createSchema('bff'), subgraph: createSchema('subgraph') };
 const QUIET = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -47,12 +45,7 @@ function createContext({ failsWith }: { failsWith?: () => Error } = {}) {
         return answer({ kind: 'consent', consent: { state: 'PENDING', retryAfterSeconds: 5 } }, 2);
     }
   };
-  return {
-    record: new RequestRecord(createCorrelator(undefined), undefined),
-    caller: { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE },
-    quotas: () => Promise.resolve([]),
-    simSwaps: { answer: tell },
-  };
+  return { request: requestAnswering(tell) };
 }
 
 function lastDigit(number: string): number {
@@ -68,10 +61,7 @@ async function both(
   variables: Readonly<Record<string, unknown>>,
   contextValue: ReturnType<typeof createContext>,
 ) {
-  const { body } = await SERVERS[role].executeOperation(
-    { query, variables },
-    { contextValue: contextValue as unknown as RequestContext },
-  );
+  const { body } = await SERVERS[role].executeOperation({ query, variables }, { contextValue });
   if (body.kind !== 'single') throw new Error('A query has a single result.');
   const executed = await execute({
     schema: SCHEMAS[role],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { getIntrospectionQuery, getOperationAST, isObjectType, parse } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RequestContext } from '../../src/graphql/context.ts';
+import type { RequestContext } from '../../src/graphql/request.ts';
 import type { FieldAsk } from '../../src/domain/fields.ts';
 import { ERRORS, type LookupFailure, type LookupFailureCode } from '../../src/domain/errors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
@@ -9,10 +9,8 @@ import { coerceVariables, costOf } from '../../src/graphql/operationCost.ts';
 import { valueBytes } from '../../src/graphql/replyBytes.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
 import type { FieldAnswer } from '../../src/simSwaps/simSwapLoader.ts';
-import { ALICE, callerNamed } from '../values.ts';
 import { costs, startSimulated, type SimulatedService } from '../service.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
-import { RequestRecord } from '../../src/graphql/requestRecord.ts';
+import { requestAnswering } from './requestAnswering.ts';
 
 const MAX_REPLY_BYTES = 2_000_000;
 const FREE = { tokens: 0, lookups: 0 };
@@ -202,12 +200,12 @@ function longWindedContext(): RequestContext {
         };
     }
   };
-  return {
-    record: new RequestRecord(createCorrelator(long(300)), `https://${long(92)}`),
-    caller: { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE },
-    quotas: () => Promise.resolve([]),
-    simSwaps: { answer: (_number, ask) => Promise.resolve(answerTo(ask)), told: () => undefined },
-  };
+  const limits = { maxNumbersPerOperation: 1e6, maxQuestionsPerNumber: 1e6, maxReplyBytes: 1e9 };
+  const request = requestAnswering((_number, ask) => Promise.resolve(answerTo(ask)), {
+    correlator: long(300),
+    config: { limits, docsUrl: `https://${long(92)}` },
+  });
+  return { request };
 }
 
 /** With everything that may stand beside its code. */

@@ -34,11 +34,11 @@ class Asking {
   readonly #caller: string;
   #numbers = 0;
   #ends: (() => void)[] = [];
-  #request: LookupRequest | undefined;
+  readonly #request: LookupRequest;
 
   constructor(caller: string) {
     this.#caller = caller;
-    const request: LookupRequest = {
+    this.#request = {
       caller: callerNamed(caller),
       purpose: 'fraud-prevention',
       correlator: createCorrelator('trace'),
@@ -46,12 +46,9 @@ class Asking {
       deadlineMs: Infinity,
       signal: new AbortController().signal,
     };
-    this.#loader = atWork.bound(request, (bound) => {
-      this.#request = bound;
-      return {
-        answer: () => new Promise((resolve) => this.#ends.push(() => resolve(ANSWER))),
-        told: () => undefined,
-      };
+    this.#loader = atWork.bound(this.#request, {
+      answer: () => new Promise((resolve) => this.#ends.push(() => resolve(ANSWER))),
+      told: () => undefined,
     });
   }
 
@@ -73,7 +70,7 @@ class Asking {
   }
 
   waitForOwners(count: number, isWaiting: boolean): void {
-    for (let n = 0; n < count; n += 1) this.#request?.onOwnerWait?.(this.#number(n), isWaiting);
+    for (let n = 0; n < count; n += 1) this.#request.onOwnerWait?.(this.#number(n), isWaiting);
   }
 
   #number(n: number): PhoneNumber {

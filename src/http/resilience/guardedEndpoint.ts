@@ -10,7 +10,7 @@ import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { LookupFailure } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
 import { asAbortSignal } from '../abortListeners.ts';
-import { DeadlineExceeded } from '../abortReasons.ts';
+import { DeadlineExceeded } from '../requestLife.ts';
 import type { OpenConnections } from '../connections/openConnections.ts';
 import { nameOnWire } from '../correlator.ts';
 import { NO_TIME, type Endpoint } from '../connections/endpoint.ts';

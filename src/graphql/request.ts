@@ -1,0 +1,236 @@
+import { mayAskAbout, type Caller } from '../caller/caller.ts';
+import type { Admitted } from '../caller/gate.ts';
+import type { Quotas, QuotaStanding } from '../caller/quotas/quotas.ts';
+import type { Identity } from '../domain/asker.ts';
+import type { FieldAsk } from '../domain/fields.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
+import { createCorrelator, type Correlator } from '../http/correlator.ts';
+import { RequestLife } from '../http/requestLife.ts';
+import type { LookupRequest } from '../lookups/lookupRoute.ts';
+import type { FieldAnswer, SimSwapLoader } from '../simSwaps/simSwapLoader.ts';
+import type { SimSwaps } from '../simSwaps/simSwaps.ts';
+import type { Clock } from '../system/clock.ts';
+import { forbidden } from './answerErrors.ts';
+import type { OperationLimits } from './operationCost.ts';
+import { limitExceeded, severalForbidden } from './refusals.ts';
+import { rehearsedAnswer } from './rehearsals.ts';
+
+/** What the resolvers below a `PhoneNumber` start from. */
+export interface PhoneNumberEntity {
+  readonly e164: PhoneNumber;
+}
+
+/** What each error of a reply says beside its code, so that it can be looked up without its reply's headers. */
+export interface ErrorReference {
+  /** With which the exchanges of the request begin, and which its lines of the logs have. */
+  readonly correlator: string;
+  /** The heading of the code in docs/errors.md; absent without DOCS_URL. */
+  readonly docs?: string;
+}
+
+/**
+ * What one request came to, for those who run the service: no number and no answer. Of what a caller
+ * wrote it has the correlator alone, sanitised, and without numbers.
+ */
+export interface RequestReport {
+  readonly correlator: Correlator;
+  /** Absent where the request was refused before that was known. */
+  readonly caller: Identity | undefined;
+  /** The name of the trusted document; absent for every other. */
+  readonly document: string | undefined;
+  readonly status: number;
+  readonly tookMs: number;
+  /** How often the reply has each error code. */
+  readonly codes: ReadonlyMap<string, number>;
+  /** How often a field about a number came to each outcome: `answered`, or a code. */
+  readonly answers: ReadonlyMap<string, number>;
+  /** Fields that asked what another field of the same operation had asked already. */
+  readonly repeatedQuestions: number;
+}
+
+/** What resolvers find the request in: Apollo copies the context, and a copy of the request would not be it. */
+export interface RequestContext {
+  readonly request: GraphqlRequest;
+}
+
+/** What all requests have in common. */
+export interface RequestParts {
+  readonly config: {
+    readonly limits: OperationLimits;
+    /** Where docs/ can be read, if that is known. */
+    readonly docsUrl: string | undefined;
+  };
+  readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'asksOwners'>;
+  readonly quotas: Pick<Quotas, 'standingOf'>;
+  readonly clock: Clock;
+  /** Whether the test numbers answer that no operator knows. */
+  readonly isRehearsal?: boolean;
+}
+
+/** What a request brings beside its caller. */
+export interface RequestTerms {
+  readonly timeoutMs: number;
+  readonly correlator: string | undefined;
+  /** Ends it as well, while it runs. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
+const QUOTA_READ_TIMEOUT_MS = 250;
+
+/** How the consent stands is asked beside the questions: it is no lookup. */
+const CONSENT = 1;
+
+/**
+ * One GraphQL request, from its headers to its reply: its time, its caller, what it asks and what that comes to. Made
+ * once, it is what resolvers ask and what lookups know of it.
+ */
+export class GraphqlRequest extends RequestLife implements LookupRequest {
+  readonly correlator: Correlator;
+  /** The name of the trusted document. */
+  document: string | undefined;
+  purpose = '';
+  waitMs?: number;
+  onOwnerWait?: LookupRequest['onOwnerWait'];
+  readonly #parts: RequestParts;
+  readonly #codes = new Map<string, number>();
+  readonly #answers = new Map<string, number>();
+  readonly #questions = new Map<PhoneNumber, Set<string>>();
+  #repeatedQuestions = 0;
+  #rights: Caller | undefined;
+  #loader: SimSwapLoader | undefined;
+
+  constructor(parts: RequestParts, { timeoutMs, correlator, signal }: RequestTerms) {
+    super(timeoutMs, parts.clock, signal);
+    this.#parts = parts;
+    this.correlator = createCorrelator(correlator);
+  }
+
+  /**
+   * From now on it may ask.
+   *
+   * @param waitMs how long it would wait for the owner of a number (RFC 7240, `wait`), where it says so
+   */
+  admit({ caller, purpose }: Pick<Admitted, 'caller' | 'purpose'>, waitMs?: number): void {
+    this.#rights = caller;
+    this.purpose = purpose;
+    if (waitMs === undefined || !this.#parts.simSwaps.asksOwners) return;
+    this.waitMs = Math.min(waitMs, this.timeoutMs);
+  }
+
+  /** Who asks, and about whom they may. @throws {Error} before {@link admit} */
+  get rights(): Caller {
+    if (this.#rights === undefined) throw new Error('A request asks before it is admitted.');
+    return this.#rights;
+  }
+
+  get caller(): Identity {
+    return this.rights.identity;
+  }
+
+  /**
+   * The answer to what a field asks. Every question passes here, whichever field, router or representation its number
+   * came by. What its caller may not ask is refused before it is counted; what is more than an operation may ask, before
+   * it is looked up. The service counts the whole operation before it executes; inside another program numbers come in by
+   * its own fields too, and show only here.
+   *
+   * @throws {AnswerError}
+   */
+  answer(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
+    if (!mayAskAbout(this.rights, number)) throw forbidden();
+    this.#countQuestion(number, ask.key);
+    const answering = this.load(number, ask);
+    answering.then(
+      (answer) => this.countAnswer(outcomeOf(answer)),
+      () => this.countAnswer('INTERNAL_SERVER_ERROR'),
+    );
+    return answering;
+  }
+
+  /** The answers have reached the caller: without it they count as not heard. */
+  told(): void {
+    this.#loader?.told();
+  }
+
+  /** What the caller has left of its quotas by now; nothing for an anonymous one. Never rejects. */
+  quotas(): Promise<readonly QuotaStanding[]> {
+    return this.#parts.quotas.standingOf(this.caller, QUOTA_READ_TIMEOUT_MS);
+  }
+
+  /** What an error with this code refers to. */
+  reference(code: string): ErrorReference {
+    const correlator = this.correlator.name;
+    const { docsUrl } = this.#parts.config;
+    if (docsUrl === undefined) return { correlator };
+    return { correlator, docs: `${docsUrl}/errors.md#${code.toLowerCase()}` };
+  }
+
+  /** An error code of the reply. */
+  countCode(code: string): void {
+    count(this.#codes, code);
+  }
+
+  get hasCodes(): boolean {
+    return this.#codes.size > 0;
+  }
+
+  /** What a field about a number came to. */
+  countAnswer(outcome: string): void {
+    count(this.#answers, outcome);
+  }
+
+  report(status: number): RequestReport {
+    return {
+      correlator: this.correlator,
+      caller: this.#rights?.identity,
+      document: this.document,
+      status,
+      tookMs: this.#parts.clock.monotonicMs() - this.cameInAtMs,
+      codes: this.#codes,
+      answers: this.#answers,
+      repeatedQuestions: this.#repeatedQuestions,
+    };
+  }
+
+  /** Asks, whatever was asked before. */
+  protected load(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
+    const { simSwaps, isRehearsal = false } = this.#parts;
+    const rehearsed = isRehearsal ? rehearsedAnswer(number) : undefined;
+    if (rehearsed !== undefined) return Promise.resolve(rehearsed);
+    this.#loader ??= simSwaps.forRequest(this);
+    return this.#loader.answer(number, ask);
+  }
+
+  #countQuestion(number: PhoneNumber, question: string): void {
+    const { maxNumbersPerOperation, maxQuestionsPerNumber } = this.#parts.config.limits;
+    const { missingBatchScope } = this.rights;
+    const questions = this.#questions.get(number);
+    if (questions?.has(question) === true) {
+      this.#repeatedQuestions += 1;
+    } else if (questions !== undefined) {
+      if (questions.size >= maxQuestionsPerNumber + CONSENT) {
+        throw tooMuch('questionsPerNumber', maxQuestionsPerNumber);
+      }
+      questions.add(question);
+    } else {
+      const numbers = this.#questions.size;
+      if (numbers >= 1 && missingBatchScope !== undefined) {
+        throw severalForbidden(missingBatchScope);
+      }
+      if (numbers >= maxNumbersPerOperation) throw tooMuch('numbers', maxNumbersPerOperation);
+      this.#questions.set(number, new Set([question]));
+    }
+  }
+}
+
+function tooMuch(limited: 'numbers' | 'questionsPerNumber', limit: number): Error {
+  return limitExceeded({ limited, limit, asked: limit + 1 });
+}
+
+function outcomeOf(answer: FieldAnswer): string {
+  return answer.kind === 'failure' ? answer.failure.code : 'answered';
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

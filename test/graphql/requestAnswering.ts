@@ -1,0 +1,32 @@
+import { GraphqlRequest, type RequestParts } from '../../src/graphql/request.ts';
+import type { Caller } from '../../src/caller/caller.ts';
+import type { SimSwapLoader } from '../../src/simSwaps/simSwapLoader.ts';
+import { systemClock } from '../../src/system/systemClock.ts';
+import { ALICE, callerNamed } from '../values.ts';
+
+/** What a request is, beside its answers. */
+export interface RequestChanges {
+  readonly caller?: Partial<Caller>;
+  readonly correlator?: string;
+  readonly config?: Partial<RequestParts['config']>;
+}
+
+/** A request of Alice's, who may ask about anyone, with answers of the test's. */
+export function requestAnswering(
+  answer: SimSwapLoader['answer'],
+  { caller, correlator, config }: RequestChanges = {},
+): GraphqlRequest {
+  const limits = { maxNumbersPerOperation: 100, maxQuestionsPerNumber: 100, maxReplyBytes: 1e6 };
+  const request = new GraphqlRequest(
+    {
+      config: { limits, docsUrl: undefined, ...config },
+      simSwaps: { forRequest: () => ({ answer, told: () => undefined }), asksOwners: false },
+      quotas: { standingOf: () => Promise.resolve([]) },
+      clock: systemClock,
+    },
+    { timeoutMs: 60_000, correlator },
+  );
+  const known = { identity: callerNamed('test'), mayAskAboutAnyone: true, ownNumber: ALICE };
+  request.admit({ caller: { ...known, ...caller }, purpose: 'fraud-prevention' });
+  return request;
+}
