@@ -204,11 +204,7 @@ class Asking {
 
   #replyOf(endpoint: 'backchannelAuthentication' | 'cibaToken') {
     const { settings, exchanges } = this.#checked;
-    return readClientReply(
-      exchanges[endpoint].exchange,
-      settings.errors,
-      this.#parts.clock.nowMs(),
-    );
+    return readClientReply(exchanges[endpoint].exchange, settings, this.#parts.clock.nowMs());
   }
 
   #context() {

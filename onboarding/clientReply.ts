@@ -3,6 +3,7 @@ import { knownTo } from '../src/http/errorMap.ts';
 import type { Exchange, HttpReply } from '../src/http/exchange.ts';
 import { readJsonObject } from '../src/http/json.ts';
 import { errorWord, judgeRefusal, leavesInDoubt } from '../src/http/refusal.ts';
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { judgeToken } from '../src/tokens/tokenResponses.ts';
 
 /** What an authorization server thinks of us, by its reply to a token request or to a poll. */
@@ -36,10 +37,13 @@ export interface ClientReply {
   readonly aheadSeconds?: number;
 }
 
+/** How its replies are worded. */
+type ReplySettings = Pick<OperatorSettings, 'errors' | 'tokens'>;
+
 /** Reads what a token request, or a poll, says of us. Pure. */
 export function readClientReply(
   exchange: Exchange | undefined,
-  errors: ErrorMap,
+  settings: ReplySettings,
   nowMs: number,
 ): ClientReply {
   switch (exchange?.kind) {
@@ -53,18 +57,18 @@ export function readClientReply(
       const { reply } = exchange;
       const ahead = aheadSeconds(reply, nowMs);
       const clock = ahead === undefined ? {} : { aheadSeconds: ahead };
-      return { ...readReply(exchange, errors, nowMs), ...clock };
+      return { ...readReply(exchange, settings, nowMs), ...clock };
     }
   }
 }
 
 function readReply(
   exchange: Extract<Exchange, { kind: 'reply' }>,
-  errors: ErrorMap,
+  { errors, tokens }: ReplySettings,
   nowMs: number,
 ): ClientReply {
   const { reply } = exchange;
-  const judged = judgeToken(exchange, nowMs, errors);
+  const judged = judgeToken(exchange, nowMs, errors, tokens.types);
   if (judged.kind === 'issued') {
     const scope = scopeIn(reply);
     const told = 'a token was issued';

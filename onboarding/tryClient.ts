@@ -36,7 +36,7 @@ async function tryTokens(
   for (const [wanted, operation] of byScope) {
     const subject = { number: number?.number ?? NUMBER_OF_NOBODY, operation };
     await tokens.acquire(subject, exchangeContext(clock, timeoutMs));
-    const reply = readClientReply(exchanges.token.exchange, settings.errors, clock.nowMs());
+    const reply = readClientReply(exchanges.token.exchange, settings, clock.nowMs());
     trials.push({ wanted, reply });
   }
   const [first] = trials;
@@ -61,7 +61,7 @@ async function tryPoll(
   const subject = { number: NUMBER_OF_NOBODY, operation };
   const context = exchangeContext(clock, timeoutMs);
   await tokens.poll(`never-requested-${context.correlator.name}`, subject, context);
-  const reply = readClientReply(exchanges.cibaToken.exchange, settings.errors, clock.nowMs());
+  const reply = readClientReply(exchanges.cibaToken.exchange, settings, clock.nowMs());
   const at = ENDPOINT_LABELS.cibaToken;
   const scopes = number === undefined ? [SCOPES_NEED_OWNER] : [];
   return [judgeCredentials('poll', at, reply, settings), ...scopes, ...judgeClock(at, reply)];
