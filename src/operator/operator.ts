@@ -89,6 +89,7 @@ export class Operator {
     const { dpop } = this.#proof;
     const path = pathWith(number, call.address);
     const sentTo = path === undefined ? call.address : new URL(path, call.address).href;
+    const place = { address: sentTo, token: value };
     const write = (headers: readonly string[]): OutgoingRequest => {
       const written = writeLookup(this.#settings, lookup, number, this.#clock.nowMs());
       return {
@@ -106,8 +107,10 @@ export class Operator {
       isRetry,
       isTokenUnproven: token.isUnproven,
       make: () => {
-        const headers = this.#headers(value, call.method, sentTo);
-        return headers instanceof Promise ? headers.then(write) : write(headers);
+        const headers = this.#headers(value, sentTo);
+        if (headers instanceof Promise) return headers.then(write);
+        const written = write(headers);
+        return dpop === undefined ? written : dpop.bind(written, place);
       },
       judge: (exchange): Judgement<Fact> => {
         switch (exchange.kind) {
@@ -115,7 +118,7 @@ export class Operator {
             return { kind: 'failed', failure: judgeFault(exchange.fault) };
           case 'reply': {
             const { reply, sentAtMs, isUnproven = false } = exchange;
-            dpop?.learn(sentTo, exchange);
+            dpop?.learn(place, exchange);
             if (isRefusal(reply.status, token) && !isUnproven) token.refused();
             const { flow, errors } = this.#settings;
             const { read: reading } = profileOf(this.#settings, lookup);
@@ -129,21 +132,14 @@ export class Operator {
   }
 
   /** What a token shows, or what shows who asks where there is none: names and values in turn. */
-  #headers(
-    token: string,
-    method: 'GET' | 'POST',
-    sentTo: string,
-  ): readonly string[] | Promise<readonly string[]> {
+  #headers(token: string, sentTo: string): readonly string[] | Promise<readonly string[]> {
     const address = sentTo.split('?', 1)[0] ?? sentTo;
     if (this.#settings.grant.type === 'none') {
       const proof = this.#proof.authenticate()(address);
       return proof instanceof Promise ? proof.then(({ headers }) => headers) : proof.headers;
     }
     const { header, prefix } = this.#settings.tokens.sentIn ?? AS_BEARER;
-    const headers = [header, prefix + token];
-    const { dpop } = this.#proof;
-    if (dpop === undefined) return headers;
-    return dpop.headers({ method, address, token }).then((bound) => headers.concat(bound));
+    return [header, prefix + token];
   }
 
   #dated(judged: Judgement<Fact>, reply: HttpReply): Judgement<Fact> {
@@ -158,12 +154,10 @@ export class Operator {
   #callOf(lookup: Lookup): LookupCall {
     const { retrieveDate, check } = this.#endpoints;
     const { lookupAddresses } = this.#settings;
-    const { method } = profileOf(this.#settings, lookup);
     switch (lookup.operation) {
       case 'retrieve-date':
         return {
           endpoint: retrieveDate,
-          method,
           address: lookupAddresses.retrieveDate,
           judge: (reply, made) => this.#judges.retrieveDate(reply, made),
         };
@@ -171,7 +165,6 @@ export class Operator {
         const { maxAgeHours } = lookup;
         return {
           endpoint: check,
-          method,
           address: lookupAddresses.check,
           judge: (reply, made) => this.#judges.check(reply, made, maxAgeHours),
         };
@@ -183,7 +176,6 @@ export class Operator {
 /** All in which the call of one operation differs from that of another. */
 interface LookupCall {
   readonly endpoint: Pick<GuardedEndpoint, 'post'>;
-  readonly method: 'GET' | 'POST';
   readonly address: string;
   readonly judge: (reply: HttpReply, made: LookupExchange) => Judgement<Fact>;
 }

@@ -1,13 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 import type { Clock } from '../system/clock.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { singleValue } from '../http/singleValue.ts';
 
-/** What a proof is for. */
-export interface DpopExchange {
-  readonly method: 'GET' | 'POST';
-  /** Without query and fragment. */
+/** Where a proof goes. */
+export interface DpopPlace {
+  /** The address of the exchange, its query aside or not. */
   readonly address: string;
   /** The token that goes with it; absent where one is requested. */
   readonly token?: string;
@@ -23,7 +22,7 @@ const MAX_NONCE_CHARACTERS = 512;
 export class DpopProofs {
   readonly #clock: Clock;
   readonly #key: Promise<{ readonly privateKey: CryptoKey; readonly jwk: JWK }>;
-  /** By origin. */
+  /** By server. */
   readonly #nonces = new Map<string, string>();
 
   constructor(clock: Clock) {
@@ -36,30 +35,45 @@ export class DpopProofs {
     this.#key.catch(() => undefined);
   }
 
-  /** The header of one exchange: its name and value. */
-  async headers({ method, address, token }: DpopExchange): Promise<readonly string[]> {
+  /**
+   * The request with a proof beside it, which names its body and its query as well (CAMARA Security and
+   * Interoperability Profile, "Request Binding to DPoP Proofs"; who does not know these claims ignores them).
+   */
+  async bind(request: OutgoingRequest, place: DpopPlace): Promise<OutgoingRequest> {
     const { privateKey, jwk } = await this.#key;
-    const nonce = this.#nonces.get(new URL(address).origin);
+    const { method = 'POST', query = '', body = '', headers } = request;
+    const { origin, pathname, search } = new URL(place.address);
+    const rawQuery = [search.slice(1), query].filter((part) => part !== '').join('&');
+    const nonce = this.#nonces.get(serverOf(place));
     const proof = await new SignJWT({
       htm: method,
-      htu: address,
+      htu: origin + pathname,
       jti: randomUUID(),
-      ...(token === undefined
-        ? {}
-        : { ath: createHash('sha256').update(token).digest('base64url') }),
+      ...(place.token === undefined ? {} : { ath: sha256(place.token) }),
       ...(nonce === undefined ? {} : { nonce }),
+      ...(body === '' ? {} : { 'x-camara:bh': sha256(body) }),
+      ...(rawQuery === '' ? {} : { 'x-camara:qh': sha256(rawQuery) }),
     })
       .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk })
       .setIssuedAt(Math.floor(this.#clock.nowMs() / 1000))
       .sign(privateKey);
-    return ['DPoP', proof];
+    return { ...request, headers: [...headers, 'DPoP', proof] };
   }
 
   /** Takes over the nonce that a reply gives (RFC 9449 §8.2). */
-  learn(address: string, exchange: Exchange): void {
+  learn(place: DpopPlace, exchange: Exchange): void {
     if (exchange.kind !== 'reply') return;
     const nonce = singleValue(exchange.reply.headers['dpop-nonce']);
     if (nonce === undefined || nonce === '' || nonce.length > MAX_NONCE_CHARACTERS) return;
-    this.#nonces.set(new URL(address).origin, nonce);
+    this.#nonces.set(serverOf(place), nonce);
   }
+}
+
+/** Tokens and lookups may be answered by two servers behind one gateway. */
+function serverOf({ address, token }: DpopPlace): string {
+  return `${token === undefined ? 'tokens' : 'lookups'} ${new URL(address).origin}`;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
 }

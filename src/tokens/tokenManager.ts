@@ -275,9 +275,8 @@ export class TokenManager {
     const fill = (
       { form, query = '' }: AuthorizationRequest,
       proof: ClientProof,
-      headers: readonly string[] = [],
     ): OutgoingRequest => ({
-      headers: [...proof.headers, ...headers],
+      headers: proof.headers,
       query,
       contentType: 'application/x-www-form-urlencoded',
       body: joinForms(form, encodeForm(proof.form)),
@@ -289,10 +288,12 @@ export class TokenManager {
       sentTo = address;
       const written = request(address);
       const proof = this.#credentials.authenticate(address);
-      const bound = dpop?.headers({ method: 'POST', address });
-      return written instanceof Promise || proof instanceof Promise || bound !== undefined
-        ? Promise.all([written, proof, bound]).then((signed) => fill(...signed))
-        : fill(written, proof);
+      const filled =
+        written instanceof Promise || proof instanceof Promise
+          ? Promise.all([written, proof]).then((signed) => fill(...signed))
+          : fill(written, proof);
+      if (dpop === undefined) return filled;
+      return Promise.resolve(filled).then((made) => dpop.bind(made, { address }));
     };
     return this.#endpoints[endpoint].post({
       about: number,
@@ -300,7 +301,7 @@ export class TokenManager {
       isRetry: context.isRetry ?? false,
       make,
       judge(exchange) {
-        dpop?.learn(sentTo, exchange);
+        dpop?.learn({ address: sentTo }, exchange);
         return judge(exchange);
       },
     });
