@@ -229,8 +229,8 @@ export interface LookupReading {
   /** Whether it was swapped, where the reply says so, whichever operation it is for. */
   readonly swapped?: SwappedReading;
   /**
-   * Whether these members may be null or absent where the operator knows nothing: then there is no fact of theirs, and
-   * NUMBER_NOT_SERVED where there is none at all.
+   * Whether these members may be null or absent where the operator knows nothing: a date that is left out beside `swapped`
+   * is withheld; with nothing known at all it is NUMBER_NOT_SERVED.
    */
   readonly isPartial?: boolean;
   /** Where the reply names the number, with or without its plus: a reply about another one is invalid. */

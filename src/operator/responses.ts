@@ -115,10 +115,10 @@ function judgeBody(whole: JsonObject, exchange: LookupExchange, lookup: Lookup):
   if (reading.number !== undefined && !isAbout(exchange.number, valueAt(body, reading.number))) {
     return invalid('another number');
   }
-  const date = readDateFact(body, exchange);
-  if (typeof date === 'string') return invalid(date);
   const check = readCheckFact(body, reading, lookup, sentAtMs);
   if (typeof check === 'string') return invalid(check);
+  const date = readDateFact(body, exchange, check.isSaid);
+  if (typeof date === 'string') return invalid(date);
   const own = lookup.operation === 'check' ? check.fact : date;
   const beside = lookup.operation === 'check' ? date : check.fact;
   const facts = [own, beside].filter((fact) => fact !== undefined);
@@ -165,11 +165,17 @@ function isAbout(number: PhoneNumber | undefined, said: unknown): boolean {
 function readDateFact(
   body: JsonObject,
   { reading, nowMs, sentAtMs }: LookupExchange,
+  saysSwapped: boolean,
 ): DateFact | ReplyFlaw | undefined {
   const { date, isPartial = false } = reading;
   if (date === undefined) return undefined;
   const value = valueAt(body, date.at);
-  if (isPartial && (value === undefined || value === null)) return undefined;
+  if (isPartial && (value === undefined || value === null)) {
+    // Beside an answer, it is withheld.
+    return saysSwapped
+      ? { operation: 'retrieve-date', latestSimChange: null, sentAtMs }
+      : undefined;
+  }
   const saidPeriod =
     date.monitoredPeriod === undefined
       ? undefined
@@ -191,11 +197,13 @@ function periodOfNull({ nullMeans }: DateReading): number | undefined {
 /** What a reply says of a window. */
 interface ReadCheck {
   readonly fact?: CheckFact | undefined;
+  /** Whether the reply says anything of it. */
+  readonly isSaid: boolean;
   /** Whether the window is the operator's own, whatever was asked. */
   readonly isOfOwnWindow: boolean;
 }
 
-const NOTHING_READ: ReadCheck = { isOfOwnWindow: false };
+const NOTHING_READ: ReadCheck = { isSaid: false, isOfOwnWindow: false };
 
 function readCheckFact(
   body: JsonObject,
@@ -211,18 +219,23 @@ function readCheckFact(
   if (value !== reading.true && value !== reading.false) return 'wrong type of swapped';
   const swapped = value === reading.true;
   if (window === 'asked') {
-    if (lookup.operation !== 'check') return NOTHING_READ;
+    if (lookup.operation !== 'check') return { isSaid: true, isOfOwnWindow };
     const { maxAgeHours } = lookup;
-    return { fact: { operation: 'check', maxAgeHours, swapped, sentAtMs }, isOfOwnWindow };
+    return {
+      fact: { operation: 'check', maxAgeHours, swapped, sentAtMs },
+      isSaid: true,
+      isOfOwnWindow,
+    };
   }
   const hours = typeof window === 'number' ? window : hoursOf(valueAt(body, window));
   if (hours === undefined) return 'wrong window';
   // The side on which it claims less.
   const whole = swapped ? Math.ceil(hours) : Math.min(Math.floor(hours), LONGEST_WINDOW);
   const parsed = parseMaxAge(whole);
-  if (parsed.kind !== 'parsed') return { isOfOwnWindow };
+  if (parsed.kind !== 'parsed') return { isSaid: true, isOfOwnWindow };
   return {
     fact: { operation: 'check', maxAgeHours: parsed.value, swapped, sentAtMs },
+    isSaid: true,
     isOfOwnWindow,
   };
 }

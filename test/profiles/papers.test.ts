@@ -1,0 +1,365 @@
+import { describe, expect, it } from 'vitest';
+import { tellAbout, type Told } from '../endToEnd/answers.ts';
+import type { Received } from '../http/recordingServer.ts';
+import { check, number, verdicts } from '../onboarding/checked.ts';
+import { OperatorsFile, startServiceOf } from '../operatorsFile.ts';
+import type { Service } from '../service.ts';
+import { dpopPapers, mtnDate, PLAYED, SECRETS, twilioLookup, vonageInsight } from './papers.ts';
+import { StrictOperator, type Papers, type StrictReply } from './strictOperator.ts';
+
+type PlayedName = keyof typeof PLAYED;
+
+/** A service in front of an operator, by an entry of its profile. */
+interface Asking extends AsyncDisposable {
+  readonly operator: StrictOperator;
+  readonly service: Service;
+  /** What is told of the line with these last digits: its date where no windows are asked for. */
+  tell(lastDigits: string, ...windows: readonly number[]): Promise<readonly Told[]>;
+}
+
+async function ask(
+  profile: PlayedName,
+  {
+    papers = PLAYED[profile].papers(),
+    whose = 'PLAYED',
+  }: { papers?: Papers; whose?: 'PLAYED' | 'STRANGE' } = {},
+): Promise<Asking> {
+  const operator = await StrictOperator.start(papers);
+  const service = await startServiceOf([entryOf(profile, operator, whose)], SECRETS);
+  return {
+    operator,
+    service,
+    tell: async (lastDigits, ...windows) => {
+      const fields = windows.map((hours) => `h${hours}: simSwappedWithin(maxAgeHours: ${hours})`);
+      const all = fields.length === 0 ? ['lastSimSwap'] : fields;
+      return Object.values(await tellAbout(service, `+447700900${lastDigits}`, ...all));
+    },
+    [Symbol.asyncDispose]: async () => {
+      await service.stop();
+      await operator[Symbol.asyncDispose]();
+      // Also of a number that stands in a path.
+      expect(service.logged.join('\n')).not.toMatch(/7700900|secret-of/);
+    },
+  };
+}
+
+/** The date, the window of ten days, and the lookups that both took together. */
+type Answers = readonly [date: Told, tenDays: Told, lookups: number];
+
+/** By the last digits of the number (LINES in papers.ts). */
+const ANSWERS: Readonly<Record<PlayedName, Readonly<Record<string, Answers>>>> = {
+  // One reply has both.
+  'vonage-insights': {
+    '003': ['72 h ago', true, 1],
+    '004': ['87600 h ago', false, 1],
+    '005': [null, true, 1],
+    '006': [null, false, 1],
+  },
+  nokia: {
+    '003': ['72 h ago', true, 2],
+    '004': ['87600 h ago', false, 1],
+    '005': [null, true, 2],
+    '006': [null, false, 2],
+  },
+  // There is no check: a date inside the window is `true`.
+  mtn: {
+    '003': ['72 h ago', true, 1],
+    '004': ['87600 h ago', false, 1],
+    '005': [null, 'PERIOD_NOT_SUPPORTED', 1],
+    '006': [null, 'PERIOD_NOT_SUPPORTED', 1],
+  },
+  // Without a date the account's window is two days.
+  'twilio-lookup': {
+    '003': ['72 h ago', true, 1],
+    '004': ['87600 h ago', false, 1],
+    '005': [null, true, 1],
+    '006': [null, 'PERIOD_NOT_SUPPORTED', 1],
+  },
+  'camara-dpop': {
+    '003': ['72 h ago', true, 2],
+    '004': ['87600 h ago', false, 1],
+    '005': [null, true, 2],
+    '006': [null, false, 2],
+  },
+};
+
+/** Operators that take a token for each lookup. */
+const WITH_TOKENS: ReadonlySet<PlayedName> = new Set(['mtn', 'camara-dpop']);
+
+const NAMES = Object.keys(PLAYED) as readonly PlayedName[];
+
+describe.each(NAMES)('%s, as its papers have it', (profile) => {
+  it.each(Object.entries(ANSWERS[profile]))('answers about …%s', async (lastDigits, answers) => {
+    const [date, tenDays, lookups] = answers;
+    await using asking = await ask(profile);
+    const { operator, service } = asking;
+    const told = await tellAbout(
+      service,
+      `+447700900${lastDigits}`,
+      'lastSimSwap',
+      'simSwappedWithin(maxAgeHours: 240)',
+    );
+    expect(Object.values(told)).toEqual([date, tenDays]);
+    expect(operator.refused).toEqual([]);
+    const token = WITH_TOKENS.has(profile) ? lookups : 0;
+    expect(operator.answered).toEqual({ lookup: lookups, token });
+  });
+
+  it('refuses a client that it does not know', async () => {
+    await using asking = await ask(profile, { whose: 'STRANGE' });
+    const { operator, service } = asking;
+    expect(await asking.tell('003', 240)).toEqual(['OPERATOR_REFUSED']);
+    expect(operator.answered.lookup).toBe(0);
+    expect(operator.refused.length).toBeGreaterThan(0);
+    expect(service.logged.join('\n')).toMatch(/^error /m);
+  });
+
+  it('refuses a request without any one of its headers, or with a member more', async () => {
+    await using asking = await ask(profile);
+    await asking.tell('003', 240);
+    const sent = asking.operator.received.at(-1);
+    if (sent === undefined) throw new Error('Nothing was sent.');
+    const { path, body } = sent;
+    const headers = Object.entries(sent.headers).filter(([name]) => !ANY_HEADERS.has(name));
+    const changed: Change[] = headers.map(([left]) => ({
+      ...sent,
+      path,
+      headers: headers.filter(([name]) => name !== left),
+    }));
+    if (body !== '') changed.push({ ...sent, headers, body: body.replace(/^\{/, '{"more":1,') });
+    changed.push({ ...sent, headers, path: `${path}/more` });
+    changed.push({ ...sent, headers, method: 'PUT' });
+
+    const answers = await Promise.all(changed.map((one) => answerTo(profile, one)));
+
+    expect(answers.filter((status) => status === 200)).toEqual([]);
+    // As it was, all take it again but one: a proof of DPoP is for the address of the first.
+    const asSent = await answerTo(profile, { ...sent, headers });
+    expect(asSent).toBe(profile === 'camara-dpop' ? 400 : 200);
+  });
+});
+
+type Change = Pick<Received, 'method' | 'path' | 'body'> & {
+  readonly headers: readonly (readonly [string, unknown])[];
+};
+
+/** The status by which another operator of the same kind answers, to which nothing was sent before. */
+async function answerTo(profile: PlayedName, { method, path, headers, body }: Change) {
+  await using operator = await StrictOperator.start(PLAYED[profile].papers());
+  const { status } = await fetch(operator.url + path, {
+    method,
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
+    ...(body === '' ? {} : { body }),
+  });
+  return status;
+}
+
+/** What clients of HTTP send, and no papers ask for. */
+const ANY_HEADERS = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'user-agent',
+  'x-correlator',
+]);
+
+const INVALID = 'OPERATOR_INVALID_REPLY';
+/** Said of windows that the reply says nothing of. */
+const NONE = 'PERIOD_NOT_SUPPORTED';
+const DIGITS = '447700900003';
+const NUMBER = `+${DIGITS}`;
+
+const ok = (body: object): StrictReply => ({ status: 200, body });
+const camara = (status: number, code: string): StrictReply => ({
+  status,
+  body: { status, code, message: '' },
+});
+const rapid = (status: number, message: string): StrictReply => ({ status, body: { message } });
+const apigee = (status: number, statusCode: string): StrictReply => ({
+  status,
+  body: { statusCode, statusMessage: '', supportMessage: '', transactionId: '' },
+});
+const insight = (members: object): StrictReply =>
+  vonageInsight({ status: { code: 'OK', message: 'Success' }, ...members });
+const saysStatus = (code: string): StrictReply => vonageInsight({ status: { code, message: '' } });
+/** Of a country without dates. */
+const period = (swapped_period: unknown, swapped_in_period: unknown): StrictReply =>
+  twilioLookup(NUMBER, { last_sim_swap_date: null, swapped_period, swapped_in_period });
+
+/** What `simSwappedWithin(maxAgeHours: 240)` comes to where a lookup about …003 is answered like this. */
+const ODD: Readonly<Record<PlayedName, readonly (readonly [string, StrictReply, Told])[]>> = {
+  'vonage-insights': [
+    ['a text for a boolean', insight({ is_swapped: 'false' }), INVALID],
+    ['no insight', ok({ insights: {} }), INVALID],
+    ['no status', vonageInsight({ is_swapped: false }), INVALID],
+    ['a status of its own', saysStatus('SOMETHING_NEW'), INVALID],
+    ['nothing known', insight({ latest_sim_swap_at: null, is_swapped: null }), 'NUMBER_NOT_SERVED'],
+    [
+      'a part of it, the date left out',
+      insight({ is_swapped: true, status: { code: 'PARTIAL_SUCCESS', message: '' } }),
+      true,
+    ],
+    [
+      'NO_COVERAGE beside an answer, as a guide has it',
+      insight({ is_swapped: true, status: { code: 'NO_COVERAGE', message: 'Success' } }),
+      'NUMBER_NOT_SERVED',
+    ],
+    ['NOT_FOUND', saysStatus('NOT_FOUND'), 'NUMBER_NOT_SERVED'],
+    ['INVALID_NUMBER_FORMAT', saysStatus('INVALID_NUMBER_FORMAT'), 'NUMBER_NOT_SERVED'],
+    ['UNAUTHORIZED', saysStatus('UNAUTHORIZED'), 'OPERATOR_REFUSED'],
+    ['INVALID_PURPOSE', saysStatus('INVALID_PURPOSE'), 'OPERATOR_REFUSED'],
+    ['SUPPLIER_ERROR', saysStatus('SUPPLIER_ERROR'), 'OPERATOR_UNAVAILABLE'],
+    ['INTERNAL_ERROR', saysStatus('INTERNAL_ERROR'), 'OPERATOR_UNAVAILABLE'],
+  ],
+  nokia: [
+    ['a text for a boolean', ok({ swapped: 'false' }), INVALID],
+    ['no subscription', rapid(403, 'You are not subscribed to this API.'), 'OPERATOR_REFUSED'],
+    ['a quota', rapid(429, 'You have exceeded the MONTHLY quota.'), 'OPERATOR_RATE_LIMITED'],
+    ['a wrong path', rapid(404, 'Endpoint does not exist'), 'OPERATOR_REFUSED'],
+    ['an unknown line', camara(404, 'NOT_FOUND'), 'NUMBER_NOT_SERVED'],
+    ['a line that is not served', camara(422, 'NOT_SUPPORTED'), 'NUMBER_NOT_SERVED'],
+  ],
+  mtn: [
+    ['no swap on record, and no date', mtnDate(DIGITS, '', '1022'), NONE],
+    ['no status', ok({ customerId: DIGITS, data: { lastSimSwapDate: '' } }), INVALID],
+    ['a failure with a status of success', mtnDate(DIGITS, '', '3001'), INVALID],
+    ['a date without a zone', mtnDate(DIGITS, '2020-04-20T15:22:11'), INVALID],
+    ['the date of its example', mtnDate(DIGITS, '2020-04-20T15:22:11+03:00'), false],
+    ['another number', mtnDate('447700900099', '2020-04-20T15:22:11Z'), INVALID],
+    ['no number', mtnDate('', '2020-04-20T15:22:11Z'), INVALID],
+    ['an unknown number', apigee(404, '1000'), 'NUMBER_NOT_SERVED'],
+    ['a wrong path', { status: 404, body: { fault: { faultstring: '' } } }, 'OPERATOR_REFUSED'],
+    ['a bill that was not paid', apigee(403, '6000'), 'OPERATOR_REFUSED'],
+    ['too often', apigee(429, '1013'), 'OPERATOR_RATE_LIMITED'],
+    ['a timeout', apigee(408, '3003'), 'OPERATOR_UNAVAILABLE'],
+  ],
+  'twilio-lookup': [
+    ['another number', twilioLookup('+447700900099', null), INVALID],
+    ['an unsupported carrier', twilioLookup(NUMBER, null), 'NUMBER_NOT_SERVED'],
+    ['an unsupported country', twilioLookup(NUMBER, null, 60_607), 'NUMBER_NOT_SERVED'],
+    ['what the carrier left out', twilioLookup(NUMBER, null, 60_620), 'NUMBER_NOT_SERVED'],
+    ['an account without the package', twilioLookup(NUMBER, null, 60_606), 'OPERATOR_REFUSED'],
+    ['a code that is new', twilioLookup(NUMBER, null, 60_699), INVALID],
+    ['months', period('P1M', false), INVALID],
+    ['years', period('P1Y', false), INVALID],
+    ['an empty period', period('PT', false), INVALID],
+    ['a number for a period', period(48, false), INVALID],
+    ['a text for a boolean', period('PT240H', 'false'), INVALID],
+  ],
+  'camara-dpop': [
+    ['a text for a boolean', ok({ swapped: 'false' }), INVALID],
+    [
+      'a proof that is refused',
+      { status: 400, body: { error: 'invalid_dpop_proof' } },
+      'OPERATOR_REFUSED',
+    ],
+    ['an unknown line', camara(404, 'IDENTIFIER_NOT_FOUND'), 'NUMBER_NOT_SERVED'],
+  ],
+};
+
+describe.each(NAMES)('%s: what a window comes to', (profile) => {
+  it.each(ODD[profile])('%s', async (_, reply, told) => {
+    await using asking = await ask(profile);
+    asking.operator.script.push(reply);
+    expect(await asking.tell('003', 240)).toEqual([told]);
+    expect(asking.operator.refused).toEqual([]);
+    expect(asking.operator.received.filter(({ path }) => !/token/.test(path))).toHaveLength(1);
+  });
+});
+
+describe('the window that Twilio speaks of', () => {
+  it.each<readonly [string, boolean, Readonly<Record<number, Told>>]>([
+    ['PT48H', false, { 1: false, 48: false, 49: NONE, 240: NONE }],
+    ['PT48H', true, { 1: NONE, 47: NONE, 48: true, 240: true }],
+    ['PT24H', false, { 24: false, 25: NONE }],
+    // The example of its definition.
+    ['PT15282H33M44S', false, { 2400: false }],
+    ['PT15282H33M44S', true, { 2400: NONE }],
+    ['PT47H30M', false, { 47: false, 48: NONE }],
+    ['PT47H30M', true, { 47: NONE, 48: true }],
+    ['PT47H0M1S', true, { 47: NONE, 48: true }],
+    ['P2D', false, { 48: false, 49: NONE }],
+    ['P1W', true, { 167: NONE, 168: true }],
+    ['P1DT12H', false, { 36: false, 37: NONE }],
+    ['PT30M', false, { 1: NONE }],
+    ['PT30M', true, { 1: true }],
+  ])('%s, %s', async (text, swapped, told) => {
+    await using asking = await ask('twilio-lookup');
+    asking.operator.script.push(period(text, swapped));
+    expect(await asking.tell('003', ...Object.keys(told).map(Number))).toEqual(Object.values(told));
+    expect(asking.operator.answered.lookup).toBe(1);
+  });
+
+  it('does not stand before the date, where there is one', async () => {
+    await using asking = await ask('twilio-lookup');
+    // Three days, of which a date may be off by two.
+    expect(await asking.tell('003', 22, 26, 71, 72)).toEqual([false, NONE, NONE, true]);
+    expect(asking.operator.answered.lookup).toBe(1);
+  });
+});
+
+describe('a nonce of DPoP', () => {
+  it.each<readonly [string, { token?: string; lookup?: string }, number, number]>([
+    ['at the token endpoint', { token: 'one' }, 1, 1],
+    // The token that the refused lookup carried works no more.
+    ['at the lookup', { lookup: 'two' }, 2, 1],
+    ['at both', { token: 'one', lookup: 'two' }, 2, 1],
+  ])('%s is taken into the next proof', async (_, nonces, token, lookups) => {
+    await using asking = await ask('camara-dpop', { papers: dpopPapers(nonces) });
+    expect(await asking.tell('003', 240)).toEqual([true]);
+    expect(asking.operator.answered).toEqual({ token, lookup: lookups });
+    expect(asking.operator.refused).toEqual([]);
+    const before = asking.operator.received.length;
+    // It is known by now.
+    expect(await asking.tell('004', 240)).toEqual([false]);
+    expect(asking.operator.received).toHaveLength(before + 2);
+  });
+});
+
+describe.each(NAMES)('operators check of %s', (profile) => {
+  const tokens = WITH_TOKENS.has(profile);
+
+  it('asks about nobody, and finds nothing wrong', async () => {
+    await using operator = await StrictOperator.start(PLAYED[profile].papers());
+    const report = await checkOf(profile, operator);
+    expect(report.findings.filter(({ verdict }) => /failed|warning/.test(verdict))).toEqual([]);
+    expect(verdicts(report)['credentials']).toBe(tokens ? 'ok' : 'not tried');
+    expect(operator.answered.lookup).toBe(0);
+  });
+
+  it('asks about a number once', async () => {
+    await using operator = await StrictOperator.start(PLAYED[profile].papers());
+    const report = await checkOf(profile, operator, 'PLAYED', '+447700900003');
+    expect(report.findings.filter(({ verdict }) => /failed|warning/.test(verdict))).toEqual([]);
+    expect(verdicts(report)).toMatchObject({ lookup: 'ok', billed: 'ok' });
+    expect(report.billedLookups).toBe(1);
+    expect(operator.answered.lookup).toBe(1);
+  });
+
+  it('tells of a client that the operator does not know', async () => {
+    await using operator = await StrictOperator.start(PLAYED[profile].papers());
+    const report = await checkOf(profile, operator, 'STRANGE', '+447700900003');
+    expect(verdicts(report)).toMatchObject({ [tokens ? 'credentials' : 'lookup']: 'failed' });
+    expect(operator.answered.lookup).toBe(0);
+  });
+});
+
+function checkOf(
+  profile: PlayedName,
+  operator: StrictOperator,
+  whose: 'PLAYED' | 'STRANGE' = 'PLAYED',
+  about?: string,
+) {
+  using file = new OperatorsFile([entryOf(profile, operator, whose)]);
+  return check(
+    { ...SECRETS, OPERATORS_FILE: file.path },
+    about === undefined ? {} : { number: { number: number(about), mayPrompt: false } },
+  );
+}
+
+function entryOf(profile: PlayedName, { url }: StrictOperator, whose: 'PLAYED' | 'STRANGE') {
+  return { name: 'theirs', profile, prefixes: ['+44'], ...PLAYED[profile].entry(url, whose) };
+}
