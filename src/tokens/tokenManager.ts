@@ -1,6 +1,7 @@
 import type { Clock } from '../system/clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
 import { fillTemplate } from '../domain/numberTemplate.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { errorWord } from '../http/refusal.ts';
@@ -36,6 +37,9 @@ import {
   type TokenJudgement,
 } from './tokenResponses.ts';
 import { tokenReach } from './tokenReach.ts';
+
+/** So many owners in a row have hardly opted out: it is our assertion. */
+const MAX_OPTED_OUT_IN_A_ROW = 5;
 
 /** Where tokens keep coming that came before: the operator hands one out to many, or is out of step for good. */
 const MAX_TOKEN_REQUESTS = 3;
@@ -86,6 +90,10 @@ export class TokenManager {
   readonly #clock: Clock;
   /** Where the reply to a token request may be another request's. */
   readonly #seenTokens: SeenTokens | undefined;
+  /** Whether the operator has issued a token for an assertion by the key that is in force. */
+  #isKeyTaken = false;
+  /** Whose tokens were refused since the latest that was issued. */
+  readonly #optedOut = new Set<PhoneNumber>();
   /** Where tokens are bound to a key of ours. */
   readonly #dpop: DpopProofs | undefined;
   /** Absent where a token works once. */
@@ -110,6 +118,8 @@ export class TokenManager {
   /** Exchanges from now on carry these credentials; nothing else of the settings is taken over. */
   renew(settings: TokenSettings, authenticate: ClientAuthentication): void {
     this.#credentials = credentialsOf(settings, authenticate, this.#clock);
+    this.#isKeyTaken = false;
+    this.#optedOut.clear();
   }
 
   /**
@@ -189,10 +199,35 @@ export class TokenManager {
       wantsNonce(this.#dpop, exchange)
         ? NONCE_WANTED
         : this.#unlessSeen(
-            judgeToken(exchange, this.#clock.nowMs(), errors, tokens.types),
+            this.#asOfOwner(
+              judgeToken(exchange, this.#clock.nowMs(), errors, tokens.types),
+              exchange,
+              subject,
+            ),
             exchange,
           ),
     );
+  }
+
+  /**
+   * `invalid_grant` may say that the owner has opted out, and says as well that our assertion is bad (RFC 7523 §3.1). It
+   * is about the owner once our key has been taken, and until several numbers in a row are refused.
+   */
+  #asOfOwner(judged: TokenJudgement, exchange: Exchange, { number }: TokenSubject): TokenJudgement {
+    const { grant, errors } = this.#settings;
+    if (judged.kind === 'issued') {
+      this.#isKeyTaken = true;
+      this.#optedOut.clear();
+      return judged;
+    }
+    if (grant.type !== 'jwt-bearer' || grant.invalidGrant === undefined) return judged;
+    if (exchange.kind === 'fault' || exchange.reply.status >= 500) return judged;
+    if (errorWord(exchange.reply, { wordIn: 'error', errors }) !== 'invalid_grant') return judged;
+    if (this.#optedOut.size < MAX_OPTED_OUT_IN_A_ROW) this.#optedOut.add(number);
+    const isOfOwner = this.#isKeyTaken && this.#optedOut.size < MAX_OPTED_OUT_IN_A_ROW;
+    return isOfOwner
+      ? { kind: 'failed', failure: { code: grant.invalidGrant, reach: 'number' } }
+      : judged;
   }
 
   /** A token that came before, perhaps to another request of ours, is dropped. */

@@ -388,6 +388,38 @@ describe('a JWT as the grant', async () => {
     expect(server.received[0]?.headers.authorization).toMatch(/^Basic /);
   });
 
+  it('may hear that an owner has opted out, once its key was taken and not of five in a row', async () => {
+    let isRefused = true;
+    await using server = await RecordingServer.start((received, response) =>
+      isRefused
+        ? answerJson(received, response, { error: 'invalid_grant' }, 400)
+        : issuing()(received, response),
+    );
+    const optOut = { ...grant, invalidGrant: 'CONSENT_DENIED' } as const;
+    await using test = new TestTokens(server.url, { grant: optOut, scopes });
+    const codeFor = async (last: number): Promise<string> => {
+      const number = `+4477009000${String(last).padStart(2, '0')}` as PhoneNumber;
+      const acquired = await test.acquire(number, 'check');
+      return acquired.kind === 'failed' ? acquired.failure.code : acquired.kind;
+    };
+
+    expect(await codeFor(0)).toBe('OPERATOR_REFUSED');
+    isRefused = false;
+    expect(await codeFor(1)).toBe('acquired');
+    isRefused = true;
+    const codes: string[] = [];
+    for (const last of [2, 2, 3, 4, 5, 6, 7]) codes.push(await codeFor(last));
+    expect(codes).toEqual([
+      ...Array.from({ length: 5 }, () => 'CONSENT_DENIED'),
+      'OPERATOR_REFUSED',
+      'OPERATOR_REFUSED',
+    ]);
+    isRefused = false;
+    expect(await codeFor(8)).toBe('acquired');
+    isRefused = true;
+    expect(await codeFor(9)).toBe('CONSENT_DENIED');
+  });
+
   it('makes tokens for one number each, also at any-number', async () => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url, { grant, scopes, tokens: { use: 'any-number' } });
