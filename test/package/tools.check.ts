@@ -33,7 +33,12 @@ test('arethetypeswrong finds each entry for ES modules', async () => {
   // Status 0 is no problem of the profile's.
   expect({ code, out: code === 0 ? '' : out }).toEqual({ code: 0, out: '' });
   const typed = out.matchAll(/"sim-swap-subgraph\/(\w+)"\s+node16 \(from ESM\): OK \(ESM\)/g);
-  expect(Array.from(typed, ([, entry]) => entry)).toEqual(['client', 'subgraph', 'mocks']);
+  expect(Array.from(typed, ([, entry]) => entry)).toEqual([
+    'client',
+    'subgraph',
+    'mocks',
+    'profile',
+  ]);
 });
 
 test('npx in an empty folder starts the service with the simulator, and ends both', async () => {
@@ -113,7 +118,7 @@ const client = await createSimSwapClient({ settings: { SIMULATOR: 'http://127.0.
 const { kind } = await client.simSwappedWithin('+447700900001', 24);
 await client.close();
 `;
-const REQUIRE = `import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
+const REQUIRE = `import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);`;
 
 test.each([
   ['with packages outside', ['--packages=external']],
