@@ -177,7 +177,7 @@ describe('imports', () => {
         'app/service.ts',
         'app/banner.ts',
         'app/openingDocument.ts',
-        'library/openSimSwaps.ts',
+        'library/openEmbedded.ts',
       ]),
     );
   });

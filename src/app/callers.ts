@@ -1,11 +1,6 @@
-import { AuditFile } from '../caller/audit/auditFile.ts';
-import type { AuditSettings } from '../caller/audit/auditSettings.ts';
-import { AuditLog, type AuditTarget } from '../caller/audit/auditLog.ts';
-import { CallerAdmissions } from '../caller/callerAdmission.ts';
 import type { CallerSettings } from '../caller/callerSettings.ts';
 import { developmentKeys } from '../caller/developmentTokens.ts';
 import { Gate } from '../caller/gate.ts';
-import type { Quotas } from '../caller/quotas/quotas.ts';
 import { RouterProof } from '../caller/routerProof.ts';
 import { SigningKeys } from '../caller/signingKeys.ts';
 import type { TokenSettings } from '../caller/tokenSettings.ts';
@@ -15,15 +10,10 @@ import type { WatchFiles } from '../files/fileWatch.ts';
 import { PublishedJson } from '../http/connections/publishedJson.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
-import { StandardOutput } from '../log/standardOutput.ts';
 
-/** What both take. */
-interface Parts {
+interface GateParts {
   readonly clock: Clock;
   readonly log: Log;
-}
-
-interface GateParts extends Parts {
   readonly watchFiles: WatchFiles;
 }
 
@@ -79,30 +69,4 @@ const DEVELOPMENT_KEYS: KeySource = {
 function publishedKeys({ jwksUrl, jwksConnection }: TokenSettings, parts: GateParts): KeySource {
   const log = logAbout({ setting: 'JWT_JWKS_URL' }, parts.log);
   return new PublishedJson(jwksUrl, jwksConnection, { ...parts, log });
-}
-
-/** Everything that decides whether a lookup may be made, and records it. */
-export interface OpenedAdmissions {
-  readonly admissions: CallerAdmissions;
-  /** Absent where nothing is audited: without a key, which loopback alone may do. */
-  readonly auditLog: AuditLog | undefined;
-}
-
-export function createAdmissions(
-  audit: AuditSettings | undefined,
-  quotas: Quotas,
-  { clock, log }: Parts,
-): OpenedAdmissions {
-  if (audit === undefined) {
-    const admissions = new CallerAdmissions({ quotas, audit, clock, log });
-    return { admissions, auditLog: undefined };
-  }
-  const auditLog = new AuditLog(auditTarget(audit.file, clock), clock);
-  const audited = { auditLog, key: audit.keys[0] };
-  return { admissions: new CallerAdmissions({ quotas, audit: audited, clock, log }), auditLog };
-}
-
-/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
-function auditTarget(path: string | undefined, clock: Clock): AuditTarget {
-  return path === undefined ? new StandardOutput() : new AuditFile(path, clock);
 }

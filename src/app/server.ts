@@ -1,9 +1,6 @@
-import { createAdmissions, openGate } from './callers.ts';
-import type { AuditLog } from '../caller/audit/auditLog.ts';
-import { Quotas } from '../caller/quotas/quotas.ts';
+import { openApp, watchFilesBy, type App, type AppParts } from './app.ts';
+import { openGate } from './callers.ts';
 import type { SigningKeys } from '../caller/signingKeys.ts';
-import type { Clock } from '../system/clock.ts';
-import type { Config } from '../config/config.ts';
 import { isLoopback } from '../http/loopback.ts';
 import { createApolloServer } from '../graphql/apollo.ts';
 import { CrossOrigin } from '../graphql/crossOrigin.ts';
@@ -11,20 +8,14 @@ import { createEndpoint } from '../graphql/endpoint.ts';
 import { createExplorer, type Explorer } from '../graphql/explorer.ts';
 import { frontPage } from '../graphql/frontPage.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
-import type { WatchFiles } from '../files/fileWatch.ts';
 import { follow } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/admission.ts';
-import { observedAdmissions } from '../lookups/observedAdmissions.ts';
 import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
-import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { Readiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
-import { createSimSwaps, type Judges } from '../simSwaps/simSwaps.ts';
-import { WatchedFiles } from '../files/watchedFiles.ts';
-import { openStores, type Stores } from './stores.ts';
 
 /** A process that serves. */
 export interface RunningServer {
@@ -39,46 +30,20 @@ export interface RunningServer {
 }
 
 /** What is handed in from outside. */
-export interface ServerParts {
-  readonly config: Config;
-  /** The operators to ask: those of the settings, or the built-in simulator. */
-  readonly operators: readonly OperatorSettings[];
-  readonly clock: Clock;
-  readonly log: Log;
+export interface ServerParts extends Omit<AppParts, 'observers'> {
   /** Where a line for each request goes; there are none where absent. */
   readonly requestLog?: Log;
   /** What GraphiQL opens with, where there is to be one: not in production, not beside trusted documents. */
   readonly openingDocument?: string;
-  /** Overridden only by the chaos tests, which disable one check at a time. */
-  readonly judges?: Judges;
 }
 
-/** Puts all parts together and serves. */
-export async function startServer(given: ServerParts): Promise<RunningServer> {
-  const watchFiles: WatchFiles = (paths, onChange, readBefore) =>
-    new WatchedFiles(paths, given.clock, onChange, readBefore);
-  const observation = await openObservation({ ...given, watchFiles });
-  const parts: ServerParts = { ...given, log: observation.log };
-  const { config, operators, clock, log } = parts;
-  const { consent, directory } = config;
-  const stores = await openStores({ config, clock, log, watchFiles });
-  const names = operators.map(({ name }) => name);
-  const quotas = new Quotas(config.quotas, stores.counts, names);
-  const { admissions, auditLog } = createAdmissions(config.audit, quotas, parts);
-  const simSwaps = createSimSwaps({
-    ...parts,
-    operators: await Promise.all(
-      operators.map(async (settings) => ({
-        settings,
-        stores: await stores.forOperator(settings, consent),
-      })),
-    ),
-    directory,
-    consent,
-    watchFiles,
-    admissions: observedAdmissions(admissions, observation.observers),
-    numberLimits: config.load.numbers,
-  });
+/** An app, and the HTTP server in front of it. */
+export async function startServer(parts: ServerParts): Promise<RunningServer> {
+  const { config, clock } = parts;
+  const watchFiles = watchFilesBy(clock);
+  const observation = await openObservation({ ...parts, watchFiles });
+  const { log, observers } = observation;
+  const app = await openApp({ ...parts, log, observers });
   const { gate, keys, close: closeGate } = openGate(config.callers, { clock, log, watchFiles });
   const apollo = createApolloServer(config, log);
   await apollo.start();
@@ -93,7 +58,7 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
   );
 
   const readiness = new Readiness({
-    needs: needsOf(parts, { keys, redis: stores.redis, auditLog }),
+    needs: needsOf(parts, app, keys),
     clock,
     log,
     random: Math.random,
@@ -103,25 +68,17 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
     frontPage: frontPage({ role: config.role, hasExplorer: explorer !== undefined }),
     waitingFor: () => readiness.waitingFor,
     graphql: createEndpoint({
+      ...app,
       apollo,
-      config,
-      simSwaps,
-      quotas,
       // Whether every operator is the simulator.
       isRehearsal: config.simulator !== undefined,
       maxRequests: config.load.requests,
-      clock,
-      log,
       crossOrigin: new CrossOrigin(config.allowedOrigins),
       checksHost: config.callers.tokens === undefined,
-      async admit(headers) {
-        const admitted = await gate.admit(headers);
-        if (admitted.kind === 'refused') observation.onRefused(admitted.reason);
-        return admitted;
-      },
+      gate,
+      observation,
       trustedDocuments: () => trustedDocuments,
       explorer,
-      onAnswered: observation.onAnswered,
     }),
     replyTimeoutMs: Math.max(config.requestTimeoutMs, MIN_REPLY_TIMEOUT_MS),
     drainLimitMs: config.requestTimeoutMs + SLOWEST_BYTES_MS,
@@ -131,7 +88,7 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
       });
     },
   });
-  observation.watch(simSwaps);
+  observation.watch(app.simSwaps);
   return {
     url: await http.listen(),
     ready: readiness.begin(),
@@ -144,25 +101,18 @@ export async function startServer(given: ServerParts): Promise<RunningServer> {
       if (cutOff > 0) log.warn('the drain cut off requests', { requests: cutOff });
       unfollow();
       await apollo.stop();
-      await simSwaps.close();
       await closeGate();
-      await admissions.close();
+      await app.close();
       await observation.close();
-      stores.close();
     },
   };
-}
-
-/** What needs are about, beside the settings of the start. */
-interface Needed extends Pick<Stores, 'redis'> {
-  readonly keys: SigningKeys | undefined;
-  readonly auditLog: AuditLog | undefined;
 }
 
 /** What must have worked before requests are sent here. An operator that is away is none of it. */
 function needsOf(
   { operators, clock }: ServerParts,
-  { keys, redis, auditLog }: Needed,
+  { redis, auditLog }: App,
+  keys: SigningKeys | undefined,
 ): readonly Need[] {
   const needs: Need[] = [];
   if (keys !== undefined) needs.push({ name: 'JWT_JWKS_URL', probe: () => keys.probe() });

@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
-import type { Admitted, HttpRefusal } from '../caller/gate.ts';
+import type { Gate, RefusalReason } from '../caller/gate.ts';
 import {
   requestChannel,
   traced,
@@ -51,9 +51,12 @@ export interface EndpointParts extends RequestParts {
    */
   readonly checksHost: boolean;
   /** Who sends it, and whether they may: told from the headers, before anything else is read. */
-  admit(headers: IncomingHttpHeaders): Promise<Admitted | HttpRefusal>;
-  /** Told of each request when its answer is ready. */
-  onAnswered?(report: RequestReport): void;
+  readonly gate: Pick<Gate, 'admit'>;
+  readonly observation: {
+    /** Told of each request when its answer is ready. */
+    onAnswered(report: RequestReport): void;
+    onRefused(reason: RefusalReason): void;
+  };
 }
 
 /**
@@ -78,7 +81,7 @@ export function createEndpoint(
       const arrived = { incoming, response, request, isTooMany };
       const reply = await answer(parts, names(), arrived).finally(() => (underWay -= 1));
       const report = request.report(reply.status);
-      parts.onAnswered?.(report);
+      parts.observation.onAnswered(report);
       return { reply, report };
     };
     const { reply } = requestChannel.hasSubscribers
@@ -142,13 +145,14 @@ async function answer(
     request.pause();
     if (!response.writableFinished) request.hangUp();
   });
-  const admitted = await request.within(parts.admit(headers));
+  const admitted = await request.within(parts.gate.admit(headers));
   if (admitted === undefined) {
     tellOverdue(parts.log, request, 'who asks');
     return refuse({ ...NOT_IN_TIME, headers: CLOSE });
   }
   switch (admitted.kind) {
     case 'refused':
+      parts.observation.onRefused(admitted.reason);
       return refuse({ ...admitted, headers: { ...admitted.headers, ...CLOSE } });
     case 'admitted':
       request.admit(admitted, preferredWaitMs(singleValue(headers['prefer'])));

@@ -3,7 +3,8 @@ import '../supportedNode.ts';
 import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/asker.ts';
 import { FIELDS, type AskingField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import { openSimSwaps, type EmbeddedSimSwaps } from './openSimSwaps.ts';
+import { openEmbedded } from './openEmbedded.ts';
+import type { App } from '../app/app.ts';
 import { answerWithin, purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
 import { ERRORS, QUOTA_MESSAGES, type LookupFailure } from '../domain/errors.ts';
 import { createCorrelator } from '../http/correlator.ts';
@@ -275,14 +276,14 @@ export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
  */
 export async function createSimSwapClient(options: SimSwapClientOptions): Promise<SimSwapClient> {
   const { settings, operators, log } = options;
-  return new Client(await openSimSwaps({ settings, operators, log, clock: systemClock }));
+  return new Client(await openEmbedded({ settings, operators, log, clock: systemClock }));
 }
 
 class Client implements SimSwapClient {
-  readonly #opened: EmbeddedSimSwaps;
+  readonly #app: App;
 
-  constructor(opened: EmbeddedSimSwaps) {
-    this.#opened = opened;
+  constructor(app: App) {
+    this.#app = app;
   }
 
   async lastSimSwap(number: string, options?: SimSwapRequestOptions): Promise<LastSimSwap> {
@@ -302,7 +303,7 @@ class Client implements SimSwapClient {
   }
 
   request(options: SimSwapRequestOptions = {}): SimSwapRequest {
-    const { config, clock, simSwaps } = this.#opened;
+    const { config, clock, simSwaps } = this.#app;
     const purpose = purposeOf(options.purpose, config.callers.purposes);
     const waitMs = waitAskedOf(options);
     const life = new RequestLife(timeoutOf(options, config), clock, options.signal);
@@ -330,7 +331,7 @@ class Client implements SimSwapClient {
   }
 
   close(): Promise<void> {
-    return this.#opened.close();
+    return this.#app.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -8,7 +8,8 @@ import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { maskedError } from './maskError.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { mountedResolvers } from './mountedResolvers.ts';
-import { openSimSwaps, type EmbeddedSimSwaps } from './openSimSwaps.ts';
+import { openEmbedded } from './openEmbedded.ts';
+import type { App } from '../app/app.ts';
 import { purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
 import { typeDefsOf } from '../graphql/schema.ts';
 import { systemClock } from '../system/systemClock.ts';
@@ -114,7 +115,7 @@ export async function createSimSwapSubgraph(
   options: SimSwapSubgraphOptions,
 ): Promise<SimSwapSubgraph> {
   const { settings, operators, log } = options;
-  return new Subgraph(await openSimSwaps({ settings, operators, log, clock: systemClock }));
+  return new Subgraph(await openEmbedded({ settings, operators, log, clock: systemClock }));
 }
 
 /**
@@ -146,29 +147,29 @@ export function maskError(error: unknown): GraphQLError {
 class Subgraph implements SimSwapSubgraph {
   readonly typeDefs: DocumentNode[];
   readonly resolvers: SimSwapResolvers;
-  readonly #opened: EmbeddedSimSwaps;
+  readonly #app: App;
 
-  constructor(opened: EmbeddedSimSwaps) {
-    const { config, log } = opened;
-    this.#opened = opened;
+  constructor(app: App) {
+    const { config, log } = app;
+    this.#app = app;
     this.typeDefs = [typeDefsOf(config.role)];
     this.resolvers = mountedResolvers(config.role, log);
   }
 
   context(request: SimSwapGraphqlRequest): SimSwapContext {
-    const { config } = this.#opened;
+    const { config } = this.#app;
     const caller = callerFrom(request.caller, config.callers.batchScope);
     const purpose = purposeOf(request.purpose, config.callers.purposes);
     const waitMs = waitAskedOf(request);
     const timeoutMs = timeoutOf(request, config);
     const { correlator, signal } = request;
-    const simSwap = new MountedRequest(this.#opened, { timeoutMs, correlator, signal });
+    const simSwap = new MountedRequest(this.#app, { timeoutMs, correlator, signal });
     simSwap.admit({ caller, purpose }, waitMs);
     return { simSwap };
   }
 
   close(): Promise<void> {
-    return this.#opened.close();
+    return this.#app.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

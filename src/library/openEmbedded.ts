@@ -1,3 +1,4 @@
+import { openApp, type App } from '../app/app.ts';
 import type { Config } from '../config/config.ts';
 import { configOf } from '../config/configOf.ts';
 import {
@@ -9,6 +10,46 @@ import {
 import { GONE_SETTINGS } from '../config/goneSettings.ts';
 import type { Audience } from '../config/setting.ts';
 import { ALL_SETTINGS, variablesOf, type SettingName } from '../config/settings.ts';
+import type { Log } from '../log/log.ts';
+import type { OperatorSettings } from '../operator/operatorSettings.ts';
+import type { Clock } from '../system/clock.ts';
+import { simulatorAt } from '../../simulator/address.ts';
+
+/** What another program hands in. */
+export interface EmbeddedParts {
+  readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** What OPERATORS_FILE would hold. */
+  readonly operators: object | undefined;
+  readonly log: Log | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * An app inside another program, which has the HTTP server, the gate and the metrics.
+ *
+ * @throws {ConfigError} that lists every problem of the settings by name
+ */
+export function openEmbedded(parts: EmbeddedParts): Promise<App> {
+  const { settings, operators, log = SILENT, clock } = parts;
+  const config = readEmbeddedConfig(textsOf(settings), operators);
+  return openApp({ config, operators: operatorsOf(config), clock, log });
+}
+
+function operatorsOf({ operators, simulator, simulatorUrl }: Config): readonly OperatorSettings[] {
+  return simulator === undefined || simulatorUrl === undefined
+    ? operators
+    : [simulator(simulatorAt(simulatorUrl))];
+}
+
+const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function textsOf(settings: EmbeddedParts['settings']): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)] as const],
+    ),
+  );
+}
 
 /**
  * Reads the settings of what answers inside another program, which serves it and knows its callers: what concerns a
@@ -17,7 +58,7 @@ import { ALL_SETTINGS, variablesOf, type SettingName } from '../config/settings.
  * @param operators what OPERATORS_FILE would hold
  * @throws {ConfigError} that lists every problem by name
  */
-export function readEmbeddedConfig(settings: Environment, operators?: object): Config {
+function readEmbeddedConfig(settings: Environment, operators?: object): Config {
   const read = new EnvironmentReader(settings, NOT_EMBEDDED);
   const config = configOf(read, { readDocuments: () => undefined, isEmbedded: true, operators });
   if (config.simulator === undefined || config.simulatorUrl !== undefined) return config;

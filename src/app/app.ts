@@ -1,0 +1,98 @@
+import { AuditFile } from '../caller/audit/auditFile.ts';
+import { AuditLog } from '../caller/audit/auditLog.ts';
+import { CallerAdmissions } from '../caller/callerAdmission.ts';
+import { Quotas } from '../caller/quotas/quotas.ts';
+import type { Config } from '../config/config.ts';
+import type { WatchFiles } from '../files/fileWatch.ts';
+import { WatchedFiles } from '../files/watchedFiles.ts';
+import type { Log } from '../log/log.ts';
+import { StandardOutput } from '../log/standardOutput.ts';
+import { observedAdmissions, type AdmissionObserver } from '../lookups/observedAdmissions.ts';
+import type { OperatorSettings } from '../operator/operatorSettings.ts';
+import { createSimSwaps, type Judges, type SimSwaps } from '../simSwaps/simSwaps.ts';
+import type { Clock } from '../system/clock.ts';
+import { openStores, type Stores } from './stores.ts';
+
+/** What is handed in from outside. */
+export interface AppParts {
+  readonly config: Config;
+  /** The operators to ask: those of the settings, or the simulator. */
+  readonly operators: readonly OperatorSettings[];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Hear what is asked and how it ends. */
+  readonly observers?: readonly AdmissionObserver[];
+  /** Overridden only by the chaos tests, which disable one check at a time. */
+  readonly judges?: Judges;
+}
+
+/**
+ * One configuration at work: what answers from operators, with its quotas, stores and audit log. The service is this and
+ * an HTTP server; the library is this and nothing else.
+ */
+export interface App {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly simSwaps: SimSwaps;
+  readonly quotas: Quotas;
+  /** Absent where nothing is audited: without a key, which loopback alone may do. */
+  readonly auditLog: AuditLog | undefined;
+  readonly redis: Stores['redis'];
+  /** Ends once nothing is under way any more that must not be cut. */
+  close(): Promise<void>;
+}
+
+/** Reads no environment, takes no signal and starts no process. */
+export async function openApp(parts: AppParts): Promise<App> {
+  const { config, operators, clock, log, observers = [], judges } = parts;
+  const watchFiles = watchFilesBy(clock);
+  const stores = await openStores({ config, clock, log, watchFiles });
+  const names = operators.map(({ name }) => name);
+  const quotas = new Quotas(config.quotas, stores.counts, names);
+  const auditLog = openAuditLog(config, clock);
+  const audit = auditLog && config.audit && { auditLog, key: config.audit.keys[0] };
+  const admissions = new CallerAdmissions({ quotas, audit, clock, log });
+  const simSwaps = createSimSwaps({
+    operators: await Promise.all(
+      operators.map(async (settings) => ({
+        settings,
+        stores: await stores.forOperator(settings, config.consent),
+      })),
+    ),
+    directory: config.directory,
+    consent: config.consent,
+    watchFiles,
+    admissions: observedAdmissions(admissions, observers),
+    numberLimits: config.load.numbers,
+    clock,
+    log,
+    ...(judges === undefined ? {} : { judges }),
+  });
+  return {
+    config,
+    clock,
+    log,
+    simSwaps,
+    quotas,
+    auditLog,
+    redis: stores.redis,
+    async close() {
+      await simSwaps.close();
+      await admissions.close();
+      stores.close();
+    },
+  };
+}
+
+/** Reads certificates, keys and secrets again when their content changes. */
+export function watchFilesBy(clock: Clock): WatchFiles {
+  return (paths, onChange, readBefore) => new WatchedFiles(paths, clock, onChange, readBefore);
+}
+
+/** On standard output, a line of the audit log is told from one of the log by its member `audit`. */
+function openAuditLog({ audit }: Config, clock: Clock): AuditLog | undefined {
+  if (audit === undefined) return undefined;
+  const target = audit.file === undefined ? new StandardOutput() : new AuditFile(audit.file, clock);
+  return new AuditLog(target, clock);
+}
