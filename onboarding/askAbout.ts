@@ -8,7 +8,7 @@ import { asksOwner } from '../src/tokens/authorizationSettings.ts';
 import { scopeOf } from '../src/tokens/scope.ts';
 import { readClientReply } from './clientReply.ts';
 import type { Finding } from './finding.ts';
-import { judgeScopes } from './judgeClient.ts';
+import { judgeCredentials, judgeScopes } from './judgeClient.ts';
 import { judgeConsent, type ConsentProbe } from './judgeConsent.ts';
 import { isBilled, judgeBill, judgeLookup, type LookupTrial } from './judgeLookup.ts';
 import { judgeMismatch, mismatchNotTried, whyMismatchIsIdle } from './judgeMismatch.ts';
@@ -68,7 +68,7 @@ class Asking {
   async withTokens({ number, otherNumber }: NumberTrial): Promise<readonly Finding[]> {
     const { errors, tokenMismatch } = this.#checked.settings;
     const first = await this.#ask(number);
-    if (first === undefined) return [NO_TOKEN];
+    if (first === undefined) return [this.#noToken()];
     const rows = [judgeLookup(first, errors)];
     if (otherNumber === undefined) return rows;
     const idle = whyMismatchIsIdle(this.#checked.settings);
@@ -196,6 +196,17 @@ class Asking {
     const reply = this.#replyOf('cibaToken');
     const wanted = scopeOf(settings.scopes, this.#lookup.operation);
     return [judgeScopes(ENDPOINT_LABELS.cibaToken, [{ wanted, reply }])];
+  }
+
+  /** What keeps the operator from issuing a token: it may be the number, or our request. */
+  #noToken(): Finding {
+    const { settings, exchanges } = this.#checked;
+    const nowMs = this.#parts.clock.nowMs();
+    const reply = readClientReply(exchanges.token.exchange, settings, nowMs);
+    if (reply.standing === 'number refused') return NO_TOKEN;
+    const { advice } = judgeCredentials('token', '', reply, settings);
+    const row = { ...NO_TOKEN, found: `no token: ${reply.told}` };
+    return advice === undefined ? row : { ...row, advice };
   }
 
   #toldBy(endpoint: 'backchannelAuthentication' | 'cibaToken'): string {

@@ -23,6 +23,7 @@ export type ClientStanding =
   | 'wrong address'
   | 'busy'
   | 'down'
+  | 'token not taken'
   | 'not understood'
   | 'no reply';
 
@@ -70,11 +71,14 @@ function readReply(
   const { reply } = exchange;
   const judged = judgeToken(exchange, nowMs, errors, tokens.types);
   if (judged.kind === 'issued') {
-    const scope = scopeIn(reply);
+    const scope = textIn(reply, 'scope');
     const told = 'a token was issued';
     return scope === undefined
       ? { standing: 'token issued', told }
       : { standing: 'token issued', told, grantedScope: scope };
+  }
+  if (judged.flaw === 'wrong token_type' && textIn(reply, 'access_token') !== undefined) {
+    return { standing: 'token not taken', told: `${reply.status}, ${judged.flaw}` };
   }
   if (reply.status < 300) {
     return { standing: 'not understood', told: `${reply.status}, ${judged.flaw ?? 'no token'}` };
@@ -118,12 +122,12 @@ const BY_WORD: Readonly<Partial<Record<string, ClientStanding>>> = {
   slow_down: 'grant refused',
 };
 
-function scopeIn(reply: HttpReply): string | undefined {
+function textIn(reply: HttpReply, name: 'access_token' | 'scope'): string | undefined {
   const read = readJsonObject(reply);
   switch (read.kind) {
     case 'read': {
-      const { scope } = read.body;
-      return typeof scope === 'string' ? scope : undefined;
+      const { [name]: value } = read.body;
+      return typeof value === 'string' ? value : undefined;
     }
     case 'flawed':
       return undefined;

@@ -56,6 +56,8 @@ function verdictOn(
     case 'grant type refused':
       return failed(adviceOnGrantType(settings));
     case 'request refused':
+      // A poll names a request that was never made, which is a reason of its own.
+      if (trial === 'token') return failed(REQUEST_REFUSED);
       return {
         verdict: 'warning',
         advice:
@@ -71,6 +73,10 @@ function verdictOn(
       return failed(
         'The authorization server is not available. Try again later; if it stays like this, ask the operator.',
       );
+    case 'token not taken':
+      return failed(
+        'A token came of another type than the profile takes. Compare tokens.types of the profile, and whether tokens are bound to a key (dpop), with the onboarding papers.',
+      );
     case 'not understood':
       return failed(
         'What answers there does not answer as an authorization server. Check the address; a gateway or a proxy on the way may answer in its place.',
@@ -81,6 +87,9 @@ function verdictOn(
       );
   }
 }
+
+const REQUEST_REFUSED =
+  'The operator refuses the form of the request, so no lookup can succeed. Compare the profile with the onboarding papers: the members of its grant, whether secrets stand in the form (post), whether proofs are wanted (dpop).';
 
 const OK: Opinion = { verdict: 'ok' };
 

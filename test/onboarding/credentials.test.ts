@@ -103,7 +103,14 @@ describe.each<readonly [string, Answer, string, RegExp]>([
     'ok',
     /^$/,
   ],
-  ['400 invalid_request', refusing(400, { error: 'invalid_request' }), 'warning', /--number/],
+  ['400 invalid_request', refusing(400, { error: 'invalid_request' }), 'failed', /the profile/],
+  ['400 invalid_dpop_proof', refusing(400, { error: 'invalid_dpop_proof' }), 'failed', /dpop/],
+  [
+    'a token of another type',
+    refusing(200, { access_token: 'a', token_type: 'BearerToken', expires_in: 60 }),
+    'failed',
+    /tokens\.types of the profile/,
+  ],
   [
     '400 unsupported_grant_type',
     refusing(400, { error: 'unsupported_grant_type' }),
