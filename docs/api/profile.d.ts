@@ -132,8 +132,9 @@ export interface JwtBearer {
   readonly subject: string;
   readonly parameters: Readonly<Record<string, string>>;
   /**
-   * What `invalid_grant` says of the number, beside a bad assertion: that its owner has opted out (CONSENT_DENIED, without
-   * a prompt), or that it is not served; absent where it speaks of the assertion alone.
+   * What `invalid_grant` says of the number: that its owner has opted out (CONSENT_DENIED, without a prompt), or that it is
+   * not served; absent where it speaks of the assertion alone. It is OPERATOR_REFUSED all the same until the key has brought
+   * a token, and from the fifth number in a row on.
    */
   readonly invalidGrant?: 'CONSENT_DENIED' | 'NUMBER_NOT_SERVED';
 }

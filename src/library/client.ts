@@ -23,7 +23,8 @@ export interface SimSwapClientOptions {
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
   /**
    * The operators, in place of `OPERATORS_FILE`: an object with the members of that file (docs/operators.md). Its
-   * secrets are named there too, as `{ file }` or as `{ variable }` of `settings`.
+   * secrets are named there too, as `{ file }` or as `{ variable }` of `settings`; the `profile` of an operator may be the
+   * profile itself (`sim-swap-subgraph/profile`).
    */
   readonly operators?: Readonly<Record<string, unknown>>;
   /** Is told what the service would log: outages, refusals, contradictions. Nothing is logged where it is absent. */

@@ -7,8 +7,10 @@ import { readConfig } from '../../src/config/config.ts';
 import type { MakeProfile } from '../../src/operator/profile.ts';
 import { codeBlocksOf } from '../documents.ts';
 import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { metricsOf } from '../metrics/scrape.ts';
 import { Program } from '../program.ts';
 import { startServiceWith, type Service } from '../service.ts';
+import { Collector } from '../tracing/collector.ts';
 import { problemsOf } from './problems.ts';
 
 const EXAMPLE = codeBlocksOf('docs/operators.md').find(({ language }) => language === 'ts');
@@ -111,6 +113,32 @@ describe('the example of docs/operators.md', () => {
     expect(() => read({})).toThrow(
       /operators, as handed in: operators\[0\]\.profile has a wrong authentication/,
     );
+  });
+});
+
+describe('a number in a path', () => {
+  it('is named by its place in logs, spans and metrics, also where the operator fails', async () => {
+    await using theirs = await RecordingServer.start((request, response) =>
+      request.path === '/oauth2/token'
+        ? answerJson(request, response, { access_token: 't', token_type: 'Bearer', expires_in: 60 })
+        : answerJson(request, response, { code: 'X' }, 500),
+    );
+    await using collector = await Collector.start();
+    const settings = settingsWith(EXAMPLE?.text ?? '', theirs.url);
+    const service = await startServiceWith({
+      ...settings,
+      ...collector.settings,
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'debug',
+    });
+    expect(await checkOf(service, NUMBER)).toBe('OPERATOR_UNAVAILABLE');
+    const metrics = await metricsOf(service);
+    await service.stop();
+    expect(theirs.received.map(({ path }) => path)).toContain('/lines/447700900001/swap?hours=24');
+
+    const seen = [service.logged.join('\n'), collector.text, metrics];
+    expect(seen[1]).toContain('/lines/{digits}/swap');
+    for (const text of seen) expect(text).not.toMatch(/7700900001/);
   });
 });
 
