@@ -83,7 +83,7 @@ export class RedisProxy {
     const commands = new CommandReader((command) => {
       if (isCut) return;
       server.write(command.bytes);
-      if (command.words[0]?.toUpperCase() !== 'EVAL') return;
+      if (!/^EVAL/i.test(command.words[0] ?? '')) return;
       if (this.cutsAfter(command)) {
         isCut = true;
         this.cuts += 1;

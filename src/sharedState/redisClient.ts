@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Cluster, Redis as Client } from 'ioredis';
 import slotOf from 'cluster-key-slot';
 import type { Clock } from '../system/clock.ts';
@@ -36,6 +37,8 @@ export class RedisClient implements Redis {
   readonly #lostSinceMs = new Map<string, number>();
   /** Of each server, what the log was told last. */
   readonly #evictionPolicies = new Map<string, string>();
+  /** By the script, of which there are as many as stand in the code. */
+  readonly #scriptNames = new Map<string, string>();
   /** Of each slot of a cluster, its master by the last map. */
   #masters: readonly (string | undefined)[] = [];
   #isUnmapped = false;
@@ -108,8 +111,9 @@ export class RedisClient implements Redis {
     timeoutMs = COMMAND_TIMEOUT_MS,
   ): Promise<unknown> {
     const server = this.serverOf(keys[0] ?? '');
+    const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
     try {
-      const running = this.#client.eval(script, keys.length, ...keys, ...values);
+      const running = this.#evaluate(script, [keys.length, ...keys, ...values], endsAtMs);
       const reply: unknown = await inTime(this.#clock, running, timeoutMs);
       if (this.#lostSinceMs.size > 0) this.#noteBack(server);
       return reply;
@@ -118,6 +122,30 @@ export class RedisClient implements Redis {
       if (this.#client instanceof Cluster) this.#client.refreshSlotsCache();
       throw new SharedStateLost();
     }
+  }
+
+  /** By its name, and by its text where a server does not know it: such a server has done nothing. */
+  async #evaluate(
+    script: string,
+    keysAndValues: readonly [keys: number, ...(string | number)[]],
+    endsAtMs: number,
+  ): Promise<unknown> {
+    try {
+      return await this.#client.evalsha(this.#nameOf(script), ...keysAndValues);
+    } catch (error) {
+      const isUnknown = isReply(error) && error.message.startsWith('NOSCRIPT');
+      if (!isUnknown || this.#clock.monotonicMs() >= endsAtMs) throw error;
+      return this.#client.eval(script, ...keysAndValues);
+    }
+  }
+
+  #nameOf(script: string): string {
+    let name = this.#scriptNames.get(script);
+    if (name === undefined) {
+      name = createHash('sha1').update(script).digest('hex');
+      this.#scriptNames.set(script, name);
+    }
+    return name;
   }
 
   serverOf(key: string): string {

@@ -24,7 +24,7 @@ import { until } from './until.ts';
 
 /** What docs/reliability.md says that the user of the service needs. */
 const RULES =
-  'on resetkeys ~sim-swap:* nocommands +ping +eval +info +role +asking +cluster|slots +time +hget +hmget +hset +hdel +hgetall +hexists +hincrby +del +pexpire +pexpireat +pttl';
+  'on resetkeys ~sim-swap:* nocommands +ping +eval +evalsha +info +role +asking +cluster|slots +time +hget +hmget +hset +hdel +hgetall +hexists +hincrby +del +pexpire +pexpireat +pttl';
 
 interface Line {
   readonly message: string;

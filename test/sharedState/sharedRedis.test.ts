@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
@@ -52,6 +54,20 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     expect(await command(server.port, ['HGET', 'count', 'count'])).toBe('1');
   });
 
+  it('go by their names, and once by their texts to a server that has forgotten them', async () => {
+    const sent: string[] = [];
+    proxy.cutsAfter = ({ words: [name = '', script = ''] }) => {
+      sent.push(`${name.toUpperCase()} ${/^[0-9a-f]{40}$/.test(script) ? 'name' : 'text'}`);
+      return false;
+    };
+    expect(await redis.run(APPEND, ['count'], [1])).toBe(1);
+    expect(await redis.run(APPEND, ['count'], [1])).toBe(2);
+    await command(server.port, ['SCRIPT', 'FLUSH']);
+    expect(await redis.run(APPEND, ['count'], [1])).toBe(3);
+    const unknown = ['EVALSHA name', 'EVAL text'];
+    expect(sent).toEqual([...unknown, 'EVALSHA name', ...unknown]);
+  });
+
   it('that find no room are told to the log, with the server', async () => {
     await command(server.port, ['CONFIG', 'SET', 'maxmemory', '1']);
     await expect(redis.run(APPEND, ['count'], [1])).rejects.toThrow(OutOfMemory);
@@ -59,6 +75,30 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     const told = log.troubles.filter(({ message }) => message.includes('full'));
     expect(told).toEqual([expect.objectContaining({ level: 'warn', host })]);
   });
+});
+
+it('a script that its server knows not is not sent by its text when its time is over', async () => {
+  const sent: string[] = [];
+  const said = Promise.withResolvers<undefined>();
+  const server = createServer((socket) => {
+    socket.on('data', (data) => {
+      const [name = 'PING'] = /EVAL(?:SHA)?/i.exec(data.toString()) ?? [];
+      sent.push(name.toUpperCase());
+      if (name === 'PING') socket.write('+PONG\r\n');
+      else void said.promise.then(() => socket.write('-NOSCRIPT No matching script.\r\n'));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const redis = connectionTo(`redis://127.0.0.1:${port}`);
+  await redis.open();
+  await expect(redis.run(APPEND, ['count'], [1])).rejects.toThrow(SharedStateLost);
+  said.resolve(undefined);
+  const asked = sent.length;
+  await until(() => sent.length > asked);
+  redis.close();
+  server.close();
+  expect(sent.filter((name) => name.startsWith('EVAL'))).toEqual(['EVALSHA']);
 });
 
 it.each([['OK'], [[]], [['soon', 'done', 1]], [[1, 'done', 1]]])(
