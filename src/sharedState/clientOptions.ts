@@ -2,8 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { RedisConnector } from './redisConnector.ts';
 import type { RedisCredentials, RedisTls } from './redisSettings.ts';
 
-/** A connection on which a command has waited for so long is given up, whatever is written to it meanwhile. */
-const SILENCE_MS = 2500;
+const CONNECT_TIMEOUT_MS = 2500;
 const MIN_RECONNECT_MS = 50;
 const MAX_RECONNECT_MS = 1000;
 
@@ -26,8 +25,7 @@ export function clientOptions(
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
-    connectTimeout: SILENCE_MS,
-    socketTimeout: SILENCE_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: retryDelayMs,
     Connector: RedisConnector,
     ...credentials,

@@ -7,6 +7,9 @@ import type { RedisAddress } from './redisSettings.ts';
 /** A reply that takes longer is without an end, however it drips. */
 const MAX_REPLY_MS = 3000;
 
+const SILENCE_MS = 2500;
+const LOOK_EVERY_MS = 250;
+
 /** What a connection's options have beside those of the library. */
 interface ConnectorOptions extends RedisAddress {
   readonly tls?: TlsOptions;
@@ -36,6 +39,7 @@ export class RedisConnector extends AbstractConnector {
       this.firstError ??= error;
     });
     boundReplies(socket);
+    endInSilence(socket);
     this.stream = socket;
     return socket;
   }
@@ -59,15 +63,37 @@ function boundReplies(socket: Socket): void {
     const isBounded = typeof chunk !== 'string' && bound.admits(chunk);
     const nowMs = performance.now();
     if (!isOpen || bound.replies > replies) openedAtMs = nowMs;
-    if (!isBounded || nowMs - openedAtMs > MAX_REPLY_MS) socket.destroy(new EndlessReply());
+    if (!isBounded || nowMs - openedAtMs > MAX_REPLY_MS)
+      socket.destroy(new BadReply('ENDLESS_REPLY'));
   });
 }
 
-class EndlessReply extends Error {
-  override readonly name = 'EndlessReply';
-  readonly code = 'ENDLESS_REPLY';
+/**
+ * Ends a connection on which a reply is missing, whatever is written to it meanwhile. The library's own time limit
+ * (`socketTimeout`) ends one whose replies wait for a process that stood still to read them.
+ */
+function endInSilence(socket: Socket): void {
+  let answeredBytes = 0;
+  let heardAtMs = performance.now();
+  socket.on('data', () => {
+    answeredBytes = socket.bytesWritten;
+    heardAtMs = performance.now();
+  });
+  const look = (): void => {
+    if (socket.bytesWritten === answeredBytes) heardAtMs = performance.now();
+    else if (performance.now() - heardAtMs > SILENCE_MS) socket.destroy(new BadReply('NO_REPLY'));
+  };
+  // Sockets are read before `look`, however late the timer is.
+  const looking = setInterval(() => setImmediate(look), LOOK_EVERY_MS).unref();
+  socket.once('close', () => clearInterval(looking));
+}
 
-  constructor() {
-    super('A reply of Redis has no end.');
+class BadReply extends Error {
+  override readonly name = 'BadReply';
+  readonly code: string;
+
+  constructor(code: 'ENDLESS_REPLY' | 'NO_REPLY') {
+    super('A reply of Redis has no end, or does not come.');
+    this.code = code;
   }
 }

@@ -169,6 +169,18 @@ describe.skipIf(NO_REDIS !== undefined)('one server', () => {
     ]);
   });
 
+  it('is not given up for replies that were there while this process stood still', async () => {
+    const server = await redisServer();
+    const log = new RecordedLog();
+    const redis = await opened(connectionTo(server.url, log));
+    const commands = Array.from({ length: 100 }, () => redis.run('return 1', ['key']));
+    // Node writes within this tick; replies come once it is over.
+    await Promise.resolve();
+    standStill(BACK_WITHIN_MS);
+    expect(await Promise.all(commands)).toEqual(commands.map(() => 1));
+    expect(log.lines).toEqual([]);
+  }, 20_000);
+
   it('whose eviction policy changes after it was connected to is warned of', async () => {
     const server = await redisServer();
     const log = new RecordedLog();
@@ -178,6 +190,11 @@ describe.skipIf(NO_REDIS !== undefined)('one server', () => {
     expect(log.lines).toMatchObject([{ level: 'warn', maxmemoryPolicy: 'allkeys-lru' }]);
   }, 15_000);
 });
+
+/** As a process does that is held up, or that has much to do. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
 
 /** What a server writes before its reply, and again and again in it. */
 const ENDLESS: readonly [string, string, Buffer][] = [
