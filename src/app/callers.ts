@@ -1,9 +1,7 @@
-import type { CallerSettings } from '../caller/callerSettings.ts';
 import { developmentKeys } from '../caller/developmentTokens.ts';
-import { Gate } from '../caller/gate.ts';
-import { RouterProof } from '../caller/routerProof.ts';
+import { Gate, RouterProof } from '../caller/gate.ts';
 import { SigningKeys } from '../caller/signingKeys.ts';
-import type { TokenSettings } from '../caller/tokenSettings.ts';
+import type { CallerSettings, TokenSettings } from '../caller/callerSettings.ts';
 import { TokenVerifier } from '../caller/tokenVerifier.ts';
 import type { Clock } from '../system/clock.ts';
 import type { WatchFiles } from '../files/fileWatch.ts';

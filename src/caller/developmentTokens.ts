@@ -1,6 +1,6 @@
 import { createECDH, hash } from 'node:crypto';
 import { SignJWT, type JSONWebKeySet, type JWK } from 'jose';
-import type { TokenSettings } from './tokenSettings.ts';
+import type { TokenSettings } from './callerSettings.ts';
 
 /** How long a development token counts, at most. */
 export const MAX_DEVELOPMENT_MINUTES = 10_080;

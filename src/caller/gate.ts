@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { singleValue } from '../http/singleValue.ts';
-import { ANONYMOUS, type Caller } from './caller.ts';
-import { PURPOSE_HEADER, purposeOf } from './purposes.ts';
-import { ROUTER_SECRET_HEADER, type RouterProof } from './routerProof.ts';
 import type { TokenVerifier } from './tokenVerifier.ts';
+import { ANONYMOUS, type Caller } from './caller.ts';
+import { hash, timingSafeEqual } from 'node:crypto';
+
+/** The header that says what a question is for, where the token does not. */
+export const PURPOSE_HEADER = 'x-purpose';
 
 /** The caller of a request, and its purpose. */
 export interface Admitted {
@@ -133,3 +135,41 @@ const NO_SUCH_PURPOSE: HttpRefusal = {
   message: `The purpose, in the token's claim or in the header ${PURPOSE_HEADER}, is not one of those allowed.`,
   headers: {},
 };
+
+/**
+ * What a request is for: what the token says, or else the header, or else the first that is allowed.
+ * `undefined` when that is none of those allowed. Pure.
+ */
+export function purposeOf(
+  caller: Caller,
+  header: string | undefined,
+  allowed: readonly string[],
+): string | undefined {
+  const purpose = caller.purpose ?? header ?? allowed[0];
+  return allowed.find((one) => one === purpose);
+}
+
+/** The header by which a router shows that a request comes from it. */
+export const ROUTER_SECRET_HEADER = 'x-router-secret';
+
+/** Tells the router from all other clients, by a secret that the two share. */
+export class RouterProof {
+  readonly #digests: readonly Buffer[];
+
+  /** All of the secrets count: two do while one takes the other's place. */
+  constructor(secrets: readonly string[]) {
+    this.#digests = secrets.map(digest);
+  }
+
+  /** Takes as long for a secret that is nearly right as for one that is not. */
+  accepts(presented: string | undefined): boolean {
+    const given = digest(presented ?? '');
+    const matches = this.#digests.map((one) => timingSafeEqual(one, given));
+    return presented !== undefined && matches.includes(true);
+  }
+}
+
+/** Of equal length whatever the secret's, as the comparison needs it. */
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}

@@ -1,3 +1,5 @@
+import type { Clock } from '../system/clock.ts';
+import type { Log } from '../log/log.ts';
 import {
   createLocalJWKSet,
   errors,
@@ -6,9 +8,9 @@ import {
   type JSONWebKeySet,
   type JWSHeaderParameters,
 } from 'jose';
-import type { Clock } from '../system/clock.ts';
-import type { Log } from '../log/log.ts';
-import { keysFailure } from './keysFailure.ts';
+import { errorName } from '../domain/errors.ts';
+import { connectFailureOf } from '../http/connectFailure.ts';
+import { UnexpectedStatus } from '../http/connections/publishedJson.ts';
 
 /** No header of a token can make us fetch the keys more often. */
 const COOLDOWN_MS = 30_000;
@@ -138,4 +140,22 @@ export class SigningKeys {
       });
     }
   }
+}
+
+/** Such as ECONNREFUSED, UND_ERR_CONNECT_TIMEOUT and CERT_HAS_EXPIRED: Node's, undici's and OpenSSL's own words. */
+const CODE = /^[A-Z][A-Z0-9_]{2,60}$/;
+
+/** Why an issuer's keys cannot be had, in words that hold nothing of what it sent. Pure. */
+export function keysFailure(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  if (error instanceof errors.JWKSInvalid) return 'not a key set';
+  if (error instanceof SyntaxError) return 'not JSON';
+  if (error.name === 'TimeoutError') return 'timed out';
+  const failure = connectFailureOf(error);
+  if (failure !== undefined) return failure.message;
+  if (error instanceof UnexpectedStatus) return `status ${error.statusCode}`;
+  // A host with several addresses fails with all of their errors at once.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const code = errorName(first);
+  return CODE.test(code) ? code : error.name;
 }

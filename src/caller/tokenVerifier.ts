@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts';
 import { callerFrom } from './claims.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
 import { tokenRefusal, type TokenRefusal } from './tokenRefusal.ts';
-import { SIGNING_ALGORITHMS, type TokenSettings } from './tokenSettings.ts';
+import { SIGNING_ALGORITHMS, type TokenSettings } from './callerSettings.ts';
 
 /** For clocks that differ. */
 const TOLERANCE_SECONDS = 5;

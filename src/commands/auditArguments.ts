@@ -1,4 +1,3 @@
-import { parseDay } from '../caller/audit/day.ts';
 import { rotatedFiles } from '../caller/audit/logFiles.ts';
 import { ConfigError } from '../config/environment.ts';
 import { fail } from '../system/termination.ts';
@@ -33,4 +32,20 @@ export async function filesOf(
   } catch {
     return fail('The directory of AUDIT_LOG cannot be read.');
   }
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/**
+ * Reads a day, which begins at midnight UTC, or a time with a zone (RFC 3339), as milliseconds since 1970;
+ * `undefined` where it is neither. Pure.
+ */
+function parseDay(text: string): number | undefined {
+  if (!DAY.test(text) && !TIME.test(text)) return undefined;
+  const atMs = Date.parse(text);
+  if (Number.isNaN(atMs)) return undefined;
+  // The 31st of a month with 30 days would be read as the day after.
+  const isDay = !DAY.test(text) || new Date(atMs).toISOString().startsWith(text);
+  return isDay ? atMs : undefined;
 }

@@ -1,8 +1,7 @@
 import { parseArgs } from 'node:util';
 import { filesOf, settingsOf, timeOf } from './auditArguments.ts';
 import { findEntries, type SearchCount, type Sought } from '../caller/audit/findEntries.ts';
-import { linesOf } from '../caller/audit/lines.ts';
-import { textOf } from '../caller/audit/logFiles.ts';
+import { textOf, linesOf } from '../caller/audit/logFiles.ts';
 import { readAuditConfig } from '../config/config.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { fail } from '../system/termination.ts';

@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import { filesOf, settingsOf, timeOf } from './auditArguments.ts';
-import { linesOf } from '../caller/audit/lines.ts';
-import { textOf } from '../caller/audit/logFiles.ts';
+import { textOf, linesOf } from '../caller/audit/logFiles.ts';
 import { DIMENSIONS, MAX_GROUPS, UsageReport, type Dimension } from '../caller/audit/usage.ts';
 import { usageCsv, usageTable } from '../caller/audit/usageText.ts';
 import { readUsageConfig } from '../config/config.ts';

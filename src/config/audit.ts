@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { AuditSettings } from '../caller/audit/auditSettings.ts';
+import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import { MIN_SECRET_CHARACTERS, type EnvironmentReader } from './environment.ts';
 
 /**

@@ -1,5 +1,4 @@
-import type { CallerSettings } from '../caller/callerSettings.ts';
-import type { TokenSettings } from '../caller/tokenSettings.ts';
+import type { CallerSettings, TokenSettings } from '../caller/callerSettings.ts';
 import { developmentTokens } from '../caller/developmentTokens.ts';
 import type { Role } from '../graphql/schema.ts';
 import { egressTo, type Egress } from './egress.ts';

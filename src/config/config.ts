@@ -1,4 +1,4 @@
-import type { AuditSettings } from '../caller/audit/auditSettings.ts';
+import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import { readAudit } from './audit.ts';
 import { configOf, type Config, type ConfigReading } from './configOf.ts';
 import { readEgress } from './egress.ts';

@@ -1,4 +1,4 @@
-import type { AuditSettings } from '../caller/audit/auditSettings.ts';
+import type { AuditSettings } from '../caller/audit/auditLog.ts';
 import type { CallerSettings } from '../caller/callerSettings.ts';
 import type { QuotaSettings } from '../caller/quotas/quotas.ts';
 import type { ConsentSettings } from '../consents/consentSettings.ts';

@@ -8,20 +8,21 @@ import {
 } from '@apollo/server/plugin/disabled';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
-import { maxDepthRule } from './documentDepth.ts';
 import {
+  maxDepthRule,
   MAX_DOCUMENT_DEPTH,
   MAX_VALIDATION_ERRORS,
   MAX_VARIABLE_ERRORS,
   PARSE_LIMITS,
-} from './documentLimits.ts';
+} from './documentDepth.ts';
 import { DocumentStore } from './documentStore.ts';
 import { formatError } from './errors.ts';
 import type { OperationLimits } from './operationCost.ts';
 import { guardOperation } from './operationGuard.ts';
-import { rateLimitFields } from './rateLimitFields.ts';
 import type { RequestContext } from './request.ts';
 import { createSchema, type Role } from './schema.ts';
+import { WINDOW_MS } from '../caller/quotas/hourlyCounts.ts';
+import type { QuotaStanding } from '../caller/quotas/quotas.ts';
 
 /** What shapes the GraphQL service. */
 export interface ApolloSettings {
@@ -115,4 +116,23 @@ function boundOperations(limits: OperationLimits): ApolloServerPlugin<RequestCon
       };
     },
   };
+}
+
+/**
+ * What is left of a caller's quotas as header fields (RateLimit header fields for HTTP, IETF draft:
+ * `RateLimit-Policy` and `RateLimit`, lists of structured fields). Pure.
+ */
+export function rateLimitFields(
+  standings: readonly QuotaStanding[],
+): readonly (readonly [string, string])[] {
+  if (standings.length === 0) return [];
+  const windowSeconds = WINDOW_MS / 1000;
+  const policies = standings.map(({ quota, limit }) => `"${quota}";q=${limit};w=${windowSeconds}`);
+  const left = standings.map(
+    ({ quota, left: remaining, resetSeconds }) => `"${quota}";r=${remaining};t=${resetSeconds}`,
+  );
+  return [
+    ['ratelimit-policy', policies.join(', ')],
+    ['ratelimit', left.join(', ')],
+  ];
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HeaderMap, type ApolloServer, type HTTPGraphQLResponse } from '@apollo/server';
 import type { Gate, RefusalReason } from '../caller/gate.ts';
 import {
@@ -15,7 +14,6 @@ import { readTraceparent } from '../http/traceparent.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
-import { readBody } from './readBody.ts';
 import { replyOf, type Refusal, type Reply, type RequestReading } from './reply.ts';
 import {
   GraphqlRequest,
@@ -23,9 +21,10 @@ import {
   type RequestParts,
   type RequestReport,
 } from './request.ts';
-import { isOwnHost } from './ownHost.ts';
+import { isOwnHost } from '../http/loopback.ts';
 import { derived } from '../http/derived.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** A document and its variables for the most that one operation may ask; far more than either needs. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -311,4 +310,32 @@ function badRequest(
   headers: Refusal['headers'] = {},
 ): RequestReading {
   return { kind: 'refused', refusal: { status, code: 'BAD_REQUEST', message, headers } };
+}
+
+/**
+ * What is too long is read on to its end, and dropped, up to so much: a client that is refused while it
+ * still sends would find its connection broken, and not the reply that says why.
+ */
+const MAX_DROPPED_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Reads a request's body as text; `undefined` when it is longer than it may be, and when it breaks off.
+ * By events: an iterator over so short a stream costs as much as parsing what it holds.
+ */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBytes) chunks.push(chunk);
+      else if (length > maxBytes + MAX_DROPPED_BYTES) resolve(undefined);
+      else chunks.length = 0;
+    });
+    request.once('end', () => {
+      resolve(length <= maxBytes ? Buffer.concat(chunks, length).toString('utf8') : undefined);
+    });
+    request.once('error', () => resolve(undefined));
+    request.once('close', () => resolve(undefined));
+  });
 }

@@ -3,7 +3,7 @@ import { maskPhoneNumbers } from '../domain/mask.ts';
 import { ERRORS, INTERNAL_ERROR } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
 import { AnswerError } from './answerErrors.ts';
-import { PARSE_LIMITS } from './documentLimits.ts';
+import { PARSE_LIMITS } from './documentDepth.ts';
 import { MAX_MESSAGE_CHARACTERS } from './replyBytes.ts';
 
 /** A conflict between fields names the place of each. */

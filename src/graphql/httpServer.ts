@@ -7,8 +7,7 @@ import {
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { wantsPage } from './explorer.ts';
-import { replyOf, type Refusal, type Reply } from './reply.ts';
-import { setSecurityHeaders } from './securityHeaders.ts';
+import { replyOf, type Refusal, type Reply, setSecurityHeaders } from './reply.ts';
 import { UnreadReplies } from './unreadReplies.ts';
 
 /** What /readyz says. */

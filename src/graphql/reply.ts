@@ -2,6 +2,7 @@ import type { HTTPGraphQLRequest } from '@apollo/server';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { ErrorReference } from './request.ts';
 import { replyMediaType } from './mediaType.ts';
+import type { ServerResponse } from 'node:http';
 
 /** What a request is answered with. */
 export interface Reply {
@@ -41,4 +42,22 @@ export function replyOf(
     headers: { ...headers, 'content-type': `${replyMediaType(accept)}; charset=utf-8` },
     body: JSON.stringify({ errors: [{ message, extensions: { code, ...reference } }] }),
   };
+}
+
+/**
+ * What every response says to browsers, proxies and caches: nothing here is a page, and nothing may be
+ * stored. No cookie is ever set. HSTS is left to the proxy that terminates TLS in front of the service.
+ */
+const SECURITY_HEADERS = new Map([
+  ['cache-control', 'no-store'],
+  ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['referrer-policy', 'no-referrer'],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+]);
+
+/** Sets them, before anything else is known of the response. */
+export function setSecurityHeaders(response: ServerResponse): void {
+  response.setHeaders(SECURITY_HEADERS);
 }

@@ -1,7 +1,7 @@
 import { mayAskAbout, type Caller } from '../caller/caller.ts';
 import type { Admitted } from '../caller/gate.ts';
 import type { Quotas, QuotaStanding } from '../caller/quotas/quotas.ts';
-import type { Identity } from '../domain/asker.ts';
+import { ANONYMOUS_IDENTITY, type Identity } from '../domain/asker.ts';
 import type { FieldAsk } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';
@@ -78,6 +78,8 @@ export interface RequestTerms {
 /** What is left of the quotas is told beside an answer that is ready: it does not keep that waiting. */
 const QUOTA_READ_TIMEOUT_MS = 250;
 
+const NOBODY: Caller = { identity: ANONYMOUS_IDENTITY, mayAskAboutAnyone: false };
+
 /** How the consent stands is asked beside the questions: it is no lookup. */
 const CONSENT = 1;
 
@@ -89,6 +91,9 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   readonly correlator: Correlator;
   /** The name of the trusted document. */
   document: string | undefined;
+  /** Who asks, and about whom they may: about no number until {@link admit}. */
+  rights: Caller = NOBODY;
+  caller: Identity = NOBODY.identity;
   purpose = '';
   waitMs?: number;
   onOwnerWait?: LookupRequest['onOwnerWait'];
@@ -97,7 +102,6 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   readonly #answers = new Map<string, number>();
   readonly #questions = new Map<PhoneNumber, Set<string>>();
   #repeatedQuestions = 0;
-  #rights: Caller | undefined;
   #loader: SimSwapLoader | undefined;
 
   constructor(parts: RequestParts, { timeoutMs, correlator, signal }: RequestTerms) {
@@ -112,20 +116,11 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
    * @param waitMs how long it would wait for the owner of a number (RFC 7240, `wait`), where it says so
    */
   admit({ caller, purpose }: Pick<Admitted, 'caller' | 'purpose'>, waitMs?: number): void {
-    this.#rights = caller;
+    this.rights = caller;
+    this.caller = caller.identity;
     this.purpose = purpose;
     if (waitMs === undefined || !this.#parts.simSwaps.asksOwners) return;
     this.waitMs = Math.min(waitMs, this.timeoutMs);
-  }
-
-  /** Who asks, and about whom they may. @throws {Error} before {@link admit} */
-  get rights(): Caller {
-    if (this.#rights === undefined) throw new Error('A request asks before it is admitted.');
-    return this.#rights;
-  }
-
-  get caller(): Identity {
-    return this.rights.identity;
   }
 
   /**
@@ -182,7 +177,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   report(status: number): RequestReport {
     return {
       correlator: this.correlator,
-      caller: this.#rights?.identity,
+      caller: this.rights === NOBODY ? undefined : this.caller,
       document: this.document,
       status,
       tookMs: this.#parts.clock.monotonicMs() - this.cameInAtMs,
@@ -203,7 +198,6 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
 
   #countQuestion(number: PhoneNumber, question: string): void {
     const { maxNumbersPerOperation, maxQuestionsPerNumber } = this.#parts.config.limits;
-    const { missingBatchScope } = this.rights;
     const questions = this.#questions.get(number);
     if (questions?.has(question) === true) {
       this.#repeatedQuestions += 1;
@@ -214,6 +208,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
       questions.add(question);
     } else {
       const numbers = this.#questions.size;
+      const { missingBatchScope } = this.rights;
       if (numbers >= 1 && missingBatchScope !== undefined) {
         throw severalForbidden(missingBatchScope);
       }

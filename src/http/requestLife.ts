@@ -17,6 +17,8 @@ export class RequestLife {
   readonly cameInAtMs: number;
   /** When it is over, on the monotonic clock. */
   readonly deadlineMs: number;
+  /** Aborted when the caller hangs up and when the time is over. */
+  readonly signal: AbortSignal;
   readonly #clock: Clock;
   readonly #given: AbortSignal | undefined;
   readonly #aborter = new AbortController();
@@ -30,13 +32,9 @@ export class RequestLife {
     this.timeoutMs = timeoutMs;
     this.cameInAtMs = clock.monotonicMs();
     this.deadlineMs = this.cameInAtMs + timeoutMs;
+    this.signal = this.#aborter.signal;
     this.#clock = clock;
     this.#given = given;
-  }
-
-  /** Aborted when the caller hangs up and when the time is over. */
-  get signal(): AbortSignal {
-    return this.#aborter.signal;
   }
 
   /** Something is under way: until as many {@link pause} the request can end. */

@@ -2,10 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { once } from 'node:events';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
-import { isOwnHost } from '../graphql/ownHost.ts';
-import { replyOf, type Refusal, type Reply } from '../graphql/reply.ts';
-import { setSecurityHeaders } from '../graphql/securityHeaders.ts';
-import { isLoopback } from '../http/loopback.ts';
+import { isLoopback, isOwnHost } from '../http/loopback.ts';
+import { replyOf, type Refusal, type Reply, setSecurityHeaders } from '../graphql/reply.ts';
 import type { Metrics } from './metrics.ts';
 
 /** A scrape that takes longer is not one. */

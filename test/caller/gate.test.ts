@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
-import { Gate } from '../../src/caller/gate.ts';
-import { purposeOf } from '../../src/caller/purposes.ts';
+import { Gate, purposeOf } from '../../src/caller/gate.ts';
 
 const ALLOWED = ['fraud-prevention', 'account-recovery'] as const;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keysFailure } from '../../src/caller/keysFailure.ts';
+import { keysFailure } from '../../src/caller/signingKeys.ts';
 import { ConnectFailure } from '../../src/http/connectFailure.ts';
 
 const REFUSED = new ConnectFailure(

@@ -3,7 +3,7 @@ import { decodeProtectedHeader, exportSPKI, importJWK, type JSONWebKeySet } from
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SigningKeys } from '../../src/caller/signingKeys.ts';
 import { TokenVerifier } from '../../src/caller/tokenVerifier.ts';
-import { SIGNING_ALGORITHMS } from '../../src/caller/tokenSettings.ts';
+import { SIGNING_ALGORITHMS } from '../../src/caller/callerSettings.ts';
 import { silentLog } from '../silentLog.ts';
 import { START_MS, TestClock } from '../testClock.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign, type IssuerKey } from './testIssuer.ts';

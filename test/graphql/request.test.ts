@@ -69,7 +69,9 @@ test('a request that is not admitted asks nothing, and its report names no calle
     },
     { timeoutMs: 1000, correlator: undefined },
   );
-  expect(() => request.answer(ALICE, window(1))).toThrow('before it is admitted');
+  expect(() => request.answer(ALICE, window(1))).toThrow(
+    expect.objectContaining({ extensions: { code: 'FORBIDDEN' } }),
+  );
   expect(forRequest).not.toHaveBeenCalled();
   expect(request.report(401).caller).toBeUndefined();
 });

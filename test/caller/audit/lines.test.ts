@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { linesOf } from '../../../src/caller/audit/lines.ts';
+import { linesOf } from '../../../src/caller/audit/logFiles.ts';
 
 async function* piecesOf(pieces: readonly string[]): AsyncGenerator<string> {
   for (const piece of pieces) yield await Promise.resolve(piece);
