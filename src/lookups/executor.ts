@@ -5,7 +5,7 @@ import { lookupOf, type TimedFact } from '../domain/fact.ts';
 import { lookupFor, lookupKey, type Question } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
-import type { ConsentReading, Inquiry, LookupRequest } from './lookupRoute.ts';
+import type { ConsentReading, Inquiry, LookupOutcome, LookupRequest } from './lookupRoute.ts';
 import type { Operators, RoutedOperator, Routing } from './operators.ts';
 import type { Answer, Plan } from './plan.ts';
 import { answerTo, heardIn, mayBeElsewhere, nextLookup } from './planner.ts';
@@ -119,12 +119,16 @@ export class Executor {
     }
     const { inTurn } = routing;
     let turn = (inquiry.current ??= this.#turnOf(inTurn[0], inquiry));
-    await lookUpWhatIsOpen(turn);
-    for (const next of inTurn.slice(inTurn.indexOf(turn.operator) + 1)) {
-      if (!mayBeElsewhere(turn)) return;
-      turn = this.#turnOf(next, inquiry);
-      inquiry.current = turn;
-      await lookUpWhatIsOpen(turn);
+    const further = inTurn.slice(inTurn.indexOf(turn.operator) + 1).values();
+    for (;;) {
+      const { offer, route } = turn.operator;
+      // One lookup at a time: the next one may not be needed, and some operators refuse a second.
+      for (let lookup; (lookup = nextLookup(turn, offer)) !== undefined;) {
+        learn(turn, await route.lookUp(lookup, turn));
+      }
+      const next = further.next();
+      if (next.done === true || !mayBeElsewhere(turn)) return;
+      inquiry.current = turn = this.#turnOf(next.value, inquiry);
     }
   }
 
@@ -185,27 +189,18 @@ function isAnswer(answer: Answer | undefined): boolean {
   }
 }
 
-/** One lookup at a time: the next one may not be needed, and some operators refuse a second. */
-async function lookUpWhatIsOpen(inquiry: OperatorInquiry): Promise<void> {
-  const { offer, route } = inquiry.operator;
-  for (
-    let lookup = nextLookup(inquiry, offer);
-    lookup !== undefined;
-    lookup = nextLookup(inquiry, offer)
-  ) {
-    const outcome = await route.lookUp(lookup, inquiry);
-    switch (outcome.kind) {
-      case 'facts':
-        inquiry.facts.push(...outcome.facts);
-        inquiry.besides.push(...(outcome.besides ?? []));
-        if (outcome.closed !== undefined) inquiry.failures.push(outcome.closed);
-        break;
-      case 'failed':
-        inquiry.failures.push(outcome.failed);
-        break;
-      default:
-        outcome satisfies never;
-    }
+function learn(inquiry: OperatorInquiry, outcome: LookupOutcome): void {
+  switch (outcome.kind) {
+    case 'facts':
+      inquiry.facts.push(...outcome.facts);
+      inquiry.besides.push(...(outcome.besides ?? []));
+      if (outcome.closed !== undefined) inquiry.failures.push(outcome.closed);
+      break;
+    case 'failed':
+      inquiry.failures.push(outcome.failed);
+      break;
+    default:
+      outcome satisfies never;
   }
 }
 
