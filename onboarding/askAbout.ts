@@ -228,7 +228,7 @@ const NO_TOKEN: Finding = {
   at: '',
   verdict: 'failed',
   found: 'no token for this number',
-  advice: 'The operator issued no token for the number: ask about a number of its own.',
+  advice: 'The operator issued no token for the number: use a number of its own.',
 };
 
 const NOT_SENT = {

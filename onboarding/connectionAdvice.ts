@@ -72,7 +72,7 @@ const BY_CODE: Readonly<Partial<Record<Group, readonly (readonly [RegExp, string
     ],
     [
       /^PROXY_(?:SENT_A_BODY|NOT_HTTP)$/,
-      'What answers at proxy.url is no proxy that takes CONNECT. Check its address and port.',
+      'What answers at proxy.url is not a proxy that takes CONNECT. Check its address and port.',
     ],
   ],
 };
@@ -83,7 +83,7 @@ const BY_STAGE: Readonly<Record<ConnectStage, string>> = {
   'proxy-name':
     'The name of the proxy cannot be resolved. Check proxy.url, and the name server of this machine.',
   'proxy-connection':
-    'No connection to the proxy comes about. Check proxy.url, and ask your network team whether this machine may connect to it.',
+    'No connection to the proxy is possible. Check proxy.url, and ask your network team whether this machine may connect to it.',
   'proxy-tls':
     'The handshake with the proxy fails. Check proxy.url; where your company has an authority of its own, name it in proxy.ca.',
   'proxy-tunnel':
@@ -91,7 +91,7 @@ const BY_STAGE: Readonly<Record<ConnectStage, string>> = {
   name: 'No address is known under this name. Check its spelling in the settings; ask your network team whether this machine resolves names of the outside, or whether a proxy is the way out.',
   connection:
     'No connection comes about. Ask your network team whether this machine may connect there, and the operator whether it lets your addresses in.',
-  tls: 'The handshake does not come to its end. Ask the operator whether it wants a client certificate (tls.certificate, tls.key), and your network team whether something on the way breaks TLS open.',
+  tls: 'The handshake does not complete. Ask the operator whether it wants a client certificate (tls.certificate, tls.key), and your network team whether something on the way breaks TLS open.',
   certificate:
     'The certificate of the server is not trusted. Ask the operator which authority signs it.',
   'client-certificate':

@@ -68,7 +68,7 @@ function verdictOn(
         'The authorization server takes no requests at this path. Compare authUrl and the paths of the profile, or the discovery document, with the onboarding papers.',
       );
     case 'busy':
-      return { verdict: 'warning', advice: 'The operator asks us to slow down. Try again later.' };
+      return { verdict: 'warning', advice: 'Rate-limited by the operator. Try again later.' };
     case 'down':
       return failed(
         'The authorization server is not available. Try again later; if it stays like this, ask the operator.',

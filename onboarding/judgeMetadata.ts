@@ -44,7 +44,7 @@ export function judgeDiscovery(
 
 const ON_FLAW: Readonly<Record<DiscoveryFlaw, string>> = {
   'no JSON object':
-    'What is published there is no discovery document. Check discovery.documentUrl.',
+    'What is published there is not a discovery document. Check discovery.documentUrl.',
   'another issuer':
     'The document is that of another issuer. Write discovery.issuer letter by letter as the operator does, with or without a slash at its end.',
   'an endpoint is missing':

@@ -78,7 +78,7 @@ const SCOPES_NEED_OWNER: Finding = {
   step: 'scopes',
   at: ENDPOINT_LABELS.backchannelAuthentication,
   verdict: 'not tried',
-  found: 'judged once an owner is asked: use --number',
+  found: 'judged once an owner is prompted: use --number',
 };
 
 /** Ofcom reserves the range of this number for fiction: it will never be given to anybody. */

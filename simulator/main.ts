@@ -47,7 +47,7 @@ async function readKey(file: string): Promise<JWK> {
   try {
     return await exportJWK(createPublicKey(readFileSync(file)));
   } catch {
-    return fail(`${file} cannot be read, or is no key in PEM.`);
+    return fail(`${file} cannot be read, or is not a key in PEM.`);
   }
 }
 
@@ -83,13 +83,13 @@ process.on('disconnect', stop);
 
 if (host !== LOOPBACK && host !== '::1') {
   process.stderr.write(
-    `WARNING: the simulator listens on ${host}, where others can ask it. It invents every answer; nobody must take them for an operator's.\n`,
+    `WARNING: the simulator listens on ${host}, where others can reach it. It invents every answer: do not use them as an operator's.\n`,
   );
 }
 if (process.send === undefined) {
   process.stdout.write(
     [
-      `The operator simulator listens. Settings for a server that is to ask it:`,
+      `The operator simulator listens. Settings for a server that uses it:`,
       `  OPERATOR_AUTH_URL=${simulator.authUrl}`,
       `  OPERATOR_SIM_SWAP_URL=${simulator.simSwapUrl}`,
       `  OPERATOR_CLIENT_ID=${DEMO_CLIENT.clientId}`,

@@ -138,7 +138,7 @@ export const TEST_NUMBERS: readonly TestNumber[] = [
     lookup: { fault: refusingLookups('number not derivable') },
   }),
 
-  testNumber('030', 'replies that are no JSON', { lookup: { fault: talking('<html></html>') } }),
+  testNumber('030', 'replies that are not JSON', { lookup: { fault: talking('<html></html>') } }),
   testNumber('031', '"false" and a number in place of a boolean and a date', {
     lookup: { fault: talking({ swapped: 'false', latestSimChange: 0 }) },
   }),
@@ -174,7 +174,7 @@ export const TEST_NUMBERS: readonly TestNumber[] = [
   testNumber('042', '2-legged: tokens are unavailable (503)', {
     token: refusing(503, { error: 'temporarily_unavailable' }),
   }),
-  testNumber('043', '2-legged: token replies that are no JSON', { token: talking('token') }),
+  testNumber('043', '2-legged: token replies that are not JSON', { token: talking('token') }),
   testNumber('044', '2-legged: tokens are never answered', { token: { kind: 'never answer' } }),
 
   testNumber('050', '3-legged: consent after 2 s', { consent: { grantedAfterMs: 2000 } }),
@@ -189,7 +189,7 @@ export const TEST_NUMBERS: readonly TestNumber[] = [
   testNumber('055', '3-legged: the owner never answers; the request expires after 6 s', {
     consent: { expiresInSeconds: 6 },
   }),
-  testNumber('056', '3-legged: the first poll is told to slow down, the next is granted', {
+  testNumber('056', '3-legged: the first poll gets slow_down, the next is granted', {
     consent: { ...GRANTED, slowsDownOnce: true },
   }),
   testNumber('057', '3-legged: the authorization server forgets the request (invalid_grant)', {

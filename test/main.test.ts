@@ -147,7 +147,7 @@ test.each([
   await once(other, 'close');
 });
 
-const ANYONE = 'anyone who reaches this service may ask the operator: callers are not known';
+const ANYONE = 'anyone who reaches this service can make lookups: callers are not known';
 
 describe('started on loopback', () => {
   test.each<[string, Readonly<Record<string, string>>, number]>([

@@ -28,7 +28,7 @@ export function openingDocument({ role, isSimulated, headers }: ExampleSettings)
 
 function wordsOnHeaders(headers: ExampleSettings['headers']): string {
   if (Object.keys(headers).length === 0) return '';
-  return `# This server asks who you are. Open "Headers" below this editor and put there what you were given:
+  return `# This server needs an access token. Open "Headers" below this editor and put there what you were given:
 #
 #   ${JSON.stringify(headers)}
 #

@@ -64,7 +64,7 @@ if (config.production && simulator !== undefined) {
   log.warn('every answer is invented: the operator is the simulator', { setting: 'SIMULATOR' });
 }
 if (simulator === undefined && config.callers.tokens === undefined) {
-  log.warn('anyone who reaches this service may ask the operator: callers are not known', {
+  log.warn('anyone who reaches this service can make lookups: callers are not known', {
     setting: 'JWT_JWKS_URL',
   });
 }
@@ -73,7 +73,7 @@ if (config.callers.tokens?.isForDevelopment === true) {
 }
 if (config.sharedState === undefined && operators.some(({ flow }) => asksOwner(flow))) {
   log.warn(
-    'consents are known to this process alone: after a restart owners may be prompted again',
+    'consents are known only to this process: after a restart owners may be prompted again',
     {
       setting: 'REDIS_URL',
     },
@@ -146,7 +146,7 @@ async function simulated(url: string | undefined): Promise<LaunchedSimulator> {
   try {
     return await launchSimulator();
   } catch {
-    return fail('The built-in operator simulator did not start. Its own message stands above.');
+    return fail('The built-in operator simulator did not start. See its message above.');
   }
 }
 

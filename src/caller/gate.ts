@@ -94,7 +94,7 @@ const NOT_THE_ROUTER: HttpRefusal = {
   reason: 'not-the-router',
   status: 403,
   code: 'FORBIDDEN',
-  message: 'This subgraph answers its router alone.',
+  message: 'This subgraph answers only its router.',
   headers: {},
 };
 
@@ -104,7 +104,7 @@ const NO_TOKEN: HttpRefusal = {
   reason: 'no-token',
   status: 401,
   code: 'UNAUTHENTICATED',
-  message: 'Send an access token, with the header authorization: Bearer.',
+  message: 'Missing access token. Send `Authorization: Bearer <token>`.',
   headers: { 'www-authenticate': 'Bearer realm="sim-swap"' },
 };
 
@@ -123,7 +123,7 @@ const NO_KEYS: HttpRefusal = {
   reason: 'no-keys',
   status: 503,
   code: 'UNAVAILABLE',
-  message: 'Access tokens cannot be verified for the moment. Ask again later.',
+  message: 'Access tokens cannot be verified at the moment. Try again later.',
   headers: { 'retry-after': '5' },
 };
 

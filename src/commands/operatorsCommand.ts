@@ -19,7 +19,7 @@ import { asksOwner } from '../tokens/authorizationSettings.ts';
 const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] [--json]
                          [--number NUMBER [--other-number NUMBER] [--consent]]
   Tries name, connection, certificate, HTTP, credentials and scopes of each operator, and says what to do.
-  Without --number nobody is asked about: no lookup is made, and no owner is prompted.
+  Without --number no person is affected: no lookup is made, and no owner is prompted.
   NAME     the operator's, as in its settings; all of them if left out
   SECONDS  for each step, from 1 to 60; 5 if left out
   NUMBER   of a person who knows of it: + and the country code first, or - to read it from standard input,
@@ -211,7 +211,7 @@ async function confirmPrompt({ name }: OperatorSettings, number: PhoneNumber): P
 }
 
 function leave(): never {
-  return fail('\nNobody was asked.');
+  return fail('\nNo lookup was made.');
 }
 
 function jsonOf(reports: readonly OperatorReport[]): string {

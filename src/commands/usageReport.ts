@@ -8,7 +8,7 @@ import { readUsageConfig } from '../config/config.ts';
 import { fail } from '../system/termination.ts';
 
 const USAGE = `npm run usage -- [--since DAY] [--until DAY] [--by LIST] [--format table|csv] [FILE ...]
-  Sums up what the audit log says was asked: lookups, attempts, consents, answers without a lookup,
+  Sums up the audit log: lookups, attempts, consents, answers without a lookup,
   what never finished, outcomes, and the price where the settings have one.
   DAY   2026-11-01, or a time such as 2026-11-01T08:00:00Z; a day begins at midnight UTC
   LIST  of ${DIMENSIONS.join(', ')}; day,operator,client,purpose if left out

@@ -43,7 +43,8 @@ function readTokens(
 ): TokenSettings | undefined {
   const isAnySet = TOKEN_NAMES.map((name) => read.isSet(name)).some(Boolean);
   if (read.boolean('DEV_TOKENS')) {
-    if (isAnySet) read.problem('DEV_TOKENS', 'stands beside JWT_…: tokens come from one issuer');
+    if (isAnySet)
+      read.problem('DEV_TOKENS', 'cannot be set together with JWT_…: tokens come from one issuer');
     return developmentTokens(batchScope);
   }
   if (!isAnySet && exposure === undefined) return undefined;

@@ -154,7 +154,7 @@ function maxReplyBytes(numbers: number): number {
 /** Why strangers may reach the server, so that it must know its callers; `undefined` when none can. */
 function exposureOf(host: string, production: boolean): string | undefined {
   if (!isLoopback(host)) return 'the server listens where others can reach it (HOST)';
-  return production ? 'NODE_ENV=production asks for it' : undefined;
+  return production ? 'required when NODE_ENV=production' : undefined;
 }
 
 const FOR_REHEARSALS =

@@ -60,7 +60,7 @@ function prefixesThatMeet(entries: readonly Entry[]): readonly FileProblem[] {
       const owner = owners.get(prefix);
       owners.set(prefix, owner ?? nameOf(at));
       if (owner === undefined) return [];
-      const what = `is a prefix of ${owner} as well: a number is asked about at one operator`;
+      const what = `is a prefix of ${owner} as well: a number belongs to one operator`;
       return [{ path: [...path, 'prefixes', index], what }];
     }),
   );
@@ -91,7 +91,7 @@ function problemWithOther(
     return `is not the name of an operator in this file${hint}`;
   }
   return leadsTo(name, other, othersOf, new Set())
-    ? `leads back to ${name}, by the others of ${other}: a number would be asked about in circles`
+    ? `leads back to ${name}, by the others of ${other}: a number would be looked up in circles`
     : undefined;
 }
 
@@ -159,7 +159,10 @@ function* contract({ at }: Entry, profile: OperatorProfile): Generator<FileProbl
     }
   }
   if (hasTokens && hasAuthUrl === true && hasDiscovery === true) {
-    yield { path: ['authUrl'], what: 'stands beside discovery: one of them names the endpoints' };
+    yield {
+      path: ['authUrl'],
+      what: 'cannot be set together with discovery: one of them names the endpoints',
+    };
   }
   if (hasTokens && hasAuthUrl === false && hasDiscovery === false) {
     yield { path: ['authUrl'], what: 'is missing, and so is discovery in its place' };

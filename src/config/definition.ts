@@ -54,7 +54,7 @@ const secret = z
     ],
     {
       error:
-        'must say where the secret is, { "file": … } or { "variable": … }: no secret stands in this file',
+        'must say where the secret is, { "file": … } or { "variable": … }: secrets are not allowed in this file',
     },
   )
   .meta({ id: 'secret', description: '`{ "file": … }` or `{ "variable": … }`' });

@@ -10,7 +10,7 @@ export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
   ],
   [
     'SETTINGS_FILE',
-    'went: settings are variables, here or in .env, and operators stand in the file that OPERATORS_FILE names',
+    'removed: settings are variables, here or in .env, and operators are in the file that OPERATORS_FILE names',
   ],
   ...secret('ROUTER_SECRET_PREVIOUS', 'went: set ROUTER_SECRET to both, with a comma between'),
   ...['PROXY_URL', 'PROXY_CA_FILE', 'TLS_CA_FILE', 'TLS_SERVER_NAME'].map(egress),
@@ -20,10 +20,7 @@ export const GONE_SETTINGS: ReadonlyMap<string, string> = new Map([
   ...['OTEL_EXPORTER_OTLP_HEADERS_FILE', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS_FILE'].map(
     (name) => [name, 'went: OpenTelemetry knows no such name; set the headers themselves'] as const,
   ),
-  [
-    'ALLOWED_HOSTS',
-    'went: without a token the service is asked at localhost, with one under any name',
-  ],
+  ['ALLOWED_HOSTS', 'removed: without tokens use localhost, with tokens any name'],
   ['REDIS_TOPOLOGY', 'went: REDIS_URL says it, as redis+cluster://… or redis+sentinel://…'],
   ['REDIS_SENTINEL_MASTER', 'went: REDIS_URL says it, as redis+sentinel://host:26379/mymaster'],
   ['REDIS_USERNAME', IN_REDIS_URL],

@@ -72,10 +72,9 @@ export function readOperators(
   return { ...readOperatorsOf(source, read, forAll), simulator: undefined };
 }
 
-const BESIDE_AN_OPERATOR =
-  'stands beside an operator, whose answers it would invent: leave out one of them';
+const BESIDE_AN_OPERATOR = 'cannot be set together with an operator, whose answers it would invent';
 
-const NO_SIMULATOR = 'with NODE_ENV=production there is no built-in simulator';
+const NO_SIMULATOR = 'there is no built-in simulator when NODE_ENV=production';
 
 /** Any of them says that an operator is meant: the simulator's inventions in its place would be wrong answers. */
 const ADDRESSING = [

@@ -21,25 +21,25 @@ export interface ErrorDescription {
 export const ERRORS = {
   BAD_USER_INPUT: {
     message: 'The input is not valid.',
-    remedy: 'ask for the number again, or correct the query: the message says what is wrong',
+    remedy: 'have the number entered again, or fix the query: the message says what is wrong',
     audience: 'client',
     places: ['field', 'operation', 'request'],
   },
   CONSENT_PENDING: {
-    message: 'The owner of the number has not answered yet. Ask again later.',
-    remedy: 'show that you wait; ask again after `retryAfterSeconds`, until `expiresAt`',
+    message: 'The owner of the number has not responded yet. Try again later.',
+    remedy: 'show that you are waiting; retry after `retryAfterSeconds`, until `expiresAt`',
     audience: 'client',
     places: ['field'],
   },
   CONSENT_DENIED: {
-    message: 'The owner of the number did not consent to this question.',
-    remedy: 'use another way to authenticate; do not ask again at once',
+    message: 'The owner of the number did not consent to this check.',
+    remedy: 'use another way to authenticate; do not retry at once',
     audience: 'client',
     places: ['field'],
   },
   CONSENT_EXPIRED: {
-    message: 'The question to the owner of the number went unanswered. Asking again prompts anew.',
-    remedy: 'offer to try again: the next ask prompts anew',
+    message: 'The owner did not respond in time. Trying again sends a new prompt.',
+    remedy: 'offer to try again: it sends a new prompt',
     audience: 'client',
     places: ['field'],
   },
@@ -51,36 +51,36 @@ export const ERRORS = {
   },
   PERIOD_NOT_SUPPORTED: {
     message: 'The operator cannot answer for a period this long.',
-    remedy: 'ask for fewer hours: `maxAgeHours` says how many, where it is known',
+    remedy: 'query fewer hours: `maxAgeHours` says how many, where known',
     audience: 'client',
     places: ['field'],
   },
   OPERATION_NOT_OFFERED: {
-    message: 'The operator does not offer what this question needs.',
-    remedy: 'ask the other field',
+    message: 'The operator does not offer this check.',
+    remedy: 'query the other field',
     audience: 'client',
     places: ['field'],
   },
   OPERATOR_RATE_LIMITED: {
-    message: 'The operator asks us to slow down. Ask again later.',
-    remedy: 'ask again after `retryAfterSeconds`; do not trust an SMS code until then',
+    message: 'Rate-limited by the operator. Try again later.',
+    remedy: 'retry after `retryAfterSeconds`; do not trust an SMS code until then',
     audience: 'client',
     places: ['field'],
   },
   OPERATOR_UNAVAILABLE: {
-    message: 'The operator is not available. Ask again later.',
-    remedy: 'ask again after `retryAfterSeconds`, if given; do not trust an SMS code until then',
+    message: 'The operator is not available. Try again later.',
+    remedy: 'retry after `retryAfterSeconds`, if given; do not trust an SMS code until then',
     audience: 'client',
     places: ['field'],
   },
   OPERATOR_TIMEOUT: {
     message: 'The operator did not answer in time.',
-    remedy: 'ask again later; do not trust an SMS code until then',
+    remedy: 'retry later; do not trust an SMS code until then',
     audience: 'client',
     places: ['field'],
   },
   OPERATOR_REFUSED: {
-    message: 'The operator refused our request. The team that runs this service has to act.',
+    message: 'The operator refused our request. The team that runs this service has to fix this.',
     remedy: 'do not trust an SMS code; the log names the cause',
     audience: 'platform',
     places: ['field'],
@@ -92,49 +92,48 @@ export const ERRORS = {
     places: ['field'],
   },
   FORBIDDEN: {
-    message: 'You may ask about your own, verified number alone.',
+    message: 'You can only check your own verified number.',
     remedy:
-      'ask about that number, one an operation; or get a token with `sim-swap:read`, or the scope that the message names',
+      'query that number, one an operation; or get a token with `sim-swap:read`, or the scope that the message names',
     audience: 'client',
     places: ['field', 'operation', 'request'],
   },
   RATE_LIMITED: {
-    message: 'You have asked as much as you may for now. Ask again later.',
-    remedy: 'ask again after `retryAfterSeconds`; `quota` says what there was too much of',
+    message: 'Quota exceeded. Try again later.',
+    remedy: 'retry after `retryAfterSeconds`; `quota` says which quota it was',
     audience: 'client',
     places: ['field'],
   },
   AUDIT_UNAVAILABLE: {
     message:
-      'Nothing was asked, as the audit log could not be written. The team that runs this service has to act.',
-    remedy: 'do not trust an SMS code; see that the audit log can be written',
+      'Not looked up, because the audit log could not be written. The team that runs this service has to fix this.',
+    remedy: 'do not trust an SMS code; make the audit log writable',
     audience: 'platform',
     places: ['field'],
   },
   STATE_UNAVAILABLE: {
-    message:
-      'The state that this service keeps of consents cannot be reached, or is full. Ask again later.',
+    message: 'The store of consents cannot be reached, or is full. Try again later.',
     remedy:
-      'ask again after `retryAfterSeconds`; see that the Redis of `REDIS_URL` can be reached and has memory left',
+      'retry after `retryAfterSeconds`; check that the Redis of `REDIS_URL` can be reached and has memory left',
     audience: 'platform',
     places: ['field'],
   },
   LOOKUP_LIMIT_EXCEEDED: {
-    message: 'The operation asks for more than one operation may. Ask in several operations.',
+    message: 'The operation exceeds a limit. Split it into several operations.',
     remedy:
-      'ask for less at once: `extensions` has `limited`, `limit` and `asked`; nothing was looked up',
+      'query less at once: `extensions` has `limited`, `limit` and `asked`; nothing was looked up',
     audience: 'client',
     places: ['operation'],
   },
   GRAPHQL_PARSE_FAILED: {
     message: 'The document is not GraphQL, or is too long.',
-    remedy: 'correct the document: the message says where',
+    remedy: 'fix the document: the message says where',
     audience: 'client',
     places: ['operation'],
   },
   GRAPHQL_VALIDATION_FAILED: {
-    message: 'The document does not fit the schema.',
-    remedy: 'correct the document: the message says where',
+    message: 'The document does not match the schema.',
+    remedy: 'fix the document: the message says where',
     audience: 'client',
     places: ['operation'],
   },
@@ -145,38 +144,38 @@ export const ERRORS = {
     places: ['operation'],
   },
   UNAUTHENTICATED: {
-    message: 'Send an access token, with the header authorization: Bearer.',
-    remedy: 'get a token for this service, or another one, and send it as `authorization: Bearer`',
+    message: 'Missing or invalid access token. Send `Authorization: Bearer <token>`.',
+    remedy: 'get a token for this service, or a new one, and send it',
     audience: 'client',
     places: ['request'],
   },
   BAD_REQUEST: {
     message: 'The request is not GraphQL over HTTP.',
-    remedy: 'correct the request: the message says what to send',
+    remedy: 'fix the request: the message says what to send',
     audience: 'client',
     places: ['request'],
   },
   PERSISTED_QUERY_ID_REQUIRED: {
-    message: 'This service takes the id of a document that it knows, and no document.',
-    remedy: 'send `documentId` in place of `query`',
+    message: 'This service accepts only the ids of trusted documents, not documents.',
+    remedy: 'send `documentId` instead of `query`',
     audience: 'client',
     places: ['request'],
   },
   PERSISTED_QUERY_NOT_IN_LIST: {
-    message: 'This service does not know a document of this id.',
+    message: 'No trusted document has this id.',
     remedy: 'start the service with the manifest of this version of the client',
     audience: 'platform',
     places: ['request'],
   },
   PERSISTED_QUERY_NOT_SUPPORTED: {
-    message: 'This service takes documents, and no hashes of them.',
+    message: 'This service accepts documents, not hashes of them.',
     remedy: 'send `query`; automatic persisted queries are off here',
     audience: 'client',
     places: ['request'],
   },
   UNAVAILABLE: {
-    message: 'The service cannot answer for the moment. Ask again later.',
-    remedy: 'ask again, after the seconds in `retry-after` or `retryAfterSeconds` where given',
+    message: 'The service cannot answer at the moment. Try again later.',
+    remedy: 'retry, after the seconds in `retry-after` or `retryAfterSeconds` where given',
     audience: 'platform',
     places: ['field', 'request'],
   },
@@ -193,10 +192,10 @@ export const MAX_DOCS_URL_CHARACTERS = 100;
 
 /** The message of RATE_LIMITED, for what there was too much of. */
 export const QUOTA_MESSAGES = {
-  numbers: 'You have asked about as many numbers as you may in an hour. Ask again later.',
-  lookups: 'You have asked as many questions as you may in an hour. Ask again later.',
+  numbers: 'You have checked as many numbers as you may in an hour. Try again later.',
+  lookups: 'You have made as many lookups as you may in an hour. Try again later.',
   prompts:
-    'The owner of this number has been prompted as often as they may be in an hour. Ask again later.',
+    'The owner of this number has been prompted as often as allowed in an hour. Try again later.',
 } as const;
 
 /** Every code that a GraphQL error of ours carries in `extensions.code`. */

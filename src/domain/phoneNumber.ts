@@ -37,7 +37,7 @@ export function parsePhoneNumber(text: string): Parsed<PhoneNumber> {
   const digits = subject.replaceAll(/[ -]/g, '');
   if (!isE164(digits)) {
     return refused(
-      'A phone number is a + followed by 5 to 15 digits, the first of them not 0; spaces and hyphens may stand between.',
+      'A phone number is a + followed by 5 to 15 digits, the first of them not 0; spaces and hyphens between them are allowed.',
     );
   }
   return { kind: 'parsed', value: digits };

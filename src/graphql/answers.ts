@@ -97,5 +97,5 @@ export function toConsent(
 
 /** A defect of ours. */
 function notWhatWasAsked({ kind }: FieldAnswer): Error {
-  return new Error(`An answer of the kind ${kind} was not asked for.`);
+  return new Error(`An answer of the kind ${kind}was not requested.`);
 }

@@ -294,10 +294,10 @@ async function readRequest(request: IncomingMessage): Promise<RequestReading> {
     return badRequest(400, `The body is not JSON. ${HOW_TO_ASK}`);
   }
   if (Array.isArray(body)) {
-    return badRequest(400, 'Send one operation a request; ask several fields in it.');
+    return badRequest(400, 'Send one operation a request, with several fields.');
   }
   if (typeof body !== 'object' || body === null) {
-    return badRequest(400, `The body is no JSON object. ${HOW_TO_ASK}`);
+    return badRequest(400, `The body is not a JSON object. ${HOW_TO_ASK}`);
   }
   return { kind: 'read', request: { method, headers, search, body } };
 }

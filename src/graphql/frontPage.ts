@@ -12,9 +12,9 @@ export interface FrontPageSettings {
 }
 
 const ROLES: Readonly<Record<Role, string>> = {
-  bff: 'This is the SIM swap BFF. Apps ask it whether and when the SIM card behind a phone number changed.',
+  bff: 'This is the SIM swap BFF. It tells apps whether and when the SIM card of a phone number changed.',
   subgraph:
-    'This is the SIM swap subgraph. A router asks it whether and when the SIM card behind a phone number changed.',
+    'This is the SIM swap subgraph. It tells a router whether and when the SIM card of a phone number changed.',
 };
 
 /** The page at `/`: what this service is, and where its endpoints are. It loads nothing. */

@@ -10,7 +10,7 @@ const BAD_REQUEST = { status: 400 };
 export function limitExceeded(excess: Excess, options: LimitOptions = {}): AnswerError {
   const { status, path } = options;
   return new AnswerError(
-    `${IN_WORDS[excess.limited](inFigures(excess))} Ask in several operations.`,
+    `${IN_WORDS[excess.limited](inFigures(excess))} Split it into several operations.`,
     {
       code: 'LOOKUP_LIMIT_EXCEEDED',
       ...excess,
@@ -33,14 +33,13 @@ interface Figures {
 }
 
 const IN_WORDS: Readonly<Record<keyof OperationCost, (figures: Figures) => string>> = {
-  numbers: ({ limit, asked }) =>
-    `One operation may ask about ${limit} numbers, and this one asks about ${asked}.`,
+  numbers: ({ limit, asked }) => `One operation may have ${limit} numbers; this one has ${asked}.`,
   questionsPerNumber: ({ limit, asked }) =>
-    `One operation may ask ${limit} questions about a number, and this one asks ${asked}.`,
+    `One operation may have ${limit} questions about a number; this one has ${asked}.`,
   answers: ({ limit, asked }) =>
-    `One operation may ask for ${limit} fields of numbers, and this one asks for ${asked}.`,
+    `One operation may have ${limit} fields of numbers; this one has ${asked}.`,
   replyBytes: ({ limit, asked }) =>
-    `A reply may have ${limit} bytes, and the reply to this operation could have ${asked}.`,
+    `A reply may have ${limit} bytes; the reply to this operation could have ${asked}.`,
 };
 
 /** With separators: a run of digits would be masked as a phone number. */
@@ -56,7 +55,7 @@ function inFigures({ limit, asked }: Excess): Figures {
 /** The caller may ask about one number an operation. Says the same of numbers that exist and that do not. */
 export function severalForbidden(scope: string, status?: number): AnswerError {
   return new AnswerError(
-    `This operation asks about several numbers, and your access token allows one. Ask about one number an operation, or get a token with the scope ${scope}.`,
+    `This operation asks about several numbers, and your access token allows one. Send one number an operation, or get a token with the scope ${scope}.`,
     { code: 'FORBIDDEN', ...(status === undefined ? {} : { http: { status } }) },
   );
 }

@@ -19,7 +19,7 @@ export const REHEARSALS: readonly Rehearsal[] = [
   },
   {
     number: '+447700900071',
-    does: 'the caller may not ask about this number',
+    does: 'the caller may not check this number',
     answer: 'FORBIDDEN',
   },
   {

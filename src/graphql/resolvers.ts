@@ -119,7 +119,7 @@ function resolveReference(representation: unknown): OrPromise<PhoneNumberReferen
     return refused('A representation is an object with __typename and e164.');
   }
   if (!('__typename' in representation) || representation.__typename !== 'PhoneNumber') {
-    return refused('This subgraph resolves representations of PhoneNumber alone.');
+    return refused('This subgraph resolves only representations of PhoneNumber.');
   }
   if (!('e164' in representation) || typeof representation.e164 !== 'string') {
     return refused('A representation of PhoneNumber has its e164 as a string.');

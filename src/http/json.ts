@@ -20,7 +20,7 @@ const PROBLEM_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\.)?problem\+json\s*(?:;
 export function readJsonObject(reply: HttpReply): ReadBody {
   // None was asked for: a body that is not what its header says is not to be believed.
   const encoding = reply.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') return flawed('an encoding that was not asked for');
+  if (encoding !== 'identity') return flawed('an encoding that was not requested');
   const mediaType = singleValue(reply.headers['content-type']) ?? '';
   if (mediaType !== 'application/json' && !JSON_MEDIA_TYPE.test(mediaType)) {
     return flawed('no JSON');

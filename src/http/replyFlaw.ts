@@ -6,7 +6,7 @@ export type ReplyFlaw =
   | 'unexpected status'
   | UnprovenOrigin
   // The body
-  | 'an encoding that was not asked for'
+  | 'an encoding that was not requested'
   | 'no JSON'
   | 'no JSON object'
   | 'a member twice'

@@ -426,5 +426,5 @@ function identityOf(caller: SimSwapCallerName | undefined): Identity {
 
 /** A defect of ours. */
 function notWhatWasAsked({ kind }: Heard): Error {
-  return new Error(`An answer of the kind ${kind} was not asked for.`);
+  return new Error(`An answer of the kind ${kind}was not requested.`);
 }

@@ -64,7 +64,7 @@ function readEmbeddedConfig(settings: Environment, operators?: object): Config {
   if (config.simulator === undefined || config.simulatorUrl !== undefined) return config;
   // What it invents must not reach a program that did not ask for it.
   throw new ConfigError([
-    'OPERATOR_AUTH_URL is missing: inside another program there is no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
+    'OPERATOR_AUTH_URL is missing: the library has no built-in simulator. Set it and OPERATOR_SIM_SWAP_URL, or OPERATORS_FILE.',
   ]);
 }
 

@@ -286,7 +286,7 @@ const UNKNOWN = 'unknown';
 const SHARED_STORE = 'the shared store';
 
 const UNKNOWN_POLICY =
-  'it is not known what the shared store does when its memory is full: its user may not ask (INFO); see to it that maxmemory-policy is noeviction';
+  'it is not known what the shared store does when its memory is full: its user lacks INFO; make sure that maxmemory-policy is noeviction';
 const FORGETFUL_POLICY =
   'the shared store may forget consents when its memory is full: set its maxmemory-policy to noeviction';
 

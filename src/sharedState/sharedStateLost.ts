@@ -6,7 +6,7 @@ export class SharedStateLost extends Error {
   override readonly name = 'SharedStateLost';
 
   constructor() {
-    super('The shared store cannot be asked.');
+    super('The shared store cannot be reached.');
   }
 }
 

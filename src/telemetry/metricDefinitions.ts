@@ -41,7 +41,7 @@ export const METRICS = {
   refusedCallers: {
     name: 'sim_swap_refused_callers_total',
     type: 'counter',
-    help: 'Requests that were refused by their headers alone, by the reason.',
+    help: 'Requests refused by their headers, by reason.',
     labels: ['reason'],
   },
   answers: {
@@ -53,13 +53,13 @@ export const METRICS = {
   repeatedQuestions: {
     name: 'sim_swap_repeated_questions_total',
     type: 'counter',
-    help: 'Fields that asked what another field of the same operation had asked.',
+    help: 'Fields with the same question as another field of the operation.',
     labels: [],
   },
   answersWithoutLookup: {
     name: 'sim_swap_answers_without_lookup_total',
     type: 'counter',
-    help: 'Facts told without a lookup: shared with a request at the same time, or kept from an earlier one.',
+    help: 'Facts used without a lookup: shared with a simultaneous request, or kept from an earlier one.',
     labels: ['operator', 'how'],
   },
   lookups: {
@@ -83,7 +83,7 @@ export const METRICS = {
   tokens: {
     name: 'sim_swap_tokens_total',
     type: 'counter',
-    help: 'Access tokens that operators were asked for, by grant and outcome; of ciba each poll.',
+    help: 'Access tokens requested from operators, by grant and outcome; of ciba each poll.',
     labels: ['operator', 'grant', 'outcome'],
   },
   prompts: {
@@ -176,7 +176,7 @@ export const METRICS = {
   circuitOpen: {
     name: 'sim_swap_circuit_open',
     type: 'gauge',
-    help: '1 while the circuit of an endpoint is open: the operator is left alone.',
+    help: '1 while the circuit of an endpoint is open: the operator is not called.',
     labels: ['operator', 'endpoint'],
   },
   storeFailures: {

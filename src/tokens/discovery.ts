@@ -114,7 +114,7 @@ export class Discovery {
   #tellFailure(reason: string): void {
     this.#parts.log.error(
       this.#addresses === undefined
-        ? 'The discovery document cannot be used: nothing can be asked of this operator.'
+        ? 'The discovery document cannot be used: this operator cannot be used.'
         : 'The discovery document cannot be used: the endpoints stay as they were.',
       { reason, setting: 'discovery' },
     );

@@ -259,7 +259,7 @@ describe('a problem with the file', () => {
     expect(problemsWith(text)).toEqual([
       'OPERATORS_FILE (line 5): operators[0].flow must be one of "2-legged", "3-legged". Did you mean "3-legged"?',
       'OPERATORS_FILE (line 7): operators[0].simSwapUrl must be an address that starts with https://, as it is not on this machine.',
-      'OPERATORS_FILE (line 8): operators[0].client.secret must say where the secret is, { "file": … } or { "variable": … }: no secret stands in this file.',
+      'OPERATORS_FILE (line 8): operators[0].client.secret must say where the secret is, { "file": … } or { "variable": … }: secrets are not allowed in this file.',
       'OPERATORS_FILE (line 9): operators[0].headrs is not a known member. Did you mean headers?',
     ]);
   });
@@ -448,12 +448,12 @@ describe('a problem with the file', () => {
     [
       'one prefix for two',
       [ALPHA, { ...BETA, prefixes: ['+44', 'default'] }],
-      'operators[1].prefixes[1] is a prefix of alpha as well: a number is asked about at one operator.',
+      'operators[1].prefixes[1] is a prefix of alpha as well: a number belongs to one operator.',
     ],
     [
       'one prefix twice',
       [{ ...ALPHA, prefixes: ['+44', '+44'] }],
-      'operators[0].prefixes[1] is a prefix of alpha as well: a number is asked about at one operator.',
+      'operators[0].prefixes[1] is a prefix of alpha as well: a number belongs to one operator.',
     ],
     [
       'a prefix without +',
@@ -477,7 +477,7 @@ describe('a problem with the file', () => {
         { ...ALPHA, others: ['beta'] },
         { ...BETA, others: ['alpha'] },
       ],
-      'operators[0].others[0] leads back to alpha, by the others of beta: a number would be asked about in circles.',
+      'operators[0].others[0] leads back to alpha, by the others of beta: a number would be looked up in circles.',
     ],
     [
       'no address',
@@ -487,7 +487,7 @@ describe('a problem with the file', () => {
     [
       'two sources of addresses',
       [{ ...ALPHA, discovery: { issuer: 'https://auth.example' } }],
-      'operators[0].authUrl stands beside discovery: one of them names the endpoints.',
+      'operators[0].authUrl cannot be set together with discovery: one of them names the endpoints.',
     ],
     [
       'a file that is not there',

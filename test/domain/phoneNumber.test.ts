@@ -7,7 +7,7 @@ const LEADING_00 =
   'A phone number starts with + and the country code; write + in place of the leading 00.';
 const TRUNK_ZERO = 'Leave out the (0): it is not dialled from abroad.';
 const NOT_E164 =
-  'A phone number is a + followed by 5 to 15 digits, the first of them not 0; spaces and hyphens may stand between.';
+  'A phone number is a + followed by 5 to 15 digits, the first of them not 0; spaces and hyphens between them are allowed.';
 
 describe('parsePhoneNumber', () => {
   it.each([

@@ -74,8 +74,8 @@ describe('a caller is told what is left of its quotas', () => {
 
 describe('a message says which quota is used up', () => {
   it.each([
-    ['numbers', [line(0), line(1), line(2), line(3)], /about as many numbers as you may/],
-    ['lookups', [line(0)], /as many questions as you may/],
+    ['numbers', [line(0), line(1), line(2), line(3)], /as many numbers as you may/],
+    ['lookups', [line(0)], /as many lookups as you may/],
   ] as const)('%s', async (quota, numbers, message) => {
     if (quota === 'lookups') for (let time = 0; time < 5; time += 1) await ask(about(line(0)));
     const reply = await ask(about(...numbers));

@@ -96,7 +96,7 @@ describe('a reply that could be too long is refused before anything is looked up
     const reply = await service.ask(query, variables);
     expect(reply.errors).toEqual([
       {
-        message: expect.stringMatching(/^A reply may have 2,000,000 bytes, and the reply to this/),
+        message: expect.stringMatching(/^A reply may have 2,000,000 bytes; the reply to this/),
         extensions: {
           code: 'LOOKUP_LIMIT_EXCEEDED',
           limited: 'replyBytes',

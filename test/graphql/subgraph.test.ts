@@ -25,7 +25,7 @@ const GOOD = { __typename: 'PhoneNumber', e164: '+447700900001' };
 const GOOD_ANSWER = { ...GOOD, simSwappedWithin: true };
 
 const NOT_AN_OBJECT = 'A representation is an object with __typename and e164.';
-const NOT_OURS = 'This subgraph resolves representations of PhoneNumber alone.';
+const NOT_OURS = 'This subgraph resolves only representations of PhoneNumber.';
 const NO_KEY = 'A representation of PhoneNumber has its e164 as a string.';
 const NOT_INTERNATIONAL = 'A phone number starts with + and the country code.';
 

@@ -216,7 +216,7 @@ describe('the media type of a reply', () => {
         errors: [
           {
             message:
-              'One operation may ask about 100 numbers, and this one asks about 101. Ask in several operations.',
+              'One operation may have 100 numbers; this one has 101. Split it into several operations.',
             extensions: {
               code: 'LOOKUP_LIMIT_EXCEEDED',
               limited: 'numbers',

@@ -65,7 +65,7 @@ describe('a server that offers HTTP/2 and breaks it', () => {
       expect(isReply(await client.post())).toBe(true);
       expect(server.protocols.slice(0, 4)).toEqual(['h2', 'h2', 'http/1.1', 'http/1.1']);
       expect(log.messages).toEqual([
-        'The operator offers HTTP/2 and breaks it. It is asked over HTTP/1.1 instead.',
+        'The operator offers HTTP/2 and breaks it. HTTP/1.1 is used instead.',
       ]);
     },
   );

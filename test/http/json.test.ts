@@ -61,7 +61,7 @@ describe('readJsonObject', () => {
     const reply = jsonReply(200, '{"swapped":false}', { 'content-encoding': encoding });
     expect(readJsonObject(reply)).toEqual({
       kind: 'flawed',
-      flaw: 'an encoding that was not asked for',
+      flaw: 'an encoding that was not requested',
     });
   });
 

@@ -170,7 +170,7 @@ describe('a client', () => {
   });
 
   test.each([
-    [{}, 'OPERATOR_AUTH_URL is missing: inside another program there is no built-in simulator.'],
+    [{}, 'OPERATOR_AUTH_URL is missing: the library has no built-in simulator.'],
     [{ OPERATOR_FLOW: '4-legged' }, 'OPERATOR_FLOW must be one of 2-legged, 3-legged'],
     [{ OPERATOR_TIMEOUTMS: 100 }, 'OPERATOR_TIMEOUTMS is not a known setting'],
   ])('settings %j: names what is wrong', async (settings, problem) => {

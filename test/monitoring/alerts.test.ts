@@ -94,7 +94,7 @@ const FAULTS = {
   },
   'operator-away': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
-    line: 'The circuit is open: the operator is left alone, but for one try now and then.',
+    line: 'The circuit is open: the operator is not called, except for a trial every few seconds.',
     async prepare() {
       const closed = `http://127.0.0.1:${await freePort()}`;
       return { settings: { OPERATOR_AUTH_URL: closed, OPERATOR_SIM_SWAP_URL: closed } };
@@ -111,18 +111,18 @@ const FAULTS = {
   },
   'operator-hangs': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
-    line: 'The circuit is open: the operator is left alone, but for one try now and then.',
+    line: 'The circuit is open: the operator is not called, except for a trial every few seconds.',
     prepare: (started) => withOperator(started, () => undefined, { OPERATOR_TIMEOUT_MS: '300' }),
   },
   'operator-sends-no-json': {
     alerts: ['SimSwapErrorBudgetBurn', 'SimSwapOperatorDown'],
-    line: 'The circuit is open: the operator is left alone, but for one try now and then.',
+    line: 'The circuit is open: the operator is not called, except for a trial every few seconds.',
     prepare: (started) =>
       withOperator(started, (received, response) => answerText(received, response, '<html>')),
   },
   'operator-limits-us': {
     alerts: ['SimSwapErrorBudgetBurn'],
-    line: 'The operator asks us to slow down.',
+    line: 'Rate-limited by the operator.',
     prepare: () => ({ number: '+447700900012' }),
   },
   'credentials-refused': {

@@ -174,7 +174,7 @@ describe('a connection that breaks has a red row that says what to do', () => {
   it.each<readonly [string, ProxyManner, RegExp, number]>([
     ['refuses', answering('HTTP/1.1 403 Forbidden\r\n\r\n'), /allow the host and port/, LONG_MS],
     ['does not know our credentials', tunnelFor('us:others'), /proxy\.credentials/, LONG_MS],
-    ['answers with a page', page, /no proxy that takes CONNECT/, LONG_MS],
+    ['answers with a page', page, /not a proxy that takes CONNECT/, LONG_MS],
     ['hangs', () => undefined, /Ask your network team/, 200],
   ])('a proxy that %s', async (_, manner, advice, timeoutMs) => {
     using files = new TemporaryFiles();

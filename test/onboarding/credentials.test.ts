@@ -119,7 +119,7 @@ describe.each<readonly [string, Answer, string, RegExp]>([
   ],
   ['302', refusing(302, {}), 'failed', /no requests at this path/],
   ['404', refusing(404, { error: 'Not Found' }), 'failed', /no requests at this path/],
-  ['429', refusing(429, {}), 'warning', /slow down/],
+  ['429', refusing(429, {}), 'warning', /Rate-limited/],
   ['503', refusing(503, {}), 'failed', /not available/],
   ['200 with another body', refusing(200, { token: 'elsewhere' }), 'failed', /gateway/],
   ['a broken connection', (_, response) => void response.socket?.destroy(), 'failed', /rows above/],

@@ -7,7 +7,7 @@ import { RotatingOperator, wasSwapped, type Trust } from './rotatingOperator.ts'
 import { ask, StartedServer } from './startedServer.ts';
 
 const SECRETS_READ = 'Files have changed and were read again';
-const CONNECTION_FILES_READ = 'The TLS and proxy files were read anew';
+const CONNECTION_FILES_READ = 'The TLS and proxy files were read again';
 const CONNECTION_FILES_REFUSED = 'The TLS or proxy files have changed and cannot be used';
 
 /** In flight all the time. */

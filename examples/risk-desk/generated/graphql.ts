@@ -43,7 +43,7 @@ export type SimSwapResult =
 
 /** Why a result is `UNKNOWN`: the codes of errors by the same names. */
 export type SimSwapUnknownReason =
-  /** Nothing was asked, as the audit log could not be written. The team that runs this service has to act. */
+  /** Not looked up, because the audit log could not be written. The team that runs this service has to fix this. */
   | 'AUDIT_UNAVAILABLE'
   /** The owner declined. Use another way to authenticate. */
   | 'CONSENT_DENIED'

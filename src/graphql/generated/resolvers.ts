@@ -244,7 +244,7 @@ export type SimSwapUnknownReason =
   | 'OPERATOR_INVALID_REPLY'
   /** The caller has asked as much as it may in an hour. */
   | 'RATE_LIMITED'
-  /** Nothing was asked, as the audit log could not be written. The team that runs this service has to act. */
+  /** Not looked up, because the audit log could not be written. The team that runs this service has to fix this. */
   | 'AUDIT_UNAVAILABLE'
   /** The state that replicas share cannot be reached. Ask again after `retryAfterSeconds`. */
   | 'STATE_UNAVAILABLE'

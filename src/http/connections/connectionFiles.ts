@@ -73,7 +73,7 @@ export class ConnectionFiles {
 
   #changed(): void {
     if (!this.#read()) return;
-    this.#log.info('The TLS and proxy files were read anew: new connections use them.');
+    this.#log.info('The TLS and proxy files were read again: new connections use them.');
     for (const listener of this.#listeners) listener();
   }
 
@@ -107,7 +107,7 @@ export class ConnectionFiles {
     this.#flaw = flaw;
     const message =
       this.#material === undefined
-        ? 'The TLS or proxy files cannot be used: no connection is made until they are mended.'
+        ? 'The TLS or proxy files cannot be used: no connection is made until they are fixed.'
         : 'The TLS or proxy files have changed and cannot be used: the old ones stay in force.';
     this.#log.error(message, { flaw });
   }

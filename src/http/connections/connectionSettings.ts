@@ -42,11 +42,11 @@ export function proxyProblem(text: string): string | undefined {
     return 'must be the address of a proxy that starts with http:// or https://';
   }
   if (url.username !== '' || url.password !== '') {
-    return 'must be without user and password: they stand in a file of their own';
+    return 'must be without user and password: they belong in a separate file';
   }
   return url.pathname === '/' && !/[?#]/.test(text)
     ? undefined
-    : 'must be scheme, host and port alone, without path, query and fragment';
+    : 'must be only scheme, host and port, without path, query and fragment';
 }
 
 /** Why a text is no name that a certificate is for, as the end of a sentence; `undefined` where it is one. Pure. */

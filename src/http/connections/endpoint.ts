@@ -189,15 +189,12 @@ export class Endpoint implements Http2Fallback {
   broke(isFinal: boolean, detail: string): boolean {
     const isLeft = this.#version.broke(isFinal);
     if (isLeft) {
-      this.#log.warn(
-        'The operator offers HTTP/2 and breaks it. It is asked over HTTP/1.1 instead.',
-        {
-          endpoint: this.#name,
-          detail,
-          minutes: HTTP1_FOR_MS / 60_000,
-          setting: 'http2 of the profile: never',
-        },
-      );
+      this.#log.warn('The operator offers HTTP/2 and breaks it. HTTP/1.1 is used instead.', {
+        endpoint: this.#name,
+        detail,
+        minutes: HTTP1_FOR_MS / 60_000,
+        setting: 'http2 of the profile: never',
+      });
     }
     return isLeft;
   }

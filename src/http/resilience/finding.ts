@@ -65,7 +65,7 @@ function findingOfDirectory({ endpoint, kind, exchange, failure, flaw }: JudgedE
 }
 
 const NO_DESCRIPTOR =
-  'This process has as many files and connections open as it may, so the operator is not asked.';
+  'This process has as many files and connections open as it may, so the operator is not called.';
 
 const NO_DIRECTORY = 'The number directory gave no answer that can be used.';
 
@@ -77,7 +77,7 @@ function findingOfReply(judged: JudgedExchange, reply: HttpReply): Finding | und
   const told = { endpoint, status, word };
   if (judged.isUnproven === true) return untrusted(endpoint, 'no correlator', status);
   if (status === 429 || judged.failure?.code === 'OPERATOR_RATE_LIMITED') {
-    return warn('The operator asks us to slow down.', told);
+    return warn('Rate-limited by the operator.', told);
   }
   return findingOfFailure(judged, reply, word);
 }
@@ -123,9 +123,9 @@ function findingOfStage(stage: ConnectStage, details: LogDetails): Finding {
 
 const STAGES: Readonly<Record<ConnectStage, string>> = {
   files: 'Our TLS or proxy files cannot be used, so no connection to the operator is made.',
-  'proxy-name': 'The name of the proxy is not known, so the operator cannot be asked.',
-  'proxy-connection': 'The proxy does not answer, so the operator cannot be asked.',
-  'proxy-tls': 'No TLS with the proxy, so the operator cannot be asked.',
+  'proxy-name': 'The name of the proxy is not known, so the operator cannot be called.',
+  'proxy-connection': 'The proxy does not answer, so the operator cannot be called.',
+  'proxy-tls': 'No TLS with the proxy, so the operator cannot be called.',
   'proxy-tunnel': 'The proxy makes no tunnel to the operator.',
   name: 'The operator’s name is not known.',
   connection: 'No connection to the operator.',
@@ -172,7 +172,10 @@ function findingOfFailure(
       return findingOfDenial(kind, told);
     case 'CONSENT_EXPIRED':
       return kind === 'lookup'
-        ? warn('The operator wants the owner to consent anew, at a lookup they consented to.', told)
+        ? warn(
+            'The operator wants the owner to consent again, at a lookup they consented to.',
+            told,
+          )
         : undefined;
     // What an operator may well say, or none of its doing.
     case 'NUMBER_NOT_SERVED':
@@ -191,7 +194,7 @@ function findingOfDenial(kind: ExchangeKind, told: LogDetails): Finding | undefi
   switch (kind) {
     case 'backchannel-authentication':
       return warn(
-        'The operator denied consent before it asked the owner. If it does so for every number, it is our client that may not ask.',
+        'The operator denied consent before it prompted the owner. If it does so for every number, our client is not allowed to.',
         told,
       );
     case 'lookup':

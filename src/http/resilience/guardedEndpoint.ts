@@ -344,9 +344,12 @@ export class GuardedEndpoint {
     switch (switched) {
       case 'opened':
         publishCircuit({ operator, endpoint, state: 'open' });
-        log.warn('The circuit is open: the operator is left alone, but for one try now and then.', {
-          endpoint,
-        });
+        log.warn(
+          'The circuit is open: the operator is not called, except for a trial every few seconds.',
+          {
+            endpoint,
+          },
+        );
         return;
       case 'closed':
         publishCircuit({ operator, endpoint, state: 'closed' });

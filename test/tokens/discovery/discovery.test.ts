@@ -67,8 +67,7 @@ class Published implements AsyncDisposable {
 const at = (path: string) => () => Promise.resolve(documentAt(path));
 const down = () => Promise.reject(Object.assign(new Error('down'), { code: 'ECONNREFUSED' }));
 
-const UNUSABLE =
-  'error The discovery document cannot be used: nothing can be asked of this operator.';
+const UNUSABLE = 'error The discovery document cannot be used: this operator cannot be used.';
 
 describe('discovery', () => {
   it('reads the document at the start, and again after an hour', async () => {
