@@ -85,10 +85,10 @@ function readReply(
   }
   const word = knownTo(errors, errorWord(reply, { wordIn: 'error', errors }));
   const told = word === undefined ? String(reply.status) : `${reply.status} ${word}`;
-  return { standing: standingOf(reply, word, errors, nowMs), told };
+  return { standing: consentViewOf(reply, word, errors, nowMs), told };
 }
 
-function standingOf(
+function consentViewOf(
   reply: HttpReply,
   word: string | undefined,
   errors: ErrorMap,

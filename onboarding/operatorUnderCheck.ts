@@ -2,7 +2,7 @@ import type { Clock } from '../src/system/clock.ts';
 import type { WatchFiles } from '../src/files/fileWatch.ts';
 import { AbortListeners } from '../src/http/abortListeners.ts';
 import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
-import { Lull } from '../src/http/connections/lull.ts';
+import { IdleDetector } from '../src/http/connections/idleDetector.ts';
 import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import { Operator } from '../src/operator/operator.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
@@ -46,7 +46,7 @@ export class OperatorUnderCheck {
     const bounded = { ...settings, limits };
     const shared = {
       abortListeners: new AbortListeners(),
-      lull: new Lull(),
+      idleDetector: new IdleDetector(),
       clock,
       log: SILENT,
       files,

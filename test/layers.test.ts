@@ -176,7 +176,7 @@ describe('imports', () => {
       new Set([
         'app/service.ts',
         'app/banner.ts',
-        'app/openingDocument.ts',
+        'app/explorerQuery.ts',
         'library/openEmbedded.ts',
       ]),
     );

@@ -66,7 +66,7 @@ export interface SimulatedService extends Service {
 /** What a test may put in the place of the machine's. */
 export interface ServiceParts {
   readonly clock?: Clock;
-  readonly openingDocument?: string;
+  readonly explorerQuery?: string;
 }
 
 /** The settings of a service on a free port that asks an operator at this address. */

@@ -1,13 +1,13 @@
 import { AuditFile } from '../caller/audit/auditFile.ts';
 import { AuditLog } from '../caller/audit/auditLog.ts';
-import { CallerAdmissions } from '../caller/callerAdmission.ts';
+import { CallerAuthorizers } from '../caller/callerAuthorizer.ts';
 import { Quotas } from '../caller/quotas/quotas.ts';
 import type { Config } from '../config/config.ts';
 import type { WatchFiles } from '../files/fileWatch.ts';
 import { WatchedFiles } from '../files/watchedFiles.ts';
 import type { Log } from '../log/log.ts';
 import { StandardOutput } from '../log/standardOutput.ts';
-import { observedAdmissions, type AdmissionObserver } from '../lookups/observedAdmissions.ts';
+import { observedAuthorizers, type AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { createSimSwaps, type Judges, type SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
@@ -52,7 +52,7 @@ export async function openApp(parts: AppParts): Promise<App> {
   const quotas = new Quotas(config.quotas, stores.counts, names);
   const auditLog = openAuditLog(config, clock);
   const audit = auditLog && config.audit && { auditLog, key: config.audit.keys[0] };
-  const admissions = new CallerAdmissions({ quotas, audit, clock, log });
+  const admissions = new CallerAuthorizers({ quotas, audit, clock, log });
   const simSwaps = createSimSwaps({
     operators: await Promise.all(
       operators.map(async (settings) => ({
@@ -63,7 +63,7 @@ export async function openApp(parts: AppParts): Promise<App> {
     directory: config.directory,
     consent: config.consent,
     watchFiles,
-    admissions: observedAdmissions(admissions, observers),
+    admissions: observedAuthorizers(admissions, observers),
     numberLimits: config.load.numbers,
     clock,
     log,

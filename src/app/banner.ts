@@ -1,4 +1,4 @@
-import { exampleQuery, type ExampleSettings } from './openingDocument.ts';
+import { exampleQuery, type ExampleSettings } from './explorerQuery.ts';
 import type { LaunchedSimulator } from '../../simulator/launch.ts';
 import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 

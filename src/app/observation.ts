@@ -3,7 +3,7 @@ import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
 import type { WatchFiles } from '../files/fileWatch.ts';
 import type { Log } from '../log/log.ts';
-import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
+import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import { Metrics, type MeteredOperator } from '../telemetry/metrics.ts';
 import { MetricsServer, scrapeOf, type Scrape } from '../telemetry/metricsServer.ts';
 import { openTracing, tracedLog } from '../telemetry/openTracing.ts';

@@ -11,7 +11,7 @@ import { HttpServer } from '../graphql/httpServer.ts';
 import { follow } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
-import { AUDIT_BUDGET_MS } from '../lookups/admission.ts';
+import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';
 import { OBSERVATION_CLOSE_LIMIT_MS, openObservation } from './observation.ts';
 import { Readiness, type Need } from './readiness.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
@@ -34,7 +34,7 @@ export interface ServerParts extends Omit<AppParts, 'observers'> {
   /** Where a line for each request goes; there are none where absent. */
   readonly requestLog?: Log;
   /** What GraphiQL opens with, where there is to be one: not in production, not beside trusted documents. */
-  readonly openingDocument?: string;
+  readonly explorerQuery?: string;
 }
 
 /** An app, and the HTTP server in front of it. */
@@ -129,10 +129,10 @@ function needsOf(
 }
 
 /** A browser has no token when it opens a page: the explorer stands before the gate, for loopback alone. */
-function explorerOf({ config, openingDocument }: ServerParts): Explorer | undefined {
+function explorerOf({ config, explorerQuery }: ServerParts): Explorer | undefined {
   const isExposed = config.production || !isLoopback(config.listen.host);
   const isClosed = isExposed || config.trustedDocuments !== undefined;
-  return isClosed || openingDocument === undefined ? undefined : createExplorer(openingDocument);
+  return isClosed || explorerQuery === undefined ? undefined : createExplorer(explorerQuery);
 }
 
 type ServedSettings = Pick<ServerParts, 'config' | 'operators'>;

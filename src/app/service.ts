@@ -6,9 +6,9 @@ import { errorName } from '../domain/errors.ts';
 import { writeExchangeLines } from '../telemetry/exchangeLines.ts';
 import { handOverHangup } from '../system/hangup.ts';
 import { createLog } from '../log/log.ts';
-import { openingDocument, type ExampleSettings } from './openingDocument.ts';
+import { explorerQuery, type ExampleSettings } from './explorerQuery.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import { sumUpRepeats } from '../log/repeats.ts';
+import { sumUpRepeats } from '../log/logDeduplication.ts';
 import { startServer } from './server.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
@@ -40,7 +40,7 @@ const server = await startServer({
   clock: systemClock,
   log,
   requestLog: everyLine,
-  openingDocument: openingDocument(example),
+  explorerQuery: explorerQuery(example),
 }).catch(async (error: unknown) => {
   await simulator?.stop();
   return fail(whyNotStarted(error, config));

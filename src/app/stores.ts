@@ -9,11 +9,11 @@ import { follow } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import type { ConsentSettings } from '../consents/consentSettings.ts';
-import type { KeptFactsSettings } from '../lookups/keptFacts.ts';
-import { MemoryKeptFacts } from '../lookups/memoryKeptFacts.ts';
-import { RedisKeptFacts } from '../lookups/redisKeptFacts.ts';
+import type { FactCacheSettings } from '../lookups/factCache.ts';
+import { MemoryFactCache } from '../lookups/memoryFactCache.ts';
+import { RedisFactCache } from '../lookups/redisFactCache.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import { storeNameOf } from '../operator/storeName.ts';
+import { operatorIdentityOf } from '../operator/operatorIdentity.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { RenewableRedis } from '../sharedState/renewableRedis.ts';
 import { StateSeals } from '../sharedState/stateSeals.ts';
@@ -74,7 +74,7 @@ function storesOfOneProcess({ clock }: StoreParts): Stores {
     forOperator: (operator, consent) =>
       Promise.resolve({
         consents: new MemoryConsentStore(clock),
-        keptFacts: new MemoryKeptFacts(clock, keptFactsSettings(operator, consent)),
+        factCache: new MemoryFactCache(clock, keptFactsSettings(operator, consent)),
       }),
     redis: undefined,
     close: () => undefined,
@@ -85,12 +85,12 @@ function sharedStores({ clock, log }: StoreParts, redis: Redis, seals: StateSeal
   return {
     counts: new SharedCounts(redis, seals, clock, log),
     async forOperator(settings, consent) {
-      const operator = storeNameOf(settings);
+      const operator = operatorIdentityOf(settings);
       const kept = { ...keptFactsSettings(settings, consent), seals, operator };
-      const keptFacts = new RedisKeptFacts(redis, clock, kept);
+      const factCache = new RedisFactCache(redis, clock, kept);
       switch (settings.flow) {
         case '2-legged':
-          return { consents: new MemoryConsentStore(clock), keptFacts };
+          return { consents: new MemoryConsentStore(clock), factCache };
         case '3-legged': {
           const doubtMs = consent.doubtSeconds * 1000;
           const onDoubt = (untilMs: number): void => tellDoubt(log, settings.name, untilMs);
@@ -101,7 +101,7 @@ function sharedStores({ clock, log }: StoreParts, redis: Redis, seals: StateSeal
             onDoubt,
           });
           await consents.open();
-          return { consents, keptFacts };
+          return { consents, factCache };
         }
       }
     },
@@ -123,7 +123,7 @@ function tellDoubt(log: Log, operator: string, untilMs: number): void {
 function keptFactsSettings(
   { keepFactsSeconds, flow }: OperatorSettings,
   { resultSeconds }: ConsentSettings,
-): KeptFactsSettings {
+): FactCacheSettings {
   return {
     keepMs: keepFactsSeconds * 1000,
     resultMs: asksOwner(flow) ? resultSeconds * 1000 : 0,

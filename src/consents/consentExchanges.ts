@@ -24,7 +24,7 @@ import {
   type Redeemed,
   type Requested,
 } from './consentRecord.ts';
-import { failureToTell, LOOK_AGAIN_MS, type Standing } from './standing.ts';
+import { failureToTell, LOOK_AGAIN_MS, type ConsentView } from './consentView.ts';
 import type {
   ExchangeContext,
   Polled,
@@ -33,10 +33,10 @@ import type {
 } from '../tokens/tokenManager.ts';
 import type { ReusableToken } from '../tokens/reusableToken.ts';
 import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
-import { ifAdmitted, type AuditOutcome } from '../lookups/admission.ts';
-import type { Claim, ConsentLedger, LedgerParts, Page } from './consentLedger.ts';
+import { ifAdmitted, type AuditOutcome } from '../lookups/lookupAuthorizer.ts';
+import type { Claim, ConsentLedger, LedgerParts, ConsentSnapshot } from './consentLedger.ts';
 import type { ConsentTokens } from './consentTokens.ts';
-import type { ConsentTelling, TellingParts } from './consentTelling.ts';
+import type { ConsentNotifier, TellingParts } from './consentNotifier.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
 import { timed } from '../lookups/lookupRoute.ts';
 import { nextWindowAmong } from '../lookups/planner.ts';
@@ -55,7 +55,7 @@ export interface ExchangeParts extends LedgerParts, TellingParts {
 
 /**
  * What a step of a pursuit has done. There is no word for nothing: `told` is one request fewer that waits
- * or has an errand.
+ * or has a pending step.
  */
 export type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
 
@@ -63,7 +63,7 @@ export type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
 interface Shared {
   readonly ledger: ConsentLedger;
   readonly waiters: Waiters;
-  readonly telling: ConsentTelling;
+  readonly telling: ConsentNotifier;
 }
 
 type Redeemable = Extract<Polled, { kind: 'acquired' }>;
@@ -89,7 +89,7 @@ export class ConsentExchanges {
   readonly #parts: ExchangeParts;
   readonly #ledger: ConsentLedger;
   readonly #waiters: Waiters;
-  readonly #telling: ConsentTelling;
+  readonly #telling: ConsentNotifier;
 
   constructor(number: PhoneNumber, parts: ExchangeParts, shared: Shared) {
     this.#number = number;
@@ -100,7 +100,7 @@ export class ConsentExchanges {
   }
 
   /** Asks the owner. */
-  request(cause: Waiter, page: Page): Promise<Progress> {
+  request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const queuedAtMs = this.#parts.clock.monotonicMs();
     return this.#withPermit('requests', cause, async () => {
       const waitedMs = this.#parts.clock.monotonicMs() - queuedAtMs;
@@ -113,7 +113,11 @@ export class ConsentExchanges {
   }
 
   /** Asks the operator whether the owner has answered, and makes the lookup if so. */
-  poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
+  poll(
+    cause: Waiter,
+    page: ConsentSnapshot,
+    pending: ConsentIdentity & Pending,
+  ): Promise<Progress> {
     return this.#withPermit('polls', cause, () => this.#poll(cause, page, pending));
   }
 
@@ -151,7 +155,7 @@ export class ConsentExchanges {
       );
   }
 
-  async #request(cause: Waiter, page: Page): Promise<Progress> {
+  async #request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const lookup = this.#lookupToRequest(cause, page);
     const claim = await this.#ledger.claimRequest(page, lookup);
     switch (claim.kind) {
@@ -231,7 +235,11 @@ export class ConsentExchanges {
     else await this.#ledger.learn(claim, { kind: 'lives', lives });
   }
 
-  async #poll(cause: Waiter, page: Page, pending: ConsentIdentity & Pending): Promise<Progress> {
+  async #poll(
+    cause: Waiter,
+    page: ConsentSnapshot,
+    pending: ConsentIdentity & Pending,
+  ): Promise<Progress> {
     const claim = await this.#ledger.claimPoll(page, pending);
     switch (claim.kind) {
       case 'claimed':
@@ -246,7 +254,7 @@ export class ConsentExchanges {
 
   async #pollClaimed(
     cause: Waiter,
-    page: Page,
+    page: ConsentSnapshot,
     pending: ConsentIdentity & Pending,
     claim: Claim<ConsentIdentity & Pending>,
   ): Promise<void> {
@@ -294,7 +302,7 @@ export class ConsentExchanges {
     cause: Waiter,
     { token, reusable }: Redeemable,
     claim: Claim<ConsentIdentity & Pending>,
-    page: Page,
+    page: ConsentSnapshot,
   ): Promise<void> {
     const { admission, operator, clock } = this.#parts;
     const { id, lookup: original } = claim.consent;
@@ -383,14 +391,14 @@ export class ConsentExchanges {
     await this.#telling.tellFact(fact, id, inquiry.request);
     // Requests may wait in other processes: they find the fact before they find the consent gone.
     await this.#ledger.untilDone(spent, () =>
-      this.#parts.keptFacts.keep(inquiry.request, this.#number, fact),
+      this.#parts.factCache.keep(inquiry.request, this.#number, fact),
     );
     await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
     await this.#ledger.answered(fact.operation);
   }
 
   /** The date first if a request wants it, since it may answer every window; else what helps most. */
-  #lookupToRequest(cause: Waiter, page: Page): Lookup {
+  #lookupToRequest(cause: Waiter, page: ConsentSnapshot): Lookup {
     // A request that has come since the page was read may want what the owner is not to be prompted for.
     const wanted = this.#waiters
       .all()
@@ -404,7 +412,7 @@ export class ConsentExchanges {
    * bc-authorize fixed the operation by its scope; the window is free until now, and is chosen among the
    * open questions of the requests that wait, but for those that a failed lookup has closed.
    */
-  #lookupToSpendOn(original: Lookup, { standing }: Page): Lookup {
+  #lookupToSpendOn(original: Lookup, { standing }: ConsentSnapshot): Lookup {
     switch (original.operation) {
       case 'retrieve-date':
         return original;
@@ -413,7 +421,7 @@ export class ConsentExchanges {
     }
   }
 
-  #windowToSpendOn(standing: Standing): Lookup | undefined {
+  #windowToSpendOn(standing: ConsentView): Lookup | undefined {
     const failed = standing.ends.filter((end) => end.kind === 'failed');
     const plans = this.#waiters.all().map(({ inquiry }) => ({
       ...inquiry,

@@ -25,7 +25,7 @@ import {
 } from './consentRecord.ts';
 import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
 import { newWriteId, type ConsentStore, type Written } from './consentStore.ts';
-import { pendingFailure, standingOf, type Recorded, type Standing } from './standing.ts';
+import { pendingFailure, consentViewOf, type Recorded, type ConsentView } from './consentView.ts';
 
 /** What a ledger is made of. */
 export interface LedgerParts {
@@ -47,8 +47,8 @@ export interface StoreTime {
 }
 
 /** What the ledger says at one moment. */
-export interface Page {
-  readonly standing: Standing;
+export interface ConsentSnapshot {
+  readonly standing: ConsentView;
   readonly record: ConsentRecord;
   readonly version: number;
   readonly nowMs: number;
@@ -102,7 +102,7 @@ export class ConsentLedger {
     this.#parts = parts;
   }
 
-  async read(): Promise<Page> {
+  async read(): Promise<ConsentSnapshot> {
     const { clock, store, rules } = this.#parts;
     const sentAtMs = clock.monotonicMs();
     const snapshot = await store.read(this.#number);
@@ -111,7 +111,7 @@ export class ConsentLedger {
     const lost = snapshot.record === undefined ? this.#livingHere() : undefined;
     if (lost === undefined) this.#seen = { recorded: snapshot, time };
     return {
-      standing: standingOf(snapshot, this.#asker, rules),
+      standing: consentViewOf(snapshot, this.#asker, rules),
       record: asOf(snapshot.record, snapshot.nowMs, rules),
       version: snapshot.version,
       nowMs: snapshot.nowMs,
@@ -140,7 +140,7 @@ export class ConsentLedger {
 
   /** That the owner is about to be prompted. */
   async claimRequest(
-    page: Page,
+    page: ConsentSnapshot,
     lookup: Lookup,
   ): Promise<Claim<ConsentIdentity & Requested> | Unclaimed> {
     const { rules } = this.#parts;
@@ -166,7 +166,7 @@ export class ConsentLedger {
 
   /** That the operator is about to be asked whether the owner has answered. */
   async claimPoll(
-    page: Page,
+    page: ConsentSnapshot,
     pending: ConsentIdentity & Pending,
   ): Promise<Claim<ConsentIdentity & Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
     const { rules } = this.#parts;
@@ -216,7 +216,7 @@ export class ConsentLedger {
   }
 
   /** That expiries were told. Told twice they do no harm: a lost store and a conflict are passed over. */
-  async markTold(page: Page, ids: readonly string[]): Promise<void> {
+  async markTold(page: ConsentSnapshot, ids: readonly string[]): Promise<void> {
     await this.#write(page.version, withTold(page.record, ids), page.time).catch(unlessLost);
   }
 
@@ -224,7 +224,7 @@ export class ConsentLedger {
    * Writes a consent anew that a shared store has lost, or that has come to an end of which nothing is
    * left. In either case it does no harm: the next poll tells.
    */
-  async restore(page: Page, lost: ConsentIdentity & Pending): Promise<Written> {
+  async restore(page: ConsentSnapshot, lost: ConsentIdentity & Pending): Promise<Written> {
     const { time, isDoubtful } = page;
     this.#seen = undefined;
     const consent = isDoubtful ? restored(lost, time.now(), this.#parts.rules) : lost;
@@ -321,9 +321,9 @@ export class ConsentLedger {
     return consent.livesUntilMs > this.#seen.time.now() ? consent : undefined;
   }
 
-  #standingSeen(nowMs: number): Standing {
+  #standingSeen(nowMs: number): ConsentView {
     const recorded = this.#seen?.recorded ?? { record: undefined, refusedUntilMs: {} };
-    return standingOf({ ...recorded, nowMs }, this.#asker, this.#parts.rules);
+    return consentViewOf({ ...recorded, nowMs }, this.#asker, this.#parts.rules);
   }
 }
 

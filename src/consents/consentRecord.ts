@@ -7,7 +7,7 @@ import type { Acknowledgement, PollJudgement } from '../tokens/tokenResponses.ts
  * What is known of asking the owner of one number (docs/design.md, "Consent").
  *
  * All times are milliseconds of the store's own clock. The record is the truth: a process that moves a
- * consent on first writes what it is about to do. How a request stands to it is told by `standingOf`.
+ * consent on first writes what it is about to do. How a request stands to it is told by `consentViewOf`.
  */
 export interface ConsentRecord {
   /** The one consent that lives about the number. */

@@ -3,9 +3,9 @@ import {
   ANOTHERS_PENDING,
   pendingFailure,
   secondsUntil,
-  type PromptStanding,
-  type Standing,
-} from './standing.ts';
+  type PromptView,
+  type ConsentView,
+} from './consentView.ts';
 
 /**
  * Tells an asker how the consent about a number stands. Another asker's consent or denial shows as
@@ -13,7 +13,11 @@ import {
  *
  * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
  */
-export function consentStatus(standing: Standing, nowMs: number, wallNowMs: number): ConsentStatus {
+export function consentStatus(
+  standing: ConsentView,
+  nowMs: number,
+  wallNowMs: number,
+): ConsentStatus {
   const { prompt } = standing;
   switch (prompt.state) {
     case 'free':
@@ -31,7 +35,7 @@ export function consentStatus(standing: Standing, nowMs: number, wallNowMs: numb
 }
 
 /** The owner may be prompted, but for what a failed lookup speaks for. */
-function freeStatus({ ends, barred }: Standing, nowMs: number): ConsentStatus {
+function freeStatus({ ends, barred }: ConsentView, nowMs: number): ConsentStatus {
   if (ends.some((end) => end.kind === 'expired' && !end.isTold)) return { state: 'EXPIRED' };
   const failed = ends.find((end) => end.kind === 'failed' && end.failure.reach === 'number');
   if (failed !== undefined) {
@@ -43,7 +47,7 @@ function freeStatus({ ends, barred }: Standing, nowMs: number): ConsentStatus {
 
 /** A denial, or the operator's refusal to go on with a consent or to start one. */
 function closedStatus(
-  prompt: Extract<PromptStanding, { state: 'closed' }>,
+  prompt: Extract<PromptView, { state: 'closed' }>,
   nowMs: number,
 ): ConsentStatus {
   const retryAfterSeconds = secondsUntil(prompt.untilMs, nowMs);

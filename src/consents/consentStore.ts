@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
-import type { Recorded } from './standing.ts';
+import type { Recorded } from './consentView.ts';
 
 /** A record as it stood at one moment of the store's clock, the only one that counts for what is in it. */
 export interface Snapshot extends Recorded {

@@ -43,19 +43,19 @@ export class Waiter {
 /**
  * The requests of one asker that wait about one number.
  *
- * Each has an errand as well, which outlives its patience: the next step is taken once for a request that
+ * Each has a pending step as well, which outlives its patience: the next step is taken once for a request that
  * has come, even if it waits no more. So patience shorter than the exchanges comes to an answer.
  */
 export class Waiters {
   readonly #waiting = new Set<Waiter>();
-  #errand: Waiter | undefined;
+  #pendingStep: Waiter | undefined;
   #departures = 0;
 
   get isEmpty(): boolean {
     return this.#waiting.size === 0;
   }
 
-  /** Counts waiters that have left and errands that are done: of those there are no more than have come. */
+  /** Counts waiters that have left and pending steps that are done: of those there are no more than have come. */
   get departures(): number {
     return this.#departures;
   }
@@ -72,29 +72,29 @@ export class Waiters {
 
   add(waiter: Waiter): void {
     this.#waiting.add(waiter);
-    this.#errand = waiter;
+    this.#pendingStep = waiter;
   }
 
-  /** Takes a waiter out that waits no more; its errand stays. */
+  /** Takes a waiter out that waits no more; its pending step stays. */
   remove(waiter: Waiter): void {
     if (this.#waiting.delete(waiter)) this.#departures += 1;
   }
 
   /**
-   * For which request the next step is taken: the one that waits longest, or the last errand, which is
+   * For which request the next step is taken: the one that waits longest, or the last pending step, which is
    * done by it. `undefined` when there is nothing to be done.
    */
   takeCause(): Waiter | undefined {
-    const errand = this.#errand;
-    this.#errand = undefined;
+    const pendingStep = this.#pendingStep;
+    this.#pendingStep = undefined;
     const { first } = this;
-    if (first === undefined && errand !== undefined) this.#departures += 1;
-    return first ?? errand;
+    if (first === undefined && pendingStep !== undefined) this.#departures += 1;
+    return first ?? pendingStep;
   }
 
-  /** Tells a waiter; `false` when it has left. Its errand is done. */
+  /** Tells a waiter; `false` when it has left. Its pending step is done. */
   settle(waiter: Waiter, outcome: LookupOutcome): boolean {
-    if (this.#errand === waiter) this.#errand = undefined;
+    if (this.#pendingStep === waiter) this.#pendingStep = undefined;
     if (!this.#waiting.delete(waiter)) return false;
     this.#departures += 1;
     waiter.settle(outcome);
@@ -106,13 +106,13 @@ export class Waiters {
     for (const waiter of this.#waiting) {
       this.settle(waiter, lookupFailed(waiter.wanted, failure));
     }
-    this.#errand = undefined;
+    this.#pendingStep = undefined;
   }
 
   reject(defect: unknown): void {
     for (const waiter of this.#waiting) waiter.reject(defect);
     this.#departures += this.#waiting.size;
     this.#waiting.clear();
-    this.#errand = undefined;
+    this.#pendingStep = undefined;
   }
 }

@@ -6,9 +6,9 @@ import type { ConsentStatus } from '../domain/consentStatus.ts';
 import { consentStatus } from './consentStatus.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { Snapshot } from './consentStore.ts';
-import { standingOf } from './standing.ts';
+import { consentViewOf } from './consentView.ts';
 import { askerKey } from '../lookups/askerKey.ts';
-import { ConsentPursuit, type PursuitParts } from './consentPursuit.ts';
+import { ConsentFlow, type PursuitParts } from './consentFlow.ts';
 import { Waiter } from './consentWaiters.ts';
 import {
   lookupFailed,
@@ -28,7 +28,7 @@ export class ConsentedLookups implements LookupRoute {
   readonly #parts: PursuitParts;
   readonly #waitMs: number;
   readonly #abortListeners = new AbortListeners();
-  readonly #pursuits = new Map<string, ConsentPursuit>();
+  readonly #pursuits = new Map<string, ConsentFlow>();
   readonly #running = new Set<Promise<void>>();
   readonly #operatorName: string;
   /** A request's patience counts once for a number, over all the consents that it takes. */
@@ -71,7 +71,7 @@ export class ConsentedLookups implements LookupRoute {
     const { clock, rules } = this.#parts;
     const snapshot = await this.#read(number, request);
     if (snapshot === undefined) return undefined;
-    const standing = standingOf(snapshot, askerKey(request, number), rules);
+    const standing = consentViewOf(snapshot, askerKey(request, number), rules);
     return consentStatus(standing, snapshot.nowMs, clock.nowMs());
   }
 
@@ -113,10 +113,10 @@ export class ConsentedLookups implements LookupRoute {
     }
   }
 
-  #join(waiter: Waiter): ConsentPursuit {
+  #join(waiter: Waiter): ConsentFlow {
     const { number, request } = waiter.inquiry;
     const key = askerKey(request, number);
-    const pursuit = this.#pursuits.get(key) ?? new ConsentPursuit(number, key, this.#parts);
+    const pursuit = this.#pursuits.get(key) ?? new ConsentFlow(number, key, this.#parts);
     this.#pursuits.set(key, pursuit);
     const running = pursuit.join(waiter);
     if (!this.#running.has(running)) {
@@ -126,7 +126,7 @@ export class ConsentedLookups implements LookupRoute {
     return pursuit;
   }
 
-  async #forgetAfter(running: Promise<void>, key: string, pursuit: ConsentPursuit): Promise<void> {
+  async #forgetAfter(running: Promise<void>, key: string, pursuit: ConsentFlow): Promise<void> {
     await running;
     this.#running.delete(running);
     if (pursuit.isIdle) this.#pursuits.delete(key);

@@ -315,7 +315,7 @@ class Client implements SimSwapClient {
       ...(waitMs === undefined ? {} : { waitMs: Math.min(waitMs, life.timeoutMs) }),
     });
     const loader = simSwaps.forRequest(request);
-    const ask = async (field: AskingField, text: string, hours?: number): Promise<Heard> => {
+    const ask = async (field: AskingField, text: string, hours?: number): Promise<CachedAnswer> => {
       // Without types it may be anything, as a row of a database has it.
       const number = parsePhoneNumber(typeof text === 'string' ? text : '');
       if (number.kind === 'refused') return number;
@@ -341,9 +341,9 @@ class Client implements SimSwapClient {
 }
 
 /** What a question came to; `refused` before anything was asked. */
-type Heard = FieldAnswer | { readonly kind: 'refused'; readonly reason: string };
+type CachedAnswer = FieldAnswer | { readonly kind: 'refused'; readonly reason: string };
 
-function dateOf(heard: Heard): LastSimSwap {
+function dateOf(heard: CachedAnswer): LastSimSwap {
   switch (heard.kind) {
     case 'date': {
       const { latestSimChange, asOfMs } = heard;
@@ -360,7 +360,7 @@ function dateOf(heard: Heard): LastSimSwap {
   }
 }
 
-function swappedOf(heard: Heard): SimSwappedWithin {
+function swappedOf(heard: CachedAnswer): SimSwappedWithin {
   switch (heard.kind) {
     case 'window':
       return { kind: 'answered', swapped: heard.swapped, asOf: new Date(heard.asOfMs) };
@@ -374,7 +374,7 @@ function swappedOf(heard: Heard): SimSwappedWithin {
   }
 }
 
-function consentOf(heard: Heard): SimSwapConsent {
+function consentOf(heard: CachedAnswer): SimSwapConsent {
   switch (heard.kind) {
     case 'consent': {
       const { state = null, retryAfterSeconds, expiresAtMs } = heard.consent ?? {};
@@ -425,6 +425,6 @@ function identityOf(caller: SimSwapCallerName | undefined): Identity {
 }
 
 /** A defect of ours. */
-function notWhatWasAsked({ kind }: Heard): Error {
+function notWhatWasAsked({ kind }: CachedAnswer): Error {
   return new Error(`An answer of the kind ${kind}was not requested.`);
 }

@@ -16,9 +16,14 @@ import {
   type LookupRequest,
   type LookupRoute,
 } from './lookupRoute.ts';
-import { ifAdmitted, type Admission, type AskedLookup, type AuditOutcome } from './admission.ts';
+import {
+  ifAdmitted,
+  type LookupAuthorizer,
+  type AskedLookup,
+  type AuditOutcome,
+} from './lookupAuthorizer.ts';
 import { failureOf } from './bulkheadFailure.ts';
-import type { NumberTurns } from './numberTurns.ts';
+import type { KeyedMutex } from './keyedMutex.ts';
 
 /** What direct lookups take. */
 export interface DirectParts {
@@ -31,11 +36,11 @@ export interface DirectParts {
   /** The consent under which it is made, in the 3-legged flow. */
   readonly consentIdOf?: (subject: TokenSubject, asker: Asker) => string | undefined;
   readonly operator: Operator;
-  readonly admission: Admission;
+  readonly admission: LookupAuthorizer;
   /** A token and its lookup share one permit; with separate queues tokens would expire while waiting. */
   readonly bulkheads: Readonly<Record<Operation, Bulkhead>>;
   /** Where the operator takes one call about a number at a time. */
-  readonly turns: NumberTurns | undefined;
+  readonly turns: KeyedMutex | undefined;
   readonly clock: Clock;
 }
 

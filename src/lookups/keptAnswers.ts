@@ -4,9 +4,9 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
-import type { Admission } from './admission.ts';
+import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import { askerKey } from './askerKey.ts';
-import type { KeptFacts, Recalled } from './keptFacts.ts';
+import type { FactCache, CachedFacts } from './factCache.ts';
 import {
   lookupFailed,
   type ConsentReading,
@@ -20,8 +20,8 @@ import { answerMore } from './planner.ts';
 
 /** What answering from kept facts takes. */
 export interface KeptAnswersParts {
-  readonly keptFacts: Pick<KeptFacts, 'recall' | 'keep'>;
-  readonly admission: Pick<Admission, 'heard'>;
+  readonly factCache: Pick<FactCache, 'recall' | 'keep'>;
+  readonly admission: Pick<LookupAuthorizer, 'heard'>;
   readonly offer: Offer;
 }
 
@@ -63,13 +63,13 @@ export class KeptAnswers implements LookupRoute {
     facts: readonly TimedFact[],
     { number, request }: Pick<Inquiry, 'number' | 'request'>,
   ): void {
-    const { keptFacts } = this.#parts;
+    const { factCache } = this.#parts;
     const unheard = facts.filter(({ isHeard }) => !isHeard);
     if (unheard.length === 0) return;
     const key = askerKey(request, number);
     const marking = Promise.allSettled([
       this.#marking.get(key),
-      ...unheard.map((fact) => keptFacts.keep(request, number, { ...fact, isHeard: true })),
+      ...unheard.map((fact) => factCache.keep(request, number, { ...fact, isHeard: true })),
     ]);
     this.#marking.set(key, marking);
     void marking.then(() => this.#marking.get(key) === marking && this.#marking.delete(key));
@@ -80,11 +80,11 @@ export class KeptAnswers implements LookupRoute {
     await this.#route.close();
   }
 
-  async #recall({ number, request, facts: known }: Inquiry): Promise<Recalled> {
+  async #recall({ number, request, facts: known }: Inquiry): Promise<CachedFacts> {
     // What was heard before is noted by then.
     const marked = this.#marking.get(askerKey(request, number)) ?? Promise.resolve();
     const recalled = marked
-      .then(() => this.#parts.keptFacts.recall(request, number, request.cameInAtMs))
+      .then(() => this.#parts.factCache.recall(request, number, request.cameInAtMs))
       .catch(unlessLost);
     const { facts = [], besides = [] } =
       (await this.#abortListeners.unlessAborted(recalled, request.signal)) ?? {};

@@ -4,9 +4,9 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
 import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
-import type { Admission } from './admission.ts';
+import type { LookupAuthorizer } from './lookupAuthorizer.ts';
 import { askerKey } from './askerKey.ts';
-import type { KeptFacts } from './keptFacts.ts';
+import type { FactCache } from './factCache.ts';
 import {
   lookupFailed,
   OUT_OF_TIME,
@@ -20,8 +20,8 @@ import { isWorthWaitingFor } from './planner.ts';
 
 /** What sharing lookups takes. */
 export interface SharedLookupsParts {
-  readonly keptFacts: Pick<KeptFacts, 'keep' | 'keepMs'>;
-  readonly admission: Pick<Admission, 'heard'>;
+  readonly factCache: Pick<FactCache, 'keep' | 'keepMs'>;
+  readonly admission: Pick<LookupAuthorizer, 'heard'>;
 }
 
 /**
@@ -71,7 +71,7 @@ export class SharedLookups implements LookupRoute {
   #findShared(key: string, wanted: Lookup, request: LookupRequest): SharedLookup | undefined {
     for (const shared of this.#shared.get(key) ?? []) {
       const { leftAtMs = Infinity } = shared;
-      if (leftAtMs < request.cameInAtMs - this.#parts.keptFacts.keepMs) continue;
+      if (leftAtMs < request.cameInAtMs - this.#parts.factCache.keepMs) continue;
       if (shared.mayJoin(request) && isWorthWaitingFor(shared.lookup, wanted)) return shared;
     }
     return undefined;
@@ -88,7 +88,7 @@ export class SharedLookups implements LookupRoute {
     };
     // Until its facts are kept a lookup can be joined: no request falls in between.
     const running =
-      this.#parts.keptFacts.keepMs === 0
+      this.#parts.factCache.keepMs === 0
         ? shared.outcome.then(forget, forget)
         : shared.outcome.then((outcome) => this.#keep(outcome, inquiry)).then(forget, forget);
     this.#running.add(running);
@@ -97,8 +97,8 @@ export class SharedLookups implements LookupRoute {
 
   /** What cannot be kept is looked up again. */
   async #keep(outcome: LookupOutcome, { number, request }: Inquiry): Promise<void> {
-    const { keptFacts } = this.#parts;
-    await Promise.allSettled(factsOf(outcome).map((fact) => keptFacts.keep(request, number, fact)));
+    const { factCache } = this.#parts;
+    await Promise.allSettled(factsOf(outcome).map((fact) => factCache.keep(request, number, fact)));
   }
 
   /** A request that shares an answer, or a failure that speaks for the number, has its own audit line. */

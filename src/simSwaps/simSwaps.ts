@@ -4,7 +4,7 @@ import { AbortListeners } from '../http/abortListeners.ts';
 import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
 import { EchoPolicy, type ReplyCheck, type SilentReplies } from '../http/echo.ts';
 import { derived } from '../http/derived.ts';
-import { Lull } from '../http/connections/lull.ts';
+import { IdleDetector } from '../http/connections/idleDetector.ts';
 import type { OpenConnections } from '../http/connections/openConnections.ts';
 import { Endpoint, type SharedByEndpoints } from '../http/connections/endpoint.ts';
 import { COMMON_ERRORS } from '../http/errorMap.ts';
@@ -22,10 +22,10 @@ import { createSimSwapLoader, type SimSwapLoader } from './simSwapLoader.ts';
 import type { Log } from '../log/log.ts';
 import {
   AUDIT_BUDGET_MS,
-  OPEN_ADMISSIONS,
-  type Admission,
-  type Admissions,
-} from '../lookups/admission.ts';
+  OPEN_AUTHORIZERS,
+  type LookupAuthorizer,
+  type LookupAuthorizers,
+} from '../lookups/lookupAuthorizer.ts';
 import type { ConsentSettings } from '../consents/consentSettings.ts';
 import { ConsentedLookups } from '../consents/consentedLookups.ts';
 import { ConsentTokens } from '../consents/consentTokens.ts';
@@ -33,10 +33,10 @@ import { DirectLookups, type DirectParts } from '../lookups/directLookups.ts';
 import { DirectoryAnswers } from '../lookups/directoryAnswers.ts';
 import { Executor } from '../lookups/executor.ts';
 import { KeptAnswers } from '../lookups/keptAnswers.ts';
-import type { KeptFacts } from '../lookups/keptFacts.ts';
+import type { FactCache } from '../lookups/factCache.ts';
 import type { LookupRequest, LookupRoute } from '../lookups/lookupRoute.ts';
-import { MemoryKeptFacts } from '../lookups/memoryKeptFacts.ts';
-import { NumberTurns } from '../lookups/numberTurns.ts';
+import { MemoryFactCache } from '../lookups/memoryFactCache.ts';
+import { KeyedMutex } from '../lookups/keyedMutex.ts';
 import { OperatorsByDirectory } from '../lookups/operatorsByDirectory.ts';
 import { OperatorsByPrefix, type ServingOperator } from '../lookups/operatorsByPrefix.ts';
 import { ReusedConsents } from '../consents/reusedConsents.ts';
@@ -116,7 +116,7 @@ type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
 /** What one operator's numbers leave behind for further requests. */
 export interface OperatorStores {
   readonly consents: ConsentStore;
-  readonly keptFacts: KeptFacts;
+  readonly factCache: FactCache;
 }
 
 /** One operator to ask. */
@@ -133,7 +133,7 @@ export interface SharedParts {
   /** Reads certificates, keys and proxy credentials; none can be read where absent. */
   readonly watchFiles?: WatchFiles;
   /** Stands before every lookup; everything is admitted where absent. */
-  readonly admissions?: Admissions;
+  readonly admissions?: LookupAuthorizers;
   /** For all requests together; there are none where absent. */
   readonly numberLimits?: NumberLimits;
   /** Overridden only by the chaos tests, which disable one check at a time. */
@@ -254,7 +254,7 @@ function openDirectory(
         (named) => Object.entries(named).flat(),
       ),
     },
-    { abortListeners, lull: new Lull(), clock, log, files },
+    { abortListeners, idleDetector: new IdleDetector(), clock, log, files },
   );
   const guarded = new GuardedEndpoint(endpoint, {
     name: NUMBER_DIRECTORY,
@@ -306,7 +306,7 @@ function createServedOperator(
   const guarded = guardedEndpoints(settings, () => headers, parts, {
     ...parts,
     abortListeners,
-    lull: new Lull(),
+    idleDetector: new IdleDetector(),
     files,
   });
   /** The latest of each name: one that is discovered may move. */
@@ -333,7 +333,7 @@ function createServedOperator(
     settings,
     bulkheads,
     stores: stores ?? storesInMemory(shared),
-    admission: (parts.admissions ?? OPEN_ADMISSIONS).of(name),
+    admission: (parts.admissions ?? OPEN_AUTHORIZERS).of(name),
     tokens,
     operator: new Operator(
       settings,
@@ -373,7 +373,7 @@ function storesInMemory({ clock, consent }: OwnParts): OperatorStores {
   const keptFor = { keepMs: 0, resultMs: consent.resultSeconds * 1000 };
   return {
     consents: new MemoryConsentStore(clock),
-    keptFacts: new MemoryKeptFacts(clock, keptFor),
+    factCache: new MemoryFactCache(clock, keptFor),
   };
 }
 
@@ -533,7 +533,7 @@ interface RouteParts {
   readonly settings: OperatorSettings;
   readonly consent: ConsentSettings;
   readonly stores: OperatorStores;
-  readonly admission: Admission;
+  readonly admission: LookupAuthorizer;
   readonly tokens: TokenManager;
   readonly operator: Operator;
   /** Filled as they are made. */
@@ -543,23 +543,23 @@ interface RouteParts {
 
 function createRoute(parts: RouteParts): LookupRoute {
   const { settings, stores, admission } = parts;
-  const { keptFacts } = stores;
+  const { factCache } = stores;
   switch (settings.flow) {
     case '2-legged': {
       const acquire: DirectParts['acquire'] = (subject, context) =>
         parts.tokens.acquire(subject, context);
       const direct = directLookups(parts, { acquire });
       const route = new SharedLookups(direct, {
-        keptFacts,
+        factCache,
         admission,
       });
       // There is nothing to recall unless facts are kept.
-      if (keptFacts.keepMs === 0) return route;
-      return new KeptAnswers(route, { keptFacts, admission, offer: settings });
+      if (factCache.keepMs === 0) return route;
+      return new KeptAnswers(route, { factCache, admission, offer: settings });
     }
     case '3-legged':
       return new KeptAnswers(consentRoute(parts, settings.grant), {
-        keptFacts,
+        factCache,
         admission,
         offer: settings,
       });
@@ -580,7 +580,7 @@ function directLookups(
   tokens: Pick<DirectParts, 'acquire' | 'consentIdOf'>,
 ): DirectLookups {
   const { settings, operator, admission, clock } = parts;
-  const turns = settings.oneCallPerNumber ? new NumberTurns(clock) : undefined;
+  const turns = settings.oneCallPerNumber ? new KeyedMutex(clock) : undefined;
   const bulkheads = {
     'retrieve-date': bulkhead(parts, 'retrieve-date'),
     check: bulkhead(parts, 'check'),
@@ -605,9 +605,9 @@ function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
         acquire: (subject, _context, asker) => tokens.acquire(asker, subject),
         consentIdOf: (subject, asker) => tokens.consentIdOf(asker, subject),
       });
-      const { keptFacts } = stores;
+      const { factCache } = stores;
       const direct = new SharedLookups(further, {
-        keptFacts,
+        factCache,
         admission,
       });
       return new ReusedConsents({
@@ -634,7 +634,7 @@ function consentedLookups(
       operator,
       admission,
       store: stores.consents,
-      keptFacts: stores.keptFacts,
+      factCache: stores.factCache,
       offer: settings,
       rules: {
         doubtMs: consent.doubtSeconds * 1000,

@@ -2,7 +2,7 @@ import { auditHash, callerId } from '../caller/audit/auditHash.ts';
 import { MessageNotes } from '../log/diagnostics.ts';
 import type { Identity } from '../domain/asker.ts';
 import type { Log, LogDetails } from '../log/log.ts';
-import type { AdmissionObserver } from '../lookups/observedAdmissions.ts';
+import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import type { RequestReport } from '../graphql/request.ts';
 
 /** Writes the lines of requests. */

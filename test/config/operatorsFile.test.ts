@@ -8,7 +8,7 @@ import type { Path } from '../../src/config/document.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { GONE_MEMBERS } from '../../src/config/goneMembers.ts';
 import { ENDPOINT_NAMES } from '../../src/http/wireSettings.ts';
-import { storeNameOf } from '../../src/operator/storeName.ts';
+import { operatorIdentityOf } from '../../src/operator/operatorIdentity.ts';
 import type { OperatorSettings } from '../../src/operator/operatorSettings.ts';
 import { problemsOf as problemsIn } from './problems.ts';
 
@@ -187,7 +187,7 @@ describe('a file of operators', () => {
       { ...ALPHA, profile: 'camara-jwt-bearer', flow: undefined, client: key },
       { ...ALPHA, profile: 'telefonica', flow: undefined },
       { ...ALPHA, authUrl: undefined, discovery: { issuer: 'https://auth.example' } },
-    ].map((entry) => storeNameOf(operatorOf(entry)));
+    ].map((entry) => operatorIdentityOf(operatorOf(entry)));
     const auth = 'https://auth.example';
     const places = `${auth}/openIDConnectCIBA/v1/bc-authorize ${auth}/openIDConnectCIBA/v1/token`;
 

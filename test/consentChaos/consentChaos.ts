@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import slotOf from 'cluster-key-slot';
 import { readConfig } from '../../src/config/config.ts';
 import { tokenIdentity } from '../../src/domain/asker.ts';
-import { storeNameOf } from '../../src/operator/storeName.ts';
+import { operatorIdentityOf } from '../../src/operator/operatorIdentity.ts';
 import { bucketOf, keyIn } from '../../src/sharedState/buckets.ts';
 import { StateSeal } from '../../src/sharedState/stateSeal.ts';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
@@ -329,7 +329,7 @@ class Wires {
 /** As the service names what it keeps about a number, for either caller. */
 function storedNames(environment: Readonly<Record<string, string>>, stateKey: string): StoredNames {
   const { operators, callers } = readConfig(environment);
-  const operator = operators.map(storeNameOf).join('');
+  const operator = operators.map(operatorIdentityOf).join('');
   const seal = new StateSeal(Buffer.from(stateKey, 'base64'));
   const [purpose] = callers.purposes;
   return {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import type { Snapshot, Written } from '../../src/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
-import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { systemClock } from '../../src/system/systemClock.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { TestClock } from '../testClock.ts';
@@ -86,11 +86,11 @@ class SharedStore extends BoundedStore {
 /** The store of a single process. */
 export function inMemory({ keepMs }: History): Place {
   const clock = new TestClock();
-  const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: RESULT_MS });
+  const factCache = new MemoryFactCache(clock, { keepMs, resultMs: RESULT_MS });
   return {
     clock,
     number: ALICE,
-    stores: [{ store: new BoundedStore(clock), keptFacts }],
+    stores: [{ store: new BoundedStore(clock), factCache }],
     settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
     latenessMs: 0,
   };
@@ -99,12 +99,12 @@ export function inMemory({ keepMs }: History): Place {
 /** Three replicas on one store, on a clock that is handed in. */
 export function inReplicas({ keepMs }: History): Place {
   const clock = new TestClock();
-  const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs: RESULT_MS });
+  const factCache = new MemoryFactCache(clock, { keepMs, resultMs: RESULT_MS });
   const store = new SharedStore(clock);
   return {
     clock,
     number: ALICE,
-    stores: Array.from({ length: 3 }, () => ({ store, keptFacts })),
+    stores: Array.from({ length: 3 }, () => ({ store, factCache })),
     settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
     // However short its patience, a request hears what stands in the record, and at most that an expiry
     // was told: four commands for each lookup that its questions take.
@@ -127,7 +127,7 @@ export async function inRedis(
       operator,
       doubtMs: DOUBT_MS,
     }),
-    keptFacts: new RedisKeptFacts(connection, systemClock, {
+    factCache: new RedisFactCache(connection, systemClock, {
       keepMs,
       resultMs: RESULT_MS,
       seals,

@@ -1,11 +1,16 @@
 import type { Clock } from '../../src/system/clock.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
-import type { Admission, Admitted, Asked, Heard } from '../../src/lookups/admission.ts';
+import type {
+  LookupAuthorizer,
+  Admitted,
+  Asked,
+  CachedAnswer,
+} from '../../src/lookups/lookupAuthorizer.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
-import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
+import type { FactCache } from '../../src/lookups/factCache.ts';
 import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
@@ -30,7 +35,7 @@ export interface Place {
   readonly clock: Clock;
   readonly number: PhoneNumber;
   /** Of each replica; the same one where there is one process. */
-  readonly stores: readonly { readonly store: ConsentStore; readonly keptFacts: KeptFacts }[];
+  readonly stores: readonly { readonly store: ConsentStore; readonly factCache: FactCache }[];
   /** Whether a promise settles while so much time passes. */
   settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean>;
   /** How late an answer, or how early a poll, may be: 0 where the clock is handed in. */
@@ -160,7 +165,7 @@ async function makeRequest(
 }
 
 /** Knows which requests have a line about an answer. */
-class Audit implements Admission {
+class Audit implements LookupAuthorizer {
   readonly #requests = new Set<unknown>();
 
   admit({ event, request }: Asked): Admitted {
@@ -168,7 +173,7 @@ class Audit implements Admission {
     return { kind: 'admitted', ended: () => undefined };
   }
 
-  heard({ request }: Heard): undefined {
+  heard({ request }: CachedAnswer): undefined {
     this.#requests.add(request);
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
-import { CallerAdmissions } from '../../src/caller/callerAdmission.ts';
+import { CallerAuthorizers } from '../../src/caller/callerAuthorizer.ts';
 import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas } from '../../src/caller/quotas/quotas.ts';
 import type { Environment } from '../../src/config/environment.ts';
@@ -202,7 +202,7 @@ describe('the list', () => {
       return Promise.resolve();
     };
     const limits = { ...readConfig({}).quotas, lookupsPerHour: 1 };
-    const admissions = new CallerAdmissions({
+    const admissions = new CallerAuthorizers({
       quotas: new Quotas(limits, new MemoryCounts(systemClock), ['losing', 'gaining']),
       audit: { auditLog: new AuditLog({ append }, systemClock), key: 'a-key' },
       clock: systemClock,

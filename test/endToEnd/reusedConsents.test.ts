@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
-import { CallerAdmissions } from '../../src/caller/callerAdmission.ts';
+import { CallerAuthorizers } from '../../src/caller/callerAuthorizer.ts';
 import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas } from '../../src/caller/quotas/quotas.ts';
 import { readConfig } from '../../src/config/config.ts';
@@ -42,7 +42,7 @@ function asking(
   scopes: object = { scopes: ONE_SCOPE },
   lookupsPerHour = 100,
 ) {
-  const admissions = new CallerAdmissions({
+  const admissions = new CallerAuthorizers({
     quotas: new Quotas({ ...readConfig({}).quotas, lookupsPerHour }, new MemoryCounts(clock), [
       'one',
     ]),

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
-import { CallerAdmissions } from '../../src/caller/callerAdmission.ts';
+import { CallerAuthorizers } from '../../src/caller/callerAuthorizer.ts';
 import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas } from '../../src/caller/quotas/quotas.ts';
 import { readConfig } from '../../src/config/config.ts';
@@ -209,7 +209,7 @@ describe('the name of the operator that fails', () => {
       for (const one of text.trim().split('\n')) lines.push(JSON.parse(one) as AuditEntry);
       return Promise.resolve();
     };
-    const admissions = new CallerAdmissions({
+    const admissions = new CallerAuthorizers({
       quotas: new Quotas(readConfig({}).quotas, new MemoryCounts(systemClock), []),
       audit: { auditLog: new AuditLog({ append }, systemClock), key: 'a-key' },
       clock: systemClock,

@@ -3,19 +3,19 @@ import type { Clock } from '../../src/system/clock.ts';
 import type { TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { OPEN_ADMISSION } from '../../src/lookups/admission.ts';
+import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
-import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
+import type { FactCache } from '../../src/lookups/factCache.ts';
 import type {
   Inquiry,
   LookupOutcome,
   LookupRequest,
   LookupRoute,
 } from '../../src/lookups/lookupRoute.ts';
-import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
-import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { SlowRedis } from '../lookups/slowRedis.ts';
@@ -110,10 +110,10 @@ class World {
         monotonicMs: () => this.#time.monotonicMs() + monotonicAheadMs,
         sleep: (ms, signal) => this.#time.sleep(ms, signal),
       };
-      const keptFacts = history.isRedis
-        ? new RedisKeptFacts(this.#redis, clock, { ...settings, seals, operator: 'one' })
-        : new MemoryKeptFacts(clock, settings);
-      return { clock, route: this.#route(clock, keptFacts) };
+      const factCache = history.isRedis
+        ? new RedisFactCache(this.#redis, clock, { ...settings, seals, operator: 'one' })
+        : new MemoryFactCache(clock, settings);
+      return { clock, route: this.#route(clock, factCache) };
     });
   }
 
@@ -140,9 +140,9 @@ class World {
     return EPOCH_MS + this.#nowMs;
   }
 
-  #route(clock: Clock, keptFacts: KeptFacts): LookupRoute {
-    const watched = this.#watched(keptFacts);
-    const parts = { keptFacts: watched, admission: OPEN_ADMISSION, offer: this.#offer };
+  #route(clock: Clock, factCache: FactCache): LookupRoute {
+    const watched = this.#watched(factCache);
+    const parts = { factCache: watched, admission: OPEN_AUTHORIZER, offer: this.#offer };
     const direct = this.#direct(clock, watched);
     const route = this.#history.isConsented ? direct : new SharedLookups(direct, parts);
     const kept = new KeptAnswers(route, parts);
@@ -161,12 +161,12 @@ class World {
   }
 
   /** Notes from when on a reply is kept. */
-  #watched(keptFacts: KeptFacts): KeptFacts {
+  #watched(factCache: FactCache): FactCache {
     return {
-      keepMs: keptFacts.keepMs,
-      recall: (...asked) => keptFacts.recall(...asked),
+      keepMs: factCache.keepMs,
+      recall: (...asked) => factCache.recall(...asked),
       keep: async (asker, number, fact) => {
-        await keptFacts.keep(asker, number, fact);
+        await factCache.keep(asker, number, fact);
         for (const reply of this.#replies) {
           if (reply.replyId !== fact.replyId) continue;
           reply.keptAtMs = Math.min(reply.keptAtMs, this.#nowMs);
@@ -175,9 +175,9 @@ class World {
     };
   }
 
-  #direct(clock: Clock, keptFacts: KeptFacts): LookupRoute {
+  #direct(clock: Clock, factCache: FactCache): LookupRoute {
     return {
-      lookUp: (lookup, inquiry) => this.#lookUp(lookup, inquiry, clock, keptFacts),
+      lookUp: (lookup, inquiry) => this.#lookUp(lookup, inquiry, clock, factCache),
       consent: () => Promise.resolve({ kind: 'read', status: undefined }),
       close: () => Promise.resolve(),
     };
@@ -187,7 +187,7 @@ class World {
     lookup: Lookup,
     { request, number }: Inquiry,
     clock: Clock,
-    keptFacts: KeptFacts,
+    factCache: FactCache,
   ): Promise<LookupOutcome> {
     const asked = this.#askedBy(request);
     const { ask } = asked;
@@ -210,7 +210,7 @@ class World {
       this.#replies.push({ ...one, replyId, leftAtMs: left.atMs, keptAtMs: Infinity });
     }
     if (!this.#history.isConsented) return { kind: 'facts', facts };
-    await Promise.all(facts.map((fact) => keptFacts.keep(request, number, fact)));
+    await Promise.all(facts.map((fact) => factCache.keep(request, number, fact)));
     return !ask.isGone
       ? { kind: 'facts', facts }
       : {

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { createSchema } from '../../src/graphql/schema.ts';
-import { openingDocument } from '../../src/app/openingDocument.ts';
+import { explorerQuery } from '../../src/app/explorerQuery.ts';
 import { settingsFor, startService, type Service } from '../service.ts';
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
@@ -19,8 +19,8 @@ afterEach(async () => {
 
 async function start(environment: Environment = {}): Promise<string> {
   const { role } = readConfig({ ...settingsFor(NOWHERE), ...environment });
-  const opening = openingDocument({ role, isSimulated: true, headers: {} });
-  service = await startService(NOWHERE, environment, { openingDocument: opening });
+  const opening = explorerQuery({ role, isSimulated: true, headers: {} });
+  service = await startService(NOWHERE, environment, { explorerQuery: opening });
   return `${service.url}/graphql`;
 }
 
@@ -105,7 +105,7 @@ describe('a browser that opens the bare address', () => {
 it.each(['bff', 'subgraph'] as const)('what it opens with can be asked of the %s', (role) => {
   for (const isSimulated of [true, false]) {
     for (const headers of [{}, { authorization: 'Bearer <access token>' }]) {
-      const document = openingDocument({ role, isSimulated, headers });
+      const document = explorerQuery({ role, isSimulated, headers });
       expect(validate(createSchema(role), parse(document))).toEqual([]);
       expect(document.includes('Bearer')).toBe('authorization' in headers);
     }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { openingDocument } from '../../src/app/openingDocument.ts';
+import { explorerQuery } from '../../src/app/explorerQuery.ts';
 import { startService } from '../service.ts';
 
 const BROWSER = '/usr/bin/chromium';
@@ -19,10 +19,10 @@ async function opened(
   port: number,
   profile: string,
 ): Promise<[number, string]> {
-  const opening = openingDocument({ role, isSimulated: false, headers: {} });
+  const opening = explorerQuery({ role, isSimulated: false, headers: {} });
   const settings = { ROLE: role, PORT: String(port) };
   await using server = await startService('http://127.0.0.1:1', settings, {
-    openingDocument: opening,
+    explorerQuery: opening,
   });
   const { stdout } = await promisify(execFile)(
     BROWSER,

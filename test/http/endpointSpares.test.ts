@@ -1,6 +1,6 @@
 import { stat } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { Lull } from '../../src/http/connections/lull.ts';
+import { IdleDetector } from '../../src/http/connections/idleDetector.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { Random } from '../random.ts';
 import { TestClock } from '../testClock.ts';
@@ -36,8 +36,8 @@ async function sparesOf(server: HttpsServer, count: number): Promise<void> {
   await vi.waitFor(() => expect(server.unused).toHaveLength(count), { timeout: 5000 });
 }
 
-function lullOf(lull: Lull): Promise<void> {
-  return new Promise((resolve) => lull.onCome(resolve));
+function lullOf(idleDetector: IdleDetector): Promise<void> {
+  return new Promise((resolve) => idleDetector.onIdle(resolve));
 }
 
 describe('TLS', () => {
@@ -85,9 +85,9 @@ describe('spare connections', () => {
     const size = 30;
     const bursts = 10;
     // So long that a busy machine ends no burst in its midst.
-    const lull = new Lull(400);
+    const idleDetector = new IdleDetector(400);
     // Bursts follow each other: by this clock no time passes.
-    const options = { http2: 'never', lull, clock: new TestClock() } as const;
+    const options = { http2: 'never', idleDetector, clock: new TestClock() } as const;
     await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
     await using tokens = new TestEndpoint(server.url, options);
     await using lookups = new TestEndpoint(server.url, options);
@@ -100,7 +100,7 @@ describe('spare connections', () => {
       expect(exchanges.every(isReply)).toBe(true);
       // No spares follow the first burst, so the second has none.
       if (index > 1) madeInBursts += server.connections.length - before;
-      await (index === 0 ? lullOf(lull) : sparesOf(server, 2 * size));
+      await (index === 0 ? lullOf(idleDetector) : sparesOf(server, 2 * size));
     }
     const handshakesALookup = server.connections.length / (2 * size * bursts);
     expect(handshakesALookup).toBeLessThanOrEqual((bursts + 1) / bursts);

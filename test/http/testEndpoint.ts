@@ -2,7 +2,7 @@ import type { Clock } from '../../src/system/clock.ts';
 import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
-import { Lull } from '../../src/http/connections/lull.ts';
+import { IdleDetector } from '../../src/http/connections/idleDetector.ts';
 import { Endpoint } from '../../src/http/connections/endpoint.ts';
 import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../../src/http/connections/connectionSettings.ts';
@@ -31,7 +31,7 @@ interface Options {
   readonly connections?: number;
   readonly silent?: SilentReplies;
   readonly clock?: Clock;
-  readonly lull?: Lull;
+  readonly idleDetector?: IdleDetector;
   readonly log?: Log;
   readonly connection?: ConnectionSettings;
   /** By which its files are read again; that of the endpoint where absent. */
@@ -47,7 +47,7 @@ export class TestEndpoint implements AsyncDisposable {
   constructor(url: string, options: Options = {}) {
     const { timeoutMs = AMPLE_MS, echo = 'auto', headers = {}, http2 = 'auto' } = options;
     const { connections = 256, silent = 'fresh', clock = systemClock, log = silentLog } = options;
-    const { connection = {}, fileClock = clock, lull = new Lull() } = options;
+    const { connection = {}, fileClock = clock, idleDetector = new IdleDetector() } = options;
     const sent = Object.entries(headers).flat();
     const replyCheck = new EchoPolicy(echo, silent, clock);
     this.#files = new ConnectionFiles(connection, {
@@ -65,7 +65,7 @@ export class TestEndpoint implements AsyncDisposable {
         replyCheck,
         headers: () => sent,
       },
-      { abortListeners: new AbortListeners(), lull, clock, log, files: this.#files },
+      { abortListeners: new AbortListeners(), idleDetector, clock, log, files: this.#files },
     );
   }
 

@@ -2,12 +2,18 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
-import type { Admission, Admitted, Asked, Denied, Heard } from '../../src/lookups/admission.ts';
+import type {
+  LookupAuthorizer,
+  Admitted,
+  Asked,
+  Denied,
+  CachedAnswer,
+} from '../../src/lookups/lookupAuthorizer.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
-import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
@@ -52,7 +58,7 @@ export class AskedConsents {
 
   constructor({ replicas = 1, keepMs = 60_000, resultMs = 60_000, permits = 10 } = {}) {
     const { clock, operator, admission, store } = this;
-    const keptFacts = new MemoryKeptFacts(clock, { keepMs, resultMs });
+    const factCache = new MemoryFactCache(clock, { keepMs, resultMs });
     const bulkhead = () => new Bulkhead({ permits, queue: 10 }, clock);
     this.#replicas = Array.from({ length: replicas }, () => {
       const route = new ConsentedLookups(
@@ -60,7 +66,7 @@ export class AskedConsents {
           tokens: operator,
           operator,
           store,
-          keptFacts,
+          factCache,
           admission,
           offer: OFFER,
           rules: {
@@ -78,7 +84,7 @@ export class AskedConsents {
         3000,
         'test',
       );
-      return new KeptAnswers(route, { keptFacts, admission, offer: OFFER });
+      return new KeptAnswers(route, { factCache, admission, offer: OFFER });
     });
   }
 
@@ -130,9 +136,9 @@ export class AskedConsents {
 }
 
 /** Notes what it is told; admits and records all of it unless it is said. */
-export class RecordingAdmission implements Admission {
+export class RecordingAdmission implements LookupAuthorizer {
   readonly asked: Asked[] = [];
-  readonly heardBy: Heard[] = [];
+  readonly heardBy: CachedAnswer[] = [];
   /** What comes of the next ones in place of being admitted or recorded. */
   failure: LookupFailure | undefined;
 
@@ -144,7 +150,7 @@ export class RecordingAdmission implements Admission {
       : { kind: 'denied', failure };
   }
 
-  heard(heard: Heard): Promise<LookupFailure | undefined> {
+  heard(heard: CachedAnswer): Promise<LookupFailure | undefined> {
     this.heardBy.push(heard);
     return Promise.resolve(this.failure);
   }

@@ -3,14 +3,14 @@ import type { MaxAgeHours } from '../../src/domain/maxAge.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import { OPEN_ADMISSION } from '../../src/lookups/admission.ts';
+import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import type { LookupRoute } from '../../src/lookups/lookupRoute.ts';
-import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
@@ -64,14 +64,14 @@ describe.each([
   let clock: TestClock;
   let operator: ScriptedOperator;
   let store: MemoryConsentStore;
-  let keptFacts: MemoryKeptFacts;
+  let factCache: MemoryFactCache;
   let lookups: LookupRoute;
 
   beforeEach(() => {
     clock = new TestClock();
     operator = new ScriptedOperator(clock);
     store = new Store(clock);
-    keptFacts = new MemoryKeptFacts(clock, { keepMs: 0, resultMs: 60_000 });
+    factCache = new MemoryFactCache(clock, { keepMs: 0, resultMs: 60_000 });
     lookups = route();
   });
 
@@ -82,8 +82,8 @@ describe.each([
         tokens: operator,
         operator,
         store,
-        keptFacts,
-        admission: OPEN_ADMISSION,
+        factCache,
+        admission: OPEN_AUTHORIZER,
         offer: OFFER,
         rules: RULES,
         bulkheads: { requests: bulkhead(), polls: bulkhead() },
@@ -93,7 +93,7 @@ describe.each([
       waitMs,
       'test',
     );
-    return new KeptAnswers(consented, { keptFacts, admission: OPEN_ADMISSION, offer: OFFER });
+    return new KeptAnswers(consented, { factCache, admission: OPEN_AUTHORIZER, offer: OFFER });
   }
 
   /** One GraphQL request. */
@@ -277,7 +277,7 @@ describe.each([
   });
 
   it('keeps the facts of a number whose next consent is pending, as long as any that were heard', async () => {
-    keptFacts = new MemoryKeptFacts(clock, { keepMs: 60_000, resultMs: 60_000 });
+    factCache = new MemoryFactCache(clock, { keepMs: 60_000, resultMs: 60_000 });
     lookups = route();
     operator.polled = ['granted', PENDING, PENDING, 'granted'];
     const date = { text: 'yesterday', epochMs: clock.nowMs() - 24 * HOUR_MS };
@@ -468,6 +468,6 @@ describe.each([
     await clock.advance(SECOND_MS);
     await closing;
     const anna = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
-    expect((await keptFacts.recall(anna, NUMBER, clock.monotonicMs())).facts).toHaveLength(1);
+    expect((await factCache.recall(anna, NUMBER, clock.monotonicMs())).facts).toHaveLength(1);
   });
 });

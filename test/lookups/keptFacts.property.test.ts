@@ -5,14 +5,14 @@ import type { Clock } from '../../src/system/clock.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { OPEN_ADMISSION } from '../../src/lookups/admission.ts';
+import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
-import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
+import type { FactCache } from '../../src/lookups/factCache.ts';
 import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
-import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
-import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { inForm } from '../forms.ts';
@@ -124,16 +124,16 @@ class World {
     const seals = new StateSeals([randomBytes(32)]);
     this.#replicas = [0, 7_000_000].map((aheadMs, index) => {
       const clock = clockOf(this.time, aheadMs, () => this.#wallAheadMs[index] ?? 0);
-      const keptFacts = isShared
-        ? new RedisKeptFacts(this.redis, clock, { ...settings, seals, operator: 'one' })
-        : new MemoryKeptFacts(clock, settings);
-      return this.#replica(clock, keptFacts);
+      const factCache = isShared
+        ? new RedisFactCache(this.redis, clock, { ...settings, seals, operator: 'one' })
+        : new MemoryFactCache(clock, settings);
+      return this.#replica(clock, factCache);
     });
   }
 
-  #replica(clock: Clock, keptFacts: KeptFacts) {
+  #replica(clock: Clock, factCache: FactCache) {
     const operator = new ScriptedRoute(clock);
-    const parts = { keptFacts, admission: OPEN_ADMISSION, offer: OFFER };
+    const parts = { factCache, admission: OPEN_AUTHORIZER, offer: OFFER };
     const shared = new SharedLookups(operator, parts);
     const route = watched(new KeptAnswers(shared, parts), (request, number, sentAtMs) => {
       this.#judge(request, number, this.left[sentAtMs], clock);

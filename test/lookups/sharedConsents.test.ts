@@ -4,10 +4,10 @@ import type { Question } from '../../src/domain/question.ts';
 import type { LookupFailureCode } from '../../src/domain/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
-import { OPEN_ADMISSION } from '../../src/lookups/admission.ts';
+import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
-import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
@@ -67,7 +67,7 @@ class SharedStore extends MemoryConsentStore {
 }
 
 /** Lies in the same place as the consents, and is lost with them. */
-class SharedFacts extends MemoryKeptFacts {
+class SharedFacts extends MemoryFactCache {
   readonly #store: SharedStore;
   /** Whether it takes facts, and says nothing. */
   isSilent = false;
@@ -77,13 +77,13 @@ class SharedFacts extends MemoryKeptFacts {
     this.#store = store;
   }
 
-  override async keep(...kept: Parameters<MemoryKeptFacts['keep']>): Promise<void> {
+  override async keep(...kept: Parameters<MemoryFactCache['keep']>): Promise<void> {
     if (this.#store.isLost) throw new SharedStateLost();
     if (this.isSilent) return new Promise(() => undefined);
     return super.keep(...kept);
   }
 
-  override async recall(...recalled: Parameters<MemoryKeptFacts['recall']>) {
+  override async recall(...recalled: Parameters<MemoryFactCache['recall']>) {
     if (this.#store.isLost) throw new SharedStateLost();
     return super.recall(...recalled);
   }
@@ -97,7 +97,7 @@ describe('lookups with consent in several replicas', () => {
   let clock: TestClock;
   let operator: ScriptedOperator;
   let store: SharedStore;
-  let keptFacts: SharedFacts;
+  let factCache: SharedFacts;
   let one: ConsentedLookups;
   let other: ConsentedLookups;
 
@@ -105,7 +105,7 @@ describe('lookups with consent in several replicas', () => {
     clock = new TestClock();
     operator = new ScriptedOperator(clock);
     store = new SharedStore(clock);
-    keptFacts = new SharedFacts(clock, store);
+    factCache = new SharedFacts(clock, store);
     one = replica();
     other = replica();
   });
@@ -117,8 +117,8 @@ describe('lookups with consent in several replicas', () => {
         tokens: operator,
         operator,
         store,
-        keptFacts,
-        admission: OPEN_ADMISSION,
+        factCache,
+        admission: OPEN_AUTHORIZER,
         offer: OFFER,
         rules: {
           doubtMs: 300_000,
@@ -230,7 +230,7 @@ describe('lookups with consent in several replicas', () => {
     const asked = executor.ask(ALICE, [{ asks: 'date' }, WINDOW]);
     await clock.advance(0);
     await settled();
-    keptFacts.isSilent = true;
+    factCache.isSilent = true;
     await clock.advance(WAIT_MS);
     deadline.abort();
     await asked;

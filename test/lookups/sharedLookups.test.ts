@@ -3,11 +3,11 @@ import type { Asker } from '../../src/domain/asker.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { OPEN_ADMISSION, type Heard } from '../../src/lookups/admission.ts';
+import { OPEN_AUTHORIZER, type CachedAnswer } from '../../src/lookups/lookupAuthorizer.ts';
 import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
-import type { KeptFacts } from '../../src/lookups/keptFacts.ts';
-import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
+import type { FactCache } from '../../src/lookups/factCache.ts';
+import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import { isWorthWaitingFor } from '../../src/lookups/planner.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
@@ -43,7 +43,7 @@ interface Asking {
 
 let clock: TestClock;
 let operator: ScriptedRoute;
-let heard: Heard[];
+let heard: CachedAnswer[];
 let refusal: LookupFailure | undefined;
 let route: KeptAnswers;
 
@@ -56,13 +56,13 @@ beforeEach(() => {
 });
 
 /** The route of the 2-legged flow, with KEEP_FACTS_SECONDS. */
-function standing(keepSeconds: number, keptFacts?: KeptFacts): KeptAnswers {
+function standing(keepSeconds: number, factCache?: FactCache): KeptAnswers {
   const settings = { keepMs: keepSeconds * 1000, resultMs: 0 };
   const parts = {
-    keptFacts: keptFacts ?? new MemoryKeptFacts(clock, settings),
+    factCache: factCache ?? new MemoryFactCache(clock, settings),
     admission: {
-      ...OPEN_ADMISSION,
-      heard: (one: Heard) => {
+      ...OPEN_AUTHORIZER,
+      heard: (one: CachedAnswer) => {
         heard.push(one);
         return refusal === undefined ? undefined : Promise.resolve(refusal);
       },
@@ -355,7 +355,7 @@ describe('a kept answer', () => {
 });
 
 describe('a store of facts that is lost', () => {
-  const LOST: KeptFacts = {
+  const LOST: FactCache = {
     keepMs: 60_000,
     keep: () => Promise.reject(new SharedStateLost()),
     recall: () => Promise.reject(new SharedStateLost()),
@@ -396,7 +396,7 @@ describe('a store of facts that is lost', () => {
 
   it('that is slow to keep lets no request fall in between, and is waited for on close', async () => {
     const kept = Promise.withResolvers<undefined>();
-    const slow = new MemoryKeptFacts(clock, { keepMs: 60_000, resultMs: 0 });
+    const slow = new MemoryFactCache(clock, { keepMs: 60_000, resultMs: 0 });
     route = standing(60, {
       keepMs: 60_000,
       keep: (...fact) => kept.promise.then(() => slow.keep(...fact)),

@@ -1,4 +1,4 @@
-import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisKeptFactsScripts.ts';
+import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisFactCacheScripts.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { TestClock } from '../testClock.ts';
 

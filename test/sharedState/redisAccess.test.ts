@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { ANONYMOUS_IDENTITY } from '../../src/domain/asker.ts';
 import type { LogDetails } from '../../src/log/log.ts';
-import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { RedisConnector } from '../../src/sharedState/redisConnector.ts';
 import { evictionPolicyOf } from '../../src/sharedState/evictionPolicy.ts';
 import { createRedis } from '../../src/sharedState/createRedis.ts';
@@ -92,7 +92,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
     await consents.refuse(ALICE, 'check', 2, 1000);
     await consents.answered('check');
 
-    const facts = new RedisKeptFacts(connection, systemClock, {
+    const facts = new RedisFactCache(connection, systemClock, {
       seals,
       operator: 'one',
       keepMs: 60_000,

@@ -5,7 +5,7 @@ import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
+import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals, type StateKeys } from '../../src/sharedState/stateSeals.ts';
 import { systemClock } from '../../src/system/systemClock.ts';
@@ -46,7 +46,7 @@ afterAll(async () => {
 /** One replica: with each phase it is another process, which keeps nothing to itself. */
 class Replica {
   consents!: RedisConsentStore;
-  keptFacts!: RedisKeptFacts;
+  factCache!: RedisFactCache;
   quotas!: Quotas;
   phase = 0;
   readonly #operator: string;
@@ -64,7 +64,7 @@ class Replica {
     const doubtMs = RULES.doubtMs;
     this.consents = new RedisConsentStore(connection, systemClock, { seals, operator, doubtMs });
     const kept = { keepMs: KEEP_MS, resultMs: KEEP_MS };
-    this.keptFacts = new RedisKeptFacts(connection, systemClock, { ...kept, seals, operator });
+    this.factCache = new RedisFactCache(connection, systemClock, { ...kept, seals, operator });
     const counts = new SharedCounts(connection, seals, systemClock, silentLog);
     this.quotas = new Quotas(
       { ...readConfig({}).quotas, promptsPerHourAllCallers: 9, promptsPerHour: 9, ...this.#limits },
@@ -168,17 +168,17 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
     const asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
     const leftAtMs = systemClock.monotonicMs();
     const fact = { ...checked(240, false), leftAtMs };
-    await one.keptFacts.keep(asker, ALICE, { ...fact, isHeard: false });
+    await one.factCache.keep(asker, ALICE, { ...fact, isHeard: false });
     await one.goOn();
     await other.goOn();
     await one.goOn();
-    expect((await other.keptFacts.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
-    await one.keptFacts.keep(asker, ALICE, fact);
+    expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
+    await one.factCache.keep(asker, ALICE, fact);
     await other.goOn();
-    // Heard, and too old for a request that comes later: nothing unheard is left beside it.
+    // CachedAnswer, and too old for a request that comes later: nothing unheard is left beside it.
     const later = leftAtMs + KEEP_MS + 1;
-    expect((await other.keptFacts.recall(asker, ALICE, later)).facts).toEqual([]);
-    expect((await other.keptFacts.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
+    expect((await other.factCache.recall(asker, ALICE, later)).facts).toEqual([]);
+    expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
   });
 
   it.each<[string, Partial<QuotaSettings>, PhoneNumber]>([

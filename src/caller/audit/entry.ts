@@ -1,6 +1,6 @@
 import type { Identity, TokenIdentity } from '../../domain/asker.ts';
 import type { Lookup } from '../../domain/question.ts';
-import type { Asked, AuditOutcome, Ending, Heard } from '../../lookups/admission.ts';
+import type { Asked, AuditOutcome, Ending, CachedAnswer } from '../../lookups/lookupAuthorizer.ts';
 import { auditHash, callerId } from './auditHash.ts';
 import { mayBeNumber, numbersIn } from './numberForms.ts';
 
@@ -10,7 +10,7 @@ export interface AuditEntry {
    * `before` something is asked and `after` it; `shared` or `kept` where a request hears an answer for
    * which no lookup was made.
    */
-  readonly audit: 'before' | 'after' | Heard['how'];
+  readonly audit: 'before' | 'after' | CachedAnswer['how'];
   /** RFC 3339. */
   readonly time: string;
   readonly event: Asked['event'];
@@ -97,7 +97,7 @@ export function entryAfter(before: AuditEntry, ending: Ending, time: string): Au
 
 /** The line of an answer that is heard without a lookup. Pure. */
 export function entryHeard(
-  { how, ...heard }: Heard,
+  { how, ...heard }: CachedAnswer,
   request: AuditedRequest,
   line: LineParts,
 ): AuditEntry {

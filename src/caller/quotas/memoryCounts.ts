@@ -5,7 +5,7 @@ import {
   type Claim,
   type Claimed,
   type HourlyCounts,
-  type Standing,
+  type ConsentView,
   type WindowOwner,
 } from './hourlyCounts.ts';
 
@@ -84,7 +84,7 @@ export class MemoryCounts implements HourlyCounts {
     };
   }
 
-  read(name: string, counts: readonly string[]): Standing {
+  read(name: string, counts: readonly string[]): ConsentView {
     const window = this.#live(name);
     return window === undefined
       ? { counts: counts.map(() => 0), resetMs: WINDOW_MS }

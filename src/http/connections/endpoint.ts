@@ -8,7 +8,7 @@ import type { ConnectFailure } from '../connectFailure.ts';
 import type { ConnectionFiles } from './connectionFiles.ts';
 import { Http1Connections } from './http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './http2Connections.ts';
-import type { Lull } from './lull.ts';
+import type { IdleDetector } from './idleDetector.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './httpVersion.ts';
 import type { OpenConnections } from './openConnections.ts';
 import { TlsConnector } from './tlsConnector.ts';
@@ -45,7 +45,7 @@ export interface EndpointSettings {
 /** What the endpoints of an operator share. */
 export interface SharedByEndpoints {
   readonly abortListeners: AbortListeners;
-  readonly lull: Lull;
+  readonly idleDetector: IdleDetector;
   readonly clock: Clock;
   readonly log: Log;
   /** What connections over TLS are made with. */
@@ -78,7 +78,7 @@ export class Endpoint implements Http2Fallback {
   readonly #unsubscribe: () => void;
 
   constructor(settings: EndpointSettings, shared: SharedByEndpoints) {
-    const { abortListeners, lull, clock, log, files } = shared;
+    const { abortListeners, idleDetector, clock, log, files } = shared;
     const { name, timeoutMs, connections, http2, replyCheck } = settings;
     const url = new URL(settings.url);
     const headers = derived(settings.headers, (own) => ['accept', 'application/json', ...own]);
@@ -103,7 +103,7 @@ export class Endpoint implements Http2Fallback {
       url,
       connector,
       clock,
-      lull,
+      idleDetector,
       headers,
       timeoutMs,
       connections,

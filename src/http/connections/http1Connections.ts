@@ -4,7 +4,7 @@ import type { Clock } from '../../system/clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
 import { ConnectFailure } from '../connectFailure.ts';
 import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
-import type { Lull } from './lull.ts';
+import type { IdleDetector } from './idleDetector.ts';
 import type { OpenConnections } from './openConnections.ts';
 import { SpareConnections } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
@@ -19,7 +19,7 @@ export interface Http1Parts {
   readonly connector: TlsConnector | undefined;
   readonly clock: Clock;
   /** Of all endpoints of the operator. */
-  readonly lull: Lull;
+  readonly idleDetector: IdleDetector;
   /** Names and values, in turn, of the headers of each request; the same list for as long as they stay the same. */
   readonly headers: () => readonly string[];
   readonly timeoutMs: number;
@@ -41,13 +41,18 @@ export class Http1Connections {
 
   constructor(parts: Http1Parts) {
     this.#parts = parts;
-    const { connector, clock, lull, connections } = parts;
+    const { connector, clock, idleDetector, connections } = parts;
     this.#kept = createKeptPool(parts);
     this.#keptSinceMs = clock.monotonicMs();
     if (connector === undefined) {
       this.#fresh = createPool(parts, { timeout: parts.timeoutMs });
     } else {
-      const spares = new SpareConnections({ connector, clock, lull, maxConnections: connections });
+      const spares = new SpareConnections({
+        connector,
+        clock,
+        idleDetector,
+        maxConnections: connections,
+      });
       this.#spares = spares;
       this.#fresh = createPool(parts, (_, callback) => spares.take(handTo(callback)));
     }

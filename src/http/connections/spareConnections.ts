@@ -1,6 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../system/clock.ts';
-import type { Lull } from './lull.ts';
+import type { IdleDetector } from './idleDetector.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
 /** An operator counts sockets. */
@@ -16,7 +16,7 @@ const WITHOUT_FOR_MS = 10 * 60_000;
 /** In a longer burst, connections are taken in place of those that were given back. */
 const MAX_BURST_MS = 500;
 
-/** So few taken within that time are replaced one by one, without waiting for a lull. */
+/** So few taken within that time are replaced one by one, without waiting until the connections are idle. */
 const FEW = 4;
 const FEW_WITHIN_MS = 60;
 
@@ -37,8 +37,8 @@ export class SpareConnections {
   readonly #maxSpares: number;
   /** From the oldest to the newest. */
   readonly #spares = new Map<TLSSocket, Spare>();
-  readonly #lull: Lull;
-  readonly #ignoreLulls: () => void;
+  readonly #idleDetector: IdleDetector;
+  readonly #ignoreIdle: () => void;
   /** When the latest were taken, one more than few. */
   readonly #latestAtMs: number[] = [];
   /** Of this burst: how many were taken, and the most that were in use at a time. */
@@ -60,11 +60,11 @@ export class SpareConnections {
   #generation = 0;
   #isClosed = false;
 
-  constructor({ connector, clock, lull, maxConnections }: SpareParts) {
+  constructor({ connector, clock, idleDetector, maxConnections }: SpareParts) {
     this.#connector = connector;
     this.#clock = clock;
-    this.#lull = lull;
-    this.#ignoreLulls = lull.onCome(() => this.#endBurst());
+    this.#idleDetector = idleDetector;
+    this.#ignoreIdle = idleDetector.onIdle(() => this.#endBurst());
     this.#maxConnections = maxConnections;
     this.#maxSpares = Math.min(MAX_SPARES, maxConnections);
   }
@@ -107,7 +107,7 @@ export class SpareConnections {
 
   close(): void {
     this.#isClosed = true;
-    this.#ignoreLulls();
+    this.#ignoreIdle();
     for (const socket of this.#spares.keys()) this.#drop(socket);
   }
 
@@ -118,7 +118,7 @@ export class SpareConnections {
       this.#connector.connect(['http/1.1'], (connected) => {
         if (connected instanceof Error) this.#released();
         else connected.once('close', () => this.#released());
-        this.#lull.stir();
+        this.#idleDetector.touch();
         onConnected(connected);
       });
       return;
@@ -147,7 +147,7 @@ export class SpareConnections {
     const isFollowed = this.#burstBeganAtMs - this.#burstEndedAtMs < this.#lifeMs;
     const isLong = nowMs - this.#burstBeganAtMs > FEW_WITHIN_MS;
     this.#isWanted = (isFollowed || isLong) && nowMs >= this.#withoutUntilMs;
-    this.#lull.stir();
+    this.#idleDetector.touch();
     if (this.#takenOfLate(nowMs) > FEW) return;
     const isFirst = this.#toReplace === 0;
     // One that was not there in time: the next would come too late as well.
@@ -196,7 +196,7 @@ export class SpareConnections {
   /** An exchange that waited for room goes first: it takes its connection in this turn of the event loop. */
   #released(): void {
     this.#inUse -= 1;
-    this.#lull.stir();
+    this.#idleDetector.touch();
     if (this.#owed > 0) setImmediate(() => this.#fill(this.#owed));
   }
 
@@ -241,7 +241,7 @@ export class SpareConnections {
 export interface SpareParts {
   readonly connector: TlsConnector;
   readonly clock: Clock;
-  readonly lull: Lull;
+  readonly idleDetector: IdleDetector;
   /** Open at a time, spares and those in use. */
   readonly maxConnections: number;
 }

@@ -15,7 +15,7 @@ import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.
 import { auditHash } from '../../../src/caller/audit/auditHash.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
-import type { AskedLookup } from '../../../src/lookups/admission.ts';
+import type { AskedLookup } from '../../../src/lookups/lookupAuthorizer.ts';
 import { TestClock } from '../../testClock.ts';
 import { ALICE, BOB, hours } from '../../values.ts';
 

@@ -6,9 +6,9 @@ import type { ConsentStatus } from '../../src/domain/consentStatus.ts';
 import {
   nextStep,
   pendingFailure,
-  standingOf,
+  consentViewOf,
   type NextStep,
-} from '../../src/consents/standing.ts';
+} from '../../src/consents/consentView.ts';
 import { START_MS } from '../testClock.ts';
 import {
   closedFor,
@@ -27,7 +27,7 @@ const RULES = { resultMs: 60_000 };
 
 function standing(record: ConsentRecord | undefined, asker: string, doubtUntilMs?: number) {
   const doubt = doubtUntilMs === undefined ? {} : { doubtUntilMs };
-  return standingOf({ record, nowMs: NOW, refusedUntilMs: {}, ...doubt }, asker, RULES);
+  return consentViewOf({ record, nowMs: NOW, refusedUntilMs: {}, ...doubt }, asker, RULES);
 }
 
 function living(consent: Consent): ConsentRecord {

@@ -1,5 +1,13 @@
 import type { LookupFailure } from '../domain/errors.ts';
-import type { Admission, Admissions, Admitted, Asked, Denied, Ending, Heard } from './admission.ts';
+import type {
+  LookupAuthorizer,
+  LookupAuthorizers,
+  Admitted,
+  Asked,
+  Denied,
+  Ending,
+  CachedAnswer,
+} from './lookupAuthorizer.ts';
 
 /** Is told of all that is asked of operators, as the audit log is, and decides nothing. Must not throw. */
 export interface AdmissionObserver {
@@ -8,26 +16,30 @@ export interface AdmissionObserver {
   /** Something was not asked. */
   denied?(operator: string, asked: Asked, failure: LookupFailure): void;
   /** An answer is told for which no lookup was made. */
-  heard?(operator: string, heard: Heard): void;
+  heard?(operator: string, heard: CachedAnswer): void;
 }
 
-/** Admissions that tell observers what becomes of all that they admit. */
-export function observedAdmissions(
-  admissions: Admissions,
+/** LookupAuthorizers that tell observers what becomes of all that they admit. */
+export function observedAuthorizers(
+  admissions: LookupAuthorizers,
   observers: readonly AdmissionObserver[],
-): Admissions {
+): LookupAuthorizers {
   if (observers.length === 0) return admissions;
   return {
     of: (operator) => new ObservedAdmission(operator, admissions.of(operator), observers),
   };
 }
 
-class ObservedAdmission implements Admission {
+class ObservedAdmission implements LookupAuthorizer {
   readonly #operator: string;
-  readonly #admission: Admission;
+  readonly #admission: LookupAuthorizer;
   readonly #observers: readonly AdmissionObserver[];
 
-  constructor(operator: string, admission: Admission, observers: readonly AdmissionObserver[]) {
+  constructor(
+    operator: string,
+    admission: LookupAuthorizer,
+    observers: readonly AdmissionObserver[],
+  ) {
     this.#operator = operator;
     this.#admission = admission;
     this.#observers = observers;
@@ -40,7 +52,7 @@ class ObservedAdmission implements Admission {
       : this.#observed(asked, admitted);
   }
 
-  heard(heard: Heard): Promise<LookupFailure | undefined> | undefined {
+  heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
     for (const observer of this.#observers) observer.heard?.(this.#operator, heard);
     return this.#admission.heard(heard);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Log, LogDetails } from '../src/log/log.ts';
-import { sumUpRepeats } from '../src/log/repeats.ts';
+import { sumUpRepeats } from '../src/log/logDeduplication.ts';
 import { TestClock } from './testClock.ts';
 
 interface Line {

@@ -5,12 +5,12 @@ import type { Asker } from '../../src/domain/asker.ts';
 import type { Fact } from '../../src/domain/fact.ts';
 import {
   MAX_FACTS_PER_NUMBER,
-  type KeptFacts,
-  type KeptFactsSettings,
-} from '../../src/lookups/keptFacts.ts';
-import { MemoryKeptFacts } from '../../src/lookups/memoryKeptFacts.ts';
-import { RedisKeptFacts } from '../../src/lookups/redisKeptFacts.ts';
-import { KEEP } from '../../src/lookups/redisKeptFactsScripts.ts';
+  type FactCache,
+  type FactCacheSettings,
+} from '../../src/lookups/factCache.ts';
+import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
+import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
+import { KEEP } from '../../src/lookups/redisFactCacheScripts.ts';
 import { systemClock } from '../../src/system/systemClock.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
@@ -22,14 +22,14 @@ import { ALICE, BOB, changed, checked, callerNamed, timed } from '../values.ts';
 
 const ANNA: Asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
 const BERT: Asker = { ...ANNA, caller: callerNamed('bert') };
-const MINUTE: KeptFactsSettings = { keepMs: 60_000, resultMs: 60_000 };
+const MINUTE: FactCacheSettings = { keepMs: 60_000, resultMs: 60_000 };
 
 let redis: RedisServer | undefined;
 const connections: Redis[] = [];
 
 beforeAll(async () => {
   if (NO_REDIS === undefined) redis = await startRedis();
-  else process.stderr.write(`The tests of RedisKeptFacts. ${NO_REDIS}\n`);
+  else process.stderr.write(`The tests of RedisFactCache. ${NO_REDIS}\n`);
 });
 
 afterAll(async () => {
@@ -46,7 +46,7 @@ async function connect(url = redis?.url ?? ''): Promise<Redis> {
 
 /** A process that keeps facts, with a monotonic clock of its own. */
 interface Replica {
-  readonly facts: KeptFacts;
+  readonly facts: FactCache;
   readonly monotonicMs: () => number;
 }
 
@@ -54,7 +54,7 @@ interface Replica {
 function inRedis(connection: Redis, settings = MINUTE, stateKey = randomBytes(32)) {
   return (bootedMsAgo = 0): Replica => {
     const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + bootedMsAgo };
-    const facts = new RedisKeptFacts(connection, clock, {
+    const facts = new RedisFactCache(connection, clock, {
       ...settings,
       seals: new StateSeals([stateKey]),
       operator: 'one',
@@ -64,14 +64,14 @@ function inRedis(connection: Redis, settings = MINUTE, stateKey = randomBytes(32
 }
 
 function inMemory(settings = MINUTE): Replica {
-  const facts = new MemoryKeptFacts(systemClock, settings);
+  const facts = new MemoryFactCache(systemClock, settings);
   return { facts, monotonicMs: () => systemClock.monotonicMs() };
 }
 
-const STORES: readonly [string, string | undefined, (s?: KeptFactsSettings) => Promise<Replica>][] =
+const STORES: readonly [string, string | undefined, (s?: FactCacheSettings) => Promise<Replica>][] =
   [
-    ['MemoryKeptFacts', undefined, (settings) => Promise.resolve(inMemory(settings))],
-    ['RedisKeptFacts', NO_REDIS, async (settings) => inRedis(await connect(), settings)()],
+    ['MemoryFactCache', undefined, (settings) => Promise.resolve(inMemory(settings))],
+    ['RedisFactCache', NO_REDIS, async (settings) => inRedis(await connect(), settings)()],
   ];
 
 /** A fact whose lookup left so long ago. */
@@ -196,10 +196,10 @@ function longCaller(index: number): Asker {
   return { ...ANNA, caller: callerNamed(`${index} ${'x'.repeat(16_000)}`) };
 }
 
-describe('MemoryKeptFacts', () => {
+describe('MemoryFactCache', () => {
   it('holds no more bytes than it may, and goes by its monotonic clock alone', async () => {
     const clock = new TestClock();
-    const facts = new MemoryKeptFacts(clock, MINUTE, 10_000);
+    const facts = new MemoryFactCache(clock, MINUTE, 10_000);
     const fact = (): TimedFact => timed(checked(240, false), clock.monotonicMs());
     for (let index = 0; index < 100; index += 1) await facts.keep(longCaller(index), ALICE, fact());
     expect(facts.bytes).toBeGreaterThan(5_000);
@@ -217,7 +217,7 @@ describe('MemoryKeptFacts', () => {
   });
 });
 
-describe('RedisKeptFacts', () => {
+describe('RedisFactCache', () => {
   beforeEach((context) => {
     context.skip(NO_REDIS !== undefined, NO_REDIS);
   });
@@ -305,7 +305,7 @@ describe('RedisKeptFacts', () => {
       seals: new StateSeals([randomBytes(32)]),
       operator: 'one',
     };
-    const facts = new RedisKeptFacts(late, systemClock, settings);
+    const facts = new RedisFactCache(late, systemClock, settings);
     const replica = { facts, monotonicMs: () => systemClock.monotonicMs() };
     delayMs = 300;
     await facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica));

@@ -5,7 +5,7 @@ const QUIET_MS = 60;
  * Tells when an operator's connections have come to rest. All its endpoints share one: a token is followed by
  * its lookup, and what one endpoint does between the two would take processor time from the other.
  */
-export class Lull {
+export class IdleDetector {
   readonly #quietMs: number;
   readonly #listeners = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
@@ -15,7 +15,7 @@ export class Lull {
   }
 
   /** Something moves: the lull is put off. */
-  stir(): void {
+  touch(): void {
     if (this.#timer === undefined) {
       this.#timer = setTimeout(() => this.#come(), this.#quietMs).unref();
     } else {
@@ -24,7 +24,7 @@ export class Lull {
   }
 
   /** Calls it each time that a lull comes; returns what ends that. */
-  onCome(listener: () => void): () => void {
+  onIdle(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }

@@ -7,10 +7,10 @@ import {
   MAX_FACTS_PER_NUMBER,
   recalledFor,
   retentionMs,
-  type KeptFacts,
-  type KeptFactsSettings,
-  type Recalled,
-} from './keptFacts.ts';
+  type FactCache,
+  type FactCacheSettings,
+  type CachedFacts,
+} from './factCache.ts';
 
 /** Some 60,000 facts. */
 const MAX_BYTES = 32 * 2 ** 20;
@@ -22,15 +22,15 @@ const FACT_BYTES = 512;
  * The facts of one process, by its monotonic clock, in no more than `maxBytes`. When these are full a
  * new fact is not kept, and is looked up again; those that are kept stay.
  */
-export class MemoryKeptFacts implements KeptFacts {
+export class MemoryFactCache implements FactCache {
   readonly #clock: Clock;
-  readonly #settings: KeptFactsSettings;
+  readonly #settings: FactCacheSettings;
   readonly #maxBytes: number;
   /** All are kept for the same time: about in the order in which they end. */
   readonly #kept = new Map<string, readonly TimedFact[]>();
   #bytes = 0;
 
-  constructor(clock: Clock, settings: KeptFactsSettings, maxBytes = MAX_BYTES) {
+  constructor(clock: Clock, settings: FactCacheSettings, maxBytes = MAX_BYTES) {
     this.#clock = clock;
     this.#settings = settings;
     this.#maxBytes = maxBytes;
@@ -60,7 +60,7 @@ export class MemoryKeptFacts implements KeptFacts {
     return Promise.resolve();
   }
 
-  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<Recalled> {
+  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts> {
     const live = this.#live(askerKey(asker, number));
     return Promise.resolve(recalledFor(live, cameInAtMs, this.#settings));
   }

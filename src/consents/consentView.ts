@@ -14,8 +14,8 @@ import {
 } from './consentRecord.ts';
 
 /** How an asker stands to the owner of a number: what to do next, and what to tell, follow from it. */
-export interface Standing {
-  readonly prompt: PromptStanding;
+export interface ConsentView {
+  readonly prompt: PromptView;
   /** What the asker's own consents came to. */
   readonly ends: readonly ConsentEnd[];
   /** Failures of other askers' lookups: the owner is not prompted for what they speak for. */
@@ -25,7 +25,7 @@ export interface Standing {
 }
 
 /** How far asking the owner has come. Times are the store's. */
-export type PromptStanding =
+export type PromptView =
   /** The owner may be prompted. */
   | { readonly state: 'free' }
   /** The store has lost what it knew: until then a prompt may live that has no record. */
@@ -59,11 +59,11 @@ export interface Recorded {
 const MAX_ENDS = 16;
 
 /** Decides by the record, the asker and the moment alone. Pure. */
-export function standingOf(
+export function consentViewOf(
   recorded: Recorded,
   asker: string,
   rules: Pick<ConsentRules, 'resultMs'>,
-): Standing {
+): ConsentView {
   const current = asOf(recorded.record, recorded.nowMs, rules);
   return {
     prompt: promptStanding(recorded, current, asker),
@@ -79,7 +79,7 @@ function promptStanding(
   { record, nowMs, doubtUntilMs = 0 }: Recorded,
   { consent, ends }: ConsentRecord,
   asker: string,
-): PromptStanding {
+): PromptView {
   if (consent !== undefined) {
     return consent.asker === asker ? ownStanding(consent, nowMs) : { state: 'anothers' };
   }
@@ -91,7 +91,7 @@ function promptStanding(
     : { state: 'free' };
 }
 
-function ownStanding(consent: Consent, nowMs: number): PromptStanding {
+function ownStanding(consent: Consent, nowMs: number): PromptView {
   switch (consent.state) {
     case 'requested':
       return consent.leaseUntilMs > nowMs
@@ -106,7 +106,7 @@ function ownStanding(consent: Consent, nowMs: number): PromptStanding {
   }
 }
 
-function pendingStanding(pending: ConsentIdentity & Pending, nowMs: number): PromptStanding {
+function pendingStanding(pending: ConsentIdentity & Pending, nowMs: number): PromptView {
   const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = pending;
   if (leaseUntilMs > nowMs) return underWay(pending, leaseUntilMs);
   if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
@@ -117,7 +117,7 @@ function pendingStanding(pending: ConsentIdentity & Pending, nowMs: number): Pro
     : { state: 'due', pending, endsAtMs: livesUntilMs };
 }
 
-function underWay(consent: Consent, leaseUntilMs: number): PromptStanding {
+function underWay(consent: Consent, leaseUntilMs: number): PromptView {
   return { state: 'under-way', leaseUntilMs, endsAtMs: endsAtMs(consent) };
 }
 
@@ -138,7 +138,7 @@ export type NextStep =
 export const LOOK_AGAIN_MS = 250;
 
 /** Pure. */
-export function nextStep(prompt: PromptStanding, nowMs: number): NextStep {
+export function nextStep(prompt: PromptView, nowMs: number): NextStep {
   switch (prompt.state) {
     case 'free':
       return { step: 'request' };
@@ -173,7 +173,7 @@ export const ANOTHERS_PENDING: LookupFailure = {
  * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
  */
 export function pendingFailure(
-  prompt: PromptStanding,
+  prompt: PromptView,
   nowMs: number,
   wallNowMs: number,
 ): LookupFailure {

@@ -39,7 +39,7 @@ export interface AskedConsentStatus extends AboutNumber {
 export type Asked = AskedLookup | AskedConsent | AskedConsentStatus;
 
 /** An answer that a request hears although no lookup was made for it. */
-export interface Heard extends AboutNumber {
+export interface CachedAnswer extends AboutNumber {
   /** `shared`: the lookup was made for another request at the same time; `kept`: at an earlier one. */
   readonly how: 'shared' | 'kept';
   readonly lookup: Lookup;
@@ -74,13 +74,13 @@ export interface Denied {
 }
 
 /** What stands before everything that is asked, whichever operator it is asked of. */
-export interface Admissions {
+export interface LookupAuthorizers {
   /** Of one operator, whose name is recorded with all that it admits. */
-  of(operator: string): Admission;
+  of(operator: string): LookupAuthorizer;
 }
 
 /** Decides whether something may be asked of one operator, and records that it was. */
-export interface Admission {
+export interface LookupAuthorizer {
   /**
    * Counts and records what is about to be asked. A consent status has this one line, and `ended` may be
    * left out. Never rejects: what may not be asked is denied with a failure.
@@ -92,20 +92,20 @@ export interface Admission {
    * no lookup was made. The line is never billed. Returns a failure to be told in its place when the line
    * cannot be written. Never rejects.
    */
-  heard(heard: Heard): Promise<LookupFailure | undefined> | undefined;
+  heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined;
 }
 
 /** What an admission takes at most: it is counted in a second, and recorded before and after in two each. */
 export const AUDIT_BUDGET_MS = 5000;
 
 /** Admits everything and records nothing. */
-export const OPEN_ADMISSION: Admission = {
+export const OPEN_AUTHORIZER: LookupAuthorizer = {
   admit: () => ({ kind: 'admitted', ended: () => undefined }),
   heard: () => undefined,
 };
 
 /** The same for each operator. */
-export const OPEN_ADMISSIONS: Admissions = { of: () => OPEN_ADMISSION };
+export const OPEN_AUTHORIZERS: LookupAuthorizers = { of: () => OPEN_AUTHORIZER };
 
 /** A lookup, or a consent request, that runs only when it is admitted. */
 export interface GuardedLookup<T> {
@@ -117,7 +117,7 @@ export interface GuardedLookup<T> {
 
 /** Runs it if it is admitted, and says how it ended, even when it threw. */
 export async function ifAdmitted<T>(
-  admission: Admission,
+  admission: LookupAuthorizer,
   { asked, run, endingOf, onDenied }: GuardedLookup<T>,
 ): Promise<T> {
   const admitting = admission.admit(asked);

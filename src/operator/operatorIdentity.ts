@@ -2,7 +2,7 @@ import type { AuthorizationSource } from '../tokens/authorizationSettings.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 
 /** What decides with whom a consent was begun, and so with whom it can be pursued. */
-export type StoreNameSettings = Pick<
+export type OperatorIdentitySettings = Pick<
   OperatorSettings,
   'name' | 'flow' | 'clientId' | 'lookupAddresses' | 'authorization'
 >;
@@ -11,7 +11,7 @@ export type StoreNameSettings = Pick<
  * Tells one operator from another wherever consents and facts are kept: the same number at another operator, at another
  * authorization server or by another client is another. Credentials and limits may change under it. Pure.
  */
-export function storeNameOf(settings: StoreNameSettings): string {
+export function operatorIdentityOf(settings: OperatorIdentitySettings): string {
   const { name, flow, clientId, lookupAddresses, authorization } = settings;
   const { origin } = new URL(lookupAddresses.check);
   return [name, origin, clientId, flow, ...placesOf(authorization)].join(' ');

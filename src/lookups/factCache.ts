@@ -3,7 +3,7 @@ import type { TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 
 /** How long facts answer further requests of their asker, counted from when their lookup left. */
-export interface KeptFactsSettings {
+export interface FactCacheSettings {
   /** KEEP_FACTS_SECONDS, in milliseconds. */
   readonly keepMs: number;
   /** CONSENT_RESULT_SECONDS, in milliseconds: for facts that no request has heard. */
@@ -20,7 +20,7 @@ export interface KeptFactsSettings {
  *
  * Methods of a shared store reject with {@link SharedStateLost} while it cannot be asked.
  */
-export interface KeptFacts {
+export interface FactCache {
   /** For how long after its lookup left a fact answers further requests. */
   readonly keepMs: number;
 
@@ -32,11 +32,11 @@ export interface KeptFacts {
    *
    * @param cameInAtMs when the request came in, on this process's monotonic clock
    */
-  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<Recalled>;
+  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts>;
 }
 
 /** What is kept about a number for one asker. */
-export interface Recalled {
+export interface CachedFacts {
   /** What may answer the request. */
   readonly facts: readonly TimedFact[];
   /** What may not, having been heard so long ago; no `false` may pass over a change that it tells of. */
@@ -44,7 +44,7 @@ export interface Recalled {
 }
 
 /** For how long a fact is kept at all: heard or not, for requests that waited for it elsewhere. Pure. */
-export function retentionMs({ keepMs, resultMs }: KeptFactsSettings): number {
+export function retentionMs({ keepMs, resultMs }: FactCacheSettings): number {
   return Math.max(keepMs, resultMs);
 }
 
@@ -52,8 +52,8 @@ export function retentionMs({ keepMs, resultMs }: KeptFactsSettings): number {
 export function recalledFor(
   kept: readonly TimedFact[],
   cameInAtMs: number,
-  { keepMs }: KeptFactsSettings,
-): Recalled {
+  { keepMs }: FactCacheSettings,
+): CachedFacts {
   const mayAnswer = ({ isHeard, leftAtMs }: TimedFact): boolean =>
     !isHeard || leftAtMs >= cameInAtMs - keepMs;
   return {

@@ -4,15 +4,15 @@ import { errorName, type LookupFailure } from '../domain/errors.ts';
 import { CallerGone } from '../http/requestLife.ts';
 import type { Log } from '../log/log.ts';
 import type {
-  Admission,
-  Admissions,
+  LookupAuthorizer,
+  LookupAuthorizers,
   Admitted,
   Asked,
   AskedLookup,
   Denied,
   Ending,
-  Heard,
-} from '../lookups/admission.ts';
+  CachedAnswer,
+} from '../lookups/lookupAuthorizer.ts';
 import { OUT_OF_TIME } from '../lookups/lookupRoute.ts';
 import { AUDIT_TIMEOUT_MS, type AuditLog } from './audit/auditLog.ts';
 import {
@@ -49,15 +49,15 @@ interface Counted {
 }
 
 /** Stands before all operators: quotas and the audit log are one for all. */
-export class CallerAdmissions implements Admissions {
+export class CallerAuthorizers implements LookupAuthorizers {
   readonly #parts: AdmissionParts;
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
   }
 
-  of(operator: string): CallerAdmission {
-    return new CallerAdmission(operator, this.#parts);
+  of(operator: string): CallerAuthorizer {
+    return new CallerAuthorizer(operator, this.#parts);
   }
 
   /** Closes the audit log, once nothing is asked any more. */
@@ -67,7 +67,7 @@ export class CallerAdmissions implements Admissions {
 }
 
 /** Admits what is inside its quotas and is recorded; what never left is given back to the quotas. */
-export class CallerAdmission implements Admission {
+export class CallerAuthorizer implements LookupAuthorizer {
   readonly #operator: string;
   readonly #parts: AdmissionParts;
   /** Put into words once, not once a lookup: each has a request of its own, which may be shared. */
@@ -86,7 +86,7 @@ export class CallerAdmission implements Admission {
     return audit === undefined && quotas.length === 0 ? OPEN : this.#admit(asked, quotas, audit);
   }
 
-  heard(heard: Heard): Promise<LookupFailure | undefined> | undefined {
+  heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
     const { audit } = this.#parts;
     return audit === undefined ? undefined : this.#recordHeard(heard, audit);
   }
@@ -143,7 +143,10 @@ export class CallerAdmission implements Admission {
     };
   }
 
-  #recordHeard(heard: Heard, { key, auditLog }: AuditParts): Promise<LookupFailure | undefined> {
+  #recordHeard(
+    heard: CachedAnswer,
+    { key, auditLog }: AuditParts,
+  ): Promise<LookupFailure | undefined> {
     const entry = entryHeard(heard, this.#requestOf(heard, key), this.#lineParts(key));
     return this.#inTime(this.#timeLeftMs(heard), this.#record(auditLog, entry), OUT_OF_TIME);
   }

@@ -19,7 +19,7 @@ export function exampleQuery(role: Role): string {
 }
 
 /** What the explorer opens with: that query, where a token goes if one is needed, and the test numbers. */
-export function openingDocument({ role, isSimulated, headers }: ExampleSettings): string {
+export function explorerQuery({ role, isSimulated, headers }: ExampleSettings): string {
   return [print(parse(exampleQuery(role))), wordsOnHeaders(headers), wordsOnNumbers(isSimulated)]
     .filter((part) => part !== '')
     .join('\n\n')

@@ -15,7 +15,7 @@ interface Turns {
  * One piece of work about a number at a time, for an operator that answers 409 to a second call. Waiting for
  * it takes no permit, so that one number keeps no other from being asked about.
  */
-export class NumberTurns {
+export class KeyedMutex {
   readonly #clock: Clock;
   readonly #turns = new Map<PhoneNumber, Turns>();
 

@@ -3,11 +3,11 @@ import type { Identity } from '../../src/domain/asker.ts';
 import { AuditLog } from '../../src/caller/audit/auditLog.ts';
 import type { AuditEntry } from '../../src/caller/audit/entry.ts';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
-import { CallerAdmissions, type CallerAdmission } from '../../src/caller/callerAdmission.ts';
+import { CallerAuthorizers, type CallerAuthorizer } from '../../src/caller/callerAuthorizer.ts';
 import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import type { Asked } from '../../src/lookups/admission.ts';
+import type { Asked } from '../../src/lookups/lookupAuthorizer.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
@@ -17,7 +17,7 @@ const CHECK = { operation: 'check', maxAgeHours: hours(24) } as const;
 class Admitting {
   readonly lines: AuditEntry[] = [];
   readonly clock = new TestClock();
-  readonly admission: CallerAdmission;
+  readonly admission: CallerAuthorizer;
   isDiskFull = false;
   hangs = false;
 
@@ -37,7 +37,7 @@ class Admitting {
       await Promise.resolve();
     };
     const counted = new Quotas(quotas, new MemoryCounts(this.clock), ['first-operator']);
-    const admissions = new CallerAdmissions({
+    const admissions = new CallerAuthorizers({
       quotas: counted,
       audit: { auditLog: new AuditLog({ append }, this.clock), key: 'a-key' },
       clock: this.clock,

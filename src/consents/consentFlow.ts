@@ -1,10 +1,10 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
-import { LOOK_AGAIN_MS, nextStep, pendingFailure } from './standing.ts';
+import { LOOK_AGAIN_MS, nextStep, pendingFailure } from './consentView.ts';
 import { ConsentExchanges, type ExchangeParts, type Progress } from './consentExchanges.ts';
-import { ConsentLedger, type Page } from './consentLedger.ts';
-import { ConsentTelling } from './consentTelling.ts';
+import { ConsentLedger, type ConsentSnapshot } from './consentLedger.ts';
+import { ConsentNotifier } from './consentNotifier.ts';
 import { Waiters, type Waiter } from './consentWaiters.ts';
 
 /** What pursuing consents takes. */
@@ -17,11 +17,11 @@ export type PursuitParts = ExchangeParts;
  * here. Every step tells a request, waits, writes, or makes an exchange: none comes to nothing, so the
  * pursuit cannot spin.
  */
-export class ConsentPursuit {
+export class ConsentFlow {
   readonly #parts: PursuitParts;
   readonly #waiters = new Waiters();
   readonly #ledger: ConsentLedger;
-  readonly #telling: ConsentTelling;
+  readonly #telling: ConsentNotifier;
   readonly #exchanges: ConsentExchanges;
   readonly #looked = Promise.withResolvers<void>();
   #sleeping = new AbortController();
@@ -31,7 +31,7 @@ export class ConsentPursuit {
   constructor(number: PhoneNumber, asker: string, parts: PursuitParts) {
     this.#parts = parts;
     this.#ledger = new ConsentLedger(number, asker, parts);
-    this.#telling = new ConsentTelling(this.#waiters, parts);
+    this.#telling = new ConsentNotifier(this.#waiters, parts);
     this.#exchanges = new ConsentExchanges(number, parts, {
       ledger: this.#ledger,
       waiters: this.#waiters,
@@ -98,13 +98,13 @@ export class ConsentPursuit {
     const expiredIds = await this.#telling.tellRecorded(page);
     if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     if (this.#waiters.departures > departures) return 'told';
-    // Another request may have come while the one with the errand has left.
+    // Another request may have come while the one with the pending step has left.
     const { first } = this.#waiters;
     if (first !== undefined) return this.#follow(first, page);
     return this.#telling.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);
   }
 
-  async #follow(cause: Waiter, page: Page): Promise<Progress> {
+  async #follow(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const { prompt } = page.standing;
     const next = nextStep(prompt, page.nowMs);
     this.#looked.resolve();

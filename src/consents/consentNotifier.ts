@@ -3,11 +3,11 @@ import { closes, type FailedLookup } from '../domain/failedLookup.ts';
 import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import { ANOTHERS_PENDING, failureToTell } from './standing.ts';
-import type { Admission, Heard } from '../lookups/admission.ts';
-import type { Page } from './consentLedger.ts';
+import { ANOTHERS_PENDING, failureToTell } from './consentView.ts';
+import type { LookupAuthorizer, CachedAnswer } from '../lookups/lookupAuthorizer.ts';
+import type { ConsentSnapshot } from './consentLedger.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
-import type { KeptFacts, Recalled } from '../lookups/keptFacts.ts';
+import type { FactCache, CachedFacts } from '../lookups/factCache.ts';
 import {
   lookupFailed,
   type Inquiry,
@@ -19,8 +19,8 @@ import { answerMore, changesPlan } from '../lookups/planner.ts';
 
 /** What telling takes. */
 export interface TellingParts {
-  readonly admission: Admission;
-  readonly keptFacts: KeptFacts;
+  readonly admission: LookupAuthorizer;
+  readonly factCache: FactCache;
   readonly offer: Offer;
   readonly clock: Clock;
 }
@@ -28,7 +28,7 @@ export interface TellingParts {
 /** What a request is told, and of which lookups that were not made for it. */
 interface Told {
   readonly outcome: LookupOutcome;
-  readonly heard?: readonly Pick<Heard, 'how' | 'lookup' | 'consentId'>[];
+  readonly heard?: readonly Pick<CachedAnswer, 'how' | 'lookup' | 'consentId'>[];
   /** The consent whose expiry it is. */
   readonly expiredId?: string;
 }
@@ -40,7 +40,7 @@ const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
  * Tells requests what is known without another exchange, and what an exchange brought. What a request
  * hears of a lookup that was made for another one is audited before it is told.
  */
-export class ConsentTelling {
+export class ConsentNotifier {
   readonly #waiters: Waiters;
   readonly #parts: TellingParts;
 
@@ -50,7 +50,7 @@ export class ConsentTelling {
   }
 
   /** Tells each request what the record says to it. Returns the ids of the expiries that were told. */
-  async tellRecorded(page: Page): Promise<readonly string[]> {
+  async tellRecorded(page: ConsentSnapshot): Promise<readonly string[]> {
     const told = await Promise.all(
       this.#waiters.all().map(async (waiter) => {
         const known = knownFrom(page, waiter, this.#parts.offer);
@@ -62,7 +62,7 @@ export class ConsentTelling {
   }
 
   /** Whether the record says something to a request: then no step is to be taken for it. */
-  isKnownTo(waiter: Waiter, page: Page): boolean {
+  isKnownTo(waiter: Waiter, page: ConsentSnapshot): boolean {
     return knownFrom(page, waiter, this.#parts.offer) !== undefined;
   }
 
@@ -70,7 +70,7 @@ export class ConsentTelling {
    * Whether a fact may have been kept since a request last looked: a consent was answered in another
    * process, or the process that had the token died after it kept the fact.
    */
-  mayFindKept({ standing, time }: Page): boolean {
+  mayFindKept({ standing, time }: ConsentSnapshot): boolean {
     return standing.ends.some((end) => {
       switch (end.kind) {
         case 'answered':
@@ -104,7 +104,7 @@ export class ConsentTelling {
         const recalled = await this.#recall(inquiry, inquiry.request.cameInAtMs);
         if (!this.#isNews(recalled, inquiry)) return false;
         const facts = unknownFacts(recalled.facts, inquiry.facts);
-        await this.#tell(waiter, keptFacts({ ...recalled, facts }));
+        await this.#tell(waiter, factCache({ ...recalled, facts }));
         return true;
       }),
     );
@@ -161,12 +161,12 @@ export class ConsentTelling {
     );
   }
 
-  #recall({ number, request }: Inquiry, cameInAtMs: number): Promise<Recalled> {
-    return this.#parts.keptFacts.recall(request, number, cameInAtMs);
+  #recall({ number, request }: Inquiry, cameInAtMs: number): Promise<CachedFacts> {
+    return this.#parts.factCache.recall(request, number, cameInAtMs);
   }
 
   /** Whether facts answer something that the request asks and does not know. */
-  #isNews({ facts, besides }: Recalled, inquiry: Inquiry): boolean {
+  #isNews({ facts, besides }: CachedFacts, inquiry: Inquiry): boolean {
     const news = unknownFacts(facts, inquiry.facts);
     return answerMore(news, { ...asAsked(inquiry), besides }, this.#parts.offer);
   }
@@ -194,7 +194,7 @@ async function audited(
 
 /** What the record says to a request, if it says anything about what it wants. */
 function knownFrom(
-  { standing, nowMs, time }: Page,
+  { standing, nowMs, time }: ConsentSnapshot,
   { inquiry, wanted, joinedAtMs }: Waiter,
   offer: Offer,
 ): Told | undefined {
@@ -229,7 +229,7 @@ function knownFrom(
     : undefined;
 }
 
-function keptFacts({ facts, besides }: Recalled): Told {
+function factCache({ facts, besides }: CachedFacts): Told {
   return {
     outcome: { kind: 'facts', facts, besides },
     heard: facts.map((fact) => ({ how: 'kept', lookup: lookupOf(fact) })),

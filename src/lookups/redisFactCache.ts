@@ -12,14 +12,14 @@ import {
   MAX_FACTS_PER_NUMBER,
   recalledFor,
   retentionMs,
-  type KeptFacts,
-  type KeptFactsSettings,
-  type Recalled,
-} from './keptFacts.ts';
-import { KEEP, NOW_MS, RECALL } from './redisKeptFactsScripts.ts';
+  type FactCache,
+  type FactCacheSettings,
+  type CachedFacts,
+} from './factCache.ts';
+import { KEEP, NOW_MS, RECALL } from './redisFactCacheScripts.ts';
 
 /** What a shared store of facts needs to know. */
-export interface RedisKeptFactsSettings extends KeptFactsSettings {
+export interface RedisKeptFactsSettings extends FactCacheSettings {
   /** Of STATE_KEY. */
   readonly seals: StateSeals;
   /** Whose numbers these are: the same number at another operator is another. */
@@ -44,7 +44,7 @@ interface SealedFact {
  * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger;
  * and its reply for later, never for earlier.
  */
-export class RedisKeptFacts implements KeptFacts {
+export class RedisFactCache implements FactCache {
   readonly #redis: Pick<Redis, 'run'>;
   readonly #clock: Clock;
   readonly #settings: RedisKeptFactsSettings;
@@ -96,7 +96,7 @@ export class RedisKeptFacts implements KeptFacts {
       .catch(unlessOutOfMemory);
   }
 
-  async recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<Recalled> {
+  async recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts> {
     const seals = this.#settings.seals.all;
     const keys = this.#keys(seals, asker, number);
     const askedAtMs = this.#clock.monotonicMs();
