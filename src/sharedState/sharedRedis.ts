@@ -77,7 +77,8 @@ export class SharedRedis implements Redis {
   ): Promise<readonly [outcome: unknown, result: unknown]> {
     const server = this.#redis.serverOf(keys[0] ?? '');
     const aheadMs = this.#aheadMs.get(server);
-    const lastMoment = aheadMs === undefined ? '' : (endsAtMs + aheadMs).toFixed(3);
+    // Until a reply has told the server's time, nothing is done: it is late, and its next try is not.
+    const lastMoment = aheadMs === undefined ? 0 : (endsAtMs + aheadMs).toFixed(3);
     const leftMs = endsAtMs - this.#clock.monotonicMs();
     const reply = await this.#redis.run(this.#timed(script), keys, [lastMoment, ...values], leftMs);
     const [nowText, outcome, result] = Array.isArray(reply) ? (reply as unknown[]) : [];
@@ -116,13 +117,13 @@ export class SharedRedis implements Redis {
 const FULL =
   'the shared store is full: no owner is prompted, facts are not kept and quotas are counted by each replica for itself; give it more memory (maxmemory)';
 
-/** The first value is its last moment, or ''. Returns the time, and 'late' or 'done' and what the script returns. */
+/** The first value is its last moment. Returns the time, and 'late' or 'done' and what the script returns. */
 const timed = (script: string): string => `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local nowText = string.format('%.3f', now)
 local lastMoment = table.remove(ARGV, 1)
-if lastMoment ~= '' and now > tonumber(lastMoment) then return { nowText, 'late' } end
+if now > tonumber(lastMoment) then return { nowText, 'late' } end
 local function run()
 ${script}
 end

@@ -82,7 +82,7 @@ describe('a rehearsal in production', () => {
     const service = program(['src/main.ts'], { ...REHEARSAL, ...settings });
     expect((await service.ended).code).toBe(1);
     expect(service.err).toMatch(
-      /(?:DEV_TOKENS|SIMULATOR) (?:is for rehearsals|stands beside)|is missing/,
+      /(?:DEV_TOKENS|SIMULATOR) (?:is for rehearsals|cannot be set together with)|is missing/,
     );
   });
 });

@@ -9,7 +9,7 @@ import { ask, StartedServer } from './startedServer.ts';
 
 const ALICE = '+447700900001';
 const IGNORED = 'SIGHUP is ignored';
-const NOT_SHARED = 'consents are known to this process alone';
+const NOT_SHARED = 'consents are known only to this process';
 
 let operator: WiredOperator;
 

@@ -68,6 +68,19 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     expect(sent).toEqual([...unknown, 'EVALSHA name', ...unknown]);
   });
 
+  it('do nothing once they were told as lost, though no reply has told the time of their server yet', async () => {
+    // So that the server knows the script.
+    await redis.run(APPEND, ['another'], [1]);
+    const fresh = connectionTo(proxy.url);
+    await fresh.open();
+    server.freeze();
+    await expect(fresh.run(APPEND, ['count'], [1])).rejects.toThrow(SharedStateLost);
+    server.thaw();
+    await until(() => answers(fresh));
+    fresh.close();
+    expect(await command(server.port, ['HGET', 'count', 'count'])).toBe(null);
+  });
+
   it('that find no room are told to the log, with the server', async () => {
     await command(server.port, ['CONFIG', 'SET', 'maxmemory', '1']);
     await expect(redis.run(APPEND, ['count'], [1])).rejects.toThrow(OutOfMemory);
