@@ -38,7 +38,7 @@ it.each(GATEWAYS)(
     expect(errors).not.toHaveLength(0);
     for (const error of errors) {
       expect(error).toMatchObject({
-        message: expect.stringContaining('may ask about 2 numbers, and this one asks about 3'),
+        message: expect.stringContaining('may have 2 numbers; this one has 3'),
         extensions: { code: 'LOOKUP_LIMIT_EXCEEDED', limited: 'numbers', limit: 2, asked: 3 },
       });
     }
