@@ -69,7 +69,7 @@ class Client implements AsyncDisposable {
   }
 }
 
-const READ_ANEW = 'read anew';
+const READ_AGAIN = 'read again';
 
 function nameOf(socket: TLSSocket): string {
   return String(socket.getPeerCertificate().subject.CN);
@@ -129,7 +129,7 @@ describe.each<Kind>(['fresh connections', 'kept connections', 'HTTP/2'])('over %
       const stop = keepAsking(client.endpoint, 10);
       for (const round of [2, 3, 4]) {
         client.rotate(`client-${round}`);
-        await client.reads(round - 1, READ_ANEW);
+        await client.reads(round - 1, READ_AGAIN);
         const before = server.names.length;
         await vi.waitFor(() => expect(server.names.length).toBeGreaterThan(before + 30), {
           timeout: AMPLE_MS,
@@ -157,7 +157,7 @@ it('files that cannot be used while requests are under way cost none of them', a
   client.rotate('client-2');
   await client.reads(3, 'stay in force');
   client.write('ca.crt', SERVERS.pem);
-  await client.reads(1, READ_ANEW);
+  await client.reads(1, READ_AGAIN);
   expect(await client.endpoint.post()).toMatchObject({ kind: 'reply' });
   expect((await stop()).filter(({ kind }) => kind !== 'reply')).toEqual([]);
   expect(server.names.at(-1)).toBe('client-2');
@@ -171,7 +171,7 @@ it('credentials of a proxy that are rotated are shown from then on', async () =>
   proxy.manner = tunnelFor('user:second');
   expect(await client.endpoint.post()).toMatchObject({ fault: { detail: 'PROXY_STATUS_407' } });
   client.write('proxy', 'user:second\n');
-  await client.reads(1, READ_ANEW);
+  await client.reads(1, READ_AGAIN);
   expect(await client.endpoint.post()).toMatchObject({ kind: 'reply' });
 });
 
@@ -180,7 +180,7 @@ it('an authority that is withdrawn is believed no more, whatever session could b
   await using client = new Client(server.url);
   for (let exchange = 0; exchange < 3; exchange += 1) await client.endpoint.post();
   client.write('ca.crt', CLIENTS.pem);
-  await client.reads(1, READ_ANEW);
+  await client.reads(1, READ_AGAIN);
   expect(await client.endpoint.post()).toMatchObject({
     fault: { sent: false, stage: 'certificate' },
   });
