@@ -74,7 +74,7 @@ describe.each(COMPOSERS)('by the composition of %s', (_, compose) => {
 
 it('docs/graph.md names the same declarations', () => {
   const page = readFileSync(new URL('../../../docs/graph.md', import.meta.url), 'utf8');
-  const declared = [...page.matchAll(/^\| `((?:type|scalar) PhoneNumber[^`]*)` /gm)].map(
+  const declared = [...page.matchAll(/^- `((?:type|scalar) PhoneNumber[^`]*)`/gm)].map(
     ([, declaration]) => declaration,
   );
   expect(declared).toEqual([...COMPOSES, ...COLLIDES.map(([declaration]) => declaration)]);
