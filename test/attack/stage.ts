@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TestIssuer } from '../caller/testIssuer.ts';
+import { withEntry } from '../operatorEntry.ts';
 import { freshStateKey, startRedis, type RedisServer } from '../redisServer.ts';
 import type { Finding } from './attack.ts';
 import { type OperatorScript, TOKEN_MARK, WiredOperator } from '../wiredOperator.ts';
@@ -36,7 +37,11 @@ export class Stage {
     options: TargetOptions = {},
   ): Promise<Target> {
     const target = await Target.start(
-      { REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS), ...operator.settings, ...settings },
+      withEntry({
+        REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+        ...operator.settings,
+        ...settings,
+      }),
       options,
     );
     this.#targets.push(target);

@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../freePort.ts';
+import { withEntry } from '../operatorEntry.ts';
 import type { Random } from '../random.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -59,12 +60,12 @@ export class Fleet {
     const name = `replica-${this.#launched}`;
     const port = await freePort();
     const child = fork(MAIN, [], {
-      env: {
+      env: withEntry({
         PATH: process.env['PATH'],
         ...this.#environment,
         PORT: String(port),
         OPERATOR_HEADERS: JSON.stringify({ [REPLICA_HEADER]: name }),
-      },
+      }),
       silent: true,
     });
     child.stdout?.resume();
