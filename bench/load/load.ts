@@ -47,8 +47,7 @@ async function ask(url: string, body: string, headers: LoadOrder['headers']): Pr
   return text;
 }
 
-/** What is left of the caller's quotas is another figure in each answer. */
-/** Without what differs from one answer to the next. */
+/** Without what differs from one answer to the next: what is left of the caller's quotas, and correlators. */
 function comparable(text: string): string {
   return text
     .replace(/,"extensions":\{"quotas":\[[^\]]*\]\}/, '')
