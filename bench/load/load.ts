@@ -47,11 +47,15 @@ async function ask(url: string, body: string, headers: LoadOrder['headers']): Pr
   return text;
 }
 
-/** Without what differs from one answer to the next: what is left of the caller's quotas, and correlators. */
+/** Without what differs from one answer to the next: the caller's quotas, correlators and the order of errors. */
 function comparable(text: string): string {
-  return text
+  const plain = text
     .replace(/,"extensions":\{"quotas":\[[^\]]*\]\}/, '')
-    .replaceAll(/"correlator":"[^"]*"/g, '');
+    .replaceAll(/"correlator":"[^"]*"/g, '"correlator":""');
+  if (!plain.startsWith('{"errors"')) return plain;
+  const { errors, ...rest } = JSON.parse(plain) as { errors: unknown[] };
+  const sorted = errors.map((error) => JSON.stringify(error)).toSorted();
+  return JSON.stringify({ errors: sorted.map((error) => JSON.parse(error) as unknown), ...rest });
 }
 
 function sample(text: string): string {
