@@ -61,7 +61,7 @@ export interface RequestParts {
     readonly docsUrl: string | undefined;
   };
   readonly simSwaps: Pick<SimSwaps, 'forRequest' | 'asksOwners'>;
-  readonly quotas: Pick<Quotas, 'consentViewOf'>;
+  readonly quotas: Pick<Quotas, 'standingOf'>;
   readonly clock: Clock;
   /** Whether the test numbers answer that no operator knows. */
   readonly isRehearsal?: boolean;
@@ -149,7 +149,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
 
   /** What the caller has left of its quotas by now; nothing for an anonymous one. Never rejects. */
   quotas(): Promise<readonly QuotaStanding[]> {
-    return this.#parts.quotas.consentViewOf(this.caller, QUOTA_READ_TIMEOUT_MS);
+    return this.#parts.quotas.standingOf(this.caller, QUOTA_READ_TIMEOUT_MS);
   }
 
   /** What an error with this code refers to. */

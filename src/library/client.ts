@@ -315,7 +315,7 @@ class Client implements SimSwapClient {
       ...(waitMs === undefined ? {} : { waitMs: Math.min(waitMs, life.timeoutMs) }),
     });
     const loader = simSwaps.forRequest(request);
-    const ask = async (field: AskingField, text: string, hours?: number): Promise<CachedAnswer> => {
+    const ask = async (field: AskingField, text: string, hours?: number): Promise<FieldReply> => {
       // Without types it may be anything, as a row of a database has it.
       const number = parsePhoneNumber(typeof text === 'string' ? text : '');
       if (number.kind === 'refused') return number;
@@ -341,9 +341,9 @@ class Client implements SimSwapClient {
 }
 
 /** What a question came to; `refused` before anything was asked. */
-type CachedAnswer = FieldAnswer | { readonly kind: 'refused'; readonly reason: string };
+type FieldReply = FieldAnswer | { readonly kind: 'refused'; readonly reason: string };
 
-function dateOf(heard: CachedAnswer): LastSimSwap {
+function dateOf(heard: FieldReply): LastSimSwap {
   switch (heard.kind) {
     case 'date': {
       const { latestSimChange, asOfMs } = heard;
@@ -360,7 +360,7 @@ function dateOf(heard: CachedAnswer): LastSimSwap {
   }
 }
 
-function swappedOf(heard: CachedAnswer): SimSwappedWithin {
+function swappedOf(heard: FieldReply): SimSwappedWithin {
   switch (heard.kind) {
     case 'window':
       return { kind: 'answered', swapped: heard.swapped, asOf: new Date(heard.asOfMs) };
@@ -374,7 +374,7 @@ function swappedOf(heard: CachedAnswer): SimSwappedWithin {
   }
 }
 
-function consentOf(heard: CachedAnswer): SimSwapConsent {
+function consentOf(heard: FieldReply): SimSwapConsent {
   switch (heard.kind) {
     case 'consent': {
       const { state = null, retryAfterSeconds, expiresAtMs } = heard.consent ?? {};
@@ -425,6 +425,6 @@ function identityOf(caller: SimSwapCallerName | undefined): Identity {
 }
 
 /** A defect of ours. */
-function notWhatWasAsked({ kind }: CachedAnswer): Error {
+function notWhatWasAsked({ kind }: FieldReply): Error {
   return new Error(`An answer of the kind ${kind}was not requested.`);
 }

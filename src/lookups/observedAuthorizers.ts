@@ -19,18 +19,18 @@ export interface AdmissionObserver {
   heard?(operator: string, heard: CachedAnswer): void;
 }
 
-/** LookupAuthorizers that tell observers what becomes of all that they admit. */
+/** Authorizers that tell observers what becomes of all that they admit. */
 export function observedAuthorizers(
   admissions: LookupAuthorizers,
   observers: readonly AdmissionObserver[],
 ): LookupAuthorizers {
   if (observers.length === 0) return admissions;
   return {
-    of: (operator) => new ObservedAdmission(operator, admissions.of(operator), observers),
+    of: (operator) => new ObservedAuthorizer(operator, admissions.of(operator), observers),
   };
 }
 
-class ObservedAdmission implements LookupAuthorizer {
+class ObservedAuthorizer implements LookupAuthorizer {
   readonly #operator: string;
   readonly #admission: LookupAuthorizer;
   readonly #observers: readonly AdmissionObserver[];

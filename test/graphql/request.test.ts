@@ -64,7 +64,7 @@ test('a request that is not admitted asks nothing, and its report names no calle
         docsUrl: undefined,
       },
       simSwaps: { forRequest, asksOwners: true },
-      quotas: { consentViewOf: () => Promise.resolve([]) },
+      quotas: { standingOf: () => Promise.resolve([]) },
       clock: systemClock,
     },
     { timeoutMs: 1000, correlator: undefined },

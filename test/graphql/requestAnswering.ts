@@ -21,7 +21,7 @@ export function requestAnswering(
     {
       config: { limits, docsUrl: undefined, ...config },
       simSwaps: { forRequest: () => ({ answer, told: () => undefined }), asksOwners: false },
-      quotas: { consentViewOf: () => Promise.resolve([]) },
+      quotas: { standingOf: () => Promise.resolve([]) },
       clock: systemClock,
     },
     { timeoutMs: 60_000, correlator },

@@ -175,7 +175,7 @@ describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of 
     expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
     await one.factCache.keep(asker, ALICE, fact);
     await other.goOn();
-    // CachedAnswer, and too old for a request that comes later: nothing unheard is left beside it.
+    // Heard, and too old for a request that comes later: nothing unheard is left beside it.
     const later = leftAtMs + KEEP_MS + 1;
     expect((await other.factCache.recall(asker, ALICE, later)).facts).toEqual([]);
     expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);

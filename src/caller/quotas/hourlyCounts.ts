@@ -14,7 +14,7 @@ export interface Claim {
 }
 
 /** How a window stands. */
-export interface ConsentView {
+export interface Standing {
   /** The counts, in the order in which they were named. */
   readonly counts: readonly number[];
   /** Until the window ends and all counts in it are 0 again. */
@@ -22,7 +22,7 @@ export interface ConsentView {
 }
 
 /** What came of claims. */
-export interface Claimed extends ConsentView {
+export interface Claimed extends Standing {
   /** Which claim is over its limit, by its place; then no count was raised. */
   readonly over: number | undefined;
   /** Takes the claims back; once at most, and only where none is over. Never rejects. */
@@ -46,5 +46,5 @@ export interface HourlyCounts {
     window: string,
     counts: readonly string[],
     timeLimitMs: number,
-  ): Promise<ConsentView> | ConsentView;
+  ): Promise<Standing> | Standing;
 }

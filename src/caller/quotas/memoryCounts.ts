@@ -5,7 +5,7 @@ import {
   type Claim,
   type Claimed,
   type HourlyCounts,
-  type ConsentView,
+  type Standing,
   type WindowOwner,
 } from './hourlyCounts.ts';
 
@@ -84,7 +84,7 @@ export class MemoryCounts implements HourlyCounts {
     };
   }
 
-  read(name: string, counts: readonly string[]): ConsentView {
+  read(name: string, counts: readonly string[]): Standing {
     const window = this.#live(name);
     return window === undefined
       ? { counts: counts.map(() => 0), resetMs: WINDOW_MS }

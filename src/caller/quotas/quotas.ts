@@ -109,7 +109,7 @@ export class Quotas {
   }
 
   /** What a caller has left of each of its quotas. Anonymous callers have none. */
-  async consentViewOf(caller: Identity, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
+  async standingOf(caller: Identity, timeLimitMs: number): Promise<readonly QuotaStanding[]> {
     if (caller.kind === 'anonymous') return [];
     const window = this.#callerWindow(caller);
     const names = ['numbers', ...this.#operators.map(lookupsAt)];

@@ -11,7 +11,7 @@ import {
   type Claim,
   type Claimed,
   type HourlyCounts,
-  type ConsentView,
+  type Standing,
   type WindowOwner,
 } from './hourlyCounts.ts';
 import { MemoryCounts } from './memoryCounts.ts';
@@ -82,7 +82,7 @@ export class SharedCounts implements HourlyCounts {
     };
   }
 
-  async read(window: string, counts: readonly string[], timeLimitMs: number): Promise<ConsentView> {
+  async read(window: string, counts: readonly string[], timeLimitMs: number): Promise<Standing> {
     const reading = this.#run(READ, window, [WINDOW_MS, ...counts], timeLimitMs);
     const reply = await this.#inTime(reading, timeLimitMs);
     if (reply === undefined) return this.#local.read(window, counts);

@@ -135,7 +135,7 @@ describe('the quota of lookups', () => {
 
     const other = new Counting({ numbersPerHour: 2, lookupsPerHour: 1 });
     await other.scan('a', 10);
-    expect(await other.quotas.consentViewOf(callerNamed('a'), Infinity)).toMatchObject([
+    expect(await other.quotas.standingOf(callerNamed('a'), Infinity)).toMatchObject([
       { left: 1 },
       { left: 0 },
     ]);
@@ -173,7 +173,7 @@ describe('a client with quotas of its own', () => {
       if ((await counting.prompt(ofClient('desk'), ALICE)) === 'counted') words.prompts += 1;
     }
     expect(words).toEqual({ numbers, lookups, prompts });
-    expect(await counting.quotas.consentViewOf(ofClient('desk'), Infinity)).toMatchObject([
+    expect(await counting.quotas.standingOf(ofClient('desk'), Infinity)).toMatchObject([
       { quota: 'numbers', limit: numbers, left: 0 },
       { quota: 'lookups', limit: lookups, left: 0 },
     ]);
@@ -182,7 +182,7 @@ describe('a client with quotas of its own', () => {
   it('changes nothing for other clients, nor for tokens that name none', async () => {
     const counting = new Counting({ ...ANY, clients: new Map([['desk', { lookupsPerHour: 9 }]]) });
     for (const client of ['des', 'desk ', '', null]) {
-      const standing = await counting.quotas.consentViewOf(ofClient(client), Infinity);
+      const standing = await counting.quotas.standingOf(ofClient(client), Infinity);
       expect(standing).toMatchObject([{ limit: 2 }, { limit: 3 }]);
     }
   });
@@ -234,11 +234,11 @@ describe('what is left', () => {
     await counting.lookup('a', ALICE);
     await clock.advance(1_500);
     const resetSeconds = HOUR_SECONDS - 1;
-    expect(await counting.quotas.consentViewOf(callerNamed('a'), Infinity)).toEqual([
+    expect(await counting.quotas.standingOf(callerNamed('a'), Infinity)).toEqual([
       { quota: 'numbers', limit: 5, left: 4, resetSeconds },
       { quota: 'lookups', limit: 7, left: 5, resetSeconds },
     ]);
-    expect(await counting.quotas.consentViewOf(ANONYMOUS.identity, Infinity)).toEqual([]);
+    expect(await counting.quotas.standingOf(ANONYMOUS.identity, Infinity)).toEqual([]);
   });
 });
 
@@ -251,7 +251,7 @@ describe('several operators', () => {
     expect(await counting.lookup('a', ALICE, 'first')).toContain('lookups');
     expect(await counting.lookup('a', ALICE, 'second')).toBe('counted');
     expect(await counting.lookup('a', BOB, 'second')).toContain('numbers');
-    expect(await counting.quotas.consentViewOf(callerNamed('a'), Infinity)).toMatchObject([
+    expect(await counting.quotas.standingOf(callerNamed('a'), Infinity)).toMatchObject([
       { quota: 'numbers', left: 0 },
       { quota: 'lookups', left: 0 },
     ]);
