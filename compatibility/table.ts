@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { format } from 'prettier';
+import { pretty } from '../scripts/madeFile.ts';
 import { COMPOSERS } from './composers.ts';
 import { askGateway, GATEWAYS } from './gateways.ts';
 import { startSubgraphs } from './graph.ts';
@@ -10,7 +10,7 @@ const PAGE = fileURLToPath(new URL('../docs/compatibility.md', import.meta.url))
 
 /** Tries all of them, and writes or compares the page. */
 export async function run(isCheck: boolean): Promise<void> {
-  const text = await format(await makePage(), { parser: 'markdown' });
+  const text = await pretty(await makePage(), PAGE);
   process.stdout.write(text);
   if (!isCheck) writeFileSync(PAGE, text);
   else if (readFileSync(PAGE, 'utf8') !== text) {
@@ -69,7 +69,7 @@ async function makePage(): Promise<string> {
       ],
       gateways,
     ),
-    '"at …" is the path of the error, where it is not the path of that number: another customer would be blamed. What a gateway must be told: [graph.md](graph.md#what-a-router-must-be-told). Apollo Router and Cosmo Router are programs that could not be had where this was written.',
+    '"at …" is the path of the error, where it is not the path of that number: another customer would be blamed. Configuring a gateway: [graph.md](graph.md#configuring-a-router). Apollo Router and Cosmo Router are programs that could not be had where this was written.',
     '## Servers',
     'The graph of `ROLE=bff` mounted beside types of another program ([library.md](library.md#mounting)), each error of a reply handed to `maskError`.',
     table(

@@ -1,6 +1,6 @@
 import { graphql, type GraphQLScalarType, type GraphQLSchema } from 'graphql';
 import { ANONYMOUS } from '../src/caller/caller.ts';
-import { FIELDS, type Asked } from '../src/domain/fields.ts';
+import { FIELDS, type FieldQuestion } from '../src/domain/fields.ts';
 import { instantAt } from '../src/domain/instant.ts';
 import { parsePhoneNumber } from '../src/domain/phoneNumber.ts';
 import type { LookupFailure, LookupFailureCode } from '../src/domain/errors.ts';
@@ -8,7 +8,7 @@ import { lookupFailed } from '../src/graphql/answerErrors.ts';
 import { toSimSwapCheck } from '../src/graphql/answers.ts';
 import { bffResolvers, phoneNumberReference } from '../src/graphql/resolvers.ts';
 import type { GraphqlRequest } from '../src/graphql/request.ts';
-import type { FieldAnswer } from '../src/simSwaps/simSwapLoader.ts';
+import type { FieldAnswer } from '../src/lookups/executor.ts';
 
 /** Why a mocked number has no answer: a value of `SimSwapUnknownReason`. */
 export type SimSwapMockReason = keyof typeof FAILURES;
@@ -44,7 +44,7 @@ export type SimSwapMockResolvers = Record<
 
 /** What a client gets for a number. */
 export interface SimSwapFixture {
-  /** `null` where it is not known; then `error` stands beside it. */
+  /** `null` where it is not known; then there is an `error`. */
   readonly simSwappedWithin: boolean | null;
   /** With times as texts, as they are in a reply. */
   readonly simSwapCheck: Readonly<Record<string, string | number | null>>;
@@ -64,7 +64,7 @@ interface MockedRequest {
 const MOMENT_MS = Date.UTC(2026, 2, 14, 9, 26, 53);
 const HOUR_MS = 3_600_000;
 
-/** What stands beside each reason, as an example. */
+/** The details of each reason, as an example. */
 const FAILURES = {
   CONSENT_PENDING: { retryAfterSeconds: 5, expiresAtMs: MOMENT_MS + 120_000 },
   CONSENT_DENIED: { retryAfterSeconds: 600 },
@@ -87,8 +87,8 @@ const FAILURES = {
 const UNLESS_SAID: SimSwapMock = 'OPERATOR_UNAVAILABLE';
 
 /**
- * Mocks of the graph for tests of clients. Unless told otherwise a number is `UNKNOWN`: automatic mocks would choose
- * `false`, and a test would pass that trusts whatever it gets.
+ * Mocks of the graph for tests of clients. Numbers that are not named are `UNKNOWN`: automatic mocks would choose `false`,
+ * and a client that trusts every SMS code would pass its tests.
  *
  * @example
  *
@@ -180,7 +180,7 @@ function isReason(text: unknown): text is SimSwapMockReason {
   return typeof text === 'string' && Object.hasOwn(FAILURES, text);
 }
 
-function mocked(mock: SimSwapMock, asked: Asked, nowMs = Date.now()): FieldAnswer {
+function mocked(mock: SimSwapMock, asked: FieldQuestion, nowMs = Date.now()): FieldAnswer {
   if (asked.asks === 'consent') {
     const state = typeof mock === 'string' ? (CONSENT_STATES[mock] ?? 'NOT_NEEDED') : 'NOT_NEEDED';
     return { kind: 'consent', consent: { state } };

@@ -5,7 +5,7 @@ import { ENDPOINT_LABELS } from '../src/operator/operatorEndpoint.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { AccessToken } from '../src/tokens/accessToken.ts';
 import { asksOwner } from '../src/tokens/authorizationSettings.ts';
-import { scopeOf } from '../src/tokens/scope.ts';
+import { scopeOf } from '../src/tokens/tokenRequest.ts';
 import { readClientReply } from './clientReply.ts';
 import type { Finding } from './finding.ts';
 import { judgeCredentials, judgeScopes } from './judgeClient.ts';

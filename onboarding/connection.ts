@@ -2,12 +2,12 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Clock } from '../src/system/clock.ts';
 import { errorName } from '../src/domain/errors.ts';
-import type { WatchFiles } from '../src/files/fileWatch.ts';
+import type { WatchFiles } from '../src/files/fromFiles.ts';
 import type { ConnectStage } from '../src/http/connectFailure.ts';
 import type { ConnectionSettings } from '../src/http/connections/connectionSettings.ts';
 import type { Http2Setting } from '../src/http/connections/httpVersion.ts';
-import type { Protocol } from '../src/http/connections/tlsConnector.ts';
-import { tryConnection, type ConnectionTrial } from '../src/http/connections/tryConnection.ts';
+import type { AlpnProtocol } from '../src/http/connections/tlsConnector.ts';
+import { tryConnection, type ConnectionTrial } from './tryConnection.ts';
 import { placeOf, type ConnectionTrace } from './connectionTrace.ts';
 import { withinTime } from './withinTime.ts';
 
@@ -83,7 +83,7 @@ function traced(reached: ConnectionTrace, trial: ConnectionTrial): TracedConnect
 }
 
 /** By ALPN, the one that is preferred first. */
-function protocolsOf(setting: Http2Setting): readonly Protocol[] {
+function protocolsOf(setting: Http2Setting): readonly AlpnProtocol[] {
   switch (setting) {
     case 'auto':
       return ['h2', 'http/1.1'];

@@ -1,5 +1,5 @@
 import type { ConnectStage } from '../src/http/connectFailure.ts';
-import type { Protocol } from '../src/http/connections/tlsConnector.ts';
+import type { AlpnProtocol } from '../src/http/connections/tlsConnector.ts';
 
 /** Where a connection leads: the host and port of an address. */
 export interface Place {
@@ -13,7 +13,7 @@ export interface TlsFacts {
   /** Such as `TLSv1.3`. */
   readonly version: string;
   /** Agreed on by ALPN. */
-  readonly protocol: Protocol;
+  readonly protocol: AlpnProtocol;
   /** When the certificate ends, milliseconds since 1970. */
   readonly validToMs: number;
 }

@@ -1,5 +1,5 @@
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
-import { scopeOf } from '../src/tokens/scope.ts';
+import { scopeOf } from '../src/tokens/tokenRequest.ts';
 import type { DiscoveryFlaw } from '../src/tokens/discoveryDocument.ts';
 import type { Finding } from './finding.ts';
 

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { pretty, type MadeFile } from './madeFile.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
+const BUILD = join(PROJECT, 'tsconfig.build.json');
 const ENTRIES = {
   client: 'src/library/client',
   subgraph: 'src/library/subgraph',
@@ -16,18 +17,27 @@ const ENTRIES = {
 
 const run = promisify(execFile);
 
+/** The sources do not compile; the message has what the compiler says. */
+export class CompileError extends Error {
+  override name = 'CompileError';
+}
+
 /**
  * What the package has for other programs, as its declarations say it: docs/api/. A test compares, so that a change of
  * what is public is seen in its diff.
+ *
+ * @throws CompileError.
  */
-export async function makePublicApi(): Promise<readonly MadeFile[]> {
+export async function makePublicApi(config = BUILD): Promise<readonly MadeFile[]> {
   const folder = await mkdtemp(join(tmpdir(), 'public-api-'));
   try {
     await run(
       join(PROJECT, 'node_modules/.bin/tsc'),
-      ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', folder],
+      ['-p', config, '--emitDeclarationOnly', '--outDir', folder],
       { cwd: PROJECT },
-    );
+    ).catch((error: { readonly stdout: string }) => {
+      throw new CompileError(error.stdout);
+    });
     return await Promise.all(
       Object.entries(ENTRIES).map(async ([entry, built]) => {
         const path = join(PROJECT, `docs/api/${entry}.d.ts`);

@@ -20,28 +20,34 @@ interface Section {
 
 /** In the order in which people meet them. */
 const SECTIONS: Readonly<Record<Audience, Section>> = {
-  try: { heading: 'To try it', introduction: 'Where it listens, and what it is.' },
+  try: { heading: 'To try it', introduction: 'Address, port and role.' },
   operator: {
     heading: 'The operator',
-    introduction: 'Whom to ask, and how this operator departs from the others.',
+    introduction: 'One operator; several are in `OPERATORS_FILE`.',
   },
-  callers: { heading: 'Callers', introduction: 'Who may ask, and for what.' },
+  callers: { heading: 'Callers', introduction: 'Who may query, and for which purposes.' },
   consent: {
     heading: 'Consent',
     introduction:
       'The 3-legged flow: how long to wait for the owner of a number, and how often to prompt.',
   },
-  limits: { heading: 'Limits', introduction: 'How much may be asked, and how long it may take.' },
-  observe: { heading: 'Logs, metrics and audit', introduction: 'What can be read of its work.' },
+  limits: {
+    heading: 'Limits',
+    introduction: 'How much an operation and a caller may query, and how long it may take.',
+  },
+  observe: {
+    heading: 'Logs, metrics and audit',
+    introduction: 'What the service logs and counts.',
+  },
   egress: {
     heading: 'Other connections',
     introduction:
       "How what is not an operator is reached: the issuer's keys, the number directory, discovery documents and the collector of traces.",
   },
-  share: { heading: 'Several replicas', introduction: 'What replicas know of each other.' },
+  share: { heading: 'Several replicas', introduction: 'The state that replicas share.' },
   web: {
     heading: 'Browsers',
-    introduction: 'From which pages, and under which names, it is asked.',
+    introduction: 'Which pages may call the service.',
   },
 };
 
@@ -77,9 +83,7 @@ function tableOf(settings: readonly Named[]): string {
     const cells = [names, takes(setting), defaultCell(setting), setting.description];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
-  return ['| name | takes | where not set | what it sets |', '| - | - | - | - |', ...rows].join(
-    '\n',
-  );
+  return ['| name | takes | default | what it sets |', '| - | - | - | - |', ...rows].join('\n');
 }
 
 function detailsOf(settings: readonly Named[]): readonly string[] {

@@ -77,7 +77,7 @@ export class AuthorizationServer {
     return this.#issued(this.#grant(sub, typeof scope === 'string' ? scope : null, true));
   }
 
-  /** docs/operator-api.md, "Asking for consent". */
+  /** docs/operator-api.md, "Requesting consent". */
   async authorize(request: AuthorizationRequest): Promise<Outcome> {
     const { dialect } = this.#parts;
     const form = readForm(request);

@@ -1,4 +1,4 @@
-import { withstandHangup } from './system/hangup.ts';
+import { withstandHangup } from './system/termination.ts';
 
 withstandHangup();
 // What it imports takes most of the start.

@@ -3,7 +3,7 @@ import type { Instant } from '../src/domain/instant.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import type { LookupFailure } from '../src/domain/errors.ts';
 import { toDate, toSwapped } from '../src/graphql/answers.ts';
-import type { FieldAnswer, SimSwapLoader } from '../src/simSwaps/simSwapLoader.ts';
+import type { FieldAnswer, SimSwapLoader } from '../src/lookups/executor.ts';
 import type { Answer } from '../src/lookups/plan.ts';
 
 /** Asks a loader what a field asks. */

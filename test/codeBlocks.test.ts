@@ -33,7 +33,7 @@ const RUNNERS: readonly (readonly [page: string, begins: string, runner: Runner]
   ['docs/adopting.md', 'query Checkout', validates],
   ['docs/adopting.md', 'const isSmsTrusted', judgesTheAnswer],
   ['docs/adopting.md', 'async function untilAnswered', 'examples/mobile-bff/test/caches.test.ts'],
-  ['docs/adopting.md', 'node --disallow-code-generation', 'test/npmStart.test.ts'],
+  ['docs/adopting.md', 'node --disallow-code-generation', 'test/package/npmStart.check.ts'],
   ['docs/adopting.md', 'type PhoneNumber @key', composes],
   ['docs/diagnostics.md', '// observe.mjs', 'test/diagnostics.test.ts'],
   ['docs/graph.md', 'type PhoneNumber @key', composesWithResult],

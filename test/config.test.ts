@@ -278,6 +278,15 @@ describe('several bad settings', () => {
     expect(errorOf({ ...everywhere, OPERATOR_SEKRET: slip }).message).not.toContain(slip);
   });
 
+  test.each(['prod', 'Production', 'production ', 'PRODUCTION', 'staging', 'production,'])(
+    'NODE_ENV=%j beside an operator is one of them: no door is open by a typo',
+    (word) => {
+      expect(errorOf({ ...OPERATOR, NODE_ENV: word }).problems.join()).toContain(
+        `NODE_ENV must be one of development, test, production, not ${JSON.stringify(word)}.`,
+      );
+    },
+  );
+
   test('NODE_ENV=production names what is missing', () => {
     const { problems } = errorOf({ NODE_ENV: 'production' });
 

@@ -1,4 +1,4 @@
-const IS_LONG = process.env['TEST_FORM'] === 'long';
+export const IS_LONG = process.env['TEST_FORM'] === 'long';
 
 /**
  * How often, or how many: few in `npm test`, and all in `npm run test:heavy`, which runs the files that

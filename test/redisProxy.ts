@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { Certificate } from './tls/certificate.ts';
 
 /** A command as a client sends it. */
 export interface SeenCommand {
@@ -24,6 +26,8 @@ export class RedisProxy {
   cutsAfter: CutsAfter = () => false;
   /** What a server says of where servers are; as long as what it replaces. */
   readonly renames = new Map<string, string>();
+  /** Clients speak TLS with it, from their next connection on, as long as it has one. */
+  certificate: Certificate | undefined;
   cuts = 0;
   copies = 0;
   /** Connections that were made through it. */
@@ -31,14 +35,29 @@ export class RedisProxy {
 
   private constructor(targetPort: number) {
     this.#targetPort = targetPort;
-    this.#server = createServer((client) => this.#join(client));
+    this.#server = createServer((socket) => {
+      const { certificate } = this;
+      if (certificate === undefined) this.#join(socket);
+      else this.#join(new TLSSocket(socket, { isServer: true, ...certificate }));
+    });
   }
 
-  static async before(targetPort: number): Promise<RedisProxy> {
+  static async before(targetPort: number, host = '127.0.0.1'): Promise<RedisProxy> {
     const proxy = new RedisProxy(targetPort);
-    proxy.#server.listen(0, '127.0.0.1');
+    proxy.#server.listen(0, host);
     await once(proxy.#server, 'listening');
     return proxy;
+  }
+
+  /** One before each server of a cluster, which names the others by what stands before them. */
+  static async beforeAll(ports: readonly number[], host?: string): Promise<readonly RedisProxy[]> {
+    const proxies = await Promise.all(ports.map((port) => RedisProxy.before(port, host)));
+    for (const proxy of proxies) {
+      for (const [n, port] of ports.entries()) {
+        proxy.renames.set(String(port), String(proxies[n]?.port));
+      }
+    }
+    return proxies;
   }
 
   get port(): number {

@@ -10,7 +10,7 @@ import { createRedis } from '../src/sharedState/createRedis.ts';
 import type { Redis } from '../src/sharedState/redis.ts';
 import type { RedisAddress, RedisSettings } from '../src/sharedState/redisSettings.ts';
 import type { Log } from '../src/log/log.ts';
-import { systemClock } from '../src/system/systemClock.ts';
+import { systemClock } from '../src/system/clock.ts';
 import { freePort } from './freePort.ts';
 import { silentLog } from './silentLog.ts';
 
@@ -94,7 +94,7 @@ async function start(
   ...file: readonly string[]
 ): Promise<RedisServer> {
   const at = port ?? (await freePort());
-  const bound = ['--port', String(at), '--bind', '127.0.0.1'];
+  const bound = ['--port', String(at), '--bind', '127.0.0.1', '-::1'];
   const child = spawn(PROGRAM, [...file, ...bound, ...settings], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,4 +1,4 @@
-import type { Clock } from '../src/system/clock.ts';
+import { type Clock, systemClock } from '../src/system/clock.ts';
 import { readConfig } from '../src/config/config.ts';
 import type { Environment } from '../src/config/environment.ts';
 import type { Log } from '../src/log/log.ts';
@@ -9,7 +9,6 @@ import {
   type Simulator,
   type SimulatorSettings,
 } from '../simulator/simulator.ts';
-import { systemClock } from '../src/system/systemClock.ts';
 import { withEntry } from './operatorEntry.ts';
 
 /** One error of a reply, as a client reads it. */

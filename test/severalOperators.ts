@@ -1,12 +1,11 @@
-import type { Clock } from '../src/system/clock.ts';
+import { type Clock, systemClock } from '../src/system/clock.ts';
 import { readConfig } from '../src/config/config.ts';
 import type { Environment } from '../src/config/environment.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../src/http/correlator.ts';
-import type { SimSwapLoader } from '../src/simSwaps/simSwapLoader.ts';
+import type { SimSwapLoader } from '../src/lookups/executor.ts';
 import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
 import { createSimSwaps, type SimSwapParts, type SimSwaps } from '../src/simSwaps/simSwaps.ts';
-import { systemClock } from '../src/system/systemClock.ts';
 import { askField } from './askedFields.ts';
 import { silentLog } from './silentLog.ts';
 import { callerNamed } from './values.ts';
@@ -47,7 +46,7 @@ export class SeveralOperators implements AsyncDisposable {
   constructor(operators: readonly OperatorSettings[], parts: Partial<SimSwapParts> = {}) {
     this.#clock = parts.clock ?? systemClock;
     this.simSwaps = createSimSwaps({
-      operators: operators.map((settings) => ({ settings })),
+      operators,
       consent: readConfig({}).consent,
       clock: this.#clock,
       log: silentLog,

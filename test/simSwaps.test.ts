@@ -4,8 +4,9 @@ import type { Environment } from '../src/config/environment.ts';
 import type { NumberPrefix } from '../src/domain/numberPrefix.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../src/http/correlator.ts';
-import { createSimSwaps, type OperatorParts, type SimSwaps } from '../src/simSwaps/simSwaps.ts';
-import { systemClock } from '../src/system/systemClock.ts';
+import type { OperatorSettings } from '../src/operator/operatorSettings.ts';
+import { createSimSwaps, type SimSwaps } from '../src/simSwaps/simSwaps.ts';
+import { systemClock } from '../src/system/clock.ts';
 import { askField } from './askedFields.ts';
 import { line } from './endToEnd/askedSimSwaps.ts';
 import { WiredOperator } from './wiredOperator.ts';
@@ -31,13 +32,15 @@ function part(
   operator: WiredOperator,
   prefix: NumberPrefix,
   settings: Environment = {},
-): OperatorParts[] {
+): OperatorSettings[] {
   return settingsFor(operator, settings).operators.map((one) => ({
-    settings: { ...one, name: `operator of ${prefix}`, prefixes: [prefix] },
+    ...one,
+    name: `operator of ${prefix}`,
+    prefixes: [prefix],
   }));
 }
 
-function create(operator: WiredOperator, operators: readonly OperatorParts[]): SimSwaps {
+function create(operator: WiredOperator, operators: readonly OperatorSettings[]): SimSwaps {
   const { consent } = settingsFor(operator);
   return createSimSwaps({ operators, consent, clock: systemClock, log: silentLog });
 }
@@ -99,10 +102,7 @@ describe('a number', () => {
 
   it('is the only operator’s where there is one', async () => {
     await using operator = await WiredOperator.start();
-    const simSwaps = create(
-      operator,
-      settingsFor(operator).operators.map((one) => ({ settings: one })),
-    );
+    const simSwaps = create(operator, settingsFor(operator).operators);
     expect(await ask(simSwaps, line(1))).toBe(false);
     await simSwaps.close();
   });

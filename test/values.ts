@@ -27,10 +27,17 @@ let replies = 0;
 export function timed<F extends Fact>(fact: F, leftAtMs = 0): F & Times {
   replies += 1;
   const replyId = `reply ${replies}`;
-  return { ...fact, leftAtMs, repliedAtMs: leftAtMs, replyId, isHeard: true };
+  return {
+    ...fact,
+    toldBy: 'operator',
+    leftAtMs,
+    repliedAtMs: leftAtMs,
+    replyId,
+    isHeard: true,
+  };
 }
 
-type Times = Pick<TimedFact, 'leftAtMs' | 'repliedAtMs' | 'replyId' | 'isHeard'>;
+type Times = Pick<TimedFact, 'toldBy' | 'leftAtMs' | 'repliedAtMs' | 'replyId' | 'isHeard'>;
 
 /** What `check` said of a window, so many hours after the start of the test clock. */
 export function checked(maxAgeHours: number, swapped: boolean, atHour = 0): CheckFact & Times {

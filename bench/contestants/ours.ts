@@ -1,7 +1,7 @@
 import { readConfig } from '../../src/config/config.ts';
 import { createLog } from '../../src/log/log.ts';
 import { startServer } from '../../src/app/server.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { compete } from '../processes/competing.ts';
 import { withEntry } from '../../test/operatorEntry.ts';
 

@@ -12,6 +12,8 @@ export const FIGURES = {
   bytesPerLookup: { heading: 'bytes a lookup', decimals: 0 },
   usedConnections: { heading: 'connections', decimals: 0 },
   heapBytesPerNumber: { heading: 'heap a number in flight, bytes', decimals: 0 },
+  promisesPerNumber: { heading: 'promises a number', decimals: 1 },
+  allocatedBytesPerNumber: { heading: 'bytes allocated a number', decimals: 0 },
   heapMebibytes: { heading: 'heap, MiB', decimals: 2 },
   residentMebibytes: { heading: 'resident, MiB', decimals: 0 },
   queriesPerSecond: { heading: 'queries a second', decimals: 0 },

@@ -1,3 +1,4 @@
+import { AllocationCount } from './allocations.ts';
 import { answer, type Answers } from './conversation.ts';
 import { LoopWatch, readGauge } from './gauge.ts';
 
@@ -16,10 +17,15 @@ export function operatorAddress(): OperatorAddress {
 /** Answers what a contestant of this process answers, and what the process uses. */
 export function compete(answers: Answers): void {
   const watch = new LoopWatch();
+  const count = new AllocationCount();
   answer({
     gauge: (wanted: { collectsGarbage: boolean }) => readGauge(wanted),
     watchLoop: () => watch.start(),
     loopDelay: () => watch.stop(),
+    startPromises: () => count.startPromises(),
+    stopPromises: () => count.stopPromises(),
+    startBytes: () => count.startBytes(),
+    stopBytes: () => count.stopBytes(),
     ...answers,
   });
 }

@@ -1,3 +1,4 @@
+import { measureAllocations } from './allocations.ts';
 import { measureCallers } from './callers.ts';
 import { measureConsent } from './consent.ts';
 import { measureCost } from './cost.ts';
@@ -26,6 +27,7 @@ export const TABLES: Readonly<Record<string, Measurement<Table>>> = {
   observation: measureObservation,
   latency: measureLatency,
   memory: measureMemory,
+  allocations: measureAllocations,
   consent: measureConsent,
   processes: measureProcesses,
   sustained: measureSustained,

@@ -29,7 +29,7 @@ export type SimSwapMockResolvers = Record<
 >;
 /** What a client gets for a number. */
 export interface SimSwapFixture {
-  /** `null` where it is not known; then `error` stands beside it. */
+  /** `null` where it is not known; then there is an `error`. */
   readonly simSwappedWithin: boolean | null;
   /** With times as texts, as they are in a reply. */
   readonly simSwapCheck: Readonly<Record<string, string | number | null>>;
@@ -38,7 +38,7 @@ export interface SimSwapFixture {
     readonly extensions: Readonly<Record<string, unknown>>;
   };
 }
-/** What stands beside each reason, as an example. */
+/** The details of each reason, as an example. */
 declare const FAILURES: {
   readonly CONSENT_PENDING: {
     readonly retryAfterSeconds: 5;
@@ -75,8 +75,8 @@ declare const FAILURES: {
   };
 };
 /**
- * Mocks of the graph for tests of clients. Unless told otherwise a number is `UNKNOWN`: automatic mocks would choose
- * `false`, and a test would pass that trusts whatever it gets.
+ * Mocks of the graph for tests of clients. Numbers that are not named are `UNKNOWN`: automatic mocks would choose `false`,
+ * and a client that trusts every SMS code would pass its tests.
  *
  * @example
  *

@@ -1,6 +1,6 @@
 /** The two operations. */
 export type ProfileOperation = 'retrieve-date' | 'check';
-/** Whether the owner of a number is asked for consent (`3-legged`). */
+/** Whether the owner of a number is prompted for consent (`3-legged`). */
 export type ProfileFlow = '2-legged' | '3-legged';
 /** The five endpoints. */
 export type ProfileEndpoint =
@@ -11,7 +11,7 @@ export type Options = Readonly<Record<string, string>>;
 export type Body = Readonly<Record<string, unknown>>;
 /** A way into a JSON body, by the names of members: `/data/lastSimSwapDate` (RFC 6901, without escapes). */
 export type Pointer = `/${string}`;
-/** How one operator is asked and read. `camara` is the base; each profile is its differences. */
+/** How one operator is called and read. `camara` is the base; each profile is its differences. */
 export interface OperatorProfile {
   /** How the client shows who it is. */
   readonly authentication: Authentication;
@@ -51,14 +51,14 @@ export interface OperatorProfile {
   readonly retryLookups: boolean;
   /** Whether calls about one number wait for each other: some answer 409 to two at a time. */
   readonly oneCallPerNumber: boolean;
-  /** `auto` speaks HTTP/2 where the operator takes it. */
+  /** `auto` uses HTTP/2 where the operator supports it. */
   readonly http2: 'auto' | 'never';
   /** What a lookup does with a token of another number; `refused` if it answers 401 or 403. */
   readonly tokenMismatch: 'accepted' | 'refused';
   /** What an entry may say in `options`, by name: letters and digits. */
   readonly options: Readonly<Record<string, ProfileOption>>;
 }
-/** One member of an entry's `options`: a text, that stands in paths, headers and what functions write. */
+/** One member of an entry's `options`: a text for paths, headers and what functions write. */
 export interface ProfileOption {
   /** For the message to who left it out. */
   readonly description: string;
@@ -119,12 +119,12 @@ export interface ClientCredentials {
   readonly path: string;
   /** What binds the token to its number, such as `tel:{number}` or `{digits}`; absent where it is not sent. */
   readonly username?: string;
-  /** Members that stand in the query of the address, and not in the body. */
+  /** Members that are sent in the query of the address, and not in the body. */
   readonly inQuery: readonly ('grant_type' | 'scope')[];
   /** Further members of the form, the same each time. */
   readonly parameters: Readonly<Record<string, string>>;
 }
-/** RFC 7523 §2.1, as CAMARA profiles it: the assertion names the number and the scope, and shows who asks. */
+/** RFC 7523 §2.1, as CAMARA profiles it: the assertion names the number and the scope, and authenticates the client. */
 export interface JwtBearer {
   readonly type: 'jwt-bearer';
   readonly path: string;
@@ -133,12 +133,12 @@ export interface JwtBearer {
   readonly parameters: Readonly<Record<string, string>>;
   /**
    * What `invalid_grant` says of the number: that its owner has opted out (CONSENT_DENIED, without a prompt), or that it is
-   * not served; absent where it speaks of the assertion alone. It is OPERATOR_REFUSED all the same until the key has brought
+   * not served; absent where it is about the assertion only. It is OPERATOR_REFUSED all the same until the key has brought
    * a token, and from the fifth number in a row on.
    */
   readonly invalidGrant?: 'CONSENT_DENIED' | 'NUMBER_NOT_SERVED';
 }
-/** No token step: each lookup shows who asks by {@link Authentication} itself. */
+/** No token step: each lookup is authenticated by {@link Authentication}. */
 export interface NoToken {
   readonly type: 'none';
 }
@@ -166,7 +166,7 @@ export interface Scopes {
   readonly operations: {
     readonly [operation in ProfileOperation]: string;
   };
-  /** Whether `openid` stands first. */
+  /** Whether `openid` is first. */
   readonly openid: boolean;
   /** Such as `dpv:FraudPreventionAndDetection`. */
   readonly purpose?: string;
@@ -181,9 +181,9 @@ export interface Tokens {
   readonly marginSeconds: number;
   /** How long a kept token lives whose `expires_in` is absent. */
   readonly defaultLifetimeSeconds: number;
-  /** What `token_type` may be, whatever the case of its letters; with DPoP, `DPoP` alone counts. */
+  /** What `token_type` may be, whatever the case of its letters; with DPoP, only `DPoP` counts. */
   readonly types: readonly string[];
-  /** Where a lookup carries it: a header, and what stands before it there, `Bearer ` with its space. */
+  /** Where a lookup carries it: a header, and the prefix there, `Bearer ` with its space. */
   readonly sentIn: {
     readonly header: string;
     readonly prefix: string;
@@ -218,7 +218,7 @@ export interface LookupAsk {
 export interface LookupParts {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** JSON, for POST alone; an empty object where absent. */
+  /** JSON, only for POST; an empty object where absent. */
   readonly body?: Readonly<Record<string, unknown>>;
 }
 /** How a reply of 200 is read, as data: the facts are made outside the profile. */
@@ -248,7 +248,7 @@ export interface DateReading {
   readonly sentinels: readonly string[];
   /** Where it says for how many days a null date means no swap. */
   readonly monitoredPeriod?: Pointer;
-  /** What a null date says by the contract, where no period stands beside it. */
+  /** What a null date means by the contract, where the reply has no period. */
   readonly nullMeans:
     | 'not-disclosed'
     | {
@@ -262,7 +262,7 @@ export interface SwappedReading {
   /** Never `null`. */
   readonly false: string | number | boolean;
   /**
-   * Which window the reply speaks of: the one that was asked; the hours that each such request names; or a period of its own
+   * Which window the reply is about: the one that was sent; the hours that each such request names; or a period of its own
    * (ISO 8601: `PT48H`, `P2D`). Years and months are no lengths. A period of its own is rounded down to hours for a false
    * and up for a true, and answers no other windows: those are PERIOD_NOT_SUPPORTED, without a further lookup.
    */
@@ -272,7 +272,7 @@ export interface SwappedReading {
 export interface Errors {
   /** Where a body names its error, tried in turn before `code` and `error`. */
   readonly wordAt: readonly Pointer[];
-  /** What stands there in an answer, such as `0000` or `OK`: with any other word, or without one, a 200 is no answer. */
+  /** The word of an answer there, such as `0000` or `OK`: with any other word, or without one, a 200 is no answer. */
   readonly okWords: readonly string[];
   /** The first that fits counts; without one, CAMARA and OAuth do. */
   readonly rules: readonly ErrorRuleProfile[];
@@ -294,10 +294,12 @@ export interface ErrorRuleProfile {
     | 'OPERATOR_TIMEOUT'
     | 'OPERATOR_REFUSED'
     | 'OPERATOR_INVALID_REPLY';
-  /** How far it speaks, of PERIOD_NOT_SUPPORTED, OPERATION_NOT_OFFERED, OPERATOR_REFUSED and OPERATOR_INVALID_REPLY. */
+  /** What it closes, of PERIOD_NOT_SUPPORTED, OPERATION_NOT_OFFERED, OPERATOR_REFUSED and OPERATOR_INVALID_REPLY. */
   readonly reach?: 'question' | 'operation' | 'number';
-  /** When asking again can help, unless the reply says so. */
+  /** After how many seconds a retry can help, unless the reply says so. */
   readonly retryAfterSeconds?: number;
+  /** Of NUMBER_NOT_SERVED with a word that says: this number is not ours. The entry's `others` are called then. */
+  readonly isUnknownNumber?: true;
 }
 /** A header that the operator wants. */
 export interface ProfileHeader {

@@ -9,22 +9,22 @@ export type {
 } from './client.ts';
 /** What {@link createSimSwapSubgraph} takes: the same as a client, and `ROLE`. */
 export type SimSwapSubgraphOptions = SimSwapClientOptions;
-/** Who asks, and about whom they may. Your server has found that out: nothing here verifies it. */
+/** The caller, and which numbers it may query. Your server has verified both: nothing here does. */
 export interface SimSwapCaller extends SimSwapCallerName {
-  /** `anyone` is for risk teams and services; every other caller asks about its own number. */
+  /** `anyone` is for risk teams and services; every other caller may query its own number. */
   readonly mayAskAbout: 'anyone' | 'own-number';
   /** The number that has been verified to be the caller's own: what `myPhoneNumber` is. */
   readonly ownNumber?: string;
-  /** Of its access token. Where `BATCH_SCOPE` is set, a caller without that scope asks about one number a request. */
+  /** Of its access token. Where `BATCH_SCOPE` is set, a caller without that scope may query one number a request. */
   readonly scopes?: readonly string[];
 }
 /** One GraphQL request. */
 export interface SimSwapGraphqlRequest extends Omit<SimSwapRequestOptions, 'caller'> {
   readonly caller: SimSwapCaller;
 }
-/** What the context of each request must have beside your own. */
+/** What the context of each request must have. */
 export interface SimSwapContext {
-  /** For the resolvers of this package alone. */
+  /** Only for the resolvers of this package. */
   readonly simSwap: object;
 }
 /** Resolvers by type and field, as `@graphql-tools/schema`, Apollo Server, Yoga and `@apollo/subgraph` take them. */
@@ -67,8 +67,7 @@ export interface SimSwapSubgraph extends AsyncDisposable {
   close(): Promise<void>;
 }
 /**
- * Makes the types and fields of the service ready to stand in a GraphQL server of yours, which authenticates its
- * callers: with `ROLE=bff` the root fields `phoneNumber`, `phoneNumbers` and `myPhoneNumber`; with `ROLE=subgraph` the
+ * Makes the types and fields of the service for your own GraphQL server, which authenticates its callers: with `ROLE=bff` the root fields `phoneNumber`, `phoneNumbers` and `myPhoneNumber`; with `ROLE=subgraph` the
  * entity `PhoneNumber` for the subgraph that you build. Your own types may have fields of the type `PhoneNumber` that
  * return `{ e164 }`, with a number in E.164 form.
  *

@@ -3,13 +3,14 @@ import { AuditLog } from '../caller/audit/auditLog.ts';
 import { CallerAuthorizers } from '../caller/callerAuthorizer.ts';
 import { Quotas } from '../caller/quotas/quotas.ts';
 import type { Config } from '../config/config.ts';
-import type { WatchFiles } from '../files/fileWatch.ts';
 import { WatchedFiles } from '../files/watchedFiles.ts';
+import type { WatchFiles } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { StandardOutput } from '../log/standardOutput.ts';
 import { observedAuthorizers, type AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import { createSimSwaps, type Judges, type SimSwaps } from '../simSwaps/simSwaps.ts';
+import type { Judges } from '../simSwaps/operatorEndpoints.ts';
+import { createSimSwaps, type SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
 import { openStores, type Stores } from './stores.ts';
 
@@ -47,19 +48,15 @@ export interface App {
 export async function openApp(parts: AppParts): Promise<App> {
   const { config, operators, clock, log, observers = [], judges } = parts;
   const watchFiles = watchFilesBy(clock);
-  const stores = await openStores({ config, clock, log, watchFiles });
+  const stores = await openStores({ config, operators, clock, log, watchFiles });
   const names = operators.map(({ name }) => name);
   const quotas = new Quotas(config.quotas, stores.counts, names);
   const auditLog = openAuditLog(config, clock);
   const audit = auditLog && config.audit && { auditLog, key: config.audit.keys[0] };
   const admissions = new CallerAuthorizers({ quotas, audit, clock, log });
   const simSwaps = createSimSwaps({
-    operators: await Promise.all(
-      operators.map(async (settings) => ({
-        settings,
-        stores: await stores.forOperator(settings, config.consent),
-      })),
-    ),
+    operators,
+    stores,
     directory: config.directory,
     consent: config.consent,
     watchFiles,

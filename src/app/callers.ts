@@ -1,15 +1,15 @@
 import { developmentKeys } from '../caller/developmentTokens.ts';
 import { Gate, RouterProof } from '../caller/gate.ts';
 import { SigningKeys } from '../caller/signingKeys.ts';
-import type { CallerSettings, TokenSettings } from '../caller/callerSettings.ts';
+import type { CallerSettings, IssuerSettings } from '../caller/callerSettings.ts';
 import { TokenVerifier } from '../caller/tokenVerifier.ts';
 import type { Clock } from '../system/clock.ts';
-import type { WatchFiles } from '../files/fileWatch.ts';
+import type { WatchFiles } from '../files/fromFiles.ts';
 import { PublishedJson } from '../http/connections/publishedJson.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 
-interface GateParts {
+interface OpenedGateParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly watchFiles: WatchFiles;
@@ -26,7 +26,7 @@ export interface OpenedGate {
 /** Opens what decides who is let in. */
 export function openGate(
   { tokens, routerSecrets, purposes }: CallerSettings,
-  parts: GateParts,
+  parts: OpenedGateParts,
 ): OpenedGate {
   const router = routerSecrets.length === 0 ? undefined : new RouterProof(routerSecrets);
   if (tokens === undefined) {
@@ -43,7 +43,7 @@ interface OpenedVerifier {
   readonly close: () => Promise<void>;
 }
 
-function openVerifier(tokens: TokenSettings, parts: GateParts): OpenedVerifier {
+function openVerifier(tokens: IssuerSettings, parts: OpenedGateParts): OpenedVerifier {
   const { clock, log } = parts;
   const source = tokens.isForDevelopment === true ? DEVELOPMENT_KEYS : publishedKeys(tokens, parts);
   const keys = new SigningKeys({ fetch: () => source.fetch(), clock, log });
@@ -64,7 +64,10 @@ const DEVELOPMENT_KEYS: KeySource = {
   close: () => Promise.resolve(),
 };
 
-function publishedKeys({ jwksUrl, jwksConnection }: TokenSettings, parts: GateParts): KeySource {
+function publishedKeys(
+  { jwksUrl, jwksConnection }: IssuerSettings,
+  parts: OpenedGateParts,
+): KeySource {
   const log = logAbout({ setting: 'JWT_JWKS_URL' }, parts.log);
   return new PublishedJson(jwksUrl, jwksConnection, { ...parts, log });
 }

@@ -1,16 +1,17 @@
 import type { RefusalReason } from '../caller/gate.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
-import type { WatchFiles } from '../files/fileWatch.ts';
+import type { WatchFiles } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
-import { Metrics, type MeteredOperator } from '../telemetry/metrics.ts';
+import type { MeteredOperator, Metrics } from '../telemetry/metrics.ts';
 import { MetricsServer, scrapeOf, type Scrape } from '../telemetry/metricsServer.ts';
 import { openTracing, tracedLog } from '../telemetry/openTracing.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { requestLinesOf } from '../telemetry/requestLines.ts';
 import type { RequestReport } from '../graphql/request.ts';
-import { endpointNames, type SimSwaps } from '../simSwaps/simSwaps.ts';
+import { endpointNames } from '../simSwaps/operatorEndpoints.ts';
+import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 
@@ -85,17 +86,19 @@ function tracingOf(
 }
 
 /** What is counted, and where it is scraped. */
-interface Counting {
+interface OpenMetrics {
   readonly metrics: Metrics;
   readonly close: () => Promise<void>;
 }
 
 /** `undefined` where nothing is scraped. */
-async function openCounting(parts: ObservationParts): Promise<Counting | undefined> {
+async function openCounting(parts: ObservationParts): Promise<OpenMetrics | undefined> {
   const { clock, config } = parts;
   const { metricsPort } = config;
   if (metricsPort === undefined) return undefined;
-  const metrics = new Metrics({
+  // Its packages are a tenth of all modules.
+  const { Metrics: Opened } = await import('../telemetry/metrics.ts');
+  const metrics = new Opened({
     operators: parts.operators.map(meteredOperator),
     docsUrl: config.docsUrl,
     monotonicMs: () => clock.monotonicMs(),

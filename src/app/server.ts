@@ -1,7 +1,7 @@
 import { openApp, watchFilesBy, type App, type AppParts } from './app.ts';
 import { openGate } from './callers.ts';
 import type { SigningKeys } from '../caller/signingKeys.ts';
-import { isLoopback } from '../http/loopback.ts';
+import { isLoopback } from '../http/address.ts';
 import { createApolloServer } from '../graphql/apollo.ts';
 import { CrossOrigin } from '../graphql/crossOrigin.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';

@@ -3,8 +3,7 @@ import { BUILD } from '../system/build.ts';
 import { ConfigError } from '../config/environment.ts';
 import { readConfig, type Config } from '../config/config.ts';
 import { errorName } from '../domain/errors.ts';
-import { writeExchangeLines } from '../telemetry/exchangeLines.ts';
-import { handOverHangup } from '../system/hangup.ts';
+import { writeExchangeLines } from '../telemetry/requestLines.ts';
 import { createLog } from '../log/log.ts';
 import { explorerQuery, type ExampleSettings } from './explorerQuery.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
@@ -12,9 +11,14 @@ import { sumUpRepeats } from '../log/logDeduplication.ts';
 import { startServer } from './server.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { launchSimulator, type LaunchedSimulator } from '../../simulator/launch.ts';
-import { systemClock } from '../system/systemClock.ts';
+import { systemClock } from '../system/clock.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
-import { fail, onTermination, type TerminationSignal } from '../system/termination.ts';
+import {
+  fail,
+  onTermination,
+  type TerminationSignal,
+  handOverHangup,
+} from '../system/termination.ts';
 
 /** For a reader of standard output to take what is left. */
 const LAST_LINES_MS = 1000;

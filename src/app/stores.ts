@@ -3,14 +3,10 @@ import { MemoryCounts } from '../caller/quotas/memoryCounts.ts';
 import { SharedCounts } from '../caller/quotas/sharedCounts.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
-import { storeChannel, type StoreMessage } from '../log/diagnostics.ts';
-import type { WatchFiles } from '../files/fileWatch.ts';
-import { follow } from '../files/fromFiles.ts';
+import { publish, storeChannel } from '../log/diagnostics.ts';
+import { follow, type WatchFiles } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
-import type { ConsentSettings } from '../consents/consentSettings.ts';
-import type { FactCacheSettings } from '../lookups/factCache.ts';
-import { MemoryFactCache } from '../lookups/memoryFactCache.ts';
 import { RedisFactCache } from '../lookups/redisFactCache.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { operatorIdentityOf } from '../operator/operatorIdentity.ts';
@@ -18,13 +14,15 @@ import type { Redis } from '../sharedState/redis.ts';
 import { RenewableRedis } from '../sharedState/renewableRedis.ts';
 import { StateSeals } from '../sharedState/stateSeals.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
-import type { OperatorStores } from '../simSwaps/simSwaps.ts';
-import { MemoryConsentStore } from '../consents/memoryConsentStore.ts';
+import { keptFor, storesInMemory, type SimSwapStores } from '../simSwaps/simSwaps.ts';
 import { RedisConsentStore } from '../consents/redisConsentStore.ts';
+import { RedisRefusals } from '../consents/redisRefusals.ts';
 
 /** What stores take. */
 export interface StoreParts {
-  readonly config: Pick<Config, 'sharedState'>;
+  readonly config: Pick<Config, 'sharedState' | 'consent'>;
+  /** Their consents and facts are kept. */
+  readonly operators: readonly OperatorSettings[];
   readonly clock: Clock;
   readonly log: Log;
   /** Reads certificates and logins again. */
@@ -32,10 +30,8 @@ export interface StoreParts {
 }
 
 /** Where quotas, consents and kept facts lie: in one Redis for all replicas, or in this process. */
-export interface Stores {
+export interface Stores extends SimSwapStores {
   readonly counts: HourlyCounts;
-  /** Of one operator; the same number at another operator is another. */
-  forOperator(operator: OperatorSettings, consent: ConsentSettings): Promise<OperatorStores>;
   /** Absent where this process keeps everything to itself. */
   readonly redis: Pick<Redis, 'run'> | undefined;
   close(): void;
@@ -58,7 +54,7 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
   const unfollow = follow(sharedState.redisFromFiles, about, (settings) => {
     void redis.renew(settings);
   });
-  const stores = sharedStores(parts, redis, new StateSeals(sharedState.stateKeys));
+  const stores = await sharedStores(parts, redis, new StateSeals(sharedState.stateKeys));
   return {
     ...stores,
     close() {
@@ -68,64 +64,45 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
   };
 }
 
-function storesOfOneProcess({ clock }: StoreParts): Stores {
+function storesOfOneProcess({ config, operators, clock }: StoreParts): Stores {
   return {
+    ...storesInMemory(operators, config.consent, clock),
     counts: new MemoryCounts(clock),
-    forOperator: (operator, consent) =>
-      Promise.resolve({
-        consents: new MemoryConsentStore(clock),
-        factCache: new MemoryFactCache(clock, keptFactsSettings(operator, consent)),
-      }),
     redis: undefined,
     close: () => undefined,
   };
 }
 
-function sharedStores({ clock, log }: StoreParts, redis: Redis, seals: StateSeals): Stores {
+async function sharedStores(
+  { config: { consent }, operators, clock, log }: StoreParts,
+  redis: Redis,
+  seals: StateSeals,
+): Promise<Stores> {
+  const asking = operators.filter(({ flow }) => asksOwner(flow));
+  const consents = new RedisConsentStore(redis, clock, {
+    seals,
+    doubtMs: consent.doubtSeconds * 1000,
+    deniedMs: consent.deniedSeconds * 1000,
+    operators: asking.map(operatorIdentityOf),
+    onDoubt: (untilMs) => tellDoubt(log, untilMs),
+  });
+  // No owner is prompted in the 2-legged flow.
+  if (asking.length > 0) await consents.open();
   return {
     counts: new SharedCounts(redis, seals, clock, log),
-    async forOperator(settings, consent) {
-      const operator = operatorIdentityOf(settings);
-      const kept = { ...keptFactsSettings(settings, consent), seals, operator };
-      const factCache = new RedisFactCache(redis, clock, kept);
-      switch (settings.flow) {
-        case '2-legged':
-          return { consents: new MemoryConsentStore(clock), factCache };
-        case '3-legged': {
-          const doubtMs = consent.doubtSeconds * 1000;
-          const onDoubt = (untilMs: number): void => tellDoubt(log, settings.name, untilMs);
-          const consents = new RedisConsentStore(redis, clock, {
-            seals,
-            operator,
-            doubtMs,
-            onDoubt,
-          });
-          await consents.open();
-          return { consents, factCache };
-        }
-      }
-    },
+    consents,
+    factCache: new RedisFactCache(redis, clock, { seals, keptFor: keptFor(operators, consent) }),
+    refusalsOf: (operator) => new RedisRefusals(redis, clock, { seals, operator }),
     redis,
     close: () => redis.close(),
   };
 }
 
 /** What the store knew of numbers is lost: it may be the whole of it, or its last writes. */
-function tellDoubt(log: Log, operator: string, untilMs: number): void {
-  const message: StoreMessage = { event: 'doubt', operator, untilMs };
-  if (storeChannel.hasSubscribers) storeChannel.publish(message);
+function tellDoubt(log: Log, untilMs: number): void {
+  publish(storeChannel, { event: 'doubt', untilMs });
   log.warn(
     'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of a number without a record is prompted',
-    { operator, until: new Date(untilMs).toISOString() },
+    { until: new Date(untilMs).toISOString() },
   );
-}
-
-function keptFactsSettings(
-  { keepFactsSeconds, flow }: OperatorSettings,
-  { resultSeconds }: ConsentSettings,
-): FactCacheSettings {
-  return {
-    keepMs: keepFactsSeconds * 1000,
-    resultMs: asksOwner(flow) ? resultSeconds * 1000 : 0,
-  };
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../system/clock.ts';
+import { withinTime, type Clock } from '../system/clock.ts';
 import type { Identity } from '../domain/asker.ts';
 import { errorName, type LookupFailure } from '../domain/errors.ts';
 import { CallerGone } from '../http/requestLife.ts';
@@ -7,8 +7,8 @@ import type {
   LookupAuthorizer,
   LookupAuthorizers,
   Admitted,
-  Asked,
-  AskedLookup,
+  AuthorizerRequest,
+  LookupToAuthorize,
   Denied,
   Ending,
   CachedAnswer,
@@ -40,12 +40,6 @@ export interface AdmissionParts {
 interface AuditParts {
   readonly auditLog: AuditLog;
   readonly key: string;
-}
-
-/** What was counted in every quota that it counts in. */
-interface Counted {
-  readonly kind: 'counted';
-  readonly quotas: readonly WithinQuota[];
 }
 
 /** Stands before all operators: quotas and the audit log are one for all. */
@@ -80,7 +74,7 @@ export class CallerAuthorizer implements LookupAuthorizer {
     this.#parts = parts;
   }
 
-  admit(asked: Asked): Promise<Admitted | Denied> | Admitted {
+  admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted {
     const { audit } = this.#parts;
     const quotas = quotasOf(asked);
     return audit === undefined && quotas.length === 0 ? OPEN : this.#admit(asked, quotas, audit);
@@ -92,24 +86,24 @@ export class CallerAuthorizer implements LookupAuthorizer {
   }
 
   async #admit(
-    asked: Asked,
+    asked: AuthorizerRequest,
     quotas: readonly Counting[],
     audit: AuditParts | undefined,
   ): Promise<Admitted | Denied> {
-    const counted = await this.#count(asked, quotas);
-    switch (counted.kind) {
-      case 'denied':
-        return counted;
-      case 'counted':
-        return this.#admitCounted(asked, counted.quotas, audit);
+    // In all quotas or in none.
+    const counted: WithinQuota[] = [];
+    const quotaMs = this.#timeLimitMs(asked) / 2;
+    for (const quota of quotas) {
+      const one = await this.#countIn(quota, asked, quotaMs);
+      switch (one.kind) {
+        case 'within':
+          counted.push(one);
+          break;
+        case 'over':
+          await giveBack(counted);
+          return { kind: 'denied', failure: failureOf(one) };
+      }
     }
-  }
-
-  async #admitCounted(
-    asked: Asked,
-    counted: readonly WithinQuota[],
-    audit: AuditParts | undefined,
-  ): Promise<Admitted | Denied> {
     if (audit === undefined) {
       return {
         kind: 'admitted',
@@ -147,31 +141,15 @@ export class CallerAuthorizer implements LookupAuthorizer {
     heard: CachedAnswer,
     { key, auditLog }: AuditParts,
   ): Promise<LookupFailure | undefined> {
-    const entry = entryHeard(heard, this.#requestOf(heard, key), this.#lineParts(key));
+    const { operator = this.#operator } = heard;
+    const line = { ...this.#lineParts(key), operator };
+    const entry = entryHeard(heard, this.#requestOf(heard, key), line);
     return this.#inTime(this.#timeLeftMs(heard), this.#record(auditLog, entry), OUT_OF_TIME);
-  }
-
-  /** Counts in all of them or in none. */
-  async #count(asked: Asked, quotas: readonly Counting[]): Promise<Counted | Denied> {
-    const counted: WithinQuota[] = [];
-    const timeLimitMs = this.#timeLimitMs(asked) / 2;
-    for (const quota of quotas) {
-      const one = await this.#countIn(quota, asked, timeLimitMs);
-      switch (one.kind) {
-        case 'within':
-          counted.push(one);
-          break;
-        case 'over':
-          await giveBack(counted);
-          return { kind: 'denied', failure: failureOf(one) };
-      }
-    }
-    return { kind: 'counted', quotas: counted };
   }
 
   #countIn(
     counting: Counting,
-    { number, request: { caller } }: Asked,
+    { number, request: { caller } }: AuthorizerRequest,
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
     const { quotas } = this.#parts;
@@ -186,11 +164,11 @@ export class CallerAuthorizer implements LookupAuthorizer {
   }
 
   /** What belongs to a consent is not ended by the request that asks for it. */
-  #timeLimitMs(asked: Asked): number {
+  #timeLimitMs(asked: AuthorizerRequest): number {
     return isOfConsent(asked) ? Number.POSITIVE_INFINITY : this.#timeLeftMs(asked);
   }
 
-  #timeLeftMs({ request }: Pick<Asked, 'request'>): number {
+  #timeLeftMs({ request }: Pick<AuthorizerRequest, 'request'>): number {
     return request.deadlineMs - this.#parts.clock.monotonicMs();
   }
 
@@ -205,7 +183,7 @@ export class CallerAuthorizer implements LookupAuthorizer {
     return this.#now.text;
   }
 
-  #requestOf({ request }: Pick<Asked, 'request'>, key: string): AuditedRequest {
+  #requestOf({ request }: Pick<AuthorizerRequest, 'request'>, key: string): AuditedRequest {
     const { caller } = request;
     let known = this.#callers.get(caller);
     if (known === undefined) {
@@ -217,20 +195,9 @@ export class CallerAuthorizer implements LookupAuthorizer {
 
   /** Waits so long, or {@link AUDIT_TIMEOUT_MS} if that is less; what is under way goes on by itself. */
   #inTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
-    return timeLimitMs >= AUDIT_TIMEOUT_MS ? running : this.#inLessTime(timeLimitMs, running, late);
-  }
-
-  async #inLessTime<T, L>(timeLimitMs: number, running: Promise<T>, late: L): Promise<T | L> {
-    const settled = new AbortController();
-    const timeOver = this.#parts.clock.sleep(timeLimitMs, settled.signal).then(
-      () => late,
-      () => late,
-    );
-    try {
-      return await Promise.race([running, timeOver]);
-    } finally {
-      settled.abort('settled');
-    }
+    return timeLimitMs >= AUDIT_TIMEOUT_MS
+      ? running
+      : withinTime(this.#parts.clock, timeLimitMs, running, late);
   }
 
   /**
@@ -258,7 +225,7 @@ type Counting = 'lookup' | 'number' | 'prompt';
  * Anonymous callers have no quota of their own, and a lookup bought by a consent was counted when the
  * consent was requested. The owner of a number is guarded against every caller.
  */
-function quotasOf(asked: Asked): readonly Counting[] {
+function quotasOf(asked: AuthorizerRequest): readonly Counting[] {
   const isAnonymous = asked.request.caller.kind === 'anonymous';
   switch (asked.event) {
     case 'lookup':
@@ -271,11 +238,11 @@ function quotasOf(asked: Asked): readonly Counting[] {
 }
 
 /** Whether it was counted when the consent was requested. */
-function isBoughtByConsent({ consentId, isFurther }: AskedLookup): boolean {
+function isBoughtByConsent({ consentId, isFurther }: LookupToAuthorize): boolean {
   return consentId !== undefined && isFurther !== true;
 }
 
-function isOfConsent(asked: Asked): boolean {
+function isOfConsent(asked: AuthorizerRequest): boolean {
   switch (asked.event) {
     case 'lookup':
       return isBoughtByConsent(asked);
@@ -290,7 +257,7 @@ async function giveBack(counted: readonly WithinQuota[]): Promise<void> {
   await Promise.all(counted.map(async (one) => one.giveBack()));
 }
 
-function isToBeGivenBack(asked: Asked, ending: Ending): boolean {
+function isToBeGivenBack(asked: AuthorizerRequest, ending: Ending): boolean {
   return ending.attempts === 0 && !isSpent(asked, ending);
 }
 
@@ -298,7 +265,7 @@ function isToBeGivenBack(asked: Asked, ending: Ending): boolean {
  * Whether a lookup that never left is spent all the same: the token endpoint said something of the
  * number, or was asked for a caller that hung up. Otherwise either would be asked for nothing, without end.
  */
-function isSpent({ request: { signal } }: Asked, { outcome }: Ending): boolean {
+function isSpent({ request: { signal } }: AuthorizerRequest, { outcome }: Ending): boolean {
   return outcome === 'NUMBER_NOT_SERVED' || signal.reason instanceof CallerGone;
 }
 

@@ -3,7 +3,7 @@ import type { ConnectionSettings } from '../http/connections/connectionSettings.
 /** Who may ask, and how they show who they are. */
 export interface CallerSettings {
   /** Absent where every caller is anonymous: on loopback alone. */
-  readonly tokens: TokenSettings | undefined;
+  readonly tokens: IssuerSettings | undefined;
   /** What a caller needs to ask about several numbers in one operation, if anything. */
   readonly batchScope: string | undefined;
   /** Any of them proves that a request comes from the router; where there is none, no proof is asked. */
@@ -18,7 +18,7 @@ export const SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256'] as const;
 export type SigningAlgorithm = (typeof SIGNING_ALGORITHMS)[number];
 
 /** Whose access tokens are believed (RFC 9068). */
-export interface TokenSettings {
+export interface IssuerSettings {
   /** Set where these are development tokens: then no keys are fetched. */
   readonly isForDevelopment?: true;
   /** Where the issuer publishes its keys (RFC 7517 §5). */

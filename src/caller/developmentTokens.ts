@@ -1,6 +1,6 @@
 import { createECDH, hash } from 'node:crypto';
 import { SignJWT, type JSONWebKeySet, type JWK } from 'jose';
-import type { TokenSettings } from './callerSettings.ts';
+import type { IssuerSettings } from './callerSettings.ts';
 
 /** How long a development token counts, at most. */
 export const MAX_DEVELOPMENT_MINUTES = 10_080;
@@ -47,7 +47,7 @@ export function developmentKeys(): JSONWebKeySet {
 }
 
 /** Whose tokens those are. */
-export function developmentTokens(batchScope: string | undefined): TokenSettings {
+export function developmentTokens(batchScope: string | undefined): IssuerSettings {
   return {
     isForDevelopment: true,
     jwksUrl: '',

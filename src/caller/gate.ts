@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { singleValue } from '../http/singleValue.ts';
+import { singleValue } from '../http/headers.ts';
 import type { TokenVerifier } from './tokenVerifier.ts';
 import { ANONYMOUS, type Caller } from './caller.ts';
 import { hash, timingSafeEqual } from 'node:crypto';
@@ -8,7 +8,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 export const PURPOSE_HEADER = 'x-purpose';
 
 /** The caller of a request, and its purpose. */
-export interface Admitted {
+export interface AdmittedRequest {
   readonly kind: 'admitted';
   readonly caller: Caller;
   readonly purpose: string;
@@ -60,7 +60,7 @@ export class Gate {
     this.#parts = parts;
   }
 
-  async admit(headers: IncomingHttpHeaders): Promise<Admitted | HttpRefusal> {
+  async admit(headers: IncomingHttpHeaders): Promise<AdmittedRequest | HttpRefusal> {
     const { router, purposes } = this.#parts;
     if (router?.accepts(singleValue(headers[ROUTER_SECRET_HEADER])) === false)
       return NOT_THE_ROUTER;

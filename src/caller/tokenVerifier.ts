@@ -4,8 +4,7 @@ import type { Clock } from '../system/clock.ts';
 import type { Caller } from './caller.ts';
 import { callerFrom } from './claims.ts';
 import { KeysUnavailable, type SigningKeys } from './signingKeys.ts';
-import { tokenRefusal, type TokenRefusal } from './tokenRefusal.ts';
-import { SIGNING_ALGORITHMS, type TokenSettings } from './callerSettings.ts';
+import { SIGNING_ALGORITHMS, type IssuerSettings } from './callerSettings.ts';
 
 /** For clocks that differ. */
 const TOLERANCE_SECONDS = 5;
@@ -37,11 +36,11 @@ interface Verified {
 }
 
 /** The caller that a token names, or why there is none: it is not valid, or cannot be verified for now. */
-export type TokenJudgement = Caller | 'invalid' | 'unavailable';
+export type CallerJudgement = Caller | 'invalid' | 'unavailable';
 
 /** Tells whose an access token is (RFC 9068 §4). A token that it has seen is not verified again. */
 export class TokenVerifier {
-  readonly #settings: Omit<TokenSettings, 'jwksUrl' | 'jwksConnection'>;
+  readonly #settings: Omit<IssuerSettings, 'jwksUrl' | 'jwksConnection'>;
   readonly #keys: SigningKeys;
   readonly #clock: Clock;
   readonly #maxBytes: number;
@@ -51,7 +50,7 @@ export class TokenVerifier {
   #seenBytes = 0;
 
   constructor(
-    settings: Omit<TokenSettings, 'jwksUrl' | 'jwksConnection'>,
+    settings: Omit<IssuerSettings, 'jwksUrl' | 'jwksConnection'>,
     keys: SigningKeys,
     clock: Clock,
     maxBytes = MAX_SEEN_BYTES,
@@ -65,7 +64,7 @@ export class TokenVerifier {
   }
 
   /** Never rejects for what a token holds. */
-  async verify(token: string): Promise<TokenJudgement> {
+  async verify(token: string): Promise<CallerJudgement> {
     if (token.length > MAX_TOKEN_CHARACTERS) return this.#refuse('too long');
     const name = hash('sha256', token, 'base64');
     const seen = this.#recall(name);
@@ -162,4 +161,42 @@ export class TokenVerifier {
     this.#seen.delete(name);
     this.#seenBytes -= bytes;
   }
+}
+
+/** Why an access token was refused: for the log. The caller is told one word for every flaw. */
+export type TokenRefusal =
+  | 'algorithm'
+  | 'audience'
+  | 'bound to a key'
+  | 'expired'
+  | 'issuer'
+  | 'key'
+  | 'malformed'
+  | 'no expiry'
+  | 'no subject'
+  | 'not issued yet'
+  | 'not valid yet'
+  | 'signature'
+  | 'too long'
+  | 'type';
+
+const BY_CLAIM: ReadonlyMap<string, TokenRefusal> = new Map([
+  ['aud', 'audience'],
+  ['exp', 'no expiry'],
+  ['iss', 'issuer'],
+  ['nbf', 'not valid yet'],
+  ['sub', 'no subject'],
+]);
+
+/** What an error of jose's says about a token. Pure. */
+export function tokenRefusal(error: unknown): TokenRefusal {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return BY_CLAIM.get(error.claim) ?? 'malformed';
+  }
+  if (error instanceof errors.JWKSNoMatchingKey) return 'key';
+  if (error instanceof errors.JWKSMultipleMatchingKeys) return 'key';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
+  return 'malformed';
 }

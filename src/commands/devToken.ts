@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { MAX_DEVELOPMENT_MINUTES, signDevelopmentToken } from '../caller/developmentTokens.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import { systemClock } from '../system/systemClock.ts';
+import { systemClock } from '../system/clock.ts';
 import { fail } from '../system/termination.ts';
 
 const USAGE = `npm run dev-token -- [--scope SCOPES] [--subject NAME] [--client NAME] [--phone-number NUMBER]

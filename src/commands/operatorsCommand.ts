@@ -4,16 +4,16 @@ import { settingsOf } from './auditArguments.ts';
 import { readOperatorsConfig, type OperatorsCheckConfig } from '../config/config.ts';
 import { byLongestPrefix } from '../domain/numberPrefix.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
-import type { WatchFiles } from '../files/fileWatch.ts';
 import type { NumberTrial } from '../../onboarding/askAbout.ts';
 import { checkOperator } from '../../onboarding/checkOperator.ts';
 import { areAllWell, type OperatorReport, type Verdict } from '../../onboarding/finding.ts';
 import { checkTable, type Paint } from '../../onboarding/table.ts';
 import { checkDirectory } from '../../onboarding/checkDirectory.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
-import { systemClock } from '../system/systemClock.ts';
+import { systemClock } from '../system/clock.ts';
 import { fail } from '../system/termination.ts';
 import { WatchedFiles } from '../files/watchedFiles.ts';
+import type { WatchFiles } from '../files/fromFiles.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 
 const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] [--json]
@@ -29,7 +29,7 @@ const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] 
   --json   for machines. The exit status is 1 if anything failed.
 `;
 
-interface Wanted {
+interface CheckArguments {
   readonly operator: string | undefined;
   readonly timeoutMs: number;
   readonly isJson: boolean;
@@ -79,7 +79,7 @@ async function checkOperators(): Promise<void> {
   process.exit(areAllWell(reports) ? 0 : 1);
 }
 
-function readArguments(): Wanted {
+function readArguments(): CheckArguments {
   const { values } = parsed();
   const { operator, number, 'other-number': otherNumber, timeout = '5' } = values;
   const seconds = /^\d{1,2}$/.test(timeout) ? Number(timeout) : 0;
@@ -136,7 +136,7 @@ interface ChosenTrial {
 
 /** Whom to ask about, and at which operator: the one that serves the number, and no other hears of it. */
 async function numberTrial(
-  wanted: Wanted,
+  wanted: CheckArguments,
   { directory }: OperatorsCheckConfig,
   chosen: readonly OperatorSettings[],
 ): Promise<ChosenTrial | undefined> {

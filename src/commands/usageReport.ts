@@ -15,14 +15,14 @@ const USAGE = `npm run usage -- [--since DAY] [--until DAY] [--by LIST] [--forma
   FILE  where the log is, gzipped or not; AUDIT_LOG and what it was rotated to if left out, - for standard input
 `;
 
-interface Wanted {
+interface ReportArguments {
   readonly dimensions: readonly Dimension[];
   readonly range: { readonly sinceMs?: number; readonly untilMs?: number };
   readonly format: 'table' | 'csv';
   readonly files: readonly string[];
 }
 
-function readArguments(): Wanted {
+function readArguments(): ReportArguments {
   const { values, positionals } = parsedArguments();
   const { format = 'table' } = values;
   if (format !== 'table' && format !== 'csv') {

@@ -1,4 +1,4 @@
-import type { CallerSettings, TokenSettings } from '../caller/callerSettings.ts';
+import type { CallerSettings, IssuerSettings } from '../caller/callerSettings.ts';
 import { developmentTokens } from '../caller/developmentTokens.ts';
 import type { Role } from '../graphql/schema.ts';
 import { egressTo, type Egress } from './egress.ts';
@@ -40,7 +40,7 @@ function readTokens(
   exposure: string | undefined,
   batchScope: string | undefined,
   egress: Egress,
-): TokenSettings | undefined {
+): IssuerSettings | undefined {
   const isAnySet = TOKEN_NAMES.map((name) => read.isSet(name)).some(Boolean);
   if (read.boolean('DEV_TOKENS')) {
     if (isAnySet)

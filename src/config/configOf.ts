@@ -6,7 +6,7 @@ import type { FromFiles } from '../files/fromFiles.ts';
 import type { OperationLimits } from '../graphql/operationCost.ts';
 import type { Role } from '../graphql/schema.ts';
 import type { TrustedDocuments } from '../graphql/trustedDocuments.ts';
-import { isLoopback } from '../http/loopback.ts';
+import { isLoopback } from '../http/address.ts';
 import type { LogLevel } from '../log/log.ts';
 import { readAudit } from './audit.ts';
 import { readCallers } from './callers.ts';
@@ -16,9 +16,8 @@ import { loadLimits, type LoadLimits } from './loadLimits.ts';
 import { readOperators, type OperatorsConfig } from './operators.ts';
 import { readQuotas } from './quotas.ts';
 import { readSharedState, type SharedState } from './sharedState.ts';
-import { readTracing } from './tracing.ts';
-import type { TracingSettings } from './tracingSettings.ts';
-import { readAllowedOrigins, readDocsUrl } from './web.ts';
+import { readTracing, type TracingSettings } from './tracing.ts';
+import { MAX_DOCS_URL_CHARACTERS } from '../domain/errors.ts';
 
 /** All settings of a process (docs/design.md, "Settings"), read once. */
 export interface Config extends OperatorsConfig {
@@ -159,3 +158,33 @@ function exposureOf(host: string, production: boolean): string | undefined {
 
 const FOR_REHEARSALS =
   'is for rehearsals: anyone can sign a development token, so they are accepted only while every operator is the simulator. Leave it out, or set SIMULATOR in the place of the operator';
+
+/** Reads ALLOWED_ORIGINS: as browsers send them in `origin`. */
+export function readAllowedOrigins(read: EnvironmentReader): readonly string[] {
+  const name = 'ALLOWED_ORIGINS';
+  const origins = read.list(name);
+  for (const origin of origins) {
+    const url = URL.parse(origin);
+    if (url === null || url.origin !== origin || !/^https?:$/.test(url.protocol)) {
+      read.problem(
+        name,
+        'must be origins such as https://app.example, without a path, with commas between',
+      );
+    } else if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+      read.problem(
+        name,
+        'must have origins that start with https://, unless they are on this machine',
+      );
+    }
+  }
+  return origins;
+}
+
+/** Reads DOCS_URL: it is bounded, since each error of a reply has it. */
+export function readDocsUrl(read: EnvironmentReader): string | undefined {
+  const url = read.url('DOCS_URL');
+  if (url !== undefined && url.length > MAX_DOCS_URL_CHARACTERS) {
+    read.problem('DOCS_URL', `must have ${MAX_DOCS_URL_CHARACTERS} characters at most`);
+  }
+  return url;
+}

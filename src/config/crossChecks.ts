@@ -1,5 +1,5 @@
 import { withoutLastSlash } from '../http/address.ts';
-import { OWN_HEADERS } from '../http/ownHeaders.ts';
+import { OWN_HEADERS } from '../http/headers.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
 import { nearestName } from './settingNames.ts';
 import { valueAt, type FileProblem, type Path } from './document.ts';

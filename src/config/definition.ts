@@ -40,7 +40,7 @@ const secret = z
     [
       z
         .strictObject({
-          file: z.string().min(1).describe('the file that holds it, from the folder of this one'),
+          file: z.string().min(1).describe('the file that holds it, relative to this one'),
         })
         .transform(({ file }) => ({ kind: 'file', name: file }) as const),
       z
@@ -74,7 +74,7 @@ const amount = z
 
 const client = z
   .strictObject({
-    id: z.string().min(1).optional().describe('the operator knows us by it'),
+    id: z.string().min(1).optional().describe('our client id at the operator'),
     secret: secret.optional().describe('the client secret, or the key of an API'),
     key: secret.optional().describe('the private key that signs our JWTs, PKCS #8 in PEM'),
     kid: z.string().min(1).optional().describe('names the key to the operator'),
@@ -82,10 +82,10 @@ const client = z
       .enum(['basic', 'post', 'private_key_jwt', 'both', 'bearer_jwt', 'headers'])
       .optional()
       .describe(
-        'how we show who we are, where the profile leaves it open; the first of it that `secret` and `key` are enough for where absent',
+        'how we authenticate, where the profile allows several; the first for which `secret` and `key` suffice where absent',
       ),
   })
-  .describe('as whom the operator knows us');
+  .describe('our credentials at the operator');
 
 const tls = z
   .strictObject({
@@ -117,9 +117,7 @@ const proxy = z
         if (message !== undefined) context.addIssue({ code: 'custom', message });
       })
       .describe('`http://` or `https://`, host and port'),
-    credentials: secret
-      .optional()
-      .describe('`user:password` for the proxy, which alone is sent them'),
+    credentials: secret.optional().describe('`user:password`, sent to the proxy only'),
     ca: secret
       .optional()
       .describe('the authorities that may sign the certificate of a proxy with `https://`'),
@@ -128,14 +126,12 @@ const proxy = z
 
 const operator = z
   .strictObject({
-    name: name.describe(
-      'stands in log and audit lines and in the keys of stores; clients never read it',
-    ),
+    name: name.describe('for log, audit log and the keys of stores; clients never see it'),
     profile: z
       .string()
       .min(1)
       .default('vodafone')
-      .describe('how it is asked: a name of the table, or the path of your own'),
+      .describe('how it is called: a name of the list, or the path of your own'),
     prefixes: z
       .array(
         z.string().regex(NUMBER_PREFIX, 'must be "default", or + and 1 to 14 digits such as "+44"'),
@@ -146,7 +142,7 @@ const operator = z
       .array(name)
       .default([])
       .describe(
-        'operators to ask in turn about a number that this one does not know; each is billed',
+        'operators to call in turn for a number that this one does not know; each is billed',
       ),
     flow: z
       .enum(['2-legged', '3-legged'])
@@ -171,12 +167,10 @@ const operator = z
               ),
           )
           .default([])
-          .describe(
-            'where endpoints may lie beside the hosts of these two: our credentials are sent there',
-          ),
+          .describe('hosts of endpoints other than these two: our credentials are sent there'),
       })
       .optional()
-      .describe('an OpenID discovery document that names the endpoints, in the place of `authUrl`'),
+      .describe('an OpenID discovery document with the endpoints, instead of `authUrl`'),
     simSwapUrl: address.describe('`{sim_swap_url}`, the root of the SIM swap API'),
     client,
     operations: z
@@ -207,11 +201,11 @@ const operator = z
     trustMonitoredPeriod: z
       .boolean()
       .optional()
-      .describe('whether `monitoredPeriod` beside a null date says that no swap fell in it'),
+      .describe('whether `monitoredPeriod` with a null date means that no swap fell in it'),
     echo: z
       .enum(['auto', 'always', 'never'])
       .optional()
-      .describe('whether replies repeat our correlator'),
+      .describe('whether replies echo our correlator'),
     oneCallPerNumber: z
       .boolean()
       .optional()
@@ -248,7 +242,7 @@ const operator = z
           .describe('of each process, over all endpoints; no bound where absent'),
       })
       .prefault({})
-      .describe('how much the operator is asked at a time'),
+      .describe('how many requests the operator gets'),
     price: z
       .strictObject({
         currency: z
@@ -259,17 +253,17 @@ const operator = z
         check: amount.default('0').describe('a text such as `"0.0215"`'),
       })
       .optional()
-      .describe('what a lookup is billed, for `npm run usage`'),
+      .describe('the price of a lookup, for `npm run usage`'),
     tls: tls.optional(),
     proxy: proxy.optional(),
     headers: z
       .record(headerName, textOrSecret)
       .default({})
-      .describe('that this operator wants beside those that each is sent, by name'),
+      .describe('that this operator requires, by name'),
     options: z
       .record(z.string(), z.string().max(200))
       .default({})
-      .describe('what the profile asks for'),
+      .describe('what the profile requires'),
   })
   .meta({ id: 'operator' });
 
@@ -280,18 +274,16 @@ const directory = z
       .record(headerName, textOrSecret)
       .default({})
       .describe('by name; each a text or where the secret is'),
-    timeoutMs: z.int().min(10).max(60_000).default(1000).describe('for one question'),
+    timeoutMs: z.int().min(10).max(60_000).default(1000).describe('for one call'),
     keepSeconds: seconds(86_400).default(60).describe('how long an answer is kept'),
     fallback: z
       .enum(['none', 'prefix'])
       .default('none')
       .describe(
-        'when it is down: OPERATOR_UNAVAILABLE, or the operator of the prefix, who may say `false` about a number that it has lost',
+        'when it is down: OPERATOR_UNAVAILABLE, or the operator of the prefix, which may say `false` about a number that it has lost',
       ),
   })
-  .describe(
-    'an endpoint of yours that says which operator serves a number, asked before any operator',
-  );
+  .describe('your endpoint that says which operator serves a number, called before any operator');
 
 /** All of the file. */
 export const operatorsFile = z
@@ -300,7 +292,7 @@ export const operatorsFile = z
     directory: directory.optional(),
     operators: z.array(operator).min(1).describe('one or more'),
   })
-  .describe('The operators that the SIM swap subgraph asks (OPERATORS_FILE; docs/operators.md).');
+  .describe('The operators of the SIM swap subgraph (OPERATORS_FILE; docs/operators.md).');
 
 export type OperatorsFile = z.output<typeof operatorsFile>;
 export type OperatorEntry = OperatorsFile['operators'][number];

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import type { NumberLimits } from '../simSwaps/numbersAtWork.ts';
+import type { NumberLimits } from '../lookups/numbersAtWork.ts';
 
 /** What all requests together may hold. */
 export interface LoadLimits {

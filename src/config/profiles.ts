@@ -7,7 +7,7 @@ import { camara } from '../../profiles/camara.ts';
 import { PROFILES } from '../../profiles/index.ts';
 import { MAX_MAX_AGE_HOURS } from '../domain/maxAge.ts';
 import { MAPPED_CODES } from '../http/errorMap.ts';
-import { OWN_HEADERS } from '../http/ownHeaders.ts';
+import { OWN_HEADERS } from '../http/headers.ts';
 import { deepFreeze } from '../http/profileCalls.ts';
 import { ENDPOINT_NAMES } from '../http/wireSettings.ts';
 import { isHeaderName, isHeaderText } from '../operator/lookupRequest.ts';
@@ -153,13 +153,11 @@ const numberTemplate = z
     /^[^{}\r\n]*\{(?:number|digits)\}[^{}\r\n]*$/,
     'must have {number} or {digits} in it, once',
   );
-const headerName = z
-  .string()
-  .refine(isHeaderName, 'must be the name of a header')
-  .refine(
-    (name) => !OWN_HEADERS.has(name.toLowerCase()),
-    'is a header that this service sets itself',
-  );
+const headerName = z.string().refine(isHeaderName, 'must be the name of a header');
+const furtherHeaderName = headerName.refine(
+  (name) => !OWN_HEADERS.has(name.toLowerCase()),
+  'is a header that this service sets itself',
+);
 const headerText = z.string().refine(isHeaderText, 'must be text that a header can carry');
 const parameters = z.record(z.string(), text);
 const scalar = z.union([text, z.number(), z.boolean()]);
@@ -210,10 +208,7 @@ const definition = z
       }),
       signedRequest: z.enum(['off', 'on', 'strict']),
       dpop: z.boolean(),
-      headers: z.record(
-        z.string().refine(isHeaderName, 'must be the name of a header'),
-        headerText,
-      ),
+      headers: z.record(headerName, headerText),
     }),
     grants: z
       .strictObject({
@@ -261,7 +256,7 @@ const definition = z
       defaultLifetimeSeconds: z.int().min(0).max(3600),
       types: z.array(text.min(1)).min(1),
       sentIn: z.strictObject({
-        header: z.string().refine(isHeaderName, 'must be the name of a header'),
+        header: headerName,
         prefix: headerText,
       }),
     }),
@@ -280,7 +275,13 @@ const definition = z
             code: z.enum(MAPPED_CODES),
             reach: z.enum(['question', 'operation', 'number']).optional(),
             retryAfterSeconds: z.int().min(0).max(86_400).optional(),
+            isUnknownNumber: z.literal(true).optional(),
           })
+          .refine(
+            ({ isUnknownNumber, code, word }) =>
+              isUnknownNumber === undefined || (code === 'NUMBER_NOT_SERVED' && word !== undefined),
+            'must name a word and NUMBER_NOT_SERVED where the number is unknown',
+          )
           .refine(
             ({ status, word }) => status >= 400 || (status === 200 && word !== undefined),
             'must be for a status from 400 to 599, or for 200 with a word',
@@ -288,13 +289,13 @@ const definition = z
       ),
     }),
     correlator: z.strictObject({
-      header: z.string().refine(isHeaderName, 'must be the name of a header'),
+      header: headerName,
       form: z.enum(['traceable', 'uuid']),
       echo: z.enum(['auto', 'always', 'never']),
     }),
     headers: z.array(
       z.strictObject({
-        name: headerName,
+        name: furtherHeaderName,
         value: z.union([headerText, z.strictObject({ generated: z.enum(['uuid', 'timestamp']) })]),
         endpoints: z.array(z.enum(ENDPOINT_NAMES)).optional(),
       }),

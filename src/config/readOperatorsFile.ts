@@ -204,7 +204,7 @@ export function readOperatorPrices(read: EnvironmentReader): ReadonlyMap<string,
 /** Secrets, as far as it is looked at whether they are there. */
 type LookedAt = Pick<Secrets, 'at'> & { problems(value: unknown): Iterable<FileProblem> };
 
-interface Parsed {
+interface ParsedOperators {
   readonly file: OperatorsFile;
   /** Of the operators in turn. */
   readonly profiles: readonly (LoadedProfile | undefined)[];
@@ -219,7 +219,7 @@ function parse(
   source: OperatorsSource,
   read: EnvironmentReader,
   secrets?: LookedAt,
-): Parsed | undefined {
+): ParsedOperators | undefined {
   const { value, profiles: named } = withNames(source.value);
   const readings =
     secrets === undefined

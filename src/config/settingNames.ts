@@ -31,9 +31,10 @@ export function findTypos(names: Iterable<string>, settings: ReadonlySet<string>
   return [...names]
     .filter((name) => !settings.has(name) && !SERVICE_LINK.test(name))
     .flatMap((name) => {
-      const nearest = nearestName(name, settings);
+      const isLikeOurs = name.includes('_') && ownWords.has(firstWord(name));
+      const nearest = nearestName(name, settings, isLikeOurs ? MAX_LETTERS : 1);
       if (nearest !== undefined && nearest.letters <= 1) return [{ name, meant: nearest.name }];
-      if (!name.includes('_') || !ownWords.has(firstWord(name))) return [];
+      if (!isLikeOurs) return [];
       const longer = [...settings].find((setting) => setting.startsWith(`${name}_`));
       return [{ name, meant: nearest?.name ?? longer }];
     });
@@ -43,21 +44,22 @@ function firstWord(name: string): string {
   return name.split('_', 1).join('');
 }
 
-/** The one of some names that is the fewest letters away, three at most. Pure. */
+/** The one of some names that is the fewest letters away, and no more than so many. Pure. */
 export function nearestName(
   name: string,
   names: Iterable<string>,
+  maxLetters = MAX_LETTERS,
 ): { readonly name: string; readonly letters: number } | undefined {
   const [nearest] = [...names]
-    .map((one) => ({ name: one, letters: lettersBetween(name, one) }))
+    .map((one) => ({ name: one, letters: lettersBetween(name, one, maxLetters) }))
     .toSorted((a, b) => a.letters - b.letters);
-  return nearest !== undefined && nearest.letters <= MAX_LETTERS ? nearest : undefined;
+  return nearest !== undefined && nearest.letters <= maxLetters ? nearest : undefined;
 }
 
 /** How many letters to add, drop, replace or swap with their neighbour make one name of the other. */
-function lettersBetween(from: string, to: string): number {
+function lettersBetween(from: string, to: string, most: number): number {
   // Too far apart to matter: the names of a large environment are compared in no time.
-  if (Math.abs(from.length - to.length) > MAX_LETTERS) return Number.POSITIVE_INFINITY;
+  if (Math.abs(from.length - to.length) > most) return Number.POSITIVE_INFINITY;
   let before: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row += 1) {
@@ -72,6 +74,8 @@ function lettersBetween(from: string, to: string): number {
         isSwap ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
       );
     }
+    // No row after two such is nearer.
+    if (Math.min(...above, ...current) > most) return Number.POSITIVE_INFINITY;
     before = above;
     above = current;
   }

@@ -16,7 +16,7 @@ export const SETTINGS = {
     default: '127.0.0.1',
     description: 'The address to listen at.',
     detail:
-      'Elsewhere than on loopback callers must be known: `JWT_JWKS_URL`, `JWT_ISSUER`, `JWT_AUDIENCE`, `AUDIT_KEY` and, for a subgraph, `ROUTER_SECRET` are needed.',
+      'Beyond loopback `JWT_JWKS_URL`, `JWT_ISSUER`, `JWT_AUDIENCE`, `AUDIT_KEY` and, for a subgraph, `ROUTER_SECRET` are required.',
   },
   PORT: {
     audience: 'try',
@@ -38,16 +38,15 @@ export const SETTINGS = {
     values: ['development', 'test', 'production'],
     isLeftEmpty: true,
     description: '`production`: no built-in simulator and no introspection.',
-    detail: 'With `production` callers must be known on loopback as well.',
+    detail: '`production` requires them on loopback as well.',
   },
   SIMULATOR: {
     audience: 'try',
     kind: 'text',
     default: 'auto',
-    description:
-      '`auto`, `built-in`, or the address of a simulator: who answers in place of an operator.',
+    description: '`auto`, `built-in`, or the address of a simulator that replaces an operator.',
     detail:
-      '`auto` asks the built-in simulator where no operator is set, unless `NODE_ENV=production`. `built-in` asks it with `NODE_ENV=production` as well, and an address such as `http://simulator:4010` asks one that runs by itself (`npm run simulator -- --host 0.0.0.0`), which several replicas need. Every answer is invented then, and the log says so.',
+      '`auto` uses the built-in simulator where no operator is set, unless `NODE_ENV=production`. `built-in` uses it with `NODE_ENV=production` as well, and an address such as `http://simulator:4010` uses one that runs by itself (`npm run simulator -- --host 0.0.0.0`), which several replicas need. Every answer is invented then, and the log says so.',
   },
   DEV_TOKENS: {
     audience: 'try',
@@ -56,7 +55,7 @@ export const SETTINGS = {
     description:
       'Accepts the tokens of `npm run dev-token`, while every operator is the simulator.',
     detail:
-      'In the place of `JWT_…`: a rehearsal needs no identity provider. Anyone can sign such a token, so with an operator the service does not start.',
+      'Instead of `JWT_…`: a rehearsal needs no identity provider. Anyone can sign such a token, so with an operator the service does not start.',
   },
 
   OPERATORS_FILE: {
@@ -64,16 +63,16 @@ export const SETTINGS = {
     kind: 'file',
     description: 'A file that names operators, each with all of its contract.',
     detail:
-      'Its members are in [operators.md](operators.md). All of `OPERATOR_…` must be left empty beside it.',
+      'Its members are in [operators.md](operators.md). All of `OPERATOR_…` must be empty then.',
   },
   OPERATOR_PROFILE: {
     audience: 'operator',
     kind: 'text',
     default: 'vodafone',
     description:
-      'How the operator is asked: a profile of [operators.md](operators.md), or the path of your own.',
+      'How the operator is called: a profile of [operators.md](operators.md), or the path of your own.',
     detail:
-      'One operator takes the eight names below. All else of it, and several operators, stand in `OPERATORS_FILE`.',
+      'One operator takes these eight names. Everything else, and several operators, are in `OPERATORS_FILE`.',
   },
   OPERATOR_AUTH_URL: {
     audience: 'operator',
@@ -93,23 +92,23 @@ export const SETTINGS = {
     kind: 'oneOf',
     values: ['2-legged', '3-legged'],
     description:
-      "Whether the number's owner is asked (3-legged), fixed at onboarding, where the profile has both.",
+      "Whether the number's owner is prompted (3-legged), where the profile has both flows.",
   },
   OPERATOR_CLIENT_ID: {
     audience: 'operator',
     kind: 'text',
-    description: 'As whom the operator knows us.',
+    description: 'Our client id at the operator.',
   },
   OPERATOR_CLIENT_SECRET: {
     audience: 'operator',
     kind: 'secret',
-    description: 'The client secret, where the profile shows who we are by one.',
+    description: 'The client secret, where the profile uses one.',
   },
   OPERATOR_ASSERTION_KEY_FILE: {
     audience: 'operator',
     kind: 'file',
     description:
-      'The private key in PEM that signs our JWTs; a secret beside it means that both are shown.',
+      'The private key in PEM that signs our JWTs; with a secret as well, both are sent.',
   },
   OPERATOR_TIMEOUT_MS: {
     audience: 'operator',
@@ -118,7 +117,7 @@ export const SETTINGS = {
     max: 120_000,
     unit: 'ms',
     default: DEFAULT_LIMITS.timeoutMs,
-    description: 'The longest that one exchange with the operator takes.',
+    description: 'The time limit of one exchange with the operator.',
   },
 
   JWT_JWKS_URL: {
@@ -126,28 +125,28 @@ export const SETTINGS = {
     kind: 'url',
     whenUnset: 'callers are anonymous',
     description: 'Where the issuer of access tokens publishes its keys.',
-    detail: 'What a token may ask is in [security.md](security.md).',
+    detail: 'What a token may query: [security.md](security.md).',
   },
   JWT_ISSUER: {
     audience: 'callers',
     kind: 'text',
-    description: 'The issuer whose access tokens are believed.',
+    description: 'The issuer whose access tokens are accepted.',
   },
   JWT_AUDIENCE: {
     audience: 'callers',
     kind: 'text',
-    description: 'What the issuer calls this service.',
+    description: 'The audience of access tokens for this service.',
   },
   BATCH_SCOPE: {
     audience: 'callers',
     kind: 'text',
-    whenUnset: 'no scope is asked',
-    description: 'The scope that an operation about several numbers takes: `sim-swap:batch`.',
+    whenUnset: 'no scope is required',
+    description: 'The scope that an operation about several numbers requires: `sim-swap:batch`.',
   },
   ROUTER_SECRET: {
     audience: 'callers',
     kind: 'secret',
-    whenUnset: 'no proof is asked',
+    whenUnset: 'no proof is required',
     description: 'What the router sends in `x-router-secret`; for `ROLE=subgraph`.',
     detail:
       'It has 32 characters at least. While one takes the place of another both are set, with a comma between.',
@@ -156,8 +155,9 @@ export const SETTINGS = {
     audience: 'callers',
     kind: 'list',
     default: ['fraud-prevention'],
-    description: 'What may be asked for, in the claim `purpose` or the header `x-purpose`.',
-    detail: 'The first is taken where neither says it.',
+    description:
+      'The purposes that a caller may give, in the claim `purpose` or the header `x-purpose`.',
+    detail: 'The first is the default.',
   },
   TRUSTED_DOCUMENTS: {
     audience: 'callers',
@@ -176,8 +176,7 @@ export const SETTINGS = {
     unit: 'ms',
     default: 3000,
     description: "How long a request waits for the owner's consent.",
-    detail:
-      'A request may ask for another time, with `Prefer: wait=25`; it never waits beyond `REQUEST_TIMEOUT_MS`.',
+    detail: 'A request may set another time with `Prefer: wait=25`, up to `REQUEST_TIMEOUT_MS`.',
   },
   CONSENT_DOUBT_SECONDS: {
     audience: 'consent',
@@ -186,7 +185,7 @@ export const SETTINGS = {
     max: 86_400,
     unit: 's',
     default: 300,
-    description: 'How long no owner is prompted again after a prompt whose fate is unknown.',
+    description: 'How long no owner is prompted again after a prompt whose outcome is unknown.',
   },
   CONSENT_DENIED_SECONDS: {
     audience: 'consent',
@@ -204,8 +203,8 @@ export const SETTINGS = {
     max: 3600,
     unit: 's',
     default: 60,
-    description: 'How long a lookup that failed after consent is told, without a prompt.',
-    detail: "The operator's own time counts where it names one.",
+    description: 'How long the failure of a lookup after consent is returned, without a prompt.',
+    detail: "The operator's `Retry-After` takes precedence.",
   },
   CONSENT_RESULT_SECONDS: {
     audience: 'consent',
@@ -214,7 +213,7 @@ export const SETTINGS = {
     max: 3600,
     unit: 's',
     default: 60,
-    description: 'How long an answer that no request has heard is kept for its caller.',
+    description: 'How long an answer that no request has received is kept for its caller.',
   },
   KEEP_FACTS_SECONDS: {
     audience: 'consent',
@@ -223,7 +222,7 @@ export const SETTINGS = {
     max: 300,
     unit: 's',
     whenUnset: '60 in the 3-legged flow, else 0',
-    description: 'How long the same caller and purpose hear an answer again, without a lookup.',
+    description: 'How long the same caller and purpose get an answer again, without a lookup.',
     detail: 'No `false` is older than that.',
   },
   QUOTA_PROMPTS_PER_HOUR: {
@@ -236,7 +235,7 @@ export const SETTINGS = {
     audience: 'consent',
     ...PER_HOUR,
     default: 20,
-    description: 'How often by all callers together.',
+    description: 'The same, by all callers together.',
   },
 
   REQUEST_TIMEOUT_MS: {
@@ -246,7 +245,7 @@ export const SETTINGS = {
     max: 300_000,
     unit: 'ms',
     default: 10_000,
-    description: 'The longest that one GraphQL request takes, and its client to read the answer.',
+    description: 'The time limit of one GraphQL request, and for its client to read the answer.',
   },
   DRAIN_GRACE_MS: {
     audience: 'limits',
@@ -263,9 +262,9 @@ export const SETTINGS = {
     min: 1,
     max: 10_000,
     default: 100,
-    description: 'How many numbers one operation may ask about; more is LOOKUP_LIMIT_EXCEEDED.',
+    description: 'How many numbers one operation may query; more is LOOKUP_LIMIT_EXCEEDED.',
     detail:
-      'So is, before anything is looked up, an operation whose reply could be longer than 2 MB, or than 20 KB for each of that many numbers.',
+      'So is an operation whose reply could be longer than 2 MB, or than 20 KB for each of that many numbers.',
   },
   MAX_NUMBERS_AT_WORK: {
     audience: 'limits',
@@ -275,7 +274,7 @@ export const SETTINGS = {
     description:
       'How many numbers all requests together may look up at a time; more is UNAVAILABLE.',
     detail:
-      'By itself one for each 64 KiB that the heap may have (`--max-old-space-size`), 5,000 at most. While others are refused no caller gets more than half. Numbers that wait for their owners count apart.',
+      'By default one for each 64 KiB of heap (`--max-old-space-size`), 5,000 at most. While others are refused no caller gets more than half. Numbers that wait for their owners are counted separately.',
   },
   MAX_QUESTIONS_PER_NUMBER: {
     audience: 'limits',
@@ -283,13 +282,13 @@ export const SETTINGS = {
     min: 1,
     max: 1000,
     default: 10,
-    description: 'How many questions about one number.',
+    description: 'How many questions about one number an operation may have.',
   },
   QUOTA_NUMBERS_PER_HOUR: {
     audience: 'limits',
     ...PER_HOUR,
     default: 10_000,
-    description: 'How many numbers one caller may ask about in an hour; more is RATE_LIMITED.',
+    description: 'How many numbers one caller may query in an hour; more is RATE_LIMITED.',
   },
   QUOTA_LOOKUPS_PER_HOUR: {
     audience: 'limits',
@@ -310,7 +309,7 @@ export const SETTINGS = {
     audience: 'observe',
     kind: 'oneOf',
     values: ['info', 'debug', 'warn', 'error'],
-    description: 'The least that is logged; the audit log is written whatever this says.',
+    description: 'The lowest level that is logged; the audit log is always written.',
     detail:
       'With `info` each request has a line: its trusted document, codes, lookups and milliseconds, and its caller by a hash; with `debug` so has each exchange with an operator.',
   },
@@ -320,7 +319,7 @@ export const SETTINGS = {
     min: 0,
     max: 65_535,
     whenUnset: 'nothing is counted',
-    description: 'The port, another one than `PORT`, at which Prometheus scrapes `/metrics`.',
+    description: 'The port of `/metrics` for Prometheus, other than `PORT`.',
   },
   DOCS_URL: {
     audience: 'observe',
@@ -335,16 +334,16 @@ export const SETTINGS = {
     audience: 'observe',
     kind: 'boolean',
     default: false,
-    description: 'Whether operators are told the trace that an exchange belongs to: `traceparent`.',
+    description: 'Whether operators get the header `traceparent`.',
     detail:
-      'An operator has our correlator in any case. A trace leaves the company only where both sides look into it together.',
+      'Operators always get our correlator. Send them traces only to look into a problem together.',
   },
   AUDIT_KEY: {
     audience: 'observe',
     kind: 'secret',
     whenUnset: 'nothing is audited',
-    description: 'The key under which the audit log names numbers.',
-    detail: 'It has 32 characters at least; earlier keys stand behind commas.',
+    description: 'The key under which the audit log hashes numbers.',
+    detail: 'At least 32 characters; earlier keys follow, separated by commas.',
   },
   AUDIT_LOG: {
     audience: 'observe',
@@ -365,12 +364,12 @@ export const SETTINGS = {
     audience: 'share',
     kind: 'file',
     whenUnset: 'the well-known authorities',
-    description: 'The certificates, in PEM, of the authorities that vouch for `rediss://` servers.',
+    description: 'The certificates, in PEM, of the authorities of `rediss://` servers.',
   },
   REDIS_TLS_CERT_FILE: {
     audience: 'share',
     kind: 'file',
-    description: 'Our client certificate in PEM, where the servers want one.',
+    description: 'Our client certificate in PEM, where the servers require one.',
   },
   REDIS_TLS_KEY_FILE: {
     audience: 'share',
@@ -380,7 +379,7 @@ export const SETTINGS = {
   STATE_KEY: {
     audience: 'share',
     kind: 'secret',
-    description: 'What lies in Redis is encrypted with these 32 bytes, in base64 or hex.',
+    description: 'The key that encrypts what is in Redis: 32 bytes, in base64 or hex.',
     detail:
       'It is the same for all replicas; `openssl rand -base64 32` makes one. While one takes the place of another both are set, with a comma between: the first seals, both open.',
   },
@@ -396,13 +395,13 @@ export const SETTINGS = {
   EGRESS_PROXY_CREDENTIALS_FILE: {
     audience: 'egress',
     kind: 'file',
-    description: 'A file with `user:password` for that proxy, which alone is sent them.',
+    description: 'A file with `user:password`, sent to that proxy only.',
   },
   EGRESS_NO_PROXY: {
     audience: 'egress',
     kind: 'list',
     default: [],
-    description: 'Hosts that are reached without it; `.internal` is all hosts of that domain.',
+    description: 'Hosts that are called without it; `.internal` is all hosts of that domain.',
   },
   EGRESS_CA_FILE: {
     audience: 'egress',
@@ -410,14 +409,14 @@ export const SETTINGS = {
     whenUnset: 'those that Node trusts',
     description: 'The authorities that may sign these certificates, in PEM, and no others.',
     detail:
-      'They count for all four, and for a proxy with `https://`: one that is there for the number directory can vouch for the issuer as well.',
+      'They apply to all four, and to a proxy with `https://`: an authority for the number directory can also sign for the issuer.',
   },
 
   ALLOWED_ORIGINS: {
     audience: 'web',
     kind: 'list',
     default: [],
-    description: 'Origins whose pages may ask this service from a browser: `https://app.example`.',
+    description: 'Origins whose pages may call this service from a browser: `https://app.example`.',
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 

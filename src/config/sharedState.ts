@@ -1,4 +1,3 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { FromFiles } from '../files/fromFiles.ts';
 import type {
@@ -9,6 +8,7 @@ import type {
   RedisTopology,
 } from '../sharedState/redisSettings.ts';
 import type { StateKeys } from '../sharedState/stateSeals.ts';
+import { readMaterial, type ConnectionTexts } from '../http/connections/connectionMaterial.ts';
 import type { EnvironmentReader } from './environment.ts';
 
 /** The store that several processes share. */
@@ -210,9 +210,6 @@ function readTls(read: EnvironmentReader): Pick<RedisTls, 'ca' | 'client'> {
   const ca = textOf(read, 'REDIS_TLS_CA_FILE');
   const cert = textOf(read, 'REDIS_TLS_CERT_FILE');
   const key = textOf(read, 'REDIS_TLS_KEY_FILE');
-  if (ca !== undefined && certificateIn(ca) === undefined) {
-    read.problem('REDIS_TLS_CA_FILE', 'must hold one or more certificates in PEM');
-  }
   if (read.isSet('REDIS_TLS_CERT_FILE') !== read.isSet('REDIS_TLS_KEY_FILE')) {
     const [missing, set] =
       cert === undefined
@@ -220,9 +217,10 @@ function readTls(read: EnvironmentReader): Pick<RedisTls, 'ca' | 'client'> {
         : (['REDIS_TLS_KEY_FILE', 'REDIS_TLS_CERT_FILE'] as const);
     read.problem(missing, `is missing: ${set} is set, and a client certificate takes both`);
   }
-  if (cert === undefined || key === undefined) return { ca, client: undefined };
-  checkPair(read, cert, key);
-  return { ca, client: { cert, key } };
+  const isPair = cert !== undefined && key !== undefined;
+  if (ca !== undefined) demand(read, 'REDIS_TLS_CA_FILE', { ca });
+  if (isPair) demand(read, 'REDIS_TLS_CERT_FILE', { certificate: cert, key });
+  return { ca, client: isPair ? { cert, key } : undefined };
 }
 
 type TlsName = 'REDIS_TLS_CA_FILE' | 'REDIS_TLS_CERT_FILE' | 'REDIS_TLS_KEY_FILE';
@@ -231,34 +229,9 @@ function textOf(read: EnvironmentReader, name: TlsName): string | undefined {
   return read.isSet(name) ? read.file(name, '') : undefined;
 }
 
-function checkPair(read: EnvironmentReader, cert: string, key: string): void {
-  const certificate = certificateIn(cert);
-  const privateKey = privateKeyIn(key);
-  if (certificate === undefined) {
-    read.problem('REDIS_TLS_CERT_FILE', 'must hold a certificate in PEM');
-  }
-  if (privateKey === undefined)
-    read.problem('REDIS_TLS_KEY_FILE', 'must hold a private key in PEM');
-  if (certificate === undefined || privateKey === undefined) return;
-  if (!certificate.checkPrivateKey(privateKey)) {
-    read.problem('REDIS_TLS_KEY_FILE', 'is not the key of the certificate of REDIS_TLS_CERT_FILE');
-  }
-}
-
-function certificateIn(pem: string): X509Certificate | undefined {
-  try {
-    return new X509Certificate(pem);
-  } catch {
-    return undefined;
-  }
-}
-
-function privateKeyIn(pem: string) {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    return undefined;
-  }
+function demand(read: EnvironmentReader, name: TlsName, texts: ConnectionTexts): void {
+  const material = readMaterial(texts);
+  if (material.kind === 'flawed') read.problem(name, `cannot be used: ${material.flaw}`);
 }
 
 function bytesOf(text: string): Uint8Array | undefined {

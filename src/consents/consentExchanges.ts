@@ -1,18 +1,17 @@
-import type { Clock } from '../system/clock.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { Bulkhead, Urgency } from '../http/resilience/bulkhead.ts';
+import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
-import type { Operator } from '../operator/operator.ts';
 import type { Judgement } from '../operator/responses.ts';
-import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
+import { COMMAND_TIMEOUT_MS, unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';
 import {
   acknowledged,
   answered,
+  countsAt,
   endedByLookup,
   endedByPoll,
   inDoubt,
@@ -25,33 +24,17 @@ import {
   type Requested,
 } from './consentRecord.ts';
 import { failureToTell, LOOK_AGAIN_MS, type ConsentView } from './consentView.ts';
-import type {
-  ExchangeContext,
-  Polled,
-  RequestedConsent,
-  TokenManager,
-} from '../tokens/tokenManager.ts';
+import type { ExchangeContext, Polled, RequestedConsent } from '../tokens/tokenManager.ts';
 import type { ReusableToken } from '../tokens/reusableToken.ts';
 import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
 import { ifAdmitted, type AuditOutcome } from '../lookups/lookupAuthorizer.ts';
 import type { Claim, ConsentLedger, LedgerParts, ConsentSnapshot } from './consentLedger.ts';
-import type { ConsentTokens } from './consentTokens.ts';
-import type { ConsentNotifier, TellingParts } from './consentNotifier.ts';
+import type { ConsentNotifier, NotifierParts } from './consentNotifier.ts';
+import type { ConsentOperator } from './consentOperator.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
 import { timed } from '../lookups/lookupRoute.ts';
 import { nextWindowAmong } from '../lookups/planner.ts';
 import { failureOf } from '../lookups/bulkheadFailure.ts';
-
-/** What the exchanges of consents take. */
-export interface ExchangeParts extends LedgerParts, TellingParts {
-  readonly tokens: Pick<TokenManager, 'requestConsent' | 'poll'>;
-  readonly operator: Pick<Operator, 'lookUp'>;
-  /** Where the operator lets the tokens of consents be used again. */
-  readonly consentTokens?: Pick<ConsentTokens, 'keep'> | undefined;
-  /** Prompts and polls have permits of their own, so that a thousand pending consents hold up nothing. */
-  readonly bulkheads: { readonly requests: Bulkhead; readonly polls: Bulkhead };
-  readonly clock: Clock;
-}
 
 /**
  * What a step of a pursuit has done. There is no word for nothing: `told` is one request fewer that waits
@@ -81,18 +64,25 @@ const STORE_FULL: LookupFailure = {
 const MAX_WAY_MS = 500;
 
 /**
- * The exchanges of one consent: the prompt, the polls, and the lookup. Each is claimed in the ledger, made,
+ * The exchanges of one consent with its operator: the prompt, the polls, and the lookup. Each is claimed in the ledger, made,
  * told to the requests that wait, and written down. It runs to its own timeout, even if no request waits.
  */
 export class ConsentExchanges {
   readonly #number: PhoneNumber;
-  readonly #parts: ExchangeParts;
+  readonly #operator: ConsentOperator;
+  readonly #parts: LedgerParts & NotifierParts;
   readonly #ledger: ConsentLedger;
   readonly #waiters: Waiters;
   readonly #telling: ConsentNotifier;
 
-  constructor(number: PhoneNumber, parts: ExchangeParts, shared: Shared) {
+  constructor(
+    number: PhoneNumber,
+    operator: ConsentOperator,
+    parts: LedgerParts & NotifierParts,
+    shared: Shared,
+  ) {
     this.#number = number;
+    this.#operator = operator;
     this.#parts = parts;
     this.#ledger = shared.ledger;
     this.#waiters = shared.waiters;
@@ -106,7 +96,7 @@ export class ConsentExchanges {
       const waitedMs = this.#parts.clock.monotonicMs() - queuedAtMs;
       if (waitedMs < LOOK_AGAIN_MS) return this.#request(cause, page);
       // Much may have been learned since: that the operator refuses us, for one.
-      const now = await this.#ledger.read();
+      const now = await this.#ledger.read(this.#operator);
       const isFree = now.lost === undefined && now.standing.prompt.state === 'free';
       return isFree && !this.#telling.isKnownTo(cause, now) ? this.#request(cause, now) : 'slept';
     });
@@ -127,7 +117,7 @@ export class ConsentExchanges {
     cause: Waiter,
     step: () => Promise<Progress>,
   ): Promise<Progress> {
-    return this.#parts.bulkheads[kind].run(this.#urgencyOf(cause), step, (rejection) => {
+    return this.#operator.bulkheads[kind].run(this.#urgencyOf(cause), step, (rejection) => {
       this.#waiters.fail(failureOf(rejection));
       return 'told';
     });
@@ -145,8 +135,7 @@ export class ConsentExchanges {
 
   /** Until when a request may still wait for the step. */
   #lastDeadlineMs(cause: Waiter): number {
-    const { clock, exchangeMs } = this.#parts;
-    if (this.#waiters.isEmpty) return clock.monotonicMs() + exchangeMs;
+    if (this.#waiters.isEmpty) return this.#exchangeEndsAtMs;
     return this.#waiters
       .all()
       .reduce(
@@ -157,7 +146,7 @@ export class ConsentExchanges {
 
   async #request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
     const lookup = this.#lookupToRequest(cause, page);
-    const claim = await this.#ledger.claimRequest(page, lookup);
+    const claim = await this.#ledger.claimRequest(page, lookup, this.#operator);
     switch (claim.kind) {
       case 'claimed':
         await this.#prompt(cause, lookup, claim);
@@ -181,7 +170,7 @@ export class ConsentExchanges {
     lookup: Lookup,
     claim: Claim<ConsentIdentity & Requested>,
   ): Promise<void> {
-    const { tokens, rules, admission } = this.#parts;
+    const { tokens, rules, admission } = this.#operator;
     const { consent, time } = claim;
     const sentAtMs = time.now();
     const { judged } = await ifAdmitted<RequestedConsent>(admission, {
@@ -221,16 +210,16 @@ export class ConsentExchanges {
     { failure, mayHavePrompted, holdSeconds }: FailedRequest,
     nowMs: number,
   ): Promise<void> {
-    const { rules } = this.#parts;
+    const { rules } = this.#operator;
     const { consent } = claim;
     if (mayHavePrompted) {
-      await this.#telling.tellFailure({ lookup, failure });
+      await this.#telling.tellFailure({ lookup, failure }, consent.operator);
       await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
       return;
     }
     const lives = refused(consent, failure, holdSeconds, nowMs, rules);
     const told = lives === undefined ? failure : failureToTell(lives, nowMs);
-    await this.#telling.tellFailure({ lookup, failure: told });
+    await this.#telling.tellFailure({ lookup, failure: told }, consent.operator);
     if (lives === undefined) await this.#ledger.withdraw(claim);
     else await this.#ledger.learn(claim, { kind: 'lives', lives });
   }
@@ -240,7 +229,7 @@ export class ConsentExchanges {
     page: ConsentSnapshot,
     pending: ConsentIdentity & Pending,
   ): Promise<Progress> {
-    const claim = await this.#ledger.claimPoll(page, pending);
+    const claim = await this.#ledger.claimPoll(page, pending, this.#operator);
     switch (claim.kind) {
       case 'claimed':
         await this.#pollClaimed(cause, page, pending, claim);
@@ -258,7 +247,7 @@ export class ConsentExchanges {
     pending: ConsentIdentity & Pending,
     claim: Claim<ConsentIdentity & Pending>,
   ): Promise<void> {
-    const { tokens } = this.#parts;
+    const { tokens } = this.#operator;
     const { time } = claim;
     let sentAtMs = time.now();
     const subject = this.#subject(pending.lookup);
@@ -291,9 +280,9 @@ export class ConsentExchanges {
   ): Promise<void> {
     const nowMs = claim.time.now();
     const isTold = !this.#waiters.isEmpty;
-    const learned = endedByPoll(pending, told, isTold, nowMs, this.#parts.rules);
+    const learned = endedByPoll(pending, told, isTold, nowMs, this.#operator.rules);
     const failure = failureLearned(learned, nowMs) ?? told;
-    await this.#telling.tellFailure({ lookup: pending.lookup, failure });
+    await this.#telling.tellFailure({ lookup: pending.lookup, failure }, pending.operator);
     await this.#ledger.learn(claim, learned);
   }
 
@@ -304,7 +293,8 @@ export class ConsentExchanges {
     claim: Claim<ConsentIdentity & Pending>,
     page: ConsentSnapshot,
   ): Promise<void> {
-    const { admission, operator, clock } = this.#parts;
+    const { admission, operator, identity } = this.#operator;
+    const { clock } = this.#parts;
     const { id, lookup: original } = claim.consent;
     const spent = await this.#ledger.spend(claim);
 
@@ -332,7 +322,7 @@ export class ConsentExchanges {
         if (reusable !== undefined) this.#keepToken(reusable, lookup, cause, id);
         // What the owner consented to, and nothing else that the reply may say.
         const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
-        const [fact] = timed(own, leftAtMs, false, clock);
+        const [fact] = timed(own, leftAtMs, false, identity, clock);
         await (fact === undefined
           ? this.#lookupFailed(judged.closed ?? { lookup, failure: UNTOLD }, cause, spent)
           : this.#succeed(fact, cause, spent));
@@ -350,7 +340,7 @@ export class ConsentExchanges {
     consentId: string,
   ): void {
     const subject = { number: this.#number, operation };
-    this.#parts.consentTokens?.keep(request, subject, token, consentId);
+    this.#operator.consentTokens?.keep(request, subject, token, consentId);
   }
 
   async #lookupFailed(
@@ -361,16 +351,19 @@ export class ConsentExchanges {
     const { lookup } = told;
     const nowMs = spent.time.now();
     const failed = { lookup, failure: asOfConsent(told.failure) };
-    const learned = endedByLookup(spent.consent, failed, nowMs, this.#parts.rules);
+    const learned = endedByLookup(spent.consent, failed, nowMs, this.#operator.rules);
     const failure = failureLearned(learned, nowMs) ?? failed.failure;
     const made = { consentId: spent.consent.id, madeFor: cause.inquiry.request };
     // Written before it is told: a replica that dies in between leaves a failure that the next ask hears,
     // where one that was told and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
     await this.#forOneCommand(learning);
-    await this.#telling.tellFailure({ lookup, failure }, made);
+    await this.#telling.tellFailure({ lookup, failure }, spent.consent.operator, made);
     if (failure.barsAfterNumbers !== undefined) {
-      await this.#ledger.refuse(lookup.operation, failure.barsAfterNumbers);
+      const { refusals, rules } = this.#operator;
+      await refusals
+        .refuse(this.#number, lookup.operation, failure.barsAfterNumbers, rules.failureMs)
+        .catch(unlessLost);
     }
     await learning;
   }
@@ -394,7 +387,7 @@ export class ConsentExchanges {
       this.#parts.factCache.keep(inquiry.request, this.#number, fact),
     );
     await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
-    await this.#ledger.answered(fact.operation);
+    await this.#operator.refusals.answered(fact.operation).catch(unlessLost);
   }
 
   /** The date first if a request wants it, since it may answer every window; else what helps most. */
@@ -402,6 +395,7 @@ export class ConsentExchanges {
     // A request that has come since the page was read may want what the owner is not to be prompted for.
     const wanted = this.#waiters
       .all()
+      .filter(({ operator }) => operator === this.#operator)
       .filter((waiter) => !this.#telling.isKnownTo(waiter, page))
       .map((waiter) => waiter.wanted);
     const date = wanted.find(({ operation }) => operation === 'retrieve-date');
@@ -422,12 +416,15 @@ export class ConsentExchanges {
   }
 
   #windowToSpendOn(standing: ConsentView): Lookup | undefined {
-    const failed = standing.ends.filter((end) => end.kind === 'failed');
+    const { identity, offer } = this.#operator;
+    const failed = standing.ends
+      .filter((end) => end.kind === 'failed')
+      .filter((end) => countsAt(end, identity));
     const plans = this.#waiters.all().map(({ inquiry }) => ({
       ...inquiry,
       failures: [...inquiry.failures, ...failed],
     }));
-    const maxAgeHours = nextWindowAmong(plans, this.#parts.offer);
+    const maxAgeHours = nextWindowAmong(plans, offer);
     return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
   }
 
@@ -439,9 +436,13 @@ export class ConsentExchanges {
 
   /** Traced to a request, but not ended with it. */
   #context({ inquiry }: Waiter): ExchangeContext {
-    const { clock, exchangeMs } = this.#parts;
     const { correlator } = inquiry.request;
-    return { correlator, deadlineMs: clock.monotonicMs() + exchangeMs };
+    return { correlator, deadlineMs: this.#exchangeEndsAtMs };
+  }
+
+  /** When one ends at the latest that begins now. */
+  get #exchangeEndsAtMs(): number {
+    return this.#parts.clock.monotonicMs() + this.#operator.exchangeMs;
   }
 
   /** Audited for the request that the step is taken for; the others have lines of their own when they hear. */

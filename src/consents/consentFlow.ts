@@ -2,16 +2,21 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import { LOOK_AGAIN_MS, nextStep, pendingFailure } from './consentView.ts';
-import { ConsentExchanges, type ExchangeParts, type Progress } from './consentExchanges.ts';
-import { ConsentLedger, type ConsentSnapshot } from './consentLedger.ts';
-import { ConsentNotifier } from './consentNotifier.ts';
+import { ConsentExchanges, type Progress } from './consentExchanges.ts';
+import { ConsentLedger, type ConsentSnapshot, type LedgerParts } from './consentLedger.ts';
+import { ConsentNotifier, type NotifierParts } from './consentNotifier.ts';
+import type { ConsentOperator } from './consentOperator.ts';
 import { Waiters, type Waiter } from './consentWaiters.ts';
 
 /** What pursuing consents takes. */
-export type PursuitParts = ExchangeParts;
+export interface PursuitParts extends LedgerParts, NotifierParts {
+  /** By their identities. */
+  readonly operators: ReadonlyMap<string, ConsentOperator>;
+}
 
 /**
- * Pursues consent about one number for the requests of one asker, as long as one of them waits.
+ * Pursues consent about one number for the requests of one asker, as long as one of them waits: at the operator that the
+ * record names, and where it names none, at the one that the request is to ask.
  *
  * The record in the store is the truth; how the asker stands to it says the next step, which is taken
  * here. Every step tells a request, waits, writes, or makes an exchange: none comes to nothing, so the
@@ -22,21 +27,17 @@ export class ConsentFlow {
   readonly #waiters = new Waiters();
   readonly #ledger: ConsentLedger;
   readonly #telling: ConsentNotifier;
-  readonly #exchanges: ConsentExchanges;
+  readonly #number: PhoneNumber;
   readonly #looked = Promise.withResolvers<void>();
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
 
   /** @param asker as `askerKey` names it */
   constructor(number: PhoneNumber, asker: string, parts: PursuitParts) {
+    this.#number = number;
     this.#parts = parts;
     this.#ledger = new ConsentLedger(number, asker, parts);
     this.#telling = new ConsentNotifier(this.#waiters, parts);
-    this.#exchanges = new ConsentExchanges(number, parts, {
-      ledger: this.#ledger,
-      waiters: this.#waiters,
-      telling: this.#telling,
-    });
   }
 
   /** Whether no request waits and nothing is under way. */
@@ -86,10 +87,11 @@ export class ConsentFlow {
   }
 
   async #step(cause: Waiter): Promise<Progress> {
-    const page = await this.#ledger.read();
+    const { operator } = cause;
+    const page = await this.#ledger.read(operator);
     if (page.lost !== undefined) {
       if (await this.#telling.tellKept(cause)) return 'told';
-      const written = await this.#ledger.restore(page, page.lost);
+      const written = await this.#ledger.restore(page, page.lost, operator);
       return typeof written === 'string' ? this.#sleep(LOOK_AGAIN_MS) : 'wrote';
     }
 
@@ -100,6 +102,8 @@ export class ConsentFlow {
     if (this.#waiters.departures > departures) return 'told';
     // Another request may have come while the one with the pending step has left.
     const { first } = this.#waiters;
+    // The page tells what the operator refuses that the one before was to ask.
+    if (first !== undefined && first.operator !== operator) return 'slept';
     if (first !== undefined) return this.#follow(first, page);
     return this.#telling.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);
   }
@@ -112,9 +116,13 @@ export class ConsentFlow {
       case 'request':
         return (await this.#telling.tellKept(cause))
           ? 'told'
-          : this.#exchanges.request(cause, page);
-      case 'poll':
-        return this.#exchanges.poll(cause, page, next.pending);
+          : this.#exchangesAt(cause.operator).request(cause, page);
+      case 'poll': {
+        const { pending } = next;
+        const operator = this.#parts.operators.get(pending.operator);
+        if (operator === undefined) throw new Error('A consent of an unknown operator is due.');
+        return this.#exchangesAt(operator).poll(cause, page, pending);
+      }
       case 'wait':
         return this.#sleep(next.untilMs - page.time.now());
       case 'answer-pending':
@@ -124,6 +132,14 @@ export class ConsentFlow {
         this.#waiters.fail(next.failure);
         return 'told';
     }
+  }
+
+  #exchangesAt(operator: ConsentOperator): ConsentExchanges {
+    return new ConsentExchanges(this.#number, operator, this.#parts, {
+      ledger: this.#ledger,
+      waiters: this.#waiters,
+      telling: this.#telling,
+    });
   }
 
   /** Until then, or until a request joins or the last one leaves. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Lookup, Operation } from '../domain/question.ts';
+import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import {
   asOf,
@@ -24,17 +24,26 @@ import {
   type Requested,
 } from './consentRecord.ts';
 import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
+import type { ConsentOperator } from './consentOperator.ts';
 import { newWriteId, type ConsentStore, type Written } from './consentStore.ts';
 import { pendingFailure, consentViewOf, type Recorded, type ConsentView } from './consentView.ts';
 
 /** What a ledger is made of. */
 export interface LedgerParts {
   readonly store: ConsentStore;
-  readonly rules: ConsentRules;
-  /** For an exchange and its one retry; shorter than the lease. */
-  readonly exchangeMs: number;
+  readonly rules: Pick<ConsentRules, 'resultMs'>;
+  /** By their identities: those that can be polled. */
+  readonly operators: Pick<ReadonlyMap<string, unknown>, 'has'>;
   readonly clock: Clock;
+  /** Aborted when the process ends: nothing is kept up for a lost store then. */
+  readonly closing: AbortSignal;
 }
+
+/** What the ledger needs to know of an operator. */
+export type LedgerOperator = Pick<
+  ConsentOperator,
+  'identity' | 'refusals' | 'rules' | 'exchangeMs'
+>;
 
 /**
  * The store's clock, told from the last snapshot by our own. It counts from sending for the snapshot, so
@@ -61,6 +70,7 @@ export interface ConsentSnapshot {
 /** What may be done now: it stands in the store, and no other process does the same before the lease is over. */
 export interface Claim<C extends Consent = Consent> {
   readonly kind: 'claimed';
+  readonly operator: LedgerOperator;
   readonly consent: C;
   readonly record: ConsentRecord;
   readonly version: number;
@@ -83,7 +93,7 @@ export type Unclaimed =
 const STORE_AGAIN_MS = 250;
 
 /**
- * What one asker knows and writes of asking the owner of one number. What is to happen is written first,
+ * What one asker knows and writes of asking the owner of one number, at whichever operator. What is to happen is written first,
  * by compare-and-set, with a lease; what was learned is written after it, again and again while the store
  * is lost and the lease lasts.
  *
@@ -102,16 +112,25 @@ export class ConsentLedger {
     this.#parts = parts;
   }
 
-  async read(): Promise<ConsentSnapshot> {
+  /** @param operator whom the request is to ask that the next step is taken for */
+  async read({ refusals }: LedgerOperator): Promise<ConsentSnapshot> {
     const { clock, store, rules } = this.#parts;
     const sentAtMs = clock.monotonicMs();
-    const snapshot = await store.read(this.#number);
+    const [snapshot, refusedForMs] = await Promise.all([
+      store.read(this.#number),
+      refusals.leftMs(),
+    ]);
+    const refusedUntilMs = {
+      'retrieve-date': snapshot.nowMs + refusedForMs['retrieve-date'],
+      check: snapshot.nowMs + refusedForMs.check,
+    };
+    const recorded = { ...snapshot, refusedUntilMs };
     const at = (monotonicMs: number): number => snapshot.nowMs + (monotonicMs - sentAtMs);
     const time: StoreTime = { at, now: () => at(clock.monotonicMs()) };
     const lost = snapshot.record === undefined ? this.#livingHere() : undefined;
-    if (lost === undefined) this.#seen = { recorded: snapshot, time };
+    if (lost === undefined) this.#seen = { recorded, time };
     return {
-      standing: consentViewOf(snapshot, this.#asker, rules),
+      standing: this.#viewOf(recorded),
       record: asOf(snapshot.record, snapshot.nowMs, rules),
       version: snapshot.version,
       nowMs: snapshot.nowMs,
@@ -142,10 +161,16 @@ export class ConsentLedger {
   async claimRequest(
     page: ConsentSnapshot,
     lookup: Lookup,
+    operator: LedgerOperator,
   ): Promise<Claim<ConsentIdentity & Requested> | Unclaimed> {
-    const { rules } = this.#parts;
+    const { rules } = operator;
     const { time } = page;
-    const identity = { id: randomUUID(), asker: this.#asker, lookup };
+    const identity = {
+      id: randomUUID(),
+      asker: this.#asker,
+      operator: operator.identity,
+      lookup,
+    };
     const consent = requested(identity, time.now(), rules);
     const record = withConsent(page.record, consent);
     const { leaseUntilMs } = consent;
@@ -158,8 +183,9 @@ export class ConsentLedger {
     }
     if (typeof written === 'string') return { kind: written };
     const { version } = written;
-    const claim = { kind: 'claimed', consent, record, version, time, leaseUntilMs } as const;
-    if (this.#isInTime(claim)) return claim;
+    const claimed = { consent, record, version, time, leaseUntilMs };
+    const claim = { kind: 'claimed', operator, ...claimed } as const;
+    if (isInTime(claim)) return claim;
     await this.withdraw(claim);
     return { kind: 'late' };
   }
@@ -168,8 +194,9 @@ export class ConsentLedger {
   async claimPoll(
     page: ConsentSnapshot,
     pending: ConsentIdentity & Pending,
+    operator: LedgerOperator,
   ): Promise<Claim<ConsentIdentity & Pending> | Extract<Unclaimed, { kind: 'conflict' | 'late' }>> {
-    const { rules } = this.#parts;
+    const { rules } = operator;
     const { time } = page;
     const nowMs = time.now();
     const consent = polling(pending, nowMs, rules);
@@ -180,9 +207,10 @@ export class ConsentLedger {
     if (written === 'conflict') return { kind: written };
     const leaseUntilMs = nowMs + rules.leaseMs;
     const { version } = written;
-    const claim = { kind: 'claimed', consent, record, version, time, leaseUntilMs } as const;
+    const claimed = { consent, record, version, time, leaseUntilMs };
+    const claim = { kind: 'claimed', operator, ...claimed } as const;
     // Our own lease says when the next poll may be made.
-    return this.#isInTime(claim) ? claim : { kind: 'late' };
+    return isInTime(claim) ? claim : { kind: 'late' };
   }
 
   /**
@@ -190,21 +218,23 @@ export class ConsentLedger {
    * once, and for nothing else. Never rejects for a lost store.
    */
   async spend(claim: Claim<ConsentIdentity & Pending>): Promise<Claim<ConsentIdentity & Redeemed>> {
-    const { rules } = this.#parts;
+    const { rules } = claim.operator;
     const nowMs = claim.time.now();
     const consent = redeemed(claim.consent, nowMs, rules);
     const spent = { ...claim, consent, leaseUntilMs: nowMs + rules.leaseMs };
     const first = withConsent(claim.record, consent);
     const again = (found: ConsentRecord) => overruled(found, { kind: 'lives', lives: consent });
-    const written = await this.#change(claim, first, again, 0).catch(unlessLost);
+    // Tried once: the lookup waits for it.
+    const once = { ...claim, leaseUntilMs: 0 };
+    const written = await this.#change(once, first, again).catch(unlessLost);
     return { ...spent, ...written };
   }
 
-  /** What an exchange taught. */
+  /** What an exchange taught. What bars prompts for longer than its lease is written for as long as it does. */
   async learn(claim: Claim, learned: Learned): Promise<void> {
     const first = afterLearning(claim, learned);
     const again = (found: ConsentRecord) => overruled(found, learned);
-    await this.#change(claim, first, again, claim.leaseUntilMs);
+    await this.#change(claim, first, again, promptsBarredUntilMs(learned));
   }
 
   /** That nothing left: the owner was not prompted. */
@@ -212,7 +242,7 @@ export class ConsentLedger {
     const { id } = claim.consent;
     const again = (found: ConsentRecord) =>
       found.consent?.id === id ? concluded(found, id) : undefined;
-    await this.#change(claim, concluded(claim.record, id), again, claim.leaseUntilMs);
+    await this.#change(claim, concluded(claim.record, id), again);
   }
 
   /** That expiries were told. Told twice they do no harm: a lost store and a conflict are passed over. */
@@ -224,49 +254,49 @@ export class ConsentLedger {
    * Writes a consent anew that a shared store has lost, or that has come to an end of which nothing is
    * left. In either case it does no harm: the next poll tells.
    */
-  async restore(page: ConsentSnapshot, lost: ConsentIdentity & Pending): Promise<Written> {
+  async restore(
+    page: ConsentSnapshot,
+    lost: ConsentIdentity & Pending,
+    { rules }: LedgerOperator,
+  ): Promise<Written> {
     const { time, isDoubtful } = page;
     this.#seen = undefined;
-    const consent = isDoubtful ? restored(lost, time.now(), this.#parts.rules) : lost;
+    const consent = isDoubtful ? restored(lost, time.now(), rules) : lost;
     return this.#write(page.version, withConsent(page.record, consent), time);
   }
 
-  /** That the operator refused us an operation about this number. A lost store is passed over. */
-  async refuse(operation: Operation, afterNumbers: number): Promise<void> {
-    const { store, rules } = this.#parts;
-    await store.refuse(this.#number, operation, afterNumbers, rules.failureMs).catch(unlessLost);
-  }
-
-  /** That the operator answered a lookup: it does not refuse us. A lost store is passed over. */
-  async answered(operation: Operation): Promise<void> {
-    await this.#parts.store.answered(operation).catch(unlessLost);
-  }
-
-  /** Does what may be done twice, until the store is there for it or the lease is over. */
+  /**
+   * Does what may be done twice, until the store is there for it or the lease is over.
+   *
+   * @param barredUntilMs goes on until then while the process does
+   */
   async untilDone<T>(
     { time, leaseUntilMs }: Pick<Claim, 'time' | 'leaseUntilMs'>,
     act: () => Promise<T>,
+    barredUntilMs = 0,
   ): Promise<T> {
+    const { clock, closing } = this.#parts;
     for (;;) {
       try {
         return await act();
       } catch (error) {
-        if (!(error instanceof SharedStateLost) || time.now() >= leaseUntilMs) throw error;
-        await this.#parts.clock.sleep(STORE_AGAIN_MS);
+        const untilMs = closing.aborted ? leaseUntilMs : Math.max(leaseUntilMs, barredUntilMs);
+        if (!(error instanceof SharedStateLost) || time.now() >= untilMs) throw error;
+        await clock.sleep(STORE_AGAIN_MS);
       }
     }
   }
 
   /** Writes the first record, or what becomes of another one that is found in its place. */
   #change(
-    { version, time }: Claim,
+    { version, time, leaseUntilMs }: Claim,
     first: ConsentRecord,
     again: (found: ConsentRecord) => ConsentRecord | undefined,
-    leaseUntilMs: number,
+    barredUntilMs = 0,
   ): Promise<Pick<Claim, 'record' | 'version'> | undefined> {
     const { store, rules } = this.#parts;
     let next = { version, record: first, writeId: newWriteId() };
-    return this.untilDone({ time, leaseUntilMs }, async () => {
+    const write = async (): Promise<Pick<Claim, 'record' | 'version'> | undefined> => {
       for (;;) {
         const written = await this.#write(next.version, next.record, time, next.writeId);
         if (written === 'full') throw new SharedStateLost();
@@ -276,7 +306,8 @@ export class ConsentLedger {
         if (record === undefined) return undefined;
         next = { version: found.version, record, writeId: newWriteId() };
       }
-    });
+    };
+    return this.untilDone({ time, leaseUntilMs }, write, barredUntilMs);
   }
 
   /** Writes the record for as long as it has something to say. */
@@ -308,11 +339,6 @@ export class ConsentLedger {
     });
   }
 
-  /** Whether an exchange that leaves now is over before its lease is: a process may have been held up. */
-  #isInTime({ time, leaseUntilMs }: Claim): boolean {
-    return time.now() + this.#parts.exchangeMs < leaseUntilMs;
-  }
-
   /** What we know to live, where a shared store may know of nothing. */
   #livingHere(): (ConsentIdentity & Pending) | undefined {
     const consent = this.#seen?.recorded.record?.consent;
@@ -323,7 +349,27 @@ export class ConsentLedger {
 
   #standingSeen(nowMs: number): ConsentView {
     const recorded = this.#seen?.recorded ?? { record: undefined, refusedUntilMs: {} };
-    return consentViewOf({ ...recorded, nowMs }, this.#asker, this.#parts.rules);
+    return this.#viewOf({ ...recorded, nowMs });
+  }
+
+  #viewOf(recorded: Recorded): ConsentView {
+    const { rules, operators } = this.#parts;
+    return consentViewOf(recorded, this.#asker, rules, (operator) => operators.has(operator));
+  }
+}
+
+/** Whether an exchange that leaves now is over before its lease is: a process may have been held up. */
+function isInTime({ time, leaseUntilMs, operator }: Claim): boolean {
+  return time.now() + operator.exchangeMs < leaseUntilMs;
+}
+
+/** Until when no owner is prompted for what was learned; 0 where that is over with its lease. */
+function promptsBarredUntilMs(learned: Learned): number {
+  switch (learned.kind) {
+    case 'lives':
+      return learned.lives.state === 'closed' ? learned.lives.untilMs : 0;
+    case 'ended':
+      return learned.ended.kind === 'failed' ? learned.ended.untilMs : 0;
   }
 }
 

@@ -1,34 +1,32 @@
 import type { Clock } from '../system/clock.ts';
 import { closes, type FailedLookup } from '../domain/failedLookup.ts';
 import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
-import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
+import { countsAt } from './consentRecord.ts';
 import { ANOTHERS_PENDING, failureToTell } from './consentView.ts';
-import type { LookupAuthorizer, CachedAnswer } from '../lookups/lookupAuthorizer.ts';
+import { operatorNameOf } from '../operator/operatorIdentity.ts';
+import type { CachedAnswer } from '../lookups/lookupAuthorizer.ts';
 import type { ConsentSnapshot } from './consentLedger.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
 import type { FactCache, CachedFacts } from '../lookups/factCache.ts';
 import {
   lookupFailed,
-  type Inquiry,
+  type LookupSession,
   type LookupOutcome,
   type LookupRequest,
 } from '../lookups/lookupRoute.ts';
-import type { Offer } from '../lookups/plan.ts';
 import { answerMore, changesPlan } from '../lookups/planner.ts';
 
 /** What telling takes. */
-export interface TellingParts {
-  readonly admission: LookupAuthorizer;
+export interface NotifierParts {
   readonly factCache: FactCache;
-  readonly offer: Offer;
   readonly clock: Clock;
 }
 
 /** What a request is told, and of which lookups that were not made for it. */
 interface Told {
   readonly outcome: LookupOutcome;
-  readonly heard?: readonly Pick<CachedAnswer, 'how' | 'lookup' | 'consentId'>[];
+  readonly heard?: readonly Omit<CachedAnswer, 'number' | 'request'>[];
   /** The consent whose expiry it is. */
   readonly expiredId?: string;
 }
@@ -42,9 +40,9 @@ const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
  */
 export class ConsentNotifier {
   readonly #waiters: Waiters;
-  readonly #parts: TellingParts;
+  readonly #parts: NotifierParts;
 
-  constructor(waiters: Waiters, parts: TellingParts) {
+  constructor(waiters: Waiters, parts: NotifierParts) {
     this.#waiters = waiters;
     this.#parts = parts;
   }
@@ -53,7 +51,7 @@ export class ConsentNotifier {
   async tellRecorded(page: ConsentSnapshot): Promise<readonly string[]> {
     const told = await Promise.all(
       this.#waiters.all().map(async (waiter) => {
-        const known = knownFrom(page, waiter, this.#parts.offer);
+        const known = knownFrom(page, waiter);
         if (known === undefined || !(await this.#tell(waiter, known))) return [];
         return known.expiredId ?? [];
       }),
@@ -63,7 +61,7 @@ export class ConsentNotifier {
 
   /** Whether the record says something to a request: then no step is to be taken for it. */
   isKnownTo(waiter: Waiter, page: ConsentSnapshot): boolean {
-    return knownFrom(page, waiter, this.#parts.offer) !== undefined;
+    return knownFrom(page, waiter) !== undefined;
   }
 
   /**
@@ -97,14 +95,14 @@ export class ConsentNotifier {
     const recalledAtMs = this.#parts.clock.monotonicMs();
     for (const waiter of all) waiter.recalledAtMs = recalledAtMs;
     const most = await this.#recall(cause.inquiry, firstCameInAtMs);
-    if (!all.some(({ inquiry }) => this.#isNews(most, inquiry))) return false;
+    if (!all.some((waiter) => isNews(most, waiter))) return false;
     const told = await Promise.all(
       all.map(async (waiter) => {
         const { inquiry } = waiter;
         const recalled = await this.#recall(inquiry, inquiry.request.cameInAtMs);
-        if (!this.#isNews(recalled, inquiry)) return false;
+        if (!isNews(recalled, waiter)) return false;
         const facts = unknownFacts(recalled.facts, inquiry.facts);
-        await this.#tell(waiter, factCache({ ...recalled, facts }));
+        await this.#tell(waiter, toldFromCache({ ...recalled, facts }));
         return true;
       }),
     );
@@ -118,7 +116,8 @@ export class ConsentNotifier {
    * @param madeFor the request in whose name the lookup is audited
    */
   async tellFact(fact: TimedFact, consentId: string, madeFor: LookupRequest): Promise<void> {
-    const heard = [{ how: 'shared', lookup: lookupOf(fact), consentId }] as const;
+    const operator = operatorNameOf(fact.toldBy);
+    const heard = [{ how: 'shared', lookup: lookupOf(fact), consentId, operator }] as const;
     await Promise.all(
       this.#waiters
         .all()
@@ -136,21 +135,31 @@ export class ConsentNotifier {
   /**
    * Tells a failure to the requests that it closes something for.
    *
+   * @param operator the identity of the one that it is of
    * @param made the lookup's consent and the request in whose name it is audited; absent where none was made
    */
   async tellFailure(
     failed: FailedLookup,
+    operator: string,
     made?: { readonly consentId: string; readonly madeFor: LookupRequest },
   ): Promise<void> {
-    const { lookup } = failed;
+    const { lookup, failure } = failed;
     const heard =
-      made !== undefined && failed.failure.reach === 'number'
-        ? ([{ how: 'shared', lookup, consentId: made.consentId }] as const)
+      made !== undefined && failure.reach === 'number'
+        ? ([
+            {
+              how: 'shared',
+              lookup,
+              consentId: made.consentId,
+              operator: operatorNameOf(operator),
+            },
+          ] as const)
         : [];
     await Promise.all(
       this.#waiters
         .all()
-        .filter(({ inquiry }) => changesPlan(failed, inquiry, this.#parts.offer))
+        .filter((waiter) => countsAt({ operator, failure }, waiter.operator.identity))
+        .filter(({ inquiry, operator: { offer } }) => changesPlan(failed, inquiry, offer))
         .map((waiter) => {
           const isMadeForIt = waiter.inquiry.request === made?.madeFor;
           return this.#tell(waiter, {
@@ -161,29 +170,21 @@ export class ConsentNotifier {
     );
   }
 
-  #recall({ number, request }: Inquiry, cameInAtMs: number): Promise<CachedFacts> {
+  #recall({ number, request }: LookupSession, cameInAtMs: number): Promise<CachedFacts> {
     return this.#parts.factCache.recall(request, number, cameInAtMs);
-  }
-
-  /** Whether facts answer something that the request asks and does not know. */
-  #isNews({ facts, besides }: CachedFacts, inquiry: Inquiry): boolean {
-    const news = unknownFacts(facts, inquiry.facts);
-    return answerMore(news, { ...asAsked(inquiry), besides }, this.#parts.offer);
   }
 
   /** Whether the request was still there to be told. */
   async #tell(waiter: Waiter, told: Told): Promise<boolean> {
-    const outcome = await audited(waiter.inquiry, waiter.wanted, told, this.#parts);
+    const outcome = await audited(waiter, told);
     return this.#waiters.settle(waiter, outcome);
   }
 }
 
 /** What a request is told, once that is audited; the failure to audit it in its place. */
 async function audited(
-  { number, request }: Inquiry,
-  wanted: Lookup,
+  { inquiry: { number, request }, wanted, operator: { admission } }: Waiter,
   { outcome, heard = [] }: Told,
-  { admission }: TellingParts,
 ): Promise<LookupOutcome> {
   for (const one of heard) {
     const failure = await admission.heard({ ...one, number, request });
@@ -195,8 +196,7 @@ async function audited(
 /** What the record says to a request, if it says anything about what it wants. */
 function knownFrom(
   { standing, nowMs, time }: ConsentSnapshot,
-  { inquiry, wanted, joinedAtMs }: Waiter,
-  offer: Offer,
+  { inquiry, wanted, joinedAtMs, operator: { identity, offer } }: Waiter,
 ): Told | undefined {
   for (const end of standing.ends) {
     switch (end.kind) {
@@ -208,19 +208,27 @@ function knownFrom(
         }
         break;
       case 'failed': {
+        if (!countsAt(end, identity)) break;
         const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
         if (!changesPlan(failed, asAsked(inquiry), offer)) break;
         return {
           outcome: { kind: 'failed', failed },
           heard:
             end.failure.reach === 'number'
-              ? [{ how: 'kept', lookup: end.lookup, consentId: end.id }]
+              ? [
+                  {
+                    how: 'kept',
+                    lookup: end.lookup,
+                    consentId: end.id,
+                    operator: operatorNameOf(end.operator),
+                  },
+                ]
               : [],
         };
       }
     }
   }
-  if (standing.barred.some((barred) => closes(barred, wanted))) {
+  if (standing.barred.some((barred) => countsAt(barred, identity) && closes(barred, wanted))) {
     return { outcome: lookupFailed(wanted, ANOTHERS_PENDING) };
   }
   const refusedUntilMs = standing.refusedUntilMs[wanted.operation] ?? 0;
@@ -229,15 +237,28 @@ function knownFrom(
     : undefined;
 }
 
-function factCache({ facts, besides }: CachedFacts): Told {
+function toldFromCache({ facts, besides }: CachedFacts): Told {
   return {
     outcome: { kind: 'facts', facts, besides },
-    heard: facts.map((fact) => ({ how: 'kept', lookup: lookupOf(fact) })),
+    heard: facts.map((fact) => ({
+      how: 'kept',
+      lookup: lookupOf(fact),
+      operator: operatorNameOf(fact.toldBy),
+    })),
   };
 }
 
+/** Whether facts answer something that the request asks and does not know. */
+function isNews(
+  { facts, besides }: CachedFacts,
+  { inquiry, operator: { offer } }: Waiter,
+): boolean {
+  const news = unknownFacts(facts, inquiry.facts);
+  return answerMore(news, { ...asAsked(inquiry), besides }, offer);
+}
+
 /** What a request asks, as if it still waited: its patience being over has closed its plan. */
-function asAsked(inquiry: Inquiry): Inquiry {
+function asAsked(inquiry: LookupSession): LookupSession {
   const failures = inquiry.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
   return { ...inquiry, failures };
 }

@@ -4,7 +4,7 @@ import type { LookupFailure } from '../domain/errors.ts';
 import type { Acknowledgement, PollJudgement } from '../tokens/tokenResponses.ts';
 
 /**
- * What is known of asking the owner of one number (docs/design.md, "Consent").
+ * What is known of asking the owner of one number, whichever operator it lives at (docs/design.md, "Consent").
  *
  * All times are milliseconds of the store's own clock. The record is the truth: a process that moves a
  * consent on first writes what it is about to do. How a request stands to it is told by `consentViewOf`.
@@ -21,6 +21,8 @@ export interface ConsentIdentity {
   readonly id: string;
   /** Names the caller and the purpose whose requests share it, and says nothing of them. */
   readonly asker: string;
+  /** The identity of the operator that was asked for it, and that alone can be asked how it stands. */
+  readonly operator: string;
   /** What it was asked for. Its operation is fixed by the scope; its window may still change. */
   readonly lookup: Lookup;
 }
@@ -160,6 +162,14 @@ export function keptUntilMs(
     times.push(endsAtMs(consent) + (consent.state === 'closed' ? 0 : resultMs));
   }
   return Math.max(0, ...times);
+}
+
+/** Whether what a lookup failed with counts at an operator: one that does not know the number says nothing of others. */
+export function countsAt(
+  { operator, failure }: Pick<Failed, 'operator' | 'failure'>,
+  at: string,
+): boolean {
+  return operator === at || failure.isUnknownNumber !== true;
 }
 
 /** What is written before the request to prompt leaves. */
@@ -307,10 +317,16 @@ export function endedByLookup(
   // An operator that says "at once" names no time: the owner would be prompted at every ask.
   const { retryAfterSeconds = 0 } = failure;
   const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : rules.failureMs;
-  const { id, asker } = identity;
   return {
     kind: 'ended',
-    ended: { id, asker, lookup, kind: 'failed', failure, atMs: nowMs, untilMs: nowMs + keptMs },
+    ended: {
+      ...identityOf(identity),
+      lookup,
+      kind: 'failed',
+      failure,
+      atMs: nowMs,
+      untilMs: nowMs + keptMs,
+    },
   };
 }
 
@@ -418,6 +434,6 @@ function expired(identity: ConsentIdentity, atMs: number, resultMs: number): Exp
   };
 }
 
-function identityOf({ id, asker, lookup }: ConsentIdentity): ConsentIdentity {
-  return { id, asker, lookup };
+function identityOf({ id, asker, operator, lookup }: ConsentIdentity): ConsentIdentity {
+  return { id, asker, operator, lookup };
 }

@@ -1,4 +1,5 @@
 import type { ConsentStatus } from '../domain/consentStatus.ts';
+import { countsAt, type ConsentEnd } from './consentRecord.ts';
 import {
   ANOTHERS_PENDING,
   pendingFailure,
@@ -11,17 +12,19 @@ import {
  * Tells an asker how the consent about a number stands. Another asker's consent or denial shows as
  * pending, without its times. Pure.
  *
+ * @param operator the identity of the one that would be asked now
  * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
  */
 export function consentStatus(
   standing: ConsentView,
+  operator: string,
   nowMs: number,
   wallNowMs: number,
 ): ConsentStatus {
   const { prompt } = standing;
   switch (prompt.state) {
     case 'free':
-      return freeStatus(standing, nowMs);
+      return freeStatus(standing, operator, nowMs);
     case 'closed':
       return closedStatus(prompt, nowMs);
     case 'anothers':
@@ -35,14 +38,15 @@ export function consentStatus(
 }
 
 /** The owner may be prompted, but for what a failed lookup speaks for. */
-function freeStatus({ ends, barred }: ConsentView, nowMs: number): ConsentStatus {
+function freeStatus({ ends, barred }: ConsentView, operator: string, nowMs: number): ConsentStatus {
   if (ends.some((end) => end.kind === 'expired' && !end.isTold)) return { state: 'EXPIRED' };
-  const failed = ends.find((end) => end.kind === 'failed' && end.failure.reach === 'number');
+  const closesNumber = (end: ConsentEnd): boolean =>
+    end.kind === 'failed' && end.failure.reach === 'number' && countsAt(end, operator);
+  const failed = ends.find(closesNumber);
   if (failed !== undefined) {
     return { state: 'NOT_ASKED', retryAfterSeconds: secondsUntil(failed.untilMs, nowMs) };
   }
-  const isBarred = barred.some(({ failure }) => failure.reach === 'number');
-  return isBarred ? pendingStatus(ANOTHERS_PENDING) : { state: 'NOT_ASKED' };
+  return barred.some(closesNumber) ? pendingStatus(ANOTHERS_PENDING) : { state: 'NOT_ASKED' };
 }
 
 /** A denial, or the operator's refusal to go on with a consent or to start one. */

@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Operation } from '../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
-import type { Recorded } from './consentView.ts';
 
 /** A record as it stood at one moment of the store's clock, the only one that counts for what is in it. */
-export interface Snapshot extends Recorded {
+export interface Snapshot {
+  readonly record: ConsentRecord | undefined;
+  readonly nowMs: number;
+  /** Until then a prompt may live that has no record. */
+  readonly doubtUntilMs?: number;
   /** Changes with every write; to be handed back with the next one. */
   readonly version: number;
 }
@@ -14,7 +16,7 @@ export interface Snapshot extends Recorded {
 export type Written = { readonly version: number } | 'conflict' | 'full';
 
 /**
- * Holds what is known of asking the owner of each number.
+ * Holds what is known of asking the owner of each number, for all operators.
  *
  * Every change is a compare-and-set, so that any number of processes may share one store. Methods of a
  * shared one reject with {@link SharedStateLost} while it cannot be asked.
@@ -41,21 +43,6 @@ export interface ConsentStore {
 
   /** Removes the record if it is still that of `version`. */
   remove(number: PhoneNumber, version: number): Promise<void>;
-
-  /**
-   * Notes that the operator refused us an operation at a lookup about this number. Once it has about so many
-   * numbers, each within `forMs` of the one before, no owner is prompted for the operation for so long: a caller
-   * with one number that the operator refuses keeps no other caller from an answer.
-   */
-  refuse(
-    number: PhoneNumber,
-    operation: Operation,
-    afterNumbers: number,
-    forMs: number,
-  ): Promise<void>;
-
-  /** Notes that a lookup of an operation was answered: the numbers before it are no longer counted. */
-  answered(operation: Operation): Promise<void>;
 }
 
 /** Tells one write from every other one, by whichever process: two that write the same are not both first. */

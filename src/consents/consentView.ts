@@ -1,4 +1,3 @@
-import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { Operation } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import {
@@ -12,6 +11,7 @@ import {
   type Failed,
   type Pending,
 } from './consentRecord.ts';
+import type { Snapshot } from './consentStore.ts';
 
 /** How an asker stands to the owner of a number: what to do next, and what to tell, follow from it. */
 export interface ConsentView {
@@ -19,8 +19,8 @@ export interface ConsentView {
   /** What the asker's own consents came to. */
   readonly ends: readonly ConsentEnd[];
   /** Failures of other askers' lookups: the owner is not prompted for what they speak for. */
-  readonly barred: readonly FailedLookup[];
-  /** Until when no owner is prompted for an operation, since the operator refuses us. */
+  readonly barred: readonly Failed[];
+  /** Until when no owner is prompted for an operation, since the operator that is to be asked refuses us. */
   readonly refusedUntilMs: Readonly<Partial<Record<Operation, number>>>;
 }
 
@@ -34,7 +34,7 @@ export type PromptView =
   | { readonly state: 'anothers' }
   /** An exchange is on the wire. */
   | { readonly state: 'under-way'; readonly leaseUntilMs: number; readonly endsAtMs: number }
-  /** The request to prompt was never answered. */
+  /** The request to prompt was never answered, or its operator cannot be asked any more. */
   | { readonly state: 'in-doubt'; readonly endsAtMs: number }
   /** The operator can be asked whether the owner has answered. */
   | {
@@ -47,26 +47,28 @@ export type PromptView =
   /** The owner declined, or the operator refused to go on. */
   | { readonly state: 'closed'; readonly failure: LookupFailure; readonly untilMs: number };
 
-/** What bears on a number, as the store tells it. */
-export interface Recorded {
-  readonly record: ConsentRecord | undefined;
-  readonly nowMs: number;
-  readonly doubtUntilMs?: number;
+/** What bears on a number: as the store tells it, and as the operator does that is to be asked. */
+export interface Recorded extends Omit<Snapshot, 'version'> {
   readonly refusedUntilMs: Readonly<Partial<Record<Operation, number>>>;
 }
 
 /** More ends than these are not kept about a number: the owner is not prompted until some have run out. */
 const MAX_ENDS = 16;
 
-/** Decides by the record, the asker and the moment alone. Pure. */
+/**
+ * Decides by the record, the asker and the moment alone. Pure.
+ *
+ * @param canPoll whether an operator, by its identity, can be asked how a consent stands
+ */
 export function consentViewOf(
   recorded: Recorded,
   asker: string,
   rules: Pick<ConsentRules, 'resultMs'>,
+  canPoll: (operator: string) => boolean,
 ): ConsentView {
   const current = asOf(recorded.record, recorded.nowMs, rules);
   return {
-    prompt: promptStanding(recorded, current, asker),
+    prompt: promptStanding(recorded, current, asker, canPoll),
     ends: current.ends.filter((end) => end.asker === asker),
     barred: current.ends
       .filter((end) => end.kind === 'failed')
@@ -79,9 +81,11 @@ function promptStanding(
   { record, nowMs, doubtUntilMs = 0 }: Recorded,
   { consent, ends }: ConsentRecord,
   asker: string,
+  canPoll: (operator: string) => boolean,
 ): PromptView {
   if (consent !== undefined) {
-    return consent.asker === asker ? ownStanding(consent, nowMs) : { state: 'anothers' };
+    if (consent.asker !== asker) return { state: 'anothers' };
+    return ownStanding(consent, nowMs, canPoll(consent.operator));
   }
   if (ends.filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS) {
     return { state: 'anothers' };
@@ -91,14 +95,14 @@ function promptStanding(
     : { state: 'free' };
 }
 
-function ownStanding(consent: Consent, nowMs: number): PromptView {
+function ownStanding(consent: Consent, nowMs: number, canBePolled: boolean): PromptView {
   switch (consent.state) {
     case 'requested':
       return consent.leaseUntilMs > nowMs
         ? underWay(consent, consent.leaseUntilMs)
         : { state: 'in-doubt', endsAtMs: endsAtMs(consent) };
     case 'pending':
-      return pendingStanding(consent, nowMs);
+      return pendingStanding(consent, nowMs, canBePolled);
     case 'redeemed':
       return underWay(consent, consent.leaseUntilMs);
     case 'closed':
@@ -106,9 +110,15 @@ function ownStanding(consent: Consent, nowMs: number): PromptView {
   }
 }
 
-function pendingStanding(pending: ConsentIdentity & Pending, nowMs: number): PromptView {
+function pendingStanding(
+  pending: ConsentIdentity & Pending,
+  nowMs: number,
+  canBePolled: boolean,
+): PromptView {
   const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = pending;
   if (leaseUntilMs > nowMs) return underWay(pending, leaseUntilMs);
+  // Its operator is not among ours any more, or asks no owner now: the prompt lives on all the same.
+  if (!canBePolled) return { state: 'in-doubt', endsAtMs: endsAtMs(pending) };
   if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
     return { state: 'waiting', dueAtMs: livesUntilMs, endsAtMs: livesUntilMs };
   }

@@ -1,15 +1,18 @@
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
+import type { ConsentOperator } from './consentOperator.ts';
 import {
   lookupFailed,
-  type Inquiry,
+  type LookupSession,
   type LookupOutcome,
   type LookupRequest,
 } from '../lookups/lookupRoute.ts';
 
 /** One request's wait for what it wants to know about a number. */
 export class Waiter {
-  readonly inquiry: Inquiry;
+  /** Whom the request is to ask, as routing has it: the owner is prompted there unless a consent lives elsewhere. */
+  readonly operator: ConsentOperator;
+  readonly inquiry: LookupSession;
   readonly wanted: Lookup;
   /** When it began to look for what it wants, on the monotonic clock. */
   readonly joinedAtMs: number;
@@ -18,7 +21,13 @@ export class Waiter {
   readonly outcome: Promise<LookupOutcome>;
   readonly #resolvers: PromiseWithResolvers<LookupOutcome>;
 
-  constructor(inquiry: Inquiry, wanted: Lookup, joinedAtMs: number) {
+  constructor(
+    operator: ConsentOperator,
+    inquiry: LookupSession,
+    wanted: Lookup,
+    joinedAtMs: number,
+  ) {
+    this.operator = operator;
     this.inquiry = inquiry;
     this.wanted = wanted;
     this.joinedAtMs = joinedAtMs;

@@ -5,6 +5,7 @@ import { AbortListeners, asAbortSignal } from '../http/abortListeners.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
 import { consentStatus } from './consentStatus.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
+import type { ConsentOperator } from './consentOperator.ts';
 import type { Snapshot } from './consentStore.ts';
 import { consentViewOf } from './consentView.ts';
 import { askerKey } from '../lookups/askerKey.ts';
@@ -14,65 +15,87 @@ import {
   lookupFailed,
   OUT_OF_TIME,
   type ConsentReading,
-  type Inquiry,
+  type LookupSession,
   type LookupOutcome,
   type LookupRequest,
   type LookupRoute,
 } from '../lookups/lookupRoute.ts';
 
+/** What consented lookups take, whichever operator they are asked of. */
+export type ConsentedParts = Omit<PursuitParts, 'operators' | 'closing'>;
+
 /**
  * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
- * of one asker (docs/design.md, "Consent").
+ * of one asker, whichever operators these are routed to (docs/design.md, "Consent").
  */
-export class ConsentedLookups implements LookupRoute {
+export class ConsentedLookups {
   readonly #parts: PursuitParts;
+  readonly #operators = new Map<string, ConsentOperator>();
   readonly #waitMs: number;
+  readonly #closing = new AbortController();
   readonly #abortListeners = new AbortListeners();
   readonly #pursuits = new Map<string, ConsentFlow>();
   readonly #running = new Set<Promise<void>>();
-  readonly #operatorName: string;
-  /** A request's patience counts once for a number, over all the consents that it takes. */
-  readonly #patienceEndsAtMs = new WeakMap<Inquiry, number>();
+  /** A request's patience counts once for a number, over all the consents and operators that it takes. */
+  readonly #patienceEndsAtMs = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
 
-  /**
-   * @param waitMs how long a request waits that does not say
-   * @param operatorName as in the settings
-   */
-  constructor(parts: PursuitParts, waitMs: number, operatorName: string) {
-    this.#parts = parts;
-    this.#operatorName = operatorName;
+  /** @param waitMs how long a request waits that does not say */
+  constructor(parts: ConsentedParts, waitMs: number) {
+    this.#parts = { ...parts, operators: this.#operators, closing: this.#closing.signal };
     this.#waitMs = waitMs;
   }
 
-  lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    if (!consentChannel.hasSubscribers) return this.#wait(lookup, inquiry);
+  /** The way to ask an operator; its consents can be pursued from now on. */
+  routeTo(operator: ConsentOperator): LookupRoute {
+    this.#operators.set(operator.identity, operator);
+    return {
+      lookUp: (lookup, inquiry) => this.#lookUp(lookup, inquiry, operator),
+      consent: (number, request) => this.#consent(number, request, operator),
+      close: () => this.#close(),
+    };
+  }
+
+  #lookUp(
+    lookup: Lookup,
+    inquiry: LookupSession,
+    operator: ConsentOperator,
+  ): Promise<LookupOutcome> {
     const { correlator } = inquiry.request;
     return traced(
       consentChannel,
-      { operator: this.#operatorName, correlator: correlator.name, operation: lookup.operation },
-      () => this.#wait(lookup, inquiry),
+      { operator: operator.name, correlator: correlator.name, operation: lookup.operation },
+      () => this.#wait(lookup, inquiry, operator),
       resultOf,
     );
   }
 
   /** Counts as a number that is asked about, and is audited. */
-  async consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
-    const { admission } = this.#parts;
+  async #consent(
+    number: PhoneNumber,
+    request: LookupRequest,
+    { identity, admission }: ConsentOperator,
+  ): Promise<ConsentReading> {
     const admitted = await admission.admit({ event: 'consent-status', number, request });
     switch (admitted.kind) {
       case 'denied':
         return { kind: 'failed', failure: admitted.failure };
       case 'admitted':
-        return { kind: 'read', status: await this.#statusOf(number, request) };
+        return { kind: 'read', status: await this.#statusOf(number, request, identity) };
     }
   }
 
-  async #statusOf(number: PhoneNumber, request: LookupRequest): Promise<ConsentStatus | undefined> {
+  async #statusOf(
+    number: PhoneNumber,
+    request: LookupRequest,
+    operator: string,
+  ): Promise<ConsentStatus | undefined> {
     const { clock, rules } = this.#parts;
     const snapshot = await this.#read(number, request);
     if (snapshot === undefined) return undefined;
-    const standing = consentViewOf(snapshot, askerKey(request, number), rules);
-    return consentStatus(standing, snapshot.nowMs, clock.nowMs());
+    const recorded = { ...snapshot, refusedUntilMs: {} };
+    const canPoll = (identity: string): boolean => this.#operators.has(identity);
+    const standing = consentViewOf(recorded, askerKey(request, number), rules, canPoll);
+    return consentStatus(standing, operator, snapshot.nowMs, clock.nowMs());
   }
 
   /** `undefined` when the store is lost, or the request ends first. */
@@ -82,17 +105,22 @@ export class ConsentedLookups implements LookupRoute {
   }
 
   /** What is on the wire for a consent runs to its end: its outcome must be stored. */
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
+    this.#closing.abort();
     await Promise.all(this.#running);
   }
 
-  async #wait(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+  async #wait(
+    lookup: Lookup,
+    inquiry: LookupSession,
+    operator: ConsentOperator,
+  ): Promise<LookupOutcome> {
     const { clock } = this.#parts;
     const { number, request } = inquiry;
     const { signal } = request;
     if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
 
-    const waiter = new Waiter(inquiry, lookup, clock.monotonicMs());
+    const waiter = new Waiter(operator, inquiry, lookup, clock.monotonicMs());
     const pursuit = this.#join(waiter);
     request.onOwnerWait?.(number, true);
 
@@ -132,11 +160,14 @@ export class ConsentedLookups implements LookupRoute {
     if (pursuit.isIdle) this.#pursuits.delete(key);
   }
 
-  #patienceLeftMs(inquiry: Inquiry): number {
-    const { waitMs = this.#waitMs } = inquiry.request;
+  #patienceLeftMs(inquiry: LookupSession): number {
+    const { number, request } = inquiry;
+    const { waitMs = this.#waitMs } = request;
     const nowMs = this.#parts.clock.monotonicMs();
-    const endsAtMs = this.#patienceEndsAtMs.get(inquiry) ?? nowMs + waitMs;
-    this.#patienceEndsAtMs.set(inquiry, endsAtMs);
+    const ends = this.#patienceEndsAtMs.get(request) ?? new Map<PhoneNumber, number>();
+    this.#patienceEndsAtMs.set(request, ends);
+    const endsAtMs = ends.get(number) ?? nowMs + waitMs;
+    ends.set(number, endsAtMs);
     return Math.max(0, endsAtMs - nowMs);
   }
 }

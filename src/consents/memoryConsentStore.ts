@@ -1,6 +1,5 @@
 import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Operation } from '../domain/question.ts';
 import type { ConsentRecord } from './consentRecord.ts';
 import type { ConsentStore, Snapshot, Written } from './consentStore.ts';
 
@@ -9,12 +8,6 @@ interface StoredRecord {
   readonly version: number;
   readonly keepUntilMs: number;
   readonly bytes: number;
-}
-
-/** Numbers at which an operation was refused, each with the count that it is for, and until when they count. */
-interface Refused {
-  readonly noted: ReadonlySet<string>;
-  readonly untilMs: number;
 }
 
 /** Some 50,000 consents; fewer where an operator's `auth_req_id` are long. */
@@ -28,7 +21,7 @@ const WRITES_BETWEEN_SWEEPS = 1000;
 const MS_BETWEEN_SWEEPS = 1000;
 
 /**
- * The consents of one process, by its monotonic clock, in about `maxBytes`: a new number finds no room
+ * The consents of one process at all operators, by its monotonic clock, in about `maxBytes`: a new number finds no room
  * beyond, while the consents that live go on.
  */
 export class MemoryConsentStore implements ConsentStore {
@@ -36,8 +29,6 @@ export class MemoryConsentStore implements ConsentStore {
   readonly #clock: Clock;
   readonly #maxBytes: number;
   readonly #records = new Map<PhoneNumber, StoredRecord>();
-  readonly #refusedUntilMs: Partial<Record<Operation, number>> = {};
-  readonly #refused: Partial<Record<Operation, Refused>> = {};
   #bytes = 0;
   #lastVersion = 0;
   #writesSinceSweep = 0;
@@ -60,7 +51,6 @@ export class MemoryConsentStore implements ConsentStore {
       record: stored?.record,
       version: stored?.version ?? 0,
       nowMs,
-      refusedUntilMs: { ...this.#refusedUntilMs },
     });
   }
 
@@ -89,29 +79,6 @@ export class MemoryConsentStore implements ConsentStore {
 
   remove(number: PhoneNumber, version: number): Promise<void> {
     if (this.#records.get(number)?.version === version) this.#delete(number);
-    return Promise.resolve();
-  }
-
-  refuse(
-    number: PhoneNumber,
-    operation: Operation,
-    afterNumbers: number,
-    forMs: number,
-  ): Promise<void> {
-    const nowMs = this.#clock.monotonicMs();
-    const untilMs = nowMs + forMs;
-    const before = this.#refused[operation];
-    const isOver = before === undefined || before.untilMs <= nowMs;
-    const kind = `${afterNumbers}:`;
-    const noted = new Set(isOver ? [] : before.noted).add(kind + number);
-    const isBarred = [...noted].filter((one) => one.startsWith(kind)).length >= afterNumbers;
-    if (isBarred) this.#refusedUntilMs[operation] = untilMs;
-    this.#refused[operation] = { noted: isBarred ? new Set([kind + number]) : noted, untilMs };
-    return Promise.resolve();
-  }
-
-  answered(operation: Operation): Promise<void> {
-    delete this.#refused[operation];
     return Promise.resolve();
   }
 

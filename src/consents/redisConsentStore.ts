@@ -1,14 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Operation } from '../domain/question.ts';
-import type { ConsentRecord } from './consentRecord.ts';
-import { OutOfMemory, SharedStateLost } from '../sharedState/sharedStateLost.ts';
+import { lostIfOutOfMemory, OutOfMemory, SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import { newWriteId, type ConsentStore, type Snapshot, type Written } from './consentStore.ts';
 import type { Clock } from '../system/clock.ts';
-import { bucketOf, BUCKETS, keyIn } from '../sharedState/buckets.ts';
+import { bucketOfNumber, BUCKETS, keyIn } from '../sharedState/buckets.ts';
 import type { Redis } from '../sharedState/redis.ts';
-import { RedisRefusals } from './redisRefusals.ts';
-import { READ, REMOVE, WRITE } from './redisScripts.ts';
+import { MAX_LIFE_MS, type ConsentRecord } from './consentRecord.ts';
+import { READ, REMOVE, SUCCEED, WRITE } from './redisScripts.ts';
 import type { StateSeal } from '../sharedState/stateSeal.ts';
 import { openSealed, type StateSeals } from '../sharedState/stateSeals.ts';
 
@@ -16,10 +14,12 @@ import { openSealed, type StateSeals } from '../sharedState/stateSeals.ts';
 export interface RedisConsentStoreSettings {
   /** Of STATE_KEY. */
   readonly seals: StateSeals;
-  /** Whose numbers these are: the same number at another operator is another. */
-  readonly operator: string;
   /** No prompt for so long after the store has lost its memory. */
   readonly doubtMs: number;
+  /** How long a denial is remembered. */
+  readonly deniedMs: number;
+  /** Identities, by which an earlier release named the memories of each. */
+  readonly operators: readonly string[];
   /** Is called when such a doubt begins, or is found: with its end, in milliseconds since 1970. */
   readonly onDoubt?: (untilMs: number) => void;
 }
@@ -55,7 +55,8 @@ export class RedisConsentStore implements ConsentStore {
   readonly #redis: Redis;
   readonly #clock: Clock;
   readonly #settings: RedisConsentStoreSettings;
-  readonly #refusals: RedisRefusals;
+  /** Memories are named alike in all buckets: under each seal that counts. */
+  readonly #memoryNames: readonly (readonly [StateSeal, string])[];
   /** By bucket. */
   readonly #epochs: string[] = Array.from({ length: BUCKETS }, () => '');
   /** How many writes each bucket is known to have had in its epoch. */
@@ -64,14 +65,10 @@ export class RedisConsentStore implements ConsentStore {
   #doubtUntilMs = 0;
 
   constructor(redis: Redis, clock: Clock, settings: RedisConsentStoreSettings) {
-    const { operator, seals } = settings;
     this.#redis = redis;
     this.#clock = clock;
     this.#settings = settings;
-    const bucket = bucketOf(operator, 'refusals');
-    this.#refusals = new RedisRefusals(redis, clock, () =>
-      seals.all.map((seal) => keyIn(bucket, 'refusals', seal.name('refusals', operator))),
-    );
+    this.#memoryNames = settings.seals.all.map((seal) => [seal, seal.name('memory')]);
   }
 
   /** Connects, and takes note of what each bucket remembers, so as to see when it no longer does. */
@@ -84,24 +81,19 @@ export class RedisConsentStore implements ConsentStore {
 
   async read(number: PhoneNumber): Promise<Snapshot> {
     const place = this.#placeOf(number);
-    const [found, refusedForMs] = await Promise.all([this.#read(place), this.#refusals.leftMs()]);
+    const found = await this.#read(place);
     if (found.isForgotten) await this.#lookAtAllBeside(place);
     const { nowMs, version, sealed, doubtUntilMs, blank } = found;
-    const refusedUntilMs = {
-      'retrieve-date': nowMs + refusedForMs['retrieve-date'],
-      check: nowMs + refusedForMs.check,
-    };
     if (version === '') {
       return {
         record: undefined,
         version: blank,
         nowMs,
-        refusedUntilMs,
         ...(doubtUntilMs > nowMs ? { doubtUntilMs } : {}),
       };
     }
     const record = opened(sealed, place) as ConsentRecord;
-    return { record, version: Number(version), nowMs, refusedUntilMs };
+    return { record, version: Number(version), nowMs };
   }
 
   async write(
@@ -129,22 +121,6 @@ export class RedisConsentStore implements ConsentStore {
 
   async remove(number: PhoneNumber, version: number): Promise<void> {
     await this.#redis.run(REMOVE, this.#placeOf(number).keys, [version]);
-  }
-
-  async refuse(
-    number: PhoneNumber,
-    operation: Operation,
-    afterNumbers: number,
-    forMs: number,
-  ): Promise<void> {
-    const { operator, seals } = this.#settings;
-    const name = seals.current.name(operator, number);
-    const noted = this.#refusals.note(operation, name, afterNumbers, wholeMs(forMs));
-    await noted.catch(lostIfOutOfMemory);
-  }
-
-  async answered(operation: Operation): Promise<void> {
-    await this.#refusals.answered(operation).catch(lostIfOutOfMemory);
   }
 
   close(): void {
@@ -177,6 +153,7 @@ export class RedisConsentStore implements ConsentStore {
   async #read({ bucket, keys }: Place) {
     const { doubtMs } = this.#settings;
     const known = this.#epochs[bucket] ?? '';
+    if (known === '') await this.#succeedEarlier(bucket, keys);
     const values = [known, newEpoch(), doubtMs, this.#writes[bucket] ?? 0];
     const reply = texts(await this.#redis.run(READ, keys, values).catch(lostIfOutOfMemory));
     const [now, epoch = '', doubt = '', version = '', sealed = '', writes, behind, removals] =
@@ -196,6 +173,20 @@ export class RedisConsentStore implements ConsentStore {
     };
   }
 
+  /**
+   * An earlier release kept a record for each operator, which is not read: where its memory lies, a prompt or a denial may
+   * live that has no record here.
+   */
+  async #succeedEarlier(bucket: number, [, memory = '']: readonly string[]): Promise<void> {
+    const { seals, operators, doubtMs, deniedMs } = this.#settings;
+    if (operators.length === 0) return;
+    const earlier = seals.all.flatMap((seal) =>
+      operators.map((operator) => keyIn(bucket, 'memory', seal.name(operator))),
+    );
+    const values = [newEpoch(), Math.max(doubtMs, MAX_LIFE_MS, deniedMs)];
+    await this.#redis.run(SUCCEED, [memory, ...earlier], values).catch(lostIfOutOfMemory);
+  }
+
   #tellDoubt(leftMs: number): void {
     const untilMs = this.#clock.nowMs() + leftMs;
     if (leftMs <= 0 || untilMs < this.#doubtUntilMs + ONE_DOUBT_MS) return;
@@ -204,16 +195,16 @@ export class RedisConsentStore implements ConsentStore {
   }
 
   #placeOf(number: PhoneNumber): Place {
-    return this.#placeIn(bucketOf(this.#settings.operator, number), number);
+    return this.#placeIn(bucketOfNumber(number), number);
   }
 
   #placeIn(bucket: number, number: string): Place {
-    const { operator, seals } = this.#settings;
-    const { all } = seals;
-    const recordOf = (seal: StateSeal) => keyIn(bucket, 'consent', seal.name(operator, number));
-    const memoryOf = (seal: StateSeal) => keyIn(bucket, 'memory', seal.name(operator));
-    const keys = all.flatMap((seal) => [recordOf(seal), memoryOf(seal)]);
-    return { bucket, seals: all, recordOf, keys };
+    const recordOf = (seal: StateSeal) => keyIn(bucket, 'consent-2', seal.name('consent', number));
+    const keys = this.#memoryNames.flatMap(([seal, name]) => [
+      recordOf(seal),
+      keyIn(bucket, 'memory-2', name),
+    ]);
+    return { bucket, seals: this.#settings.seals.all, recordOf, keys };
   }
 }
 
@@ -237,8 +228,4 @@ function wholeMs(ms: number): number {
 
 function texts(reply: unknown): string[] {
   return Array.isArray(reply) ? reply.map(String) : [];
-}
-
-function lostIfOutOfMemory(error: unknown): never {
-  throw error instanceof OutOfMemory ? new SharedStateLost() : error;
 }

@@ -1,25 +1,35 @@
 import type { Clock } from '../system/clock.ts';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
-import { adoptRenamed } from '../sharedState/stateSeals.ts';
+import { bucketOf, keyIn } from '../sharedState/buckets.ts';
+import { adoptRenamed, type StateSeals } from '../sharedState/stateSeals.ts';
 import type { Redis } from '../sharedState/redis.ts';
-import { unlessLost } from '../sharedState/sharedStateLost.ts';
+import { lostIfOutOfMemory, unlessLost } from '../sharedState/sharedStateLost.ts';
+import type { ByOperation, OperatorRefusals } from './consentOperator.ts';
 
 /** Another replica's refusal is known so much later at most. */
 const LOOK_EVERY_MS = 1000;
 /** The master that holds refusals may be away while the number's serves. */
 const LOOK_TIMEOUT_MS = 250;
 
-/** For each operation a time in milliseconds, or whether there is something. */
-type ByOperation = Readonly<Record<Operation, number>>;
+/** What is refused by one operator, and where that is kept. */
+export interface RedisRefusalsSettings {
+  /** Of STATE_KEY. */
+  readonly seals: StateSeals;
+  /** The operator's identity. */
+  readonly operator: string;
+}
 
 /**
- * Which operations the operator refuses us, whatever the number. Unlike records it speaks for all numbers, so it lies
+ * Which operations the operator refuses us, for any number of processes. Unlike records it speaks for all numbers, so it lies
  * on one master: replicas look there once a second, and while that master is away go by what they saw last.
  */
-export class RedisRefusals {
+export class RedisRefusals implements OperatorRefusals {
   readonly #redis: Redis;
   readonly #clock: Clock;
-  readonly #keys: () => readonly string[];
+  readonly #settings: RedisRefusalsSettings;
+  /** Under each seal: what lies under the others is moved to the first. */
+  readonly #keys: readonly string[];
   /** By our own clock. */
   #refusedUntilMs: ByOperation = { 'retrieve-date': 0, check: 0 };
   /** 1 where refusals are noted that an answered lookup ends. */
@@ -27,26 +37,27 @@ export class RedisRefusals {
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
 
-  /** @param keys where they lie by now; what lies under the others is moved to the first */
-  constructor(redis: Redis, clock: Clock, keys: () => readonly string[]) {
+  constructor(redis: Redis, clock: Clock, settings: RedisRefusalsSettings) {
+    const { seals, operator } = settings;
     this.#redis = redis;
     this.#clock = clock;
-    this.#keys = keys;
+    this.#settings = settings;
+    const bucket = bucketOf(operator, 'refusals');
+    this.#keys = seals.all.map((seal) =>
+      keyIn(bucket, 'refusals', seal.name('refusals', operator)),
+    );
   }
 
-  /**
-   * Notes that an operation was refused at a lookup about a number; it is taken to be refused once so many numbers were.
-   *
-   * @throws {SharedStateLost} when it may or may not have been noted
-   * @throws {OutOfMemory}
-   */
-  async note(
+  async refuse(
+    number: PhoneNumber,
     operation: Operation,
-    numberName: string,
     afterNumbers: number,
     forMs: number,
   ): Promise<void> {
-    await this.#redis.run(NOTE, this.#keys(), [operation, forMs, numberName, afterNumbers]);
+    const { seals, operator } = this.#settings;
+    const names = seals.all.map((seal) => seal.name(operator, number));
+    const values = [operation, Math.ceil(forMs), afterNumbers, ...names];
+    await this.#redis.run(NOTE, this.#keys, values).catch(lostIfOutOfMemory);
     await this.#look();
   }
 
@@ -57,7 +68,7 @@ export class RedisRefusals {
   async answered(operation: Operation): Promise<void> {
     if (this.#noted[operation] === 0) return;
     this.#noted = { ...this.#noted, [operation]: 0 };
-    await this.#redis.run(FORGET, this.#keys(), [operation]);
+    await this.#redis.run(FORGET, this.#keys, [operation]).catch(lostIfOutOfMemory);
   }
 
   /** For how long each is refused still; 0 where it is not. */
@@ -77,7 +88,7 @@ export class RedisRefusals {
   async #look(): Promise<void> {
     const sentAtMs = this.#clock.monotonicMs();
     this.#lookedAtMs = sentAtMs;
-    const reply = await this.#redis.run(LOOK, this.#keys(), [], LOOK_TIMEOUT_MS).catch(unlessLost);
+    const reply = await this.#redis.run(LOOK, this.#keys, [], LOOK_TIMEOUT_MS).catch(unlessLost);
     if (!Array.isArray(reply)) return;
     const [date = 0, check = 0, dateNoted = 0, checkNoted = 0] = reply.map(Number);
     this.#refusedUntilMs = { 'retrieve-date': sentAtMs + date, check: sentAtMs + check };
@@ -88,20 +99,23 @@ export class RedisRefusals {
 const ADOPT = adoptRenamed(1);
 
 /**
- * KEYS: refusals. ARGV: an operation, for how many milliseconds a refusal counts, the number's name, and how many
- * numbers it takes. A field holds until when the noted ones count, and each with the count that it is for.
+ * KEYS: refusals. ARGV: an operation, for how many milliseconds a refusal counts, how many numbers it takes, and the
+ * number's name, followed by those that other keys give it. A field holds until when the noted ones count, and each with
+ * the count that it is for.
  */
 const NOTE = `${ADOPT}
 local refused = 'refused:' .. ARGV[1]
 local untilMs, noted = string.match(redis.call('HGET', KEYS[1], refused) or '', '^(%d+)(.*)$')
 if not untilMs or tonumber(untilMs) <= now then noted = '' end
-local kind = ' ' .. ARGV[4] .. ':'
-if not string.find(noted .. ' ', kind .. ARGV[3] .. ' ', 1, true) then noted = noted .. kind .. ARGV[3] end
+local kind = ' ' .. ARGV[3] .. ':'
+local isNoted = false
+for i = 4, #ARGV do isNoted = isNoted or string.find(noted .. ' ', kind .. ARGV[i] .. ' ', 1, true) end
+if not isNoted then noted = noted .. kind .. ARGV[4] end
 local endMs = string.format('%.0f', now + ARGV[2])
 local _, numbers = string.gsub(noted, kind, '')
-if numbers >= tonumber(ARGV[4]) then
+if numbers >= tonumber(ARGV[3]) then
   redis.call('HSET', KEYS[1], 'refusedUntilMs:' .. ARGV[1], endMs)
-  noted = kind .. ARGV[3]
+  noted = kind .. ARGV[4]
 end
 redis.call('HSET', KEYS[1], refused, endMs .. noted)
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end

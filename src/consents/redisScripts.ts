@@ -29,11 +29,28 @@ if ARGV[1] ~= '' and ARGV[1] ~= epoch and not doubtUntilMs then
 end
 local writes, behind = tonumber(memory[4] or '0'), ''
 if ARGV[1] == epoch and tonumber(ARGV[4]) > writes then
-  writes, behind, doubtUntilMs = tonumber(ARGV[4]), 'behind', string.format('%.0f', now + ARGV[3])
+  local untilMs = math.max(now + ARGV[3], tonumber(doubtUntilMs or '0'))
+  writes, behind, doubtUntilMs = tonumber(ARGV[4]), 'behind', string.format('%.0f', untilMs)
   redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs, 'writes', ARGV[4])
 end
 local record = redis.call('HMGET', KEYS[1], 'version', 'sealed')
 return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '', writes, behind, memory[5] or '0' }
+`;
+
+/**
+ * KEYS: memory, and the memories that an earlier release kept of the bucket. ARGV: a new epoch, and for how long these
+ * cast doubt on it. They are removed: it is done once, and a store that never had any casts none.
+ */
+export const SUCCEED = `
+local earlier = 0
+for i = 2, #KEYS do earlier = earlier + redis.call('DEL', KEYS[i]) end
+if earlier > 0 then
+  now = math.floor(now)
+  if redis.call('HEXISTS', KEYS[1], 'epoch') == 0 then redis.call('HSET', KEYS[1], 'epoch', ARGV[1], 'bornMs', now) end
+  local untilMs = math.max(now + ARGV[2], tonumber(redis.call('HGET', KEYS[1], 'doubtUntilMs') or '0'))
+  redis.call('HSET', KEYS[1], 'doubtUntilMs', string.format('%.0f', untilMs))
+end
+return 'done'
 `;
 
 /**

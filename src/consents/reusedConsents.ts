@@ -4,7 +4,7 @@ import type { ConsentTokens } from './consentTokens.ts';
 import {
   lookupFailed,
   type ConsentReading,
-  type Inquiry,
+  type LookupSession,
   type LookupOutcome,
   type LookupRequest,
   type LookupRoute,
@@ -27,7 +27,7 @@ export class ReusedConsents implements LookupRoute {
     this.#routes = routes;
   }
 
-  lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+  lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome> {
     const { consented, direct, tokens } = this.#routes;
     const { number, request } = inquiry;
     const held = tokens.find(request, { number, operation: lookup.operation });

@@ -9,6 +9,8 @@ export interface DateTrust {
   readonly dateMarginHours: number;
   /** Whether `monitoredPeriod` beside a null date means "no swap in that period". */
   readonly trustMonitoredPeriod: boolean;
+  /** The same of other operators, whose facts may be kept, by their identities. */
+  readonly trusts?: ReadonlyMap<string, DateTrust>;
 }
 
 /** An answer about a window, and the facts that it follows from. */
@@ -60,7 +62,7 @@ function saysTrue(fact: TimedFact, windowMs: number, isSwap: boolean, trust: Dat
     case 'retrieve-date': {
       const { latestSimChange, sentAtMs, isUndated = false } = fact;
       if (latestSimChange === null || isUndated || !isSwap) return false;
-      return latestSimChange.epochMs > sentAtMs - windowMs + trust.dateMarginHours * HOUR_MS;
+      return latestSimChange.epochMs > sentAtMs - windowMs + marginMs(fact, trust);
     }
   }
 }
@@ -81,9 +83,18 @@ function unchangedForMs(fact: TimedFact, trust: DateTrust): number {
       if (latestSimChange === null) return monitoredHours(fact, trust) * HOUR_MS;
       // It may have changed until the reply was here.
       if (isUndated) return fact.leftAtMs - fact.repliedAtMs;
-      return sentAtMs - latestSimChange.epochMs - trust.dateMarginHours * HOUR_MS;
+      return sentAtMs - latestSimChange.epochMs - marginMs(fact, trust);
     }
   }
+}
+
+/** How far the dates of the operator may be off that told it. */
+function marginMs(fact: TimedFact, trust: DateTrust): number {
+  return trustIn(fact, trust).dateMarginHours * HOUR_MS;
+}
+
+function trustIn({ toldBy }: TimedFact, trust: DateTrust): DateTrust {
+  return trust.trusts?.get(toldBy) ?? trust;
 }
 
 /** Since when nothing changed, as the fact has it. */
@@ -123,10 +134,9 @@ function isDisclosed(fact: TimedFact): boolean {
 }
 
 /** The longest window that a withheld date answers by its `monitoredPeriod`; 0 where it answers none. */
-export function monitoredHours(
-  { monitoredPeriodDays }: DateFact,
-  { trustMonitoredPeriod, dateMarginHours }: DateTrust,
-): number {
+export function monitoredHours(fact: TimedFact & DateFact, trust: DateTrust): number {
+  const { monitoredPeriodDays } = fact;
+  const { trustMonitoredPeriod, dateMarginHours } = trustIn(fact, trust);
   if (!trustMonitoredPeriod || monitoredPeriodDays === undefined) return 0;
   return Math.max(0, Math.floor(monitoredPeriodDays * 24 - dateMarginHours));
 }

@@ -219,7 +219,7 @@ export type LookupFailureCode = Extract<
 >;
 
 /**
- * How far a failure speaks (docs/design.md, "How far a failure speaks"): for its own question, for every
+ * What a failure closes (docs/design.md, "What a failure closes"): for its own question, for every
  * question to the same operation, or for all that is open about the number.
  */
 export type FailureReach = 'question' | 'operation' | 'number';

@@ -28,6 +28,8 @@ export interface CheckFact {
 
 /** A fact and its place among the others, on this process's monotonic clock: wall clocks differ. */
 export type TimedFact = Fact & {
+  /** The identity of the operator that told it. */
+  readonly toldBy: string;
   /** When its lookup left, or a little before: its age counts from here. */
   readonly leftAtMs: number;
   /** When its reply was here, or a little after. */

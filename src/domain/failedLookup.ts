@@ -8,8 +8,8 @@ export interface FailedLookup {
 }
 
 /**
- * Whether a failure speaks for another lookup about the same number (docs/design.md, "How far a failure
- * speaks"). Pure.
+ * Whether a failure closes another lookup about the same number (docs/design.md, "What a failure
+ * closes"). Pure.
  */
 export function closes({ lookup, failure }: FailedLookup, asked: Lookup): boolean {
   switch (failure.reach) {

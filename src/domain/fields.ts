@@ -3,14 +3,14 @@ import type { Parsed } from './phoneNumber.ts';
 import type { Question } from './question.ts';
 
 /** What a field asks about a number: the operator, or our own store how the owner's consent stands. */
-export type Asked = Question | { readonly asks: 'consent' };
+export type FieldQuestion = Question | { readonly asks: 'consent' };
 
 /** What an answer takes: a lookup that is billed, unless known facts answer; or a look into our own store. */
 export type Cost = 'lookup' | 'stored-state';
 
 /** What a field asks about a number, and everything that follows from the field. */
 export interface FieldAsk {
-  readonly asked: Asked;
+  readonly asked: FieldQuestion;
   /** Equal for equal questions, whichever fields and aliases they come from. */
   readonly key: string;
   readonly cost: Cost;
@@ -56,11 +56,11 @@ function window({ maxAgeHours }: FieldArguments): Parsed<FieldAsk> {
   }
 }
 
-function ask(asked: Asked, cost: Cost): Parsed<FieldAsk> {
+function ask(asked: FieldQuestion, cost: Cost): Parsed<FieldAsk> {
   return { kind: 'parsed', value: { asked, key: keyOf(asked), cost } };
 }
 
-function keyOf(asked: Asked): string {
+function keyOf(asked: FieldQuestion): string {
   switch (asked.asks) {
     case 'date':
     case 'consent':

@@ -1,5 +1,28 @@
-import type { FileTexts, WatchFiles } from './fileWatch.ts';
 import type { Log } from '../log/log.ts';
+
+/** The text of each file by its path; `undefined` where it cannot be read. */
+export type FileTexts = ReadonlyMap<string, string | undefined>;
+
+/** Files that are read again when they change. */
+export interface FileWatch {
+  /** As they were when they were last read and had settled. */
+  readonly texts: FileTexts;
+  /** Reads no more. */
+  close(): void;
+}
+
+/**
+ * Reads files at once and whenever they change; handed in, since the core knows no files. A file that was read before
+ * has changed where it no longer holds what it held then.
+ */
+export type WatchFiles = (
+  paths: readonly string[],
+  onChange: () => void,
+  readBefore?: FileTexts,
+) => FileWatch;
+
+/** Where no files are to be had: none of them can be read. */
+export const noFiles: WatchFiles = () => ({ texts: new Map(), close: () => undefined });
 
 /** What the settings took from files that hold secrets, keys or documents: these may change while the process runs. */
 export interface FromFiles<T> {
@@ -49,4 +72,21 @@ export function follow<T>(
     from.texts,
   );
   return () => watch.close();
+}
+
+/** What is made of a value, and made again only when the value is another one. */
+export function derived<Source, Made>(
+  source: () => Source,
+  make: (source: Source) => Made,
+): () => Made {
+  let from = source();
+  let made = make(from);
+  return () => {
+    const now = source();
+    if (now !== from) {
+      from = now;
+      made = make(now);
+    }
+    return made;
+  };
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../system/clock.ts';
-import type { FileTexts, FileWatch } from './fileWatch.ts';
+import type { FileTexts, FileWatch } from './fromFiles.ts';
 import { readText, readTextNow } from './textFile.ts';
 
 /** How often files are read again. By reading, not by events: those are lost on network file systems. */

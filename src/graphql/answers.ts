@@ -1,12 +1,16 @@
-import type { Asked } from '../domain/fields.ts';
+import type { FieldQuestion } from '../domain/fields.ts';
 import { instantAt, type Instant } from '../domain/instant.ts';
-import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
+import type { FieldAnswer } from '../lookups/executor.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
 import { lookupFailed, type FieldPlace } from './answerErrors.ts';
 import type { SimSwapCheck } from './generated/resolvers.ts';
 
 /** `lastSimSwap`. @throws {AnswerError} */
-export function toDate(answer: FieldAnswer, _asked?: Asked, place?: FieldPlace): Instant | null {
+export function toDate(
+  answer: FieldAnswer,
+  _asked?: FieldQuestion,
+  place?: FieldPlace,
+): Instant | null {
   switch (answer.kind) {
     case 'date':
       return answer.latestSimChange;
@@ -19,7 +23,11 @@ export function toDate(answer: FieldAnswer, _asked?: Asked, place?: FieldPlace):
 }
 
 /** `simSwappedWithin`. @throws {AnswerError} */
-export function toSwapped(answer: FieldAnswer, _asked?: Asked, place?: FieldPlace): boolean {
+export function toSwapped(
+  answer: FieldAnswer,
+  _asked?: FieldQuestion,
+  place?: FieldPlace,
+): boolean {
   switch (answer.kind) {
     case 'window':
       return answer.swapped;
@@ -32,7 +40,7 @@ export function toSwapped(answer: FieldAnswer, _asked?: Asked, place?: FieldPlac
 }
 
 /** `simSwapCheck`: a failure is an answer as well. */
-export function toSimSwapCheck(answer: FieldAnswer, asked: Asked): SimSwapCheck {
+export function toSimSwapCheck(answer: FieldAnswer, asked: FieldQuestion): SimSwapCheck {
   const windowHours = hoursOf(asked);
   switch (answer.kind) {
     case 'window':
@@ -60,7 +68,7 @@ export function toSimSwapCheck(answer: FieldAnswer, asked: Asked): SimSwapCheck 
   }
 }
 
-function hoursOf(asked: Asked): number {
+function hoursOf(asked: FieldQuestion): number {
   switch (asked.asks) {
     case 'window':
       return asked.maxAgeHours;
@@ -81,7 +89,7 @@ const NOTHING_MORE = {
 /** `simSwapConsent`. @throws {AnswerError} when the caller may not read it for now */
 export function toConsent(
   answer: FieldAnswer,
-  _asked?: Asked,
+  _asked?: FieldQuestion,
   place?: FieldPlace,
 ): ConsentStatus | null {
   switch (answer.kind) {

@@ -8,9 +8,7 @@ import {
 } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import { DeadlineExceeded } from '../http/requestLife.ts';
-import { preferredWaitMs } from '../http/prefer.ts';
-import { singleValue } from '../http/singleValue.ts';
-import { readTraceparent } from '../http/traceparent.ts';
+import { singleValue, preferredWaitMs, readTraceparent } from '../http/headers.ts';
 import type { CrossOrigin } from './crossOrigin.ts';
 import { wantsPage, type Explorer } from './explorer.ts';
 import { statusOfRefusal } from './mediaType.ts';
@@ -21,8 +19,8 @@ import {
   type RequestParts,
   type RequestReport,
 } from './request.ts';
-import { isOwnHost } from '../http/loopback.ts';
-import { derived } from '../http/derived.ts';
+import { isOwnHost } from '../http/address.ts';
+import { derived } from '../files/fromFiles.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -74,7 +72,7 @@ export function createEndpoint(
       timeoutMs: parts.config.requestTimeoutMs,
       correlator: singleValue(incoming.headers['x-correlator']),
     });
-    const respond = async (): Promise<Answered> => {
+    const respond = async (): Promise<ReportedReply> => {
       underWay += 1;
       const isTooMany = underWay > parts.maxRequests;
       const arrived = { incoming, response, request, isTooMany };
@@ -83,14 +81,13 @@ export function createEndpoint(
       parts.observation.onAnswered(report);
       return { reply, report };
     };
-    const { reply } = requestChannel.hasSubscribers
-      ? await traced(requestChannel, messageOf(incoming, request), respond, resultOf)
-      : await respond();
+    const message = messageOf(incoming, request);
+    const { reply } = await traced(requestChannel, message, respond, resultOf);
     return reply;
   };
 }
 
-interface Answered {
+interface ReportedReply {
   readonly reply: Reply;
   readonly report: RequestReport;
 }
@@ -106,7 +103,7 @@ function messageOf(
   };
 }
 
-function resultOf({ report: { status, codes, document } }: Answered): RequestResult {
+function resultOf({ report: { status, codes, document } }: ReportedReply): RequestResult {
   const [code = 'ok'] = codes.keys();
   const result = { outcome: 'replied', status, code } as const;
   return document === undefined ? result : { ...result, document };

@@ -11,7 +11,7 @@ import { replyOf, type Refusal, type Reply, setSecurityHeaders } from './reply.t
 import { UnreadReplies } from './unreadReplies.ts';
 
 /** What /readyz says. */
-type Readiness =
+type ReadinessReport =
   | { readonly status: 'ready' | 'draining' }
   | { readonly status: 'starting'; readonly waitingFor: readonly string[] };
 
@@ -172,7 +172,7 @@ export class HttpServer {
     }
   };
 
-  #readiness(): Readiness {
+  #readiness(): ReadinessReport {
     if (this.#isDraining) return { status: 'draining' };
     const waitingFor = this.#parts.waitingFor();
     return waitingFor.length === 0 ? { status: 'ready' } : { status: 'starting', waitingFor };

@@ -1,5 +1,5 @@
 import type { LookupFailure } from '../domain/errors.ts';
-import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
+import type { FieldAnswer } from '../lookups/executor.ts';
 import { forbidden } from './answerErrors.ts';
 
 /** A test number for what does not come from an operator. */

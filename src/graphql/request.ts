@@ -1,5 +1,5 @@
 import { mayAskAbout, type Caller } from '../caller/caller.ts';
-import type { Admitted } from '../caller/gate.ts';
+import type { AdmittedRequest } from '../caller/gate.ts';
 import type { Quotas, QuotaStanding } from '../caller/quotas/quotas.ts';
 import { ANONYMOUS_IDENTITY, type Identity } from '../domain/asker.ts';
 import type { FieldAsk } from '../domain/fields.ts';
@@ -7,7 +7,7 @@ import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';
 import { RequestLife } from '../http/requestLife.ts';
 import type { LookupRequest } from '../lookups/lookupRoute.ts';
-import type { FieldAnswer, SimSwapLoader } from '../simSwaps/simSwapLoader.ts';
+import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
 import { forbidden } from './answerErrors.ts';
@@ -115,7 +115,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
    *
    * @param waitMs how long it would wait for the owner of a number (RFC 7240, `wait`), where it says so
    */
-  admit({ caller, purpose }: Pick<Admitted, 'caller' | 'purpose'>, waitMs?: number): void {
+  admit({ caller, purpose }: Pick<AdmittedRequest, 'caller' | 'purpose'>, waitMs?: number): void {
     this.rights = caller;
     this.caller = caller.identity;
     this.purpose = purpose;

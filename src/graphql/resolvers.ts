@@ -1,6 +1,6 @@
-import { FIELDS, type Asked, type FieldArguments } from '../domain/fields.ts';
+import { FIELDS, type FieldQuestion, type FieldArguments } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
-import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
+import type { FieldAnswer } from '../lookups/executor.ts';
 import { badUserInput, forbidden, type FieldPlace } from './answerErrors.ts';
 import { toConsent, toDate, toSimSwapCheck, toSwapped } from './answers.ts';
 import type {
@@ -40,7 +40,7 @@ const PhoneNumber: Required<Omit<PhoneNumberResolvers, '__resolveReference'>> = 
 /** Asks what the table of fields says, and tells the answer in the field's own way. */
 function asking<T>(
   field: SchemaField,
-  tell: (answer: FieldAnswer, asked: Asked, place: FieldPlace) => T,
+  tell: (answer: FieldAnswer, asked: FieldQuestion, place: FieldPlace) => T,
 ) {
   return async (
     { e164 }: PhoneNumberEntity,

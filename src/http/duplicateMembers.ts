@@ -32,7 +32,8 @@ export function hasDuplicateMember(json: string): boolean {
         // In valid JSON a string before a colon is a name, and belongs to the innermost open object.
         if (isBeforeColon(json, end + 1)) {
           const names = open.at(-1);
-          const name = readString(json, at, end);
+          const raw = json.slice(at + 1, end);
+          const name = raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw;
           if (names?.has(name) === true) return true;
           names?.add(name);
         }
@@ -48,7 +49,8 @@ export function hasDuplicateMember(json: string): boolean {
 /** Where the closing quote stands of the string that opens at `start`. */
 function endOfString(json: string, start: number): number {
   let end = json.indexOf('"', start + 1);
-  while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
+  while (json.charCodeAt(end - 1) === BACKSLASH && isEscaped(json, end))
+    end = json.indexOf('"', end + 1);
   return end;
 }
 
@@ -62,11 +64,4 @@ function isBeforeColon(json: string, from: number): boolean {
   let at = from;
   while (json.charCodeAt(at) <= SPACE) at += 1;
   return json.charCodeAt(at) === COLON;
-}
-
-function readString(json: string, start: number, end: number): string {
-  const raw = json.slice(start + 1, end);
-  if (!raw.includes('\\')) return raw;
-  const read: unknown = JSON.parse(json.slice(start, end + 1));
-  return String(read);
 }

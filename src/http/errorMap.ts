@@ -29,6 +29,8 @@ export interface ErrorRule {
   readonly reach: FailureReach;
   /** When asking again can help, unless the reply says so itself. */
   readonly retryAfterSeconds?: number;
+  /** Of NUMBER_NOT_SERVED: the operator does not know the number, so that `others` may. */
+  readonly isUnknownNumber?: true;
 }
 
 /**

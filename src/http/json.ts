@@ -1,7 +1,7 @@
 import { hasDuplicateMember } from './duplicateMembers.ts';
 import type { HttpReply } from './exchange.ts';
 import type { ReplyFlaw } from './replyFlaw.ts';
-import { singleValue } from './singleValue.ts';
+import { singleValue } from './headers.ts';
 
 /** A JSON object whose members are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -67,7 +67,7 @@ export function readAnswer(
   const read = readJsonObject(reply);
   switch (read.kind) {
     case 'read':
-      return tellsOfError(without(read.body, said), errorsAt)
+      return tellsOfError(said.length === 0 ? read.body : without(read.body, said), errorsAt)
         ? flawed('an error beside the answer')
         : read;
     case 'flawed':
@@ -76,7 +76,6 @@ export function readAnswer(
 }
 
 function without(body: JsonObject, names: readonly string[]): JsonObject {
-  if (names.length === 0) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 }
 

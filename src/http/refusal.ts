@@ -7,7 +7,7 @@ import {
   MOVED_NUMBER_WORDS,
   UNKNOWN_NUMBER_CODES,
 } from './operatorWords.ts';
-import { retryAfterSeconds } from './retryAfter.ts';
+import { retryAfterSeconds } from './headers.ts';
 
 /** What bears on how a refusal reads. */
 export interface RefusalContext extends ErrorWording {
@@ -92,7 +92,9 @@ export function markUnknownNumber(
   // A map may say so of a status of doubt; another operator is not asked after one.
   if (failure.code !== 'NUMBER_NOT_SERVED' || leavesInDoubt(reply.status)) return failure;
   const word = errorWord(reply, wording) ?? '';
-  return MOVED_NUMBER_WORDS.has(word) ? { ...failure, isUnknownNumber: true } : failure;
+  const rule = ruleFor(wording.errors, reply.status, word);
+  const isUnknown = rule?.isUnknownNumber ?? MOVED_NUMBER_WORDS.has(word);
+  return isUnknown ? { ...failure, isUnknownNumber: true } : failure;
 }
 
 /** Marks a refusal of a lookup with how many numbers it takes to be about us. Pure. */

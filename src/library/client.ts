@@ -9,16 +9,16 @@ import { answerWithin, purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
 import { ERRORS, QUOTA_MESSAGES, type LookupFailure } from '../domain/errors.ts';
 import { createCorrelator } from '../http/correlator.ts';
 import { RequestLife } from '../http/requestLife.ts';
-import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
-import { systemClock } from '../system/systemClock.ts';
+import type { FieldAnswer } from '../lookups/executor.ts';
+import { systemClock } from '../system/clock.ts';
 
 /** What {@link createSimSwapClient} takes. */
 export interface SimSwapClientOptions {
   /**
-   * The settings of docs/settings.md by their names: whom to ask (`OPERATOR_…`, or `OPERATORS_FILE`), how consents are
-   * waited for (`CONSENT_…`), what is shared between processes (`REDIS_URL`, `STATE_KEY`), quotas and the audit log.
-   * Hand in `process.env` where they stand in the environment: it is not read otherwise. What is for a server of this
-   * package's own, such as `PORT` and `JWT_…`, is passed over.
+   * The settings of docs/settings.md by their names: operators (`OPERATOR_…`, or `OPERATORS_FILE`), consents
+   * (`CONSENT_…`), state shared between processes (`REDIS_URL`, `STATE_KEY`), quotas and the audit log. Pass
+   * `process.env` to use the environment: it is not read otherwise. Settings of this package's own server, such as
+   * `PORT` and `JWT_…`, are ignored.
    */
   readonly settings: Readonly<Record<string, string | number | boolean | undefined>>;
   /**
@@ -27,7 +27,7 @@ export interface SimSwapClientOptions {
    * profile itself (`sim-swap-subgraph/profile`).
    */
   readonly operators?: Readonly<Record<string, unknown>>;
-  /** Is told what the service would log: outages, refusals, contradictions. Nothing is logged where it is absent. */
+  /** Gets what the service would log: outages, refusals, contradictions. Without it nothing is logged. */
   readonly log?: SimSwapLog;
 }
 
@@ -38,25 +38,25 @@ export interface SimSwapLog {
   error(message: string, details?: SimSwapLogDetails): void;
 }
 
-/** What stands beside a message: names and counts. */
+/** The details of a message: names and counts. */
 export type SimSwapLogDetails = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Who asks, and how long that may take. */
+/** The caller, and time limits. */
 export interface SimSwapRequestOptions {
   /**
-   * For whom it is asked: consents, quotas and kept answers are shared within one caller, and with no other. All
-   * requests without one are one caller.
+   * Consents, quotas and kept answers belong to one caller and are shared with no other. All requests without one are
+   * one caller.
    */
   readonly caller?: SimSwapCallerName;
-  /** What it is asked for, one of `PURPOSES`; the first of them where absent. */
+  /** One of `PURPOSES`; the first of them where absent. */
   readonly purpose?: string;
-  /** Ends the waiting. What an operator was asked by then goes on, and is not asked again. */
+  /** Ends the waiting. Calls to an operator that have begun continue, and are not repeated. */
   readonly signal?: AbortSignal;
   /** The longest that the answers take, from 1 to 300000; `REQUEST_TIMEOUT_MS` where absent. */
   readonly timeoutMs?: number;
   /** How long to wait for the owner of a number; `CONSENT_WAIT_MS` where absent. */
   readonly waitMs?: number;
-  /** What the operator's log shall know the request by, at most 24 letters, digits and hyphens of it. */
+  /** Names the request in the operator's log; at most 24 letters, digits and hyphens of it are sent. */
   readonly correlator?: string;
 }
 
@@ -69,15 +69,15 @@ export interface SimSwapCallerName {
 
 /**
  * Why a question has no answer. It is data, so that it cannot be caught and read as `false`: **unknown is never
- * `false`**, and what is unknown is no reason to trust an SMS code.
+ * `false`**, and an unknown answer is not a reason to trust an SMS code.
  */
 export interface SimSwapUnknown {
   readonly kind: 'unknown';
-  /** One of the codes of the README, such as `CONSENT_PENDING` or `OPERATOR_TIMEOUT`. */
+  /** One of the codes of docs/errors.md, such as `CONSENT_PENDING` or `OPERATOR_TIMEOUT`. */
   readonly code: string;
   /** For people; it holds no number. */
   readonly message: string;
-  /** When asking again can help. */
+  /** After how many seconds a retry can help. */
   readonly retryAfterSeconds?: number;
   /** Of `CONSENT_PENDING`: until when the owner of the number may answer. */
   readonly expiresAt?: Date;
@@ -93,7 +93,7 @@ export type LastSimSwap =
       readonly kind: 'answered';
       /** RFC 3339, in the operator's own words; `null` where the operator may not disclose the date. */
       readonly latestSimChange: string | null;
-      /** When the operator was asked. */
+      /** When the operator was queried. */
       readonly asOf: Date;
     }
   | SimSwapUnknown;
@@ -103,7 +103,7 @@ export type SimSwappedWithin =
   | {
       readonly kind: 'answered';
       readonly swapped: boolean;
-      /** When the operator was asked: the period reaches back from there. */
+      /** When the operator was queried: the period ends there. */
       readonly asOf: Date;
     }
   | SimSwapUnknown;
@@ -112,10 +112,10 @@ export type SimSwappedWithin =
 export type SimSwapConsent =
   | {
       readonly kind: 'answered';
-      /** `null` while it cannot be told. */
+      /** `null` while it is not known. */
       readonly state:
         'NOT_NEEDED' | 'NOT_ASKED' | 'PENDING' | 'ANSWERED' | 'DENIED' | 'EXPIRED' | null;
-      /** When asking can bring something new. */
+      /** After how many seconds a retry can help. */
       readonly retryAfterSeconds?: number;
       /** Until when the owner of the number may answer. */
       readonly expiresAt?: Date;
@@ -129,7 +129,7 @@ export type SimSwapConsent =
  */
 export interface SimSwapQuestions {
   /**
-   * Asks when the SIM of a number was last changed.
+   * When the SIM of a number was last changed.
    *
    * @example
    *
@@ -151,7 +151,7 @@ export interface SimSwapQuestions {
   lastSimSwap(number: string, options?: SimSwapRequestOptions): Promise<LastSimSwap>;
 
   /**
-   * Asks whether the SIM of a number was changed in the last hours.
+   * Whether the SIM of a number was changed in the last hours.
    *
    * @example
    *
@@ -180,7 +180,7 @@ export interface SimSwapQuestions {
   ): Promise<SimSwappedWithin>;
 
   /**
-   * Tells how the consent of a number's owner stands. It prompts nobody, and costs no lookup.
+   * Returns the state of the owner's consent, without a prompt or a lookup.
    *
    * @example
    *
@@ -190,14 +190,14 @@ export interface SimSwapQuestions {
    * await using simSwaps = await createSimSwapClient({ settings: process.env });
    * const consent = await simSwaps.simSwapConsent('+447700900001');
    *
-   * // The 2-legged flow asks no owner.
+   * // The 2-legged flow needs no consent.
    * console.log(consent.kind === 'answered' ? consent.state : consent.code); // NOT_NEEDED
    * ```
    */
   simSwapConsent(number: string, options?: SimSwapRequestOptions): Promise<SimSwapConsent>;
 }
 
-/** Questions that are asked together. The time that they have began when they were gathered. */
+/** Questions with one time limit, which began when they were gathered. */
 export type SimSwapRequest = {
   readonly [Question in keyof SimSwapQuestions]: SimSwapQuestions[Question] extends (
     ...asked: [...infer Asked, (SimSwapRequestOptions | undefined)?]
@@ -206,11 +206,11 @@ export type SimSwapRequest = {
     : never;
 };
 
-/** Asks operators about SIM swaps, with the rules of the service and without GraphQL. */
+/** Checks SIM swaps with operators, by the rules of the service and without GraphQL. */
 export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
   /**
-   * Gathers questions: those about one number that are asked in one tick are planned together and cost the fewest
-   * lookups, and what one of them learns answers those after it.
+   * Gathers questions: those about one number in one tick are planned together and cost the fewest lookups, and facts of
+   * one answer those after it.
    *
    * @example
    *
@@ -235,7 +235,7 @@ export interface SimSwapClient extends SimSwapQuestions, AsyncDisposable {
   request(options?: SimSwapRequestOptions): SimSwapRequest;
 
   /**
-   * Waits for what is under way and must not be cut, then closes all connections. Ask nothing after it.
+   * Waits for what is under way and must not be cut off, then closes all connections. Do not use the client after it.
    *
    * @example
    *
@@ -340,7 +340,7 @@ class Client implements SimSwapClient {
   }
 }
 
-/** What a question came to; `refused` before anything was asked. */
+/** The result of a question; `refused` before any lookup. */
 type FieldReply = FieldAnswer | { readonly kind: 'refused'; readonly reason: string };
 
 function dateOf(heard: FieldReply): LastSimSwap {

@@ -18,7 +18,7 @@ import {
   type RequestTerms,
 } from '../graphql/request.ts';
 import { Selections } from '../graphql/selections.ts';
-import type { FieldAnswer } from '../simSwaps/simSwapLoader.ts';
+import type { FieldAnswer } from '../lookups/executor.ts';
 import { answerWithin } from './requests.ts';
 
 /** What the context of a request has under `simSwap`; of use to our own resolvers alone. */

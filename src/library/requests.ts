@@ -1,5 +1,5 @@
 import type { RequestLife } from '../http/requestLife.ts';
-import type { FieldAnswer, SimSwapLoader } from '../simSwaps/simSwapLoader.ts';
+import type { FieldAnswer, SimSwapLoader } from '../lookups/executor.ts';
 
 /**
  * What a request is for: what it says, or else the first that is allowed.

@@ -12,7 +12,7 @@ import { openEmbedded } from './openEmbedded.ts';
 import type { App } from '../app/app.ts';
 import { purposeOf, timeoutOf, waitAskedOf } from './requests.ts';
 import { typeDefsOf } from '../graphql/schema.ts';
-import { systemClock } from '../system/systemClock.ts';
+import { systemClock } from '../system/clock.ts';
 
 export type {
   SimSwapCallerName,
@@ -24,13 +24,13 @@ export type {
 /** What {@link createSimSwapSubgraph} takes: the same as a client, and `ROLE`. */
 export type SimSwapSubgraphOptions = SimSwapClientOptions;
 
-/** Who asks, and about whom they may. Your server has found that out: nothing here verifies it. */
+/** The caller, and which numbers it may query. Your server has verified both: nothing here does. */
 export interface SimSwapCaller extends SimSwapCallerName {
-  /** `anyone` is for risk teams and services; every other caller asks about its own number. */
+  /** `anyone` is for risk teams and services; every other caller may query its own number. */
   readonly mayAskAbout: 'anyone' | 'own-number';
   /** The number that has been verified to be the caller's own: what `myPhoneNumber` is. */
   readonly ownNumber?: string;
-  /** Of its access token. Where `BATCH_SCOPE` is set, a caller without that scope asks about one number a request. */
+  /** Of its access token. Where `BATCH_SCOPE` is set, a caller without that scope may query one number a request. */
   readonly scopes?: readonly string[];
 }
 
@@ -39,9 +39,9 @@ export interface SimSwapGraphqlRequest extends Omit<SimSwapRequestOptions, 'call
   readonly caller: SimSwapCaller;
 }
 
-/** What the context of each request must have beside your own. */
+/** What the context of each request must have. */
 export interface SimSwapContext {
-  /** For the resolvers of this package alone. */
+  /** Only for the resolvers of this package. */
   readonly simSwap: object;
 }
 
@@ -90,8 +90,7 @@ export interface SimSwapSubgraph extends AsyncDisposable {
 }
 
 /**
- * Makes the types and fields of the service ready to stand in a GraphQL server of yours, which authenticates its
- * callers: with `ROLE=bff` the root fields `phoneNumber`, `phoneNumbers` and `myPhoneNumber`; with `ROLE=subgraph` the
+ * Makes the types and fields of the service for your own GraphQL server, which authenticates its callers: with `ROLE=bff` the root fields `phoneNumber`, `phoneNumbers` and `myPhoneNumber`; with `ROLE=subgraph` the
  * entity `PhoneNumber` for the subgraph that you build. Your own types may have fields of the type `PhoneNumber` that
  * return `{ e164 }`, with a number in E.164 form.
  *

@@ -1,6 +1,7 @@
 import {
   channel,
   tracingChannel,
+  type Channel,
   type TracingChannel,
   type TracingChannelSubscribers,
 } from 'node:diagnostics_channel';
@@ -149,7 +150,6 @@ export type StoreMessage =
   | { readonly event: 'away' | 'back'; readonly host: string }
   | {
       readonly event: 'doubt';
-      readonly operator: string;
       /** When it ends, in milliseconds since 1970. */
       readonly untilMs: number;
     };
@@ -178,16 +178,18 @@ export function listen<Message extends object>(
 }
 
 /**
- * Does the work and publishes around it, as `TracingChannel.tracePromise` does with fewer promises; to be called where a
- * channel has subscribers, so that it costs nothing where there are none. What the work comes to is handed back as it
- * is: subscribers see `resultOf` it alone, and of a defect not even the error, for that may quote what it stumbled over.
+ * Does the work and publishes around it, as `TracingChannel.tracePromise` does with fewer promises; without subscribers it
+ * does the work alone. What the work comes to is handed back as it is: subscribers see `resultOf` it alone, and of a
+ * defect not even the error, for that may quote what it stumbled over.
  */
 export function traced<Result extends object, Message extends Traced<Result>, T>(
-  { start, end, asyncStart, asyncEnd }: TracingChannel<unknown, Message>,
+  to: TracingChannel<unknown, Message>,
   message: Message,
   work: () => Promise<T>,
   resultOf: (value: T) => Result,
 ): Promise<T> {
+  if (!to.hasSubscribers) return work();
+  const { start, end, asyncStart, asyncEnd } = to;
   const finish = (result: Result | Broken): void => {
     // What is handed to a subscriber is for reading; until then it is ours.
     (message as Mutable<Traced<Result>>).result = result;
@@ -219,6 +221,11 @@ function begin<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     return Promise.reject(error instanceof Error ? error : new Error('The work broke.'));
   }
+}
+
+/** Publishes what has no end of its own. */
+export function publish(to: Channel, message: CircuitMessage | QuotaMessage | StoreMessage): void {
+  if (to.hasSubscribers) to.publish(message);
 }
 
 /**

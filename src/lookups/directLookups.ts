@@ -1,42 +1,43 @@
 import type { Clock } from '../system/clock.ts';
-import type { Asker } from '../domain/asker.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { Bulkhead } from '../http/resilience/bulkhead.ts';
 import type { Operator } from '../operator/operator.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';
-import type { Acquired, ExchangeContext } from '../tokens/tokenManager.ts';
+import type { Acquired } from '../tokens/tokenManager.ts';
 import {
   lookupFailed,
   OUT_OF_TIME,
   timed,
   type ConsentReading,
-  type Inquiry,
+  type LookupSession,
   type LookupOutcome,
   type LookupRequest,
   type LookupRoute,
 } from './lookupRoute.ts';
-import {
-  ifAdmitted,
-  type LookupAuthorizer,
-  type AskedLookup,
-  type AuditOutcome,
-} from './lookupAuthorizer.ts';
+import type { Admitted, Ending, LookupAuthorizer } from './lookupAuthorizer.ts';
 import { failureOf } from './bulkheadFailure.ts';
 import type { KeyedMutex } from './keyedMutex.ts';
 
+/** Where the right to a lookup comes from. */
+export interface LookupTokens {
+  /** Never rejects. */
+  acquire(
+    subject: TokenSubject,
+    request: LookupRequest,
+    isRetry: boolean,
+  ): Promise<Acquired> | Acquired;
+  /** The consent under which a lookup is made, in the 3-legged flow. */
+  consentIdOf?(subject: TokenSubject, request: LookupRequest): string | undefined;
+}
+
 /** What direct lookups take. */
 export interface DirectParts {
-  /** The right to a lookup of an asker's. */
-  readonly acquire: (
-    subject: TokenSubject,
-    context: ExchangeContext,
-    asker: Asker,
-  ) => Promise<Acquired> | Acquired;
-  /** The consent under which it is made, in the 3-legged flow. */
-  readonly consentIdOf?: (subject: TokenSubject, asker: Asker) => string | undefined;
-  readonly operator: Operator;
-  readonly admission: LookupAuthorizer;
+  readonly tokens: LookupTokens;
+  readonly operator: Pick<Operator, 'lookUp'>;
+  /** Of the operator. */
+  readonly identity: string;
+  readonly admission: Pick<LookupAuthorizer, 'admit'>;
   /** A token and its lookup share one permit; with separate queues tokens would expire while waiting. */
   readonly bulkheads: Readonly<Record<Operation, Bulkhead>>;
   /** Where the operator takes one call about a number at a time. */
@@ -52,17 +53,11 @@ export class DirectLookups implements LookupRoute {
     this.#parts = parts;
   }
 
-  lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const { number, request } = inquiry;
-    if (request.signal.aborted) return Promise.resolve(lookupFailed(lookup, OUT_OF_TIME));
+  lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome> {
     const { turns } = this.#parts;
-    if (turns === undefined) return this.#lookUpWithPermit(lookup, inquiry);
-    return turns.run(
-      number,
-      request,
-      () => this.#lookUpWithPermit(lookup, inquiry),
-      (rejection) => lookupFailed(lookup, failureOf(rejection)),
-    );
+    return turns === undefined
+      ? this.#lookUp(lookup, inquiry)
+      : this.#lookUpInTurn(lookup, inquiry, turns);
   }
 
   /** No owner is asked for consent. */
@@ -75,107 +70,95 @@ export class DirectLookups implements LookupRoute {
     return Promise.resolve();
   }
 
-  #lookUpWithPermit(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    return this.#parts.bulkheads[lookup.operation].run(
-      inquiry.request,
-      () => this.#lookUpIfAdmitted(lookup, inquiry),
-      (rejection) => lookupFailed(lookup, failureOf(rejection)),
-    );
-  }
-
-  #lookUpIfAdmitted(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const { number, request } = inquiry;
-    return ifAdmitted(this.#parts.admission, {
-      asked: { event: 'lookup', lookup, number, request, ...this.#consentOf(lookup, inquiry) },
-      run: () => this.#acquireAndLookUp(lookup, inquiry),
-      endingOf: ({ outcome, attempts }) => ({
-        outcome: auditOutcomeOf(outcome),
-        attempts,
-      }),
-      onDenied: (failure) => ({ outcome: lookupFailed(lookup, failure), attempts: 0 }),
-    }).then(({ outcome }) => outcome);
-  }
-
-  #consentOf(
-    { operation }: Lookup,
-    { number, request }: Inquiry,
-  ): Pick<AskedLookup, 'consentId' | 'isFurther'> {
-    const consentId = this.#parts.consentIdOf?.({ number, operation }, request);
-    return consentId === undefined ? {} : { consentId, isFurther: true };
-  }
-
-  /** @param earlierAttempts of the same lookup; after one, there is no further one */
-  async #acquireAndLookUp(
+  async #lookUpInTurn(
     lookup: Lookup,
-    inquiry: Inquiry,
-    earlierAttempts?: number,
-  ): Promise<CountedOutcome> {
-    const { acquire, operator, clock } = this.#parts;
+    inquiry: LookupSession,
+    turns: KeyedMutex,
+  ): Promise<LookupOutcome> {
     const { number, request } = inquiry;
-    const isRetry = earlierAttempts !== undefined;
-    const subject = { number, operation: lookup.operation };
-    const counted = (outcome: LookupOutcome, attempts = 0): CountedOutcome => ({
-      outcome,
-      attempts: (earlierAttempts ?? 0) + attempts,
-    });
-    const acquired = await acquire(subject, contextOf(request, isRetry), request);
-    switch (acquired.kind) {
-      case 'failed':
-        return counted(lookupFailed(lookup, acquired.failure));
-      case 'acquired':
+    if (request.signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
+    const turn = await turns.acquire(number, request);
+    if (turn !== 'acquired') return lookupFailed(lookup, failureOf(turn));
+    const acquiredAtMs = this.#parts.clock.monotonicMs();
+    try {
+      return await this.#lookUp(lookup, inquiry);
+    } finally {
+      turns.release(number, acquiredAtMs);
     }
-    const { token } = acquired;
-    if (token.isExpired(clock.monotonicMs())) return counted(lookupFailed(lookup, STALE_TOKEN));
+  }
 
-    const order = { lookup, number, token, isRetry };
-    const leftAtMs = clock.monotonicMs();
-    request.onLeaving?.(leftAtMs);
-    const { judged, attempts, mayRetryWithNewToken } = await operator.lookUp(order, request);
-    switch (judged.kind) {
-      case 'answered':
-        return counted(
-          {
-            kind: 'facts',
-            facts: timed(judged.facts, leftAtMs, true, clock),
-            closed: judged.closed,
-          },
-          attempts,
-        );
-      case 'failed':
-        return mayRetryWithNewToken
-          ? this.#acquireAndLookUp(lookup, inquiry, attempts)
-          : counted(lookupFailed(lookup, judged.failure), attempts);
+  /**
+   * Permit, authorization, token, exchange, judgement, record. Nothing waits for what is there at once: of a thousand
+   * numbers each promise counts.
+   */
+  async #lookUp(lookup: Lookup, { number, request }: LookupSession): Promise<LookupOutcome> {
+    const { tokens, operator, identity, admission, bulkheads, clock } = this.#parts;
+    if (request.signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
+    const bulkhead = bulkheads[lookup.operation];
+    const acquiring = bulkhead.acquire(request);
+    const permit = acquiring instanceof Promise ? await acquiring : acquiring;
+    if (permit !== 'acquired') return lookupFailed(lookup, failureOf(permit));
+    const acquiredAtMs = clock.monotonicMs();
+    let admitted: Admitted | undefined;
+    let outcome: LookupOutcome | undefined;
+    let attempts = 0;
+    try {
+      const subject = { number, operation: lookup.operation };
+      const consentId = tokens.consentIdOf?.(subject, request);
+      const admitting = admission.admit({
+        event: 'lookup',
+        lookup,
+        number,
+        request,
+        ...(consentId === undefined ? {} : { consentId, isFurther: true }),
+      });
+      const authorization = admitting instanceof Promise ? await admitting : admitting;
+      if (authorization.kind === 'denied') return lookupFailed(lookup, authorization.failure);
+      admitted = authorization;
+
+      for (let isRetry = false; outcome === undefined; isRetry = true) {
+        const issuing = tokens.acquire(subject, request, isRetry);
+        const acquired = issuing instanceof Promise ? await issuing : issuing;
+        const leftAtMs = clock.monotonicMs();
+        if (acquired.kind === 'failed') {
+          outcome = lookupFailed(lookup, acquired.failure);
+        } else if (acquired.token.isExpired(leftAtMs)) {
+          outcome = lookupFailed(lookup, STALE_TOKEN);
+        } else {
+          request.onLeaving?.(leftAtMs);
+          const order = { lookup, number, token: acquired.token, isRetry };
+          const exchanged = await operator.lookUp(order, request);
+          attempts += exchanged.attempts;
+          const { judged } = exchanged;
+          if (judged.kind === 'answered') {
+            const facts = timed(judged.facts, leftAtMs, true, identity, clock);
+            outcome = { kind: 'facts', facts, closed: judged.closed };
+          } else if (!exchanged.mayRetryWithNewToken) {
+            outcome = lookupFailed(lookup, judged.failure);
+          }
+        }
+      }
+      return outcome;
+    } finally {
+      try {
+        const recording = admitted?.ended(endingOf(outcome, attempts));
+        if (recording !== undefined) await recording;
+      } finally {
+        bulkhead.release(acquiredAtMs);
+      }
     }
   }
 }
 
-/** What a lookup brought, and how many of its exchanges may have reached the operator. */
-interface CountedOutcome {
-  readonly outcome: LookupOutcome;
-  readonly attempts: number;
-}
-
-function contextOf(request: LookupRequest, isRetry: boolean): ExchangeContext {
-  if (!isRetry) return request;
-  // The deadline is read when it is needed: that of a shared lookup moves on.
-  const { correlator, signal, isShared } = request;
-  return {
-    correlator,
-    signal,
-    isShared,
-    isRetry,
-    get deadlineMs() {
-      return request.deadlineMs;
-    },
-  };
-}
-
-function auditOutcomeOf(outcome: LookupOutcome): AuditOutcome {
-  switch (outcome.kind) {
+/** A defect may have come after the request left. */
+function endingOf(outcome: LookupOutcome | undefined, attempts: number): Ending {
+  switch (outcome?.kind) {
+    case undefined:
+      return { outcome: 'broken', attempts: 1 };
     case 'facts':
-      return 'answered';
+      return { outcome: 'answered', attempts };
     case 'failed':
-      return outcome.failed.failure.code;
+      return { outcome: outcome.failed.failure.code, attempts };
   }
 }
 

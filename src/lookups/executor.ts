@@ -1,48 +1,92 @@
+import DataLoader from 'dataloader';
 import { planChannel, traced } from '../log/diagnostics.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
+import type { FieldAsk } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupOf, type TimedFact } from '../domain/fact.ts';
 import { lookupFor, lookupKey, type Question } from '../domain/question.ts';
 import type { LookupFailure, LookupFailureCode } from '../domain/errors.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
-import type { ConsentReading, Inquiry, LookupOutcome, LookupRequest } from './lookupRoute.ts';
+import type { ConsentReading, LookupSession, LookupOutcome, LookupRequest } from './lookupRoute.ts';
+import type { NumbersAtWork } from './numbersAtWork.ts';
 import type { Operators, RoutedOperator, Routing } from './operators.ts';
 import type { Answer, Plan } from './plan.ts';
 import { answerTo, heardIn, mayBeElsewhere, nextLookup } from './planner.ts';
 
+/** What a field hears: an answer, or how the consent stands, `undefined` when that cannot be told. */
+export type FieldAnswer =
+  Answer | { readonly kind: 'consent'; readonly consent: ConsentStatus | undefined };
+
+/** Gathers one request's questions, tick by tick, and answers each. */
+export interface SimSwapLoader {
+  /**
+   * The answer to what a field asks. The consent is told after what is asked in the same tick. Rejects for
+   * a defect of ours alone: a lookup that failed is an answer.
+   */
+  answer(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer>;
+  /** Notes that the answers so far have reached the caller: without it they count as not heard. */
+  told(): void;
+}
+
 /** Answers the questions of one request: plans, looks up, adds what was learned, until nothing is open. */
-export class Executor {
+export class Executor implements SimSwapLoader {
   readonly #operators: Operators;
   readonly #request: LookupRequest;
+  readonly #numbersAtWork: NumbersAtWork | undefined;
   /** Facts live as long as the request, so a later question finds what an earlier one learned. */
-  readonly #inquiries = new Map<PhoneNumber, NumberInquiry>();
+  readonly #sessions = new Map<PhoneNumber, NumberSession>();
+  /** Gathers what all fields ask in one tick; sessions tell equal questions. */
+  readonly #loader = new DataLoader<NumberAsk, Promise<FieldAnswer>>(
+    (asks) => Promise.resolve(this.#answerAll(asks)),
+    { cache: false },
+  );
 
-  constructor(operators: Operators, request: LookupRequest) {
+  /** @param numbersAtWork bounds the numbers of all requests together; there is no bound where absent */
+  constructor(operators: Operators, request: LookupRequest, numbersAtWork?: NumbersAtWork) {
     this.#operators = operators;
     this.#request = request;
+    this.#numbersAtWork = numbersAtWork;
+    if (numbersAtWork === undefined) return;
+    request.onOwnerWait = (number, isWaiting) => {
+      const session = this.#sessions.get(number);
+      if (session === undefined || session.openAnswers === 0) return;
+      if (isWaiting !== session.waitsForOwner) numbersAtWork.wait(request.caller.key, isWaiting);
+      session.waitsForOwner = isWaiting;
+    };
+  }
+
+  async answer(number: PhoneNumber, { asked }: FieldAsk): Promise<FieldAnswer> {
+    const session = this.#session(number);
+    if (!this.#takesPlace(session)) return REFUSED;
+    session.openAnswers += 1;
+    try {
+      return await this.#loader.load({ session, asked });
+    } finally {
+      session.openAnswers -= 1;
+      if (session.openAnswers === 0) this.#giveBackPlace(session);
+    }
   }
 
   /** Looks up until these questions have answers. Never rejects; {@link answerTo} tells what came of it. */
   ask(number: PhoneNumber, questions: readonly Question[]): Promise<void> {
-    const inquiry = this.#inquiry(number);
-    inquiry.questions.push(...questions);
-    // Not by whether there is a run: one that finds nothing open is over before it is stored.
-    if (inquiry.run === undefined || !inquiry.isRunning) inquiry.run = this.#publishedRun(inquiry);
-    return inquiry.run;
+    const session = this.#session(number);
+    session.gathered.push(...questions);
+    return (session.run ??= this.#run(session));
   }
 
   /** The answer to a question that was asked; an `Error` for a defect of ours. */
   answerTo(number: PhoneNumber, question: Question): Answer | Error {
-    const { current, unrouted, defect } = this.#inquiry(number);
-    if (unrouted !== undefined) return { kind: 'failure', failure: unrouted };
+    const { current, unrouted, defect } = this.#session(number);
     const answer =
       current === undefined ? undefined : answerTo(question, current, current.operator.offer);
+    if (answer === undefined && unrouted !== undefined) {
+      return { kind: 'failure', failure: unrouted };
+    }
     return answer ?? defect ?? new Error('A question was left open.');
   }
 
-  /** The answers have reached the caller. */
   told(): void {
-    for (const { current } of this.#inquiries.values()) {
+    for (const { current } of this.#sessions.values()) {
       if (current === undefined) continue;
       const { offer, route } = current.operator;
       route.told?.(heardIn(current, offer), current);
@@ -54,9 +98,11 @@ export class Executor {
    * of it holds: an expiry is told once, and a pending one may have ended a moment later.
    */
   async consent(number: PhoneNumber): Promise<ConsentReading> {
-    const inquiry = this.#inquiry(number);
-    await (inquiry.run ?? this.ask(number, []));
-    const { current, unrouted, defect } = inquiry;
+    const session = this.#session(number);
+    session.asksConsent = true;
+    do await this.ask(number, []);
+    while (session.current?.operator === this.#operators.kept && !isOver(session));
+    const { current, unrouted, defect } = session;
     if (unrouted !== undefined) return { kind: 'failed', failure: unrouted };
     if (current === undefined) throw defect ?? new Error('A number was left without an operator.');
     const reading = await current.operator.route.consent(number, this.#request);
@@ -68,104 +114,197 @@ export class Executor {
     }
   }
 
-  #publishedRun(inquiry: NumberInquiry): Promise<void> {
-    if (!planChannel.hasSubscribers) return this.#run(inquiry);
+  /** `false` for good where a number was refused once: its fields say the same. */
+  #takesPlace(session: NumberSession): boolean {
+    if (session.openAnswers > 0 || this.#numbersAtWork === undefined) return true;
+    session.isRefused ||= !this.#numbersAtWork.take(this.#request.caller.key);
+    return !session.isRefused;
+  }
+
+  #giveBackPlace(session: NumberSession): void {
+    this.#numbersAtWork?.giveBack(this.#request.caller.key, session.waitsForOwner);
+    session.waitsForOwner = false;
+  }
+
+  /**
+   * Questions about one number are planned together, whatever fields they come from (docs/design.md, "From
+   * questions to lookups"). Each number has its answers as soon as its own operator has given them.
+   */
+  #answerAll(asks: readonly NumberAsk[]): Promise<FieldAnswer>[] {
+    for (const { session, asked } of asks) {
+      if (asked.asks !== 'consent') session.gathered.push(asked);
+    }
+    return asks.map((ask) => this.#answerOf(ask));
+  }
+
+  async #answerOf({ session, asked }: NumberAsk): Promise<FieldAnswer> {
+    const { number } = session;
+    if (asked.asks === 'consent') {
+      return consentAnswer(await (session.consent ??= this.consent(number)));
+    }
+    await this.ask(number, []);
+    const answer = this.answerTo(number, asked);
+    if (answer instanceof Error) throw answer;
+    return answer;
+  }
+
+  async #run(session: NumberSession): Promise<void> {
+    try {
+      // In one turn with the end: a question that comes later begins another run.
+      do {
+        takeUp(session);
+        await this.#published(session);
+      } while (session.gathered.length > 0);
+    } catch (defect) {
+      session.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
+    } finally {
+      session.run = undefined;
+    }
+  }
+
+  #published(session: NumberSession): Promise<void> {
     const message = {
       correlator: this.#request.correlator.name,
-      questions: inquiry.questions.length,
+      questions: session.questions.length,
     };
     return traced(
       planChannel,
       message,
-      () => this.#run(inquiry),
+      () => this.#askInTurn(session),
       () => ({
         outcome: 'planned',
-        facts: inquiry.current?.facts.length ?? 0,
-        deduced: newlyDeduced(inquiry),
-        failures: inquiry.current?.failures.map(({ failure }) => failure.code) ?? [],
+        facts: session.current?.facts.length ?? 0,
+        deduced: newlyDeduced(session),
+        failures: session.current?.failures.map(({ failure }) => failure.code) ?? [],
       }),
     );
-  }
-
-  async #run(inquiry: NumberInquiry): Promise<void> {
-    inquiry.isRunning = true;
-    try {
-      // A question may come once nothing is open, and before this run is over.
-      let heard: number;
-      do {
-        heard = inquiry.questions.length;
-        await this.#askInTurn(inquiry);
-      } while (inquiry.questions.length > heard);
-    } catch (defect) {
-      inquiry.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
-    } finally {
-      inquiry.isRunning = false;
-    }
   }
 
   /**
    * The next operator is asked where the one before does not know the number. What that one said counts no
    * more: a number that moved has another SIM.
    */
-  async #askInTurn(inquiry: NumberInquiry): Promise<void> {
-    const { number } = inquiry;
-    const routed = (inquiry.routing ??= this.#operators.of(number, this.#request));
-    const routing = routed instanceof Promise ? await routed : routed;
+  async #askInTurn(session: NumberSession): Promise<void> {
+    let routing = (session.routing ??= this.#operators.of(session.number, this.#request));
+    if (typeof routing === 'function' || routing.kind === 'failed') {
+      if (await this.#isKept(session)) return;
+      if (typeof routing === 'function') session.routing = routing = await routing();
+    }
     switch (routing.kind) {
       case 'failed':
-        inquiry.unrouted = routing.failure;
+        session.unrouted = routing.failure;
         return;
       case 'served':
     }
     const { inTurn } = routing;
-    let turn = (inquiry.current ??= this.#turnOf(inTurn[0], inquiry));
-    const further = inTurn.slice(inTurn.indexOf(turn.operator) + 1).values();
+    const { current } = session;
+    let turn =
+      current === undefined || current.operator === this.#operators.kept
+        ? this.#turnOf(inTurn[0], session, current)
+        : current;
+    session.current = turn;
     for (;;) {
       const { offer, route } = turn.operator;
       // One lookup at a time: the next one may not be needed, and some operators refuse a second.
       for (let lookup; (lookup = nextLookup(turn, offer)) !== undefined;) {
         learn(turn, await route.lookUp(lookup, turn));
+        takeUp(session);
       }
-      const next = further.next();
-      if (next.done === true || !mayBeElsewhere(turn)) return;
-      inquiry.current = turn = this.#turnOf(next.value, inquiry);
+      const next = mayBeElsewhere(turn) ? inTurn[inTurn.indexOf(turn.operator) + 1] : undefined;
+      if (next === undefined) return;
+      session.current = turn = this.#turnOf(next, session);
     }
   }
 
-  #turnOf(operator: RoutedOperator, { number, questions }: NumberInquiry): OperatorInquiry {
-    const known = { facts: [], besides: [], failures: [] };
+  /** Whether what is kept answers all that is asked, so that nobody has to be chosen for it. */
+  async #isKept(session: NumberSession): Promise<boolean> {
+    const { kept } = this.#operators;
+    if (kept === undefined || session.questions.length === 0) return false;
+    const turn = (session.current ??= this.#turnOf(kept, session));
+    for (let lookup; (lookup = nextLookup(turn, kept.offer)) !== undefined;) {
+      learn(turn, await kept.route.lookUp(lookup, turn));
+      takeUp(session);
+    }
+    // What is not kept has yet to be asked, and how the consent stands.
+    return turn.failures.splice(0).length === 0 && !session.asksConsent;
+  }
+
+  #turnOf(
+    operator: RoutedOperator,
+    { number, questions }: NumberSession,
+    { facts = [], besides = [] }: Partial<OperatorSession> = {},
+  ): OperatorSession {
+    const known = { facts, besides, failures: [] };
     return { operator, number, questions, request: this.#request, ...known };
   }
 
-  #inquiry(number: PhoneNumber): NumberInquiry {
-    let inquiry = this.#inquiries.get(number);
-    if (inquiry === undefined) {
-      inquiry = {
+  #session(number: PhoneNumber): NumberSession {
+    let session = this.#sessions.get(number);
+    if (session === undefined) {
+      session = {
         number,
+        gathered: [],
         questions: [],
         routing: undefined,
         unrouted: undefined,
         current: undefined,
+        consent: undefined,
+        asksConsent: false,
         run: undefined,
-        isRunning: false,
+        openAnswers: 0,
+        isRefused: false,
+        waitsForOwner: false,
         deducedBefore: 0,
         defect: undefined,
       };
-      this.#inquiries.set(number, inquiry);
+      this.#sessions.set(number, session);
     }
-    return inquiry;
+    return session;
   }
 }
 
+/** Whether nothing more is learned of the number. */
+function isOver({ unrouted, defect }: NumberSession): boolean {
+  return unrouted !== undefined || defect !== undefined;
+}
+
+/** What a number hears that is not taken in. */
+const REFUSED: FieldAnswer = {
+  kind: 'failure',
+  failure: { code: 'UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 },
+};
+
+function consentAnswer(reading: ConsentReading): FieldAnswer {
+  switch (reading.kind) {
+    case 'read':
+      return { kind: 'consent', consent: reading.status };
+    case 'failed':
+      return { kind: 'failure', failure: reading.failure };
+  }
+}
+
+/** Takes what was gathered into the plan; equal questions are one. */
+function takeUp({ gathered, questions }: NumberSession): void {
+  for (const question of gathered.splice(0)) {
+    if (!questions.some((known) => isEqual(known, question))) questions.push(question);
+  }
+}
+
+function isEqual(one: Question, other: Question): boolean {
+  return one.asks === 'date' || other.asks === 'date'
+    ? one.asks === other.asks
+    : one.maxAgeHours === other.maxAgeHours;
+}
+
 /** Since the last time: a number's questions may be run more than once. */
-function newlyDeduced(inquiry: NumberInquiry): number {
-  const { deducedBefore } = inquiry;
-  inquiry.deducedBefore = deducedOf(inquiry);
-  return Math.max(0, inquiry.deducedBefore - deducedBefore);
+function newlyDeduced(session: NumberSession): number {
+  const { deducedBefore } = session;
+  session.deducedBefore = deducedOf(session);
+  return Math.max(0, session.deducedBefore - deducedBefore);
 }
 
 /** Fields that ask the same count once. */
-function deducedOf({ questions, current }: NumberInquiry): number {
+function deducedOf({ questions, current }: NumberSession): number {
   // Whatever is looked up for a question that stands alone is its own.
   if (current === undefined || questions.length < 2) return 0;
   const { offer } = current.operator;
@@ -189,7 +328,7 @@ function isAnswer(answer: Answer | undefined): boolean {
   }
 }
 
-function learn(inquiry: OperatorInquiry, outcome: LookupOutcome): void {
+function learn(inquiry: OperatorSession, outcome: LookupOutcome): void {
   switch (outcome.kind) {
     case 'facts':
       inquiry.facts.push(...outcome.facts);
@@ -226,24 +365,40 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
   CONSENT_EXPIRED: 'EXPIRED',
 };
 
+/** What a field asks about a number. */
+interface NumberAsk {
+  readonly session: NumberSession;
+  readonly asked: FieldAsk['asked'];
+}
+
 /** What one request asks about a number. */
-interface NumberInquiry {
+interface NumberSession {
   readonly number: PhoneNumber;
+  /** Not yet planned. */
+  readonly gathered: Question[];
   readonly questions: Question[];
-  routing: Routing | Promise<Routing> | undefined;
+  routing: Routing | (() => Promise<Routing>) | undefined;
   /** Why no operator is asked. */
   unrouted: LookupFailure | undefined;
   /** At the operator whose turn it is. */
-  current: OperatorInquiry | undefined;
+  current: OperatorSession | undefined;
+  /** Read once, for all fields that ask. */
+  consent: Promise<ConsentReading> | undefined;
+  /** How it stands is for the number's operator to say. */
+  asksConsent: boolean;
+  /** Under way. */
   run: Promise<void> | undefined;
-  isRunning: boolean;
+  /** The number has a place as long as there are any. */
+  openAnswers: number;
+  isRefused: boolean;
+  waitsForOwner: boolean;
   /** So many deduced answers have been published. */
   deducedBefore: number;
   defect: Error | undefined;
 }
 
 /** What was asked of one operator, and what it said. */
-interface OperatorInquiry extends Inquiry {
+interface OperatorSession extends LookupSession {
   readonly operator: RoutedOperator;
   readonly questions: Question[];
   readonly facts: TimedFact[];

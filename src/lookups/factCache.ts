@@ -1,6 +1,9 @@
 import type { Asker } from '../domain/asker.ts';
-import type { TimedFact } from '../domain/fact.ts';
+import { saysSwapped, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
+
+/** Says how long the facts of an operator are kept, by its identity; `undefined` where it is none of ours any more. */
+export type KeptFor = (operator: string) => FactCacheSettings | undefined;
 
 /** How long facts answer further requests of their asker, counted from when their lookup left. */
 export interface FactCacheSettings {
@@ -11,7 +14,8 @@ export interface FactCacheSettings {
 }
 
 /**
- * Facts that answer further requests of the same asker about the same number, without a lookup.
+ * Facts that answer further requests of the same asker about the same number, without a lookup, whichever operator told
+ * them.
  *
  * A fact answers a request that came in no later than `keepMs` after the fact's lookup left; a fact
  * that no request has heard answers until `resultMs` after it. So no `false` is older than these
@@ -21,9 +25,6 @@ export interface FactCacheSettings {
  * Methods of a shared store reject with {@link SharedStateLost} while it cannot be asked.
  */
 export interface FactCache {
-  /** For how long after its lookup left a fact answers further requests. */
-  readonly keepMs: number;
-
   /** Keeps a fact, or notes for good that it was heard; never prolongs it. May be sent again when lost. */
   keep(asker: Asker, number: PhoneNumber, fact: TimedFact): Promise<void>;
 
@@ -44,18 +45,27 @@ export interface CachedFacts {
 }
 
 /** For how long a fact is kept at all: heard or not, for requests that waited for it elsewhere. Pure. */
-export function retentionMs({ keepMs, resultMs }: FactCacheSettings): number {
+export function retentionMs({ toldBy }: TimedFact, keptFor: KeptFor): number {
+  const { keepMs, resultMs } = keptFor(toldBy) ?? NOT_KEPT;
   return Math.max(keepMs, resultMs);
 }
 
-/** What facts whose retention is not over are to a request. Pure. */
+const NOT_KEPT: FactCacheSettings = { keepMs: 0, resultMs: 0 };
+
+/**
+ * What facts whose retention is not over are to a request. Of an operator that is none of ours any more it is not known
+ * how far its dates may be believed: only that a SIM changed answers, and a date stands beside what others say. Pure.
+ */
 export function recalledFor(
   kept: readonly TimedFact[],
   cameInAtMs: number,
-  { keepMs }: FactCacheSettings,
+  keptFor: KeptFor,
 ): CachedFacts {
-  const mayAnswer = ({ isHeard, leftAtMs }: TimedFact): boolean =>
-    !isHeard || leftAtMs >= cameInAtMs - keepMs;
+  const mayAnswer = (fact: TimedFact): boolean => {
+    const settings = keptFor(fact.toldBy);
+    if (settings === undefined) return saysSwapped(fact);
+    return !fact.isHeard || fact.leftAtMs >= cameInAtMs - settings.keepMs;
+  };
   return {
     facts: kept.filter(mayAnswer),
     besides: kept.filter((fact) => !mayAnswer(fact)),

@@ -2,6 +2,7 @@ import { lookupOf, unknownFacts, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
+import { operatorNameOf } from '../operator/operatorIdentity.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
@@ -10,7 +11,7 @@ import type { FactCache, CachedFacts } from './factCache.ts';
 import {
   lookupFailed,
   type ConsentReading,
-  type Inquiry,
+  type LookupSession,
   type LookupOutcome,
   type LookupRequest,
   type LookupRoute,
@@ -20,6 +21,8 @@ import { answerMore } from './planner.ts';
 
 /** What answering from kept facts takes. */
 export interface KeptAnswersParts {
+  /** By asker and number, the facts that are being noted as heard: one for all operators. */
+  readonly marking?: Map<string, Promise<unknown>>;
   readonly factCache: Pick<FactCache, 'recall' | 'keep'>;
   readonly admission: Pick<LookupAuthorizer, 'heard'>;
   readonly offer: Offer;
@@ -32,16 +35,16 @@ export interface KeptAnswersParts {
 export class KeptAnswers implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: KeptAnswersParts;
+  readonly #marking: Map<string, Promise<unknown>>;
   readonly #abortListeners = new AbortListeners();
-  /** By asker and number. */
-  readonly #marking = new Map<string, Promise<unknown>>();
 
   constructor(route: LookupRoute, parts: KeptAnswersParts) {
     this.#route = route;
     this.#parts = parts;
+    this.#marking = parts.marking ?? new Map();
   }
 
-  async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
+  async lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome> {
     const { facts, besides } = await this.#recall(inquiry);
     // What answers nothing is not told either: the audit log would say that it was heard.
     if (!answerMore(facts, { ...inquiry, besides }, this.#parts.offer)) {
@@ -61,18 +64,19 @@ export class KeptAnswers implements LookupRoute {
   /** What cannot be noted is heard again. */
   told(
     facts: readonly TimedFact[],
-    { number, request }: Pick<Inquiry, 'number' | 'request'>,
+    { number, request }: Pick<LookupSession, 'number' | 'request'>,
   ): void {
     const { factCache } = this.#parts;
+    const marking = this.#marking;
     const unheard = facts.filter(({ isHeard }) => !isHeard);
     if (unheard.length === 0) return;
     const key = askerKey(request, number);
-    const marking = Promise.allSettled([
-      this.#marking.get(key),
+    const noting = Promise.allSettled([
+      marking.get(key),
       ...unheard.map((fact) => factCache.keep(request, number, { ...fact, isHeard: true })),
     ]);
-    this.#marking.set(key, marking);
-    void marking.then(() => this.#marking.get(key) === marking && this.#marking.delete(key));
+    marking.set(key, noting);
+    void noting.then(() => marking.get(key) === noting && marking.delete(key));
   }
 
   async close(): Promise<void> {
@@ -80,7 +84,7 @@ export class KeptAnswers implements LookupRoute {
     await this.#route.close();
   }
 
-  async #recall({ number, request, facts: known }: Inquiry): Promise<CachedFacts> {
+  async #recall({ number, request, facts: known }: LookupSession): Promise<CachedFacts> {
     // What was heard before is noted by then.
     const marked = this.#marking.get(askerKey(request, number)) ?? Promise.resolve();
     const recalled = marked
@@ -94,11 +98,17 @@ export class KeptAnswers implements LookupRoute {
   /** One line for each fact: a failure when one of them cannot be written. */
   async #heard(
     facts: readonly TimedFact[],
-    { number, request }: Inquiry,
+    { number, request }: LookupSession,
   ): Promise<LookupFailure | undefined> {
     const failures = await Promise.all(
       facts.map(async (fact) =>
-        this.#parts.admission.heard({ how: 'kept', lookup: lookupOf(fact), number, request }),
+        this.#parts.admission.heard({
+          how: 'kept',
+          lookup: lookupOf(fact),
+          number,
+          request,
+          operator: operatorNameOf(fact.toldBy),
+        }),
       ),
     );
     return failures.find((failure) => failure !== undefined);
@@ -114,3 +124,11 @@ function beside(kept: readonly TimedFact[], outcome: LookupOutcome): LookupOutco
       return outcome;
   }
 }
+
+/** Behind kept facts, where it is not known yet whom to ask. */
+export const NOBODY: LookupRoute = {
+  lookUp: (lookup) =>
+    Promise.resolve(lookupFailed(lookup, { code: 'NUMBER_NOT_SERVED', reach: 'number' })),
+  consent: () => Promise.resolve({ kind: 'read', status: undefined }),
+  close: () => Promise.resolve(),
+};

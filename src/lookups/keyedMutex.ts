@@ -1,15 +1,9 @@
 import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { Bulkhead, type BulkheadRejection, type Urgency } from '../http/resilience/bulkhead.ts';
+import { Bulkhead, type Permit, type Urgency } from '../http/resilience/bulkhead.ts';
 
 /** So many wait for the call about one number; more would wait longer than they may. */
 const QUEUE = 100;
-
-interface Turns {
-  readonly bulkhead: Bulkhead;
-  /** Under way or waiting. */
-  count: number;
-}
 
 /**
  * One piece of work about a number at a time, for an operator that answers 409 to a second call. Waiting for
@@ -17,33 +11,26 @@ interface Turns {
  */
 export class KeyedMutex {
   readonly #clock: Clock;
-  readonly #turns = new Map<PhoneNumber, Turns>();
+  readonly #bulkheads = new Map<PhoneNumber, Bulkhead>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Does the work when the number's turn comes; if it does not in time, `onRejected` is told why. */
-  async run<T>(
-    number: PhoneNumber,
-    urgency: Urgency,
-    work: () => Promise<T>,
-    onRejected: (rejection: BulkheadRejection) => T,
-  ): Promise<T> {
-    const turns = this.#turns.get(number) ?? this.#begin(number);
-    turns.count += 1;
-    try {
-      return await turns.bulkhead.run(urgency, work, onRejected);
-    } finally {
-      turns.count -= 1;
-      if (turns.count === 0) this.#turns.delete(number);
+  /** Waits for the number's turn. What is acquired is to be given back by {@link release}. Never rejects. */
+  acquire(number: PhoneNumber, urgency: Urgency): Permit | Promise<Permit> {
+    let bulkhead = this.#bulkheads.get(number);
+    if (bulkhead === undefined) {
+      bulkhead = new Bulkhead({ permits: 1, queue: QUEUE }, this.#clock);
+      this.#bulkheads.set(number, bulkhead);
     }
+    return bulkhead.acquire(urgency);
   }
 
-  #begin(number: PhoneNumber): Turns {
-    const bulkhead = new Bulkhead({ permits: 1, queue: QUEUE }, this.#clock);
-    const turns = { bulkhead, count: 0 };
-    this.#turns.set(number, turns);
-    return turns;
+  /** @param acquiredAtMs on the monotonic clock */
+  release(number: PhoneNumber, acquiredAtMs: number): void {
+    const bulkhead = this.#bulkheads.get(number);
+    bulkhead?.release(acquiredAtMs);
+    if (bulkhead?.load.underWay === 0) this.#bulkheads.delete(number);
   }
 }

@@ -15,7 +15,7 @@ interface AboutNumber {
 }
 
 /** A billed lookup; in the 3-legged flow one that a consent has bought. */
-export interface AskedLookup extends AboutNumber {
+export interface LookupToAuthorize extends AboutNumber {
   readonly event: 'lookup';
   readonly lookup: Lookup;
   readonly consentId?: string;
@@ -24,19 +24,19 @@ export interface AskedLookup extends AboutNumber {
 }
 
 /** A prompt to the owner of a number, for the lookup that is to follow. */
-export interface AskedConsent extends AboutNumber {
+export interface ConsentToAuthorize extends AboutNumber {
   readonly event: 'consent-request';
   readonly lookup: Lookup;
   readonly consentId: string;
 }
 
 /** How the consent about a number stands. Nothing is asked of the operator. */
-export interface AskedConsentStatus extends AboutNumber {
+export interface ConsentStatusToAuthorize extends AboutNumber {
   readonly event: 'consent-status';
 }
 
 /** What is about to be asked, and for which request. */
-export type Asked = AskedLookup | AskedConsent | AskedConsentStatus;
+export type AuthorizerRequest = LookupToAuthorize | ConsentToAuthorize | ConsentStatusToAuthorize;
 
 /** An answer that a request hears although no lookup was made for it. */
 export interface CachedAnswer extends AboutNumber {
@@ -44,6 +44,8 @@ export interface CachedAnswer extends AboutNumber {
   readonly how: 'shared' | 'kept';
   readonly lookup: Lookup;
   readonly consentId?: string;
+  /** The name of the operator that gave it, where that may be another one than is to be asked by now. */
+  readonly operator?: string;
 }
 
 /** What the audit log tells of an outcome: `answered`, `asked` for consent, or a failure; never the answer. */
@@ -85,7 +87,7 @@ export interface LookupAuthorizer {
    * Counts and records what is about to be asked. A consent status has this one line, and `ended` may be
    * left out. Never rejects: what may not be asked is denied with a failure.
    */
-  admit(asked: Asked): Promise<Admitted | Denied> | Admitted | Denied;
+  admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted | Denied;
 
   /**
    * Records an answer, or a failure that speaks for the number, before it is told to a request for which
@@ -109,7 +111,7 @@ export const OPEN_AUTHORIZERS: LookupAuthorizers = { of: () => OPEN_AUTHORIZER }
 
 /** A lookup, or a consent request, that runs only when it is admitted. */
 export interface GuardedLookup<T> {
-  readonly asked: AskedLookup | AskedConsent;
+  readonly asked: LookupToAuthorize | ConsentToAuthorize;
   readonly run: () => Promise<T>;
   readonly endingOf: (outcome: T) => Ending;
   readonly onDenied: (failure: LookupFailure) => T;

@@ -28,7 +28,7 @@ export interface LookupRequest extends Asker, Urgency {
 }
 
 /** A plan under way: one number, for one request. */
-export interface Inquiry extends Plan {
+export interface LookupSession extends Plan {
   readonly number: PhoneNumber;
   readonly request: LookupRequest;
 }
@@ -49,14 +49,17 @@ export type LookupOutcome =
  * The facts of one reply, which is here just now.
  *
  * @param isHeard whether they need no hearing: no owner was prompted for them
+ * @param toldBy the operator's identity
  */
 export function timed(
   facts: readonly Fact[],
   leftAtMs: number,
   isHeard: boolean,
+  toldBy: string,
   clock: Clock,
 ): readonly TimedFact[] {
-  const told = { leftAtMs, repliedAtMs: clock.monotonicMs(), replyId: randomUUID(), isHeard };
+  const repliedAtMs = clock.monotonicMs();
+  const told = { toldBy, leftAtMs, repliedAtMs, replyId: randomUUID(), isHeard };
   return facts.map((fact) => ({ ...fact, ...told }));
 }
 
@@ -76,9 +79,9 @@ export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'nu
 /** How lookups are made in one of the two flows. */
 export interface LookupRoute {
   /** Brings new facts, or a failure that closes what the lookup was planned for. */
-  lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome>;
+  lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome>;
   /** Notes that a caller has heard these facts. Absent where that makes no difference. */
-  told?(facts: readonly TimedFact[], inquiry: Pick<Inquiry, 'number' | 'request'>): void;
+  told?(facts: readonly TimedFact[], inquiry: Pick<LookupSession, 'number' | 'request'>): void;
   /** How the consent about a number stands for the asker of a request. */
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
   /** Resolves when nothing is under way any more that must not be cut. */

@@ -8,7 +8,7 @@ import {
   recalledFor,
   retentionMs,
   type FactCache,
-  type FactCacheSettings,
+  type KeptFor,
   type CachedFacts,
 } from './factCache.ts';
 
@@ -18,26 +18,26 @@ const MAX_BYTES = 32 * 2 ** 20;
 /** A fact and its place among the others, beside the text of a date; measured, and rounded up. */
 const FACT_BYTES = 512;
 
+/** A full cache looks through all that it has once in so long. */
+const MS_BETWEEN_SWEEPS = 1000;
+
 /**
  * The facts of one process, by its monotonic clock, in no more than `maxBytes`. When these are full a
  * new fact is not kept, and is looked up again; those that are kept stay.
  */
 export class MemoryFactCache implements FactCache {
   readonly #clock: Clock;
-  readonly #settings: FactCacheSettings;
+  readonly #keptFor: KeptFor;
   readonly #maxBytes: number;
-  /** All are kept for the same time: about in the order in which they end. */
+  /** In the order in which they were kept; operators differ in for how long. */
   readonly #kept = new Map<string, readonly TimedFact[]>();
   #bytes = 0;
+  #mayNextSweepAtMs = -Infinity;
 
-  constructor(clock: Clock, settings: FactCacheSettings, maxBytes = MAX_BYTES) {
+  constructor(clock: Clock, keptFor: KeptFor, maxBytes = MAX_BYTES) {
     this.#clock = clock;
-    this.#settings = settings;
+    this.#keptFor = keptFor;
     this.#maxBytes = maxBytes;
-  }
-
-  get keepMs(): number {
-    return this.#settings.keepMs;
   }
 
   /** What is held, facts included whose time is over since the last one was kept. */
@@ -46,7 +46,6 @@ export class MemoryFactCache implements FactCache {
   }
 
   keep(asker: Asker, number: PhoneNumber, fact: TimedFact): Promise<void> {
-    this.#sweep();
     const key = askerKey(asker, number);
     if (!this.#isLive(fact)) return Promise.resolve();
     const live = this.#live(key);
@@ -54,31 +53,35 @@ export class MemoryFactCache implements FactCache {
     const kept = [...live.filter((one) => !isSameFact(one, fact)), { ...fact, isHeard }]
       .toSorted((one, other) => one.leftAtMs - other.leftAtMs)
       .slice(-MAX_FACTS_PER_NUMBER);
-    if (this.#bytes + bytesOf(kept) - bytesOf(this.#kept.get(key)) <= this.#maxBytes) {
-      this.#put(key, kept);
-    }
+    const isFull = () =>
+      this.#bytes + bytesOf(kept) - bytesOf(this.#kept.get(key)) > this.#maxBytes;
+    this.#sweep(isFull());
+    if (!isFull()) this.#put(key, kept);
     return Promise.resolve();
   }
 
   recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts> {
     const live = this.#live(askerKey(asker, number));
-    return Promise.resolve(recalledFor(live, cameInAtMs, this.#settings));
+    return Promise.resolve(recalledFor(live, cameInAtMs, this.#keptFor));
   }
 
   #live(key: string): readonly TimedFact[] {
     return (this.#kept.get(key) ?? []).filter((fact) => this.#isLive(fact));
   }
 
-  #isLive({ leftAtMs }: TimedFact): boolean {
-    return leftAtMs + retentionMs(this.#settings) >= this.#clock.monotonicMs();
+  #isLive(fact: TimedFact): boolean {
+    return fact.leftAtMs + retentionMs(fact, this.#keptFor) >= this.#clock.monotonicMs();
   }
 
-  /** Clears away what is over, up to the first that is not. */
-  #sweep(): void {
+  /** Clears away what is over: up to the first that is not, or all of it when there is no room, once a second. */
+  #sweep(isFull: boolean): void {
+    const nowMs = this.#clock.monotonicMs();
+    const isWhole = isFull && nowMs >= this.#mayNextSweepAtMs;
+    if (isWhole) this.#mayNextSweepAtMs = nowMs + MS_BETWEEN_SWEEPS;
     for (const key of this.#kept.keys()) {
       const live = this.#live(key);
-      if (live.length > 0) return;
-      this.#put(key, live);
+      if (live.length > 0 && !isWhole) return;
+      if (live.length === 0) this.#put(key, live);
     }
   }
 

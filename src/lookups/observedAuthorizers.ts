@@ -3,7 +3,7 @@ import type {
   LookupAuthorizer,
   LookupAuthorizers,
   Admitted,
-  Asked,
+  AuthorizerRequest,
   Denied,
   Ending,
   CachedAnswer,
@@ -12,9 +12,9 @@ import type {
 /** Is told of all that is asked of operators, as the audit log is, and decides nothing. Must not throw. */
 export interface AdmissionObserver {
   /** A lookup, or a prompt to an owner, is over. */
-  ended?(operator: string, asked: Asked, ending: Ending): void;
+  ended?(operator: string, asked: AuthorizerRequest, ending: Ending): void;
   /** Something was not asked. */
-  denied?(operator: string, asked: Asked, failure: LookupFailure): void;
+  denied?(operator: string, asked: AuthorizerRequest, failure: LookupFailure): void;
   /** An answer is told for which no lookup was made. */
   heard?(operator: string, heard: CachedAnswer): void;
 }
@@ -45,7 +45,7 @@ class ObservedAuthorizer implements LookupAuthorizer {
     this.#observers = observers;
   }
 
-  admit(asked: Asked): Promise<Admitted | Denied> | Admitted | Denied {
+  admit(asked: AuthorizerRequest): Promise<Admitted | Denied> | Admitted | Denied {
     const admitted = this.#admission.admit(asked);
     return admitted instanceof Promise
       ? admitted.then((one) => this.#observed(asked, one))
@@ -53,11 +53,12 @@ class ObservedAuthorizer implements LookupAuthorizer {
   }
 
   heard(heard: CachedAnswer): Promise<LookupFailure | undefined> | undefined {
-    for (const observer of this.#observers) observer.heard?.(this.#operator, heard);
+    for (const observer of this.#observers)
+      observer.heard?.(heard.operator ?? this.#operator, heard);
     return this.#admission.heard(heard);
   }
 
-  #observed(asked: Asked, admitted: Admitted | Denied): Admitted | Denied {
+  #observed(asked: AuthorizerRequest, admitted: Admitted | Denied): Admitted | Denied {
     switch (admitted.kind) {
       case 'admitted':
         return {

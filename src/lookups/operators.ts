@@ -21,8 +21,10 @@ export type Routing =
 
 /** All operators that can be asked. */
 export interface Operators {
-  /** At once where nothing has to be asked for it. Never rejects. */
-  of(number: PhoneNumber, request: LookupRequest): Routing | Promise<Routing>;
+  /** At once, or where something has to be asked for it, how. Never rejects. */
+  of(number: PhoneNumber, request: LookupRequest): Routing | (() => Promise<Routing>);
+  /** Answers from what is kept alone, before a number's operator is asked for. Absent where nothing is kept. */
+  readonly kept?: RoutedOperator | undefined;
 }
 
 /** No operator is asked: there is none whose number it is. */

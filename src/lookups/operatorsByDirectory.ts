@@ -4,7 +4,7 @@ import type { DirectoryJudgement } from '../operator/directoryReply.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
 import type { DirectoryAnswers } from './directoryAnswers.ts';
 import { OUT_OF_TIME, type LookupRequest } from './lookupRoute.ts';
-import { NOT_SERVED, type Operators, type Routing } from './operators.ts';
+import { NOT_SERVED, type Operators, type RoutedOperator, type Routing } from './operators.ts';
 import type { OperatorsByPrefix } from './operatorsByPrefix.ts';
 
 /** What choosing operators by a number directory takes. */
@@ -12,6 +12,7 @@ export interface ByDirectoryParts {
   readonly answers: Pick<DirectoryAnswers, 'find' | 'ask'>;
   readonly fallback: NumberDirectorySettings['fallback'];
   readonly operators: OperatorsByPrefix;
+  readonly kept?: RoutedOperator | undefined;
   readonly log: Log;
 }
 
@@ -23,9 +24,13 @@ export class OperatorsByDirectory implements Operators {
     this.#parts = parts;
   }
 
-  of(number: PhoneNumber, request: LookupRequest): Routing | Promise<Routing> {
+  get kept(): RoutedOperator | undefined {
+    return this.#parts.kept;
+  }
+
+  of(number: PhoneNumber, request: LookupRequest): Routing | (() => Promise<Routing>) {
     const said = this.#parts.answers.find(number);
-    return said === undefined ? this.#ask(number, request) : this.#routingOf(said, number);
+    return said === undefined ? () => this.#ask(number, request) : this.#routingOf(said, number);
   }
 
   async #ask(number: PhoneNumber, request: LookupRequest): Promise<Routing> {

@@ -184,7 +184,7 @@ function answerToWindow(
   return failed(failures.find((failedLookup) => closes(failedLookup, check)));
 }
 
-/** docs/design.md, "One operation alone". */
+/** docs/design.md, "One operation only". */
 function answerFromDateAlone(
   facts: readonly TimedFact[],
   failures: readonly FailedLookup[],

@@ -3,7 +3,7 @@ import type { Asker } from '../domain/asker.ts';
 import { lookupOf, type Fact, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupKey } from '../domain/question.ts';
-import { bucketOf, keyIn } from '../sharedState/buckets.ts';
+import { bucketOfNumber, keyIn } from '../sharedState/buckets.ts';
 import type { Redis } from '../sharedState/redis.ts';
 import { OutOfMemory } from '../sharedState/sharedStateLost.ts';
 import type { StateSeal } from '../sharedState/stateSeal.ts';
@@ -13,22 +13,21 @@ import {
   recalledFor,
   retentionMs,
   type FactCache,
-  type FactCacheSettings,
+  type KeptFor,
   type CachedFacts,
 } from './factCache.ts';
 import { KEEP, NOW_MS, RECALL } from './redisFactCacheScripts.ts';
 
 /** What a shared store of facts needs to know. */
-export interface RedisKeptFactsSettings extends FactCacheSettings {
+export interface RedisFactCacheSettings {
   /** Of STATE_KEY. */
   readonly seals: StateSeals;
-  /** Whose numbers these are: the same number at another operator is another. */
-  readonly operator: string;
+  readonly keptFor: KeptFor;
 }
 
 /** What lies in Redis, sealed. All times are Redis's own, in milliseconds. */
 interface SealedFact {
-  readonly fact: Fact & Pick<TimedFact, 'replyId' | 'isHeard'>;
+  readonly fact: Fact & Pick<TimedFact, 'toldBy' | 'replyId' | 'isHeard'>;
   readonly leftAtMs: number;
   readonly repliedAtMs: number;
   /** Checked when the fact is recalled: what Redis itself does about its end is only tidying. */
@@ -47,23 +46,16 @@ interface SealedFact {
 export class RedisFactCache implements FactCache {
   readonly #redis: Pick<Redis, 'run'>;
   readonly #clock: Clock;
-  readonly #settings: RedisKeptFactsSettings;
+  readonly #settings: RedisFactCacheSettings;
 
-  constructor(redis: Pick<Redis, 'run'>, clock: Clock, settings: RedisKeptFactsSettings) {
+  constructor(redis: Pick<Redis, 'run'>, clock: Clock, settings: RedisFactCacheSettings) {
     this.#redis = redis;
     this.#clock = clock;
     this.#settings = settings;
   }
 
-  get keepMs(): number {
-    return this.#settings.keepMs;
-  }
-
-  async keep(
-    asker: Asker,
-    number: PhoneNumber,
-    { leftAtMs, repliedAtMs, ...fact }: TimedFact,
-  ): Promise<void> {
+  async keep(asker: Asker, number: PhoneNumber, timedFact: TimedFact): Promise<void> {
+    const { leftAtMs, repliedAtMs, ...fact } = timedFact;
     const seals = this.#settings.seals.all;
     const [seal, ...others] = seals;
     const keys = this.#keys(seals, asker, number);
@@ -71,7 +63,7 @@ export class RedisFactCache implements FactCache {
     const askedAtMs = this.#clock.monotonicMs();
     const nowMs = Number(await this.#redis.run(NOW_MS, keys.slice(0, 1)));
     const leftAtStoreMs = nowMs - (this.#clock.monotonicMs() - leftAtMs);
-    const endsAtMs = leftAtStoreMs + retentionMs(this.#settings);
+    const endsAtMs = leftAtStoreMs + retentionMs(timedFact, this.#settings.keptFor);
     if (endsAtMs < nowMs) return;
 
     const identity = identityOf(fact);
@@ -116,7 +108,7 @@ export class RedisFactCache implements FactCache {
       };
       facts.push(fact);
     }
-    return recalledFor(facts, cameInAtMs, this.#settings);
+    return recalledFor(facts, cameInAtMs, this.#settings.keptFor);
   }
 
   #keys(seals: readonly StateSeal[], asker: Asker, number: PhoneNumber): readonly string[] {
@@ -124,9 +116,8 @@ export class RedisFactCache implements FactCache {
   }
 
   #key(seal: StateSeal, { caller, purpose }: Asker, number: PhoneNumber): string {
-    const { operator } = this.#settings;
-    const name = seal.name(operator, number, caller.key, purpose);
-    return keyIn(bucketOf(operator, number), 'facts', name);
+    const name = seal.name('facts', number, caller.key, purpose);
+    return keyIn(bucketOfNumber(number), 'facts-2', name);
   }
 }
 
@@ -139,9 +130,7 @@ function opened(
   try {
     // What opens was sealed by us, as what it is.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    const kept = JSON.parse(openSealed(seals, sealed, placeOf)) as SealedFact;
-    // An earlier release kept no order in time.
-    return 'replyId' in kept.fact ? kept : undefined;
+    return JSON.parse(openSealed(seals, sealed, placeOf)) as SealedFact;
   } catch {
     return undefined;
   }

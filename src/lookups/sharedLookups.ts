@@ -1,17 +1,15 @@
 import type { TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
-import type { LookupFailure } from '../domain/errors.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
 import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
-import { askerKey } from './askerKey.ts';
 import type { FactCache } from './factCache.ts';
 import {
   lookupFailed,
   OUT_OF_TIME,
   type ConsentReading,
-  type Inquiry,
+  type LookupSession,
   type LookupOutcome,
   type LookupRequest,
   type LookupRoute,
@@ -20,7 +18,9 @@ import { isWorthWaitingFor } from './planner.ts';
 
 /** What sharing lookups takes. */
 export interface SharedLookupsParts {
-  readonly factCache: Pick<FactCache, 'keep' | 'keepMs'>;
+  readonly factCache: Pick<FactCache, 'keep'>;
+  /** KEEP_FACTS_SECONDS, in milliseconds. */
+  readonly keepMs: number;
   readonly admission: Pick<LookupAuthorizer, 'heard'>;
 }
 
@@ -36,8 +36,8 @@ export class SharedLookups implements LookupRoute {
   readonly #route: LookupRoute;
   readonly #parts: SharedLookupsParts;
   readonly #abortListeners = new AbortListeners();
-  /** By asker and number: under way, and those whose facts are just being kept. */
-  readonly #shared = new Map<string, Set<SharedLookup>>();
+  /** Under way, and those whose facts are just being kept. */
+  readonly #shared = new Map<PhoneNumber, Set<SharedLookup>>();
   readonly #running = new Set<Promise<void>>();
 
   constructor(route: LookupRoute, parts: SharedLookupsParts) {
@@ -45,17 +45,14 @@ export class SharedLookups implements LookupRoute {
     this.#parts = parts;
   }
 
-  async lookUp(lookup: Lookup, inquiry: Inquiry): Promise<LookupOutcome> {
-    const { number, request } = inquiry;
-    if (request.signal.aborted) return outOfTime(lookup);
-    const key = askerKey(request, number);
-    const joined = this.#findShared(key, lookup, request);
-    const shared = joined ?? this.#start(key, lookup, inquiry);
-    const outcome = await shared.join(request);
-    if (outcome === undefined) return outOfTime(lookup);
-    if (joined === undefined) return outcome;
-    const failure = await this.#heard(joined.lookup, outcome, inquiry);
-    return failure === undefined ? outcome : lookupFailed(joined.lookup, failure);
+  lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome> {
+    const { request } = inquiry;
+    const late = lookupFailed(lookup, OUT_OF_TIME);
+    if (request.signal.aborted) return Promise.resolve(late);
+    const joined = this.#findShared(lookup, inquiry);
+    return joined === undefined
+      ? this.#start(lookup, inquiry).join(request, late)
+      : this.#join(joined, inquiry, late);
   }
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
@@ -68,27 +65,28 @@ export class SharedLookups implements LookupRoute {
     await this.#route.close();
   }
 
-  #findShared(key: string, wanted: Lookup, request: LookupRequest): SharedLookup | undefined {
-    for (const shared of this.#shared.get(key) ?? []) {
+  #findShared(wanted: Lookup, { number, request }: LookupSession): SharedLookup | undefined {
+    for (const shared of this.#shared.get(number) ?? []) {
       const { leftAtMs = Infinity } = shared;
-      if (leftAtMs < request.cameInAtMs - this.#parts.factCache.keepMs) continue;
+      if (leftAtMs < request.cameInAtMs - this.#parts.keepMs) continue;
       if (shared.mayJoin(request) && isWorthWaitingFor(shared.lookup, wanted)) return shared;
     }
     return undefined;
   }
 
-  #start(key: string, lookup: Lookup, inquiry: Inquiry): SharedLookup {
+  #start(lookup: Lookup, inquiry: LookupSession): SharedLookup {
+    const { number } = inquiry;
     const shared = new SharedLookup(lookup, inquiry, this.#route, this.#abortListeners);
-    const lookups = this.#shared.get(key) ?? new Set();
-    this.#shared.set(key, lookups.add(shared));
+    const lookups = this.#shared.get(number) ?? new Set();
+    this.#shared.set(number, lookups.add(shared));
     const forget = (): void => {
       this.#running.delete(running);
       lookups.delete(shared);
-      if (lookups.size === 0 && this.#shared.get(key) === lookups) this.#shared.delete(key);
+      if (lookups.size === 0 && this.#shared.get(number) === lookups) this.#shared.delete(number);
     };
     // Until its facts are kept a lookup can be joined: no request falls in between.
     const running =
-      this.#parts.factCache.keepMs === 0
+      this.#parts.keepMs === 0
         ? shared.outcome.then(forget, forget)
         : shared.outcome.then((outcome) => this.#keep(outcome, inquiry)).then(forget, forget);
     this.#running.add(running);
@@ -96,19 +94,22 @@ export class SharedLookups implements LookupRoute {
   }
 
   /** What cannot be kept is looked up again. */
-  async #keep(outcome: LookupOutcome, { number, request }: Inquiry): Promise<void> {
+  async #keep(outcome: LookupOutcome, { number, request }: LookupSession): Promise<void> {
     const { factCache } = this.#parts;
     await Promise.allSettled(factsOf(outcome).map((fact) => factCache.keep(request, number, fact)));
   }
 
   /** A request that shares an answer, or a failure that speaks for the number, has its own audit line. */
-  #heard(
-    lookup: Lookup,
-    outcome: LookupOutcome,
-    { number, request }: Inquiry,
-  ): Promise<LookupFailure | undefined> | undefined {
-    if (!isAudited(outcome)) return undefined;
-    return this.#parts.admission.heard({ how: 'shared', lookup, number, request });
+  async #join(
+    shared: SharedLookup,
+    { number, request }: LookupSession,
+    late: LookupOutcome,
+  ): Promise<LookupOutcome> {
+    const { lookup } = shared;
+    const outcome = await shared.join(request, late);
+    if (outcome === late || !isAudited(outcome)) return outcome;
+    const failure = await this.#parts.admission.heard({ how: 'shared', lookup, number, request });
+    return failure === undefined ? outcome : lookupFailed(lookup, failure);
   }
 }
 
@@ -121,7 +122,7 @@ class SharedLookup extends SharedWork<LookupOutcome> {
 
   constructor(
     lookup: Lookup,
-    inquiry: Inquiry,
+    inquiry: LookupSession,
     route: LookupRoute,
     abortListeners: AbortListeners,
   ) {
@@ -136,15 +137,17 @@ class SharedLookup extends SharedWork<LookupOutcome> {
     return this.#request.leftAtMs;
   }
 
-  /** Whether the last request has not given it up, and this one did not hear it already. */
+  /** Whether it is the same asker's, the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
-    return !this.isAbandoned && !this.#joined.has(request);
+    const { caller, purpose } = this.#request;
+    const isOfAsker = caller.key === request.caller.key && purpose === request.purpose;
+    return isOfAsker && !this.isAbandoned && !this.#joined.has(request);
   }
 
-  /** What it brings to a request that joins it; `undefined` when the request ends first. */
-  join(request: LookupRequest): Promise<LookupOutcome | undefined> {
+  /** What it brings to a request that joins it; `late` when the request ends first. */
+  join(request: LookupRequest, late: LookupOutcome): Promise<LookupOutcome> {
     this.#joined.add(request);
-    return this.outcomeFor(request);
+    return this.outcomeFor(request, late);
   }
 }
 
@@ -185,8 +188,4 @@ function isAudited(outcome: LookupOutcome): boolean {
     case 'failed':
       return outcome.failed.failure.reach === 'number';
   }
-}
-
-function outOfTime(lookup: Lookup): LookupOutcome {
-  return lookupFailed(lookup, OUT_OF_TIME);
 }

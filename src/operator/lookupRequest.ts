@@ -1,7 +1,7 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { OutgoingRequest } from '../http/exchange.ts';
-import { OWN_HEADERS } from '../http/ownHeaders.ts';
+import { OWN_HEADERS } from '../http/headers.ts';
 import { callProfile, ProfileFault } from '../http/profileCalls.ts';
 import { encodeForm } from '../tokens/tokenRequest.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
@@ -39,18 +39,22 @@ export function writeLookup(
     nowMs,
     options: settings.options,
   });
-  const { query = {}, headers = {}, body = {}, ...others } = callProfile('write', () => write(ask));
-  if (Object.keys(others).length > 0 || !isObject(query) || !isObject(headers) || !isObject(body)) {
-    throw new ProfileFault('write returned something else than query, headers and body');
-  }
+  const { query, headers, body = {}, ...others } = callProfile('write', () => write(ask));
+  if (Object.keys(others).length > 0 || !isObject(body)) throw notItsParts();
   const written = {
     method,
-    query: encodeForm(textsIn(query)),
-    headers: headersIn(headers, settings),
+    query: query === undefined ? '' : encodeForm(textsIn(query)),
+    headers: headers === undefined ? NO_HEADERS : headersIn(headers, settings),
   };
   return method === 'GET'
     ? written
     : { ...written, contentType: 'application/json', body: JSON.stringify(body) };
+}
+
+const NO_HEADERS: readonly string[] = [];
+
+function notItsParts(): ProfileFault {
+  return new ProfileFault('write returned something else than query, headers and body');
 }
 
 /** The path of a lookup's address with the number in its place; `undefined` where it has none. Pure. */
@@ -80,30 +84,21 @@ export function sendsPhoneNumber({
   grant,
   sendPhoneNumber,
 }: Pick<LookupWriting, 'grant' | 'sendPhoneNumber'>): boolean {
-  switch (sendPhoneNumber) {
-    case 'always':
-      return true;
-    case 'never':
-      return false;
-    case 'auto':
-      return !isToldByToken(grant);
-  }
-}
-
-/** Whether the API knows the number by the token: then CAMARA 2 answers 422 to one that is named beside it. */
-function isToldByToken({ type }: LookupWriting['grant']): boolean {
-  switch (type) {
+  if (sendPhoneNumber !== 'auto') return sendPhoneNumber === 'always';
+  switch (grant.type) {
     // Its `username` binds the token in ways of each operator's own; docs/operator-api.md, "The date", names both.
     case 'client_credentials':
     case 'none':
-      return false;
+      return true;
+    // The API knows the number by the token: then CAMARA 2 answers 422 to one that is named beside it.
     case 'jwt-bearer':
     case 'ciba':
-      return true;
+      return false;
   }
 }
 
-function textsIn(query: object): Readonly<Record<string, string>> {
+function textsIn(query: unknown): Readonly<Record<string, string>> {
+  if (!isObject(query)) throw notItsParts();
   return Object.fromEntries(
     Object.entries(query).map(([name, value]: [string, unknown]) => {
       if (typeof value === 'string' || typeof value === 'number') return [name, String(value)];
@@ -114,9 +109,10 @@ function textsIn(query: object): Readonly<Record<string, string>> {
 
 /** Names and values in turn. A line break in one would begin another header. */
 function headersIn(
-  headers: object,
+  headers: unknown,
   { correlator, tokens }: Pick<LookupWriting, 'correlator' | 'tokens'>,
 ): readonly string[] {
+  if (!isObject(headers)) throw notItsParts();
   return Object.entries(headers).flatMap(([name, value]: [string, unknown]) => {
     const lower = name.toLowerCase();
     if (OWN_HEADERS.has(lower) || lower === correlator.header || lower === tokens.sentIn?.header) {

@@ -7,8 +7,8 @@ import {
 } from '../log/diagnostics.ts';
 import type { Fact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { Lookup } from '../domain/question.ts';
-import type { HttpReply, OutgoingRequest } from '../http/exchange.ts';
+import type { Lookup, Operation } from '../domain/question.ts';
+import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { judgeFault } from '../http/refusal.ts';
 import type { GuardedEndpoint, Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { AccessToken } from '../tokens/accessToken.ts';
@@ -18,12 +18,18 @@ import type { ExchangeContext } from '../tokens/tokenManager.ts';
 import { pathWith, profileOf, writeLookup, type LookupWriting } from './lookupRequest.ts';
 import type { OperatorClock } from './operatorClock.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
-import type { Judgement, LookupExchange, LookupJudges } from './responses.ts';
+import type { Judgement, LookupJudges } from './responses.ts';
 
 /** Where the operator takes lookups (docs/operator-api.md, "Endpoints"). */
 export interface LookupEndpoints {
   readonly retrieveDate: Pick<GuardedEndpoint, 'post'>;
   readonly check: Pick<GuardedEndpoint, 'post'>;
+}
+
+/** Where one operation is asked for. */
+interface LookupCall {
+  readonly endpoint: Pick<GuardedEndpoint, 'post'>;
+  readonly address: string;
 }
 
 /** What decides how lookups are written and their replies are read. */
@@ -41,7 +47,7 @@ export interface LookupProof {
 /** The operator's SIM swap API: one billed call each time. */
 export class Operator {
   readonly #settings: LookupManner;
-  readonly #endpoints: LookupEndpoints;
+  readonly #calls: Readonly<Record<Operation, LookupCall>>;
   readonly #judges: LookupJudges;
   readonly #clock: Clock;
   readonly #proof: LookupProof;
@@ -57,7 +63,11 @@ export class Operator {
     operatorClock?: Pick<OperatorClock, 'judge'>,
   ) {
     this.#settings = settings;
-    this.#endpoints = endpoints;
+    const { lookupAddresses } = settings;
+    this.#calls = {
+      'retrieve-date': { endpoint: endpoints.retrieveDate, address: lookupAddresses.retrieveDate },
+      check: { endpoint: endpoints.check, address: lookupAddresses.check },
+    };
     this.#judges = judges;
     this.#clock = clock;
     this.#proof = proof;
@@ -70,26 +80,14 @@ export class Operator {
    * @throws {TokenMisused} when the token is spent, or was issued for another number or operation
    */
   lookUp(order: LookupOrder, context: ExchangeContext): Promise<Outcome<Judgement<Fact>>> {
-    if (!lookupChannel.hasSubscribers) return this.#lookUp(order, context);
-    return traced(
-      lookupChannel,
-      messageOf(this.#settings.name, order, context),
-      () => this.#lookUp(order, context),
-      resultOf,
-    );
-  }
-
-  #lookUp(
-    { lookup, number, token, isRetry = false }: LookupOrder,
-    context: ExchangeContext,
-  ): Promise<Outcome<Judgement<Fact>>> {
+    const { lookup, number, token, isRetry = false } = order;
     // Spent for good before a byte leaves; a new connection may be tried while none has.
     const value = token.spend({ number, operation: lookup.operation });
-    const call = this.#callOf(lookup);
-    const { dpop } = this.#proof;
-    const path = pathWith(number, call.address);
-    const sentTo = path === undefined ? call.address : new URL(path, call.address).href;
+    const { endpoint, address } = this.#calls[lookup.operation];
+    const path = pathWith(number, address);
+    const sentTo = path === undefined ? address : new URL(path, address).href;
     const place = { address: sentTo, token: value };
+    const { dpop } = this.#proof;
     const write = (headers: readonly string[]): OutgoingRequest => {
       const written = writeLookup(this.#settings, lookup, number, this.#clock.nowMs());
       return {
@@ -100,35 +98,46 @@ export class Operator {
         signal: context.signal,
       };
     };
+    const post = (): Promise<Outcome<Judgement<Fact>>> =>
+      endpoint.post({
+        about: number,
+        urgency: context,
+        isRetry,
+        isTokenUnproven: token.isUnproven,
+        make: () => {
+          const headers = this.#headers(value, sentTo);
+          if (headers instanceof Promise) return headers.then(write);
+          return dpop === undefined ? write(headers) : dpop.bind(write(headers), place);
+        },
+        judge: (exchange) => {
+          dpop?.learn(place, exchange);
+          return this.#judge(exchange, order);
+        },
+      });
+    return traced(lookupChannel, messageOf(this.#settings.name, order, context), post, resultOf);
+  }
 
-    return call.endpoint.post({
-      about: number,
-      urgency: context,
-      isRetry,
-      isTokenUnproven: token.isUnproven,
-      make: () => {
-        const headers = this.#headers(value, sentTo);
-        if (headers instanceof Promise) return headers.then(write);
-        const written = write(headers);
-        return dpop === undefined ? written : dpop.bind(written, place);
-      },
-      judge: (exchange): Judgement<Fact> => {
-        switch (exchange.kind) {
-          case 'fault':
-            return { kind: 'failed', failure: judgeFault(exchange.fault) };
-          case 'reply': {
-            const { reply, sentAtMs, isUnproven = false } = exchange;
-            dpop?.learn(place, exchange);
-            if (isRefusal(reply.status, token) && !isUnproven) token.refused();
-            const { flow, errors } = this.#settings;
-            const { read: reading } = profileOf(this.#settings, lookup);
-            const nowMs = this.#clock.nowMs();
-            const made = { sentAtMs, nowMs, flow, number, reading, errors, isUnproven };
-            return this.#dated(call.judge(reply, made), reply);
-          }
-        }
-      },
-    });
+  #judge(exchange: Exchange, { lookup, number, token }: LookupOrder): Judgement<Fact> {
+    if (exchange.kind === 'fault') return { kind: 'failed', failure: judgeFault(exchange.fault) };
+    const { reply, sentAtMs, isUnproven = false } = exchange;
+    const { status } = reply;
+    // A token of another number is refused with 403 as well.
+    const isRefused = status === 401 || (status === 403 && token.isUnproven);
+    if (isRefused && !isUnproven) token.refused();
+    const { flow, errors } = this.#settings;
+    const { read: reading } = profileOf(this.#settings, lookup);
+    const nowMs = this.#clock.nowMs();
+    const made = { sentAtMs, nowMs, flow, number, reading, errors, isUnproven };
+    const judged =
+      lookup.operation === 'check'
+        ? this.#judges.check(reply, made, lookup.maxAgeHours)
+        : this.#judges.retrieveDate(reply, made);
+    const clock = this.#operatorClock;
+    if (judged.kind === 'failed' || clock === undefined) return judged;
+    const facts = judged.facts.map((fact) =>
+      fact.operation === 'retrieve-date' ? clock.judge(fact, reply) : fact,
+    );
+    return { ...judged, facts };
   }
 
   /** What a token shows, or what shows who asks where there is none: names and values in turn. */
@@ -141,51 +150,9 @@ export class Operator {
     const { header, prefix } = this.#settings.tokens.sentIn ?? AS_BEARER;
     return [header, prefix + token];
   }
-
-  #dated(judged: Judgement<Fact>, reply: HttpReply): Judgement<Fact> {
-    const clock = this.#operatorClock;
-    if (judged.kind === 'failed' || clock === undefined) return judged;
-    const facts = judged.facts.map((fact) =>
-      fact.operation === 'retrieve-date' ? clock.judge(fact, reply) : fact,
-    );
-    return { ...judged, facts };
-  }
-
-  #callOf(lookup: Lookup): LookupCall {
-    const { retrieveDate, check } = this.#endpoints;
-    const { lookupAddresses } = this.#settings;
-    switch (lookup.operation) {
-      case 'retrieve-date':
-        return {
-          endpoint: retrieveDate,
-          address: lookupAddresses.retrieveDate,
-          judge: (reply, made) => this.#judges.retrieveDate(reply, made),
-        };
-      case 'check': {
-        const { maxAgeHours } = lookup;
-        return {
-          endpoint: check,
-          address: lookupAddresses.check,
-          judge: (reply, made) => this.#judges.check(reply, made, maxAgeHours),
-        };
-      }
-    }
-  }
-}
-
-/** All in which the call of one operation differs from that of another. */
-interface LookupCall {
-  readonly endpoint: Pick<GuardedEndpoint, 'post'>;
-  readonly address: string;
-  readonly judge: (reply: HttpReply, made: LookupExchange) => Judgement<Fact>;
 }
 
 const AS_BEARER = { header: 'authorization', prefix: 'Bearer ' };
-
-/** Whether a lookup's status refuses its token: one of another number is refused with 403 as well. */
-function isRefusal(status: number, { isUnproven }: AccessToken): boolean {
-  return status === 401 || (status === 403 && isUnproven);
-}
 
 function messageOf(
   operator: string,

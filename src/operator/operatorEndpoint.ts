@@ -1,8 +1,10 @@
 import type { ReplyCheck } from '../http/echo.ts';
 import { Endpoint, type SharedByEndpoints } from '../http/connections/endpoint.ts';
-import { headersAt } from '../http/operatorHeaders.ts';
-import type { EndpointName, OperatorHeader } from '../http/wireSettings.ts';
+import type { EndpointName, OperatorHeader, HeaderValue } from '../http/wireSettings.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
+import { randomUUID } from 'node:crypto';
+import { derived } from '../files/fromFiles.ts';
+import type { Departure } from '../http/exchange.ts';
 
 /** What the log, metrics and diagnostics call each endpoint. */
 export const ENDPOINT_LABELS: Readonly<Record<EndpointName, string>> = {
@@ -44,3 +46,46 @@ export function createOperatorEndpoint(
     shared,
   );
 }
+
+/** What an endpoint is sent beside what every operator is: names and values in turn. */
+export interface EndpointHeaders {
+  /** The same list for as long as they stay the same. */
+  readonly fixed: () => readonly string[];
+  /** Made anew for each exchange. */
+  readonly generated: (departure: Departure) => readonly string[];
+}
+
+/**
+ * The headers that the operator wants at this endpoint.
+ *
+ * @param headers those of the operator by now: what a file holds of one may change
+ */
+export function headersAt(
+  headers: () => readonly OperatorHeader[],
+  endpoint: EndpointName,
+): EndpointHeaders {
+  const sent = derived(headers, (all) => {
+    const wanted = all.filter(({ endpoints }) => endpoints.has(endpoint));
+    // Of two that have one name the last counts.
+    const byName = new Map(
+      wanted.flatMap(({ name, value }) =>
+        value.kind === 'fixed' ? [[name, value.text] as const] : [],
+      ),
+    );
+    const makers = wanted.flatMap(({ name, value }) =>
+      value.kind === 'generated' ? [{ name, make: MAKERS[value.generator] }] : [],
+    );
+    return { fixed: [...byName].flat(), makers };
+  });
+  return {
+    fixed: () => sent().fixed,
+    generated: (departure) => sent().makers.flatMap(({ name, make }) => [name, make(departure)]),
+  };
+}
+
+type Generator = Extract<HeaderValue, { kind: 'generated' }>['generator'];
+
+const MAKERS: Readonly<Record<Generator, (departure: Departure) => string>> = {
+  uuid: () => randomUUID(),
+  timestamp: ({ sentAtMs }) => new Date(sentAtMs).toISOString(),
+};

@@ -17,6 +17,11 @@ export function operatorIdentityOf(settings: OperatorIdentitySettings): string {
   return [name, origin, clientId, flow, ...placesOf(authorization)].join(' ');
 }
 
+/** The name in an identity: names have no spaces. Pure. */
+export function operatorNameOf(identity: string): string {
+  return identity.split(' ', 1).join('');
+}
+
 /** Where consents are asked for and polled. */
 function placesOf(source: AuthorizationSource): readonly string[] {
   switch (source.from) {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { PhoneNumber } from '../domain/phoneNumber.ts';
 
 /**
  * Into how many buckets keys are sorted. Changed, nothing that lies in Redis is found again: enough for some twenty
@@ -20,10 +21,15 @@ export function bucketOf(scope: string, thing: string): number {
   return createHmac('sha256', scope).update(thing).digest().readUInt8(0) % BUCKETS;
 }
 
+/** The bucket of what is kept about a phone number, whichever operator it lives at. */
+export function bucketOfNumber(number: PhoneNumber): number {
+  return bucketOf('number', number);
+}
+
 /** A key of a bucket, whose number is the hash tag. */
 export function keyIn(
   bucket: number,
-  kind: 'consent' | 'memory' | 'facts' | 'counts' | 'refusals',
+  kind: 'consent-2' | 'memory-2' | 'facts-2' | 'counts' | 'refusals' | 'memory',
   name: string,
 ): string {
   return `${PREFIX}:{${bucket}}:${kind}:${name}`;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Cluster, Redis as Client } from 'ioredis';
 import slotOf from 'cluster-key-slot';
 import type { Clock } from '../system/clock.ts';
-import { storeChannel, type StoreMessage } from '../log/diagnostics.ts';
+import { publish, storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import { evictionPolicyOf } from './evictionPolicy.ts';
 import type { Redis } from './redis.ts';
@@ -243,7 +243,7 @@ export class RedisClient implements Redis {
   #noteLost(server: string, error: unknown, name: string = SHARED_STORE): void {
     if (this.#lostSinceMs.has(server) || this.#closing.signal.aborted) return;
     this.#lostSinceMs.set(server, this.#clock.monotonicMs());
-    if (name === SHARED_STORE) publish({ event: 'away', host: server });
+    if (name === SHARED_STORE) publish(storeChannel, { event: 'away', host: server });
     this.#log.warn(`${name} is lost`, { host: server, reason: reasonOf(error) });
   }
 
@@ -257,7 +257,7 @@ export class RedisClient implements Redis {
   }
 
   #forget(server: string): void {
-    if (this.#lostSinceMs.delete(server)) publish({ event: 'back', host: server });
+    if (this.#lostSinceMs.delete(server)) publish(storeChannel, { event: 'back', host: server });
   }
 
   #tellBack(): void {
@@ -291,10 +291,6 @@ const FORGETFUL_POLICY =
   'the shared store may forget consents when its memory is full: set its maxmemory-policy to noeviction';
 
 const NO_REPLY = Object.assign(new Error(), { code: 'NO_REPLY' });
-
-function publish(message: StoreMessage): void {
-  if (storeChannel.hasSubscribers) storeChannel.publish(message);
-}
 
 function serverOfNode({ options: { host = '', port = 0 } }: Client): string {
   return textOf({ host, port });

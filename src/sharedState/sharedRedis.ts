@@ -1,5 +1,5 @@
 import type { Clock } from '../system/clock.ts';
-import { storeChannel, type StoreMessage } from '../log/diagnostics.ts';
+import { publish, storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import type { Redis } from './redis.ts';
 import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
@@ -108,8 +108,7 @@ export class SharedRedis implements Redis {
 
   #tell(error: unknown, host: string): void {
     const isFull = error instanceof OutOfMemory;
-    const message: StoreMessage = { event: isFull ? 'full' : 'lost' };
-    if (storeChannel.hasSubscribers) storeChannel.publish(message);
+    publish(storeChannel, { event: isFull ? 'full' : 'lost' });
     if (isFull) this.#log.warn(FULL, { host });
   }
 }

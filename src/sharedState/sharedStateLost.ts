@@ -15,6 +15,11 @@ export class OutOfMemory extends Error {
   override readonly name = 'OutOfMemory';
 }
 
+/** A store without room is as good as lost to what does not ask for room of its own. */
+export function lostIfOutOfMemory(error: unknown): never {
+  throw error instanceof OutOfMemory ? new SharedStateLost() : error;
+}
+
 /** A shared store that cannot be asked is no reason to break; what needed it is done without. */
 export function unlessLost(error: unknown): undefined {
   if (!(error instanceof SharedStateLost)) throw error;

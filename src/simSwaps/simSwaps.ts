@@ -1,25 +1,17 @@
 import type { Clock } from '../system/clock.ts';
-import { noFiles, type WatchFiles } from '../files/fileWatch.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
 import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
-import { EchoPolicy, type ReplyCheck, type SilentReplies } from '../http/echo.ts';
-import { derived } from '../http/derived.ts';
 import { IdleDetector } from '../http/connections/idleDetector.ts';
-import type { OpenConnections } from '../http/connections/openConnections.ts';
-import { Endpoint, type SharedByEndpoints } from '../http/connections/endpoint.ts';
+import type { OpenConnections } from '../http/connections/connectionSettings.ts';
+import { Endpoint } from '../http/connections/endpoint.ts';
 import { COMMON_ERRORS } from '../http/errorMap.ts';
-import type { CorrelatorSettings, EndpointName, OperatorHeader } from '../http/wireSettings.ts';
 import { Bulkhead, type BulkheadLoad } from '../http/resilience/bulkhead.ts';
 import { Circuit } from '../http/resilience/circuit.ts';
-import { PublishedJson } from '../http/connections/publishedJson.ts';
 import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
-import { RequestRate } from '../http/resilience/requestRate.ts';
 import { RetryBudget } from '../http/resilience/retryBudget.ts';
-import { decideRetry, type ExchangeKind } from '../http/resilience/retryDecision.ts';
-import { follow } from '../files/fromFiles.ts';
-import { NumbersAtWork, type NumberLimits } from './numbersAtWork.ts';
-import { createSimSwapLoader, type SimSwapLoader } from './simSwapLoader.ts';
+import { follow, derived, noFiles, type WatchFiles } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
+import { logAbout } from '../log/logAbout.ts';
 import {
   AUDIT_BUDGET_MS,
   OPEN_AUTHORIZERS,
@@ -29,36 +21,32 @@ import {
 import type { ConsentSettings } from '../consents/consentSettings.ts';
 import { ConsentedLookups } from '../consents/consentedLookups.ts';
 import { ConsentTokens } from '../consents/consentTokens.ts';
-import { DirectLookups, type DirectParts } from '../lookups/directLookups.ts';
+import { DirectLookups, type LookupTokens } from '../lookups/directLookups.ts';
 import { DirectoryAnswers } from '../lookups/directoryAnswers.ts';
-import { Executor } from '../lookups/executor.ts';
-import { KeptAnswers } from '../lookups/keptAnswers.ts';
-import type { FactCache } from '../lookups/factCache.ts';
+import { Executor, type SimSwapLoader } from '../lookups/executor.ts';
+import { KeptAnswers, NOBODY } from '../lookups/keptAnswers.ts';
+import type { FactCache, FactCacheSettings, KeptFor } from '../lookups/factCache.ts';
+import type { Offer } from '../lookups/plan.ts';
+import type { DateTrust } from '../domain/deduction.ts';
 import type { LookupRequest, LookupRoute } from '../lookups/lookupRoute.ts';
 import { MemoryFactCache } from '../lookups/memoryFactCache.ts';
+import { NumbersAtWork, type NumberLimits } from '../lookups/numbersAtWork.ts';
 import { KeyedMutex } from '../lookups/keyedMutex.ts';
+import type { RoutedOperator } from '../lookups/operators.ts';
 import { OperatorsByDirectory } from '../lookups/operatorsByDirectory.ts';
 import { OperatorsByPrefix, type ServingOperator } from '../lookups/operatorsByPrefix.ts';
 import { ReusedConsents } from '../consents/reusedConsents.ts';
 import { SharedLookups } from '../lookups/sharedLookups.ts';
 import { Operator } from '../operator/operator.ts';
-import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
-import { logAbout } from '../log/logAbout.ts';
+import { ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import { NumberDirectory } from '../operator/numberDirectory.ts';
 import {
   LOOKUP_ENDPOINTS,
   type NumberDirectorySettings,
   type OperatorSettings,
 } from '../operator/operatorSettings.ts';
-import { judgeCheck, judgeRetrieveDate, type LookupJudges } from '../operator/responses.ts';
 import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
-import {
-  asksOwner,
-  AUTHORIZATION_ENDPOINTS,
-  authorizationEndpointsOf,
-  type DiscoverySource,
-  type CibaGrant,
-} from '../tokens/authorizationSettings.ts';
+import { asksOwner, type CibaGrant } from '../tokens/authorizationSettings.ts';
 import { OperatorClock } from '../operator/operatorClock.ts';
 import { silentReplies } from '../operator/silentReplies.ts';
 import {
@@ -68,11 +56,22 @@ import {
 import { DpopProofs } from '../tokens/dpop.ts';
 import { tokenReach } from '../tokens/tokenReach.ts';
 import type { ConsentStore } from '../consents/consentStore.ts';
+import type { OperatorRefusals } from '../consents/consentOperator.ts';
 import { MemoryConsentStore } from '../consents/memoryConsentStore.ts';
-import { DiscoveredEndpoint } from '../tokens/discoveredEndpoint.ts';
-import { Discovery } from '../tokens/discovery.ts';
+import { MemoryRefusals } from '../consents/memoryRefusals.ts';
+import { operatorIdentityOf } from '../operator/operatorIdentity.ts';
 import { SeenTokens } from '../tokens/seenTokens.ts';
 import { TokenManager, type AuthorizationEndpoints } from '../tokens/tokenManager.ts';
+import {
+  authorizationEndpoints,
+  closeAll,
+  eachOf,
+  endpointNames,
+  guardedEndpoints,
+  JUDGES,
+  type CreateEndpoint,
+  type Judges,
+} from './operatorEndpoints.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */
 export interface SimSwaps {
@@ -113,17 +112,41 @@ export interface EndpointConnections {
 
 type BulkheadName = 'retrieve-date' | 'check' | 'requests' | 'polls';
 
-/** What one operator's numbers leave behind for further requests. */
-export interface OperatorStores {
+/** What numbers leave behind for further requests. */
+export interface SimSwapStores {
   readonly consents: ConsentStore;
   readonly factCache: FactCache;
+  /** @param operator its identity */
+  refusalsOf(operator: string): OperatorRefusals;
 }
 
-/** One operator to ask. */
-export interface OperatorParts {
-  readonly settings: OperatorSettings;
-  /** Where absent, consents lie in this process and the facts of the 2-legged flow are not kept. */
-  readonly stores?: OperatorStores;
+/** All of it lies in this process. */
+export function storesInMemory(
+  operators: readonly OperatorSettings[],
+  consent: ConsentSettings,
+  clock: Clock,
+): SimSwapStores {
+  return {
+    consents: new MemoryConsentStore(clock),
+    factCache: new MemoryFactCache(clock, keptFor(operators, consent)),
+    refusalsOf: () => new MemoryRefusals(clock),
+  };
+}
+
+/** For how long facts are kept. */
+export function keptFor(
+  operators: readonly OperatorSettings[],
+  { resultSeconds }: Pick<ConsentSettings, 'resultSeconds'>,
+): KeptFor {
+  const settings = operators.map((operator): [string, FactCacheSettings] => [
+    operatorIdentityOf(operator),
+    {
+      keepMs: operator.keepFactsSeconds * 1000,
+      resultMs: asksOwner(operator.flow) ? resultSeconds * 1000 : 0,
+    },
+  ]);
+  const byIdentity = new Map(settings);
+  return (operator) => byIdentity.get(operator);
 }
 
 /** What all operators take, whatever their settings. */
@@ -143,31 +166,17 @@ export interface SharedParts {
 /** What is handed in from outside. */
 export interface SimSwapParts extends SharedParts {
   /** A number is asked about at the one whose prefix of it is the longest. */
-  readonly operators: readonly OperatorParts[];
+  readonly operators: readonly OperatorSettings[];
   /** Says which operator serves a number, before any is asked; by prefix alone where absent. */
   readonly directory?: NumberDirectorySettings | undefined;
   readonly consent: ConsentSettings;
+  /** In this process where absent. */
+  readonly stores?: SimSwapStores;
 }
-
-/** Everything that decides whether what the operator sends may be believed, and sent again. */
-export interface Judges extends LookupJudges {
-  echo(
-    settings: Pick<CorrelatorSettings, 'echo' | 'header'>,
-    silent: SilentReplies,
-    clock: Clock,
-  ): ReplyCheck;
-  readonly retry: typeof decideRetry;
-}
-
-const JUDGES: Judges = {
-  echo: ({ echo, header }, silent, clock) => new EchoPolicy(echo, silent, clock, header),
-  retry: decideRetry,
-  retrieveDate: judgeRetrieveDate,
-  check: judgeCheck,
-};
 
 /**
- * Puts the operators together: each has limits, circuits, a retry budget and stores of its own.
+ * Puts the operators together: each has limits, circuits and a retry budget of its own; consents and facts are one for
+ * all.
  *
  * @throws {Error} when the settings name an operator that is not there
  */
@@ -175,13 +184,30 @@ export function createSimSwaps({
   operators,
   directory,
   consent,
-  ...shared
+  clock,
+  stores = storesInMemory(operators, consent, clock),
+  ...others
 }: SimSwapParts): SimSwaps {
   const abortListeners = new AbortListeners();
-  const operatorClocks = new Set<OperatorClock>();
-  const served = operators.map((operator) =>
-    createServedOperator(operator, { ...shared, consent, operatorClocks }, abortListeners),
-  );
+  const shared = { ...others, clock };
+  const own: OwnParts = {
+    ...shared,
+    consent,
+    operatorClocks: new Set(),
+    stores,
+    consented: new ConsentedLookups(
+      {
+        store: stores.consents,
+        factCache: stores.factCache,
+        rules: { resultMs: consent.resultSeconds * 1000 },
+        clock,
+      },
+      consent.waitMs,
+    ),
+    marking: new Map(),
+    trusts: new Map(operators.map((operator) => [operatorIdentityOf(operator), operator])),
+  };
+  const served = operators.map((operator) => createServedOperator(operator, own, abortListeners));
   const byPrefix = new OperatorsByPrefix(served);
   const opened =
     directory === undefined ? undefined : openDirectory(directory, shared, abortListeners);
@@ -192,13 +218,13 @@ export function createSimSwaps({
           answers: opened.answers,
           fallback: directory.fallback,
           operators: byPrefix,
+          kept: keptOf(operators, own),
           log: shared.log,
         });
   const numbersAtWork = new NumbersAtWork(shared.numberLimits ?? NO_LIMITS, shared.clock);
   return {
-    forRequest: (request) =>
-      numbersAtWork.bound(request, createSimSwapLoader(new Executor(routing, request))),
-    asksOwners: operators.some(({ settings }) => asksOwner(settings.flow)),
+    forRequest: (request) => new Executor(routing, request, numbersAtWork),
+    asksOwners: operators.some(({ flow }) => asksOwner(flow)),
     load: () => served.flatMap((one) => one.load()),
     connections: () => served.flatMap((one) => one.connections()),
     clocks: () => served.flatMap((one) => one.clock() ?? []),
@@ -206,6 +232,26 @@ export function createSimSwaps({
       await closeAll([...served, ...(opened === undefined ? [] : [opened])]);
     },
   };
+}
+
+/** Answers from what is kept, whichever operator told it; `undefined` where nothing is. */
+function keptOf(
+  operators: readonly OperatorSettings[],
+  { admissions = OPEN_AUTHORIZERS, stores, trusts, marking }: OwnParts,
+): RoutedOperator | undefined {
+  if (operators.every(({ keepFactsSeconds }) => keepFactsSeconds === 0)) return undefined;
+  const offer: Offer = {
+    operations: new Set(['retrieve-date', 'check']),
+    maxAgeHours: Infinity,
+    // Of an operator that is none of ours any more.
+    dateMarginHours: Infinity,
+    trustMonitoredPeriod: false,
+    trusts,
+  };
+  const { factCache } = stores;
+  const admission = admissions.of('none');
+  const route = new KeptAnswers(NOBODY, { factCache, admission, offer, marking });
+  return { name: 'none', offer, route };
 }
 
 /** What is open until it is needed no more. */
@@ -290,11 +336,18 @@ const DIRECTORY_CONNECTIONS = 256;
 interface OwnParts extends SharedParts {
   readonly consent: ConsentSettings;
   readonly operatorClocks: Set<OperatorClock>;
+  readonly stores: SimSwapStores;
+  /** One for all operators: the owner of a number is one person. */
+  readonly consented: ConsentedLookups;
+  /** Facts that are being noted as heard. */
+  readonly marking: Map<string, Promise<unknown>>;
+  /** How far each operator's dates may be believed, by its identity. */
+  readonly trusts: ReadonlyMap<string, DateTrust>;
 }
 
 /** One operator, from the route of its lookups down to its connections. */
 function createServedOperator(
-  { settings, stores }: OperatorParts,
+  settings: OperatorSettings,
   shared: OwnParts,
   abortListeners: AbortListeners,
 ): ServedOperator {
@@ -331,8 +384,9 @@ function createServedOperator(
   const route = createRoute({
     ...parts,
     settings,
+    identity: operatorIdentityOf(settings),
+    offer: { ...settings, trusts: parts.trusts },
     bulkheads,
-    stores: stores ?? storesInMemory(shared),
     admission: (parts.admissions ?? OPEN_AUTHORIZERS).of(name),
     tokens,
     operator: new Operator(
@@ -358,7 +412,7 @@ function createServedOperator(
         const connections = endpoints.get(endpoint)?.connections;
         return connections === undefined ? [] : [{ operator: name, endpoint, connections }];
       }),
-    offer: settings,
+    offer: { ...settings, trusts: parts.trusts },
     route,
     async close() {
       await route.close();
@@ -367,147 +421,6 @@ function createServedOperator(
       await closeAll([authorization, ...Object.values(lookups)]);
     },
   };
-}
-
-function storesInMemory({ clock, consent }: OwnParts): OperatorStores {
-  const keptFor = { keepMs: 0, resultMs: consent.resultSeconds * 1000 };
-  return {
-    consents: new MemoryConsentStore(clock),
-    factCache: new MemoryFactCache(clock, keptFor),
-  };
-}
-
-/** Makes an endpoint of an operator. */
-type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
-
-/** How the exchanges of each endpoint are retried. */
-const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
-  token: 'client-credentials',
-  backchannelAuthentication: 'backchannel-authentication',
-  cibaToken: 'token-poll',
-  retrieveDate: 'lookup',
-  check: 'lookup',
-};
-
-/** What the log, metrics and diagnostics call the endpoints that an operator of this flow has. */
-export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): readonly string[] {
-  return [...authorizationEndpointsOf(grant), ...LOOKUP_ENDPOINTS].map(
-    (name) => ENDPOINT_LABELS[name],
-  );
-}
-
-/** Makes the endpoints of one operator, which share its retry budget. */
-function guardedEndpoints(
-  settings: OperatorSettings,
-  headers: () => readonly OperatorHeader[],
-  { judges = JUDGES, clock, log }: SharedParts,
-  shared: SharedByEndpoints,
-): CreateEndpoint {
-  const { requestsPerSecond } = settings.limits;
-  const budget = new RetryBudget(clock);
-  const rate =
-    requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock);
-  const rules = {
-    canTakeNewToken: !asksOwner(settings.flow) && settings.grant.type !== 'none',
-    retriesDoubtfulLookups: settings.retriesLookups,
-  };
-  return (name, url) => {
-    const { correlator } = settings;
-    const replyCheck = judges.echo(correlator, silentReplies(settings, name), clock);
-    const endpoint = createOperatorEndpoint(settings, { name, url, headers, replyCheck }, shared);
-    return new GuardedEndpoint(endpoint, {
-      name: ENDPOINT_LABELS[name],
-      kind: KINDS[name],
-      operator: settings.name,
-      circuit: new Circuit(clock),
-      budget,
-      rules,
-      rate,
-      errors: settings.errors,
-      correlatorForm: correlator.form,
-      decideRetry: judges.retry,
-      clock,
-      log,
-      random: Math.random,
-    });
-  };
-}
-
-/** Where tokens come from (docs/operator-api.md, "Endpoints"). */
-interface AuthorizationServer {
-  readonly endpoints: AuthorizationEndpoints;
-  close(): Promise<void>;
-}
-
-/** At the addresses of the settings, or at those of the discovery document as it is by then. */
-function authorizationEndpoints(
-  settings: OperatorSettings,
-  create: CreateEndpoint,
-  parts: DiscoveryShares,
-): AuthorizationServer {
-  const { authorization } = settings;
-  switch (authorization.from) {
-    case 'settings': {
-      const { addresses } = authorization;
-      const endpoints = eachOf(AUTHORIZATION_ENDPOINTS, (name) => create(name, addresses[name]));
-      return { endpoints, close: () => closeAll(Object.values(endpoints)) };
-    }
-    case 'nowhere': {
-      // Never asked: there is nothing to connect to.
-      const never = {
-        post: () => Promise.reject(new Error('There is no token step.')),
-        distrust: () => undefined,
-      };
-      return {
-        endpoints: eachOf(AUTHORIZATION_ENDPOINTS, () => never),
-        close: () => Promise.resolve(),
-      };
-    }
-    case 'discovery':
-      return discoveredEndpoints(settings, authorization, create, parts);
-  }
-}
-
-type DiscoveryShares = Pick<SharedByEndpoints, 'clock' | 'log'> & {
-  readonly watchFiles: WatchFiles;
-};
-
-function discoveredEndpoints(
-  { grant }: OperatorSettings,
-  source: DiscoverySource,
-  create: CreateEndpoint,
-  parts: DiscoveryShares,
-): AuthorizationServer {
-  const { clock, log } = parts;
-  const published = new PublishedJson(source.documentUrl, source.connection, parts);
-  const discovery = new Discovery({
-    source,
-    needed: authorizationEndpointsOf(grant),
-    fetch: () => published.fetch(),
-    clock,
-    log,
-    random: Math.random,
-  });
-  const endpoints = eachOf(
-    AUTHORIZATION_ENDPOINTS,
-    (name) => new DiscoveredEndpoint(name, discovery, (url) => create(name, url)),
-  );
-  return {
-    endpoints,
-    async close() {
-      discovery.close();
-      await closeAll([published, ...Object.values(endpoints)]);
-    },
-  };
-}
-
-function eachOf<N extends string, T>(names: readonly N[], make: (name: N) => T): Record<N, T> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its members are these names, and no others
-  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<N, T>;
-}
-
-async function closeAll(all: readonly { close(): Promise<void> }[]): Promise<void> {
-  await Promise.all(all.map((one) => one.close()));
 }
 
 function createTokenManager(
@@ -531,8 +444,12 @@ function authenticationOf(
 /** What the route of one operator's lookups takes. */
 interface RouteParts {
   readonly settings: OperatorSettings;
+  readonly identity: string;
+  readonly offer: Offer;
   readonly consent: ConsentSettings;
-  readonly stores: OperatorStores;
+  readonly stores: SimSwapStores;
+  readonly consented: ConsentedLookups;
+  readonly marking: Map<string, Promise<unknown>>;
   readonly admission: LookupAuthorizer;
   readonly tokens: TokenManager;
   readonly operator: Operator;
@@ -542,26 +459,23 @@ interface RouteParts {
 }
 
 function createRoute(parts: RouteParts): LookupRoute {
-  const { settings, stores, admission } = parts;
+  const { settings, offer, stores, admission, marking } = parts;
   const { factCache } = stores;
+  const keepMs = settings.keepFactsSeconds * 1000;
   switch (settings.flow) {
     case '2-legged': {
-      const acquire: DirectParts['acquire'] = (subject, context) =>
-        parts.tokens.acquire(subject, context);
-      const direct = directLookups(parts, { acquire });
-      const route = new SharedLookups(direct, {
-        factCache,
-        admission,
-      });
+      const direct = directLookups(parts, parts.tokens);
+      const route = new SharedLookups(direct, { factCache, keepMs, admission });
       // There is nothing to recall unless facts are kept.
-      if (factCache.keepMs === 0) return route;
-      return new KeptAnswers(route, { factCache, admission, offer: settings });
+      if (keepMs === 0) return route;
+      return new KeptAnswers(route, { factCache, admission, offer, marking });
     }
     case '3-legged':
       return new KeptAnswers(consentRoute(parts, settings.grant), {
         factCache,
         admission,
-        offer: settings,
+        offer,
+        marking,
       });
   }
 }
@@ -575,17 +489,14 @@ function bulkhead({ settings, bulkheads, clock }: RouteParts, name: BulkheadName
   return made;
 }
 
-function directLookups(
-  parts: RouteParts,
-  tokens: Pick<DirectParts, 'acquire' | 'consentIdOf'>,
-): DirectLookups {
-  const { settings, operator, admission, clock } = parts;
+function directLookups(parts: RouteParts, tokens: LookupTokens): DirectLookups {
+  const { settings, operator, identity, admission, clock } = parts;
   const turns = settings.oneCallPerNumber ? new KeyedMutex(clock) : undefined;
   const bulkheads = {
     'retrieve-date': bulkhead(parts, 'retrieve-date'),
     check: bulkhead(parts, 'check'),
   };
-  return new DirectLookups({ ...tokens, operator, admission, bulkheads, turns, clock });
+  return new DirectLookups({ tokens, operator, identity, admission, bulkheads, turns, clock });
 }
 
 function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
@@ -602,14 +513,12 @@ function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
         failureMs: consent.failureSeconds * 1000,
       });
       const further = directLookups(parts, {
-        acquire: (subject, _context, asker) => tokens.acquire(asker, subject),
-        consentIdOf: (subject, asker) => tokens.consentIdOf(asker, subject),
+        acquire: (subject, request) => tokens.acquire(request, subject),
+        consentIdOf: (subject, request) => tokens.consentIdOf(request, subject),
       });
       const { factCache } = stores;
-      const direct = new SharedLookups(further, {
-        factCache,
-        admission,
-      });
+      const keepMs = settings.keepFactsSeconds * 1000;
+      const direct = new SharedLookups(further, { factCache, keepMs, admission });
       return new ReusedConsents({
         consented: consentedLookups(parts, grant, tokens),
         direct,
@@ -623,32 +532,28 @@ function consentedLookups(
   parts: RouteParts,
   { firstPoll }: CibaGrant,
   consentTokens?: ConsentTokens,
-): ConsentedLookups {
-  const { settings, consent, stores, admission, tokens, operator, clock } = parts;
+): LookupRoute {
+  const { settings, identity, offer, consent, stores, admission, tokens, operator } = parts;
   // An exchange and its one retry.
   const exchangeMs = 2 * settings.limits.timeoutMs;
-  return new ConsentedLookups(
-    {
-      tokens,
-      consentTokens,
-      operator,
-      admission,
-      store: stores.consents,
-      factCache: stores.factCache,
-      offer: settings,
-      rules: {
-        doubtMs: consent.doubtSeconds * 1000,
-        deniedMs: consent.deniedSeconds * 1000,
-        failureMs: consent.failureSeconds * 1000,
-        resultMs: consent.resultSeconds * 1000,
-        leaseMs: exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS,
-        firstPoll,
-      },
-      bulkheads: { requests: bulkhead(parts, 'requests'), polls: bulkhead(parts, 'polls') },
-      exchangeMs,
-      clock,
+  return parts.consented.routeTo({
+    identity,
+    name: settings.name,
+    tokens,
+    consentTokens,
+    operator,
+    admission,
+    refusals: stores.refusalsOf(identity),
+    offer,
+    rules: {
+      doubtMs: consent.doubtSeconds * 1000,
+      deniedMs: consent.deniedSeconds * 1000,
+      failureMs: consent.failureSeconds * 1000,
+      resultMs: consent.resultSeconds * 1000,
+      leaseMs: exchangeMs + AUDIT_BUDGET_MS + 2 * COMMAND_TIMEOUT_MS,
+      firstPoll,
     },
-    consent.waitMs,
-    settings.name,
-  );
+    bulkheads: { requests: bulkhead(parts, 'requests'), polls: bulkhead(parts, 'polls') },
+    exchangeMs,
+  });
 }

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 /** Time, handed in, so that a rule about time can be tested without waiting. */
 export interface Clock {
   /** Milliseconds since 1970, for what the operator says about dates. */
@@ -6,4 +8,49 @@ export interface Clock {
   monotonicMs(): number;
   /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** The machine's clocks. */
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  // By hand: node:timers/promises makes an error, with its stack, for each sleep that is cut short.
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      const onAbort = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(
+        () => {
+          signal?.removeEventListener('abort', onAbort);
+          resolve();
+        },
+        Math.max(0, ms),
+      );
+      signal?.addEventListener('abort', onAbort, { once: true });
+    }),
+};
+
+/** What work comes to, or `late` when the time is over first; the work goes on by itself. */
+export async function withinTime<T, Late>(
+  clock: Pick<Clock, 'sleep'>,
+  timeLimitMs: number,
+  work: Promise<T>,
+  late: Late,
+): Promise<T | Late> {
+  const settled = new AbortController();
+  const timeOver = clock.sleep(Math.max(0, timeLimitMs), settled.signal).then(
+    () => late,
+    () => late,
+  );
+  try {
+    return await Promise.race([work, timeOver]);
+  } finally {
+    settled.abort();
+  }
 }

@@ -189,7 +189,7 @@ export const METRICS = {
     name: 'sim_swap_shared_store_doubt_end_timestamp_seconds',
     type: 'gauge',
     help: 'Until when no owner of a number without a record is prompted since the shared store has lost consents; 0 where it has lost none.',
-    labels: ['operator'],
+    labels: [],
   },
   lostLogLines: {
     name: 'sim_swap_log_lines_lost_total',
@@ -204,3 +204,8 @@ export const METRICS = {
     labels: ['outcome'],
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>;
+
+/** What became of spans: `dropped` where too many waited. */
+export const SPAN_OUTCOMES = ['sent', 'failed', 'dropped'] as const;
+
+export type SpanOutcome = (typeof SPAN_OUTCOMES)[number];

@@ -24,14 +24,18 @@ import type { Operation } from '../domain/question.ts';
 import type { Price } from '../domain/price.ts';
 import { ERRORS, type ErrorCode } from '../domain/errors.ts';
 import type { Log } from '../log/log.ts';
-import type { Asked, Ending } from '../lookups/lookupAuthorizer.ts';
+import type { AuthorizerRequest, Ending } from '../lookups/lookupAuthorizer.ts';
 import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import type { RequestReport } from '../graphql/request.ts';
 import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import { lostLines } from '../log/standardOutput.ts';
-import { SPAN_OUTCOMES, type SpanOutcome } from './spanOutcome.ts';
 import { BUILD } from '../system/build.ts';
-import { METRICS, type MetricDefinition } from './metricDefinitions.ts';
+import {
+  METRICS,
+  SPAN_OUTCOMES,
+  type MetricDefinition,
+  type SpanOutcome,
+} from './metricDefinitions.ts';
 
 const MICROS = 1_000_000;
 
@@ -120,7 +124,7 @@ export class Metrics {
         this.#storeFailures.inc({ reason: message.event }, 1);
         return;
       case 'doubt':
-        this.#storeDoubt.set({ operator: message.operator }, message.untilMs / 1000);
+        this.#storeDoubt.set(message.untilMs / 1000);
         return;
       case 'away':
         if (!this.#awaySinceMs.has(message.host)) {
@@ -269,10 +273,10 @@ export class Metrics {
     if (!isPrompting) return;
     this.#consentsWaiting.inc({ operator }, 0);
     this.#prompts.inc({ operator, outcome: REFUSED }, 0);
-    this.#storeDoubt.set({ operator }, 0);
+    this.#storeDoubt.set(0);
   }
 
-  #ended(operator: string, asked: Asked, { outcome, attempts }: Ending): void {
+  #ended(operator: string, asked: AuthorizerRequest, { outcome, attempts }: Ending): void {
     switch (asked.event) {
       case 'lookup':
         this.#lookedUp(operator, asked.lookup.operation, outcome, attempts);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { once } from 'node:events';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
-import { isLoopback, isOwnHost } from '../http/loopback.ts';
+import { isLoopback, isOwnHost } from '../http/address.ts';
 import { replyOf, type Refusal, type Reply, setSecurityHeaders } from '../graphql/reply.ts';
 import type { Metrics } from './metrics.ts';
 

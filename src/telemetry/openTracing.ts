@@ -1,9 +1,9 @@
 import type { Clock } from '../system/clock.ts';
-import type { WatchFiles } from '../files/fileWatch.ts';
+import type { WatchFiles } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
-import type { SpanOutcome } from './spanOutcome.ts';
+import type { SpanOutcome } from './metricDefinitions.ts';
 import type { Tracing } from './tracing.ts';
-import type { TracingSettings } from '../config/tracingSettings.ts';
+import type { TracingSettings } from '../config/tracing.ts';
 
 /** What tracing is opened with. */
 export interface OpenTracingParts {

@@ -1,12 +1,12 @@
 import { Pool } from 'undici';
 import type { Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
-import type { WatchFiles } from '../files/fileWatch.ts';
+import type { WatchFiles } from '../files/fromFiles.ts';
 import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
 import { handTo } from '../http/connections/http1Connections.ts';
 import { TlsConnector } from '../http/connections/tlsConnector.ts';
 import type { Log } from '../log/log.ts';
-import type { TracingSettings } from '../config/tracingSettings.ts';
+import type { TracingSettings } from '../config/tracing.ts';
 
 /** OTLP 1, "OTLP/HTTP Response": these may be sent again; after others the data is dropped. */
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);

@@ -1,9 +1,10 @@
-import { auditHash, callerId } from '../caller/audit/auditHash.ts';
-import { MessageNotes } from '../log/diagnostics.ts';
+import { auditHash, callerId } from '../caller/audit/entry.ts';
+import { MessageNotes, exchangeChannel, listen, type ExchangeMessage } from '../log/diagnostics.ts';
 import type { Identity } from '../domain/asker.ts';
-import type { Log, LogDetails } from '../log/log.ts';
+import type { Log, LogDetails, ProgramLog } from '../log/log.ts';
 import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import type { RequestReport } from '../graphql/request.ts';
+import type { Clock } from '../system/clock.ts';
 
 /** Writes the lines of requests. */
 export interface RequestLines {
@@ -60,4 +61,25 @@ function callerOf(caller: Identity | undefined, auditKey: string | undefined): s
     case 'token':
       return auditKey === undefined ? undefined : callerId(auditHash(auditKey, caller.subject));
   }
+}
+
+/** Writes a line of each exchange with an operator from now on. */
+export function writeExchangeLines(log: Pick<ProgramLog, 'debug'>, clock: Clock): void {
+  const startedAtMs = new MessageNotes<number>();
+  listen(exchangeChannel, {
+    start: (message) => startedAtMs.set(message, clock.monotonicMs()),
+    asyncEnd(message) {
+      const { operator, endpoint, isRetry, correlator, result } = message;
+      const nowMs = clock.monotonicMs();
+      const ms = Math.round((nowMs - (startedAtMs.get(message) ?? nowMs)) * 10) / 10;
+      log.debug('exchange', { operator, endpoint, isRetry, ...endOf(result), ms, correlator });
+    },
+  });
+}
+
+function endOf(result: ExchangeMessage['result']): LogDetails {
+  if (result === undefined || result.outcome === 'broken') return { outcome: 'broken' };
+  return result.outcome === 'replied'
+    ? { outcome: result.outcome, status: result.status }
+    : { outcome: result.outcome, detail: result.detail };
 }

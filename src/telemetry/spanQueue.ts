@@ -2,7 +2,7 @@ import { TraceFlags } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { errorName } from '../domain/errors.ts';
 import type { Delivery } from './otlpSender.ts';
-import type { SpanOutcome } from './spanOutcome.ts';
+import type { SpanOutcome } from './metricDefinitions.ts';
 
 /** What waits to be sent: a span takes some 2 KB, so that this is 4 MB. More is dropped. */
 export const MAX_WAITING = 2048;

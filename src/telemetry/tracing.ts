@@ -32,14 +32,14 @@ import {
   type ExchangeMessage,
   type TraceParent,
 } from '../log/diagnostics.ts';
-import { writeTraceparent } from '../http/traceparent.ts';
-import type { WatchFiles } from '../files/fileWatch.ts';
+import { writeTraceparent } from '../http/headers.ts';
+import type { WatchFiles } from '../files/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { CONSENT, EXCHANGE, LOOKUP, PLAN, REQUEST, TOKEN, type SpanShape } from './attributes.ts';
+import type { SpanOutcome } from './metricDefinitions.ts';
 import { OtlpSender } from './otlpSender.ts';
-import type { SpanOutcome } from './spanOutcome.ts';
 import { SpanQueue } from './spanQueue.ts';
-import type { Protocol, SamplerSettings, TracingSettings } from '../config/tracingSettings.ts';
+import type { OtlpProtocol, SamplerSettings, TracingSettings } from '../config/tracing.ts';
 
 /** A drain waits no longer for a collector. */
 export const TRACING_CLOSE_LIMIT_MS = 2000;
@@ -202,7 +202,7 @@ const NO_BYTES = new Uint8Array();
 
 const SERIALIZERS: Readonly<
   Record<
-    Protocol,
+    OtlpProtocol,
     (spans: Parameters<typeof JsonTraceSerializer.serializeRequest>[0]) => Uint8Array
   >
 > = {

@@ -1,6 +1,6 @@
+import { inspect } from 'node:util';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Operation } from '../domain/question.ts';
-import { Redacted } from './redacted.ts';
 
 /** What a token is for: one number and, by its scope, one operation. */
 export interface TokenSubject {
@@ -14,6 +14,21 @@ export interface TokenOrigin {
   readonly isUnproven?: boolean;
   /** To be told when the operator refuses it. */
   readonly onRefused?: () => void;
+}
+
+/** Holds a secret, and shows nothing of it to logs, JSON, templates and debuggers. */
+export abstract class Redacted {
+  toString(): string {
+    return `${this.constructor.name}(redacted)`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
 }
 
 /** A token was to be used twice, or for what it was not issued for: a defect of ours. */

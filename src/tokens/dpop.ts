@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
 import type { Clock } from '../system/clock.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
-import { singleValue } from '../http/singleValue.ts';
+import { singleValue } from '../http/headers.ts';
 
 /** Where a proof goes. */
 export interface DpopPlace {

@@ -1,8 +1,8 @@
+import { scopeOf } from './tokenRequest.ts';
 import type { Clock } from '../system/clock.ts';
 import { fillTemplate } from '../domain/numberTemplate.ts';
 import type { TokenSubject } from './accessToken.ts';
 import type { AuthorizationSettings, JwtBearerGrant } from './authorizationSettings.ts';
-import { scopeOf } from './scope.ts';
 import { createJwtSigner } from './signedJwt.ts';
 
 /** Makes the members of one token request; each has an assertion of its own, for a `jti` counts once. */

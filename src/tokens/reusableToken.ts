@@ -1,5 +1,4 @@
-import { AccessToken, TokenMisused, type TokenSubject } from './accessToken.ts';
-import { Redacted } from './redacted.ts';
+import { AccessToken, Redacted, TokenMisused, type TokenSubject } from './accessToken.ts';
 import type { TokenReach } from './tokenReach.ts';
 
 /** What a reusable token is made of. */

@@ -11,8 +11,6 @@ import type { TokenReach } from './tokenReach.ts';
 /** Whose exchange it is: how it is named on the wire, and until when it is of use. */
 export interface ExchangeContext extends Urgency {
   readonly correlator: Correlator;
-  /** Whether it belongs to a second attempt: then there is no third one. */
-  readonly isRetry?: boolean;
   /** Is called when the first byte of an exchange leaves. */
   readonly onFirstByte?: () => void;
 }
@@ -27,17 +25,16 @@ export type Acquired =
     }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
-/** A reusable token, or why there is none. */
-export type IssuedForReuse =
-  | { readonly kind: 'issued'; readonly token: ReusableToken }
-  | { readonly kind: 'failed'; readonly failure: LookupFailure };
-
 /** What sharing tokens takes. */
 export interface SharedTokensParts {
   readonly kept: KeptTokens;
   readonly reachOf: (subject: TokenSubject) => TokenReach;
   /** Asks the authorization server for one. */
-  readonly issue: (subject: TokenSubject, context: ExchangeContext) => Promise<IssuedForReuse>;
+  readonly issue: (
+    subject: TokenSubject,
+    context: ExchangeContext,
+    isRetry: boolean,
+  ) => Promise<Acquired>;
 }
 
 /**
@@ -47,49 +44,55 @@ export interface SharedTokensParts {
 export class SharedTokens {
   readonly #parts: SharedTokensParts;
   readonly #abortListeners = new AbortListeners();
-  readonly #underWay = new Map<TokenReach, SharedWork<IssuedForReuse>>();
+  readonly #underWay = new Map<TokenReach, SharedWork<Acquired>>();
 
   constructor(parts: SharedTokensParts) {
     this.#parts = parts;
   }
 
-  /** Never rejects. */
-  async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
-    const { kept, reachOf } = this.#parts;
-    const reach = reachOf(subject);
-    const known = kept.find(reach);
+  /** At once where a token is kept. Never rejects. */
+  acquire(
+    subject: TokenSubject,
+    context: ExchangeContext,
+    isRetry: boolean,
+  ): Promise<Acquired> | Acquired {
+    const reach = this.#parts.reachOf(subject);
+    const known = this.#parts.kept.find(reach);
     if (known !== undefined) return this.#lend(known, subject);
-    const issued = await this.#join(reach, subject, context).outcomeFor(context);
-    switch (issued?.kind) {
-      case undefined:
-        return { kind: 'failed', failure: OUT_OF_TIME };
-      case 'failed':
-        return issued;
-      case 'issued':
-        return this.#lend(issued.token, subject);
-    }
+    const work = this.#underWay.get(reach);
+    const shared =
+      work === undefined || work.isAbandoned ? this.#start(reach, subject, context, isRetry) : work;
+    return shared
+      .outcomeFor(context, TIME_OVER)
+      .then((issued) =>
+        issued.kind === 'failed' || issued.reusable === undefined
+          ? issued
+          : this.#lend(issued.reusable, subject),
+      );
   }
 
-  #join(
+  #start(
     reach: TokenReach,
     subject: TokenSubject,
     context: ExchangeContext,
-  ): SharedWork<IssuedForReuse> {
-    const underWay = this.#underWay.get(reach);
-    if (underWay !== undefined && !underWay.isAbandoned) return underWay;
-    const shared = new SharedRequest(context);
-    const issuing = this.#issue(subject, shared).finally(() => {
-      if (this.#underWay.get(reach) === started) this.#underWay.delete(reach);
-    });
-    const started = new SharedWork(shared, issuing, this.#abortListeners);
+    isRetry: boolean,
+  ): SharedWork<Acquired> {
+    const { issue, kept } = this.#parts;
+    const request = new SharedRequest(context);
+    const issuing = async (): Promise<Acquired> => {
+      try {
+        const issued = await issue(subject, request, isRetry);
+        if (issued.kind === 'acquired' && issued.reusable !== undefined) {
+          kept.keep(issued.reusable.reach, issued.reusable);
+        }
+        return issued;
+      } finally {
+        if (this.#underWay.get(reach) === started) this.#underWay.delete(reach);
+      }
+    };
+    const started = new SharedWork(request, issuing(), this.#abortListeners);
     this.#underWay.set(reach, started);
     return started;
-  }
-
-  async #issue(subject: TokenSubject, context: ExchangeContext): Promise<IssuedForReuse> {
-    const issued = await this.#parts.issue(subject, context);
-    if (issued.kind === 'issued') this.#parts.kept.keep(issued.token.reach, issued.token);
-    return issued;
   }
 
   #lend(token: ReusableToken, subject: TokenSubject): Acquired {
@@ -101,14 +104,15 @@ export class SharedTokens {
 /** Traced to the first lookup that waits, but not ended with it. */
 class SharedRequest extends SharedUrgency implements ExchangeContext {
   readonly correlator: ExchangeContext['correlator'];
-  readonly isRetry: boolean;
 
   constructor(first: ExchangeContext) {
     super(first);
     this.correlator = first.correlator;
-    this.isRetry = first.isRetry ?? false;
   }
 }
 
 /** The request's time is over before the token comes. */
-const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
+const TIME_OVER: Acquired = {
+  kind: 'failed',
+  failure: { code: 'OPERATOR_TIMEOUT', reach: 'number' },
+};

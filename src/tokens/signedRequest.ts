@@ -18,7 +18,7 @@ export type RequestForm = (
 /**
  * Carries the parameters as they are, or in a signed `request` (OpenID CIBA Core §7.1.1). There nothing
  * stands beside it, which `strict` holds to; operators that want `scope` present all the same are why `on`
- * repeats it (docs/operator-api.md, "Asking for consent").
+ * repeats it (docs/operator-api.md, "Requesting consent").
  */
 export function createRequestForm(
   { signedRequest }: Pick<AuthorizationSettings, 'signedRequest'>,

@@ -1,6 +1,7 @@
 import type { Clock } from '../system/clock.ts';
 import { tokenChannel, traced, type TokenMessage, type TokenResult } from '../log/diagnostics.ts';
 import { fillTemplate } from '../domain/numberTemplate.ts';
+import type { LookupFailureCode } from '../domain/errors.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { COMMON_ERRORS, type ErrorMap } from '../http/errorMap.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
@@ -17,7 +18,6 @@ import type { DpopProofs } from './dpop.ts';
 import { createJwtBearerForm, grantProvesClient } from './jwtBearer.ts';
 import { KeptTokens } from './keptTokens.ts';
 import { ReusableToken } from './reusableToken.ts';
-import { scopeOf } from './scope.ts';
 import { SharedTokens, type Acquired, type ExchangeContext } from './sharedTokens.ts';
 import type { SeenTokens } from './seenTokens.ts';
 import { createRequestForm, type RequestForm } from './signedRequest.ts';
@@ -26,6 +26,7 @@ import {
   encodeForm,
   joinForms,
   type AuthorizationRequest,
+  scopeOf,
 } from './tokenRequest.ts';
 import {
   judgeAcknowledgement,
@@ -125,30 +126,20 @@ export class TokenManager {
   /**
    * 2-legged: by client_credentials (docs/operator-api.md, "A token without consent"), or with a JWT as the
    * grant (RFC 7523 §2.1). Where there is no token step nothing is sent.
+   *
+   * @param isRetry whether it is for a second attempt: then there is no third one
    */
-  async acquire(subject: TokenSubject, context: ExchangeContext): Promise<Acquired> {
+  acquire(
+    subject: TokenSubject,
+    context: ExchangeContext,
+    isRetry = false,
+  ): Promise<Acquired> | Acquired {
     if (this.#settings.grant.type === 'none') {
       return { kind: 'acquired', token: AccessToken.notNeeded(subject) };
     }
-    if (this.#sharedTokens !== undefined) return this.#sharedTokens.acquire(subject, context);
-    const judged = await this.#publishedRequest(subject, context);
-    switch (judged.kind) {
-      case 'issued':
-        return this.#issue(subject, judged.issued);
-      case 'failed':
-        return judged;
-    }
-  }
-
-  /** A token that may be another request's, and is refused, shows that its connection is out of step. */
-  #issue(subject: TokenSubject, issued: IssuedToken): Acquired {
-    const { value, expiresAtMs, isUnproven } = issued;
-    if (isUnproven !== true) return issue(subject, issued);
-    const onRefused = (): void => this.#endpoints.token.distrust();
-    return {
-      kind: 'acquired',
-      token: new AccessToken(subject, value, expiresAtMs, { isUnproven, onRefused }),
-    };
+    return this.#sharedTokens === undefined
+      ? this.#request(subject, context, isRetry)
+      : this.#sharedTokens.acquire(subject, context, isRetry);
   }
 
   #createSharedTokens(): SharedTokens | undefined {
@@ -161,81 +152,82 @@ export class TokenManager {
         return new SharedTokens({
           kept: new KeptTokens(this.#clock, marginSeconds * 1000),
           reachOf: (subject) => tokenReach(this.#settings, subject),
-          issue: async (subject, context) => {
-            const judged = await this.#publishedRequest(subject, context);
-            switch (judged.kind) {
-              case 'issued':
-                return { kind: 'issued', token: this.#reusable(subject, judged.issued) };
-              case 'failed':
-                return judged;
-            }
-          },
+          issue: (subject, context, isRetry) => this.#request(subject, context, isRetry),
         });
     }
   }
 
-  #publishedRequest(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
-    if (!tokenChannel.hasSubscribers) return this.#request(subject, context);
+  #request(subject: TokenSubject, context: ExchangeContext, isRetry: boolean): Promise<Acquired> {
     const message = messageOf(this.#settings, subject, context);
-    return traced(tokenChannel, message, () => this.#request(subject, context), resultOf);
+    const work = () => this.#requestToken(subject, context, isRetry);
+    return traced(tokenChannel, message, work, resultOf);
   }
 
-  async #request(subject: TokenSubject, context: ExchangeContext): Promise<TokenJudgement> {
-    let { judged } = await this.#requestOnce(subject, context);
+  async #requestToken(
+    subject: TokenSubject,
+    context: ExchangeContext,
+    isRetry: boolean,
+  ): Promise<Acquired> {
+    const write: WriteRequest = (address) => this.#credentials.tokenRequest(subject, address);
+    const judge = (exchange: Exchange) => this.#judgeToken(exchange, subject);
+    let { judged } = await this.#post('token', subject, context, write, judge, isRetry);
     // The connections may be out of step: the next one is fresh. What comes on it is the reply to this
     // request, and yet its token may have come to another request that was still on an older connection.
     for (let requests = 1; judged === SEEN_TOKEN && requests < MAX_TOKEN_REQUESTS; requests += 1) {
-      ({ judged } = await this.#requestOnce(subject, context));
+      ({ judged } = await this.#post('token', subject, context, write, judge, isRetry));
     }
     // The server has said which nonce it wants (RFC 9449 §8), and has issued nothing.
-    if (judged === NONCE_WANTED) ({ judged } = await this.#requestOnce(subject, context));
-    return judged;
+    if (judged === NONCE_WANTED) {
+      ({ judged } = await this.#post('token', subject, context, write, judge, isRetry));
+    }
+    return judged.kind === 'issued' ? this.#acquired(subject, judged.issued) : judged;
   }
 
-  #requestOnce(subject: TokenSubject, context: ExchangeContext): Promise<Outcome<TokenJudgement>> {
-    const request: WriteRequest = (address) => this.#credentials.tokenRequest(subject, address);
-    const { errors, tokens } = this.#settings;
-    return this.#post('token', subject, context, request, (exchange) =>
-      wantsNonce(this.#dpop, exchange)
-        ? NONCE_WANTED
-        : this.#unlessSeen(
-            this.#asOfOwner(
-              judgeToken(exchange, this.#clock.nowMs(), errors, tokens.types),
-              exchange,
-              subject,
-            ),
-            exchange,
-          ),
-    );
+  #judgeToken(exchange: Exchange, { number }: TokenSubject): TokenJudgement {
+    if (wantsNonce(this.#dpop, exchange)) return NONCE_WANTED;
+    const { grant, errors, tokens } = this.#settings;
+    const judged = judgeToken(exchange, this.#clock.nowMs(), errors, tokens.types);
+    if (judged.kind === 'failed') {
+      return grant.type === 'jwt-bearer' && grant.invalidGrant !== undefined
+        ? this.#asOfOwner(judged, exchange, number, grant.invalidGrant)
+        : judged;
+    }
+    this.#isKeyTaken = true;
+    this.#optedOut.clear();
+    // A token that came before, perhaps to another request of ours, is dropped.
+    if (this.#seenTokens?.see(judged.issued.value) === true) return SEEN_TOKEN;
+    if (exchange.kind === 'fault' || exchange.isUnproven !== true) return judged;
+    return { kind: 'issued', issued: { ...judged.issued, isUnproven: true } };
   }
 
   /**
    * `invalid_grant` may say that the owner has opted out, and says as well that our assertion is bad (RFC 7523 §3.1). It
    * is about the owner once our key has been taken, and until several numbers in a row are refused.
    */
-  #asOfOwner(judged: TokenJudgement, exchange: Exchange, { number }: TokenSubject): TokenJudgement {
-    const { grant, errors } = this.#settings;
-    if (judged.kind === 'issued') {
-      this.#isKeyTaken = true;
-      this.#optedOut.clear();
-      return judged;
-    }
-    if (grant.type !== 'jwt-bearer' || grant.invalidGrant === undefined) return judged;
+  #asOfOwner(
+    judged: TokenJudgement,
+    exchange: Exchange,
+    number: PhoneNumber,
+    code: LookupFailureCode,
+  ): TokenJudgement {
+    const { errors } = this.#settings;
     if (exchange.kind === 'fault' || exchange.reply.status >= 500) return judged;
     if (errorWord(exchange.reply, { wordIn: 'error', errors }) !== 'invalid_grant') return judged;
     if (this.#optedOut.size < MAX_OPTED_OUT_IN_A_ROW) this.#optedOut.add(number);
     const isOfOwner = this.#isKeyTaken && this.#optedOut.size < MAX_OPTED_OUT_IN_A_ROW;
-    return isOfOwner
-      ? { kind: 'failed', failure: { code: grant.invalidGrant, reach: 'number' } }
-      : judged;
+    return isOfOwner ? { kind: 'failed', failure: { code, reach: 'number' } } : judged;
   }
 
-  /** A token that came before, perhaps to another request of ours, is dropped. */
-  #unlessSeen(judged: TokenJudgement, exchange: Exchange): TokenJudgement {
-    if (judged.kind === 'failed' || exchange.kind === 'fault') return judged;
-    if (this.#seenTokens?.see(judged.issued.value) === true) return SEEN_TOKEN;
-    if (exchange.isUnproven !== true) return judged;
-    return { kind: 'issued', issued: { ...judged.issued, isUnproven: true } };
+  /** The token of a consent as well: the holder of a reusable one keeps it to those whom the owner consented to. */
+  #acquired(subject: TokenSubject, issued: IssuedToken): Acquired {
+    const { value, expiresAtMs, isUnproven = false } = issued;
+    // One that may be another request's, and is refused, shows that its connection is out of step.
+    const origin = isUnproven
+      ? { isUnproven, onRefused: () => this.#endpoints.token.distrust() }
+      : undefined;
+    const token = new AccessToken(subject, value, expiresAtMs, origin);
+    if (this.#settings.tokens.use === 'once') return { kind: 'acquired', token };
+    return { kind: 'acquired', token, reusable: this.#reusable(subject, issued) };
   }
 
   #reusable(subject: TokenSubject, { value, leftAtMs, expiresAtMs }: IssuedToken): ReusableToken {
@@ -268,7 +260,6 @@ export class TokenManager {
 
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
-    if (!tokenChannel.hasSubscribers) return this.#poll(authReqId, subject, context);
     const message = messageOf(this.#settings, subject, context);
     return traced(tokenChannel, message, () => this.#poll(authReqId, subject, context), resultOf);
   }
@@ -282,7 +273,7 @@ export class TokenManager {
       const judged = judgePoll(exchange, this.#clock.nowMs(), errors, tokens.types);
       switch (judged.kind) {
         case 'issued':
-          return this.#consented(subject, judged.issued);
+          return this.#acquired(subject, judged.issued);
         case 'failed':
         case 'go-on':
           return judged;
@@ -290,57 +281,63 @@ export class TokenManager {
     }).then(({ judged }) => judged);
   }
 
-  /** The token of a consent: the holder of a reusable one keeps it to those whom the owner consented to. */
-  #consented(subject: TokenSubject, issued: IssuedToken): Acquired {
-    const acquired = issue(subject, issued);
-    if (this.#settings.tokens.use === 'once' || acquired.kind === 'failed') return acquired;
-    return { ...acquired, reusable: this.#reusable(subject, issued) };
-  }
-
-  /** @param request makes what is sent, anew for each attempt */
+  /** @param write makes what is sent, anew for each attempt */
   #post<J extends Judged>(
     endpoint: AuthorizationEndpointName,
     { number }: TokenSubject,
     context: ExchangeContext,
-    request: WriteRequest,
+    write: WriteRequest,
     judge: (exchange: Exchange) => J,
+    isRetry = false,
   ): Promise<Outcome<J>> {
     const dpop = this.#dpop;
     let sentTo = '';
-    const fill = (
-      { form, query = '' }: AuthorizationRequest,
-      proof: ClientProof,
-    ): OutgoingRequest => ({
-      headers: proof.headers,
-      query,
-      contentType: 'application/x-www-form-urlencoded',
-      body: joinForms(form, encodeForm(proof.form)),
-      correlator: context.correlator.next(),
-      signal: context.signal,
-      onFirstByte: context.onFirstByte,
-    });
-    const make = (address: string): OutgoingRequest | Promise<OutgoingRequest> => {
-      sentTo = address;
-      const written = request(address);
-      const proof = this.#credentials.authenticate(address);
-      const filled =
-        written instanceof Promise || proof instanceof Promise
-          ? Promise.all([written, proof]).then((signed) => fill(...signed))
-          : fill(written, proof);
-      if (dpop === undefined) return filled;
-      return Promise.resolve(filled).then((made) => dpop.bind(made, { address }));
-    };
     return this.#endpoints[endpoint].post({
       about: number,
       urgency: context,
-      isRetry: context.isRetry ?? false,
-      make,
+      isRetry,
+      make: (address) => {
+        sentTo = address;
+        const written = write(address);
+        const proof = this.#credentials.authenticate(address);
+        const isMade = !(written instanceof Promise || proof instanceof Promise);
+        if (isMade && dpop === undefined) return requestOf(written, proof, context);
+        return signed(written, proof, context, dpop, address);
+      },
       judge(exchange) {
         dpop?.learn({ address: sentTo }, exchange);
         return judge(exchange);
       },
     });
   }
+}
+
+async function signed(
+  writing: AuthorizationRequest | Promise<AuthorizationRequest>,
+  proving: ClientProof | Promise<ClientProof>,
+  context: ExchangeContext,
+  dpop: DpopProofs | undefined,
+  address: string,
+): Promise<OutgoingRequest> {
+  const [written, proof] = await Promise.all([writing, proving]);
+  const request = requestOf(written, proof, context);
+  return dpop === undefined ? request : dpop.bind(request, { address });
+}
+
+function requestOf(
+  { form, query = '' }: AuthorizationRequest,
+  proof: ClientProof,
+  { correlator, signal, onFirstByte }: ExchangeContext,
+): OutgoingRequest {
+  return {
+    headers: proof.headers,
+    query,
+    contentType: 'application/x-www-form-urlencoded',
+    body: joinForms(form, encodeForm(proof.form)),
+    correlator: correlator.next(),
+    signal,
+    onFirstByte,
+  };
 }
 
 /** Writes what an exchange with an address carries, beside the proof of who sends it. */
@@ -371,10 +368,9 @@ function messageOf(
 }
 
 /** What is published of a token: never the token. */
-function resultOf(polled: Polled | TokenJudgement): TokenResult {
+function resultOf(polled: Polled): TokenResult {
   switch (polled.kind) {
     case 'acquired':
-    case 'issued':
       return { outcome: 'issued' };
     case 'failed':
       return { outcome: polled.failure.code };
@@ -437,7 +433,3 @@ function cibaOf({ grant }: AuthorizationSettings): CibaGrant {
 }
 
 const NO_PROOF: ClientProof = { headers: [], form: {} };
-
-function issue(subject: TokenSubject, { value, expiresAtMs }: IssuedToken): Acquired {
-  return { kind: 'acquired', token: new AccessToken(subject, value, expiresAtMs) };
-}

@@ -1,6 +1,6 @@
 import type { TokenSubject } from './accessToken.ts';
 import type { AuthorizationSettings, FlowSettings } from './authorizationSettings.ts';
-import { scopeOf } from './scope.ts';
+import { scopeOf } from './tokenRequest.ts';
 
 /** What one token may be used for: equal for two lookups exactly where one token serves both. */
 export type TokenReach = string;

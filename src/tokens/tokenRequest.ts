@@ -1,6 +1,11 @@
 import { fillTemplate } from '../domain/numberTemplate.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { ClientCredentialsGrant, TokenRequestMember } from './authorizationSettings.ts';
+import type { Operation } from '../domain/question.ts';
+import type {
+  ClientCredentialsGrant,
+  ScopeSettings,
+  TokenRequestMember,
+} from './authorizationSettings.ts';
 
 /** What a request to the authorization server carries, encoded, beside the proof of who sends it. */
 export interface AuthorizationRequest {
@@ -24,13 +29,24 @@ export function clientCredentialsRequest(
   const isInQuery = (name: string): boolean => inQuery.some((one) => one === name);
   const query = encodeForm(only(members, isInQuery));
   const form = encodeForm({ ...only(members, (name) => !isInQuery(name)), ...parameters });
+  const all = { form, query };
+  if (username === undefined) return () => all;
   return (number) => ({
-    form:
-      username === undefined
-        ? form
-        : joinForms(form, `username=${encodeURIComponent(fillTemplate(username, number))}`),
+    form: joinForms(form, `username=${encodeURIComponent(fillTemplate(username, number))}`),
     query,
   });
+}
+
+/**
+ * The `scope` of a request: `openid` first, then the purpose and the operation's own, joined as the operator
+ * wants it. Empty where it knows no scopes. Pure.
+ */
+export function scopeOf(
+  { operations, openid, purpose, joinedBy }: ScopeSettings,
+  operation: Operation,
+): string {
+  const purposed = [purpose ?? '', operations[operation]].filter((one) => one !== '');
+  return [openid ? 'openid' : '', purposed.join(joinedBy)].filter((one) => one !== '').join(' ');
 }
 
 type Form = Readonly<Record<string, string>>;
@@ -46,6 +62,6 @@ export function encodeForm(members: Form): string {
 }
 
 /** Encoded forms as one; those that are empty leave nothing behind. Pure. */
-export function joinForms(...forms: readonly string[]): string {
-  return forms.filter((form) => form !== '').join('&');
+export function joinForms(form: string, further: string): string {
+  return form === '' || further === '' ? form + further : `${form}&${further}`;
 }

@@ -13,7 +13,7 @@ import {
   type RefusalContext,
 } from '../http/refusal.ts';
 import { isUnprovenOrigin, type ReplyFlaw } from '../http/replyFlaw.ts';
-import { retryAfterSeconds } from '../http/retryAfter.ts';
+import { retryAfterSeconds } from '../http/headers.ts';
 
 /** A token as it was issued; `id_token` and `refresh_token` are not kept. */
 export interface IssuedToken {

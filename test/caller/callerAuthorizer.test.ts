@@ -7,7 +7,7 @@ import { CallerAuthorizers, type CallerAuthorizer } from '../../src/caller/calle
 import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import type { Asked } from '../../src/lookups/lookupAuthorizer.ts';
+import type { AuthorizerRequest } from '../../src/lookups/lookupAuthorizer.ts';
 import { silentLog } from '../silentLog.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, hours, callerNamed } from '../values.ts';
@@ -46,14 +46,17 @@ class Admitting {
     this.admission = admissions.of('first-operator');
   }
 
-  request(caller: Identity = callerNamed('risk'), purpose = 'fraud-prevention'): Asked['request'] {
+  request(
+    caller: Identity = callerNamed('risk'),
+    purpose = 'fraud-prevention',
+  ): AuthorizerRequest['request'] {
     const { signal } = new AbortController();
     const correlator = createCorrelator('trace');
     return { caller, purpose, correlator, deadlineMs: Infinity, signal };
   }
 
   /** The code of the failure, or that it was admitted. */
-  async admit(asked: Asked): Promise<string> {
+  async admit(asked: AuthorizerRequest): Promise<string> {
     const admitted = await this.admission.admit(asked);
     return admitted.kind === 'denied' ? admitted.failure.code : 'admitted';
   }
@@ -64,16 +67,16 @@ beforeEach(() => {
   test = new Admitting();
 });
 
-function status(number = ALICE, caller: Identity = callerNamed('risk')): Asked {
+function status(number = ALICE, caller: Identity = callerNamed('risk')): AuthorizerRequest {
   return { event: 'consent-status', number, request: test.request(caller) };
 }
 
-function lookup(deadlineMs = Infinity): Asked {
+function lookup(deadlineMs = Infinity): AuthorizerRequest {
   const request = { ...test.request(), deadlineMs };
   return { event: 'lookup', lookup: CHECK, number: ALICE, request };
 }
 
-function prompt(caller: Identity = callerNamed('risk')): Asked {
+function prompt(caller: Identity = callerNamed('risk')): AuthorizerRequest {
   const request = test.request(caller);
   return { event: 'consent-request', lookup: CHECK, number: ALICE, request, consentId: 'id' };
 }
@@ -111,7 +114,7 @@ describe('what was asked of the operator', () => {
 });
 
 describe('what never left', () => {
-  it.each<[string, () => Asked, Partial<QuotaSettings>, string]>([
+  it.each<[string, () => AuthorizerRequest, Partial<QuotaSettings>, string]>([
     ['a lookup', () => lookup(), { lookupsPerHour: 1 }, 'lookups'],
     ['a prompt', () => prompt(), { promptsPerHour: 1 }, 'prompts'],
   ])('spends no quota: %s', async (_what, asked, limits, quota) => {
@@ -183,6 +186,28 @@ describe('an answer without a lookup', () => {
     test.isDiskFull = true;
     const heard = { how: 'kept', lookup: CHECK, number: ALICE, request: test.request() } as const;
     expect(await test.admission.heard(heard)).toMatchObject({ code: 'AUDIT_UNAVAILABLE' });
+  });
+});
+
+describe('a lookup that a consent has bought', () => {
+  it.each([
+    ['is counted with the consent', {}, ['admitted', 'admitted']],
+    [
+      'counts by itself where it is a further one',
+      { isFurther: true },
+      ['admitted', 'RATE_LIMITED'],
+    ],
+  ] as const)('%s', async (_, further, told) => {
+    test = new Admitting({ lookupsPerHour: 1 });
+    const bought: AuthorizerRequest = {
+      event: 'lookup',
+      lookup: CHECK,
+      number: ALICE,
+      request: test.request(),
+      consentId: 'id',
+      ...further,
+    };
+    expect([await test.admit(bought), await test.admit(bought)]).toEqual(told);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ANONYMOUS } from '../../src/caller/caller.ts';
-import { Gate, purposeOf } from '../../src/caller/gate.ts';
+import { Gate, purposeOf, RouterProof } from '../../src/caller/gate.ts';
 
 const ALLOWED = ['fraud-prevention', 'account-recovery'] as const;
 
@@ -46,5 +46,16 @@ describe('the gate', () => {
       status: 400,
       code: 'BAD_USER_INPUT',
     });
+  });
+});
+
+describe('the proof of a router', () => {
+  it.each([
+    ['the secret', ['new', 'old'], 'new', true],
+    ['the one whose place it takes', ['new', 'old'], 'old', true],
+    ['another one', ['new', 'old'], 'none', false],
+    ['none, whatever the secret', [''], undefined, false],
+  ])('%s', (_, secrets, presented, isAccepted) => {
+    expect(new RouterProof(secrets).accepts(presented)).toBe(isAccepted);
   });
 });

@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { claimsAt, createKey, sign, TestIssuer } from './testIssuer.ts';
 import { inForm } from '../forms.ts';

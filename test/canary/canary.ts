@@ -19,6 +19,8 @@ export interface CanaryRun {
   readonly seed: number;
   readonly role: 'bff' | 'subgraph';
   readonly flow: '2-legged' | '3-legged';
+  /** The codes that are to be heard: it goes on until each of them was, for ten times as many requests at most. */
+  readonly until: readonly string[];
 }
 
 /** What was seen, and what should not have been. */
@@ -42,6 +44,7 @@ export async function runCanary({
   seed,
   role,
   flow,
+  until,
 }: CanaryRun): Promise<CanaryFindings> {
   const random = new Random(seed);
   const operator = new NastyOperator(new Random(seed + 1), flow === '2-legged');
@@ -81,10 +84,12 @@ export async function runCanary({
   const leaks: (Leak & { where: string })[] = [];
   try {
     const tokens = await marketOf(issuer);
-    let left = requests;
+    let sent = 0;
+    const goesOn = (): boolean =>
+      sent < requests || (sent < 10 * requests && until.some((code) => !codes.has(code)));
     const client = async (): Promise<void> => {
-      while (left > 0) {
-        left -= 1;
+      while (goesOn()) {
+        sent += 1;
         const { body, ...question } = anyQuestion(random, role, tokens, ROUTER_SECRET);
         const reply = await pool.request({ ...question, body: body ?? null });
         const text = await reply.body.text();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { inForm } from '../forms.ts';
 import { runCanary } from './canary.ts';
 
-const REQUESTS = inForm({ short: 2500, long: 5000 });
+const REQUESTS = inForm({ short: 600, long: 5000 });
 
 /** Those that the way of asking can come to, whatever the operator does. */
 const REFUSALS = ['BAD_USER_INPUT', 'FORBIDDEN', 'UNAUTHENTICATED', 'GRAPHQL_VALIDATION_FAILED'];
@@ -29,11 +29,10 @@ describe('no number, secret or token leaves the service', () => {
   ] as const)(
     `in ${REQUESTS} requests: $role, $flow`,
     async ({ role, flow, ways }) => {
-      const findings = await runCanary({ requests: REQUESTS, seed: 20, role, flow });
+      const findings = await runCanary({ requests: REQUESTS, seed: 20, role, flow, until: ways });
       expect(findings.leaks.slice(0, 5)).toEqual([]);
-      // It went down the ways on which something could leak; few requests miss the rarest.
-      const missed = ways.filter((way) => !findings.codes.has(way));
-      expect(missed.slice(inForm({ short: 3, long: 0 }))).toEqual([]);
+      // It went down the ways on which something could leak.
+      expect(ways.filter((way) => !findings.codes.has(way))).toEqual([]);
       expect(findings.operatorRequests).toBeGreaterThan(REQUESTS / 10);
       expect(findings.auditLines).toBeGreaterThan(REQUESTS / 10);
       // Repeats are summed up.

@@ -11,7 +11,7 @@ import {
   UNLIMITED_PROMPTS,
 } from '../forkedServer.ts';
 import { createCertificate, type Certificate } from '../tls/certificate.ts';
-import { ChaosOperator, type ChaosSettings } from './chaosOperator.ts';
+import { ChaosOperator, type ChaosSettings, type Fault } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
 import type { History } from './history.ts';
 import { LoopWatch, type LoopFigures } from './loopWatch.ts';
@@ -34,9 +34,13 @@ export interface ChaosRun {
    * an operator that hands out such tokens.
    */
   readonly onMismatch?: ChaosSettings['onMismatch'];
+  /** Of an operator that stands alone: the one thing that goes wrong, often; everything, rarely, where absent. */
+  readonly onlyFault?: Fault;
   /** One operator where absent, which `flow` is of; or three, in both flows. */
   readonly operators?: 3;
   readonly without: Guard | OperatorGuard | undefined;
+  /** It ends before that after so long: an operator that a busy machine makes late has its circuit open. */
+  readonly maxMs?: number;
   /** It ends before that once this was seen. */
   readonly until?: keyof Wrongness;
 }
@@ -139,10 +143,14 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     withoutAnEnd: tally.withoutAnEnd,
   });
   const exchanges = (): number => sum((one) => one.exchanges);
-  const isSeen = (): boolean => run.until !== undefined && wrong()[run.until] > 0;
+  const endsAtMs = performance.now() + (run.maxMs ?? Infinity);
+  const isOver = (): boolean =>
+    exchanges() >= run.exchanges ||
+    performance.now() > endsAtMs ||
+    (run.until !== undefined && wrong()[run.until] > 0);
   const client = async (_: unknown, index: number): Promise<void> => {
     await sleep(index * JOINS_EVERY_MS);
-    while (exchanges() < run.exchanges && !isSeen()) {
+    while (!isOver()) {
       await ask(pool, random, truth, { tally, giveUpAfterMs });
     }
   };
@@ -189,6 +197,7 @@ function operatorsOf(
       ...common,
       ...(certificate === undefined ? {} : { http2: certificate }),
       ...(run.onMismatch === undefined ? {} : { onMismatch: run.onMismatch }),
+      ...(run.onlyFault === undefined ? {} : { onlyFault: run.onlyFault }),
       refusesOperations: run.flow === '2-legged',
     };
     return new Map([[ALONE, new ChaosOperator(truth, new Random(run.seed), settings)]]);

@@ -34,7 +34,9 @@ const FAULTS = {
   'sends too much': 1,
 } as const;
 
-type Fault = keyof typeof FAULTS;
+export type Fault = keyof typeof FAULTS;
+
+const NEVER = Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0])) as Record<Fault, 0>;
 
 interface Token {
   /** Absent in a token for any number. */
@@ -86,6 +88,8 @@ export interface ChaosSettings {
   readonly onMismatch?: 'refuses' | 'answers by the token';
   /** How many of its exchanges fail in one way or another, of 1; as its weights say where absent. */
   readonly faultShare?: number;
+  /** What goes wrong with three exchanges in ten, and nothing else; everything where absent. */
+  readonly onlyFault?: Fault;
   /** Where it is one of several; all numbers are its own, and a token works once, where absent. */
   readonly contract?: ChaosContract;
 }
@@ -115,7 +119,7 @@ export class ChaosOperator {
     this.#random = random;
     this.#settings = settings;
     this.#contract = settings.contract ?? ALONE;
-    this.#faults = weightsOf(settings.faultShare);
+    this.#faults = weightsOf(settings);
     const later = (ms: number, action: () => void): void => this.#later(ms, action);
     const { http2 } = settings;
     this.#server =
@@ -204,7 +208,11 @@ export class ChaosOperator {
         return;
       case 'surplus reply':
         line.send(reply);
-        if (other !== undefined) this.#later(this.#random.below(6), () => line.send(other));
+        // Early, or when the connection may carry the next request.
+        if (other !== undefined) {
+          const withinMs = this.#random.pick([6, 200]);
+          this.#later(this.#random.below(withinMs), () => line.send(other));
+        }
         return;
       case "another's reply":
         line.send(this.#anothers(request, other) ?? reply);
@@ -400,7 +408,8 @@ export class ChaosOperator {
   }
 }
 
-function weightsOf(faultShare: number | undefined): Readonly<Record<Fault, number>> {
+function weightsOf({ faultShare, onlyFault }: ChaosSettings): Readonly<Record<Fault, number>> {
+  if (onlyFault !== undefined) return { ...NEVER, none: 7, [onlyFault]: 3 };
   if (faultShare === undefined) return FAULTS;
   const ofFaults = Object.values(FAULTS).reduce((sum, one) => sum + one, 0) - FAULTS.none;
   return { ...FAULTS, none: (ofFaults * (1 - faultShare)) / faultShare };

@@ -1,7 +1,7 @@
 import { EchoPolicy } from '../../src/http/echo.ts';
 import { decideRetry } from '../../src/http/resilience/retryDecision.ts';
 import { judgeCheck, judgeRetrieveDate } from '../../src/operator/responses.ts';
-import type { Judges } from '../../src/simSwaps/simSwaps.ts';
+import type { Judges } from '../../src/simSwaps/operatorEndpoints.ts';
 
 /** What can be taken away, to see what it is good for. */
 export const GUARDS = [

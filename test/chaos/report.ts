@@ -1,11 +1,11 @@
 import { laidOut } from '../../bench/report/markdown.ts';
+import { tallied, type Row } from '../long/longRun.ts';
 import type { Findings, Wrongness } from './chaos.ts';
 
 /** One stretch that was run. */
 export interface RunStretch {
   readonly title: string;
   readonly findings: Findings;
-  readonly seconds: number;
 }
 
 /** How and on what the stretches were run. */
@@ -25,22 +25,17 @@ export function wrongnessOf(wrong: Wrongness): number {
   return Object.values<number>({ ...wrong }).reduce((sum, one) => sum + one, 0);
 }
 
-/** What one stretch came to, for the terminal. */
-export function stretchText({ title, findings, seconds }: RunStretch): string {
+/** What one stretch found. */
+export function rowsOf(findings: Findings): readonly Row[] {
   const { refusals, faults, answeredOf } = findings;
+  const shares = answeredOf.size > 1 ? [...answeredOf] : [];
   return [
-    `${title} (${seconds.toFixed(0)} s)\n`,
-    ...figuresOf(findings).map(([name, figure]) => line(name, figure)),
-    ...(answeredOf.size > 1
-      ? [...answeredOf].map(([name, share]) => line(`answered of ${name}`, share.toFixed(2)))
-      : []),
-    '  faults\n',
-    listed(faults),
-    '  refusals\n',
-    listed(refusals),
-    '  wrong\n',
-    ...wrongFigures(findings).map(([name, figure]) => line(`  ${name}`, figure)),
-  ].join('');
+    ...figuresOf(findings),
+    ...shares.map(([name, share]): Row => [`answered of ${name}`, share.toFixed(2)]),
+    ...tallied('fault', faults),
+    ...tallied('refusal', refusals),
+    ...wrongFigures(findings).map(([name, figure]): Row => [`wrong: ${name}`, figure]),
+  ];
 }
 
 /** A row for each stretch, for the document: what it came to, and the sum of what must be zero. */
@@ -54,7 +49,7 @@ export function chaosMarkdown(
     return [title, ...shown, String(wrongnessOf(findings.wrong))];
   });
   const table = laidOut([['stretch', ...SHOWN, 'wrong'], ...rows]);
-  return `${table}\n\n\`npm run chaos -- --exchanges ${exchanges} --seed ${seed}\`, ${date}, Node ${node}, ${cores} cores, load average ${loadAtStart} before the start.`;
+  return `${table}\n\n\`npm run long -- chaos --exchanges ${exchanges} --seed ${seed}\`, ${date}, Node ${node}, ${cores} cores, load average ${loadAtStart} before the start.`;
 }
 
 /** The figures of a stretch that the document has. */
@@ -98,15 +93,4 @@ function wrongFigures({ wrong }: Findings): readonly Figure[] {
     ['prompts while an earlier one lived', String(wrong.promptsWhileOneLived)],
     ['requests without an end', String(wrong.withoutAnEnd)],
   ];
-}
-
-function listed(counts: ReadonlyMap<string, number>): string {
-  return [...counts]
-    .toSorted(([one], [other]) => one.localeCompare(other))
-    .map(([name, count]) => line(`  ${name}`, String(count)))
-    .join('');
-}
-
-function line(name: string, value: string): string {
-  return `  ${name.padEnd(36)} ${value}\n`;
 }

@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config/config.ts';
 import { startServer } from '../../src/app/server.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { silentLog } from '../silentLog.ts';
 import { GUARDS, judgesWithout } from './guards.ts';
 import { LoopWatch } from './loopWatch.ts';

@@ -3,7 +3,8 @@ import { inForm } from '../forms.ts';
 import { runChaos, type ChaosRun, type Wrongness } from './chaos.ts';
 
 const RUN: ChaosRun = {
-  exchanges: inForm({ short: 1500, long: 10_000 }),
+  exchanges: inForm({ short: 1000, long: 10_000 }),
+  maxMs: inForm({ short: 40_000, long: 120_000 }),
   seed: 1,
   flow: '2-legged',
   echoes: true,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { ConfigError, type Environment } from '../../src/config/environment.ts';
-import { isLoopback } from '../../src/http/loopback.ts';
+import { isLoopback } from '../../src/http/address.ts';
 
 const SECRET = 'a-secret-of-thirty-two-characters';
 const OTHER_SECRET = 'another-one-of-thirty-two-characters';

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PROFILES } from '../../profiles/index.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/environment.ts';
 import { settingNames } from '../settingNames.ts';
@@ -45,6 +46,14 @@ describe('docs/operators.md', () => {
       ['northern', '2-legged', ['+44']],
       ['southern', '3-legged', ['+44770090005']],
     ]);
+  });
+
+  test('lists each profile, in the order of the table', () => {
+    const listed = Array.from(
+      DOCS.matchAll(/^- \[([\w-]+)\]\(\.\.\/profiles\/\1\.ts\), /gm),
+      ([, name]) => name,
+    );
+    expect(listed).toEqual(Object.keys(PROFILES));
   });
 
   test.each(settingNames().filter((name) => name.startsWith('OPERATOR_')))(

@@ -181,12 +181,12 @@ describe('REDIS_URL says how Redis is run', () => {
         REDIS_TLS_CERT_FILE,
         REDIS_TLS_KEY_FILE: files.write('other.key', OTHER.key),
       },
-      'REDIS_TLS_KEY_FILE is not the key of the certificate',
+      'REDIS_TLS_CERT_FILE cannot be used: the certificate is of another key',
     ],
     [
       'an authority that is no certificate',
       { REDIS_URL: 'rediss://127.0.0.1', REDIS_TLS_CA_FILE: files.write('none.pem', 'hidden') },
-      'REDIS_TLS_CA_FILE must hold one or more certificates',
+      'REDIS_TLS_CA_FILE cannot be used: the CA file holds no certificate',
     ],
     [
       'settings that went',
@@ -221,7 +221,7 @@ describe('the files of a Redis, when they change', () => {
   it.each([
     ['gone', REDIS_URL_FILE, undefined, 'cannot be read'],
     ['empty', REDIS_URL_FILE, '', 'is empty'],
-    ['no certificate', REDIS_TLS_CA_FILE, 'hidden', 'must hold one or more certificates'],
+    ['no certificate', REDIS_TLS_CA_FILE, 'hidden', 'the CA file holds no certificate'],
     [
       'another Redis',
       REDIS_URL_FILE,

@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config/config.ts';
 import { startServer, type RunningServer } from '../../src/app/server.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { silentLog } from '../silentLog.ts';
 import {
   CertifiedOperator,

@@ -16,13 +16,13 @@ const MAX_EVENTS = 20_000;
 export class Chronicle {
   #events: Event[] = [];
 
-  happened(what: string, concerns: Holds = () => true): void {
+  happened(what: string, concerns: Holds = () => true, atMs = Date.now()): void {
     if (this.#events.length >= MAX_EVENTS) this.#events = this.#events.slice(MAX_EVENTS / 2);
-    this.#events.push({ atMs: Date.now(), what, concerns });
+    this.#events.push({ atMs, what, concerns });
   }
 
-  happenedTo(number: string, what: string): void {
-    this.happened(what, (one) => one === number);
+  happenedTo(number: string, what: string, atMs?: number): void {
+    this.happened(what, (one) => one === number, atMs);
   }
 
   /** What concerned a number lately, a line each, with how long ago it was. */
@@ -30,6 +30,7 @@ export class Chronicle {
     const nowMs = Date.now();
     return this.#events
       .filter(({ atMs, concerns }) => atMs > nowMs - TOLD_MS && concerns(number))
-      .map(({ atMs, what }) => `${String(atMs - nowMs).padStart(7)} ms  ${what}`);
+      .toSorted((one, other) => one.atMs - other.atMs)
+      .map(({ atMs, what }) => `${String(Math.round(atMs - nowMs)).padStart(7)} ms  ${what}`);
   }
 }

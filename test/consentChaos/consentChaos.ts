@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import slotOf from 'cluster-key-slot';
 import { readConfig } from '../../src/config/config.ts';
+import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { tokenIdentity } from '../../src/domain/asker.ts';
-import { operatorIdentityOf } from '../../src/operator/operatorIdentity.ts';
-import { bucketOf, keyIn } from '../../src/sharedState/buckets.ts';
+import { bucketOfNumber, keyIn } from '../../src/sharedState/buckets.ts';
 import { StateSeal } from '../../src/sharedState/stateSeal.ts';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';
 import { Random, randomOf } from '../random.ts';
@@ -12,10 +13,11 @@ import { RedisClusterServers } from '../redisCluster.ts';
 import { RedisProxy } from '../redisProxy.ts';
 import { Chronicle } from './chronicle.ts';
 import { ClusterTrouble, type StoredNames } from './clusterTrouble.ts';
+import { FlappingDirectory } from './flappingDirectory.ts';
 import { Fleet } from './fleet.ts';
 import { LostWrites } from './lostWrites.ts';
-import { WAY_MS } from './promptNeeds.ts';
-import { StrictOperator, type Offences } from './strictOperator.ts';
+import { StoredRecords, type OpenRecord } from './storedRecords.ts';
+import { OPERATORS, StrictOperators, type Offences } from './strictOperators.ts';
 
 /** Where consents lie: in the one process that serves, or in a Redis or a Redis Cluster that replicas share. */
 export const STORES = ['memory', 'redis', 'cluster'] as const;
@@ -41,10 +43,13 @@ export interface ConsentChaosRun {
 /** What came of it. */
 export interface Findings {
   readonly consents: number;
-  readonly prompts: number;
+  /** By operator. */
+  readonly prompts: Readonly<Record<string, number>>;
+  /** What the number directory was asked, and how often it changed its word or was away. */
+  readonly directory: Readonly<Record<string, number>>;
   readonly polls: number;
   readonly lookups: number;
-  /** Requests that the operator read only after their senders had given them up. */
+  /** Requests that an operator read only after their senders had given them up. */
   readonly givenUp: number;
   readonly kills: number;
   /** What befell the store. */
@@ -57,7 +62,7 @@ export interface Findings {
   readonly wrong: Wrongness;
   /** What a cluster caused that had lost what it had acknowledged. */
   readonly unavoidable: Offences;
-  /** The first offences that the operator saw, with what tells how they came about. */
+  /** The first offences that operators saw, with what tells how they came about. */
   readonly notes: readonly string[];
 }
 
@@ -75,6 +80,10 @@ export const GUARDS = ['shared-store', 'doubt', 'kept-facts'] as const;
 
 export type Guard = (typeof GUARDS)[number];
 
+const ALL_NUMBERS = Array.from(
+  { length: 1000 },
+  (_, n) => `+447700900${String(n).padStart(3, '0')}`,
+);
 const REPLICAS = 3;
 const AT_ONCE = 60;
 const REQUEST_TIMEOUT_MS = 3000;
@@ -100,11 +109,6 @@ const COPIES_AFTER_MS = [0, 500, 4000];
 const ENVIRONMENT = {
   JWT_ISSUER: ISSUER,
   JWT_AUDIENCE: AUDIENCE,
-  OPERATOR_CLIENT_ID: 'chaos',
-  OPERATOR_CLIENT_SECRET: 'chaos',
-  OPERATOR_FLOW: '3-legged',
-  // A reply that a busy machine holds up is no lost one.
-  OPERATOR_TIMEOUT_MS: String(WAY_MS),
   REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
   CONSENT_WAIT_MS: '1500',
   // Longer than a prompt lives, after an exchange of two tries.
@@ -115,8 +119,8 @@ const ENVIRONMENT = {
 
 /**
  * Pursues many consents at once, while replicas die and the store falls silent, dies, is replaced and forgets (`redis`,
- * `cluster`), and, over all stores, while apps hang up, ask again too early, and the operator fails before and after
- * consent.
+ * `cluster`), and, over all stores, while apps hang up, ask again too early, the number directory names another of two
+ * operators or none, and operators fail before and after consent.
  */
 export async function runConsentChaos({
   store,
@@ -128,32 +132,31 @@ export async function runConsentChaos({
   const lostWrites = new LostWrites();
   const issuer = await TestIssuer.start();
   const chronicle = new Chronicle();
-  const operator = new StrictOperator(KEEP_FACTS_SECONDS * 1000, lostWrites, chronicle, seed);
-  const operatorUrl = await operator.listen();
+  const operators = new StrictOperators(KEEP_FACTS_SECONDS * 1000, lostWrites, chronicle, seed);
+  const directory = new FlappingDirectory(OPERATORS, chronicle, seed);
+  const asked = { operators: await operators.listen(), directory: await directory.listen() };
   const settings = {
     ...ENVIRONMENT,
     JWT_JWKS_URL: issuer.jwksUrl,
-    OPERATOR_AUTH_URL: operatorUrl,
-    OPERATOR_SIM_SWAP_URL: operatorUrl,
     KEEP_FACTS_SECONDS: without === 'kept-facts' ? '0' : String(KEEP_FACTS_SECONDS),
     ...(without === 'doubt' ? { CONSENT_DOUBT_SECONDS: '1' } : {}),
   };
   const opened = await OPEN[store](lostWrites, settings, chronicle, seed, wire);
   const isShared = without !== 'shared-store';
-  const fleet = new Fleet({ ...settings, ...(isShared ? opened.settings : {}) });
-  const apps = new Apps(fleet, operator, await tokensOf(issuer), chronicle, seed);
+  const fleet = new Fleet({ ...settings, ...(isShared ? opened.settings : {}) }, asked);
+  const apps = new Apps(fleet, operators, opened, await tokensOf(issuer), chronicle, seed);
   const trouble = opened.isShared
-    ? new Trouble(opened, fleet, operator, chronicle, seed)
+    ? new Trouble(opened, fleet, operators, chronicle, seed)
     : undefined;
   try {
     await fleet.start(opened.isShared ? REPLICAS : 1);
     trouble?.begin();
-    const numbers = Array.from({ length: consents }, (_, i) => String(i).padStart(3, '0'));
+    const numbers = ALL_NUMBERS.slice(0, consents);
     const lastTaken = Promise.withResolvers<void>();
     const worker = async (): Promise<void> => {
-      for (let last = numbers.pop(); last !== undefined; last = numbers.pop()) {
+      for (let number = numbers.pop(); number !== undefined; number = numbers.pop()) {
         if (numbers.length === 0) lastTaken.resolve();
-        await apps.pursueAll(`+447700900${last}`);
+        await apps.pursueAll(number);
       }
     };
     const ended = Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -164,17 +167,19 @@ export async function runConsentChaos({
   } finally {
     await trouble?.end();
     fleet.stop();
-    operator.close();
+    operators.close();
+    directory.close();
     await issuer.close();
     await opened.stop();
   }
-  const { prompts, polls, lookups, givenUp } = operator;
-  const { offences, unavoidable, notes } = operator.judge();
+  const { prompts, polls, lookups, givenUp } = operators;
+  const { offences, unavoidable, notes } = operators.judge();
   const { heard, ends, wrong, hangUps, notes: endless } = apps;
   const { kills } = fleet;
   return {
     consents,
     prompts,
+    directory: directory.counts,
     polls,
     lookups,
     givenUp,
@@ -192,6 +197,7 @@ export async function runConsentChaos({
 /** A store, and what befalls it. */
 interface OpenedStore {
   readonly isShared: boolean;
+  readonly isLeased: StoredRecords['isLeased'];
   readonly settings: Readonly<Record<string, string>>;
   readonly counts: Readonly<Record<string, number>>;
   readonly everyMs: number;
@@ -212,6 +218,7 @@ const OPEN: Readonly<Record<Store, OpenStore>> = {
   memory: () =>
     Promise.resolve({
       isShared: false,
+      isLeased: () => false,
       settings: {},
       counts: {},
       everyMs: 0,
@@ -224,28 +231,35 @@ const OPEN: Readonly<Record<Store, OpenStore>> = {
 
 async function openRedis(
   _lostWrites: LostWrites,
-  _settings: unknown,
-  _chronicle: Chronicle,
+  environment: Readonly<Record<string, string>>,
+  chronicle: Chronicle,
   _seed: number,
   wire: Wire | undefined,
 ): Promise<OpenedStore> {
   const redis = await startRedis();
   const wires = await Wires.before([redis.port], wire);
+  const stateKey = freshStateKey();
+  const { open } = storedNames(environment, stateKey);
+  const records = new StoredRecords([redis.port], open, chronicle);
   const counts = { frozen: 0 };
   return {
     isShared: true,
-    settings: { REDIS_URL: `redis://${wires.hosts}`, STATE_KEY: freshStateKey() },
+    isLeased: (number) => records.isLeased(number),
+    settings: { REDIS_URL: `redis://${wires.hosts}`, STATE_KEY: stateKey },
     get counts() {
       return { ...counts, ...wires.counts };
     },
     everyMs: FREEZE_EVERY_MS,
     async trouble() {
       counts.frozen += 1;
+      chronicle.happened('the store is frozen');
       redis.freeze();
       await sleep(FREEZE_MS);
       redis.thaw();
+      chronicle.happened('the store is thawed');
     },
     async stop() {
+      records.close();
       await wires.close();
       await redis.kill();
     },
@@ -263,9 +277,11 @@ async function openCluster(
   const wires = await Wires.before(servers.ports, wire);
   const stateKey = freshStateKey();
   const names = storedNames(environment, stateKey);
+  const records = new StoredRecords(servers.ports, names.open, chronicle);
   const trouble = new ClusterTrouble(servers, lostWrites, names, chronicle, new Random(seed));
   return {
     isShared: true,
+    isLeased: (number) => records.isLeased(number),
     settings: {
       REDIS_URL: `redis+cluster://${wires.hosts}`,
       STATE_KEY: stateKey,
@@ -276,6 +292,7 @@ async function openCluster(
     everyMs: CLUSTER_TROUBLE_EVERY_MS,
     trouble: () => trouble.once(),
     async stop() {
+      records.close();
       await wires.close();
       await servers.stop();
     },
@@ -305,11 +322,8 @@ class Wires {
 
   static async before(ports: readonly number[], wire: Wire | undefined): Promise<Wires> {
     if (wire === undefined) return new Wires(ports, []);
-    const proxies = await Promise.all(ports.map((port) => RedisProxy.before(port)));
+    const proxies = await RedisProxy.beforeAll(ports);
     for (const proxy of proxies) {
-      for (const [n, port] of ports.entries()) {
-        proxy.renames.set(String(port), String(proxies[n]?.port));
-      }
       if (wire === 'cuts') proxy.cutsAfter = nowAndThen(MAX_CUT_EVERY_MS);
       else proxy.copiesAfterMs = COPIES_AFTER_MS;
     }
@@ -326,21 +340,33 @@ class Wires {
   }
 }
 
+const bucketOf = (number: string): number => bucketOfNumber(number as PhoneNumber);
+
 /** As the service names what it keeps about a number, for either caller. */
-function storedNames(environment: Readonly<Record<string, string>>, stateKey: string): StoredNames {
-  const { operators, callers } = readConfig(environment);
-  const operator = operators.map(operatorIdentityOf).join('');
+function storedNames(
+  environment: Readonly<Record<string, string>>,
+  stateKey: string,
+): StoredNames & { readonly open: OpenRecord } {
+  const { callers } = readConfig(environment);
   const seal = new StateSeal(Buffer.from(stateKey, 'base64'));
   const [purpose] = callers.purposes;
+  const recordKeyOf = (number: string) =>
+    keyIn(bucketOf(number), 'consent-2', seal.name('consent', number));
+  const numbers = new Map(ALL_NUMBERS.map((number) => [recordKeyOf(number), number]));
   return {
-    slotOf: (number) => slotOf(keyIn(bucketOf(operator, number), 'consent', '')),
+    open(key, sealed) {
+      const number = numbers.get(key);
+      if (number === undefined) return undefined;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by the service
+      return { number, record: JSON.parse(seal.open(sealed, key)) as ConsentRecord };
+    },
+    slotOf: (number) => slotOf(keyIn(bucketOf(number), 'consent-2', '')),
     keysOf(number) {
-      const bucket = bucketOf(operator, number);
       const facts = CALLERS.map((caller) => {
         const { key } = tokenIdentity(ISSUER, caller, CLIENT);
-        return keyIn(bucket, 'facts', seal.name(operator, number, key, purpose));
+        return keyIn(bucketOf(number), 'facts-2', seal.name('facts', number, key, purpose));
       });
-      return [keyIn(bucket, 'consent', seal.name(operator, number)), ...facts];
+      return [recordKeyOf(number), ...facts];
     },
   };
 }
@@ -350,7 +376,7 @@ class Trouble {
   readonly #over = new AbortController();
   readonly #store: OpenedStore;
   readonly #fleet: Fleet;
-  readonly #operator: StrictOperator;
+  readonly #operators: StrictOperators;
   readonly #chronicle: Chronicle;
   readonly #seed: number;
   #running: readonly Promise<void>[] = [];
@@ -358,7 +384,7 @@ class Trouble {
   constructor(
     store: OpenedStore,
     fleet: Fleet,
-    operator: StrictOperator,
+    operators: StrictOperators,
     chronicle: Chronicle,
     seed: number,
   ) {
@@ -366,7 +392,7 @@ class Trouble {
     this.#chronicle = chronicle;
     this.#store = store;
     this.#fleet = fleet;
-    this.#operator = operator;
+    this.#operators = operators;
   }
 
   begin(): void {
@@ -375,7 +401,7 @@ class Trouble {
       this.#everyNow(KILL_EVERY_MS, kills, () =>
         this.#fleet.killOne(kills, (name) => {
           this.#chronicle.happened(`${name} is killed`);
-          this.#operator.replicaKilled(name);
+          this.#operators.replicaKilled(name);
         }),
       ),
       this.#everyNow(this.#store.everyMs, befalls, () => this.#store.trouble()),
@@ -450,14 +476,16 @@ class Apps {
     defects: 0,
   };
   readonly #fleet: Fleet;
-  readonly #operator: StrictOperator;
+  readonly #operators: StrictOperators;
+  readonly #store: Pick<OpenedStore, 'isLeased'>;
   readonly #tokens: Readonly<Record<CallerName, string>>;
   readonly #chronicle: Chronicle;
   readonly #seed: number;
 
   constructor(
     fleet: Fleet,
-    operator: StrictOperator,
+    operators: StrictOperators,
+    store: Pick<OpenedStore, 'isLeased'>,
     tokens: Readonly<Record<CallerName, string>>,
     chronicle: Chronicle,
     seed: number,
@@ -465,7 +493,8 @@ class Apps {
     this.#seed = seed;
     this.#chronicle = chronicle;
     this.#fleet = fleet;
-    this.#operator = operator;
+    this.#operators = operators;
+    this.#store = store;
     this.#tokens = tokens;
   }
 
@@ -509,8 +538,10 @@ class Apps {
     const hangs = AbortSignal.timeout(HANGS_AFTER_MS);
     const doesHangUp = random.chance(0.1);
     const hangUp = doesHangUp ? [AbortSignal.timeout(random.below(1500))] : [];
+    const url = this.#fleet.anyUrl(random);
+    const askedAtMs = Date.now();
     try {
-      const response = await fetch(`${this.#fleet.anyUrl(random)}/graphql`, {
+      const response = await fetch(`${url}/graphql`, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
@@ -520,12 +551,17 @@ class Apps {
         body: JSON.stringify({ query: `{ phoneNumber(e164: "${number}") { ${question} } }` }),
         signal: AbortSignal.any([hangs, ...hangUp]),
       });
-      return replyOf((await response.json()) as Body);
+      const reply = replyOf((await response.json()) as Body);
+      const isPending = reply.failures.some(({ code }) => code === 'CONSENT_PENDING');
+      if (isPending && !this.#store.isLeased(number)) {
+        this.#operators.waited(number, caller, askedAtMs);
+      }
+      return reply;
     } catch {
       if (hangs.aborted) {
         this.wrong.requestsWithoutAnEnd += 1;
         this.notes.push(
-          `requestsWithoutAnEnd: ${number}, ${caller}`,
+          `requestsWithoutAnEnd: ${number}, ${caller}; ${await livenessOf(url)}`,
           ...this.#chronicle.about(number),
         );
       }
@@ -541,9 +577,9 @@ class Apps {
     this.#chronicle.happenedTo(number, `${caller} hears ${first}`);
     increment(this.heard, first);
     if (codes.some((code) => code === 'INTERNAL_SERVER_ERROR')) this.wrong.defects += 1;
-    if (typeof date === 'string') this.#judge(this.#operator.isRightDate(date, number, caller));
+    if (typeof date === 'string') this.#judge(this.#operators.isRightDate(date, number, caller));
     if (typeof swapped === 'boolean') {
-      this.#judge(this.#operator.isRightWindow(swapped, number, caller));
+      this.#judge(this.#operators.isRightWindow(swapped, number, caller));
     }
     const open = failures.filter(({ code }) => !ENDS.has(code));
     if (open.length === 0) {
@@ -566,6 +602,16 @@ class Apps {
         this.wrong.answersToAnotherCaller += 1;
     }
   }
+}
+
+/** Tells a replica that hangs from one that has no time: on a busy machine neither answers soon. */
+async function livenessOf(url: string): Promise<string> {
+  const askedAtMs = performance.now();
+  const isAlive = await fetch(`${url}/livez`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  return `/livez ${isAlive ? 'answers' : 'fails'} after ${Math.round(performance.now() - askedAtMs)} ms`;
 }
 
 interface Body {

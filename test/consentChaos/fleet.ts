@@ -2,14 +2,26 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../freePort.ts';
-import { withEntry } from '../operatorEntry.ts';
+import { DEMO_ENTRY, OperatorsFile } from '../operatorsFile.ts';
 import type { Random } from '../random.ts';
+import { WAY_MS } from './promptNeeds.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const LOOK_EVERY_MS = 50;
 
-/** By which header the operator learns which replica it is that asks. */
+/** By which header operators learn which replica it is that asks. */
 export const REPLICA_HEADER = 'x-replica';
+
+/** A prefix that none of the numbers has. */
+const NO_NUMBERS = '+1';
+
+/** What replicas are to ask. */
+interface Asked {
+  /** The addresses of two operators, by their names. */
+  readonly operators: ReadonlyMap<string, string>;
+  /** The address of the directory that names one of them for a number. */
+  readonly directory: string;
+}
 
 interface Replica {
   readonly name: string;
@@ -21,11 +33,14 @@ interface Replica {
 export class Fleet {
   kills = 0;
   readonly #environment: Readonly<Record<string, string>>;
+  readonly #asked: Asked;
   readonly #replicas: Replica[] = [];
+  readonly #files: OperatorsFile[] = [];
   #launched = 0;
 
-  constructor(environment: Readonly<Record<string, string>>) {
+  constructor(environment: Readonly<Record<string, string>>, asked: Asked) {
     this.#environment = environment;
+    this.#asked = asked;
   }
 
   async start(size: number): Promise<void> {
@@ -53,19 +68,21 @@ export class Fleet {
 
   stop(): void {
     for (const { child } of this.#replicas) child.kill('SIGKILL');
+    for (const file of this.#files) file[Symbol.dispose]();
   }
 
   async #launch(): Promise<Replica> {
     this.#launched += 1;
     const name = `replica-${this.#launched}`;
+    const operators = this.#operatorsFile(name);
     const port = await freePort();
     const child = fork(MAIN, [], {
-      env: withEntry({
+      env: {
         PATH: process.env['PATH'],
         ...this.#environment,
         PORT: String(port),
-        OPERATOR_HEADERS: JSON.stringify({ [REPLICA_HEADER]: name }),
-      }),
+        OPERATORS_FILE: operators.path,
+      },
       silent: true,
     });
     child.stdout?.resume();
@@ -76,6 +93,27 @@ export class Fleet {
       await sleep(LOOK_EVERY_MS);
     }
     return { name, url, child };
+  }
+
+  /** By its prefix, a number is the one operator's at one replica, and the other's at the next that is started. */
+  #operatorsFile(replica: string): OperatorsFile {
+    const { operators, directory } = this.#asked;
+    const entries = Array.from(operators, ([name, url], index) => ({
+      name,
+      prefixes: [index === this.#launched % operators.size ? 'default' : NO_NUMBERS],
+      flow: '3-legged',
+      authUrl: url,
+      simSwapUrl: url,
+      client: DEMO_ENTRY,
+      headers: { [REPLICA_HEADER]: replica },
+      // A reply that a busy machine holds up is no lost one.
+      limits: { timeoutMs: WAY_MS },
+    }));
+    const file = new OperatorsFile(entries, {
+      directory: { url: directory, keepSeconds: 0, fallback: 'prefix' },
+    });
+    this.#files.push(file);
+    return file;
   }
 }
 

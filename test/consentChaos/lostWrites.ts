@@ -26,8 +26,8 @@ export interface Against {
   /** When what speaks against it was written, at the latest. */
   readonly sinceMs: number;
   readonly atMs: number;
-  /** Whether it is an answer; of prompts it must be known that something is not known. */
-  readonly isAnswer: boolean;
+  /** Whether it takes what was written; that a prompt may live must be known of a store that was emptied, too. */
+  readonly takesRecord: boolean;
 }
 
 /**
@@ -65,13 +65,13 @@ export class LostWrites {
   }
 
   /** Why it was unavoidable; to be asked when all losses are known. */
-  reasonFor({ number, sinceMs, atMs, isAnswer }: Against): string | undefined {
+  reasonFor({ number, sinceMs, atMs, takesRecord }: Against): string | undefined {
     const isLost = this.#rounds.some(
       ({ lost, fromMs, untilMs }) => fromMs <= atMs && sinceMs <= untilMs && lost(number),
     );
     if (isLost) return 'its master was replaced by a replica that lacked an acknowledged write';
     const isForgotten = this.#forgotten.some(
-      ({ holds, atMs: forgottenAtMs }) => isAnswer && sinceMs <= forgottenAtMs && holds(number),
+      ({ holds, atMs: forgottenAtMs }) => takesRecord && sinceMs <= forgottenAtMs && holds(number),
     );
     return isForgotten ? 'its master and its replica were emptied' : undefined;
   }

@@ -32,7 +32,7 @@ const FAILURE_SECONDS = 60;
  */
 export const WAY_MS = 2000;
 /** What a replica heard so long before it was killed may not have been stored, for Redis may be frozen. */
-const UNSTORED_MS = 3000;
+export const UNSTORED_MS = 3000;
 
 /**
  * Tells which prompts were not needed: an answer, or a failure after consent, was there to be told to the
@@ -72,15 +72,10 @@ export class PromptNeeds {
     }
   }
 
-  /** @param isUnstored whether the store has been away since a replica learned about a number */
-  replicaKilled(
-    replica: string,
-    nowMs: number,
-    isUnstored: (number: string, atMs: number) => boolean,
-  ): void {
+  /** @param isUnstored whether what a replica learned about a number by then may not have been stored */
+  replicaKilled(replica: string, isUnstored: (number: string, atMs: number) => boolean): void {
     for (const [name, { number, replica: by, atMs }] of this.#known) {
-      if (by !== replica) continue;
-      if (atMs > nowMs - UNSTORED_MS || isUnstored(number, atMs)) this.#known.delete(name);
+      if (by === replica && isUnstored(number, atMs)) this.#known.delete(name);
     }
   }
 

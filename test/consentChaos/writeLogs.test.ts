@@ -6,8 +6,8 @@ import { command } from '../redisCommands.ts';
 import { NO_REDIS } from '../redisServer.ts';
 import { WriteLogs } from './writeLogs.ts';
 
-const KEPT = 'sim-swap:{17}:consent:kept';
-const LOST = 'sim-swap:{17}:consent:lost';
+const KEPT = 'sim-swap:{17}:consent-2:kept';
+const LOST = 'sim-swap:{17}:consent-2:lost';
 
 let servers: RedisClusterServers | undefined;
 

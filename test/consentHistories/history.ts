@@ -17,6 +17,27 @@ export interface History {
   readonly deniedMs: number;
   /** When the SIM changes, after the change of three days before. */
   readonly swapAtMs: number | undefined;
+  /** Of processes: a replica's requests after it are served by a new one. */
+  readonly restarts: readonly Restart[];
+}
+
+/** The operators that a process knows, each by what its settings have become. */
+export type Configuration = Readonly<Record<OperatorName, Flavour>>;
+
+export const OPERATOR_NAMES = ['one', 'other'] as const;
+
+export type OperatorName = (typeof OPERATOR_NAMES)[number];
+
+/** Renamed, an operator has another identity, and nothing of the one that it had before is its own. */
+export type Flavour = 'as at first' | 'renamed' | '2-legged';
+
+export const AT_FIRST: Configuration = { one: 'as at first', other: 'as at first' };
+
+/** A process takes the place of another one, with settings of its own. */
+export interface Restart {
+  readonly atMs: number;
+  readonly replica: number;
+  readonly configuration: Configuration;
 }
 
 /** One request. */
@@ -29,6 +50,10 @@ export interface Ask {
   readonly hangsUpAfterMs: number | undefined;
   /** By which replica it is served, where there are several. */
   readonly replica: number;
+  /** Whom the directory, or the prefixes, name for the number by then, in turn. */
+  readonly routing: readonly OperatorName[];
+  /** How long the directory takes to say so; `undefined` where that is known. */
+  readonly directoryMs: number | undefined;
 }
 
 /** What becomes of a request to prompt. */
@@ -42,7 +67,12 @@ export type PromptWord =
   | { readonly word: 'lost'; readonly isPrompted: boolean }
   /** 5xx and the like: nothing is known. */
   | { readonly word: 'doubtful'; readonly isPrompted: boolean }
-  | { readonly word: 'refused'; readonly code: LookupFailureCode; readonly holdSeconds?: number };
+  | {
+      readonly word: 'refused';
+      readonly code: LookupFailureCode;
+      readonly holdSeconds?: number;
+      readonly isUnknownNumber?: true;
+    };
 
 /** What becomes of a poll. */
 export type PollWord =
@@ -65,6 +95,7 @@ export type LookupWord =
       readonly code: LookupFailureCode;
       readonly reach: FailureReach;
       readonly retryAfterSeconds?: number;
+      readonly isUnknownNumber?: true;
     };
 
 export const ASKERS = [
@@ -97,6 +128,25 @@ const ask: fc.Arbitrary<Ask> = fc.record({
   patienceMs: fc.constantFrom(1, 100, 1500, 3000, 10_000),
   hangsUpAfterMs: fc.option(fc.integer({ min: 0, max: 4000 }), { nil: undefined, freq: 5 }),
   replica: fc.integer({ min: 0, max: 2 }),
+  directoryMs: fc.constantFrom(undefined, undefined, 0, 50),
+  routing: fc.oneof(
+    { arbitrary: fc.constant<OperatorName[]>(['one']), weight: 3 },
+    {
+      arbitrary: fc.constantFrom<OperatorName[]>(['other'], ['one', 'other'], ['other', 'one']),
+      weight: 2,
+    },
+  ),
+});
+
+const flavour: fc.Arbitrary<Flavour> = fc.oneof(
+  { arbitrary: fc.constant('as at first' as const), weight: 3 },
+  { arbitrary: fc.constantFrom('renamed' as const, '2-legged' as const), weight: 2 },
+);
+
+const restart: fc.Arbitrary<Restart> = fc.record({
+  atMs,
+  replica: fc.integer({ min: 0, max: 2 }),
+  configuration: fc.record({ one: flavour, other: flavour }),
 });
 
 const promptWord: fc.Arbitrary<PromptWord> = fc.oneof(
@@ -121,6 +171,7 @@ const promptWord: fc.Arbitrary<PromptWord> = fc.oneof(
       { word: 'refused', code: 'OPERATOR_RATE_LIMITED', holdSeconds: 30 },
       { word: 'refused', code: 'CONSENT_DENIED' },
       { word: 'refused', code: 'NUMBER_NOT_SERVED' },
+      { word: 'refused', code: 'NUMBER_NOT_SERVED', isUnknownNumber: true },
     ),
     weight: 1,
   },
@@ -151,6 +202,7 @@ const lookupWord: fc.Arbitrary<LookupWord> = fc.oneof(
       { code: 'OPERATOR_RATE_LIMITED', reach: 'number', retryAfterSeconds: 30 },
       { code: 'OPERATOR_TIMEOUT', reach: 'number' },
       { code: 'NUMBER_NOT_SERVED', reach: 'number' },
+      { code: 'NUMBER_NOT_SERVED', reach: 'number', isUnknownNumber: true },
       { code: 'OPERATION_NOT_OFFERED', reach: 'operation' },
       { code: 'OPERATOR_REFUSED', reach: 'operation' },
       { code: 'OPERATOR_REFUSED', reach: 'number' },
@@ -175,4 +227,5 @@ export const history: fc.Arbitrary<History> = fc.record({
   keepMs: fc.constantFrom(0, 60_000),
   deniedMs: fc.constantFrom(0, 600_000),
   swapAtMs: fc.option(atMs, { nil: undefined }),
+  restarts: fc.array(restart, { maxLength: 3 }),
 });

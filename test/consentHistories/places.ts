@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { recalledFor } from '../../src/lookups/factCache.ts';
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import type { Snapshot, Written } from '../../src/consents/consentStore.ts';
@@ -7,7 +8,7 @@ import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
@@ -86,11 +87,11 @@ class SharedStore extends BoundedStore {
 /** The store of a single process. */
 export function inMemory({ keepMs }: History): Place {
   const clock = new TestClock();
-  const factCache = new MemoryFactCache(clock, { keepMs, resultMs: RESULT_MS });
   return {
     clock,
     number: ALICE,
-    stores: [{ store: new BoundedStore(clock), factCache }],
+    stores: [new BoundedStore(clock)],
+    factCacheFor: factsInMemory(clock, keepMs),
     settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
     latenessMs: 0,
   };
@@ -99,46 +100,45 @@ export function inMemory({ keepMs }: History): Place {
 /** Three replicas on one store, on a clock that is handed in. */
 export function inReplicas({ keepMs }: History): Place {
   const clock = new TestClock();
-  const factCache = new MemoryFactCache(clock, { keepMs, resultMs: RESULT_MS });
   const store = new SharedStore(clock);
   return {
     clock,
     number: ALICE,
-    stores: Array.from({ length: 3 }, () => ({ store, factCache })),
+    stores: [store, store, store],
+    factCacheFor: factsInMemory(clock, keepMs),
     settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
     // However short its patience, a request hears what stands in the record, and at most that an expiry
-    // was told: four commands for each lookup that its questions take.
-    latenessMs: 16 * COMMAND_MS,
+    // was told: four commands for each lookup that its questions take, at each of two operators.
+    latenessMs: 32 * COMMAND_MS,
   };
 }
 
+/** One memory, of which each process recalls what counts by the operators that it knows. */
+function factsInMemory(clock: TestClock, keepMs: number): Place['factCacheFor'] {
+  const facts = new MemoryFactCache(clock, () => ({ keepMs, resultMs: RESULT_MS }));
+  return (_replica, keptFor) => ({
+    keep: (...kept) => facts.keep(...kept),
+    recall: async (asker, number, cameInAtMs) => {
+      const { facts: answering, besides } = await facts.recall(asker, number, cameInAtMs);
+      return recalledFor(answering.concat(besides), cameInAtMs, keptFor);
+    },
+  });
+}
+
 /** Three replicas on a Redis, by its clock and ours. */
-export async function inRedis(
-  { keepMs }: History,
-  connections: readonly Redis[],
-  number: PhoneNumber,
-): Promise<Place> {
-  // Of one history alone: what an operator refuses it refuses about every number.
-  const operator = `the operator of ${number}`;
+export async function inRedis(connections: readonly Redis[], number: PhoneNumber): Promise<Place> {
   const seals = new StateSeals([randomBytes(32)]);
-  const stores = connections.map((connection) => ({
-    store: new RedisConsentStore(connection, systemClock, {
-      seals,
-      operator,
-      doubtMs: DOUBT_MS,
-    }),
-    factCache: new RedisFactCache(connection, systemClock, {
-      keepMs,
-      resultMs: RESULT_MS,
-      seals,
-      operator,
-    }),
-  }));
-  await Promise.all(stores.map(({ store }) => store.open()));
+  const settings = { seals, doubtMs: DOUBT_MS, deniedMs: 0, operators: [] };
+  const stores = connections.map(
+    (connection) => new RedisConsentStore(connection, systemClock, settings),
+  );
+  await Promise.all(stores.map((store) => store.open()));
   return {
     clock: systemClock,
     number,
     stores,
+    factCacheFor: (replica, keptFor) =>
+      new RedisFactCache(connections[replica] as Redis, systemClock, { seals, keptFor }),
     settlesWithin: async (ms, promise) => {
       const over = new AbortController();
       const late = systemClock.sleep(ms, over.signal).then(() => false);

@@ -4,21 +4,30 @@ import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import type {
   LookupAuthorizer,
   Admitted,
-  Asked,
+  AuthorizerRequest,
   CachedAnswer,
 } from '../../src/lookups/lookupAuthorizer.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
-import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
-import type { FactCache } from '../../src/lookups/factCache.ts';
-import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import { KeptAnswers, NOBODY } from '../../src/lookups/keptAnswers.ts';
+import type { FactCache, KeptFor } from '../../src/lookups/factCache.ts';
+import { timed, type LookupRequest, type LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import type { Operators, RoutedOperator } from '../../src/lookups/operators.ts';
+import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { ConsentStore } from '../../src/consents/consentStore.ts';
-import type { Ask, History } from './history.ts';
-import { StrictOperator, SWAPPED_HOURS_AGO, type Offences } from './strictOperator.ts';
+import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
+import {
+  AT_FIRST,
+  OPERATOR_NAMES,
+  type Ask,
+  type Configuration,
+  type History,
+  type OperatorName,
+} from './history.ts';
+import { askerOf, StrictOperators, SWAPPED_HOURS_AGO, type Offences } from './strictOperator.ts';
 import { callerNamed } from '../values.ts';
-import { servedBy } from '../lookups/servedBy.ts';
 
 /** What must be zero, each. */
 export interface Wrongness extends Offences {
@@ -35,7 +44,8 @@ export interface Place {
   readonly clock: Clock;
   readonly number: PhoneNumber;
   /** Of each replica; the same one where there is one process. */
-  readonly stores: readonly { readonly store: ConsentStore; readonly factCache: FactCache }[];
+  readonly stores: readonly ConsentStore[];
+  factCacheFor(replica: number, keptFor: KeptFor): FactCache;
   /** Whether a promise settles while so much time passes. */
   settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean>;
   /** How late an answer, or how early a poll, may be: 0 where the clock is handed in. */
@@ -58,58 +68,47 @@ const OFFER: Offer = {
 /** Lets a history happen, and says what was wrong in it. */
 export async function runHistory(history: History, place: Place): Promise<Wrongness> {
   const { clock } = place;
-  const operator = new StrictOperator(history, clock, place.latenessMs);
+  const operators = new StrictOperators(history, clock, place.latenessMs);
   const audit = new Audit();
-  const bulkhead = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
-  const replicas = place.stores.map((stores): LookupRoute => {
-    const route = new ConsentedLookups(
-      {
-        ...stores,
-        tokens: operator,
-        operator,
-        admission: audit,
-        offer: OFFER,
-        rules: {
-          doubtMs: DOUBT_MS,
-          deniedMs: history.deniedMs,
-          failureMs: FAILURE_MS,
-          resultMs: RESULT_MS,
-          leaseMs: LEASE_MS,
-          firstPoll: 'at-once',
-        },
-        bulkheads: { requests: bulkhead(), polls: bulkhead() },
-        exchangeMs: EXCHANGE_MS,
-        clock,
-      },
-      0,
-      'test',
-    );
-    return new KeptAnswers(route, { ...stores, admission: audit, offer: OFFER });
+  const processOf = (replica: number, configuration: Configuration) =>
+    new ServingProcess(replica, configuration, history, place, operators, audit);
+  const processes = place.stores.map((_, replica) => processOf(replica, AT_FIRST));
+  const all = [...processes];
+  const restarting = history.restarts.map(async ({ atMs, replica, configuration }) => {
+    await clock.sleep(atMs);
+    // The memory of a process ends with it.
+    if (processes.length === 1) return;
+    const started = processOf(replica, configuration);
+    processes[replica] = started;
+    all.push(started);
   });
   const wrong = { unsettled: 0, defects: 0, wrongAnswers: 0, unaudited: 0 };
   const asking = history.asks.map(async (ask) => {
     if (ask.atMs > 0) await clock.sleep(ask.atMs);
-    const replica = replicas[ask.replica % replicas.length];
-    if (replica !== undefined) await makeRequest(ask, replica, place, audit, operator, wrong);
+    const serving = processes[ask.replica % processes.length];
+    if (serving !== undefined) await makeRequest(ask, serving, place, audit, operators, wrong);
   });
-  const answered = Promise.all(asking);
-  const lastMs = Math.max(...history.asks.map(({ atMs, patienceMs }) => atMs + patienceMs));
+  const answered = Promise.all([...asking, ...restarting]);
+  const lastMs = Math.max(
+    ...history.asks.map(({ atMs, patienceMs, directoryMs = 0 }) => atMs + directoryMs + patienceMs),
+    ...history.restarts.map(({ atMs }) => atMs),
+  );
   if (!(await place.settlesWithin(lastMs + place.latenessMs, answered))) wrong.unsettled += 1;
   // Exchanges outlive their requests, and their leases.
-  const closed = answered.then(() => Promise.all(replicas.map((replica) => replica.close())));
+  const closed = answered.then(() => Promise.all(all.map((one) => one.close())));
   if (!(await place.settlesWithin(4 * LEASE_MS, closed))) wrong.unsettled += 1;
-  return { ...operator.offences, ...wrong };
+  return { ...operators.offences, ...wrong };
 }
 
 async function makeRequest(
   ask: Ask,
-  replica: LookupRoute,
+  serving: ServingProcess,
   { clock, number, latenessMs }: Place,
   audit: Audit,
-  operator: StrictOperator,
+  operators: StrictOperators,
   wrong: Omit<Wrongness, keyof Offences>,
 ): Promise<void> {
-  const { asker, questions, patienceMs, hangsUpAfterMs } = ask;
+  const { asker, questions, patienceMs, hangsUpAfterMs, directoryMs = 0 } = ask;
   const askerName = `${asker.caller}${asker.purpose.replaceAll('-', '')}`;
   const hungUp = new AbortController();
   const cameInAtMs = clock.monotonicMs();
@@ -122,10 +121,7 @@ async function makeRequest(
     deadlineMs: cameInAtMs + 60_000,
     waitMs: patienceMs,
   };
-  const executor = new Executor(
-    servedBy({ name: 'operator', offer: OFFER, route: replica }),
-    request,
-  );
+  const executor = new Executor(serving.operatorsFor(ask), request);
   const over = new AbortController();
   const hangingUp =
     hangsUpAfterMs === undefined
@@ -138,10 +134,11 @@ async function makeRequest(
   if (!hungUp.signal.aborted) executor.told();
   over.abort();
   await hangingUp;
-  if (clock.monotonicMs() > cameInAtMs + patienceMs + latenessMs) wrong.unsettled += 1;
+  if (clock.monotonicMs() > cameInAtMs + directoryMs + patienceMs + latenessMs)
+    wrong.unsettled += 1;
   const isRight = (swapped: boolean, maxAgeHours: number): boolean => {
-    if (swapped) return maxAgeHours >= SWAPPED_HOURS_AGO || operator.hasSwapped;
-    return maxAgeHours < SWAPPED_HOURS_AGO && !operator.knewOfSwap(askerName, cameInAtMs);
+    if (swapped) return maxAgeHours >= SWAPPED_HOURS_AGO || operators.hasSwapped;
+    return maxAgeHours < SWAPPED_HOURS_AGO && !operators.knewOfSwap(askerName, cameInAtMs);
   };
   for (const question of questions) {
     const answer = executor.answerTo(number, question);
@@ -164,20 +161,112 @@ async function makeRequest(
   }
 }
 
+/** One process of a replica: its operators, and the ways of their lookups. */
+class ServingProcess {
+  readonly #operators: Readonly<Record<OperatorName, RoutedOperator>>;
+  readonly #kept: RoutedOperator;
+  readonly #sleep: (ms: number) => Promise<void>;
+
+  constructor(
+    replica: number,
+    configuration: Configuration,
+    history: History,
+    place: Place,
+    operators: StrictOperators,
+    admission: Audit,
+  ) {
+    const { clock } = place;
+    const { keepMs, deniedMs } = history;
+    const identities = OPERATOR_NAMES.map((name) => identityOf(name, configuration));
+    const configured = new Set(identities);
+    const keptFor: KeptFor = (operator) =>
+      configured.has(operator) ? { keepMs, resultMs: RESULT_MS } : undefined;
+    const factCache = place.factCacheFor(replica, keptFor);
+    const store = place.stores[replica] as ConsentStore;
+    const rules = {
+      doubtMs: DOUBT_MS,
+      deniedMs,
+      failureMs: FAILURE_MS,
+      resultMs: RESULT_MS,
+      leaseMs: LEASE_MS,
+      firstPoll: 'at-once' as const,
+    };
+    const consented = new ConsentedLookups({ store, factCache, rules, clock }, 0);
+    const bulkhead = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
+    const routeTo = (name: OperatorName): LookupRoute => {
+      const identity = identityOf(name, configuration);
+      const asked = operators.at({ identity, configured });
+      if (configuration[name] !== '2-legged') {
+        return consented.routeTo({
+          identity,
+          name,
+          tokens: asked,
+          operator: asked,
+          admission,
+          refusals: new MemoryRefusals(clock),
+          offer: OFFER,
+          rules,
+          bulkheads: { requests: bulkhead(), polls: bulkhead() },
+          exchangeMs: EXCHANGE_MS,
+        });
+      }
+      const direct: LookupRoute = {
+        async lookUp(lookup, { number, request }) {
+          const leftAtMs = clock.monotonicMs();
+          request.onLeaving?.(leftAtMs);
+          admission.admit({ event: 'lookup', lookup, number, request });
+          const fact = await asked.lookUpWithoutConsent(lookup, askerOf(request.correlator.name));
+          return { kind: 'facts', facts: timed([fact], leftAtMs, true, identity, clock) };
+        },
+        consent: () => Promise.resolve({ kind: 'read', status: { state: 'NOT_NEEDED' } }),
+        close: () => Promise.resolve(),
+      };
+      return new SharedLookups(direct, { factCache, keepMs, admission });
+    };
+    const parts = { factCache, admission, offer: OFFER, marking: new Map() };
+    this.#sleep = (ms) => clock.sleep(ms);
+    this.#kept = { name: 'none', offer: OFFER, route: new KeptAnswers(NOBODY, parts) };
+    const operatorOf = (name: OperatorName): RoutedOperator => {
+      const route = new KeptAnswers(routeTo(name), parts);
+      return { name, offer: OFFER, route };
+    };
+    this.#operators = { one: operatorOf('one'), other: operatorOf('other') };
+  }
+
+  operatorsFor({ routing: [first = 'one', ...others], directoryMs }: Ask): Operators {
+    const inTurn = [
+      this.#operators[first],
+      ...others.map((name) => this.#operators[name]),
+    ] as const;
+    const served = { kind: 'served', inTurn } as const;
+    if (directoryMs === undefined) return { of: () => served };
+    return { of: () => () => this.#sleep(directoryMs).then(() => served), kept: this.#kept };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Object.values(this.#operators).map(({ route }) => route.close()));
+  }
+}
+
+function identityOf(name: OperatorName, configuration: Configuration): string {
+  return `${name} ${configuration[name]}`;
+}
+
 /** Knows which requests have a line about an answer. */
 class Audit implements LookupAuthorizer {
-  readonly #requests = new Set<unknown>();
+  /** By their correlators: a lookup that is shared has a request of its own. */
+  readonly #requests = new Set<string>();
 
-  admit({ event, request }: Asked): Admitted {
-    if (event === 'lookup') this.#requests.add(request);
+  admit({ event, request }: AuthorizerRequest): Admitted {
+    if (event === 'lookup') this.#requests.add(request.correlator.name);
     return { kind: 'admitted', ended: () => undefined };
   }
 
   heard({ request }: CachedAnswer): undefined {
-    this.#requests.add(request);
+    this.#requests.add(request.correlator.name);
   }
 
   has(request: LookupRequest): boolean {
-    return this.#requests.has(request);
+    return this.#requests.has(request.correlator.name);
   }
 }

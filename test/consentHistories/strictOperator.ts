@@ -3,10 +3,15 @@ import { closes } from '../../src/domain/failedLookup.ts';
 import type { Fact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import type { LookupOrder } from '../../src/operator/operator.ts';
+import type { LookupOrder, Operator } from '../../src/operator/operator.ts';
 import type { Judgement } from '../../src/operator/responses.ts';
 import { AccessToken, type TokenSubject } from '../../src/tokens/accessToken.ts';
-import type { ExchangeContext, Polled, RequestedConsent } from '../../src/tokens/tokenManager.ts';
+import type {
+  ExchangeContext,
+  Polled,
+  RequestedConsent,
+  TokenManager,
+} from '../../src/tokens/tokenManager.ts';
 import { HOUR_MS } from '../values.ts';
 import type { History, LookupWord, PollWord, PromptWord } from './history.ts';
 
@@ -18,10 +23,13 @@ export interface Offences {
   overlappingPolls: number;
   earlyPolls: number;
   pollsAfterTheEnd: number;
+  /** Of a consent that another operator acknowledged, or by another client. */
+  foreignPolls: number;
   equalLookups: number;
 }
 
 interface Consent {
+  readonly identity: string;
   readonly asker: string;
   readonly operation: Operation;
   readonly diesAtMs: number;
@@ -36,6 +44,8 @@ interface Consent {
 /** A reason not to prompt. */
 interface Closure {
   readonly untilMs: number;
+  /** Of the only operator that it closes; of all where absent. */
+  readonly identity?: string | undefined;
   readonly closes: (operation: Operation) => boolean;
 }
 
@@ -45,14 +55,23 @@ const KEPT_MS = 60_000;
 const MIN_TOLERANCE_MS = 1;
 const SLOW_DOWN_MS = 5000;
 
-/** An operator that says what a history has it say, and remembers what it was asked. */
-export class StrictOperator {
+/** One operator, as one process asks it. */
+export interface AskedOperator {
+  /** By which consents and facts tell it from others. */
+  readonly identity: string;
+  /** Of the operators that the process knows. */
+  readonly configured: ReadonlySet<string>;
+}
+
+/** Operators that say what a history has them say, and remember what they were asked. */
+export class StrictOperators {
   readonly offences: Offences = {
     promptsWhileOneLived: 0,
     promptsWithoutNeed: 0,
     overlappingPolls: 0,
     earlyPolls: 0,
     pollsAfterTheEnd: 0,
+    foreignPolls: 0,
     equalLookups: 0,
   };
   prompts = 0;
@@ -63,8 +82,12 @@ export class StrictOperator {
   readonly #toleranceMs: number;
   readonly #consents = new Map<string, Consent>();
   readonly #closures: Closure[] = [];
-  readonly #answered: { readonly asker: string; readonly lookup: Lookup; readonly atMs: number }[] =
-    [];
+  readonly #answered: {
+    readonly identity: string;
+    readonly asker: string;
+    readonly lookup: Lookup;
+    readonly atMs: number;
+  }[] = [];
   readonly #knowSwapSinceMs = new Map<string, number>();
   readonly #startedAtMs: number;
   #exchanges = 0;
@@ -77,17 +100,33 @@ export class StrictOperator {
     this.#toleranceMs = Math.max(MIN_TOLERANCE_MS, toleranceMs);
   }
 
-  async requestConsent(
+  /** How it is asked. */
+  at(asked: AskedOperator): Pick<TokenManager, 'requestConsent' | 'poll'> &
+    Pick<Operator, 'lookUp'> & {
+      /** 2-legged: takes no consent, and always answers. */
+      lookUpWithoutConsent(lookup: Lookup, asker: string): Promise<Fact>;
+    } {
+    return {
+      requestConsent: (subject, context) => this.#requestConsent(subject, context, asked),
+      poll: (authReqId, subject) => this.#poll(authReqId, subject, asked),
+      lookUp: (order, context) => this.#lookUp(order, context, asked),
+      lookUpWithoutConsent: (lookup, asker) => this.#lookUpWithoutConsent(lookup, asker, asked),
+    };
+  }
+
+  async #requestConsent(
     { operation }: TokenSubject,
     { correlator }: Pick<ExchangeContext, 'correlator'>,
+    { identity }: AskedOperator,
   ): Promise<RequestedConsent> {
     const word = inTurn(this.#history.prompts, this.prompts);
     this.prompts += 1;
-    this.#judgePrompt(operation);
+    this.#judgePrompt(operation, identity);
     const authReqId = `consent-${this.prompts}`;
     if (isPrompted(word)) {
       const lifeSeconds = word.word === 'acknowledged' ? word.expiresInSeconds : 120;
       this.#consents.set(authReqId, {
+        identity,
         asker: askerOf(correlator.name),
         operation,
         diesAtMs: this.#nowMs + lifeSeconds * 1000,
@@ -102,11 +141,16 @@ export class StrictOperator {
     return { judged: this.#acknowledge(word, authReqId), attempts: 1 };
   }
 
-  async poll(authReqId: string, subject: TokenSubject): Promise<Polled> {
+  async #poll(
+    authReqId: string,
+    subject: TokenSubject,
+    { identity }: AskedOperator,
+  ): Promise<Polled> {
     const word = inTurn(this.#history.polls, this.polls);
     this.polls += 1;
     const consent = this.#consents.get(authReqId);
     if (consent === undefined) throw new Error('A poll of what was never acknowledged.');
+    if (consent.identity !== identity) this.offences.foreignPolls += 1;
     this.#judgePoll(consent);
     consent.lastPollAtMs = this.#nowMs;
     consent.pollsOnTheWire += 1;
@@ -120,28 +164,45 @@ export class StrictOperator {
     return polled;
   }
 
-  async lookUp({ lookup, token, number }: LookupOrder, { correlator }: ExchangeContext) {
+  async #lookUp(
+    { lookup, token, number }: LookupOrder,
+    { correlator }: ExchangeContext,
+    asked: AskedOperator,
+  ) {
     token.spend({ number, operation: lookup.operation });
     const word = inTurn(this.#history.lookups, this.lookups);
     this.lookups += 1;
     const asker = askerOf(correlator.name);
-    this.#judgeLookup(lookup, asker);
+    this.#judgeLookup(lookup, asker, asked);
     const sentAtMs = this.#clock.nowMs();
     const leftAtMs = this.#nowMs;
     const isSwapped = this.hasSwapped;
     const swappedMs = this.#swappedMs;
     await this.#takeTime();
-    const told = this.#answer(lookup, word, sentAtMs, swappedMs);
+    const told = this.#answer(lookup, word, sentAtMs, swappedMs, asked.identity);
     if (told.kind === 'answered') {
-      this.#answered.push({ asker, lookup, atMs: leftAtMs });
-      // A larger window holds the earlier swap as well.
-      const tellsOfSwap =
-        lookup.operation === 'retrieve-date' || lookup.maxAgeHours < SWAPPED_HOURS_AGO;
-      if (isSwapped && tellsOfSwap && !this.#knowSwapSinceMs.has(asker)) {
-        this.#knowSwapSinceMs.set(asker, this.#nowMs);
-      }
+      this.#answered.push({ identity: asked.identity, asker, lookup, atMs: leftAtMs });
+      this.#tellOfSwap(lookup, asker, isSwapped);
     }
     return { judged: told, attempts: 1, mayRetryWithNewToken: false };
+  }
+
+  async #lookUpWithoutConsent(lookup: Lookup, asker: string, asked: AskedOperator): Promise<Fact> {
+    this.#judgeLookup(lookup, asker, asked);
+    const isSwapped = this.hasSwapped;
+    const fact = factOf(lookup, this.#clock.nowMs(), this.#swappedMs);
+    await Promise.resolve();
+    this.#tellOfSwap(lookup, asker, isSwapped);
+    return fact;
+  }
+
+  /** A larger window holds the earlier swap as well. */
+  #tellOfSwap(lookup: Lookup, asker: string, isSwapped: boolean): void {
+    const tellsOfSwap =
+      lookup.operation === 'retrieve-date' || lookup.maxAgeHours < SWAPPED_HOURS_AGO;
+    if (isSwapped && tellsOfSwap && !this.#knowSwapSinceMs.has(asker)) {
+      this.#knowSwapSinceMs.set(asker, this.#nowMs);
+    }
   }
 
   /** Whether the SIM has changed while the history happens. */
@@ -155,7 +216,7 @@ export class StrictOperator {
     return (this.#knowSwapSinceMs.get(asker) ?? Infinity) < atMs;
   }
 
-  #judgePrompt(operation: Operation): void {
+  #judgePrompt(operation: Operation, identity: string): void {
     const nowMs = this.#nowMs;
     for (const consent of this.#consents.values()) {
       if (!consent.isOver && consent.diesAtMs > nowMs + this.#toleranceMs) {
@@ -163,6 +224,7 @@ export class StrictOperator {
       }
     }
     for (const closure of this.#closures) {
+      if ((closure.identity ?? identity) !== identity) continue;
       if (closure.untilMs > nowMs + this.#toleranceMs && closure.closes(operation)) {
         this.offences.promptsWithoutNeed += 1;
       }
@@ -178,11 +240,13 @@ export class StrictOperator {
     if (consent.isKnownToBeOver) this.offences.pollsAfterTheEnd += 1;
   }
 
-  #judgeLookup(lookup: Lookup, asker: string): void {
+  #judgeLookup(lookup: Lookup, asker: string, { configured }: AskedOperator): void {
     const { keepMs } = this.#history;
     const isEqual = this.#answered.some(
       (earlier) =>
         earlier.asker === asker &&
+        // Of an operator that is known no more, only what says that the SIM changed counts.
+        configured.has(earlier.identity) &&
         earlier.atMs + keepMs > this.#nowMs + this.#toleranceMs &&
         // What was said before the SIM changed may be outdated.
         (!this.hasSwapped || earlier.atMs - this.#startedAtMs > (this.#history.swapAtMs ?? 0)) &&
@@ -209,11 +273,15 @@ export class StrictOperator {
           mayHavePrompted: true,
         };
       case 'refused': {
-        const { code, holdSeconds } = word;
+        const { code, holdSeconds, isUnknownNumber } = word;
         if (holdSeconds !== undefined) this.#close(holdSeconds * 1000, () => true);
         if (code === 'CONSENT_DENIED') this.#close(this.#deniedMs, () => true);
         return {
-          failure: { code, reach: 'number' },
+          failure: {
+            code,
+            reach: 'number',
+            ...(isUnknownNumber === undefined ? {} : { isUnknownNumber }),
+          },
           kind: 'failed',
           mayHavePrompted: false,
           ...(holdSeconds === undefined ? {} : { holdSeconds }),
@@ -261,7 +329,13 @@ export class StrictOperator {
     return this.#nowMs - this.#startedAtMs - swapAtMs;
   }
 
-  #answer(lookup: Lookup, word: LookupWord, sentAtMs: number, swappedMs: number): Judgement<Fact> {
+  #answer(
+    lookup: Lookup,
+    word: LookupWord,
+    sentAtMs: number,
+    swappedMs: number,
+    identity: string,
+  ): Judgement<Fact> {
     if (word === 'answered') {
       return { kind: 'answered', facts: [factOf(lookup, sentAtMs, swappedMs)] };
     }
@@ -282,12 +356,14 @@ export class StrictOperator {
       (operation) =>
         (operation === 'retrieve-date' || failure.reach !== 'question') &&
         closes({ lookup, failure }, lookupFor(operation)),
+      // The number may be served by another one.
+      failure.isUnknownNumber === true ? identity : undefined,
     );
     return { kind: 'failed', failure };
   }
 
-  #close(forMs: number, closing: Closure['closes']): void {
-    this.#closures.push({ untilMs: this.#nowMs + forMs, closes: closing });
+  #close(forMs: number, closing: Closure['closes'], identity?: string): void {
+    this.#closures.push({ untilMs: this.#nowMs + forMs, closes: closing, identity });
   }
 
   get #deniedMs(): number {
@@ -306,7 +382,7 @@ export class StrictOperator {
 }
 
 /** Correlators begin with the asker, in these histories. */
-function askerOf(correlatorName: string): string {
+export function askerOf(correlatorName: string): string {
   return correlatorName.split('-')[0] ?? '';
 }
 

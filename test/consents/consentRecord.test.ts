@@ -269,6 +269,12 @@ describe('what was learned while the record changed', () => {
       lives(pendingFor({})),
       undefined,
     ],
+    [
+      'does not count over the same one, which another poll may have written since',
+      { consent: pendingFor({ leaseMs: 9_000 }), ends: [] },
+      lives(pendingFor({})),
+      undefined,
+    ],
     ['does not count over its own end', { ends: [expiredAt(0)] }, lives(pendingFor({})), undefined],
     [
       "does not count over another's consent",

@@ -1,29 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { acknowledged, requested, type ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { newWriteId, type ConsentStore } from '../../src/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
+import { BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { commands as commandsTo } from '../redisCommands.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
-import { ALICE, BOB, CAROL, hours } from '../values.ts';
-import { RULES } from './records.ts';
+import { ALICE, BOB, CAROL } from '../values.ts';
+import { IDENTITY, RULES } from './records.ts';
 
 const KEEP_MS = 60_000;
 
+/** An operator whose consents an earlier release kept by themselves. */
+const EARLIER = 'https://operator.example client';
+
 function intent(nowMs: number, id = 'one'): ConsentRecord {
-  const lookup = { operation: 'check', maxAgeHours: hours(240) } as const;
-  return { ends: [], consent: requested({ id, asker: 'anna', lookup }, nowMs, RULES) };
+  return { ends: [], consent: requested({ ...IDENTITY, id }, nowMs, RULES) };
 }
 
 function pending(nowMs: number): ConsentRecord {
   const acknowledgement = { authReqId: 'secret-id', expiresInSeconds: 120, intervalSeconds: 2 };
   const lookup = { operation: 'retrieve-date' } as const;
-  const identity = { id: 'one', asker: 'anna', lookup };
+  const identity = { ...IDENTITY, lookup };
   return { ends: [], consent: acknowledged(identity, acknowledgement, nowMs, nowMs + 5, RULES) };
 }
 
@@ -61,8 +64,9 @@ async function connect(
   connections.push(connection);
   const store = new RedisConsentStore(connection, systemClock, {
     seals: new StateSeals([stateKey]),
-    operator: 'https://operator.example client',
+    operators: [EARLIER],
     doubtMs: RULES.doubtMs,
+    deniedMs: RULES.deniedMs,
     onDoubt,
   });
   await store.open();
@@ -116,37 +120,6 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     const { version } = await store.read(ALICE);
     await store.write(ALICE, version, intent(blank.nowMs, 'second'), KEEP_MS);
     expect(await store.write(ALICE, first.version, pending(blank.nowMs), KEEP_MS)).toBe('conflict');
-  });
-
-  it('takes an operation for refused once lookups about two numbers were, and not before', async () => {
-    const isRefused = async () => {
-      const { refusedUntilMs, nowMs } = await store.read(CAROL);
-      return (refusedUntilMs.check ?? 0) > nowMs;
-    };
-    for (const number of [ALICE, ALICE, ALICE]) await store.refuse(number, 'check', 2, KEEP_MS);
-    expect(await isRefused()).toBe(false);
-    await store.refuse(BOB, 'check', 2, KEEP_MS);
-    expect(await isRefused()).toBe(true);
-  });
-
-  it('counts each kind of refusal for itself, and anew after an answer', async () => {
-    const refusedFor = async () => {
-      const { refusedUntilMs, nowMs } = await store.read(CAROL);
-      return Math.max(0, (refusedUntilMs.check ?? 0) - nowMs);
-    };
-    await store.refuse(ALICE, 'check', 2, KEEP_MS);
-    await store.refuse(BOB, 'check', 3, KEEP_MS);
-    await store.refuse(CAROL, 'check', 3, KEEP_MS);
-    await store.refuse(BOB, 'retrieve-date', 2, KEEP_MS);
-    await store.answered('retrieve-date');
-    expect(await refusedFor()).toBe(0);
-    await store.answered('check');
-    await store.refuse(ALICE, 'check', 3, KEEP_MS);
-    await store.refuse(BOB, 'check', 2, KEEP_MS);
-    expect(await refusedFor()).toBe(0);
-    await store.refuse(BOB, 'check', 3, KEEP_MS);
-    await store.refuse(CAROL, 'check', 3, KEEP_MS);
-    expect(await refusedFor()).toBeGreaterThan(KEEP_MS - 5000);
   });
 
   it('removes a record of the given version alone', async () => {
@@ -224,12 +197,12 @@ describe('RedisConsentStore', () => {
     const { version, nowMs } = await store.read(ALICE);
     await store.write(ALICE, version, pending(nowMs), KEEP_MS);
     const dump = await dumpOf(redis?.url ?? '');
-    expect(dump.keys.filter(({ name }) => name.includes('consent:'))).not.toEqual([]);
+    expect(dump.keys.filter(({ name }) => name.includes('consent-2:'))).not.toEqual([]);
     for (const secret of ['447700900001', 'anna', 'secret-id', 'retrieve-date']) {
       expect(dump.text).not.toContain(secret);
       expect(dump.text).not.toContain(Buffer.from(secret).toString('base64').replace(/=+$/, ''));
     }
-    expect(dump.keys.filter(({ name, ttlMs }) => ttlMs < 0 && !name.includes('memory:'))).toEqual(
+    expect(dump.keys.filter(({ name, ttlMs }) => ttlMs < 0 && !name.includes('memory-2:'))).toEqual(
       [],
     );
   });
@@ -278,6 +251,21 @@ describe('RedisConsentStore', () => {
     for (const stale of [version, unaware.version]) {
       expect(await newcomer.write(ALICE, stale, intent(nowMs), KEEP_MS)).toBe('conflict');
     }
+  });
+
+  it('lets no owner be prompted for a while after a release that kept a record for each operator', async () => {
+    const stateKey = randomBytes(32);
+    const name = new StateSeals([stateKey]).current.name(EARLIER);
+    const earlier = Array.from({ length: BUCKETS }, (_, bucket) => keyIn(bucket, 'memory', name));
+    for (const key of earlier) await command(redis?.url ?? '', ['HSET', key, 'epoch', '2']);
+
+    const first = await connect(stateKey);
+    const { doubtUntilMs = 0, nowMs } = await first.read(ALICE);
+    expect(doubtUntilMs - nowMs).toBeGreaterThan(RULES.deniedMs - 60_000);
+    expect(await command(redis?.url ?? '', ['EXISTS', ...earlier])).toBe(0);
+    expect((await (await connect(stateKey)).read(ALICE)).doubtUntilMs).toBe(doubtUntilMs);
+    // A new installation does not wait.
+    expect((await (await connect()).read(ALICE)).doubtUntilMs).toBeUndefined();
   });
 
   it('lets no owner be prompted for a while after it has lost its last writes', async () => {
@@ -363,14 +351,14 @@ async function dumpOf(url: string) {
 
 /** What memories there are; to restore them takes every record away. */
 async function dumpOfBucket(url: string) {
-  const names = (await keysOf(url)).filter((name) => name.includes(':memory:'));
+  const names = (await keysOf(url)).filter((name) => name.includes(':memory-2:'));
   const writes = await commands(
     url,
     names.map((name) => ['HGET', name, 'writes']),
   );
   return {
     async restore(): Promise<void> {
-      const records = (await keysOf(url)).filter((name) => name.includes(':consent:'));
+      const records = (await keysOf(url)).filter((name) => name.includes(':consent-2:'));
       await commands(url, [
         ...records.map((name) => ['DEL', name]),
         ...names.map((name, place) => ['HSET', name, 'writes', String(Number(writes[place]))]),

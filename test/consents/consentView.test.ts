@@ -27,7 +27,8 @@ const RULES = { resultMs: 60_000 };
 
 function standing(record: ConsentRecord | undefined, asker: string, doubtUntilMs?: number) {
   const doubt = doubtUntilMs === undefined ? {} : { doubtUntilMs };
-  return consentViewOf({ record, nowMs: NOW, refusedUntilMs: {}, ...doubt }, asker, RULES);
+  const recorded = { record, nowMs: NOW, refusedUntilMs: {}, ...doubt };
+  return consentViewOf(recorded, asker, RULES, (operator) => operator === IDENTITY.operator);
 }
 
 function living(consent: Consent): ConsentRecord {
@@ -187,7 +188,7 @@ describe.each(CASES)('on %s', (_, record, own, others) => {
   ] as const)('%s', (_name, asker, [step, status]) => {
     const { prompt, ...rest } = standing(record, asker);
     expect(nextStep(prompt, NOW)).toEqual(step);
-    expect(consentStatus({ prompt, ...rest }, NOW, START_MS)).toEqual(status);
+    expect(consentStatus({ prompt, ...rest }, IDENTITY.operator, NOW, START_MS)).toEqual(status);
   });
 });
 
@@ -224,7 +225,9 @@ describe('what stands in the way of a prompt', () => {
   it('is the doubt of a store that has lost what it knew, until it is over', () => {
     const { prompt, ...rest } = standing(undefined, 'bank', NOW + 7000);
     expect(nextStep(prompt, NOW)).toEqual(PENDING);
-    expect(consentStatus({ prompt, ...rest }, NOW, START_MS)).toEqual(pendingWith(7));
+    expect(consentStatus({ prompt, ...rest }, IDENTITY.operator, NOW, START_MS)).toEqual(
+      pendingWith(7),
+    );
     expect(nextStep(standing(undefined, 'bank', NOW).prompt, NOW)).toEqual(REQUEST);
     expect(nextStep(standing({ ends: [] }, 'bank', NOW + 7000).prompt, NOW)).toEqual(REQUEST);
   });

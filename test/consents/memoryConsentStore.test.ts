@@ -4,13 +4,12 @@ import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, CAROL } from '../values.ts';
+import { redeemedFor } from './records.ts';
 
 const KEEP_MS = 60_000;
 
 function record(id: string): ConsentRecord {
-  const lookup = { operation: 'retrieve-date' } as const;
-  const consent = { id, asker: 'bank', lookup, state: 'redeemed', leaseUntilMs: 0 } as const;
-  return { ends: [], consent };
+  return { ends: [], consent: { ...redeemedFor(0), id } };
 }
 
 let clock: TestClock;
@@ -33,7 +32,6 @@ describe('a record', () => {
       record: undefined,
       version: 0,
       nowMs: clock.monotonicMs(),
-      refusedUntilMs: {},
     });
   });
 
@@ -42,7 +40,6 @@ describe('a record', () => {
     expect(await store.read(ALICE)).toEqual({
       record: record('first'),
       nowMs: clock.monotonicMs(),
-      refusedUntilMs: {},
       ...(written as object),
     });
   });

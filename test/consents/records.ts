@@ -26,6 +26,7 @@ export const RULES: ConsentRules = {
 export const IDENTITY = {
   id: 'consent-1',
   asker: 'bank',
+  operator: 'operator',
   lookup: { operation: 'check', maxAgeHours: hours(240) },
 } as const;
 

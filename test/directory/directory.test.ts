@@ -3,15 +3,17 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/system/clock.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { type Clock, systemClock } from '../../src/system/clock.ts';
 import type { NumberDirectorySettings } from '../../src/operator/operatorSettings.ts';
 import { line } from '../endToEnd/askedSimSwaps.ts';
 import { answerJson, deadUrl, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { logInto } from '../service.ts';
 import { operatorNamed, SeveralOperators, window } from '../severalOperators.ts';
 import { TestClock } from '../testClock.ts';
-import { WiredOperator } from '../wiredOperator.ts';
+import { pend, WiredOperator } from '../wiredOperator.ts';
+import { askField } from '../askedFields.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { Environment } from '../../src/config/environment.ts';
 
 /** The number moved: by its prefix it is the losing operator's, which still says `false`. */
 const MOVED = line(1);
@@ -220,6 +222,66 @@ describe('a directory that is down', () => {
     expect(await first).toBe('OPERATOR_TIMEOUT');
     held.resolve();
     expect(await second).toBe(true);
+  });
+});
+
+describe('a number whose operator the directory names anew', () => {
+  let word: unknown;
+  let directory: RecordingServer;
+  beforeEach(async () => {
+    directory = await RecordingServer.start((received, response) =>
+      answerJson(received, response, { operator: word }),
+    );
+  });
+  afterEach(() => directory[Symbol.asyncDispose]());
+
+  function askingBoth(settings: Environment, keepFactsSeconds: number) {
+    const operators = [
+      operatorNamed('losing', losing.url, { prefixes: ['+44'], keepFactsSeconds }, settings),
+      operatorNamed('gaining', gaining.url, { keepFactsSeconds }, settings),
+    ];
+    const consent = { ...readConfig({}).consent, waitMs: 50 };
+    const named = directoryAt(`${directory.url}/numbers`, { keepSeconds: 0 });
+    return new SeveralOperators(operators, { directory: named, consent, log: logInto([]) });
+  }
+
+  it('is pursued where its owner was asked, and the owner is not asked again', async () => {
+    await using several = askingBoth({ OPERATOR_FLOW: '3-legged' }, 60);
+    losing.script = { token: pend };
+    word = 'losing';
+    expect(await window(several.request(), MOVED)).toBe('CONSENT_PENDING');
+
+    word = 'gaining';
+    expect(await window(several.request(), MOVED)).toBe('CONSENT_PENDING');
+    expect(await window(several.request('another'), MOVED)).toBe('CONSENT_PENDING');
+    losing.script = {};
+    await expect.poll(() => window(several.request(), MOVED)).toBe(false);
+    expect([losing.count('prompts'), gaining.count('prompts')]).toEqual([1, 0]);
+    expect(lookups()).toEqual({ losing: 1, gaining: 0 });
+  });
+
+  it('is answered from what is kept, before the directory is asked', async () => {
+    await using several = askingBoth({}, 60);
+    word = 'losing';
+    expect(await window(several.request(), MOVED)).toBe(false);
+    word = 'gaining';
+    expect(await window(several.request(), MOVED)).toBe(false);
+    expect(directory.received).toHaveLength(1);
+
+    // What is not kept is asked about, at the operator that serves it by then.
+    expect(await window(several.request(), MOVED, 480)).toBe(true);
+    const consent = await askField(several.request(), MOVED, 'simSwapConsent');
+    expect(consent).toMatchObject({ kind: 'consent', consent: { state: 'NOT_NEEDED' } });
+    expect(lookups()).toEqual({ losing: 1, gaining: 1 });
+  });
+
+  it('is answered from what is kept while nobody says whose it is', async () => {
+    await using several = askingBoth({}, 60);
+    word = 'losing';
+    expect(await window(several.request(), MOVED)).toBe(false);
+    await directory[Symbol.asyncDispose]();
+    expect(await window(several.request(), MOVED)).toBe(false);
+    expect(await window(several.request(), MOVED, 480)).toBe('OPERATOR_UNAVAILABLE');
   });
 });
 

@@ -48,7 +48,7 @@ export class AskedSimSwaps implements AsyncDisposable {
       }),
     );
     const simSwaps = createSimSwaps({
-      operators: config.operators.map((one) => ({ settings: one })),
+      operators: config.operators,
       consent: config.consent,
       clock,
       log: silentLog,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import type { AuditEntry, AuditStart } from '../../src/caller/audit/entry.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { DeadlineExceeded } from '../../src/http/requestLife.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
 import { answerJson } from '../http/recordingServer.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';

@@ -6,7 +6,8 @@ import { MemoryCounts } from '../../src/caller/quotas/memoryCounts.ts';
 import { Quotas } from '../../src/caller/quotas/quotas.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
+import { COMMON_ERRORS, type ErrorMap } from '../../src/http/errorMap.ts';
 import { answerJson, type Answer } from '../http/recordingServer.ts';
 import { operatorNamed, SeveralOperators, date, window } from '../severalOperators.ts';
 import { silentLog } from '../silentLog.ts';
@@ -37,8 +38,9 @@ function asking(
   others: readonly string[] = ['gaining'],
   environment: Environment = {},
   parts: ConstructorParameters<typeof SeveralOperators>[1] = {},
+  errors: ErrorMap = COMMON_ERRORS,
 ) {
-  const first = { prefixes: ['default'], others } as const;
+  const first = { prefixes: ['default'], others, errors } as const;
   return new SeveralOperators(
     [
       operatorNamed('losing', losing.url, first, environment),
@@ -65,6 +67,26 @@ describe('an operator that', () => {
       null,
     ]);
     expect(gaining.lookups).toHaveLength(2);
+  });
+
+  it.each<[string, boolean, number, string]>([
+    ['that mean that it does not know the number: the other one is asked', true, 404, 'true'],
+    ['that mean so where a status of success has them', true, 200, 'true'],
+    ['that do not: no other one is asked', false, 404, 'NUMBER_NOT_SERVED'],
+    ['at a status of doubt: no other one is asked', true, 503, 'NUMBER_NOT_SERVED'],
+  ])('refuses in words of its profile %s', async (_, isMarked, status, told) => {
+    const marked = isMarked ? ({ isUnknownNumber: true } as const) : {};
+    const rule = {
+      status,
+      word: '17',
+      code: 'NUMBER_NOT_SERVED',
+      reach: 'number',
+      ...marked,
+    } as const;
+    losing.script = { lookUp: refusing(status, { result: 17 }) };
+    await using several = asking(['gaining'], {}, {}, { wordAt: [['result']], rules: [rule] });
+    expect(String(await window(several.request(), line(1)))).toBe(told);
+    expect(gaining.lookups).toHaveLength(told === 'true' ? 1 : 0);
   });
 
   it.each<[string, OperatorScript, string]>([

@@ -76,7 +76,8 @@ describe.concurrent.each(PROFILES)('the profile %s against its simulator', (prof
     const entry = { ...filledIn(profile, simulator), limits: { timeoutMs: Number(timeoutMs) } };
     const service = await startServiceOf([entry], {
       ...PROFILE_SECRETS,
-      REQUEST_TIMEOUT_MS: '15000',
+      REQUEST_TIMEOUT_MS: '30000',
+      CONSENT_WAIT_MS: '25000',
       ...others,
     });
     try {

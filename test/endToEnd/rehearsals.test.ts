@@ -4,7 +4,7 @@ import { REHEARSALS } from '../../src/graphql/rehearsals.ts';
 import { startServer } from '../../src/app/server.ts';
 import { simulatorAt } from '../../simulator/address.ts';
 import { startSimulator } from '../../simulator/simulator.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { silentLog } from '../silentLog.ts';
 import { startSimulated, type GraphqlReply } from '../service.ts';
 

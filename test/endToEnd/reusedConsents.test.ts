@@ -55,6 +55,7 @@ function asking(
     operator.url,
     {
       prefixes: ['default'],
+      keepFactsSeconds: 0,
       tokens: { use, marginSeconds: 5, defaultLifetimeSeconds: 60 },
       ...scopes,
     },

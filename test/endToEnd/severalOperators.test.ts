@@ -8,7 +8,7 @@ import { Quotas } from '../../src/caller/quotas/quotas.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { startServer } from '../../src/app/server.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { answerJson, deadUrl, type Answer } from '../http/recordingServer.ts';
 import { logInto, type GraphqlReply } from '../service.ts';
 import { date, operatorNamed, SeveralOperators, window } from '../severalOperators.ts';

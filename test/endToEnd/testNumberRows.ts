@@ -1,7 +1,7 @@
 import type { Told } from './answers.ts';
 
-const QUICK = { OPERATOR_TIMEOUT_MS: '300' };
-const PATIENT = { CONSENT_WAIT_MS: '9500' };
+const QUICK = { OPERATOR_TIMEOUT_MS: '1000' };
+const PATIENT = { CONSENT_WAIT_MS: '25000' };
 const IMPATIENT = { CONSENT_WAIT_MS: '200' };
 
 /** The last digits of a number, what `lastSimSwap` tells of it, and what `simSwappedWithin` does. */

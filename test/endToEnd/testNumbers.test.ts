@@ -17,8 +17,9 @@ describe.concurrent.each(COVERED)('what a test number comes to through GraphQL, 
     async (flow, lastDigits, date, tenDays, settings) => {
       await using service = await startSimulated({
         OPERATOR_FLOW: flow,
-        REQUEST_TIMEOUT_MS: '15000',
+        REQUEST_TIMEOUT_MS: '30000',
         OPERATOR_TIMEOUT_MS: '10000',
+        CONSENT_WAIT_MS: '25000',
         ...stores.settings(store),
         ...settings,
       });

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/system/clock.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { startSimulated } from '../service.ts';
 
 const FORTNIGHT_MS = 15 * 24 * 3_600_000;

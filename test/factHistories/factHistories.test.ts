@@ -14,7 +14,7 @@ it('no `false` of a line that was swapped passes over what was known of the swap
         tooManyLookups: 0,
       });
     }),
-    { numRuns: inForm({ short: 1000, long: 20_000 }) },
+    { numRuns: inForm({ short: 300, long: 20_000 }) },
   );
 }, 300_000);
 
@@ -48,6 +48,6 @@ it('a line that is unchanged has at no time cost more lookups for what is kept',
         expect(saved).toBeGreaterThanOrEqual(0);
       }
     }),
-    { numRuns: inForm({ short: 300, long: 5000 }) },
+    { numRuns: inForm({ short: 100, long: 5000 }) },
   );
 }, 300_000);

@@ -8,7 +8,7 @@ import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import type { FactCache } from '../../src/lookups/factCache.ts';
 import type {
-  Inquiry,
+  LookupSession,
   LookupOutcome,
   LookupRequest,
   LookupRoute,
@@ -111,8 +111,8 @@ class World {
         sleep: (ms, signal) => this.#time.sleep(ms, signal),
       };
       const factCache = history.isRedis
-        ? new RedisFactCache(this.#redis, clock, { ...settings, seals, operator: 'one' })
-        : new MemoryFactCache(clock, settings);
+        ? new RedisFactCache(this.#redis, clock, { seals, keptFor: () => settings })
+        : new MemoryFactCache(clock, () => settings);
       return { clock, route: this.#route(clock, factCache) };
     });
   }
@@ -142,7 +142,8 @@ class World {
 
   #route(clock: Clock, factCache: FactCache): LookupRoute {
     const watched = this.#watched(factCache);
-    const parts = { factCache: watched, admission: OPEN_AUTHORIZER, offer: this.#offer };
+    const { keepMs } = this.#history;
+    const parts = { factCache: watched, keepMs, admission: OPEN_AUTHORIZER, offer: this.#offer };
     const direct = this.#direct(clock, watched);
     const route = this.#history.isConsented ? direct : new SharedLookups(direct, parts);
     const kept = new KeptAnswers(route, parts);
@@ -163,7 +164,6 @@ class World {
   /** Notes from when on a reply is kept. */
   #watched(factCache: FactCache): FactCache {
     return {
-      keepMs: factCache.keepMs,
       recall: (...asked) => factCache.recall(...asked),
       keep: async (asker, number, fact) => {
         await factCache.keep(asker, number, fact);
@@ -185,7 +185,7 @@ class World {
 
   async #lookUp(
     lookup: Lookup,
-    { request, number }: Inquiry,
+    { request, number }: LookupSession,
     clock: Clock,
     factCache: FactCache,
   ): Promise<LookupOutcome> {
@@ -204,7 +204,7 @@ class World {
     const replyId = `reply ${this.#replies.length}`;
     const repliedAtMs = clock.monotonicMs();
     const isHeard = !this.#history.isConsented;
-    const times = { leftAtMs, repliedAtMs, replyId, isHeard };
+    const times = { toldBy: 'one', leftAtMs, repliedAtMs, replyId, isHeard };
     const facts = said.map(({ fact }): TimedFact => ({ ...fact, ...times }));
     for (const one of said) {
       this.#replies.push({ ...one, replyId, leftAtMs: left.atMs, keptAtMs: Infinity });

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readConfig } from '../../src/config/config.ts';
 import { startServer } from '../../src/app/server.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { OwnDelay } from './ownDelay.ts';
 import { withEntry } from '../operatorEntry.ts';
 

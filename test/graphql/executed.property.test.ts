@@ -6,7 +6,7 @@ import { instantAt } from '../../src/domain/instant.ts';
 import { lookupFailed } from '../../src/graphql/answerErrors.ts';
 import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
-import type { FieldAnswer } from '../../src/simSwaps/simSwapLoader.ts';
+import type { FieldAnswer } from '../../src/lookups/executor.ts';
 import { inForm } from '../forms.ts';
 import { ALICE, BOB } from '../values.ts';
 import { requestAnswering } from './requestAnswering.ts';

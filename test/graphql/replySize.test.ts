@@ -8,7 +8,7 @@ import { createApolloServer } from '../../src/graphql/apollo.ts';
 import { coerceVariables, costOf } from '../../src/graphql/operationCost.ts';
 import { valueBytes } from '../../src/graphql/replyBytes.ts';
 import { createSchema, type Role } from '../../src/graphql/schema.ts';
-import type { FieldAnswer } from '../../src/simSwaps/simSwapLoader.ts';
+import type { FieldAnswer } from '../../src/lookups/executor.ts';
 import { costs, startSimulated, type SimulatedService } from '../service.ts';
 import { requestAnswering } from './requestAnswering.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { FIELDS, type FieldAsk } from '../../src/domain/fields.ts';
 import { GraphqlRequest } from '../../src/graphql/request.ts';
-import type { FieldAnswer } from '../../src/simSwaps/simSwapLoader.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import type { FieldAnswer } from '../../src/lookups/executor.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { ALICE, BOB } from '../values.ts';
 import { requestAnswering } from './requestAnswering.ts';
 

@@ -1,7 +1,7 @@
 import { GraphqlRequest, type RequestParts } from '../../src/graphql/request.ts';
 import type { Caller } from '../../src/caller/caller.ts';
-import type { SimSwapLoader } from '../../src/simSwaps/simSwapLoader.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import type { SimSwapLoader } from '../../src/lookups/executor.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { ALICE, callerNamed } from '../values.ts';
 
 /** What a request is, beside its answers. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/config/environment.ts';
 import type { SimulatorSettings } from '../../simulator/simulator.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { HeldClock } from '../heldClock.ts';
 import { startSimulated, type GraphqlReply, type SimulatedService } from '../service.ts';
 

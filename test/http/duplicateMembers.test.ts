@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { inForm } from '../forms.ts';
 import { hasDuplicateMember } from '../../src/http/duplicateMembers.ts';
 
 /** JSON before it is a text: an object may name a member as often as it likes. */
@@ -15,6 +16,7 @@ interface Member {
   readonly value: Json;
 }
 
+const RUNS = { numRuns: inForm({ short: 2000, long: 20_000 }) };
 const SPACES = fc.constantFrom('', ' ', '\n', '\t\r\n ');
 /** Few letters and marks of JSON itself, so that names meet and look like something else. */
 const CHARACTERS = ['a', 'b', '"', ':', '{', '}', 'é', '\ud800', '\n'];
@@ -83,7 +85,7 @@ describe('hasDuplicateMember', () => {
       fc.property(jsonNamedWith([...CHARACTERS, '\\']), SPACES, (value, space) => {
         expect(hasDuplicateMember(write(value, space))).toBe(repeatsName(value));
       }),
-      { numRuns: 20_000 },
+      RUNS,
     );
   });
 
@@ -100,7 +102,7 @@ describe('hasDuplicateMember', () => {
         const isWhole = membersIn(JSON.parse(text)) === written(value);
         expect(hasDuplicateMember(text)).toBe(!isWhole);
       }),
-      { numRuns: 20_000 },
+      RUNS,
     );
   });
 
@@ -109,7 +111,7 @@ describe('hasDuplicateMember', () => {
       fc.property(fc.jsonValue(), (value) => {
         expect(hasDuplicateMember(JSON.stringify(value, null, 1))).toBe(false);
       }),
-      { numRuns: 5_000 },
+      { numRuns: inForm({ short: 1000, long: 5000 }) },
     );
   });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { preferredWaitMs } from '../../src/http/prefer.ts';
+import { preferredWaitMs } from '../../src/http/headers.ts';
 
 it.each<[string | undefined, number | undefined]>([
   [undefined, undefined],

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { retryAfterSeconds } from '../../src/http/retryAfter.ts';
+import { retryAfterSeconds } from '../../src/http/headers.ts';
 import { jsonReply } from './replies.ts';
 
 const NOON = Date.UTC(2026, 0, 15, 12);

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/system/clock.ts';
+import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { EchoPolicy, type EchoSetting, type SilentReplies } from '../../src/http/echo.ts';
 import { AbortListeners } from '../../src/http/abortListeners.ts';
 import { COMMON_ERRORS } from '../../src/http/errorMap.ts';
@@ -13,7 +13,6 @@ import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
 import type { Log } from '../../src/log/log.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
 import { WatchedFiles } from '../../src/files/watchedFiles.ts';
 import { silentLog } from '../silentLog.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTraceparent, writeTraceparent } from '../../src/http/traceparent.ts';
+import { readTraceparent, writeTraceparent } from '../../src/http/headers.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN_ID = '00f067aa0ba902b7';

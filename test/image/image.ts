@@ -17,6 +17,9 @@ export interface ImageConfig {
   readonly healthCheck: readonly string[];
 }
 
+/** Folders of this machine, by where a container finds them; none can be written to. */
+export type Mounts = Readonly<Record<string, string>>;
+
 /** An image that was built here. */
 export interface Image {
   readonly name: string;
@@ -70,12 +73,13 @@ export class Container implements AsyncDisposable {
   static async start(
     { name, config }: Image,
     settings: Readonly<Record<string, string>>,
+    mounts: Mounts = {},
   ): Promise<Container> {
     const id = (await buildah('from', '--pull-never', name)).trim();
     const root = (await buildah('mount', id)).trim();
     // What is written from here on is the process's own.
     await run('find', [root, '-xdev', '-exec', 'touch', '-h', '-d', '@0', '{}', '+']);
-    const child = spawn('buildah', runWords(id, config.command, settings), {
+    const child = spawn('buildah', runWords(id, config.command, settings, mounts), {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     return new Container(id, root, child);
@@ -188,9 +192,12 @@ function runWords(
   container: string,
   command: readonly string[],
   settings: Readonly<Record<string, string>>,
+  mounts: Mounts = {},
 ): string[] {
   const environment = Object.entries(settings).map(([key, value]) => `--env=${key}=${value}`);
-  return words('run', '--isolation=chroot', ...environment, container, '--', ...command);
+  const volumes = Object.entries(mounts).map(([inside, here]) => `--volume=${here}:${inside}:ro`);
+  const options = ['--isolation=chroot', ...environment, ...volumes];
+  return words('run', ...options, container, '--', ...command);
 }
 
 function words(...given: readonly string[]): string[] {

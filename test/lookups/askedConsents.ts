@@ -5,7 +5,7 @@ import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import type {
   LookupAuthorizer,
   Admitted,
-  Asked,
+  AuthorizerRequest,
   Denied,
   CachedAnswer,
 } from '../../src/lookups/lookupAuthorizer.ts';
@@ -17,6 +17,7 @@ import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
+import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
 import { told, type Told } from '../askedFields.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE, hours, callerNamed } from '../values.ts';
@@ -58,32 +59,31 @@ export class AskedConsents {
 
   constructor({ replicas = 1, keepMs = 60_000, resultMs = 60_000, permits = 10 } = {}) {
     const { clock, operator, admission, store } = this;
-    const factCache = new MemoryFactCache(clock, { keepMs, resultMs });
+    const factCache = new MemoryFactCache(clock, () => ({ keepMs, resultMs }));
     const bulkhead = () => new Bulkhead({ permits, queue: 10 }, clock);
+    const rules = {
+      doubtMs: 300_000,
+      deniedMs: 600_000,
+      failureMs: 60_000,
+      resultMs: 60_000,
+      leaseMs: 17_000,
+      firstPoll: 'at-once' as const,
+    };
+    // What one replica hears of refusals the others do.
+    const refusals = new MemoryRefusals(clock);
     this.#replicas = Array.from({ length: replicas }, () => {
-      const route = new ConsentedLookups(
-        {
-          tokens: operator,
-          operator,
-          store,
-          factCache,
-          admission,
-          offer: OFFER,
-          rules: {
-            doubtMs: 300_000,
-            deniedMs: 600_000,
-            failureMs: 60_000,
-            resultMs: 60_000,
-            leaseMs: 17_000,
-            firstPoll: 'at-once',
-          },
-          bulkheads: { requests: bulkhead(), polls: bulkhead() },
-          exchangeMs: 10_000,
-          clock,
-        },
-        3000,
-        'test',
-      );
+      const route = new ConsentedLookups({ store, factCache, rules, clock }, 3000).routeTo({
+        identity: 'operator',
+        name: 'operator',
+        tokens: operator,
+        operator,
+        admission,
+        refusals,
+        offer: OFFER,
+        rules,
+        bulkheads: { requests: bulkhead(), polls: bulkhead() },
+        exchangeMs: 10_000,
+      });
       return new KeptAnswers(route, { factCache, admission, offer: OFFER });
     });
   }
@@ -137,12 +137,12 @@ export class AskedConsents {
 
 /** Notes what it is told; admits and records all of it unless it is said. */
 export class RecordingAdmission implements LookupAuthorizer {
-  readonly asked: Asked[] = [];
+  readonly asked: AuthorizerRequest[] = [];
   readonly heardBy: CachedAnswer[] = [];
   /** What comes of the next ones in place of being admitted or recorded. */
   failure: LookupFailure | undefined;
 
-  admit(asked: Asked): Admitted | Denied {
+  admit(asked: AuthorizerRequest): Admitted | Denied {
     this.asked.push(asked);
     const { failure } = this;
     return failure === undefined

@@ -13,6 +13,7 @@ import type { LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
+import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import { told, type Told } from '../askedFields.ts';
 import { settled, START_MS, TestClock } from '../testClock.ts';
@@ -71,28 +72,25 @@ describe.each([
     clock = new TestClock();
     operator = new ScriptedOperator(clock);
     store = new Store(clock);
-    factCache = new MemoryFactCache(clock, { keepMs: 0, resultMs: 60_000 });
+    factCache = new MemoryFactCache(clock, () => ({ keepMs: 0, resultMs: 60_000 }));
     lookups = route();
   });
 
   function route(waitMs = WAIT_MS): LookupRoute {
     const bulkhead = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
-    const consented = new ConsentedLookups(
-      {
-        tokens: operator,
-        operator,
-        store,
-        factCache,
-        admission: OPEN_AUTHORIZER,
-        offer: OFFER,
-        rules: RULES,
-        bulkheads: { requests: bulkhead(), polls: bulkhead() },
-        exchangeMs: 10_000,
-        clock,
-      },
-      waitMs,
-      'test',
-    );
+    const parts = { store, factCache, rules: RULES, clock };
+    const consented = new ConsentedLookups(parts, waitMs).routeTo({
+      identity: 'operator',
+      name: 'operator',
+      tokens: operator,
+      operator,
+      admission: OPEN_AUTHORIZER,
+      refusals: new MemoryRefusals(clock),
+      offer: OFFER,
+      rules: RULES,
+      bulkheads: { requests: bulkhead(), polls: bulkhead() },
+      exchangeMs: 10_000,
+    });
     return new KeptAnswers(consented, { factCache, admission: OPEN_AUTHORIZER, offer: OFFER });
   }
 
@@ -277,7 +275,7 @@ describe.each([
   });
 
   it('keeps the facts of a number whose next consent is pending, as long as any that were heard', async () => {
-    factCache = new MemoryFactCache(clock, { keepMs: 60_000, resultMs: 60_000 });
+    factCache = new MemoryFactCache(clock, () => ({ keepMs: 60_000, resultMs: 60_000 }));
     lookups = route();
     operator.polled = ['granted', PENDING, PENDING, 'granted'];
     const date = { text: 'yesterday', epochMs: clock.nowMs() - 24 * HOUR_MS };

@@ -11,7 +11,7 @@ import {
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { KEEP } from '../../src/lookups/redisFactCacheScripts.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
@@ -55,16 +55,15 @@ function inRedis(connection: Redis, settings = MINUTE, stateKey = randomBytes(32
   return (bootedMsAgo = 0): Replica => {
     const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + bootedMsAgo };
     const facts = new RedisFactCache(connection, clock, {
-      ...settings,
       seals: new StateSeals([stateKey]),
-      operator: 'one',
+      keptFor: () => settings,
     });
     return { facts, monotonicMs: clock.monotonicMs };
   };
 }
 
 function inMemory(settings = MINUTE): Replica {
-  const facts = new MemoryFactCache(systemClock, settings);
+  const facts = new MemoryFactCache(systemClock, () => settings);
   return { facts, monotonicMs: () => systemClock.monotonicMs() };
 }
 
@@ -87,6 +86,7 @@ async function heardBy(asker: Asker, replica: Replica, { cameInMsAgo = 0, number
 }
 
 function untimed({
+  toldBy: _toldBy,
   leftAtMs: _left,
   repliedAtMs: _replied,
   replyId: _id,
@@ -199,7 +199,7 @@ function longCaller(index: number): Asker {
 describe('MemoryFactCache', () => {
   it('holds no more bytes than it may, and goes by its monotonic clock alone', async () => {
     const clock = new TestClock();
-    const facts = new MemoryFactCache(clock, MINUTE, 10_000);
+    const facts = new MemoryFactCache(clock, () => MINUTE, 10_000);
     const fact = (): TimedFact => timed(checked(240, false), clock.monotonicMs());
     for (let index = 0; index < 100; index += 1) await facts.keep(longCaller(index), ALICE, fact());
     expect(facts.bytes).toBeGreaterThan(5_000);
@@ -300,10 +300,8 @@ describe('RedisFactCache', () => {
       },
     };
     const settings = {
-      keepMs: 200,
-      resultMs: 0,
       seals: new StateSeals([randomBytes(32)]),
-      operator: 'one',
+      keptFor: () => ({ keepMs: 200, resultMs: 0 }),
     };
     const facts = new RedisFactCache(late, systemClock, settings);
     const replica = { facts, monotonicMs: () => systemClock.monotonicMs() };

@@ -125,15 +125,15 @@ class World {
     this.#replicas = [0, 7_000_000].map((aheadMs, index) => {
       const clock = clockOf(this.time, aheadMs, () => this.#wallAheadMs[index] ?? 0);
       const factCache = isShared
-        ? new RedisFactCache(this.redis, clock, { ...settings, seals, operator: 'one' })
-        : new MemoryFactCache(clock, settings);
+        ? new RedisFactCache(this.redis, clock, { seals, keptFor: () => settings })
+        : new MemoryFactCache(clock, () => settings);
       return this.#replica(clock, factCache);
     });
   }
 
   #replica(clock: Clock, factCache: FactCache) {
     const operator = new ScriptedRoute(clock);
-    const parts = { factCache, admission: OPEN_AUTHORIZER, offer: OFFER };
+    const parts = { factCache, keepMs: this.#keepMs, admission: OPEN_AUTHORIZER, offer: OFFER };
     const shared = new SharedLookups(operator, parts);
     const route = watched(new KeptAnswers(shared, parts), (request, number, sentAtMs) => {
       this.#judge(request, number, this.left[sentAtMs], clock);

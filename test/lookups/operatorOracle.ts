@@ -74,7 +74,7 @@ export function isRight(
       : typeof value === 'object' && value !== null && 'text' in value && value.text === date.text;
   }
   if (value === swappedWithin(line, question.maxAgeHours)) return true;
-  // With the date alone, `true` may overstate (docs/design.md, "One operation alone").
+  // With the date alone, `true` may overstate (docs/design.md, "One operation only").
   return value === true && !offer.operations.has('check');
 }
 

@@ -141,7 +141,7 @@ function expectRightOrError(result: Run, truth: Line, offered: Offer): void {
   }
 }
 
-const RUNS = { numRuns: inForm({ short: 5000, long: 20_000 }) };
+const RUNS = { numRuns: inForm({ short: 1000, long: 20_000 }) };
 
 describe('the planner, against the truth of random lines', () => {
   it('answers what is true, or an error', () => {

@@ -4,7 +4,12 @@ import type { Fact, TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
 import type { FailureReach, LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import type { Answer, Offer, Plan } from '../../src/lookups/plan.ts';
-import { answerTo, nextLookup, nextWindowAmong } from '../../src/lookups/planner.ts';
+import {
+  answerTo,
+  mayBeElsewhere,
+  nextLookup,
+  nextWindowAmong,
+} from '../../src/lookups/planner.ts';
 import { changed, checked, hours, timed, withheld } from '../values.ts';
 
 /** `date`, or a window in hours. */
@@ -544,5 +549,32 @@ describe('nextWindowAmong, where a check is bought and only its window is free',
     ['nothing when no request waits', [], undefined],
   ])('takes %s', (_, plans, maxAgeHours) => {
     expect(nextWindowAmong(plans, BOTH)).toBe(maxAgeHours);
+  });
+});
+
+it('goes on with the largest open window where another one failed for a reason of its own', () => {
+  const failed = {
+    lookup: { operation: 'check', maxAgeHours: hours(240) },
+    failure: INVALID,
+  } as const;
+  const plan = { ...planOf([24, 72, 100, 240]), failures: [failed] };
+  expect(nextLookup(plan, CHECK_ALONE)).toEqual({ operation: 'check', maxAgeHours: 100 });
+});
+
+describe('another operator may be asked', () => {
+  const unknown: FailedLookup = {
+    lookup: { operation: 'retrieve-date' },
+    failure: { code: 'NUMBER_NOT_SERVED', reach: 'number', isUnknownNumber: true },
+  };
+  const other: FailedLookup = { ...unknown, failure: UNAVAILABLE };
+  const fact = timed(checked(24, false));
+
+  it.each([
+    ['where the number is unknown, and nothing else was said', [], [unknown], true],
+    ['not where nothing was asked yet', [], [], false],
+    ['not after a doubt', [], [unknown, other], false],
+    ['not beside anything that it does know', [fact], [unknown], false],
+  ])('%s', (_, facts, failures, may) => {
+    expect(mayBeElsewhere({ facts, failures })).toBe(may);
   });
 });

@@ -7,7 +7,7 @@ import { asAbortSignal } from '../../src/http/abortListeners.ts';
 import {
   timed,
   type ConsentReading,
-  type Inquiry,
+  type LookupSession,
   type LookupOutcome,
   type LookupRequest,
   type LookupRoute,
@@ -36,7 +36,7 @@ export class ScriptedRoute implements LookupRoute {
     this.#clock = clock;
   }
 
-  async lookUp(lookup: Lookup, { number, request }: Inquiry): Promise<LookupOutcome> {
+  async lookUp(lookup: Lookup, { number, request }: LookupSession): Promise<LookupOutcome> {
     this.begun.push(lookup);
     try {
       await this.#clock.sleep(this.tokenMs, asAbortSignal(request.signal));
@@ -48,7 +48,7 @@ export class ScriptedRoute implements LookupRoute {
       await this.#clock.sleep(this.lookupMs, asAbortSignal(request.signal));
       return 'code' in told
         ? { kind: 'failed', failed: { lookup, failure: told } }
-        : { kind: 'facts', facts: timed([told], leftAtMs, true, this.#clock) };
+        : { kind: 'facts', facts: timed([told], leftAtMs, true, 'operator', this.#clock) };
     } catch {
       return {
         kind: 'failed',

@@ -7,12 +7,14 @@ import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
 import { Executor } from '../../src/lookups/executor.ts';
+import type { LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { Snapshot, Written } from '../../src/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
+import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
 import { told, type Told } from '../askedFields.ts';
 import { settled, TestClock } from '../testClock.ts';
 import { ALICE, hours, callerNamed } from '../values.ts';
@@ -72,8 +74,8 @@ class SharedFacts extends MemoryFactCache {
   /** Whether it takes facts, and says nothing. */
   isSilent = false;
 
-  constructor(clock: TestClock, store: SharedStore) {
-    super(clock, { keepMs: 0, resultMs: 60_000 });
+  constructor(clock: TestClock, store: SharedStore, keepMs = 0) {
+    super(clock, () => ({ keepMs, resultMs: 60_000 }));
     this.#store = store;
   }
 
@@ -98,8 +100,8 @@ describe('lookups with consent in several replicas', () => {
   let operator: ScriptedOperator;
   let store: SharedStore;
   let factCache: SharedFacts;
-  let one: ConsentedLookups;
-  let other: ConsentedLookups;
+  let one: LookupRoute;
+  let other: LookupRoute;
 
   beforeEach(() => {
     clock = new TestClock();
@@ -110,35 +112,32 @@ describe('lookups with consent in several replicas', () => {
     other = replica();
   });
 
-  function replica(waitMs = WAIT_MS): ConsentedLookups {
+  function replica(waitMs = WAIT_MS): LookupRoute {
     const bulkhead = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
-    return new ConsentedLookups(
-      {
-        tokens: operator,
-        operator,
-        store,
-        factCache,
-        admission: OPEN_AUTHORIZER,
-        offer: OFFER,
-        rules: {
-          doubtMs: 300_000,
-          deniedMs: 600_000,
-          failureMs: 60_000,
-          resultMs: 60_000,
-          leaseMs: LEASE_MS,
-          firstPoll: 'at-once',
-        },
-        bulkheads: { requests: bulkhead(), polls: bulkhead() },
-        exchangeMs: 10_000,
-        clock,
-      },
-      waitMs,
-      'test',
-    );
+    const rules = {
+      doubtMs: 300_000,
+      deniedMs: 600_000,
+      failureMs: 60_000,
+      resultMs: 60_000,
+      leaseMs: LEASE_MS,
+      firstPoll: 'at-once' as const,
+    };
+    return new ConsentedLookups({ store, factCache, rules, clock }, waitMs).routeTo({
+      identity: 'operator',
+      name: 'operator',
+      tokens: operator,
+      operator,
+      admission: OPEN_AUTHORIZER,
+      refusals: new MemoryRefusals(clock),
+      offer: OFFER,
+      rules,
+      bulkheads: { requests: bulkhead(), polls: bulkhead() },
+      exchangeMs: 10_000,
+    });
   }
 
   function executorOf(
-    lookups: ConsentedLookups,
+    lookups: LookupRoute,
     caller: string,
     signal = new AbortController().signal,
   ): Executor {
@@ -152,7 +151,7 @@ describe('lookups with consent in several replicas', () => {
     });
   }
 
-  async function ask(lookups: ConsentedLookups, caller = 'anna'): Promise<Told | Error> {
+  async function ask(lookups: LookupRoute, caller = 'anna'): Promise<Told | Error> {
     const executor = executorOf(lookups, caller);
     await executor.ask(ALICE, [WINDOW]);
     return told(executor.answerTo(ALICE, WINDOW));
@@ -246,14 +245,13 @@ describe('lookups with consent in several replicas', () => {
 
   it('prompts no owner when the intent may not be written, and takes it back', async () => {
     store.doesUnheard = true;
-    const read = store.read.bind(store);
-    store.read = async (number) => {
-      const snapshot = await read(number);
+    const write = store.write.bind(store);
+    store.write = (...written) => {
       store.isLost = true;
-      return snapshot;
+      return write(...written);
     };
     expect(await after(0, ask(one))).toEqual(failing('STATE_UNAVAILABLE'));
-    store.read = read;
+    store.write = write;
     store.isLost = false;
     await clock.advance(1000);
     expect(operator.prompts).toHaveLength(0);
@@ -294,6 +292,21 @@ describe('lookups with consent in several replicas', () => {
     expect(operator.prompts).toHaveLength(1);
   });
 
+  it('keeps a failure that was told while the store was lost, although its lease is over', async () => {
+    operator.looked = [{ code: 'OPERATOR_UNAVAILABLE', reach: 'number' }];
+    operator.latencyMs = 100;
+    const asked = ask(one);
+    await clock.advance(250);
+    store.isLost = true;
+    await clock.advance(WAIT_MS);
+    expect(await asked).toEqual(failing('OPERATOR_UNAVAILABLE'));
+    await clock.advance(LEASE_MS);
+    store.isLost = false;
+    await clock.advance(1000);
+    expect(await after(0, ask(other))).toEqual(failing('OPERATOR_UNAVAILABLE'));
+    expect(operator.prompts).toHaveLength(1);
+  });
+
   it('answers with a token that came while the store was lost', async () => {
     operator.polled = [PENDING, 'granted'];
     operator.latencyMs = 100;
@@ -313,7 +326,10 @@ describe('lookups with consent in several replicas', () => {
     await store.forget();
     store.doubtUntilMs = clock.monotonicMs() + 300_000;
     expect(await after(0, ask(other, 'bert'))).toEqual(failing('CONSENT_PENDING'));
-    await clock.advance(3000);
+    const { length } = operator.polls;
+    await clock.advance(LEASE_MS - 1000);
+    // Another replica's poll, of which the store no longer knows, may be on the wire.
+    expect(operator.polls).toHaveLength(length);
     operator.polled = ['granted'];
     await clock.advance(LEASE_MS);
     expect(await asked).toEqual({ swapped: false });
@@ -329,21 +345,40 @@ describe('lookups with consent in several replicas', () => {
     expect(await after(0, ask(one))).toEqual({ swapped: false });
   });
 
+  it('tells what another replica was told while this one was held up, without another prompt', async () => {
+    factCache = new SharedFacts(clock, store, 60_000);
+    [one, other] = [replica(60_000), replica(60_000)];
+    const read = store.read.bind(store);
+    store.read = async (number) => {
+      store.read = read;
+      await clock.sleep(20_000);
+      return read(number);
+    };
+    const asked = ask(one);
+    await clock.advance(100);
+    const askedElsewhere = ask(other);
+    await clock.advance(10_000);
+    expect(await askedElsewhere).toEqual({ swapped: false });
+    await clock.advance(15_000);
+    expect(await asked).toEqual({ swapped: false });
+    expect(operator.prompts).toHaveLength(1);
+  });
+
   it('does not send a request for which it was held up too long', async () => {
     const write = store.write.bind(store);
     store.write = async (...written) => {
       const result = await write(...written);
       store.write = write;
       await clock.sleep(LEASE_MS);
+      store.isLost = true;
       return result;
     };
     const asked = ask(one);
-    await clock.advance(LEASE_MS - 1);
-    expect(operator.prompts).toHaveLength(0);
-    await clock.advance(1);
+    await clock.advance(2 * LEASE_MS);
     await asked;
-    expect(operator.prompts.length).toBeLessThanOrEqual(1);
-    expect(await after(0, ask(other))).toEqual({ swapped: false });
-    expect(operator.prompts).toHaveLength(1);
+    expect(operator.prompts).toHaveLength(0);
+    store.isLost = false;
+    expect(await after(0, ask(other))).toEqual(failing('CONSENT_PENDING'));
+    expect(operator.prompts).toHaveLength(0);
   });
 });

@@ -59,7 +59,8 @@ beforeEach(() => {
 function standing(keepSeconds: number, factCache?: FactCache): KeptAnswers {
   const settings = { keepMs: keepSeconds * 1000, resultMs: 0 };
   const parts = {
-    factCache: factCache ?? new MemoryFactCache(clock, settings),
+    factCache: factCache ?? new MemoryFactCache(clock, () => settings),
+    keepMs: settings.keepMs,
     admission: {
       ...OPEN_AUTHORIZER,
       heard: (one: CachedAnswer) => {
@@ -356,7 +357,6 @@ describe('a kept answer', () => {
 
 describe('a store of facts that is lost', () => {
   const LOST: FactCache = {
-    keepMs: 60_000,
     keep: () => Promise.reject(new SharedStateLost()),
     recall: () => Promise.reject(new SharedStateLost()),
   };
@@ -396,9 +396,8 @@ describe('a store of facts that is lost', () => {
 
   it('that is slow to keep lets no request fall in between, and is waited for on close', async () => {
     const kept = Promise.withResolvers<undefined>();
-    const slow = new MemoryFactCache(clock, { keepMs: 60_000, resultMs: 0 });
+    const slow = new MemoryFactCache(clock, () => ({ keepMs: 60_000, resultMs: 0 }));
     route = standing(60, {
-      keepMs: 60_000,
       keep: (...fact) => kept.promise.then(() => slow.keep(...fact)),
       recall: (...asked) => slow.recall(...asked),
     });

@@ -5,7 +5,7 @@ import { parsePhoneNumber, type PhoneNumber } from '../../src/domain/phoneNumber
 import { checkOperator, type OperatorTrial } from '../../onboarding/checkOperator.ts';
 import type { Finding, OperatorReport, Step } from '../../onboarding/finding.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { WatchedFiles } from '../../src/files/watchedFiles.ts';
 import { withEntry } from '../operatorEntry.ts';
 

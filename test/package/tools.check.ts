@@ -3,6 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { Program } from '../program.ts';
+import { freePort } from '../freePort.ts';
+import { OWN_HEADER, writeOwnProfile } from '../ownProfile.ts';
+import { WiredOperator } from '../wiredOperator.ts';
 import { examplesOf } from '../library/examples.ts';
 import { DEMO_CLIENT, startSimulator } from '../../simulator/simulator.ts';
 import { ask, FOR_NPM } from './ask.ts';
@@ -60,6 +63,28 @@ test('npx in an empty folder starts the service with the simulator, and ends bot
     await service.ended;
     await expect(fetch(url)).rejects.toThrow('fetch failed');
     await expect(fetch(simulator)).rejects.toThrow('fetch failed');
+  } finally {
+    await service[Symbol.asyncDispose]();
+  }
+});
+
+test('npx asks an operator by a profile of one’s own, beside the file that names it', async () => {
+  await using operator = await WiredOperator.start();
+  const named = await writeOwnProfile(inject('empty'), operator.url);
+  const port = await freePort();
+  const service = new Program(
+    'npx',
+    ['--yes', inject('npxName')],
+    { ...FOR_NPM, PORT: String(port), OPERATORS_FILE: 'operators.json' },
+    { folder: inject('empty'), hasOwnGroup: true },
+  );
+  try {
+    await service.written(/"msg":"ready"/);
+    const url = `http://127.0.0.1:${port}/graphql`;
+    const query = '{ phoneNumber(e164: "+447700900002") { simSwappedWithin } }';
+    expect((await ask(url, { query })).data).toEqual({ phoneNumber: { simSwappedWithin: false } });
+    expect(operator.lookups.map(({ headers }) => headers[OWN_HEADER])).toEqual(['ours']);
+    expect(service.out).toContain(named.sha256);
   } finally {
     await service[Symbol.asyncDispose]();
   }

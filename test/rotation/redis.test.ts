@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Clock } from '../../src/system/clock.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { command } from '../redisCommands.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { startServiceWith } from '../service.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inForm } from '../forms.ts';
+import { IS_LONG } from '../forms.ts';
 import { Authority } from '../tls/authority.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
@@ -12,10 +12,10 @@ const CONNECTION_FILES_REFUSED = 'The TLS or proxy files have changed and cannot
 
 /** In flight all the time. */
 const REQUESTS = 100;
-const ROUNDS = inForm({ short: 1, long: 3 });
+const ROUNDS = 2;
 /** Asked about in turn, first for one purpose, then for the next: each pair takes one consent. */
 const NUMBERS = Array.from({ length: 1000 }, (_, i) => `+447700900${String(i).padStart(3, '0')}`);
-const PURPOSES = Array.from({ length: inForm({ short: 40, long: 400 }) }, (_, i) => `purpose-${i}`);
+const PURPOSES = Array.from({ length: 400 }, (_, i) => `purpose-${i}`);
 
 /** Everything that is rotated, as the two sides know it. */
 class Rotation {
@@ -150,7 +150,7 @@ interface Findings {
 }
 
 /** Asks all the time until it is told to stop; a request that is told to come back comes back. */
-class Load {
+class Load implements AsyncDisposable {
   readonly findings: Findings = { answers: 0, failed: [], wrong: [] };
   readonly #url: string;
   readonly #stopping = new AbortController();
@@ -166,6 +166,11 @@ class Load {
     this.#stopping.abort();
     await Promise.all(this.#running);
     return this.findings;
+  }
+
+  /** A test that fails ends its load too. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
   }
 
   async #run(): Promise<void> {
@@ -190,14 +195,15 @@ class Load {
   }
 }
 
-describe(`under ${REQUESTS} requests in flight`, () => {
-  it.each(['3-legged', ...(ROUNDS > 1 ? ['2-legged'] : [])])(
+// The short form of the same: files.test.ts, test/http/endpointRotation.test.ts.
+describe.runIf(IS_LONG)(`under ${REQUESTS} requests in flight`, () => {
+  it.each(['3-legged', '2-legged'])(
     '%s: certificate, secret and authority are rotated, and none fails, prompts twice or is wrong',
     async (flow) => {
       await using rotation = await Rotation.start(flow);
       await using served = await StartedServer.start(rotation.write());
       const { operator } = rotation;
-      const load = new Load(served.url);
+      await using load = new Load(served.url);
       /** Whatever was in flight has ended by then. */
       const aWhile = async (): Promise<void> => {
         const lookups = operator.lookups + 2 * REQUESTS;
@@ -233,6 +239,6 @@ describe(`under ${REQUESTS} requests in flight`, () => {
         lookups: answers,
       });
     },
-    inForm({ short: 150_000, long: 600_000 }),
+    600_000,
   );
 });

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { makePublicApi } from '../../scripts/publicApi.ts';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { CompileError, makePublicApi } from '../../scripts/publicApi.ts';
 
 describe('what is public', async () => {
   const files = await makePublicApi();
@@ -13,4 +15,19 @@ describe('what is public', async () => {
     const imported = Array.from(text.matchAll(/^[^*\n]*from '([^']+)'/gm), ([, from]) => from);
     expect(imported.filter((from) => !/^(?:graphql|\.\/client\.ts)$/.test(from ?? ''))).toEqual([]);
   });
+});
+
+test('sources that do not compile are named as the compiler names them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sources-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'wrong.ts'), "export const windowHours: number = '240';\n");
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    '{ "compilerOptions": { "declaration": true }, "files": ["wrong.ts"] }\n',
+  );
+
+  const made = makePublicApi(join(folder, 'tsconfig.json'));
+
+  await expect(made).rejects.toThrow(CompileError);
+  await expect(made).rejects.toThrow(/wrong\.ts\(1,14\): error TS2322: /);
 });

@@ -4,7 +4,7 @@ import slotOf from 'cluster-key-slot';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
 import { command, commands } from '../redisCommands.ts';
 import { NO_REDIS, openRedis } from '../redisServer.ts';
@@ -32,7 +32,7 @@ describe.skipIf(NO_REDIS !== undefined)(`slots that are moved ${NO_REDIS ?? ''}`
   const portOf = (key: string): number => Number(redis.serverOf(key).split(':')[1]);
 
   it('fail no script, be it about one key or two (ASK, TRYAGAIN)', async () => {
-    const [one, two] = ['one', 'two'].map((name) => keyIn(17, 'facts', name));
+    const [one, two] = ['one', 'two'].map((name) => keyIn(17, 'facts-2', name));
     const keys = [one ?? '', two ?? ''];
     await redis.run(COUNT, keys);
     const from = portOf(keys[0] ?? '');
@@ -53,7 +53,7 @@ describe.skipIf(NO_REDIS !== undefined)(`slots that are moved ${NO_REDIS ?? ''}`
   }, 20_000);
 
   it('fail no script of those under way at a server that is left without any', async () => {
-    const keys = Array.from({ length: BUCKETS }, (_, bucket) => keyIn(bucket, 'facts', 'x'));
+    const keys = Array.from({ length: BUCKETS }, (_, bucket) => keyIn(bucket, 'facts-2', 'x'));
     const [empty = 0, other = 0] = await servers.masters();
     const { holds } = await servers.holdingsOf(empty);
     const slots = Array.from({ length: SLOTS }, (_, slot) => slot).filter(holds);

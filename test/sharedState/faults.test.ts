@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { RedisClusterServers } from '../redisCluster.ts';
 import { command } from '../redisCommands.ts';
@@ -23,11 +23,12 @@ const BACK_WITHIN_MS = 5000;
 
 const ended: (() => unknown)[] = [];
 
-afterEach(async () => {
+// Many of them run at once, and wait.
+afterAll(async () => {
   for (const end of ended.splice(0).toReversed()) await end();
 });
 
-/** Has it end with the test. */
+/** Has it end with the file. */
 function atEnd<T>(thing: T, end: () => unknown): T {
   ended.push(end);
   return thing;
@@ -103,12 +104,8 @@ const WAYS: readonly [string, (log?: RecordedLog) => Promise<Reached>][] = [
     async (log) => {
       const servers = await RedisClusterServers.start({ replicas: false, nodeTimeoutMs: 15_000 });
       atEnd(servers, () => servers.stop());
-      const proxies = await Promise.all(servers.ports.map((port) => proxyBefore(port)));
-      for (const proxy of proxies) {
-        for (const [n, port] of servers.ports.entries()) {
-          proxy.renames.set(String(port), String(proxies[n]?.port));
-        }
-      }
+      const proxies = await RedisProxy.beforeAll(servers.ports);
+      for (const proxy of proxies) atEnd(proxy, () => proxy.close());
       const addresses = proxies.map(({ url }) => addressOf(url));
       const redis = await opened(openRedis({ kind: 'cluster', servers: addresses }, log));
       return { redis, proxies };
@@ -116,7 +113,7 @@ const WAYS: readonly [string, (log?: RecordedLog) => Promise<Reached>][] = [
   ],
 ];
 
-describe.skipIf(NO_REDIS !== undefined).each(WAYS)('%s', (_way, reach) => {
+describe.concurrent.each(NO_REDIS === undefined ? WAYS : [])('%s', (_way, reach) => {
   it('whose connections die in silence is back in five seconds, though commands go on', async () => {
     const { redis, proxies } = await reach();
     for (const proxy of proxies) proxy.silence();
@@ -250,8 +247,8 @@ describe('a reply without an end', () => {
     async (_what, begins, goesOn) => {
       const server = new EndlessServer(begins, goesOn);
       const redis = connectionTo(await server.listen());
-      atEnd(redis, () => redis.close());
-      atEnd(server, () => server.close());
+      onTestFinished(() => server.close());
+      onTestFinished(() => redis.close());
       await redis.open();
       const heapBefore = process.memoryUsage().rss;
       await expect(redis.run('return 1', ['key'])).rejects.toThrow(SharedStateLost);
@@ -266,8 +263,8 @@ describe('a reply without an end', () => {
   it('that drips ends its connection after some seconds', async () => {
     const server = new EndlessServer('*100000\r\n', Buffer.from(':1\r\n'), 100);
     const redis = connectionTo(await server.listen());
-    atEnd(redis, () => redis.close());
-    atEnd(server, () => server.close());
+    onTestFinished(() => server.close());
+    onTestFinished(() => redis.close());
     await redis.open();
     await expect(redis.run('return 1', ['key'])).rejects.toThrow(SharedStateLost);
     const lostAtMs = performance.now();

@@ -13,8 +13,9 @@ import { createRedis } from '../../src/sharedState/createRedis.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import type { RedisCredentials, RedisTls } from '../../src/sharedState/redisSettings.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
+import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
 import { freePort } from '../freePort.ts';
 import { command } from '../redisCommands.ts';
 import { NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
@@ -84,19 +85,18 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
       credentials: { username: 'sim-swap', password },
     });
     const seals = new StateSeals([randomBytes(32)]);
-    const settings = { seals, operator: 'one', doubtMs: 1000 };
+    const settings = { seals, operators: ['one'], doubtMs: 1000, deniedMs: 1000 };
     const consents = new RedisConsentStore(connection, systemClock, settings);
     await consents.open();
     const { version } = await consents.read(ALICE);
     expect(await consents.write(ALICE, version, { ends: [] }, 1000)).not.toBe('conflict');
-    await consents.refuse(ALICE, 'check', 2, 1000);
-    await consents.answered('check');
+    const refusals = new RedisRefusals(connection, systemClock, { seals, operator: 'one' });
+    await refusals.refuse(ALICE, 'check', 2, 1000);
+    await refusals.answered('check');
 
     const facts = new RedisFactCache(connection, systemClock, {
       seals,
-      operator: 'one',
-      keepMs: 60_000,
-      resultMs: 0,
+      keptFor: () => ({ keepMs: 60_000, resultMs: 0 }),
     });
     const asker = { caller: ANONYMOUS_IDENTITY, purpose: 'fraud-prevention' };
     const leftAtMs = systemClock.monotonicMs();

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import slotOf from 'cluster-key-slot';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { bucketOf, BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
+import { bucketOfNumber, BUCKETS, keyIn } from '../../src/sharedState/buckets.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import { RedisClusterServers, type ClusterForm } from '../redisCluster.ts';
 import { command } from '../redisCommands.ts';
@@ -14,10 +14,9 @@ import { RecordedLog } from '../recordedLog.ts';
 import { addressOf, NO_REDIS, openRedis, startRedis } from '../redisServer.ts';
 import { until } from './until.ts';
 
-const OPERATOR = 'https://operator.example client';
 const DOUBT_MS = 300_000;
 const ECHO = `return KEYS[1]`;
-const KEYS = Array.from({ length: BUCKETS }, (_, bucket) => keyIn(bucket, 'facts', 'x'));
+const KEYS = Array.from({ length: BUCKETS }, (_, bucket) => keyIn(bucket, 'facts-2', 'x'));
 
 let servers: RedisClusterServers;
 const clusters: Redis[] = [];
@@ -91,7 +90,7 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster with replicas ${NO_REDIS ?? '
     const number = numberOn(cluster, cluster.serverOf(KEYS[0] ?? ''));
     const { version } = await store.read(number);
     await store.write(number, version, { ends: [] }, DOUBT_MS);
-    const key = keyIn(bucketOf(OPERATOR, number), 'consent', 'x');
+    const key = keyIn(bucketOfNumber(number), 'consent-2', 'x');
 
     const planned = portOf(cluster, key);
     await servers.failOver(planned);
@@ -158,7 +157,8 @@ describe.skipIf(NO_REDIS !== undefined)(`a cluster without replicas ${NO_REDIS ?
 });
 
 async function storeOn(cluster: Redis, stateKey: Uint8Array): Promise<RedisConsentStore> {
-  const settings = { seals: new StateSeals([stateKey]), operator: OPERATOR, doubtMs: DOUBT_MS };
+  const seals = new StateSeals([stateKey]);
+  const settings = { seals, doubtMs: DOUBT_MS, deniedMs: DOUBT_MS, operators: [] };
   const store = new RedisConsentStore(cluster, systemClock, settings);
   await store.open();
   return store;
@@ -188,6 +188,9 @@ function numberOn(cluster: Redis, server: string, from = 0): PhoneNumber {
   const numbers = Array.from({ length: 1000 }, (_, n) => `+447700900${String(n).padStart(3, '0')}`);
   const found = numbers
     .slice(from)
-    .find((one) => cluster.serverOf(keyIn(bucketOf(OPERATOR, one), 'consent', 'x')) === server);
+    .find(
+      (one) =>
+        cluster.serverOf(keyIn(bucketOfNumber(one as PhoneNumber), 'consent-2', 'x')) === server,
+    );
   return (found ?? '') as PhoneNumber;
 }

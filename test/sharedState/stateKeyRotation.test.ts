@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import slotOf from 'cluster-key-slot';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Quotas, type QuotaSettings } from '../../src/caller/quotas/quotas.ts';
@@ -6,209 +7,299 @@ import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
+import { bucketOfNumber, keyIn } from '../../src/sharedState/buckets.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import { StateSeals, type StateKeys } from '../../src/sharedState/stateSeals.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { requested, type ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
+import { RedisRefusals } from '../../src/consents/redisRefusals.ts';
 import { inForm } from '../forms.ts';
-import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
-import { ALICE, BOB, callerNamed, checked, hours } from '../values.ts';
+import { RedisClusterServers } from '../redisCluster.ts';
+import { command } from '../redisCommands.ts';
+import { connectionTo, NO_REDIS, openRedis, startRedis } from '../redisServer.ts';
+import { ALICE, BOB, callerNamed, CAROL, checked } from '../values.ts';
 import { silentLog } from '../silentLog.ts';
-import { RULES } from '../consents/records.ts';
-
-const OLD = randomBytes(32);
-const NEW = randomBytes(32);
+import { IDENTITY, RULES } from '../consents/records.ts';
 
 /** What STATE_KEY is in turn; a replica goes on once all others have come as far as it has. */
-const PHASES: readonly StateKeys[] = [[OLD], [OLD, NEW], [NEW, OLD], [NEW]];
+type Phases = readonly [StateKeys, ...StateKeys[]];
+
+function freshPhases(): Phases {
+  const [before, after] = [randomBytes(32), randomBytes(32)];
+  return [[before], [before, after], [after, before], [after]];
+}
 
 const KEEP_MS = 60_000;
+const keptFor = () => ({ keepMs: KEEP_MS, resultMs: KEEP_MS });
 /** What a write comes to that is the first. */
 const WRITTEN = { version: expect.any(Number) as number };
 
-let redis: RedisServer | undefined;
+/** Servers of a test's own, and a connection to them. */
+interface Started {
+  readonly connection: Redis;
+  readonly ports: readonly number[];
+  readonly stop: () => Promise<void>;
+}
+
+const PLACES: readonly [string, () => Promise<Started>][] = [
+  [
+    'one Redis',
+    async () => {
+      const server = await startRedis();
+      const { url, port } = server;
+      return { connection: connectionTo(url), ports: [port], stop: () => server.kill() };
+    },
+  ],
+  [
+    'a cluster',
+    async () => {
+      const servers = await RedisClusterServers.start({ replicas: false });
+      const topology = { kind: 'cluster', servers: servers.addresses } as const;
+      const stop = () => servers.stop();
+      return { connection: openRedis(topology), ports: servers.ports, stop };
+    },
+  ],
+];
+
 let connection: Redis;
-
-beforeAll(async () => {
-  if (NO_REDIS !== undefined) return;
-  redis = await startRedis();
-  connection = connectionTo(redis.url);
-  await connection.open();
-});
-
-afterAll(async () => {
-  if (redis === undefined) return;
-  connection.close();
-  await redis.kill();
-});
 
 /** One replica: with each phase it is another process, which keeps nothing to itself. */
 class Replica {
   consents!: RedisConsentStore;
+  refusals!: RedisRefusals;
   factCache!: RedisFactCache;
   quotas!: Quotas;
   phase = 0;
-  readonly #operator: string;
+  readonly #phases: Phases;
   readonly #limits: Partial<QuotaSettings>;
 
-  constructor(operator: string, limits: Partial<QuotaSettings>) {
-    this.#operator = operator;
+  constructor(phases: Phases, limits: Partial<QuotaSettings>) {
+    this.#phases = phases;
     this.#limits = limits;
-    this.restart([OLD]);
+    this.restart(phases[0]);
   }
 
   restart(keys: StateKeys): void {
-    const operator = this.#operator;
     const seals = new StateSeals(keys);
-    const doubtMs = RULES.doubtMs;
-    this.consents = new RedisConsentStore(connection, systemClock, { seals, operator, doubtMs });
-    const kept = { keepMs: KEEP_MS, resultMs: KEEP_MS };
-    this.factCache = new RedisFactCache(connection, systemClock, { ...kept, seals, operator });
+    this.consents = new RedisConsentStore(connection, systemClock, {
+      ...RULES,
+      seals,
+      operators: [],
+    });
+    this.refusals = new RedisRefusals(connection, systemClock, { seals, operator: 'operator' });
+    this.factCache = new RedisFactCache(connection, systemClock, { seals, keptFor });
     const counts = new SharedCounts(connection, seals, systemClock, silentLog);
     this.quotas = new Quotas(
       { ...readConfig({}).quotas, promptsPerHourAllCallers: 9, promptsPerHour: 9, ...this.#limits },
       counts,
-      [operator],
+      ['operator'],
     );
   }
 
   async goOn(): Promise<void> {
     this.phase += 1;
-    this.restart(PHASES[this.phase] ?? [NEW]);
+    this.restart(this.#phases[this.phase] ?? this.#phases[0]);
     await this.consents.open();
   }
 }
 
-let operators = 0;
-
-/** Replicas of one service, whose operator is theirs alone. */
+/** Replicas of one service, whose keys are theirs alone. */
 function replicas(count: number, limits: Partial<QuotaSettings> = {}): readonly Replica[] {
-  operators += 1;
-  const operator = `operator ${operators}`;
-  return Array.from({ length: count }, () => new Replica(operator, limits));
+  const phases = freshPhases();
+  return Array.from({ length: count }, () => new Replica(phases, limits));
+}
+
+async function keysOn(ports: readonly number[]): Promise<readonly string[]> {
+  const held = await Promise.all(ports.map((port) => command(port, ['KEYS', '*'])));
+  return held.flat().map(String);
 }
 
 function consentNamed(id: string, nowMs: number): ConsentRecord {
-  const lookup = { operation: 'check', maxAgeHours: hours(240) } as const;
-  return { ends: [], consent: requested({ id, asker: 'anna', lookup }, nowMs, RULES) };
+  return { ends: [], consent: requested({ ...IDENTITY, id }, nowMs, RULES) };
 }
 
-describe.skipIf(NO_REDIS !== undefined)('while one STATE_KEY takes the place of another', () => {
-  it('replicas see one record of a number, whichever of them writes it', async () => {
-    const step = fc.record({
-      replica: fc.integer({ min: 0, max: 2 }),
-      does: fc.constantFrom('goes on', 'writes', 'writes', 'writes late', 'removes'),
-      number: fc.constantFrom<PhoneNumber>(ALICE, BOB),
+describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
+  'while one STATE_KEY takes the place of another in %s',
+  (_where, start) => {
+    let started: Started;
+
+    beforeAll(async () => {
+      started = await start();
+      ({ connection } = started);
+      await connection.open();
+    }, 60_000);
+
+    afterAll(async () => {
+      connection.close();
+      await started.stop();
     });
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        const all = replicas(3);
-        for (const one of all) await one.consents.open();
-        const written = new Map<PhoneNumber, string>();
-        const outcomes: unknown[] = [];
-        const expected: unknown[] = [];
-        for (const [index, { replica, does, number }] of steps.entries()) {
-          const one = all[replica];
-          if (one === undefined) continue;
-          const read = await one.consents.read(number);
-          expect(read.record?.consent?.id).toBe(written.get(number));
-          expect(read.doubtUntilMs).toBeUndefined();
-          const next = consentNamed(`consent ${index}`, read.nowMs);
-          switch (does) {
-            case 'goes on':
-              // The old key is dropped once nothing is left that it has sealed.
-              if (one.phase < 2 && all.every(({ phase }) => phase >= one.phase)) await one.goOn();
-              break;
-            case 'writes late':
-              // Another one was first.
-              for (const other of all) {
-                if (other === one) continue;
-                const { version } = await other.consents.read(number);
-                const first = consentNamed(`first ${index}`, read.nowMs);
-                await other.consents.write(number, version, first, KEEP_MS);
-                written.set(number, `first ${index}`);
-              }
-              outcomes.push(await one.consents.write(number, read.version, next, KEEP_MS));
-              expected.push('conflict');
-              break;
-            case 'writes':
-              outcomes.push(await one.consents.write(number, read.version, next, KEEP_MS));
-              expected.push(WRITTEN);
-              written.set(number, `consent ${index}`);
-              break;
-            case 'removes':
-              await one.consents.remove(number, read.version);
-              written.delete(number);
+
+    it('replicas see one record of a number, whichever of them writes it', async () => {
+      const step = fc.record({
+        replica: fc.integer({ min: 0, max: 2 }),
+        does: fc.constantFrom('goes on', 'writes', 'writes', 'writes late', 'removes'),
+        number: fc.constantFrom<PhoneNumber>(ALICE, BOB),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+          const all = replicas(3);
+          for (const one of all) await one.consents.open();
+          const written = new Map<PhoneNumber, string>();
+          const outcomes: unknown[] = [];
+          const expected: unknown[] = [];
+          for (const [index, { replica, does, number }] of steps.entries()) {
+            const one = all[replica];
+            if (one === undefined) continue;
+            const read = await one.consents.read(number);
+            expect(read.record?.consent?.id).toBe(written.get(number));
+            expect(read.doubtUntilMs).toBeUndefined();
+            const next = consentNamed(`consent ${index}`, read.nowMs);
+            switch (does) {
+              case 'goes on':
+                // The old key is dropped once nothing is left that it has sealed.
+                if (one.phase < 2 && all.every(({ phase }) => phase >= one.phase)) await one.goOn();
+                break;
+              case 'writes late':
+                // Another one was first.
+                for (const other of all) {
+                  if (other === one) continue;
+                  const { version } = await other.consents.read(number);
+                  const first = consentNamed(`first ${index}`, read.nowMs);
+                  await other.consents.write(number, version, first, KEEP_MS);
+                  written.set(number, `first ${index}`);
+                }
+                outcomes.push(await one.consents.write(number, read.version, next, KEEP_MS));
+                expected.push('conflict');
+                break;
+              case 'writes':
+                outcomes.push(await one.consents.write(number, read.version, next, KEEP_MS));
+                expected.push(WRITTEN);
+                written.set(number, `consent ${index}`);
+                break;
+              case 'removes':
+                await one.consents.remove(number, read.version);
+                written.delete(number);
+            }
           }
-        }
-        expect(outcomes).toEqual(expected);
-      }),
-      { numRuns: inForm({ short: 8, long: 300 }) },
-    );
-  });
+          expect(outcomes).toEqual(expected);
+        }),
+        { numRuns: inForm({ short: 8, long: 300 }) },
+      );
+    });
 
-  it('nothing is left that only the old key opens', async () => {
-    const [one] = replicas(1);
-    if (one === undefined) return;
-    const { version, nowMs } = await one.consents.read(ALICE);
-    await one.consents.write(ALICE, version, consentNamed('kept', nowMs), KEEP_MS);
-    await one.goOn();
-    await one.goOn();
-    const read = await one.consents.read(ALICE);
-    expect(read.record?.consent?.id).toBe('kept');
-    await one.consents.write(ALICE, read.version, consentNamed('anew', nowMs), KEEP_MS);
-    await one.goOn();
-    expect((await one.consents.read(ALICE)).record?.consent?.id).toBe('anew');
-  });
+    it('nothing is left that only the old key opens', async () => {
+      const [one] = replicas(1);
+      if (one === undefined) return;
+      const { version, nowMs } = await one.consents.read(ALICE);
+      await one.consents.write(ALICE, version, consentNamed('kept', nowMs), KEEP_MS);
+      await one.goOn();
+      await one.goOn();
+      const read = await one.consents.read(ALICE);
+      expect(read.record?.consent?.id).toBe('kept');
+      await one.consents.write(ALICE, read.version, consentNamed('anew', nowMs), KEEP_MS);
+      await one.goOn();
+      expect((await one.consents.read(ALICE)).record?.consent?.id).toBe('anew');
+    });
 
-  it('facts that are kept are told, once each, and heard ones are known to be heard', async () => {
-    const [one, other] = replicas(2);
-    if (one === undefined || other === undefined) return;
-    const asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
-    const leftAtMs = systemClock.monotonicMs();
-    const fact = { ...checked(240, false), leftAtMs };
-    await one.factCache.keep(asker, ALICE, { ...fact, isHeard: false });
-    await one.goOn();
-    await other.goOn();
-    await one.goOn();
-    expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
-    await one.factCache.keep(asker, ALICE, fact);
-    await other.goOn();
-    // Heard, and too old for a request that comes later: nothing unheard is left beside it.
-    const later = leftAtMs + KEEP_MS + 1;
-    expect((await other.factCache.recall(asker, ALICE, later)).facts).toEqual([]);
-    expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
-  });
+    it('facts that are kept are told, once each, and heard ones are known to be heard', async () => {
+      const [one, other] = replicas(2);
+      if (one === undefined || other === undefined) return;
+      const asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+      const leftAtMs = systemClock.monotonicMs();
+      const fact = { ...checked(240, false), leftAtMs };
+      await one.factCache.keep(asker, ALICE, { ...fact, isHeard: false });
+      await one.goOn();
+      await other.goOn();
+      await one.goOn();
+      expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
+      await one.factCache.keep(asker, ALICE, fact);
+      await other.goOn();
+      // Heard, and too old for a request that comes later: nothing unheard is left beside it.
+      const later = leftAtMs + KEEP_MS + 1;
+      expect((await other.factCache.recall(asker, ALICE, later)).facts).toEqual([]);
+      expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
+    });
 
-  it.each<[string, Partial<QuotaSettings>, PhoneNumber]>([
-    ['of one caller', { promptsPerHour: 2 }, '+447700900986' as PhoneNumber],
-    ['of all callers', { promptsPerHourAllCallers: 2 }, '+447700900987' as PhoneNumber],
-  ])('the prompts to a number %s stay counted', async (_whose, limits, number) => {
-    const [one, other] = replicas(2, limits);
-    if (one === undefined || other === undefined) return;
-    const prompt = ({ quotas }: Replica) => quotas.countPrompt(callerNamed('anna'), number, 1000);
-    expect(await prompt(one)).toMatchObject({ kind: 'within' });
-    await one.goOn();
-    await other.goOn();
-    await one.goOn();
-    expect(await prompt(other)).toMatchObject({ kind: 'within' });
-    expect(await prompt(one)).toMatchObject({ kind: 'over', over: 'prompts' });
-    await other.goOn();
-    await one.goOn();
-    expect(await prompt(one)).toMatchObject({ kind: 'over', over: 'prompts' });
-  });
+    it('what an operator refuses stays counted, and refused', async () => {
+      const [one, other] = replicas(2);
+      if (one === undefined || other === undefined) return;
+      await one.refusals.refuse(ALICE, 'check', 2, KEEP_MS);
+      await one.goOn();
+      await other.goOn();
+      await one.goOn();
+      expect((await one.refusals.leftMs()).check).toBe(0);
+      await other.refusals.refuse(BOB, 'check', 2, KEEP_MS);
+      expect((await other.refusals.leftMs()).check).toBeGreaterThan(0);
+      await other.goOn();
+      expect((await other.refusals.leftMs()).check).toBeGreaterThan(0);
+      await one.goOn();
+      expect((await one.refusals.leftMs()).check).toBeGreaterThan(0);
+    });
 
-  it('a number counts once against its caller’s quota', async () => {
-    const [one, other] = replicas(2, { numbersPerHour: 1 });
-    if (one === undefined || other === undefined) return;
-    const anna = callerNamed('anna');
-    expect(await one.quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
-    await one.goOn();
-    await other.goOn();
-    await one.goOn();
-    for (const { quotas } of [one, other]) {
-      expect(await quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
-    }
-  });
-});
+    it('one number that an operator refuses counts as one', async () => {
+      const [one, other] = replicas(2);
+      if (one === undefined || other === undefined) return;
+      await one.refusals.refuse(ALICE, 'check', 2, KEEP_MS);
+      await one.goOn();
+      await other.goOn();
+      await one.goOn();
+      for (const { refusals } of [one, other, one]) {
+        await refusals.refuse(ALICE, 'check', 2, KEEP_MS);
+        expect((await refusals.leftMs()).check).toBe(0);
+      }
+    });
+
+    it('what is kept lies in the same slot, whichever key names it', async () => {
+      const asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+      const earlier = new Set(await keysOn(started.ports));
+      for (const { consents, factCache, refusals } of [...replicas(1), ...replicas(1)]) {
+        await consents.open();
+        const { version, nowMs } = await consents.read(CAROL);
+        await consents.write(CAROL, version, consentNamed('one', nowMs), KEEP_MS);
+        const fact = { ...checked(240, false), leftAtMs: systemClock.monotonicMs() };
+        await factCache.keep(asker, CAROL, fact);
+        await refusals.refuse(CAROL, 'check', 1, KEEP_MS);
+      }
+      const added = (await keysOn(started.ports)).filter((key) => !earlier.has(key));
+      const slots = (kind: string) =>
+        added.filter((key) => key.includes(`:${kind}:`)).map((key) => slotOf(key));
+      const ofNumber = slotOf(keyIn(bucketOfNumber(CAROL), 'consent-2', ''));
+      expect(slots('consent-2')).toEqual([ofNumber, ofNumber]);
+      expect(slots('facts-2')).toEqual([ofNumber, ofNumber]);
+      const [first, second, ...further] = slots('refusals');
+      expect([second, ...further]).toEqual([first]);
+    });
+
+    it.each<[string, Partial<QuotaSettings>, PhoneNumber]>([
+      ['of one caller', { promptsPerHour: 2 }, '+447700900986' as PhoneNumber],
+      ['of all callers', { promptsPerHourAllCallers: 2 }, '+447700900987' as PhoneNumber],
+    ])('the prompts to a number %s stay counted', async (_whose, limits, number) => {
+      const [one, other] = replicas(2, limits);
+      if (one === undefined || other === undefined) return;
+      const prompt = ({ quotas }: Replica) => quotas.countPrompt(callerNamed('anna'), number, 1000);
+      expect(await prompt(one)).toMatchObject({ kind: 'within' });
+      await one.goOn();
+      await other.goOn();
+      await one.goOn();
+      expect(await prompt(other)).toMatchObject({ kind: 'within' });
+      expect(await prompt(one)).toMatchObject({ kind: 'over', over: 'prompts' });
+      await other.goOn();
+      await one.goOn();
+      expect(await prompt(one)).toMatchObject({ kind: 'over', over: 'prompts' });
+    });
+
+    it('a number counts once against its caller’s quota', async () => {
+      const [one, other] = replicas(2, { numbersPerHour: 1 });
+      if (one === undefined || other === undefined) return;
+      const anna = callerNamed('anna');
+      expect(await one.quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
+      await one.goOn();
+      await other.goOn();
+      await one.goOn();
+      for (const { quotas } of [one, other]) {
+        expect(await quotas.countNumber(anna, ALICE, 1000)).toMatchObject({ kind: 'within' });
+      }
+    });
+  },
+);

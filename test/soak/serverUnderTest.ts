@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readConfig } from '../../src/config/config.ts';
 import { startServer } from '../../src/app/server.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { silentLog } from '../silentLog.ts';
 import { withEntry } from '../operatorEntry.ts';
 

@@ -83,7 +83,11 @@ class TestTokens implements AsyncDisposable {
   ): Promise<Acquired> {
     const deadlineMs = this.clock.monotonicMs() + AMPLE_MS;
     const correlator = createCorrelator('request');
-    return this.tokens.acquire({ number, operation }, { correlator, deadlineMs, ...context });
+    const acquiring = this.tokens.acquire(
+      { number, operation },
+      { correlator, deadlineMs, ...context },
+    );
+    return Promise.resolve(acquiring);
   }
 
   /** Acquires it and gives the header that its lookup would carry. */

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import type { Clock } from '../../src/system/clock.ts';
+import { type Clock, systemClock } from '../../src/system/clock.ts';
 import { OtlpSender } from '../../src/telemetry/otlpSender.ts';
-import { systemClock } from '../../src/system/systemClock.ts';
-import { noFiles } from '../../src/files/fileWatch.ts';
+import { noFiles } from '../../src/files/fromFiles.ts';
 import { silentLog } from '../silentLog.ts';
 import { accept, Collector } from './collector.ts';
 

@@ -1,7 +1,7 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Delivery } from '../../src/telemetry/otlpSender.ts';
-import type { SpanOutcome } from '../../src/telemetry/spanOutcome.ts';
+import type { SpanOutcome } from '../../src/telemetry/metricDefinitions.ts';
 import { MAX_WAITING, SpanQueue } from '../../src/telemetry/spanQueue.ts';
 
 const SENT: Delivery = { kind: 'sent' };

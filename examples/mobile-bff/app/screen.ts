@@ -8,11 +8,11 @@ export function screen(state: CodeState): string {
     case 'swapped':
       return 'Your SIM card is new. To keep you safe, please sign in with your passkey.';
     case 'pending':
-      return `Your operator has asked you on your phone. Please agree there${by(state.expiresAt)}, we are waiting …${state.offersAnotherWay ? ' Or sign in with your passkey.' : ''}`;
+      return `Your operator has sent a request to your phone. Please agree there${by(state.expiresAt)}, we are waiting …${state.offersAnotherWay ? ' Or sign in with your passkey.' : ''}`;
     case 'declined':
       return 'You chose not to share this. Please sign in with your passkey.';
     case 'unanswered':
-      return 'The question on your phone went unanswered. Ask again, or sign in with your passkey.';
+      return 'You did not respond on your phone in time. Try again, or sign in with your passkey.';
     case 'signedOut':
       return 'Please sign in first.';
     case 'unknown':

@@ -4,46 +4,46 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** What is known of a window. */
+/** What is known about a window. */
 export type SimSwapResult =
   /** The operator vouches that it did not. */
   | 'NOT_SWAPPED'
   /** The SIM card changed within the window: do not trust an SMS code. */
   | 'SWAPPED'
-  /** Not known. Treat it as you would treat `SWAPPED`, never as `NOT_SWAPPED`. */
+  /** Not known. Treat it like `SWAPPED`, never like `NOT_SWAPPED`. */
   | 'UNKNOWN';
 
-/** Why a result is `UNKNOWN`: the codes of errors by the same names. */
+/** Why a result is `UNKNOWN`: the error codes of the same names. */
 export type SimSwapUnknownReason =
   /** Not looked up, because the audit log could not be written. The team that runs this service has to fix this. */
   | 'AUDIT_UNAVAILABLE'
   /** The owner declined. Use another way to authenticate. */
   | 'CONSENT_DENIED'
-  /** The question to the owner went unanswered. The next ask puts a new one. */
+  /** The owner did not respond in time. The next query sends a new prompt. */
   | 'CONSENT_EXPIRED'
-  /** The owner of the number is being asked for consent. Ask again after `retryAfterSeconds`, until `expiresAt`. */
+  /** The owner of the number has not responded yet. Retry after `retryAfterSeconds`, until `expiresAt`. */
   | 'CONSENT_PENDING'
   /** The operator does not know this number or does not serve it. */
   | 'NUMBER_NOT_SERVED'
-  /** The operator does not answer this kind of question. */
+  /** The operator does not offer this check. */
   | 'OPERATION_NOT_OFFERED'
-  /** The operator sent a reply that cannot be trusted: for the team that runs this service to repair. */
+  /** The operator sent a reply that cannot be trusted. The team that runs this service has to fix this. */
   | 'OPERATOR_INVALID_REPLY'
-  /** The operator asks us to slow down. */
+  /** Rate-limited by the operator. */
   | 'OPERATOR_RATE_LIMITED'
-  /** The operator refused our request: for the team that runs this service to repair. */
+  /** The operator refused our request. The team that runs this service has to fix this. */
   | 'OPERATOR_REFUSED'
   /** The operator did not answer in time. */
   | 'OPERATOR_TIMEOUT'
   /** The operator is not available. */
   | 'OPERATOR_UNAVAILABLE'
-  /** The operator cannot answer for a window this long. Ask for `maxAgeHours`, where given. */
+  /** The operator cannot answer for a window this long. Query `maxAgeHours`, if given. */
   | 'PERIOD_NOT_SUPPORTED'
-  /** The caller has asked as much as it may in an hour. */
+  /** The caller's quota is used up. */
   | 'RATE_LIMITED'
-  /** The state that replicas share cannot be reached. Ask again after `retryAfterSeconds`. */
+  /** The store of consents cannot be reached. Retry after `retryAfterSeconds`. */
   | 'STATE_UNAVAILABLE'
-  /** This service has too much to do. Ask again after `retryAfterSeconds`. */
+  /** This service is overloaded. Retry after `retryAfterSeconds`. */
   | 'UNAVAILABLE';
 
 export type MySimSwapQueryVariables = Exact<{

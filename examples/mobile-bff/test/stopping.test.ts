@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NpmProcess } from '../../../test/npmProcess.ts';
+import { NpmProcess } from '../../../test/package/npmProcess.ts';
 
 test.each([
   ['SIGTERM to npm', (npm: NpmProcess) => npm.signal('SIGTERM')],

@@ -4,74 +4,73 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** How far asking the owner of a line has come. */
+/** The state of the owner's consent. */
 export type SimSwapConsentState =
   /**
-   * The owner consented, and the answers beside this field are what came of it. Asked again within a
-   * minute, they are given again without another question to the owner.
+   * The owner consented; the other fields of this number have the answers. Within a minute the same query
+   * returns them without another prompt.
    */
   | 'ANSWERED'
-  /** The owner declined. They are not asked again before `retryAfterSeconds` are over. */
+  /** The owner declined. They are not prompted again for `retryAfterSeconds`. */
   | 'DENIED'
   /**
-   * The question went unanswered or was lost. The next `lastSimSwap` or `simSwappedWithin` puts a new one
-   * to the owner; after `retryAfterSeconds`, where given.
+   * The owner did not respond, or the prompt was lost. The next `lastSimSwap` or `simSwappedWithin` sends a
+   * new one, after `retryAfterSeconds` if given.
    */
   | 'EXPIRED'
   /**
-   * The owner is not being asked. The next `lastSimSwap` or `simSwappedWithin` puts a question to them,
-   * which they may find on their phone; after `retryAfterSeconds`, where given.
+   * The owner has not been prompted. The next `lastSimSwap` or `simSwappedWithin` prompts them, after
+   * `retryAfterSeconds` if given.
    */
   | 'NOT_ASKED'
-  /** This operator answers without asking the owner of the line. */
+  /** This operator answers without the owner's consent. */
   | 'NOT_NEEDED'
   /**
-   * The owner has been asked, or may have been, and has not answered. Without `expiresAt` it may be the
-   * question of another caller, or of another purpose, which ends within ten minutes: ask again after
-   * `retryAfterSeconds`, and give up after ten minutes.
+   * The owner has been prompted, or may have been, and has not responded. Retry after `retryAfterSeconds`.
+   * Without `expiresAt` it may be the prompt of another caller or purpose: give up after ten minutes.
    */
   | 'PENDING';
 
-/** What is known of a window. */
+/** What is known about a window. */
 export type SimSwapResult =
   /** The operator vouches that it did not. */
   | 'NOT_SWAPPED'
   /** The SIM card changed within the window: do not trust an SMS code. */
   | 'SWAPPED'
-  /** Not known. Treat it as you would treat `SWAPPED`, never as `NOT_SWAPPED`. */
+  /** Not known. Treat it like `SWAPPED`, never like `NOT_SWAPPED`. */
   | 'UNKNOWN';
 
-/** Why a result is `UNKNOWN`: the codes of errors by the same names. */
+/** Why a result is `UNKNOWN`: the error codes of the same names. */
 export type SimSwapUnknownReason =
   /** Not looked up, because the audit log could not be written. The team that runs this service has to fix this. */
   | 'AUDIT_UNAVAILABLE'
   /** The owner declined. Use another way to authenticate. */
   | 'CONSENT_DENIED'
-  /** The question to the owner went unanswered. The next ask puts a new one. */
+  /** The owner did not respond in time. The next query sends a new prompt. */
   | 'CONSENT_EXPIRED'
-  /** The owner of the number is being asked for consent. Ask again after `retryAfterSeconds`, until `expiresAt`. */
+  /** The owner of the number has not responded yet. Retry after `retryAfterSeconds`, until `expiresAt`. */
   | 'CONSENT_PENDING'
   /** The operator does not know this number or does not serve it. */
   | 'NUMBER_NOT_SERVED'
-  /** The operator does not answer this kind of question. */
+  /** The operator does not offer this check. */
   | 'OPERATION_NOT_OFFERED'
-  /** The operator sent a reply that cannot be trusted: for the team that runs this service to repair. */
+  /** The operator sent a reply that cannot be trusted. The team that runs this service has to fix this. */
   | 'OPERATOR_INVALID_REPLY'
-  /** The operator asks us to slow down. */
+  /** Rate-limited by the operator. */
   | 'OPERATOR_RATE_LIMITED'
-  /** The operator refused our request: for the team that runs this service to repair. */
+  /** The operator refused our request. The team that runs this service has to fix this. */
   | 'OPERATOR_REFUSED'
   /** The operator did not answer in time. */
   | 'OPERATOR_TIMEOUT'
   /** The operator is not available. */
   | 'OPERATOR_UNAVAILABLE'
-  /** The operator cannot answer for a window this long. Ask for `maxAgeHours`, where given. */
+  /** The operator cannot answer for a window this long. Query `maxAgeHours`, if given. */
   | 'PERIOD_NOT_SUPPORTED'
-  /** The caller has asked as much as it may in an hour. */
+  /** The caller's quota is used up. */
   | 'RATE_LIMITED'
-  /** The state that replicas share cannot be reached. Ask again after `retryAfterSeconds`. */
+  /** The store of consents cannot be reached. Retry after `retryAfterSeconds`. */
   | 'STATE_UNAVAILABLE'
-  /** This service has too much to do. Ask again after `retryAfterSeconds`. */
+  /** This service is overloaded. Retry after `retryAfterSeconds`. */
   | 'UNAVAILABLE';
 
 export type ConsentsQueryVariables = Exact<{

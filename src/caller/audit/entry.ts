@@ -1,8 +1,13 @@
 import type { Identity, TokenIdentity } from '../../domain/asker.ts';
 import type { Lookup } from '../../domain/question.ts';
-import type { Asked, AuditOutcome, Ending, CachedAnswer } from '../../lookups/lookupAuthorizer.ts';
-import { auditHash, callerId } from './auditHash.ts';
+import type {
+  AuthorizerRequest,
+  AuditOutcome,
+  Ending,
+  CachedAnswer,
+} from '../../lookups/lookupAuthorizer.ts';
 import { mayBeNumber, numbersIn } from './numberForms.ts';
+import { createHmac } from 'node:crypto';
 
 /** What one line of the audit log tells. Never a number, a token or an answer. */
 export interface AuditEntry {
@@ -13,7 +18,7 @@ export interface AuditEntry {
   readonly audit: 'before' | 'after' | CachedAnswer['how'];
   /** RFC 3339. */
   readonly time: string;
-  readonly event: Asked['event'];
+  readonly event: AuthorizerRequest['event'];
   /** The name of the operator that is asked. */
   readonly operator: string;
   readonly caller: AuditedCaller;
@@ -55,7 +60,7 @@ export type AuditedRequest = Pick<AuditEntry, 'caller' | 'purpose' | 'correlator
 
 /** What the audit log tells of a request, beside who asks. Pure. */
 export function auditedRequest(
-  { purpose, correlator }: Pick<Asked['request'], 'purpose' | 'correlator'>,
+  { purpose, correlator }: Pick<AuthorizerRequest['request'], 'purpose' | 'correlator'>,
   caller: AuditedCaller,
 ): AuditedRequest {
   return { caller, purpose, correlator: correlator.name };
@@ -71,7 +76,7 @@ export interface LineParts {
 
 /** The line before something is asked. Pure. */
 export function entryBefore(
-  asked: Asked,
+  asked: AuthorizerRequest,
   { caller, purpose, correlator }: AuditedRequest,
   { key, time, operator }: LineParts,
 ): AuditEntry {
@@ -104,7 +109,7 @@ export function entryHeard(
   return { ...entryBefore({ event: 'lookup', ...heard }, request, line), audit: how };
 }
 
-function detailsOf(asked: Asked): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {
+function detailsOf(asked: AuthorizerRequest): Pick<AuditEntry, 'operation' | 'maxAgeHours'> {
   switch (asked.event) {
     case 'lookup':
     case 'consent-request':
@@ -123,7 +128,7 @@ function detailsOfLookup(lookup: Lookup): Pick<AuditEntry, 'operation' | 'maxAge
   }
 }
 
-function consentOf(asked: Asked): Pick<AuditEntry, 'consentId'> {
+function consentOf(asked: AuthorizerRequest): Pick<AuditEntry, 'consentId'> {
   switch (asked.event) {
     case 'lookup':
       return asked.consentId === undefined ? {} : { consentId: asked.consentId };
@@ -166,4 +171,31 @@ function auditedToken({ issuer, subject, client }: TokenIdentity, key: string): 
 /** As issuers are, by OpenID Connect; one with an IP address must not be taken for a number. */
 function isWebAddress(name: string): boolean {
   return /^https?:\/\//i.test(name);
+}
+
+/**
+ * What stands for a number or a person in the audit log: HMAC-SHA256 under the audit key, in hex. There
+ * are so few numbers that a hash without a key could be turned back by trying them all.
+ *
+ * Characters that look alike and mean the same hash alike (Unicode's NFKC).
+ */
+export function auditHash(key: string, text: string): string {
+  return createHmac('sha256', key).update(text.normalize('NFKC')).digest('hex');
+}
+
+/** One for each hexadecimal digit, and none that is read as a digit. */
+const LETTERS = 'bcdfghjkmnpqrstv';
+
+/** 64 bits: so many callers do not fall together by chance. */
+const CALLER_ID_LETTERS = 16;
+
+/**
+ * A short name for a caller, in the log and in the audit log, from the {@link auditHash} of its subject. In letters, as
+ * the log masks runs of digits, which could be a number. Pure.
+ */
+export function callerId(subjectHash: string): string {
+  return Array.from(
+    subjectHash.slice(0, CALLER_ID_LETTERS),
+    (digit) => LETTERS[Number.parseInt(digit, 16)],
+  ).join('');
 }

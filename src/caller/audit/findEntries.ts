@@ -1,6 +1,6 @@
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import { mayBeAudited, readAuditedLine, type AuditedLine } from './auditedLine.ts';
-import { auditHash } from './auditHash.ts';
+import { auditHash } from './entry.ts';
 import { formsOf, numbersIn } from './numberForms.ts';
 
 /** What a search is for: lines that fit all that is given. */

@@ -5,7 +5,7 @@ export const WINDOW_MS = 3_600_000;
 export type WindowOwner = 'caller' | 'number';
 
 /** A count of a window that is to be raised by one. */
-export interface Claim {
+export interface CountClaim {
   readonly count: string;
   /** How high it may get. */
   readonly limit: number;
@@ -40,7 +40,11 @@ export interface HourlyCounts {
   /** The window of a caller, or of a number. */
   windowOf(whose: WindowOwner, text: string): string;
   /** @param timeLimitMs for a store that is not in this process */
-  claim(window: string, claims: readonly Claim[], timeLimitMs: number): Promise<Claimed> | Claimed;
+  claim(
+    window: string,
+    claims: readonly CountClaim[],
+    timeLimitMs: number,
+  ): Promise<Claimed> | Claimed;
   /** Reads counts without raising any. */
   read(
     window: string,

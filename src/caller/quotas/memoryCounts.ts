@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../system/clock.ts';
 import {
   WINDOW_MS,
-  type Claim,
+  type CountClaim,
   type Claimed,
   type HourlyCounts,
   type Standing,
@@ -64,7 +64,7 @@ export class MemoryCounts implements HourlyCounts {
     return `${whose}:${this.nameOf(text)}`;
   }
 
-  claim(name: string, claims: readonly Claim[]): Claimed {
+  claim(name: string, claims: readonly CountClaim[]): Claimed {
     const window = this.#live(name) ?? this.#open(name);
     const resetMs = window.endsAtMs - this.#clock.monotonicMs();
     const raised = claims.filter(
@@ -120,7 +120,7 @@ export class MemoryCounts implements HourlyCounts {
     return window;
   }
 
-  #raise(window: Window, claims: readonly Claim[], raised: readonly Claim[]): void {
+  #raise(window: Window, claims: readonly CountClaim[], raised: readonly CountClaim[]): void {
     for (const { count } of raised) {
       if (!window.counts.has(count)) this.#growWindow(window, ENTRY_BYTES + count.length);
       window.counts.set(count, countIn(window, count) + 1);
@@ -132,8 +132,7 @@ export class MemoryCounts implements HourlyCounts {
     }
   }
 
-  #giveBack(window: Window, claims: readonly Claim[]): void {
-    if (this.#windows.get(window.name) !== window) return;
+  #giveBack(window: Window, claims: readonly CountClaim[]): void {
     for (const { count, member } of claims) {
       if (member === undefined) {
         lower(window, count);

@@ -1,7 +1,7 @@
-import { quotaChannel, type QuotaMessage } from '../../log/diagnostics.ts';
+import { publish, quotaChannel } from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/asker.ts';
-import type { Claim, Claimed, HourlyCounts } from './hourlyCounts.ts';
+import type { CountClaim, Claimed, HourlyCounts } from './hourlyCounts.ts';
 
 /** How much one caller may ask in an hour. */
 export interface CallerQuotas {
@@ -130,7 +130,7 @@ export class Quotas {
   }
 
   /** A number counts once an hour. */
-  #numberClaim(caller: Identity, number: PhoneNumber): Claim {
+  #numberClaim(caller: Identity, number: PhoneNumber): CountClaim {
     const member = this.#counts.nameOf(`${caller.key} ${number}`);
     return { count: 'numbers', limit: this.#quotasOf(caller).numbersPerHour, member };
   }
@@ -151,13 +151,13 @@ export class Quotas {
   /** @param quotas what each claim is about, in their order */
   async #claim(
     window: string,
-    claims: readonly Claim[],
+    claims: readonly CountClaim[],
     quotas: readonly QuotaName[],
     timeLimitMs: number,
   ): Promise<WithinQuota | OverQuota> {
     const claimed = await this.#counts.claim(window, claims, timeLimitMs);
     const { over, resetMs, giveBack } = claimed;
-    if (quotaChannel.hasSubscribers) publishUse(quotas, claims, claimed);
+    publishUse(quotas, claims, claimed);
     const quota = over === undefined ? undefined : quotas[over];
     return quota === undefined
       ? { kind: 'within', giveBack }
@@ -167,13 +167,12 @@ export class Quotas {
 
 function publishUse(
   quotas: readonly QuotaName[],
-  claims: readonly Claim[],
+  claims: readonly CountClaim[],
   { counts }: Claimed,
 ): void {
   for (const [index, quota] of quotas.entries()) {
     const used = Math.min(1, (counts[index] ?? 0) / (claims[index]?.limit ?? 1));
-    const message: QuotaMessage = { quota, used };
-    quotaChannel.publish(message);
+    publish(quotaChannel, { quota, used });
   }
 }
 

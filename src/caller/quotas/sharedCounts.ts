@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../system/clock.ts';
+import { withinTime, type Clock } from '../../system/clock.ts';
 import type { Log } from '../../log/log.ts';
 import { bucketOf, keyIn } from '../../sharedState/buckets.ts';
 import type { Redis } from '../../sharedState/redis.ts';
@@ -8,7 +8,7 @@ import type { StateSeal } from '../../sharedState/stateSeal.ts';
 import { adoptRenamed, type StateSeals } from '../../sharedState/stateSeals.ts';
 import {
   WINDOW_MS,
-  type Claim,
+  type CountClaim,
   type Claimed,
   type HourlyCounts,
   type Standing,
@@ -60,7 +60,11 @@ export class SharedCounts implements HourlyCounts {
       .join(' ');
   }
 
-  async claim(window: string, claims: readonly Claim[], timeLimitMs: number): Promise<Claimed> {
+  async claim(
+    window: string,
+    claims: readonly CountClaim[],
+    timeLimitMs: number,
+  ): Promise<Claimed> {
     const flat = claims.flatMap(({ count, limit, member }) => [count, limit, member ?? '']);
     const id = randomUUID();
     const claiming = this.#run(CLAIM, window, [WINDOW_MS, ...flat], timeLimitMs, id);
@@ -121,18 +125,10 @@ export class SharedCounts implements HourlyCounts {
   }
 
   /** Waits no longer than a request may: its haste says nothing about Redis, which has a whole second. */
-  async #inTime<T>(running: Promise<T>, timeLimitMs: number): Promise<T | undefined> {
-    if (timeLimitMs >= COMMAND_TIMEOUT_MS) return running;
-    const settled = new AbortController();
-    const timeOver = this.#clock.sleep(Math.max(0, timeLimitMs), settled.signal).then(
-      () => undefined,
-      () => undefined,
-    );
-    try {
-      return await Promise.race([running, timeOver]);
-    } finally {
-      settled.abort();
-    }
+  #inTime<T>(running: Promise<T>, timeLimitMs: number): Promise<T | undefined> {
+    return timeLimitMs >= COMMAND_TIMEOUT_MS
+      ? running
+      : withinTime(this.#clock, timeLimitMs, running, undefined);
   }
 
   async #probe(server: string, key: string): Promise<void> {

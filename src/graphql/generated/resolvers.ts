@@ -24,36 +24,33 @@ export type Scalars = {
  * A mobile phone number and what its operator knows about SIM swaps: the moments at which the number
  * was moved to another SIM card. A fresh swap is a reason not to trust an SMS code.
  *
- * **Unknown is never `false`.** A field holds what the operator said, or `null` with an error beside it
- * whose `extensions.code` says why. `null` without an error means that the operator answered and may
- * not disclose more (see `lastSimSwap`).
+ * **Unknown is never `false`.** A field is what the operator said, or `null` with an error whose
+ * `extensions.code` says why. `null` without an error means that the operator may not disclose more (see
+ * `lastSimSwap`).
  *
- * Codes that the fields of this type can carry:
+ * Codes of these fields:
  *
- * - `BAD_USER_INPUT`: an argument is out of its range.
- * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
- * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
- *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help. It is absent
- *   where another caller has asked: then give up after ten minutes.
- * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer. `simSwapConsent` tells of
- *   all three as data, for clients that see no codes.
+ * - `BAD_USER_INPUT`: an argument is out of range.
+ * - `FORBIDDEN`: the caller may only check their own verified number.
+ * - `CONSENT_PENDING`: the owner of the number has been prompted for consent. Retry after
+ *   `extensions.retryAfterSeconds`, until `extensions.expiresAt`. If that is absent, another caller's prompt
+ *   is pending: give up after ten minutes.
+ * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner declined, or did not respond. `simSwapConsent` has all
+ *   three as data, for clients that do not see codes.
  * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
- * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; ask for a shorter one.
- * - `OPERATION_NOT_OFFERED`: the operator does not answer this kind of question.
- * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: ask again later, after
- *   `extensions.retryAfterSeconds` where it is given.
- * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
- * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
- *   `extensions.retryAfterSeconds`.
- * - `AUDIT_UNAVAILABLE`: nothing was asked, as the audit log could not be written.
- * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
- *   `extensions.retryAfterSeconds`.
- * - `UNAVAILABLE`: this service has too much to do; ask again after `extensions.retryAfterSeconds`.
+ * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; query a shorter one.
+ * - `OPERATION_NOT_OFFERED`: the operator does not offer this check.
+ * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: retry later, after
+ *   `extensions.retryAfterSeconds` if given.
+ * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: the team that runs this service has to fix this.
+ * - `RATE_LIMITED`: the caller's quota is used up; retry after `extensions.retryAfterSeconds`.
+ * - `AUDIT_UNAVAILABLE`: not looked up, because the audit log could not be written.
+ * - `STATE_UNAVAILABLE`: the store of consents cannot be reached; retry after `extensions.retryAfterSeconds`.
+ * - `UNAVAILABLE`: this service is overloaded; retry after `extensions.retryAfterSeconds`.
  * - `INTERNAL_SERVER_ERROR`: a defect of this service.
  *
- * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation, before anything is looked up: it asks for more than one
- * operation may. `extensions` says for more of what (`limited`), how much may be asked for (`limit`) and how
- * much was (`asked`).
+ * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation before any lookup. `extensions` has what exceeds the limit
+ * (`limited`), the limit (`limit`), and the size of the operation (`asked`).
  */
 export type PhoneNumber = {
   __typename?: 'PhoneNumber';
@@ -67,31 +64,31 @@ export type PhoneNumber = {
    * the moment at which its SIM was activated.
    *
    * `null` without an error: the operator may not disclose the date. It does not mean that there was
-   * no swap; ask `simSwappedWithin`, which may still be answered.
+   * no swap; query `simSwappedWithin`, which may still have an answer.
    */
   lastSimSwap?: Maybe<Scalars['DateTime']['output']>;
   /**
    * Whether the SIM card of this number changed within the last `maxAgeHours` hours.
    *
    * `true`: it did, so don't trust an SMS code. `false`: the operator vouches that it did not. `null`:
-   * not known, and an error says why; treat it as you would treat `true`, never as `false`.
+   * not known, and an error says why; treat it like `true`, never like `false`.
    */
   simSwappedWithin?: Maybe<Scalars['Boolean']['output']>;
   /**
    * The answer to `simSwappedWithin` with the same window, as data: for clients that do not read `errors`, and
-   * for subgraphs that `@requires` it. Asked together, the two cost one lookup and never disagree.
+   * for subgraphs that `@requires` it. In one operation the two cost one lookup and never disagree.
    *
    * `null` only with an error: `BAD_USER_INPUT`, `FORBIDDEN`, or a defect of this service. Every other code is a
    * `reason`. Treat `null` as `UNKNOWN`.
    */
   simSwapCheck?: Maybe<SimSwapCheck>;
   /**
-   * How the consent of this line's owner stands, as data, for clients that see no error codes. Reading it
-   * asks neither the operator nor the owner. Where the operator wants consent, it counts as a number that
-   * the caller asks about, and is audited. Beside `lastSimSwap`, `simSwappedWithin` or `simSwapCheck` in
-   * one operation it is read after them, and so says why they are `null` or `UNKNOWN`.
+   * The state of the owner's consent, as data, for clients that do not see error codes. Reading it never
+   * calls the operator or prompts the owner. Where the operator requires consent, it counts in the
+   * caller's quota and is audited. In one operation with `lastSimSwap`, `simSwappedWithin` or
+   * `simSwapCheck` it is read after them, and says why they are `null` or `UNKNOWN`.
    *
-   * `null` when it cannot be told at the moment: ask again in a second.
+   * `null` when it is not known at the moment: retry in a second.
    */
   simSwapConsent?: Maybe<SimSwapConsent>;
 };
@@ -101,36 +98,33 @@ export type PhoneNumber = {
  * A mobile phone number and what its operator knows about SIM swaps: the moments at which the number
  * was moved to another SIM card. A fresh swap is a reason not to trust an SMS code.
  *
- * **Unknown is never `false`.** A field holds what the operator said, or `null` with an error beside it
- * whose `extensions.code` says why. `null` without an error means that the operator answered and may
- * not disclose more (see `lastSimSwap`).
+ * **Unknown is never `false`.** A field is what the operator said, or `null` with an error whose
+ * `extensions.code` says why. `null` without an error means that the operator may not disclose more (see
+ * `lastSimSwap`).
  *
- * Codes that the fields of this type can carry:
+ * Codes of these fields:
  *
- * - `BAD_USER_INPUT`: an argument is out of its range.
- * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
- * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
- *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help. It is absent
- *   where another caller has asked: then give up after ten minutes.
- * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer. `simSwapConsent` tells of
- *   all three as data, for clients that see no codes.
+ * - `BAD_USER_INPUT`: an argument is out of range.
+ * - `FORBIDDEN`: the caller may only check their own verified number.
+ * - `CONSENT_PENDING`: the owner of the number has been prompted for consent. Retry after
+ *   `extensions.retryAfterSeconds`, until `extensions.expiresAt`. If that is absent, another caller's prompt
+ *   is pending: give up after ten minutes.
+ * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner declined, or did not respond. `simSwapConsent` has all
+ *   three as data, for clients that do not see codes.
  * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
- * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; ask for a shorter one.
- * - `OPERATION_NOT_OFFERED`: the operator does not answer this kind of question.
- * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: ask again later, after
- *   `extensions.retryAfterSeconds` where it is given.
- * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
- * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
- *   `extensions.retryAfterSeconds`.
- * - `AUDIT_UNAVAILABLE`: nothing was asked, as the audit log could not be written.
- * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
- *   `extensions.retryAfterSeconds`.
- * - `UNAVAILABLE`: this service has too much to do; ask again after `extensions.retryAfterSeconds`.
+ * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; query a shorter one.
+ * - `OPERATION_NOT_OFFERED`: the operator does not offer this check.
+ * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: retry later, after
+ *   `extensions.retryAfterSeconds` if given.
+ * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: the team that runs this service has to fix this.
+ * - `RATE_LIMITED`: the caller's quota is used up; retry after `extensions.retryAfterSeconds`.
+ * - `AUDIT_UNAVAILABLE`: not looked up, because the audit log could not be written.
+ * - `STATE_UNAVAILABLE`: the store of consents cannot be reached; retry after `extensions.retryAfterSeconds`.
+ * - `UNAVAILABLE`: this service is overloaded; retry after `extensions.retryAfterSeconds`.
  * - `INTERNAL_SERVER_ERROR`: a defect of this service.
  *
- * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation, before anything is looked up: it asks for more than one
- * operation may. `extensions` says for more of what (`limited`), how much may be asked for (`limit`) and how
- * much was (`asked`).
+ * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation before any lookup. `extensions` has what exceeds the limit
+ * (`limited`), the limit (`limit`), and the size of the operation (`asked`).
  */
 export type PhoneNumberSimSwappedWithinArgs = {
   maxAgeHours?: Scalars['Int']['input'];
@@ -141,36 +135,33 @@ export type PhoneNumberSimSwappedWithinArgs = {
  * A mobile phone number and what its operator knows about SIM swaps: the moments at which the number
  * was moved to another SIM card. A fresh swap is a reason not to trust an SMS code.
  *
- * **Unknown is never `false`.** A field holds what the operator said, or `null` with an error beside it
- * whose `extensions.code` says why. `null` without an error means that the operator answered and may
- * not disclose more (see `lastSimSwap`).
+ * **Unknown is never `false`.** A field is what the operator said, or `null` with an error whose
+ * `extensions.code` says why. `null` without an error means that the operator may not disclose more (see
+ * `lastSimSwap`).
  *
- * Codes that the fields of this type can carry:
+ * Codes of these fields:
  *
- * - `BAD_USER_INPUT`: an argument is out of its range.
- * - `FORBIDDEN`: the caller may ask about their own, verified number alone.
- * - `CONSENT_PENDING`: the owner of the number is being asked for consent. Ask again after
- *   `extensions.retryAfterSeconds`; `extensions.expiresAt` says until when that can help. It is absent
- *   where another caller has asked: then give up after ten minutes.
- * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner refused, or did not answer. `simSwapConsent` tells of
- *   all three as data, for clients that see no codes.
+ * - `BAD_USER_INPUT`: an argument is out of range.
+ * - `FORBIDDEN`: the caller may only check their own verified number.
+ * - `CONSENT_PENDING`: the owner of the number has been prompted for consent. Retry after
+ *   `extensions.retryAfterSeconds`, until `extensions.expiresAt`. If that is absent, another caller's prompt
+ *   is pending: give up after ten minutes.
+ * - `CONSENT_DENIED`, `CONSENT_EXPIRED`: the owner declined, or did not respond. `simSwapConsent` has all
+ *   three as data, for clients that do not see codes.
  * - `NUMBER_NOT_SERVED`: the operator does not know this number or does not serve it.
- * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; ask for a shorter one.
- * - `OPERATION_NOT_OFFERED`: the operator does not answer this kind of question.
- * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: ask again later, after
- *   `extensions.retryAfterSeconds` where it is given.
- * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: for the team that runs this service to repair.
- * - `RATE_LIMITED`: the caller has asked as much as it may in an hour; ask again after
- *   `extensions.retryAfterSeconds`.
- * - `AUDIT_UNAVAILABLE`: nothing was asked, as the audit log could not be written.
- * - `STATE_UNAVAILABLE`: the state that replicas share cannot be reached; ask again after
- *   `extensions.retryAfterSeconds`.
- * - `UNAVAILABLE`: this service has too much to do; ask again after `extensions.retryAfterSeconds`.
+ * - `PERIOD_NOT_SUPPORTED`: the operator cannot answer for a period this long; query a shorter one.
+ * - `OPERATION_NOT_OFFERED`: the operator does not offer this check.
+ * - `OPERATOR_RATE_LIMITED`, `OPERATOR_UNAVAILABLE`, `OPERATOR_TIMEOUT`: retry later, after
+ *   `extensions.retryAfterSeconds` if given.
+ * - `OPERATOR_REFUSED`, `OPERATOR_INVALID_REPLY`: the team that runs this service has to fix this.
+ * - `RATE_LIMITED`: the caller's quota is used up; retry after `extensions.retryAfterSeconds`.
+ * - `AUDIT_UNAVAILABLE`: not looked up, because the audit log could not be written.
+ * - `STATE_UNAVAILABLE`: the store of consents cannot be reached; retry after `extensions.retryAfterSeconds`.
+ * - `UNAVAILABLE`: this service is overloaded; retry after `extensions.retryAfterSeconds`.
  * - `INTERNAL_SERVER_ERROR`: a defect of this service.
  *
- * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation, before anything is looked up: it asks for more than one
- * operation may. `extensions` says for more of what (`limited`), how much may be asked for (`limit`) and how
- * much was (`asked`).
+ * `LOOKUP_LIMIT_EXCEEDED` refuses a whole operation before any lookup. `extensions` has what exceeds the limit
+ * (`limited`), the limit (`limit`), and the size of the operation (`asked`).
  */
 export type PhoneNumberSimSwapCheckArgs = {
   maxAgeHours?: Scalars['Int']['input'];
@@ -179,151 +170,147 @@ export type PhoneNumberSimSwapCheckArgs = {
 /**
  * Whether the SIM card of a number changed within a window, and how old that answer is.
  *
- * Only `NOT_SWAPPED` is good. An answer holds for the moment at `asOf`; do not keep it, and least of all
- * `UNKNOWN`: in a normalized cache it would answer for the next one.
+ * Only `NOT_SWAPPED` is good. An answer is true at `asOf`; do not cache it, least of all `UNKNOWN`, which would
+ * hide the next answer in a normalized cache.
  */
 export type SimSwapCheck = {
   __typename?: 'SimSwapCheck';
-  /** Whether the SIM changed within the window, or that this is not known. */
+  /** Whether the SIM changed within the window, if known. */
   result: SimSwapResult;
   /**
-   * The window that `result` is about, in hours: `maxAgeHours` as it was asked. A subgraph that `@requires` a
-   * check compares it with its own: gateways confuse two windows that one operation asks for.
+   * The window that `result` is about, in hours: the `maxAgeHours` of this check. A subgraph that `@requires` a
+   * check compares it with its own: gateways confuse two windows of one operation.
    */
   windowHours: Scalars['Int']['output'];
   /**
-   * Why the result is `UNKNOWN`; `null` otherwise. Reasons are added in time: treat one that you do not know
+   * Why the result is `UNKNOWN`; `null` otherwise. Reasons may be added: treat one that you do not know
    * like `null`, and the result as `UNKNOWN`.
    */
   reason?: Maybe<SimSwapUnknownReason>;
-  /** In how many seconds asking again can bring something new. `null` where that is not known, or does not help. */
+  /** After how many seconds a retry can help. `null` where that is not known, or a retry does not help. */
   retryAfterSeconds?: Maybe<Scalars['Int']['output']>;
-  /** When the question to the owner ends at the latest, with the reason `CONSENT_PENDING`; `null` otherwise. */
+  /** When the prompt expires at the latest, with the reason `CONSENT_PENDING`; `null` otherwise. */
   expiresAt?: Maybe<Scalars['DateTime']['output']>;
-  /**
-   * The longest window that can be asked for, with the reason `PERIOD_NOT_SUPPORTED`; `null` where that is not
-   * known, and otherwise.
-   */
+  /** The longest window that the operator answers, with the reason `PERIOD_NOT_SUPPORTED`, if known; `null` otherwise. */
   maxAgeHours?: Maybe<Scalars['Int']['output']>;
-  /** When the operator was asked for what this answer rests on; `null` when the result is `UNKNOWN`. */
+  /** When the operator was queried for this answer; `null` when the result is `UNKNOWN`. */
   asOf?: Maybe<Scalars['DateTime']['output']>;
 };
 
-/** What is known of a window. */
+/** What is known about a window. */
 export type SimSwapResult =
   /** The SIM card changed within the window: do not trust an SMS code. */
   | 'SWAPPED'
   /** The operator vouches that it did not. */
   | 'NOT_SWAPPED'
-  /** Not known. Treat it as you would treat `SWAPPED`, never as `NOT_SWAPPED`. */
+  /** Not known. Treat it like `SWAPPED`, never like `NOT_SWAPPED`. */
   | 'UNKNOWN';
 
-/** Why a result is `UNKNOWN`: the codes of errors by the same names. */
+/** Why a result is `UNKNOWN`: the error codes of the same names. */
 export type SimSwapUnknownReason =
-  /** The owner of the number is being asked for consent. Ask again after `retryAfterSeconds`, until `expiresAt`. */
+  /** The owner of the number has not responded yet. Retry after `retryAfterSeconds`, until `expiresAt`. */
   | 'CONSENT_PENDING'
   /** The owner declined. Use another way to authenticate. */
   | 'CONSENT_DENIED'
-  /** The question to the owner went unanswered. The next ask puts a new one. */
+  /** The owner did not respond in time. The next query sends a new prompt. */
   | 'CONSENT_EXPIRED'
   /** The operator does not know this number or does not serve it. */
   | 'NUMBER_NOT_SERVED'
-  /** The operator cannot answer for a window this long. Ask for `maxAgeHours`, where given. */
+  /** The operator cannot answer for a window this long. Query `maxAgeHours`, if given. */
   | 'PERIOD_NOT_SUPPORTED'
-  /** The operator does not answer this kind of question. */
+  /** The operator does not offer this check. */
   | 'OPERATION_NOT_OFFERED'
-  /** The operator asks us to slow down. */
+  /** Rate-limited by the operator. */
   | 'OPERATOR_RATE_LIMITED'
   /** The operator is not available. */
   | 'OPERATOR_UNAVAILABLE'
   /** The operator did not answer in time. */
   | 'OPERATOR_TIMEOUT'
-  /** The operator refused our request: for the team that runs this service to repair. */
+  /** The operator refused our request. The team that runs this service has to fix this. */
   | 'OPERATOR_REFUSED'
-  /** The operator sent a reply that cannot be trusted: for the team that runs this service to repair. */
+  /** The operator sent a reply that cannot be trusted. The team that runs this service has to fix this. */
   | 'OPERATOR_INVALID_REPLY'
-  /** The caller has asked as much as it may in an hour. */
+  /** The caller's quota is used up. */
   | 'RATE_LIMITED'
   /** Not looked up, because the audit log could not be written. The team that runs this service has to fix this. */
   | 'AUDIT_UNAVAILABLE'
-  /** The state that replicas share cannot be reached. Ask again after `retryAfterSeconds`. */
+  /** The store of consents cannot be reached. Retry after `retryAfterSeconds`. */
   | 'STATE_UNAVAILABLE'
-  /** This service has too much to do. Ask again after `retryAfterSeconds`. */
+  /** This service is overloaded. Retry after `retryAfterSeconds`. */
   | 'UNAVAILABLE';
 
 /**
- * The consent of a line's owner to questions about its SIM.
+ * The owner's consent to checks of their SIM.
  *
- * An app asks for `simSwappedWithin` and `simSwapConsent` together. While the state is PENDING it shows
- * that the owner has a question on their phone, waits `retryAfterSeconds` and sends the same operation
- * again, until `expiresAt` at the latest. That never prompts the owner a second time.
+ * An app queries `simSwappedWithin` and `simSwapConsent` together. While the state is PENDING it shows that
+ * the owner has a prompt on their phone, waits `retryAfterSeconds` and sends the same operation again, until
+ * `expiresAt` at the latest. That never prompts the owner a second time.
  */
 export type SimSwapConsent = {
   __typename?: 'SimSwapConsent';
-  /** How far asking the owner has come, or what it came to. */
+  /** The state of the consent. */
   state: SimSwapConsentState;
-  /** In how many seconds asking again can bring something new. `null` where that is now, or not known. */
+  /** After how many seconds a retry can help. `null` where that is now, or not known. */
   retryAfterSeconds?: Maybe<Scalars['Int']['output']>;
   /**
-   * When a pending question to the owner ends at the latest: then stop asking. `null` unless the state is
-   * PENDING, and for a question that another caller has put.
+   * When the pending prompt expires at the latest: then stop retrying. `null` unless the state is PENDING,
+   * and for another caller's prompt.
    */
   expiresAt?: Maybe<Scalars['DateTime']['output']>;
 };
 
-/** How far asking the owner of a line has come. */
+/** The state of the owner's consent. */
 export type SimSwapConsentState =
-  /** This operator answers without asking the owner of the line. */
+  /** This operator answers without the owner's consent. */
   | 'NOT_NEEDED'
   /**
-   * The owner is not being asked. The next `lastSimSwap` or `simSwappedWithin` puts a question to them,
-   * which they may find on their phone; after `retryAfterSeconds`, where given.
+   * The owner has not been prompted. The next `lastSimSwap` or `simSwappedWithin` prompts them, after
+   * `retryAfterSeconds` if given.
    */
   | 'NOT_ASKED'
   /**
-   * The owner has been asked, or may have been, and has not answered. Without `expiresAt` it may be the
-   * question of another caller, or of another purpose, which ends within ten minutes: ask again after
-   * `retryAfterSeconds`, and give up after ten minutes.
+   * The owner has been prompted, or may have been, and has not responded. Retry after `retryAfterSeconds`.
+   * Without `expiresAt` it may be the prompt of another caller or purpose: give up after ten minutes.
    */
   | 'PENDING'
   /**
-   * The owner consented, and the answers beside this field are what came of it. Asked again within a
-   * minute, they are given again without another question to the owner.
+   * The owner consented; the other fields of this number have the answers. Within a minute the same query
+   * returns them without another prompt.
    */
   | 'ANSWERED'
-  /** The owner declined. They are not asked again before `retryAfterSeconds` are over. */
+  /** The owner declined. They are not prompted again for `retryAfterSeconds`. */
   | 'DENIED'
   /**
-   * The question went unanswered or was lost. The next `lastSimSwap` or `simSwappedWithin` puts a new one
-   * to the owner; after `retryAfterSeconds`, where given.
+   * The owner did not respond, or the prompt was lost. The next `lastSimSwap` or `simSwappedWithin` sends a
+   * new one, after `retryAfterSeconds` if given.
    */
   | 'EXPIRED';
 
-/** The way in for a front end that asks this service without a router (`ROLE=bff`). */
+/** For front ends that query this service without a router (`ROLE=bff`). */
 export type Query = {
   __typename?: 'Query';
-  /** One phone number. `null` with a `BAD_USER_INPUT` error when the text is no international number. */
+  /** One phone number. `null` with a `BAD_USER_INPUT` error when the text is not an international number. */
   phoneNumber?: Maybe<PhoneNumber>;
   /**
-   * Several phone numbers: one entry for each of `e164s`, in the same order. An entry that is no
-   * international number is `null` with a `BAD_USER_INPUT` error of its own; the others are answered.
+   * Several phone numbers: one entry for each of `e164s`, in the same order. An entry that is not
+   * an international number is `null` with a `BAD_USER_INPUT` error of its own; the others are answered.
    */
   phoneNumbers: Array<Maybe<PhoneNumber>>;
   /**
-   * The caller's own number, as the access token names it (`phone_number` beside `phone_number_verified`).
-   * `null` with a `FORBIDDEN` error when it names none.
+   * The caller's own number, from the access token (`phone_number` with `phone_number_verified`). `null` with a
+   * `FORBIDDEN` error when it has none.
    */
   myPhoneNumber?: Maybe<PhoneNumber>;
 };
 
 
-/** The way in for a front end that asks this service without a router (`ROLE=bff`). */
+/** For front ends that query this service without a router (`ROLE=bff`). */
 export type QueryPhoneNumberArgs = {
   e164: Scalars['ID']['input'];
 };
 
 
-/** The way in for a front end that asks this service without a router (`ROLE=bff`). */
+/** For front ends that query this service without a router (`ROLE=bff`). */
 export type QueryPhoneNumbersArgs = {
   e164s: Array<Scalars['ID']['input']>;
 };

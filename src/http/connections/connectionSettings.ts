@@ -56,3 +56,20 @@ export function serverNameProblem(text: string): string | undefined {
     ? undefined
     : 'must be the name of a host, without scheme and port';
 }
+
+/** The connections of one endpoint that are open now. */
+export interface OpenConnections {
+  /** Over HTTP/1.1, in use or kept. */
+  readonly http1: number;
+  /** Over TLS and HTTP/1.1, ready and unused. */
+  readonly spare: number;
+  readonly http2: number;
+  /** Exchanges under way over HTTP/2. */
+  readonly streams: number;
+}
+
+/**
+ * A connection that is never idle lives until something breaks it: what has changed since it was made (where
+ * the name leads to, the server's certificate) never takes effect. After so long another takes its place.
+ */
+export const MAX_CONNECTION_AGE_MS = 10 * 60_000;

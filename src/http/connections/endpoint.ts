@@ -10,9 +10,9 @@ import { Http1Connections } from './http1Connections.ts';
 import { Http2Connections, type Http2Fallback } from './http2Connections.ts';
 import type { IdleDetector } from './idleDetector.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './httpVersion.ts';
-import type { OpenConnections } from './openConnections.ts';
+import type { OpenConnections } from './connectionSettings.ts';
 import { TlsConnector } from './tlsConnector.ts';
-import { derived } from '../derived.ts';
+import { derived } from '../../files/fromFiles.ts';
 import { ReplyReader, type ReaderParts } from '../replyReader.ts';
 
 /** The exchange that was not begun, since no time was left; it says nothing about the endpoint. */
@@ -134,32 +134,26 @@ export class Endpoint implements Http2Fallback {
   /** Sends one request and reads its reply, in no more than `timeLeftMs`. Never rejects. */
   post(post: OutgoingRequest, timeLeftMs: number, departure: Departure): Promise<Exchange> {
     if (timeLeftMs <= 0) return Promise.resolve(NO_TIME);
-    return new Promise((settle) => {
-      const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
-      const sent = this.#addressed(post, departure);
-      const reader = new ReplyReader(sent, departure, this.#parts, timeoutMs, settle);
-      if (!reader.isSettled) this.#carry(reader);
-    });
-  }
-
-  /** With all that this endpoint adds to it. */
-  #addressed(post: OutgoingRequest, departure: Departure): AddressedRequest {
-    const {
-      method = 'POST',
-      query = '',
+    const { method = 'POST', path = this.#path, query = '', headers } = post;
+    const { contentType, body, correlator, signal, onFirstByte } = post;
+    const correlatorHeader = this.#correlatorHeader;
+    const own = [correlatorHeader, correlator];
+    const addressed: AddressedRequest = {
+      method,
+      path: query === '' ? path : `${path}${this.#beforeQuery}${query}`,
+      correlatorHeader,
+      headers: own.concat(this.#generatedHeaders(departure), headers),
       contentType,
       body,
       correlator,
       signal,
       onFirstByte,
-    } = post;
-    const correlatorHeader = this.#correlatorHeader;
-    const own = [correlatorHeader, correlator];
-    const headers = own.concat(this.#generatedHeaders(departure), post.headers);
-    const { path: ownPath = this.#path } = post;
-    const path = query === '' ? ownPath : `${ownPath}${this.#beforeQuery}${query}`;
-    const sent = { method, path, correlatorHeader, headers, contentType, body, correlator, signal };
-    return { ...sent, onFirstByte };
+    };
+    const timeoutMs = Math.min(this.#timeoutMs, timeLeftMs);
+    return new Promise((settle) => {
+      const reader = new ReplyReader(addressed, departure, this.#parts, timeoutMs, settle);
+      if (!reader.isSettled) this.#carry(reader);
+    });
   }
 
   /** A reply may have been that of another request: fresh connections until the endpoint echoes again. */
@@ -200,15 +194,11 @@ export class Endpoint implements Http2Fallback {
   }
 
   left(readers: readonly ReplyReader[]): void {
-    for (const reader of readers) this.#overHttp1(reader);
+    for (const reader of readers) this.#carry(reader);
   }
 
   #carry(reader: ReplyReader): void {
     if (this.#http2 !== undefined && this.#version.next === 'h2') this.#http2.carry(reader);
-    else this.#overHttp1(reader);
-  }
-
-  #overHttp1(reader: ReplyReader): void {
-    this.#http1.carry(reader, this.#parts.replyCheck.needsFreshConnection);
+    else this.#http1.carry(reader, this.#parts.replyCheck.needsFreshConnection);
   }
 }

@@ -3,9 +3,8 @@ import { Pool, type buildConnector } from 'undici';
 import type { Clock } from '../../system/clock.ts';
 import type { ReplyReader } from '../replyReader.ts';
 import { ConnectFailure } from '../connectFailure.ts';
-import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
 import type { IdleDetector } from './idleDetector.ts';
-import type { OpenConnections } from './openConnections.ts';
+import { type OpenConnections, MAX_CONNECTION_AGE_MS } from './connectionSettings.ts';
 import { SpareConnections } from './spareConnections.ts';
 import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 
@@ -72,7 +71,8 @@ export class Http1Connections {
         ? always.concat(headers)
         : always.concat('content-type', contentType, headers);
     reader.way = needsFreshConnection ? 'fresh connection' : 'kept connection';
-    if (!needsFreshConnection) this.#renewOld();
+    const ageMs = this.#parts.clock.monotonicMs() - this.#keptSinceMs;
+    if (!needsFreshConnection && ageMs >= MAX_CONNECTION_AGE_MS) this.#renewKept();
     (needsFreshConnection ? this.#fresh : this.#kept).dispatch(
       {
         path,
@@ -96,11 +96,6 @@ export class Http1Connections {
   renew(): void {
     this.#spares?.renew();
     this.#renewKept();
-  }
-
-  #renewOld(): void {
-    const ageMs = this.#parts.clock.monotonicMs() - this.#keptSinceMs;
-    if (ageMs >= MAX_CONNECTION_AGE_MS) this.#renewKept();
   }
 
   #renewKept(): void {

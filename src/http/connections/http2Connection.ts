@@ -12,9 +12,9 @@ import { errors } from 'undici';
 import type { Clock } from '../../system/clock.ts';
 import { errorName } from '../../domain/errors.ts';
 import type { Carrier, ReplyReader } from '../replyReader.ts';
-import { singleValue } from '../singleValue.ts';
+import { singleValue } from '../headers.ts';
 import { noteLateRefusal } from '../connectFailure.ts';
-import { MAX_CONNECTION_AGE_MS } from './greatestAge.ts';
+import { MAX_CONNECTION_AGE_MS } from './connectionSettings.ts';
 
 /** More at a time are not sent on one connection, whatever the server allows. */
 const MAX_STREAMS = 100;

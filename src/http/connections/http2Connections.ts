@@ -1,9 +1,10 @@
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
 import type { Clock } from '../../system/clock.ts';
-import { derived } from '../derived.ts';
+import { derived } from '../../files/fromFiles.ts';
+import { CONNECTION_HEADERS } from '../headers.ts';
 import type { ReplyReader } from '../replyReader.ts';
-import type { OpenConnections } from './openConnections.ts';
+import type { OpenConnections } from './connectionSettings.ts';
 import { Http2Connection, type ConnectionEvents, type ConnectionParts } from './http2Connection.ts';
 import type { TlsConnector } from './tlsConnector.ts';
 
@@ -36,18 +37,6 @@ const MAX_SILENCE_MS = 1000;
 
 /** Where an old connection could not be replaced, it is tried again after so long. */
 const REPLACES_AFTER_MS = 60_000;
-
-/** Headers that belong to one connection of HTTP/1.1 (RFC 9113 §8.2.2). */
-const OF_HTTP1 = new Set([
-  'connection',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /**
  * The HTTP/2 connections of one endpoint: as few as carry what is under way. One is opened at a time; an
@@ -229,7 +218,7 @@ function overHttp2(headers: readonly string[]): readonly string[] {
   const over: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
     const name = (headers[index] ?? '').toLowerCase();
-    if (!OF_HTTP1.has(name)) over.push(name, headers[index + 1] ?? '');
+    if (!CONNECTION_HEADERS.has(name)) over.push(name, headers[index + 1] ?? '');
   }
   return over;
 }

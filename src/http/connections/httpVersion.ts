@@ -1,5 +1,5 @@
 import type { Clock } from '../../system/clock.ts';
-import type { Protocol } from './tlsConnector.ts';
+import type { AlpnProtocol } from './tlsConnector.ts';
 
 /** `http2 of the profile`: HTTP/2 where the server takes it by ALPN, or nowhere. */
 export type Http2Setting = 'auto' | 'never';
@@ -24,7 +24,7 @@ export class HttpVersion {
   }
 
   /** What the next exchange is to be sent by; with `h2` the server has the last word. */
-  get next(): Protocol {
+  get next(): AlpnProtocol {
     return this.#isOffered && this.#clock.monotonicMs() >= this.#http1UntilMs ? 'h2' : 'http/1.1';
   }
 

@@ -13,7 +13,7 @@ import { openTunnel, type Tunnel } from './proxyTunnel.ts';
 import { TlsPeer } from './tlsPeer.ts';
 
 /** A version of HTTP by its name in ALPN (RFC 7301). */
-export type Protocol = 'h2' | 'http/1.1';
+export type AlpnProtocol = 'h2' | 'http/1.1';
 
 /** Takes the connection, or why there is none. Called once. */
 export type OnConnected = (connected: TLSSocket | ConnectFailure) => void;
@@ -47,7 +47,7 @@ export class TlsConnector {
   readonly #port: number;
   readonly #proxyUrl: URL | undefined;
   #peers: Peers | undefined;
-  readonly #underWay = new Set<Attempt>();
+  readonly #underWay = new Set<ConnectionAttempt>();
   #isClosed = false;
 
   constructor(parts: TlsConnectorParts) {
@@ -60,8 +60,8 @@ export class TlsConnector {
   }
 
   /** Connects, and agrees with the server on one of the protocols, within the time of one exchange. */
-  connect(protocols: readonly Protocol[], onConnected: OnConnected): void {
-    const attempt = new Attempt(this.#parts.timeoutMs, (connected) => {
+  connect(protocols: readonly AlpnProtocol[], onConnected: OnConnected): void {
+    const attempt = new ConnectionAttempt(this.#parts.timeoutMs, (connected) => {
       this.#underWay.delete(attempt);
       const { onTimeout } = this.#parts;
       const isLate = connected instanceof ConnectFailure && connected.reason === TIMED_OUT;
@@ -81,7 +81,7 @@ export class TlsConnector {
     for (const attempt of this.#underWay) attempt.fail(CLOSED);
   }
 
-  #begin(attempt: Attempt, peers: Peers, ALPNProtocols: string[]): void {
+  #begin(attempt: ConnectionAttempt, peers: Peers, ALPNProtocols: string[]): void {
     const [host, port] = [this.#host, this.#port];
     if (this.#proxyUrl === undefined) {
       attempt.shake(peers.server.connect({ host, port, ALPNProtocols }), true);
@@ -126,7 +126,7 @@ const TIMED_OUT = 'UND_ERR_CONNECT_TIMEOUT';
 const CLOSED = 'UND_ERR_DESTROYED';
 
 /** One connection while it is made. */
-class Attempt {
+class ConnectionAttempt {
   tunnel: Tunnel | undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #onEnd: OnConnected;

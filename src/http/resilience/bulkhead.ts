@@ -25,10 +25,13 @@ export interface BulkheadLoad {
 /** Why work was not done: the queue was full, or the deadline passed before a permit was free. */
 export type BulkheadRejection = 'full' | 'late';
 
+/** A permit, or why there is none. */
+export type Permit = 'acquired' | BulkheadRejection;
+
 /** A place in the queue. */
 interface Ticket extends Abortable {
   readonly urgency: Urgency;
-  call(turn: 'now' | 'late'): void;
+  call(permit: 'acquired' | 'late'): void;
 }
 
 /** Weighs the last piece of work against all before it. */
@@ -61,22 +64,31 @@ export class Bulkhead {
     work: () => Promise<T>,
     onRejected: (rejection: BulkheadRejection) => T,
   ): Promise<T> {
-    if (this.#underWay < this.#size.permits) {
-      this.#underWay += 1;
-    } else {
-      const turn = await this.#wait(urgency);
-      if (turn !== 'now') return onRejected(turn);
-    }
-    const startedAtMs = this.#clock.monotonicMs();
+    const acquiring = this.acquire(urgency);
+    const permit = acquiring instanceof Promise ? await acquiring : acquiring;
+    if (permit !== 'acquired') return onRejected(permit);
+    const acquiredAtMs = this.#clock.monotonicMs();
     try {
       return await work();
     } finally {
-      this.#typicalMs += SMOOTHING * (this.#clock.monotonicMs() - startedAtMs - this.#typicalMs);
-      this.#next();
+      this.release(acquiredAtMs);
     }
   }
 
-  #wait(urgency: Urgency): Promise<'now' | BulkheadRejection> {
+  /** Takes a permit, at once where one is free. What is acquired is to be given back by {@link release}. Never rejects. */
+  acquire(urgency: Urgency): Permit | Promise<Permit> {
+    if (this.#underWay >= this.#size.permits) return this.#wait(urgency);
+    this.#underWay += 1;
+    return 'acquired';
+  }
+
+  /** @param acquiredAtMs on the monotonic clock */
+  release(acquiredAtMs: number): void {
+    this.#typicalMs += SMOOTHING * (this.#clock.monotonicMs() - acquiredAtMs - this.#typicalMs);
+    this.#next();
+  }
+
+  #wait(urgency: Urgency): Promise<Permit> {
     if (this.#waiting.size >= this.#size.queue && !this.#dropOldestLate()) {
       return Promise.resolve('full');
     }
@@ -84,10 +96,10 @@ export class Bulkhead {
     return new Promise((resolve) => {
       const ticket: Ticket = {
         urgency,
-        call: (turn) => {
+        call: (permit) => {
           this.#waiting.delete(ticket);
           listeners?.delete(ticket);
-          resolve(turn);
+          resolve(permit);
         },
         abort: () => ticket.call('late'),
       };
@@ -113,7 +125,7 @@ export class Bulkhead {
     const nowMs = this.#clock.monotonicMs();
     for (const ticket of this.#waiting) {
       if (nowMs < ticket.urgency.deadlineMs) {
-        ticket.call('now');
+        ticket.call('acquired');
         return;
       }
       ticket.call('late');

@@ -1,6 +1,5 @@
 import type { Clock } from '../../system/clock.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
-import { SlidingCount } from './slidingCount.ts';
 
 const WINDOW_SECONDS = 10;
 const MIN_EXCHANGES = 20;
@@ -38,7 +37,8 @@ export class Circuit {
   readonly #clock: Clock;
   readonly #exchanges = new SlidingCount(WINDOW_SECONDS);
   readonly #failures = new SlidingCount(WINDOW_SECONDS);
-  readonly #failedNumbers = new LatestNumbers(MIN_FAILED_NUMBERS);
+  /** The latest numbers that exchanges failed about, with the second of each; the one that failed longest ago first. */
+  readonly #failedNumbers = new Map<PhoneNumber, number>();
   #state: State = CLOSED;
 
   constructor(clock: Clock) {
@@ -58,7 +58,10 @@ export class Circuit {
     this.#exchanges.add(nowSeconds);
     if (health === 'good') return undefined;
     this.#failures.add(nowSeconds);
-    this.#failedNumbers.add(about, nowSeconds);
+    this.#failedNumbers.delete(about);
+    this.#failedNumbers.set(about, nowSeconds);
+    const [oldest = about] = this.#failedNumbers.keys();
+    if (this.#failedNumbers.size > MIN_FAILED_NUMBERS) this.#failedNumbers.delete(oldest);
     if (!this.#isTooMuch(nowSeconds)) return undefined;
     this.#state = { is: 'open', sinceMs: nowMs, failedFor: undefined };
     return 'opened';
@@ -100,41 +103,50 @@ export class Circuit {
 
   #isTooMuch(nowSeconds: number): boolean {
     const exchanges = this.#exchanges.total(nowSeconds);
+    const [oldestSecond = nowSeconds] = this.#failedNumbers.values();
     return (
       exchanges >= MIN_EXCHANGES &&
       this.#failures.total(nowSeconds) >= OPENS_AT_SHARE * exchanges &&
-      this.#failedNumbers.areAllSince(nowSeconds - WINDOW_SECONDS + 1)
+      this.#failedNumbers.size === MIN_FAILED_NUMBERS &&
+      oldestSecond > nowSeconds - WINDOW_SECONDS
     );
   }
 }
 
-/** The last so many different numbers, each with when it was added last. */
-class LatestNumbers {
-  readonly #size: number;
-  /** In the order in which they were added last. */
-  readonly #addedAtSeconds = new Map<PhoneNumber, number>();
+/** Counts what happened in the last so many seconds. */
+export class SlidingCount {
+  readonly #counts: number[];
+  #lastSecond = 0;
+  #total = 0;
 
-  constructor(size: number) {
-    this.#size = size;
+  constructor(windowSeconds: number) {
+    this.#counts = Array.from({ length: windowSeconds }, () => 0);
   }
 
-  add(number: PhoneNumber, nowSeconds: number): void {
-    this.#addedAtSeconds.delete(number);
-    this.#addedAtSeconds.set(number, nowSeconds);
-    if (this.#addedAtSeconds.size <= this.#size) return;
-    for (const [oldest] of this.#addedAtSeconds) {
-      this.#addedAtSeconds.delete(oldest);
-      return;
-    }
+  add(nowSeconds: number): void {
+    this.#forget(nowSeconds);
+    const slot = nowSeconds % this.#counts.length;
+    this.#counts[slot] = (this.#counts[slot] ?? 0) + 1;
+    this.#total += 1;
   }
 
-  /** Whether as many as there can be were added then or later. */
-  areAllSince(seconds: number): boolean {
-    if (this.#addedAtSeconds.size < this.#size) return false;
-    return [...this.#addedAtSeconds.values()].every((addedAt) => addedAt >= seconds);
+  total(nowSeconds: number): number {
+    this.#forget(nowSeconds);
+    return this.#total;
   }
 
   clear(): void {
-    this.#addedAtSeconds.clear();
+    this.#counts.fill(0);
+    this.#total = 0;
+  }
+
+  #forget(nowSeconds: number): void {
+    const length = this.#counts.length;
+    const oldest = Math.max(this.#lastSecond + 1, nowSeconds - length + 1);
+    for (let second = oldest; second <= nowSeconds; second += 1) {
+      this.#total -= this.#counts[second % length] ?? 0;
+      this.#counts[second % length] = 0;
+    }
+    this.#lastSecond = Math.max(this.#lastSecond, nowSeconds);
   }
 }

@@ -100,26 +100,21 @@ function findingOfFault(
   if (flaw !== undefined) return untrusted(endpoint, flaw);
   return stage === undefined
     ? warn('An exchange with the operator failed.', { endpoint, detail })
-    : findingOfStage(stage, { endpoint, stage, detail });
+    : {
+        level: TO_MEND.has(stage) ? 'error' : 'warn',
+        message: STAGES[stage],
+        details: { endpoint, stage, detail },
+      };
 }
 
-/** Where no connection was made. */
-function findingOfStage(stage: ConnectStage, details: LogDetails): Finding {
-  switch (stage) {
-    case 'name':
-    case 'connection':
-    case 'tls':
-    case 'proxy-name':
-    case 'proxy-connection':
-      return warn(STAGES[stage], details);
-    case 'files':
-    case 'certificate':
-    case 'client-certificate':
-    case 'proxy-tls':
-    case 'proxy-tunnel':
-      return { level: 'error', message: STAGES[stage], details };
-  }
-}
+/** Where no connection was made for what somebody has to mend. */
+const TO_MEND: ReadonlySet<ConnectStage> = new Set<ConnectStage>([
+  'files',
+  'certificate',
+  'client-certificate',
+  'proxy-tls',
+  'proxy-tunnel',
+]);
 
 const STAGES: Readonly<Record<ConnectStage, string>> = {
   files: 'Our TLS or proxy files cannot be used, so no connection to the operator is made.',

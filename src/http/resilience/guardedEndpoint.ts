@@ -2,8 +2,8 @@ import type { Clock } from '../../system/clock.ts';
 import {
   circuitChannel,
   exchangeChannel,
+  publish,
   traced,
-  type CircuitMessage,
   type ExchangeResult,
 } from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
@@ -11,23 +11,22 @@ import type { LookupFailure } from '../../domain/errors.ts';
 import type { Log } from '../../log/log.ts';
 import { asAbortSignal } from '../abortListeners.ts';
 import { DeadlineExceeded } from '../requestLife.ts';
-import type { OpenConnections } from '../connections/openConnections.ts';
+import type { OpenConnections } from '../connections/connectionSettings.ts';
 import { nameOnWire } from '../correlator.ts';
 import { NO_TIME, type Endpoint } from '../connections/endpoint.ts';
 import type { ErrorMap } from '../errorMap.ts';
-import type { Departure, Exchange, HttpReply, OutgoingRequest } from '../exchange.ts';
+import type { Exchange, OutgoingRequest } from '../exchange.ts';
 import { knownWord } from '../operatorWords.ts';
 import { ProfileFault } from '../profileCalls.ts';
 import { errorWord, leavesInDoubt } from '../refusal.ts';
 import type { ReplyFlaw } from '../replyFlaw.ts';
-import { retryAfterSeconds } from '../retryAfter.ts';
+import { retryAfterSeconds } from '../headers.ts';
 import type { CorrelatorSettings } from '../wireSettings.ts';
-import { AddressWatch } from './addressWatch.ts';
 import type { Circuit, Health, Switched } from './circuit.ts';
 import { addressSetting, findingOf } from './finding.ts';
 import type { RequestRate, Turn } from './requestRate.ts';
 import type { RetryBudget } from './retryBudget.ts';
-import type { decideRetry, ExchangeKind, RetryDecision, RetryRules } from './retryDecision.ts';
+import type { decideRetry, ExchangeKind, RetryRules } from './retryDecision.ts';
 import type { Urgency } from './bulkhead.ts';
 
 /** Spreads retries over so long, so that many that failed together do not come back together. */
@@ -94,18 +93,17 @@ export interface Outcome<J> {
   readonly mayRetryWithNewToken: boolean;
 }
 
-/** An exchange and what it was judged to be. */
+/** An exchange, and what it comes to by itself. */
 interface Attempt<J> {
   readonly exchange: Exchange;
-  readonly judged: J;
-  readonly health: Health;
+  readonly outcome: Outcome<J>;
 }
 
 /** One attempt, as it leaves. */
 interface Sending {
   readonly post: OutgoingRequest;
-  /** In the log; the post has the one that the operator sees. */
-  readonly correlator: string;
+  /** Its correlator, as the operator sees it. */
+  readonly sentAs: string;
   readonly isRetry: boolean;
 }
 
@@ -124,7 +122,7 @@ const HUNG_UP: Exchange = {
   fault: { cause: 'cancelled', sent: false, detail: 'the request ended' },
 };
 
-function notBegun(turn: Extract<Turn, { kind: 'not-in-time' }>): Exchange {
+function rateReached(turn: Extract<Turn, { kind: 'not-in-time' }>): Exchange {
   const { retryAfterSeconds: seconds } = turn;
   const detail = 'the rate of the contract is reached';
   const fault = { cause: 'rate', sent: false, detail, retryAfterSeconds: seconds } as const;
@@ -134,6 +132,13 @@ function notBegun(turn: Extract<Turn, { kind: 'not-in-time' }>): Exchange {
 /** An exchange that the profile wrote no request for. */
 export function profileFault(detail: string): Exchange {
   return { kind: 'fault', fault: { cause: 'invalid-reply', sent: false, detail } };
+}
+
+function notBegun<J>(exchange: Exchange, judge: (exchange: Exchange) => J): Attempt<J> {
+  return {
+    exchange,
+    outcome: { judged: judge(exchange), attempts: 0, mayRetryWithNewToken: false },
+  };
 }
 
 const CIRCUIT_OPEN: Exchange = {
@@ -153,13 +158,33 @@ export class GuardedEndpoint {
   }
 
   /** Never starts after the deadline, and never rejects unless `make` or `judge` do, a {@link ProfileFault} aside. */
-  post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
-    return this.#attempt(request).then((first) => {
-      if (request.isRetry !== true) this.#guards.budget.count();
-      return request.isRetry === true || isSuccess(first.exchange)
-        ? { judged: first.judged, attempts: leftOf(first), mayRetryWithNewToken: false }
-        : this.#retry(request, first);
-    });
+  async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
+    const { isRetry = false, urgency } = request;
+    const { budget, decideRetry: decide, kind, rules, clock, random } = this.#guards;
+    const { exchange, outcome: first } = await this.#attempt(request, isRetry);
+    if (isRetry) return first;
+    budget.count();
+    const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
+    if (exchange === CIRCUIT_OPEN || (reply !== undefined && reply.status < 300)) return first;
+    const decision = decide(
+      {
+        kind,
+        exchange,
+        retryAfterSeconds:
+          reply === undefined ? undefined : retryAfterSeconds(reply, clock.nowMs()),
+        timeLeftMs: urgency.deadlineMs - clock.monotonicMs(),
+        isTokenUnproven: request.isTokenUnproven ?? false,
+      },
+      rules,
+    );
+    if (decision.retry === 'none') return first;
+    // A lookup with a new token is two exchanges.
+    if (!budget.take(decision.retry === 'new-token' ? 2 : 1)) return first;
+    // Full jitter on top of what the operator asked for.
+    if (!(await pause(clock, decision.atLeastMs + random() * JITTER_MS, urgency))) return first;
+    if (decision.retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
+    const { outcome: second } = await this.#attempt(request, true);
+    return { ...second, attempts: first.attempts + second.attempts };
   }
 
   /** How many connections are open now. */
@@ -177,160 +202,98 @@ export class GuardedEndpoint {
     this.#endpoint.distrust();
   }
 
-  async #retry<J extends Judged>(request: GuardedPost<J>, first: Attempt<J>): Promise<Outcome<J>> {
-    const attempts = leftOf(first);
-    const over: Outcome<J> = { judged: first.judged, attempts, mayRetryWithNewToken: false };
-    const decision = this.#decide(first.exchange, request);
-    if (decision.retry === 'none') return over;
-    // A lookup with a new token is two exchanges.
-    if (!this.#guards.budget.take(decision.retry === 'new-token' ? 2 : 1)) return over;
-    if (!(await this.#pause(decision.atLeastMs, request.urgency))) return over;
-    if (decision.retry === 'new-token') return { ...over, mayRetryWithNewToken: true };
-    const second = await this.#attempt({ ...request, isRetry: true });
-    return {
-      judged: second.judged,
-      attempts: attempts + leftOf(second),
-      mayRetryWithNewToken: false,
-    };
+  async #attempt<J extends Judged>(
+    { about, urgency, make, judge }: GuardedPost<J>,
+    isRetry: boolean,
+  ): Promise<Attempt<J>> {
+    const { circuit, correlatorForm } = this.#guards;
+    const isTrial = !circuit.isClosed;
+    if (isTrial && !circuit.mayTry(about)) return notBegun(CIRCUIT_OPEN, judge);
+    if (isTrial) circuit.trying();
+    let health: Health = 'neither';
+    try {
+      let post: OutgoingRequest;
+      try {
+        const making = make(this.#endpoint.address);
+        post = making instanceof Promise ? await making : making;
+      } catch (error) {
+        if (!(error instanceof ProfileFault)) throw error;
+        return notBegun(this.#notWritten(error), judge);
+      }
+      const { correlator } = post;
+      const sentAs = nameOnWire(correlatorForm, correlator);
+      const exchange = await this.#send({ post, sentAs, isRetry }, urgency);
+      const judged = judge(exchange);
+      health = healthOf(exchange, judged, urgency);
+      if (judged.isUnproven === true) this.#endpoint.distrust();
+      const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
+      this.#report(about, names, exchange, judged);
+      const attempts = exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1;
+      return { exchange, outcome: { judged, attempts, mayRetryWithNewToken: false } };
+    } finally {
+      const switched = isTrial ? circuit.tried(health, about) : circuit.count(health, about);
+      if (switched !== undefined) this.#tellSwitched(switched);
+    }
   }
 
-  #decide<J extends Judged>(
-    exchange: Exchange,
-    { urgency, isTokenUnproven = false }: GuardedPost<J>,
-  ): RetryDecision {
-    if (exchange === CIRCUIT_OPEN) return { retry: 'none' };
-    const { kind, rules, clock } = this.#guards;
-    return this.#guards.decideRetry(
-      {
-        kind,
-        exchange,
-        retryAfterSeconds: retryAfterOf(exchange, clock.nowMs()),
-        timeLeftMs: this.#timeLeftMs(urgency),
-        isTokenUnproven,
-      },
-      rules,
+  #send({ post, sentAs, isRetry }: Sending, urgency: Urgency): Promise<Exchange> {
+    const { operator, name: endpoint } = this.#guards;
+    const { address: url } = this.#endpoint;
+    const { method = 'POST', correlator } = post;
+    let { headers } = post;
+    const addHeader = (name: string, value: string): void => {
+      headers = headers.concat(name, value);
+    };
+    return traced(
+      exchangeChannel,
+      { operator, correlator, endpoint, method, url, isRetry, addHeader },
+      () => this.#sendInTurn({ ...post, headers, correlator: sentAs }, urgency),
+      resultOf,
     );
   }
 
-  #attempt<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
-    return this.#guards.circuit.isClosed ? this.#exchange(request) : this.#try(request);
+  #sendInTurn(post: OutgoingRequest, { deadlineMs, signal, isShared }: Urgency): Promise<Exchange> {
+    const { rate, kind, clock } = this.#guards;
+    const send = (): Promise<Exchange> => {
+      const leftAtMs = clock.monotonicMs();
+      const timeLeftMs = deadlineMs - leftAtMs;
+      const timeMs = isShared === true && timeLeftMs > 0 ? Infinity : timeLeftMs;
+      return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
+    };
+    if (rate === undefined) return send();
+    // At most half of what is left is waited for: an exchange that leaves has time for its reply.
+    const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
+    return rate.turn(kind, { deadlineMs: halfMs, signal }).then((turn) => {
+      if (turn.kind === 'now') return send();
+      return signal?.aborted === true ? HUNG_UP : rateReached(turn);
+    });
   }
 
-  async #try<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
-    const { circuit } = this.#guards;
-    if (!circuit.mayTry(request.about)) {
-      return { exchange: CIRCUIT_OPEN, judged: request.judge(CIRCUIT_OPEN), health: 'neither' };
-    }
-    circuit.trying();
-    let health: Health = 'neither';
-    try {
-      const tried = await this.#exchange(request);
-      ({ health } = tried);
-      return tried;
-    } finally {
-      this.#reportCircuit(circuit.tried(health, request.about));
-    }
-  }
-
-  async #exchange<J extends Judged>(request: GuardedPost<J>): Promise<Attempt<J>> {
-    const { about, urgency, make, judge, isRetry = false } = request;
-    let post: OutgoingRequest;
-    try {
-      const making = make(this.#endpoint.address);
-      post = making instanceof Promise ? await making : making;
-    } catch (error) {
-      if (!(error instanceof ProfileFault)) throw error;
-      return this.#notWritten(request, error);
-    }
-    const { correlator } = post;
-    const sentAs = nameOnWire(this.#guards.correlatorForm, correlator);
-    const onWire = sentAs === correlator ? post : { ...post, correlator: sentAs };
-    const exchange = await this.#send({ post: onWire, correlator, isRetry }, urgency);
-    const judged = judge(exchange);
-    if (judged.isUnproven === true) this.#endpoint.distrust();
-    const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
-    this.#report(about, names, exchange, judged);
-    const health = healthOf(exchange, judged, urgency);
-    this.#reportCircuit(this.#guards.circuit.count(health, about));
-    return { exchange, judged, health };
-  }
-
-  #notWritten<J extends Judged>({ judge }: GuardedPost<J>, { detail }: ProfileFault): Attempt<J> {
+  /** An exchange that the profile wrote no request for. */
+  #notWritten({ detail }: ProfileFault): Exchange {
     const { name: endpoint, log } = this.#guards;
     log.error('The profile of this operator does not keep to its type: nothing is sent.', {
       endpoint,
       detail,
     });
-    const exchange = profileFault(detail);
-    return { exchange, judged: judge(exchange), health: 'neither' };
-  }
-
-  #send({ post, correlator, isRetry }: Sending, urgency: Urgency): Promise<Exchange> {
-    if (!exchangeChannel.hasSubscribers) return this.#sendInTurn(post, urgency);
-    const { operator, name: endpoint } = this.#guards;
-    const { address: url } = this.#endpoint;
-    const { method = 'POST' } = post;
-    const added: string[] = [];
-    const addHeader = (name: string, value: string): void => void added.push(name, value);
-    return traced(
-      exchangeChannel,
-      { operator, correlator, endpoint, method, url, isRetry, addHeader },
-      () => {
-        const sent = added.length === 0 ? post : { ...post, headers: post.headers.concat(added) };
-        return this.#sendInTurn(sent, urgency);
-      },
-      resultOf,
-    );
-  }
-
-  #sendInTurn(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
-    const { rate } = this.#guards;
-    const send = () => this.#endpoint.post(post, this.#exchangeTimeMs(urgency), this.#now());
-    return rate === undefined ? send() : this.#inTurn(rate, urgency, send);
-  }
-
-  /** At most half of what is left is waited for: an exchange that leaves has time for its reply. */
-  async #inTurn(
-    rate: RequestRate,
-    { deadlineMs, signal }: Urgency,
-    send: () => Promise<Exchange>,
-  ): Promise<Exchange> {
-    const { kind, clock } = this.#guards;
-    const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
-    const turn = await rate.turn(kind, { deadlineMs: halfMs, signal });
-    switch (turn.kind) {
-      case 'now':
-        return send();
-      case 'not-in-time':
-        return signal?.aborted === true ? HUNG_UP : notBegun(turn);
-    }
+    return profileFault(detail);
   }
 
   #report(about: PhoneNumber, names: ExchangeNames, exchange: Exchange, judged: Judged): void {
-    const { name: endpoint, kind, errors, log } = this.#guards;
     const { failure, flaw, isUnproven } = judged;
+    const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
+    if (reply !== undefined && reply.status < 300 && failure === undefined && isUnproven !== true) {
+      this.#address.isRight();
+      return;
+    }
+    const { name: endpoint, kind, errors, log } = this.#guards;
     const finding = findingOf({ endpoint, kind, exchange, errors, failure, flaw, isUnproven });
     if (finding !== undefined) {
       log[finding.level](finding.message, { ...finding.details, ...names });
     }
-    switch (exchange.kind) {
-      case 'reply':
-        this.#watchAddress(about, exchange.reply, judged, names);
-        return;
-      case 'fault':
-    }
-  }
-
-  #watchAddress(
-    about: PhoneNumber,
-    reply: HttpReply,
-    { failure, isUnproven }: Judged,
-    names: ExchangeNames,
-  ): void {
-    if (leavesInDoubt(reply.status) || isUnproven === true) return;
-    const { name: endpoint, kind, errors, log } = this.#guards;
-    const wording = { wordIn: 'code', errors } as const;
-    const word = failure === undefined ? undefined : knownWord(errorWord(reply, wording));
+    if (reply === undefined || leavesInDoubt(reply.status) || isUnproven === true) return;
+    const word =
+      failure === undefined ? undefined : knownWord(errorWord(reply, { wordIn: 'code', errors }));
     if (failure === undefined || (word !== undefined && word !== 'NOT_FOUND')) {
       this.#address.isRight();
     } else if (failure.code === 'NUMBER_NOT_SERVED' && this.#address.notFound(about)) {
@@ -339,51 +302,20 @@ export class GuardedEndpoint {
     }
   }
 
-  #reportCircuit(switched: Switched | undefined): void {
+  #tellSwitched(switched: Switched): void {
     const { operator, name: endpoint, log } = this.#guards;
     switch (switched) {
       case 'opened':
-        publishCircuit({ operator, endpoint, state: 'open' });
+        publish(circuitChannel, { operator, endpoint, state: 'open' });
         log.warn(
           'The circuit is open: the operator is not called, except for a trial every few seconds.',
-          {
-            endpoint,
-          },
+          { endpoint },
         );
         return;
       case 'closed':
-        publishCircuit({ operator, endpoint, state: 'closed' });
+        publish(circuitChannel, { operator, endpoint, state: 'closed' });
         log.info('The circuit is closed: the operator is back.', { endpoint });
-        return;
-      case undefined:
     }
-  }
-
-  /** Full jitter on top of what the operator asked for; `false` when time ran out meanwhile. */
-  async #pause(atLeastMs: number, { deadlineMs, signal }: Urgency): Promise<boolean> {
-    const { clock, random } = this.#guards;
-    const pauseMs = atLeastMs + random() * JITTER_MS;
-    if (clock.monotonicMs() + pauseMs >= deadlineMs) return false;
-    try {
-      await clock.sleep(pauseMs, signal === undefined ? undefined : asAbortSignal(signal));
-    } catch {
-      return false;
-    }
-    return true;
-  }
-
-  #now(): Departure {
-    const { clock } = this.#guards;
-    return { sentAtMs: clock.nowMs(), leftAtMs: clock.monotonicMs() };
-  }
-
-  #exchangeTimeMs(urgency: Urgency): number {
-    const timeLeftMs = this.#timeLeftMs(urgency);
-    return urgency.isShared === true && timeLeftMs > 0 ? Infinity : timeLeftMs;
-  }
-
-  #timeLeftMs({ deadlineMs }: Urgency): number {
-    return deadlineMs - this.#guards.clock.monotonicMs();
   }
 }
 
@@ -399,34 +331,18 @@ function resultOf(exchange: Exchange): ExchangeResult {
   }
 }
 
-function publishCircuit(message: CircuitMessage): void {
-  if (circuitChannel.hasSubscribers) circuitChannel.publish(message);
-}
-
-function leftOf({ exchange }: { readonly exchange: Exchange }): 0 | 1 {
-  switch (exchange.kind) {
-    case 'reply':
-      return 1;
-    case 'fault':
-      return exchange.fault.sent ? 1 : 0;
-  }
-}
-
-function isSuccess(exchange: Exchange): boolean {
-  switch (exchange.kind) {
-    case 'reply':
-      return exchange.reply.status < 300;
-    case 'fault':
-      return false;
-  }
-}
-
-function retryAfterOf(exchange: Exchange, nowMs: number): number | undefined {
-  switch (exchange.kind) {
-    case 'reply':
-      return retryAfterSeconds(exchange.reply, nowMs);
-    case 'fault':
-      return undefined;
+/** `false` when the request ended or ran out of time meanwhile. */
+async function pause(
+  clock: Clock,
+  pauseMs: number,
+  { deadlineMs, signal }: Urgency,
+): Promise<boolean> {
+  if (clock.monotonicMs() + pauseMs >= deadlineMs) return false;
+  try {
+    await clock.sleep(pauseMs, signal === undefined ? undefined : asAbortSignal(signal));
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -446,5 +362,28 @@ function healthOf(exchange: Exchange, judged: Judged, { signal }: Urgency): Heal
       if (leavesInDoubt(status) && status !== 501) return 'bad';
       return judged.failure?.code === 'OPERATOR_INVALID_REPLY' ? 'bad' : 'good';
     }
+  }
+}
+
+const MIN_NUMBERS = 10;
+
+/**
+ * Suspects an address that knows no number. NOT_FOUND is CAMARA's word for an unknown number, and many a
+ * gateway's for a wrong path: a mistyped URL would tell every user that their number is not served.
+ */
+class AddressWatch {
+  /** Numbers that were not found, until a reply shows that the address is right. */
+  #notFound: Set<PhoneNumber> | undefined = new Set();
+
+  /** A lookup's number was not found; whether the endpoint has said nothing else over ten numbers. */
+  notFound(number: PhoneNumber): boolean {
+    if (this.#notFound === undefined) return false;
+    if (this.#notFound.size < MIN_NUMBERS) this.#notFound.add(number);
+    return this.#notFound.size >= MIN_NUMBERS;
+  }
+
+  /** The endpoint gave an answer, or an error that only an operator's own endpoint gives. */
+  isRight(): void {
+    this.#notFound = undefined;
   }
 }

@@ -53,7 +53,7 @@ export function mayBeginAtMs(
   return Math.max(nowMs, freeAtMs) + Math.floor(ahead / exchanges) * spanMs;
 }
 
-interface Ticket extends Abortable {
+interface RateTicket extends Abortable {
   readonly urgency: Urgency;
   readonly kind: ExchangeKind;
   call(turn: Turn): void;
@@ -73,7 +73,7 @@ export class RequestRate {
   readonly #abortListeners = new AbortListeners();
   /** On the monotonic clock, the latest ones in their order. */
   readonly #begunAtMs: number[] = [];
-  readonly #waiting: Readonly<Record<ExchangeKind, Set<Ticket>>> = {
+  readonly #waiting: Readonly<Record<ExchangeKind, Set<RateTicket>>> = {
     lookup: new Set(),
     'token-poll': new Set(),
     'client-credentials': new Set(),
@@ -105,7 +105,7 @@ export class RequestRate {
     const { signal } = urgency;
     return new Promise((resolve) => {
       const waiting = this.#waiting[kind];
-      const ticket: Ticket = {
+      const ticket: RateTicket = {
         urgency,
         kind,
         call: (turn) => {
@@ -150,7 +150,7 @@ export class RequestRate {
     if (this.#begunAtMs.length > this.#limit.exchanges) this.#begunAtMs.shift();
   }
 
-  #refuse(ticket: Ticket): void {
+  #refuse(ticket: RateTicket): void {
     this.#waiting[ticket.kind].delete(ticket);
     const nowMs = this.#clock.monotonicMs();
     ticket.call(notInTime(this.#mayBeginMs(this.#aheadOf(ticket.kind), nowMs) - nowMs));
@@ -166,11 +166,11 @@ export class RequestRate {
     return before.reduce((ahead, one) => ahead + this.#waiting[one].size, 0);
   }
 
-  #inTurn(): Ticket[] {
+  #inTurn(): RateTicket[] {
     return PRECEDENCE.flatMap((kind) => [...this.#waiting[kind]]);
   }
 
-  #first(): Ticket | undefined {
+  #first(): RateTicket | undefined {
     for (const kind of PRECEDENCE) {
       for (const ticket of this.#waiting[kind]) return ticket;
     }

@@ -35,14 +35,16 @@ export class SharedWork<T> {
     return this.#urgency.signal.aborted;
   }
 
-  /** What it comes to; `undefined` when the waiter's own signal is aborted first. */
-  outcomeFor({ deadlineMs, signal }: Urgency): Promise<T | undefined> {
+  /** What it comes to; `late` when the waiter's own signal is aborted first. */
+  outcomeFor(urgency: Urgency): Promise<T | undefined>;
+  outcomeFor(urgency: Urgency, late: T): Promise<T>;
+  outcomeFor({ deadlineMs, signal }: Urgency, late?: T): Promise<T | undefined> {
     this.#waiting += 1;
     this.#urgency.deadlineMs = Math.max(this.#urgency.deadlineMs, deadlineMs);
     if (signal === undefined) return this.outcome;
     if (signal.aborted) {
       this.#leave(signal.reason);
-      return Promise.resolve(undefined);
+      return Promise.resolve(late);
     }
     const listeners = this.#abortListeners.of(signal);
     // By hand: a race would hold twice as much for each of a thousand numbers.
@@ -50,7 +52,7 @@ export class SharedWork<T> {
       const waiter: Abortable = {
         abort: () => {
           this.#leave(signal.reason);
-          resolve(undefined);
+          resolve(late);
         },
       };
       listeners.add(waiter);

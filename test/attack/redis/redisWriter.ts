@@ -98,7 +98,7 @@ async function savedBy(client: Client): Promise<readonly Saved[]> {
 /** All but the memories of buckets, of which each server has hundreds, that no number lies in. */
 async function numberKeys(client: Client): Promise<readonly string[]> {
   const keys = await client.keys('*');
-  const inUse = new Set(keys.filter((key) => !key.includes(':memory:')).map(bucketOf));
+  const inUse = new Set(keys.filter((key) => !key.includes(':memory-')).map(bucketOf));
   return keys.filter((key) => inUse.has(bucketOf(key)));
 }
 

@@ -10,19 +10,22 @@ import {
   auditedRequest,
   entryAfter,
   entryBefore,
+  auditHash,
 } from '../../../src/caller/audit/entry.ts';
 import { findEntries, type Sought } from '../../../src/caller/audit/findEntries.ts';
-import { auditHash } from '../../../src/caller/audit/auditHash.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
-import type { AskedLookup } from '../../../src/lookups/lookupAuthorizer.ts';
+import type { LookupToAuthorize } from '../../../src/lookups/lookupAuthorizer.ts';
 import { TestClock } from '../../testClock.ts';
 import { ALICE, BOB, hours } from '../../values.ts';
 
 const TIME = '2026-01-15T12:00:00.000Z';
 const KEY = 'a-key-of-at-least-thirty-two-characters';
 
-function asked(others: Partial<AskedLookup> = {}, caller = callerOf('alice')): AskedLookup {
+function asked(
+  others: Partial<LookupToAuthorize> = {},
+  caller = callerOf('alice'),
+): LookupToAuthorize {
   return {
     event: 'lookup',
     lookup: { operation: 'check', maxAgeHours: hours(240) },
@@ -46,7 +49,7 @@ function before(number = ALICE) {
   return lineBefore(asked({ number }));
 }
 
-function lineBefore(one: AskedLookup) {
+function lineBefore(one: LookupToAuthorize) {
   return entryBefore(one, auditedRequest(one.request, auditedCaller(one.request.caller, KEY)), {
     key: KEY,
     time: TIME,
@@ -54,7 +57,7 @@ function lineBefore(one: AskedLookup) {
   });
 }
 
-function after(one: AskedLookup) {
+function after(one: LookupToAuthorize) {
   return entryAfter(lineBefore(one), { outcome: 'answered', attempts: 1 }, TIME);
 }
 

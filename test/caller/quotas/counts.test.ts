@@ -2,14 +2,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Claim } from '../../../src/caller/quotas/hourlyCounts.ts';
+import type { CountClaim } from '../../../src/caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';
 import {
   COUNTED_APART,
   COUNTED_TOGETHER,
   SharedCounts,
 } from '../../../src/caller/quotas/sharedCounts.ts';
-import { systemClock } from '../../../src/system/systemClock.ts';
+import { systemClock } from '../../../src/system/clock.ts';
 import type { Redis } from '../../../src/sharedState/redis.ts';
 import { StateSeals } from '../../../src/sharedState/stateSeals.ts';
 import { RecordedLog } from '../../recordedLog.ts';
@@ -43,6 +43,17 @@ function heapBytes(): number {
 }
 
 describe('the memory of one process', () => {
+  it('is left alone by what is given back after its hour', async () => {
+    const counts = new MemoryCounts(clock, BOUNDS);
+    const { giveBack } = lookup(counts, 'risk', 1);
+    await clock.advance(HOUR_MS);
+    lookup(counts, 'risk', 1);
+    const { bytes } = counts;
+    void giveBack();
+    expect(counts.bytes).toBe(bytes);
+    expect(counts.read(counts.nameOf('risk'), ['numbers', 'lookups']).counts).toEqual([1, 1]);
+  });
+
   it('is bounded in bytes, whatever callers call themselves and however many they are', () => {
     const counts = new MemoryCounts(clock, BOUNDS);
     fc.assert(
@@ -120,7 +131,7 @@ describe.skipIf(NO_REDIS !== undefined)(`Redis ${NO_REDIS ?? ''}`, () => {
         run += 1;
         const window = `window-${run}`;
         for (const { claims, isGivenBack } of steps) {
-          const asked: Claim[] = claims.map((one, n) => ({ count: names[n] ?? '', ...one }));
+          const asked: CountClaim[] = claims.map((one, n) => ({ count: names[n] ?? '', ...one }));
           const inRedis = await shared.claim(window, asked, 1000);
           const inMemory = memory.claim(window, asked);
           expect([inRedis.over, inRedis.counts]).toEqual([inMemory.over, inMemory.counts]);
@@ -138,7 +149,7 @@ describe.skipIf(NO_REDIS !== undefined)(`Redis ${NO_REDIS ?? ''}`, () => {
 });
 
 describe.skipIf(NO_REDIS !== undefined)(`claims on the wire ${NO_REDIS ?? ''}`, () => {
-  const CLAIM: readonly Claim[] = [{ count: 'numbers', limit: 3, member: 'a' }];
+  const CLAIM: readonly CountClaim[] = [{ count: 'numbers', limit: 3, member: 'a' }];
   const HASTE_MS = 30;
   let redis: RedisServer;
   let proxy: RedisProxy;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SlidingCount } from '../../../src/http/resilience/slidingCount.ts';
+import { SlidingCount } from '../../../src/http/resilience/circuit.ts';
 
 it('counts what was added in the last ten seconds, whenever it is asked', () => {
   fc.assert(

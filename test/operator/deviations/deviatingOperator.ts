@@ -1,11 +1,10 @@
-import type { Clock } from '../../../src/system/clock.ts';
+import { type Clock, systemClock } from '../../../src/system/clock.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
 import { createCorrelator } from '../../../src/http/correlator.ts';
-import type { FieldAnswer, SimSwapLoader } from '../../../src/simSwaps/simSwapLoader.ts';
+import type { FieldAnswer, SimSwapLoader } from '../../../src/lookups/executor.ts';
 import type { OperatorSettings } from '../../../src/operator/operatorSettings.ts';
 import { createSimSwaps, type SimSwaps } from '../../../src/simSwaps/simSwaps.ts';
-import { systemClock } from '../../../src/system/systemClock.ts';
 import type { Flow } from '../../../src/tokens/authorizationSettings.ts';
 import { askField } from '../../askedFields.ts';
 import { logInto } from '../../service.ts';
@@ -67,7 +66,7 @@ export class DeviatingOperator implements AsyncDisposable {
     const { operators, consent } = readConfig({ ...wire.settings, OPERATOR_FLOW: flow });
     const logged: string[] = [];
     const simSwaps = createSimSwaps({
-      operators: operators.map((settings) => ({ settings: deviation(settings) })),
+      operators: operators.map(deviation),
       consent,
       clock,
       log: logInto(logged),

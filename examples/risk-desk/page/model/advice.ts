@@ -53,7 +53,7 @@ export function adviceOn(verdict: Verdict, nowMs: number): Advice {
       return {
         title: 'Needs the owner’s consent',
         says: 'This operator answers only if the owner of the number agrees.',
-        advice: 'Ask only if the customer expects it: a prompt appears on their phone.',
+        advice: 'Check only if the customer expects it: a prompt appears on their phone.',
       };
     case 'asking':
       return { title: 'Checking …', says: 'Waiting for the operator.', advice: '' };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { NpmProcess } from '../../../../test/npmProcess.ts';
+import { NpmProcess } from '../../../../test/package/npmProcess.ts';
 import { PEOPLE } from '../../demo/people.ts';
 import { SignedIn } from './httpBrowser.ts';
 

@@ -1,0 +1,112 @@
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../src/system/clock.ts';
+import { errorName } from '../src/domain/errors.ts';
+import type { WatchFiles } from '../src/files/fromFiles.ts';
+import {
+  ConnectFailure,
+  refusesCertificate,
+  type ConnectStage,
+} from '../src/http/connectFailure.ts';
+import { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
+import type { ConnectionSettings } from '../src/http/connections/connectionSettings.ts';
+import { TlsConnector, type AlpnProtocol } from '../src/http/connections/tlsConnector.ts';
+
+/** What a connection that was tried came to. */
+export type ConnectionTrial = Connected | NotConnected;
+
+export interface Connected {
+  readonly kind: 'connected';
+  /** For its taker to use, or to destroy. */
+  readonly socket: TLSSocket;
+  readonly protocol: AlpnProtocol;
+  /** Such as `TLSv1.3`. */
+  readonly tlsVersion: string;
+  /** When the server's certificate ends, milliseconds since 1970. */
+  readonly serverCertificateEndsMs: number;
+  /** When ours does; `undefined` where there is none. */
+  readonly clientCertificateEndsMs: number | undefined;
+}
+
+export interface NotConnected {
+  readonly kind: 'failed';
+  readonly stage: ConnectStage;
+  /** Of Node, OpenSSL, undici or ours. */
+  readonly code: string;
+  /** What is wrong with our own files, where it is they. */
+  readonly flaw: string | undefined;
+}
+
+/** What a try takes. */
+export interface TrialParts {
+  /** What is offered, the one that is preferred first. */
+  readonly protocols: readonly AlpnProtocol[];
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly watchFiles: WatchFiles;
+}
+
+/** How long a server may take to refuse our certificate after the handshake, as it does by TLS 1.3. */
+const AFTERTHOUGHT_MS = 1000;
+
+/**
+ * Connects to an https address as an endpoint of these settings does, asks nothing, and tells how far it came. Never
+ * rejects; takes the time limit and a second at most.
+ */
+export async function tryConnection(
+  address: string,
+  settings: ConnectionSettings,
+  { protocols, timeoutMs, clock, watchFiles }: TrialParts,
+): Promise<ConnectionTrial> {
+  const files = new ConnectionFiles(settings, { clock, log: SILENT, watchFiles });
+  const { material, flaw } = files;
+  files.close();
+  const url = new URL(address);
+  const connector = new TlsConnector({ url, files, timeoutMs, clock });
+  const connected = await new Promise<TLSSocket | ConnectFailure>((resolve) => {
+    connector.connect(protocols, resolve);
+  });
+  if (connected instanceof ConnectFailure) return failed(connected, flaw);
+  const refusal =
+    settings.tls?.certificate === undefined ? undefined : await afterthought(connected);
+  if (refusal !== undefined) return failed(refusal, flaw);
+  return {
+    kind: 'connected',
+    socket: connected,
+    protocol: connected.alpnProtocol === 'h2' ? 'h2' : 'http/1.1',
+    tlsVersion: connected.getProtocol() ?? 'none',
+    serverCertificateEndsMs: Date.parse(connected.getPeerCertificate().valid_to),
+    clientCertificateEndsMs: material?.validity?.untilMs,
+  };
+}
+
+function failed({ stage, reason }: ConnectFailure, flaw: string | undefined): NotConnected {
+  return { kind: 'failed', stage, code: reason, flaw };
+}
+
+/** Waits for a sign that the server has finished the handshake as well: a session, its first bytes, or a refusal. */
+function afterthought(socket: TLSSocket): Promise<ConnectFailure | undefined> {
+  if (socket.getProtocol() !== 'TLSv1.3') return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    const end = (failure?: ConnectFailure): void => {
+      clearTimeout(timer);
+      socket.off('session', accepted).off('readable', accepted);
+      socket.off('error', refused).off('close', closed);
+      resolve(failure);
+    };
+    const accepted = (): void => end();
+    const refused = (error: Error): void => {
+      const stage = refusesCertificate(error) ? 'client-certificate' : 'tls';
+      end(new ConnectFailure(stage, errorName(error)));
+    };
+    const closed = (): void => end(new ConnectFailure('tls', 'CLOSED'));
+    const timer = setTimeout(accepted, AFTERTHOUGHT_MS);
+    socket.on('session', accepted).on('readable', accepted);
+    socket.on('error', refused).on('close', closed);
+  });
+}
+
+const SILENT = { info: ignore, warn: ignore, error: ignore };
+
+function ignore(): void {
+  // What it would say is in what is returned.
+}

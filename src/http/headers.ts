@@ -1,0 +1,99 @@
+import type { HttpReply } from './exchange.ts';
+import type { TraceParent } from '../log/diagnostics.ts';
+
+/** The value of a header that may stand once; `undefined` when it is absent or repeated. Pure. */
+export function singleValue(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined;
+}
+
+const MAX_SECONDS = 24 * 3600;
+
+/** The forms of an HTTP date (RFC 9110 §5.6.7): the present one, RFC 850's and asctime's, all in UTC. */
+const HTTP_DATES = [
+  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/,
+  /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} [\d:]{8} GMT$/,
+  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/,
+];
+
+/**
+ * `Retry-After` (RFC 9110 §10.2.3), seconds or an HTTP date, as whole seconds from now, at most a day;
+ * `undefined` when absent or unreadable.
+ */
+export function retryAfterSeconds(reply: HttpReply, nowMs: number): number | undefined {
+  const value = singleValue(reply.headers['retry-after'])?.trim();
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_SECONDS);
+  // Date.parse alone takes much that is no HTTP date.
+  if (!HTTP_DATES.some((form) => form.test(value))) return undefined;
+  // asctime names no zone, and Date.parse would take it for the local one.
+  const dateMs = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);
+  if (Number.isNaN(dateMs)) return undefined;
+  return Math.min(Math.max(0, Math.ceil((dateMs - nowMs) / 1000)), MAX_SECONDS);
+}
+
+/** `wait` of RFC 7240 §4.3: delta-seconds, as a token or quoted. */
+const WAIT = /^wait[\t ]*=[\t ]*(?:(\d{1,9})|"(\d{1,9})")[\t ]*(?:;|$)/i;
+
+/**
+ * How long a client would rather wait for an answer than hear that there is none yet: the preference
+ * `wait` of a header `Prefer` (RFC 7240), in milliseconds. `undefined` where it has none that can be read;
+ * of several, the first counts. Pure.
+ */
+export function preferredWaitMs(prefer: string | undefined): number | undefined {
+  const preferences = prefer?.split(',').map((preference) => preference.trim()) ?? [];
+  const first = preferences.find((preference) => /^wait\b/i.test(preference));
+  const [, token, quoted] = WAIT.exec(first ?? '') ?? [];
+  const seconds = token ?? quoted;
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
+}
+
+/** W3C Trace Context §3.2.2: of later versions, that much is read. */
+const TRACEPARENT =
+  /^(?!ff)(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-.*)?$/;
+
+/** All zeros name nothing. */
+const NOTHING = /^0+$/;
+
+/**
+ * An id of digits alone may be a phone number that was filled up, and would be in each of our spans. Of random ones, one
+ * span in 1800 looks so: its trace begins anew here.
+ */
+const MAY_BE_NUMBER = /^[0-9]+$/;
+
+const SAMPLED = 0x01;
+
+/** Reads the header `traceparent` (W3C Trace Context §3.2); `undefined` where a trace is to begin here. Pure. */
+export function readTraceparent(text: string | undefined): TraceParent | undefined {
+  const { version, traceId, spanId, flags, rest } = TRACEPARENT.exec(text ?? '')?.groups ?? {};
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (version === '00' && rest !== undefined) return undefined;
+  if (NOTHING.test(traceId) || NOTHING.test(spanId)) return undefined;
+  if (MAY_BE_NUMBER.test(traceId) || MAY_BE_NUMBER.test(spanId)) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
+}
+
+/** The header `traceparent` of what is asked next. Pure. */
+export function writeTraceparent({ traceId, spanId, isSampled }: TraceParent): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
+}
+
+/** Headers that belong to one connection of HTTP/1.1 (RFC 9113 §8.2.2). */
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Headers of ours that no setting may replace. */
+export const OWN_HEADERS: ReadonlySet<string> = new Set([
+  ...CONNECTION_HEADERS,
+  'authorization',
+  'content-length',
+  'content-type',
+  'x-correlator',
+]);

@@ -1,0 +1,93 @@
+import type { Clock } from '../system/clock.ts';
+
+/** How many numbers all requests together may hold. */
+export interface NumberLimits {
+  /** Of those that are planned and looked up: each takes its share of the processor. */
+  readonly atWork: number;
+  /** With those that wait for their owners, who take memory alone. */
+  readonly held: number;
+}
+
+/** How many numbers one caller holds. */
+interface Holding {
+  atWork: number;
+  held: number;
+}
+
+interface Refused {
+  readonly caller: string;
+  readonly atMs: number;
+}
+
+/** A caller that was refused asks again in a second: so long a place is kept free for it. */
+const REMEMBER_REFUSED_MS = 2000;
+
+/**
+ * Bounds the numbers that are at work in a process, whichever requests they belong to: without it they would take all
+ * of its memory, and all of them would be late together. What is beyond is answered at once, and asks nothing.
+ *
+ * While others are refused no caller gets more than half of what is at work; more than half of what may be held,
+ * owners' numbers included, no caller ever gets, for an owner takes long.
+ */
+export class NumbersAtWork {
+  readonly #limits: NumberLimits;
+  readonly #clock: Clock;
+  readonly #holdings = new Map<string, Holding>();
+  #atWork = 0;
+  #held = 0;
+  /** The last two callers that differ: one of them is another than any that asks. */
+  #refused: readonly Refused[] = [];
+
+  constructor(limits: NumberLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /** Takes a place for a number of this caller's, if there is one. */
+  take(caller: string): boolean {
+    const holding = this.#holdings.get(caller) ?? { atWork: 0, held: 0 };
+    if (this.#isFull(caller, holding)) {
+      this.#refused = [
+        { caller, atMs: this.#clock.monotonicMs() },
+        ...this.#refused.filter((one) => one.caller !== caller).slice(0, 1),
+      ];
+      return false;
+    }
+    this.#holdings.set(caller, holding);
+    this.#change(holding, 1, 1);
+    return true;
+  }
+
+  /** For its owner to answer: meanwhile a number that has a place is not at work. */
+  wait(caller: string, isWaiting: boolean): void {
+    const holding = this.#holdings.get(caller);
+    if (holding !== undefined) this.#change(holding, isWaiting ? -1 : 1, 0);
+  }
+
+  /** @param isWaiting whether the number waits for its owner still */
+  giveBack(caller: string, isWaiting: boolean): void {
+    const holding = this.#holdings.get(caller);
+    if (holding === undefined) return;
+    this.#change(holding, isWaiting ? 0 : -1, -1);
+    if (holding.held === 0) this.#holdings.delete(caller);
+  }
+
+  #isFull(caller: string, { atWork, held }: Holding): boolean {
+    const limits = this.#limits;
+    if (this.#atWork >= limits.atWork || this.#held >= limits.held) return true;
+    if (held >= limits.held / 2) return true;
+    return atWork >= limits.atWork / 2 && this.#refusesAnotherThan(caller);
+  }
+
+  #refusesAnotherThan(caller: string): boolean {
+    const sinceMs = this.#clock.monotonicMs() - REMEMBER_REFUSED_MS;
+    return this.#refused.some((one) => one.caller !== caller && one.atMs > sinceMs);
+  }
+
+  #change(holding: Holding, atWork: number, held: number): void {
+    holding.atWork += atWork;
+    holding.held += held;
+    this.#atWork += atWork;
+    this.#held += held;
+  }
+}

@@ -1,0 +1,185 @@
+import type { Clock } from '../system/clock.ts';
+import { EchoPolicy, type ReplyCheck, type SilentReplies } from '../http/echo.ts';
+import type { SharedByEndpoints } from '../http/connections/endpoint.ts';
+import { PublishedJson } from '../http/connections/publishedJson.ts';
+import { Circuit } from '../http/resilience/circuit.ts';
+import { GuardedEndpoint } from '../http/resilience/guardedEndpoint.ts';
+import { RequestRate } from '../http/resilience/requestRate.ts';
+import { RetryBudget } from '../http/resilience/retryBudget.ts';
+import { decideRetry, type ExchangeKind } from '../http/resilience/retryDecision.ts';
+import type { CorrelatorSettings, EndpointName, OperatorHeader } from '../http/wireSettings.ts';
+import type { WatchFiles } from '../files/fromFiles.ts';
+import type { Log } from '../log/log.ts';
+import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
+import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../operator/operatorSettings.ts';
+import { judgeCheck, judgeRetrieveDate, type LookupJudges } from '../operator/responses.ts';
+import { silentReplies } from '../operator/silentReplies.ts';
+import {
+  asksOwner,
+  AUTHORIZATION_ENDPOINTS,
+  authorizationEndpointsOf,
+  type DiscoverySource,
+} from '../tokens/authorizationSettings.ts';
+import { DiscoveredEndpoint } from '../tokens/discoveredEndpoint.ts';
+import { Discovery } from '../tokens/discovery.ts';
+import type { AuthorizationEndpoints } from '../tokens/tokenManager.ts';
+
+/** Everything that decides whether what the operator sends may be believed, and sent again. */
+export interface Judges extends LookupJudges {
+  echo(
+    settings: Pick<CorrelatorSettings, 'echo' | 'header'>,
+    silent: SilentReplies,
+    clock: Clock,
+  ): ReplyCheck;
+  readonly retry: typeof decideRetry;
+}
+
+export const JUDGES: Judges = {
+  echo: ({ echo, header }, silent, clock) => new EchoPolicy(echo, silent, clock, header),
+  retry: decideRetry,
+  retrieveDate: judgeRetrieveDate,
+  check: judgeCheck,
+};
+
+/** What all endpoints of an operator are made with. */
+interface EndpointParts {
+  readonly judges?: Judges;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Makes an endpoint of an operator. */
+export type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
+
+/** How the exchanges of each endpoint are retried. */
+const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
+  token: 'client-credentials',
+  backchannelAuthentication: 'backchannel-authentication',
+  cibaToken: 'token-poll',
+  retrieveDate: 'lookup',
+  check: 'lookup',
+};
+
+/** What the log, metrics and diagnostics call the endpoints that an operator of this flow has. */
+export function endpointNames({ grant }: Pick<OperatorSettings, 'grant'>): readonly string[] {
+  return [...authorizationEndpointsOf(grant), ...LOOKUP_ENDPOINTS].map(
+    (name) => ENDPOINT_LABELS[name],
+  );
+}
+
+/** Makes the endpoints of one operator, which share its retry budget. */
+export function guardedEndpoints(
+  settings: OperatorSettings,
+  headers: () => readonly OperatorHeader[],
+  { judges = JUDGES, clock, log }: EndpointParts,
+  shared: SharedByEndpoints,
+): CreateEndpoint {
+  const { requestsPerSecond } = settings.limits;
+  const budget = new RetryBudget(clock);
+  const rate =
+    requestsPerSecond === undefined ? undefined : new RequestRate(requestsPerSecond, clock);
+  const rules = {
+    canTakeNewToken: !asksOwner(settings.flow) && settings.grant.type !== 'none',
+    retriesDoubtfulLookups: settings.retriesLookups,
+  };
+  return (name, url) => {
+    const { correlator } = settings;
+    const replyCheck = judges.echo(correlator, silentReplies(settings, name), clock);
+    const endpoint = createOperatorEndpoint(settings, { name, url, headers, replyCheck }, shared);
+    return new GuardedEndpoint(endpoint, {
+      name: ENDPOINT_LABELS[name],
+      kind: KINDS[name],
+      operator: settings.name,
+      circuit: new Circuit(clock),
+      budget,
+      rules,
+      rate,
+      errors: settings.errors,
+      correlatorForm: correlator.form,
+      decideRetry: judges.retry,
+      clock,
+      log,
+      random: Math.random,
+    });
+  };
+}
+
+/** Where tokens come from (docs/operator-api.md, "Endpoints"). */
+interface AuthorizationServer {
+  readonly endpoints: AuthorizationEndpoints;
+  close(): Promise<void>;
+}
+
+/** At the addresses of the settings, or at those of the discovery document as it is by then. */
+export function authorizationEndpoints(
+  settings: OperatorSettings,
+  create: CreateEndpoint,
+  parts: DiscoveryShares,
+): AuthorizationServer {
+  const { authorization } = settings;
+  switch (authorization.from) {
+    case 'settings': {
+      const { addresses } = authorization;
+      const endpoints = eachOf(AUTHORIZATION_ENDPOINTS, (name) => create(name, addresses[name]));
+      return { endpoints, close: () => closeAll(Object.values(endpoints)) };
+    }
+    case 'nowhere': {
+      // Never asked: there is nothing to connect to.
+      const never = {
+        post: () => Promise.reject(new Error('There is no token step.')),
+        distrust: () => undefined,
+      };
+      return {
+        endpoints: eachOf(AUTHORIZATION_ENDPOINTS, () => never),
+        close: () => Promise.resolve(),
+      };
+    }
+    case 'discovery':
+      return discoveredEndpoints(settings, authorization, create, parts);
+  }
+}
+
+type DiscoveryShares = Pick<SharedByEndpoints, 'clock' | 'log'> & {
+  readonly watchFiles: WatchFiles;
+};
+
+function discoveredEndpoints(
+  { grant }: OperatorSettings,
+  source: DiscoverySource,
+  create: CreateEndpoint,
+  parts: DiscoveryShares,
+): AuthorizationServer {
+  const { clock, log } = parts;
+  const published = new PublishedJson(source.documentUrl, source.connection, parts);
+  const discovery = new Discovery({
+    source,
+    needed: authorizationEndpointsOf(grant),
+    fetch: () => published.fetch(),
+    clock,
+    log,
+    random: Math.random,
+  });
+  const endpoints = eachOf(
+    AUTHORIZATION_ENDPOINTS,
+    (name) => new DiscoveredEndpoint(name, discovery, (url) => create(name, url)),
+  );
+  return {
+    endpoints,
+    async close() {
+      discovery.close();
+      await closeAll([published, ...Object.values(endpoints)]);
+    },
+  };
+}
+
+export function eachOf<N extends string, T>(
+  names: readonly N[],
+  make: (name: N) => T,
+): Record<N, T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its members are these names, and no others
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<N, T>;
+}
+
+export async function closeAll(all: readonly { close(): Promise<void> }[]): Promise<void> {
+  await Promise.all(all.map((one) => one.close()));
+}

@@ -1,0 +1,68 @@
+import { Random } from '../random.ts';
+import { NO_REDIS } from '../redisServer.ts';
+import { ATTACKS } from '../attack/all.ts';
+import { isClean, outcomeOf, type Attack, type Outcome, type Report } from '../attack/attack.ts';
+import { Stage } from '../attack/stage.ts';
+import { rowsOf, summaryOf } from '../attack/table.ts';
+import { duration, longRun, seed, someOf } from './longRun.ts';
+
+/** Most of an attack is waiting; what it measures is the attacked process's own. */
+const AT_ONCE = 3;
+/** An attack that is not over by then hangs, which is a finding as well. */
+const MAX_ATTACK_MS = 300_000;
+
+export const attack = longRun({
+  about: 'attacks on a running server, three at a time',
+  options: {
+    minutes: duration('no attack begins after so long; what waits for it is left out', 10),
+    seed: seed('the same order, and so the same attacks beside each other'),
+    only: someOf(
+      'these attacks',
+      ATTACKS.map(({ name }) => name),
+    ),
+  },
+  short: ['--minutes', '1'],
+  async run({ minutes, only, seed: used }) {
+    const endsAtMs = performance.now() + minutes * 60_000;
+    const reports: Report[] = [];
+    const waiting = new Random(used).shuffled(ATTACKS.filter(({ name }) => only.includes(name)));
+    const attacker = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const startedAtMs = performance.now();
+        const outcome = await outcomeFor(next, startedAtMs > endsAtMs);
+        const seconds = (performance.now() - startedAtMs) / 1000;
+        const one = { attack: next, outcome, seconds };
+        reports.push(one);
+        process.stdout.write(rowsOf(one));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, attacker));
+    process.stdout.write(summaryOf(reports));
+    return isClean(reports) ? 'nothing wrong' : 'WRONG';
+  },
+});
+
+async function outcomeFor(one: Attack, isTooLate: boolean): Promise<Outcome> {
+  if (isTooLate) return { state: 'left out', findings: [], why: 'The time was over.' };
+  if (one.needsRedis === true && NO_REDIS !== undefined) {
+    return { state: 'left out', findings: [], why: NO_REDIS };
+  }
+  const stage = new Stage();
+  const { promise: hung, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`The attack was not over after ${MAX_ATTACK_MS / 1000} s.`)),
+    MAX_ATTACK_MS,
+  );
+  try {
+    const why = await Promise.race([one.run(stage), hung]).then(() => undefined, messageOf);
+    await stage.judge();
+    return outcomeOf(stage.findings, why);
+  } finally {
+    clearTimeout(timer);
+    await stage.close();
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,87 @@
+import { NotInTime } from '../redisCluster.ts';
+import { NO_REDIS } from '../redisServer.ts';
+import {
+  GUARDS,
+  runConsentChaos,
+  STORES,
+  WIRES,
+  type Findings,
+  type Store,
+} from '../consentChaos/consentChaos.ts';
+import {
+  count,
+  longRun,
+  oneOf,
+  report,
+  secondsSince,
+  seed,
+  someOf,
+  tallied,
+  type Row,
+} from './longRun.ts';
+
+const TITLES: Readonly<Record<Store, string>> = {
+  memory: 'one process, in memory',
+  redis: 'three replicas on one Redis',
+  cluster: 'three replicas on a cluster of three masters and three replicas',
+};
+
+/** There are so many test numbers, and one consent a number at a time. */
+const CONSENTS_A_ROUND = 1000;
+
+export const consentChaos = longRun({
+  about: 'consents at two operators, over processes and stores that are killed, frozen and cut off',
+  options: {
+    store: someOf('the store', STORES),
+    consents: count('how many consents are requested in a run over a store', 1000),
+    runs: count('how many runs there are', 1),
+    seed: seed('the same apps, replies and troubles'),
+    without: oneOf('without one of these guards', GUARDS),
+    wire: oneOf('what the wire to Redis does to scripts', WIRES),
+  },
+  short: ['--store', 'memory,redis', '--consents', '60'],
+  async run({ store: stores, consents, runs, without, wire, seed: first }) {
+    let isWrong = false;
+    let used = first;
+    try {
+      for (const store of Array.from({ length: runs }, () => stores).flat()) {
+        if (store !== 'memory' && NO_REDIS !== undefined) {
+          process.stdout.write(`consent-chaos over Redis: ${NO_REDIS}\n`);
+          continue;
+        }
+        for (let left = consents; left > 0; left -= CONSENTS_A_ROUND) {
+          const startedAtMs = performance.now();
+          const part = Math.min(left, CONSENTS_A_ROUND);
+          const ran = { store, consents: part, seed: used, without, wire };
+          const findings = await runConsentChaos(ran);
+          const title = `${TITLES[store]} (seed ${used}, ${secondsSince(startedAtMs)})`;
+          report(title, rowsOf(findings));
+          used += 1;
+          isWrong ||= Object.values<number>({ ...findings.wrong }).some((times) => times > 0);
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof NotInTime)) throw error;
+      process.stdout.write(`${error.message} The machine is too busy for a cluster.\n`);
+      return isWrong ? 'WRONG' : 'INCONCLUSIVE';
+    }
+    return isWrong ? 'WRONG' : 'nothing wrong';
+  },
+});
+
+/** Unavoidable is what a cluster lost that it had acknowledged (docs/reliability.md). */
+function rowsOf(findings: Findings): Row[] {
+  const { prompts, directory, heard, ends, wrong, unavoidable, store, notes, ...counted } =
+    findings;
+  return [
+    ...Object.entries(counted).map(([name, times]): Row => [name, times]),
+    ...tallied('prompts at', Object.entries(prompts)),
+    ...tallied('number directory', Object.entries(directory)),
+    ...tallied('what befell the store', Object.entries(store)),
+    ...tallied('reply', heard),
+    ...tallied('end', ends),
+    ...tallied('wrong', Object.entries<number>({ ...wrong })),
+    ...tallied('unavoidable', Object.entries<number>({ ...unavoidable })),
+    ...notes.map((note): Row => [`  ${note}`]),
+  ];
+}

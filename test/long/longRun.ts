@@ -1,0 +1,138 @@
+import { availableParallelism, loadavg } from 'node:os';
+
+/** What a run found: `INCONCLUSIVE` where the machine was too busy to tell. */
+export type Verdict = 'nothing wrong' | 'WRONG' | 'INCONCLUSIVE';
+
+/** One word of the command line: what it is for, and what the text after it means. */
+export interface Option<T> {
+  readonly about: string;
+  readonly isFlag?: boolean;
+  /** The text's meaning, or of its absence; `undefined` is shown as a wrong use. */
+  readonly read: (text: string | undefined) => { readonly value: T } | undefined;
+}
+
+export type Options = Readonly<Record<string, Option<unknown>>>;
+
+export type Values<O extends Options> = {
+  readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never;
+};
+
+/** A test that lasts as long as it is told to, on a seed where chance is part of it. */
+export interface LongRun<O extends Options = Options> {
+  readonly about: string;
+  readonly options: O;
+  /** Its options in `npm run long -- short`; absent where it is not part of that. */
+  readonly short?: readonly string[];
+  run(values: Values<O>): Promise<Verdict>;
+}
+
+/** The run as it is, with the types of its options checked. */
+export function longRun<O extends Options>(run: LongRun<O>): LongRun {
+  return run;
+}
+
+/** A whole number from 1. */
+export function count(about: string, standard: number): Option<number> {
+  return numeric(about, standard, (n) => Number.isInteger(n) && n > 0);
+}
+
+/** A length of time above 0. */
+export function duration(about: string, standard: number): Option<number> {
+  return numeric(about, standard, (n) => n > 0 && n < Infinity);
+}
+
+/** The same seed makes the same run; a new one each time where it is not given. */
+export function seed(about: string): Option<number> {
+  const standard = Date.now() % 1_000_000;
+  return { ...numeric('', standard, Number.isInteger), about: `for ${about} (a new one)` };
+}
+
+export function flag(about: string): Option<boolean> {
+  return { about, isFlag: true, read: (text) => ({ value: text !== undefined }) };
+}
+
+/** One of these, or `undefined` where it is absent. */
+export function oneOf<C extends string>(
+  about: string,
+  choices: readonly C[],
+): Option<C | undefined> {
+  return {
+    about: `${about}: ${choices.join(', ')}`,
+    read: (text) => {
+      const value = choices.find((choice) => choice === text);
+      return value === undefined && text !== undefined ? undefined : { value };
+    },
+  };
+}
+
+/** Some of these with commas between, or all of them. */
+export function someOf<C extends string>(
+  about: string,
+  choices: readonly C[],
+): Option<readonly C[]> {
+  return {
+    about: `${about}: ${choices.join(', ')} (all)`,
+    read: (text) => {
+      const words = text?.split(',') ?? choices;
+      const value = choices.filter((choice) => words.includes(choice));
+      return value.length === words.length ? { value } : undefined;
+    },
+  };
+}
+
+/** Whole numbers from 1 with commas between. */
+export function counts(about: string, standard: readonly number[]): Option<readonly number[]> {
+  return {
+    about: `${about} (${standard.join(',')})`,
+    read: (text) => {
+      const value = text?.split(',').map(Number) ?? standard;
+      return value.every((n) => Number.isInteger(n) && n > 0) ? { value } : undefined;
+    },
+  };
+}
+
+/** A figure: its name, and its values. */
+export type Row = readonly [string, ...(string | number)[]];
+
+/** A row for each of what was counted, by name. */
+export function tallied(kind: string, counted: Iterable<readonly [string, number]>): Row[] {
+  return [...counted]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([name, times]) => [`${kind}: ${name}`, times]);
+}
+
+/** One stretch of a run: its title, and a row a figure. */
+export function report(title: string, rows: Iterable<Row>): void {
+  process.stdout.write(`${title}\n`);
+  for (const [name, ...cells] of rows) {
+    process.stdout.write(
+      `  ${name.padEnd(56)} ${cells.map((cell) => String(cell).padStart(8)).join(' ')}\n`,
+    );
+  }
+}
+
+/** Seconds since then, by the clock of `performance`. */
+export function secondsSince(startedAtMs: number): string {
+  return `${((performance.now() - startedAtMs) / 1000).toFixed(0)} s`;
+}
+
+/** What a figure may hang on. */
+export function circumstances(): string {
+  const load = loadavg()[0]?.toFixed(1);
+  return `${availableParallelism()} cores, load average ${load} before it began, Node ${process.version}`;
+}
+
+/** A number that fits. */
+export function numeric(
+  about: string,
+  standard: number,
+  isFit: (value: number) => boolean,
+): Option<number> {
+  return {
+    about: `${about} (${standard})`,
+    read: (text) => {
+      const value = text === undefined ? standard : Number(text);
+      return isFit(value) ? { value } : undefined;
+    },
+  };
+}

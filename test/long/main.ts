@@ -1,0 +1,100 @@
+import { parseArgs } from 'node:util';
+import { attack } from './attack.ts';
+import { chaos } from './chaos.ts';
+import { consentChaos } from './consentChaos.ts';
+import { facts } from './facts.ts';
+import { fuzz } from './fuzz.ts';
+import { histories } from './histories.ts';
+import { circumstances, secondsSince, type LongRun, type Verdict } from './longRun.ts';
+import { redisFaults } from './redisFaults.ts';
+import { mutation } from './mutation.ts';
+import { scale } from './scale.ts';
+import { soak } from './soak.ts';
+import { waiters } from './waiters.ts';
+
+const RUNS: Readonly<Record<string, LongRun>> = {
+  chaos,
+  fuzz,
+  soak,
+  histories,
+  facts,
+  'consent-chaos': consentChaos,
+  'redis-faults': redisFaults,
+  scale,
+  attack,
+  waiters,
+  mutants: mutation,
+};
+
+const ALL_RUNS = `npm run long -- RUN [--OPTION VALUE …]
+${Object.entries(RUNS)
+  .map(([each, { about }]) => `  ${each.padEnd(14)} ${about}\n`)
+  .join('')}  short          the short form of each
+  RUN --help     its options
+
+Ends with 0 when nothing is wrong, 1 when something is, and 2 when the machine was too busy to tell.
+`;
+
+const EXIT_CODES: Readonly<Record<Verdict, number>> = {
+  'nothing wrong': 0,
+  WRONG: 1,
+  INCONCLUSIVE: 2,
+};
+
+const [name = '', ...words] = process.argv.slice(2);
+if (name === 'short') {
+  const verdicts: Verdict[] = [];
+  for (const [each, { short }] of Object.entries(RUNS)) {
+    if (short !== undefined) verdicts.push(await carriedOut(each, short));
+  }
+  process.exitCode = Math.max(...verdicts.map((verdict) => EXIT_CODES[verdict]));
+} else {
+  process.exitCode = EXIT_CODES[await carriedOut(name, words)];
+}
+
+async function carriedOut(runName: string, args: readonly string[]): Promise<Verdict> {
+  const run = RUNS[runName];
+  const values = run && valuesOf(run, args);
+  if (run === undefined || values === undefined) {
+    process.stderr.write(run === undefined ? ALL_RUNS : usageOf(runName, run));
+    return 'WRONG';
+  }
+  const called = [runName, ...args].join(' ');
+  process.stdout.write(`\n== ${called}, ${circumstances()}\n`);
+  const startedAtMs = performance.now();
+  const verdict = await run.run(values);
+  const seed = 'seed' in values ? `, seed ${String(values['seed'])}` : '';
+  process.stdout.write(`${called}${seed}: ${verdict} (${secondsSince(startedAtMs)})\n`);
+  return verdict;
+}
+
+/** What each option means; `undefined` where one is unknown or does not fit. */
+function valuesOf(run: LongRun, args: readonly string[]): Record<string, unknown> | undefined {
+  const options = Object.entries(run.options);
+  try {
+    const { values: texts } = parseArgs({
+      args: [...args],
+      options: Object.fromEntries(
+        options.map(([option, { isFlag }]) => [
+          option,
+          { type: isFlag === true ? 'boolean' : 'string' },
+        ]),
+      ),
+    });
+    const values = options.map(([option, { read }]) => {
+      const text = texts[option];
+      return [option, read(text === undefined ? undefined : String(text))] as const;
+    });
+    if (values.some(([, read]) => read === undefined)) return undefined;
+    return Object.fromEntries(values.map(([option, read]) => [option, read?.value]));
+  } catch {
+    return undefined;
+  }
+}
+
+function usageOf(runName: string, { about, options }: LongRun): string {
+  const lines = Object.entries(options).map(
+    ([option, { about: meaning }]) => `  --${option.padEnd(12)} ${meaning}\n`,
+  );
+  return `npm run long -- ${runName}: ${about}\n${lines.join('')}`;
+}

@@ -1,0 +1,193 @@
+/** Mistakes in one file. */
+interface Part {
+  readonly file: string;
+  /** What claims to hold the part. */
+  readonly tests: readonly string[];
+  /** Each text is there once. */
+  readonly mutants: readonly (readonly [old: string, mutated: string])[];
+}
+
+/** By the promise that they break: wrong `false`s, lookups, tokens, prompts, and what nobody else may read. */
+export const PARTS: readonly Part[] = [
+  {
+    file: 'src/domain/deduction.ts',
+    tests: ['test/domain/deduction.test.ts', 'test/lookups/planner', 'test/factHistories'],
+    mutants: [
+      ['fact.swapped && fact.maxAgeHours * HOUR_MS <= windowMs', 'fact.swapped'],
+      ['|| isUndated || !isSwap) return false', '|| isUndated) return false'],
+      ['sentAtMs - windowMs + trust.dateMarginHours * HOUR_MS', 'sentAtMs - windowMs'],
+      [
+        'isDisclosed(fact) ? unchangedMs > windowMs :',
+        'isDisclosed(fact) ? unchangedMs >= windowMs :',
+      ],
+      ['latestSimChange.epochMs - trust.dateMarginHours * HOUR_MS;', 'latestSimChange.epochMs;'],
+      ['other.replyId === fact.replyId', 'false'],
+      ['changedAtMs > fact.leftAtMs;', 'changedAtMs > sinceMs;'],
+      ['!trustMonitoredPeriod || monitoredPeriodDays', 'monitoredPeriodDays'],
+      ['monitoredPeriodDays * 24 - dateMarginHours', 'monitoredPeriodDays * 24'],
+      ['if (sayingTrue.length > 0)', 'if (sayingTrue.length > 1)'],
+    ],
+  },
+  {
+    file: 'src/lookups/planner.ts',
+    tests: ['test/lookups/planner', 'test/lookups/sharedLookups'],
+    mutants: [
+      [
+        'ascending[Math.floor(ascending.length / 2)] : ascending.at(-1)',
+        'ascending[0] : ascending.at(-1)',
+      ],
+      [': ascending.at(-1);', ': ascending[0];'],
+      ["case 'date':\n        return RETRIEVE_DATE;", "case 'date':\n        break;"],
+      [
+        'if (maxAgeHours > offer.maxAgeHours) return',
+        'if (maxAgeHours > offer.maxAgeHours + 1) return',
+      ],
+      ["&& failure.code === 'PERIOD_NOT_SUPPORTED'", ''],
+      ['facts.length === 0 &&\n    failures.length > 0', 'failures.length > 0'],
+      ['.toSorted((one, other) => one.leftAtMs - other.leftAtMs)', ''],
+      ['underWay.maxAgeHours >= maxAgeHours', 'underWay.maxAgeHours > maxAgeHours'],
+    ],
+  },
+  {
+    file: 'src/domain/failedLookup.ts',
+    tests: ['test/lookups/planner'],
+    mutants: [
+      ['lookup.maxAgeHours <= asked.maxAgeHours', 'lookup.maxAgeHours === asked.maxAgeHours'],
+    ],
+  },
+  {
+    file: 'src/consents/consentRecord.ts',
+    tests: ['test/consents', 'test/consentHistories'],
+    mutants: [
+      ['doubtUntilMs: nowMs + rules.doubtMs', 'doubtUntilMs: nowMs + rules.leaseMs'],
+      ['redeemableUntilMs: sentAtMs + lifeMs', 'redeemableUntilMs: nowMs + 2 * lifeMs'],
+      ["(goOn === 'slow_down' ? SLOW_DOWN_MS : 0)", '0'],
+      [
+        'if (atMs > nowMs) return { consent, ends };',
+        'if (atMs >= nowMs) return { consent, ends };',
+      ],
+      ['Math.max(deniedMs, MIN_DENIED_MS)', 'deniedMs'],
+      ["isRedeemed && kind === 'expired' ? undefined : concluded", 'concluded'],
+      ['if (found.ends.some(({ id }) => id === lives.id)) return undefined;\n', ''],
+      ['>= PROGRESS[lives.state]', '> PROGRESS[lives.state]'],
+    ],
+  },
+  {
+    file: 'src/consents/consentView.ts',
+    tests: ['test/consents', 'test/consentHistories'],
+    mutants: [
+      ['consent.asker === asker ? ownStanding', 'true ? ownStanding'],
+      ['ends: current.ends.filter((end) => end.asker === asker)', 'ends: current.ends'],
+      ['record === undefined && doubtUntilMs > nowMs', 'false'],
+      [".filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS", '.length > 1000'],
+    ],
+  },
+  {
+    file: 'src/consents/consentLedger.ts',
+    tests: [
+      'test/lookups/consentedLookups',
+      'test/lookups/sharedConsents',
+      'test/consentHistories',
+    ],
+    mutants: [
+      [
+        'if (this.#isInTime(claim)) return claim;\n    await',
+        'if (claim !== undefined) return claim;\n    await',
+      ],
+      ['if (record?.consent?.id !== intent.id) return;', 'return;'],
+      ['isDoubtful ? restored(', 'false ? restored('],
+    ],
+  },
+  {
+    file: 'src/consents/consentFlow.ts',
+    tests: [
+      'test/lookups/consentedLookups',
+      'test/lookups/sharedConsents',
+      'test/consentHistories',
+    ],
+    mutants: [
+      ['this.#waiters.remove(waiter);\n', ''],
+      ['return (await this.#telling.tellKept(cause))\n          ?', 'return false\n          ?'],
+    ],
+  },
+  {
+    file: 'src/tokens/accessToken.ts',
+    tests: ['test/tokens'],
+    mutants: [
+      ['this.#value = undefined;\n', ''],
+      [' || subject.operation !== this.subject.operation', ''],
+      ['monotonicMs >= this.#expires', 'monotonicMs > this.#expires'],
+    ],
+  },
+  {
+    file: 'src/tokens/seenTokens.ts',
+    tests: ['test/tokens'],
+    mutants: [[' || this.#earlier.has(hashed)', '']],
+  },
+  {
+    file: 'src/http/echo.ts',
+    tests: ['test/http/endpointEcho', 'test/operator/silentReplies'],
+    mutants: [
+      ['if (status >= 200 && status < 300) {', 'if (false) {'],
+      ['if (echoed !== undefined) {', 'if (echoed !== undefined && status < 300) {'],
+      ["return way === 'kept connection' ? 'unproven' : 'proven';", "return 'proven';"],
+    ],
+  },
+  {
+    file: 'src/http/resilience/retryDecision.ts',
+    tests: ['test/http/resilience'],
+    mutants: [
+      ['return sent ? NONE : again(', 'return again('],
+      ['rules.retriesDoubtfulLookups && rules', 'rules'],
+    ],
+  },
+  {
+    file: 'src/sharedState/stateSeal.ts',
+    tests: ['test/sharedState/stateKeyRotation', 'test/consents'],
+    mutants: [
+      ['.setAAD(Buffer.from(place));\n    const sealed', ';\n    const sealed'],
+      [
+        "createHmac('sha256', this.#nameKey).update(JSON.stringify(parts))",
+        "createHmac('sha256', 'key').update(JSON.stringify(parts))",
+      ],
+    ],
+  },
+  {
+    file: 'src/caller/quotas/memoryCounts.ts',
+    tests: ['test/caller/quotas/counts'],
+    mutants: [
+      ['>= claim.limit', '> claim.limit'],
+      ['lower(window, count);\n        continue;', 'continue;'],
+      ['if (claimedBy > 1) {', 'if (claimedBy > 2) {'],
+    ],
+  },
+  {
+    file: 'src/caller/callerAuthorizer.ts',
+    tests: ['test/caller/callerAuthorizer', 'test/caller/audited'],
+    mutants: [
+      [
+        "return isAnonymous || isBoughtByConsent(asked) ? [] : ['lookup'];",
+        "return isAnonymous ? [] : ['lookup'];",
+      ],
+      ['consentId !== undefined && isFurther !== true', 'consentId !== undefined'],
+      [
+        "await giveBack(counted);\n      return { kind: 'denied', failure };",
+        "return { kind: 'denied', failure };",
+      ],
+      ['|| signal.reason instanceof CallerGone', ''],
+    ],
+  },
+  {
+    file: 'src/caller/gate.ts',
+    tests: ['test/caller/gate'],
+    mutants: [['presented !== undefined && matches.includes(true)', 'matches.includes(true)']],
+  },
+  {
+    file: 'src/caller/audit/auditLog.ts',
+    tests: ['test/caller/audit/auditLog'],
+    mutants: [
+      ["(this.#isTorn ? '\\n' : '') + batch.text", 'batch.text'],
+      ['waiting?.reject(new AuditStuck());\n', ''],
+    ],
+  },
+];

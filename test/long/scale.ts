@@ -1,0 +1,109 @@
+import { NO_REDIS } from '../redisServer.ts';
+import { STORES } from '../scale/sharedStore.ts';
+import {
+  runStretch,
+  type Check,
+  type Findings,
+  type Flow,
+  type Stretch,
+} from '../scale/stretch.ts';
+import { counts, duration, longRun, report, someOf, tallied, type Row } from './longRun.ts';
+
+const FLOWS: readonly Flow[] = ['2-legged', '3-legged'];
+
+export const scale = longRun({
+  about: 'prompts, tokens and quotas over several processes on one Redis, and what they cost',
+  options: {
+    processes: counts('how many processes share a Redis', [1, 2, 4]),
+    store: someOf('the store', STORES),
+    flow: someOf('the flow', FLOWS),
+    seconds: duration('how long each is measured', 10),
+  },
+  short: ['--processes', '2', '--store', 'cluster', '--seconds', '1'],
+  async run({ processes: all, store: stores, flow: flows, seconds }) {
+    if (NO_REDIS !== undefined) {
+      process.stdout.write(`${NO_REDIS}\n`);
+      return 'nothing wrong';
+    }
+    const verdicts = new Set<string>();
+    const rows: string[][] = [];
+    for (const flow of flows) {
+      for (const store of stores) {
+        for (const processes of all) {
+          const stretch = { flow, store, processes, seconds };
+          const findings = await runStretch(stretch);
+          for (const check of findings.checks) verdicts.add(verdictOn(check));
+          reportStretch(stretch, findings);
+          rows.push(figures(stretch, findings));
+        }
+      }
+    }
+    process.stdout.write(`\n${table(rows)}`);
+    if (verdicts.has('WRONG')) return 'WRONG';
+    // Redis took over a second each time.
+    return verdicts.has('open') ? 'INCONCLUSIVE' : 'nothing wrong';
+  },
+});
+
+function verdictOn({ expected, counted, isInconclusive }: Check): 'held' | 'open' | 'WRONG' {
+  if (isInconclusive === true) return 'open';
+  return expected === counted ? 'held' : 'WRONG';
+}
+
+function reportStretch({ flow, store, processes }: Stretch, { checks, timed }: Findings): void {
+  report(`${flow}, ${processes} of it on ${store === 'redis' ? 'one Redis' : 'a cluster'}`, [
+    ...checks.map((check): Row => {
+      const { what, expected, counted } = check;
+      const not = expected === counted ? [] : [`not ${expected}`];
+      return [`${verdictOn(check)}: ${what}`, counted, ...not];
+    }),
+    ...tallied('under load', timed.told),
+  ]);
+}
+
+function figures({ flow, store, processes }: Stretch, findings: Findings): string[] {
+  const { lookups, timed, processMs, storeMs, othersMs, storeBytes, auditBytes, residentMib } =
+    findings;
+  const at = (share: number): string =>
+    (timed.latencies[Math.floor(timed.latencies.length * share)] ?? 0).toFixed(0);
+  return [
+    flow,
+    store,
+    String(processes),
+    (lookups / timed.seconds).toFixed(0),
+    at(0.5),
+    at(0.99),
+    processMs.toFixed(2),
+    (1000 / processMs).toFixed(0),
+    storeMs.toFixed(3),
+    (1000 / storeMs).toFixed(0),
+    othersMs.toFixed(2),
+    storeBytes.toFixed(0),
+    auditBytes.toFixed(0),
+    residentMib.toFixed(0),
+  ];
+}
+
+function table(all: readonly string[][]): string {
+  const heads = [
+    'flow',
+    'store',
+    'processes',
+    'lookups/s',
+    'p50 ms',
+    'p99 ms',
+    'CPU ms/lookup',
+    'lookups/s a core',
+    'Redis CPU ms/lookup',
+    'lookups/s a Redis core',
+    'load CPU ms/lookup',
+    'Redis bytes/lookup',
+    'audit bytes/lookup',
+    'largest MiB',
+  ];
+  return line(heads) + line(heads.map(() => '---')) + all.map(line).join('');
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |\n`;
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { DirectLookups } from '../../src/lookups/directLookups.ts';
+import { AccessToken } from '../../src/tokens/accessToken.ts';
+import { TestClock } from '../testClock.ts';
+import { ALICE, callerNamed, hours } from '../values.ts';
+import { ScriptedOperator } from './scriptedOperator.ts';
+
+it('gives a permit back although the lookup could not be recorded', async () => {
+  const clock = new TestClock();
+  const bulkhead = new Bulkhead({ permits: 1, queue: 1 }, clock);
+  const lookups = new DirectLookups({
+    tokens: {
+      acquire: (subject) => ({
+        kind: 'acquired',
+        token: new AccessToken(subject, 'token', undefined),
+      }),
+    },
+    operator: new ScriptedOperator(clock),
+    identity: 'operator',
+    admission: {
+      admit: () => ({ kind: 'admitted', ended: () => Promise.reject(new Error('A defect.')) }),
+    },
+    bulkheads: { 'retrieve-date': bulkhead, check: bulkhead },
+    turns: undefined,
+    clock,
+  });
+  const request = {
+    caller: callerNamed('anna'),
+    purpose: 'fraud-prevention',
+    correlator: createCorrelator(undefined),
+    cameInAtMs: clock.monotonicMs(),
+    signal: new AbortController().signal,
+    deadlineMs: clock.monotonicMs() + 10_000,
+  };
+  const session = { number: ALICE, request, questions: [], facts: [], besides: [], failures: [] };
+  const looking = lookups.lookUp({ operation: 'check', maxAgeHours: hours(240) }, session);
+  await expect(looking).rejects.toThrow('A defect.');
+  expect(bulkhead.load).toEqual({ underWay: 0, waiting: 0 });
+});

@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Lookup } from '../../src/domain/question.ts';
+import type { LookupFailure } from '../../src/domain/errors.ts';
+import { lookupFailed } from '../../src/graphql/answerErrors.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import type {
+  LookupSession,
+  LookupOutcome,
+  LookupRoute,
+  ConsentReading,
+} from '../../src/lookups/lookupRoute.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
+import { fieldsOf } from '../askedFields.ts';
+import { ALICE, BOB, changed, checked, hours, callerNamed } from '../values.ts';
+import { servedBy } from './servedBy.ts';
+
+const OFFER: Offer = {
+  operations: new Set(['retrieve-date', 'check']),
+  maxAgeHours: 2400,
+  dateMarginHours: 48,
+  trustMonitoredPeriod: true,
+};
+
+/** The hours since the last change: a swap, or for a line that never swapped its activation. */
+interface Line {
+  readonly swapped?: number;
+  readonly activated?: number;
+}
+
+const NEVER_SWAPPED: Line = { activated: 9_000 };
+
+/** Answers from what it is told of each line, and counts what it is asked. */
+class CountingRoute implements LookupRoute {
+  readonly asked: string[] = [];
+  /** Each lookup waits for it. */
+  gate: Promise<void> = Promise.resolve();
+  readonly #lines: ReadonlyMap<PhoneNumber, Line | LookupFailure | Error>;
+
+  constructor(lines: ReadonlyMap<PhoneNumber, Line | LookupFailure | Error>) {
+    this.#lines = lines;
+  }
+
+  async lookUp(lookup: Lookup, { number }: LookupSession): Promise<LookupOutcome> {
+    const window = lookup.operation === 'check' ? ` ${lookup.maxAgeHours}` : '';
+    this.asked.push(`${number} ${lookup.operation}${window}`);
+    await this.gate;
+    const line = this.#lines.get(number) ?? NEVER_SWAPPED;
+    if (line instanceof Error) throw line;
+    if ('code' in line) return { kind: 'failed', failed: { lookup, failure: line } };
+    const { swapped = Infinity, activated = swapped } = line;
+    const fact =
+      lookup.operation === 'check'
+        ? checked(lookup.maxAgeHours, swapped <= lookup.maxAgeHours)
+        : changed(activated);
+    return { kind: 'facts', facts: [fact] };
+  }
+
+  consent(): Promise<ConsentReading> {
+    return Promise.resolve({ kind: 'read', status: { state: 'NOT_ASKED' } });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Error])[] = []) {
+  const route = new CountingRoute(new Map(lines));
+  const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {
+    caller: callerNamed('bank'),
+    purpose: 'fraud-prevention',
+    correlator: createCorrelator(undefined),
+    cameInAtMs: 0,
+    signal: new AbortController().signal,
+    deadlineMs: Infinity,
+  });
+  return { route, loader: fieldsOf(executor) };
+}
+
+function numbers(count: number): PhoneNumber[] {
+  return Array.from(
+    { length: count },
+    (_, index) => `+447700900${String(100 + index)}` as PhoneNumber,
+  );
+}
+
+/** One turn of the event loop, in which questions are gathered. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('the questions of one tick', () => {
+  it('equal ones are asked once', async () => {
+    const { route, loader } = load([[ALICE, { swapped: 2 }]]);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => loader.simSwappedWithin(ALICE, hours(240))),
+    );
+    expect(new Set(answers)).toEqual(new Set([true]));
+    expect(route.asked).toEqual([`${ALICE} check 240`]);
+  });
+
+  it('about one number are planned together, from whichever fields they come', async () => {
+    const { route, loader } = load();
+    const answers = await Promise.all([
+      loader.simSwappedWithin(ALICE, hours(24)),
+      loader.simSwappedWithin(ALICE, hours(720)),
+      loader.lastSimSwap(ALICE),
+      loader.simSwappedWithin(ALICE, hours(240)),
+    ]);
+    expect(answers).toEqual([false, false, changed(9_000).latestSimChange, false]);
+    expect(route.asked).toEqual([`${ALICE} retrieve-date`]);
+  });
+
+  it('about several numbers cost each number its own', async () => {
+    const { route, loader } = load([[BOB, { swapped: 2 }]]);
+    const answers = await Promise.all([
+      loader.simSwappedWithin(ALICE, hours(240)),
+      loader.simSwappedWithin(BOB, hours(240)),
+      loader.simSwappedWithin(ALICE, hours(24)),
+    ]);
+    expect(answers).toEqual([false, true, false]);
+    expect(route.asked).toEqual([`${ALICE} check 240`, `${BOB} check 240`]);
+  });
+
+  it('50 numbers, the date and three windows each: 50 lookups', async () => {
+    const { route, loader } = load();
+    await Promise.all(
+      numbers(50).flatMap((number) => [
+        loader.lastSimSwap(number),
+        ...[24, 240, 720].map((one) => loader.simSwappedWithin(number, hours(one))),
+      ]),
+    );
+    expect(route.asked).toHaveLength(50);
+  });
+
+  it('20 numbers, three windows each: 20 lookups', async () => {
+    const { route, loader } = load();
+    await Promise.all(
+      numbers(20).flatMap((number) =>
+        [24, 240, 720].map((one) => loader.simSwappedWithin(number, hours(one))),
+      ),
+    );
+    expect(route.asked).toHaveLength(20);
+  });
+});
+
+describe('the questions of a later tick', () => {
+  it('one after another are all answered, whichever follow from what is known', async () => {
+    const { route, loader } = load();
+    const answers = [
+      await loader.simSwappedWithin(ALICE, hours(240)),
+      await loader.simSwappedWithin(ALICE, hours(24)),
+      await loader.simSwappedWithin(ALICE, hours(720)),
+    ];
+    expect(answers).toEqual([false, false, false]);
+    expect(route.asked).toEqual([`${ALICE} check 240`, `${ALICE} check 720`]);
+  });
+
+  it('that were asked before are not asked again', async () => {
+    const { route, loader } = load([[ALICE, { swapped: 2 }]]);
+    await loader.simSwappedWithin(ALICE, hours(240));
+    expect(await loader.simSwappedWithin(ALICE, hours(240))).toBe(true);
+    expect(route.asked).toHaveLength(1);
+  });
+
+  it('find the facts of the earlier ones', async () => {
+    const { route, loader } = load();
+    await loader.simSwappedWithin(ALICE, hours(240));
+    expect(await loader.simSwappedWithin(ALICE, hours(24))).toBe(false);
+    expect(route.asked).toEqual([`${ALICE} check 240`]);
+  });
+
+  it('that the facts do not answer are looked up', async () => {
+    const { route, loader } = load();
+    await loader.simSwappedWithin(ALICE, hours(24));
+    expect(await loader.simSwappedWithin(ALICE, hours(240))).toBe(false);
+    expect(route.asked).toEqual([`${ALICE} check 24`, `${ALICE} check 240`]);
+  });
+
+  it('that come while a lookup is under way wait for its fact', async () => {
+    const { route, loader } = load();
+    const gate = Promise.withResolvers<void>();
+    route.gate = gate.promise;
+    const first = loader.simSwappedWithin(ALICE, hours(720));
+    await turn();
+    expect(route.asked).toEqual([`${ALICE} check 720`]);
+
+    const second = loader.simSwappedWithin(ALICE, hours(240));
+    const third = loader.simSwappedWithin(ALICE, hours(2400));
+    await turn();
+    expect(route.asked).toHaveLength(1);
+
+    gate.resolve();
+    expect(await Promise.all([first, second, third])).toEqual([false, false, false]);
+    expect(route.asked).toEqual([`${ALICE} check 720`, `${ALICE} check 2400`]);
+  });
+});
+
+describe('a failure', () => {
+  const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
+
+  it('rejects the questions that it closes, and no other number', async () => {
+    const { route, loader } = load([[ALICE, UNAVAILABLE]]);
+    const answers = await Promise.allSettled([
+      loader.lastSimSwap(ALICE),
+      loader.simSwappedWithin(ALICE, hours(240)),
+      loader.simSwappedWithin(BOB, hours(240)),
+    ]);
+    expect(answers).toEqual([
+      { status: 'rejected', reason: lookupFailed(UNAVAILABLE) },
+      { status: 'rejected', reason: lookupFailed(UNAVAILABLE) },
+      { status: 'fulfilled', value: false },
+    ]);
+    expect(route.asked).toHaveLength(2);
+  });
+
+  it('of our own rejects as it is, and no other number', async () => {
+    const { loader } = load([[ALICE, new TypeError('a defect')]]);
+    const answers = await Promise.allSettled([
+      loader.simSwappedWithin(ALICE, hours(240)),
+      loader.simSwappedWithin(BOB, hours(240)),
+    ]);
+    expect(answers).toEqual([
+      { status: 'rejected', reason: new TypeError('a defect') },
+      { status: 'fulfilled', value: false },
+    ]);
+  });
+});
+
+describe('two requests', () => {
+  it('share nothing', async () => {
+    const one = load();
+    const other = load([[ALICE, { swapped: 2 }]]);
+    expect(await one.loader.simSwappedWithin(ALICE, hours(240))).toBe(false);
+    expect(await other.loader.simSwappedWithin(ALICE, hours(240))).toBe(true);
+  });
+});

@@ -1,0 +1,174 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { loadLimits } from '../../src/config/loadLimits.ts';
+import { FIELDS, type FieldAsk } from '../../src/domain/fields.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import type { LookupRequest } from '../../src/lookups/lookupRoute.ts';
+import { NumbersAtWork } from '../../src/lookups/numbersAtWork.ts';
+import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
+import { TestClock } from '../testClock.ts';
+import { ALICE, BOB, callerNamed } from '../values.ts';
+
+let clock: TestClock;
+let atWork: NumbersAtWork;
+beforeEach(() => {
+  clock = new TestClock();
+  atWork = new NumbersAtWork({ atWork: 10, held: 40 }, clock);
+});
+
+/** How many of so many numbers are taken in. */
+function take(caller: string, count: number): number {
+  return Array.from({ length: count }, () => atWork.take(caller)).filter(Boolean).length;
+}
+
+function giveBack(caller: string, count: number, isWaiting = false): void {
+  for (let n = 0; n < count; n += 1) atWork.giveBack(caller, isWaiting);
+}
+
+function wait(caller: string, count: number, isWaiting: boolean): void {
+  for (let n = 0; n < count; n += 1) atWork.wait(caller, isWaiting);
+}
+
+/** How many are free. */
+function places(): number {
+  const taken = take('risk', 100);
+  giveBack('risk', taken);
+  return taken;
+}
+
+/** One turn of the event loop, in which questions are gathered. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+describe('numbers at work', () => {
+  it('are as many as there are places', () => {
+    expect(take('risk', 7)).toBe(7);
+    expect(take('risk', 7)).toBe(3);
+    giveBack('risk', 7);
+    expect(take('risk', 8)).toBe(7);
+  });
+
+  it('are half of the places for one caller while another one waits', async () => {
+    expect(take('risk', 20)).toBe(10);
+    expect(take('app', 5)).toBe(0);
+    giveBack('risk', 6);
+    // Four are left of it; it gets a fifth, and the rest is for whoever was refused.
+    expect(take('risk', 20)).toBe(1);
+    expect(take('app', 5)).toBe(5);
+    // Who waits no more holds nothing up.
+    giveBack('risk', 5);
+    await clock.advance(2000);
+    expect(take('risk', 20)).toBeGreaterThanOrEqual(4);
+  });
+
+  it('are not those that wait for their owners, and they are again when these answer', () => {
+    take('app', 10);
+    wait('app', 10, true);
+    expect(take('risk', 20)).toBe(10);
+    wait('app', 10, false);
+    expect(take('other', 1)).toBe(0);
+  });
+
+  it('and those that wait for their owners have a bound as well, of which a caller has half', () => {
+    for (let held = 0; held < 20; held += 10) {
+      expect(take('app', 10)).toBe(10);
+      wait('app', 10, true);
+    }
+    expect(take('app', 1)).toBe(0);
+    expect(take('risk', 1)).toBe(1);
+    giveBack('app', 1, true);
+    expect(take('app', 2)).toBe(1);
+  });
+});
+
+describe('the numbers of a request', () => {
+  /** A request of the caller `risk`, whose numbers are answered when the test says so. */
+  class Requesting {
+    readonly codes: string[] = [];
+    readonly request: LookupRequest = {
+      caller: callerNamed('risk'),
+      purpose: 'fraud-prevention',
+      correlator: createCorrelator('trace'),
+      cameInAtMs: 0,
+      deadlineMs: Infinity,
+      signal: new AbortController().signal,
+    };
+    readonly #routing = Promise.withResolvers<Routing>();
+    readonly #executor = new Executor(
+      { of: () => () => this.#routing.promise },
+      this.request,
+      atWork,
+    );
+
+    async ask(number: PhoneNumber, fields: readonly (keyof typeof FIELDS)[]): Promise<void> {
+      for (const field of fields) {
+        const ask = FIELDS[field]({ maxAgeHours: 24 });
+        if (ask.kind === 'refused') throw new Error(ask.reason);
+        void this.#hear(number, ask.value);
+      }
+      await turn();
+    }
+
+    async #hear(number: PhoneNumber, ask: FieldAsk): Promise<void> {
+      const answer = await this.#executor.answer(number, ask);
+      if (answer.kind !== 'failure') return;
+      const { code, retryAfterSeconds } = answer.failure;
+      this.codes.push(`${code} ${retryAfterSeconds}`);
+    }
+
+    async end(): Promise<void> {
+      this.#routing.resolve(NOT_SERVED);
+      await turn();
+    }
+  }
+
+  it('have one place each, until all of their answers are there', async () => {
+    const requesting = new Requesting();
+    await requesting.ask(ALICE, ['lastSimSwap', 'simSwappedWithin', 'simSwapConsent']);
+    await requesting.ask(BOB, ['lastSimSwap']);
+    expect(places()).toBe(8);
+    await requesting.end();
+    expect(places()).toBe(10);
+    expect(new Set(requesting.codes)).toEqual(new Set(['NUMBER_NOT_SERVED undefined']));
+  });
+
+  it('give their place back while they wait for their owners, once each', async () => {
+    const requesting = new Requesting();
+    await requesting.ask(ALICE, ['lastSimSwap', 'simSwappedWithin']);
+    for (const isWaiting of [true, true]) requesting.request.onOwnerWait?.(ALICE, isWaiting);
+    expect(places()).toBe(10);
+    requesting.request.onOwnerWait?.(ALICE, false);
+    expect(places()).toBe(9);
+    requesting.request.onOwnerWait?.(ALICE, true);
+    await requesting.end();
+    expect(places()).toBe(10);
+  });
+
+  it('that were refused are refused in all of their fields, whatever ends meanwhile', async () => {
+    const taken = take('risk', 10);
+    const requesting = new Requesting();
+    await requesting.ask(ALICE, ['lastSimSwap']);
+    giveBack('risk', taken);
+    await requesting.ask(ALICE, ['simSwappedWithin']);
+    expect(requesting.codes).toEqual(['UNAVAILABLE 1', 'UNAVAILABLE 1']);
+  });
+});
+
+describe('the bound', () => {
+  const MIB = 1024 * 1024;
+
+  it.each([
+    // --max-old-space-size=128, and what V8 adds to it.
+    ['a small heap', undefined, 100, 320 * MIB, 2048, 4096, 1365],
+    ['a large one', undefined, 100, 4288 * MIB, 5000, 65_536, 43_690],
+    ['a setting', 500, 100, 4288 * MIB, 500, 65_536, 43_690],
+    ['operations that are larger', 500, 1000, 4288 * MIB, 2000, 65_536, 43_690],
+  ])('follows %s', (_what, setting, perOperation, heapBytes, working, held, requests) => {
+    expect(loadLimits(setting, perOperation, heapBytes)).toEqual({
+      numbers: { atWork: working, held },
+      requests,
+    });
+  });
+});

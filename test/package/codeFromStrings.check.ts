@@ -1,0 +1,91 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { NpmProcess } from './npmProcess.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FLAG = '--disallow-code-generation-from-strings';
+
+/** graphql-jit's own mark for a date: a literal behind it once became source code. */
+const MAGIC_DATE = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
+
+/** Notes of each Node that loads it whether a string can become code there. */
+const PROBE = `data:text/javascript,${encodeURIComponent(`
+  import { appendFileSync } from 'node:fs';
+  let refused = false;
+  try { new Function('return 1'); } catch { refused = true; }
+  const program = (process.argv[1] ?? '').split('/').slice(-3).join('/');
+  appendFileSync(process.env.PROBE_FILE, program + ' ' + (refused ? 'refused' : 'allowed') + '\\n');
+`)}`;
+
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'code-from-strings-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+/** The address of an `npm start`, all of which ends with the test. */
+async function npmStart(settings: Readonly<Record<string, string>>): Promise<string> {
+  const npm = new NpmProcess(['start'], { PORT: '0', ...settings });
+  const [url] = await npm.written(/http:\/\/127\.0\.0\.1:\d+\/graphql/);
+  return url;
+}
+
+async function ask(url: string, query: string): Promise<unknown> {
+  const reply = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  return reply.json();
+}
+
+describe('what a caller writes', () => {
+  test('never becomes code: a literal is data however often it comes', async () => {
+    const file = join(temporaryDirectory(), 'written-by-a-literal');
+    const code = `process.getBuiltinModule('fs').writeFileSync('${file}','x')`;
+    const url = await npmStart({});
+
+    for (let time = 0; time < 6; time += 1) {
+      await ask(url, `{ phoneNumber(e164: "${MAGIC_DATE}${code}") { e164 } }`);
+    }
+
+    expect(existsSync(file)).toBe(false);
+    expect(
+      await ask(
+        url,
+        '{ phoneNumber(e164: "+447700900001") { simSwappedWithin(maxAgeHours: 24) } }',
+      ),
+    ).toEqual({ data: { phoneNumber: { simSwappedWithin: true } } });
+  });
+
+  test('could not become code: npm start runs Node without code from strings, the simulator too', async () => {
+    const file = join(temporaryDirectory(), 'probe');
+    await npmStart({ NODE_OPTIONS: `--import "${PROBE}"`, PROBE_FILE: file });
+
+    const lines = readFileSync(file, 'utf8').split('\n');
+    const programs = lines.filter((line) => /\b(?:src|simulator)\/main\.ts /.test(line));
+    expect(programs.map((line) => line.split(' ').at(-1))).toEqual(['refused', 'refused']);
+  });
+});
+
+describe('every script that starts a program of ours', () => {
+  test.each(['package.json', 'examples/mobile-bff/package.json'])(
+    'of %s has the flag',
+    (manifest) => {
+      const { scripts } = JSON.parse(readFileSync(join(ROOT, manifest), 'utf8')) as {
+        readonly scripts: Readonly<Record<string, string>>;
+      };
+      // Servers of others, some of which compile what they serve.
+      const { compatibility: _, ...ours } = scripts;
+      const started = Object.values(ours).flatMap((one) => one.match(/(?<!\/)\bnode .*/g) ?? []);
+      expect(started.filter((command) => !command.startsWith(`node ${FLAG} `))).toEqual([]);
+    },
+  );
+
+  test('by scripts/node has it too', () => {
+    expect(readFileSync(join(ROOT, 'scripts/node'), 'utf8')).toContain(`exec node ${FLAG} `);
+  });
+});

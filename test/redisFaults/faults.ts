@@ -1,0 +1,325 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RedisSettings } from '../../src/sharedState/redisSettings.ts';
+import { until, type RedisClusterServers } from '../redisCluster.ts';
+import { clientTo, command, commands } from '../redisCommands.ts';
+import type { RedisProxy } from '../redisProxy.ts';
+
+/** A cluster under faults, and the wires that lead to it. */
+export interface Stage {
+  readonly servers: RedisClusterServers;
+  readonly proxies: readonly RedisProxy[];
+  /** As the service is told when its settings change. */
+  readonly renew: (change: Partial<RedisSettings>) => Promise<void>;
+}
+
+/** What befalls a Redis, and what is promised of it. */
+export interface Fault {
+  readonly name: string;
+  readonly about: string;
+  /** Resolves when the fault itself is over. */
+  readonly befall: (stage: Stage) => Promise<void>;
+  /** So that the servers are as they were. */
+  readonly mend?: (stage: Stage) => Promise<void>;
+  /** Whether the service is to be back so soon after the fault has begun, or after it is over. */
+  readonly backMs: number;
+  readonly from: 'begin' | 'end';
+  /** Whether no command may fail. */
+  readonly isSilent?: boolean;
+  /** Whether connections speak TLS. */
+  readonly isBehindTls?: boolean;
+  /** Why owners may be prompted twice by it. */
+  readonly mayPromptTwice?: string;
+}
+
+/** After how long a silent master is replaced, as the cluster is set up. */
+export const NODE_TIMEOUT_MS = 1000;
+/** As of a server that is silent (docs/reliability.md). */
+const BACK_WITHIN_MS = 5000;
+/** Until a replica is master, and known as one. */
+const REPLACED_WITHIN_MS = 4000;
+const HELD_MS = 3000;
+const PASSWORD = 'another';
+const EVERY_MS = 50;
+const SLOTS = 16_384;
+const MOVED_SLOTS = 20;
+const FILLER_BYTES = 4096;
+
+/** One after the other; each begins with a cluster that is whole. */
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'killed',
+    about: 'a master is killed',
+    from: 'begin',
+    backMs: REPLACED_WITHIN_MS,
+    mayPromptTwice: 'what a master acknowledged and its replica lacks is lost',
+    async befall({ servers }) {
+      const port = await aMaster(servers);
+      await servers.server(port).kill();
+      await isReplaced(servers, port);
+    },
+    async mend({ servers }) {
+      await restartTheDead(servers);
+    },
+  },
+  {
+    name: 'frozen',
+    about: 'a master is frozen until its replica takes over',
+    from: 'begin',
+    backMs: REPLACED_WITHIN_MS,
+    mayPromptTwice: 'what a master acknowledged and its replica lacks is lost',
+    async befall({ servers }) {
+      const port = await aMaster(servers);
+      servers.server(port).freeze();
+      await isReplaced(servers, port);
+      servers.server(port).thaw();
+    },
+  },
+  {
+    name: 'held',
+    about: 'a master is frozen, and not replaced',
+    from: 'end',
+    backMs: BACK_WITHIN_MS,
+    async befall({ servers }) {
+      const port = await aMaster(servers);
+      const { replicaPort = 0 } = await servers.holdingsOf(port);
+      await command(replicaPort, ['CONFIG', 'SET', 'cluster-replica-no-failover', 'yes']);
+      servers.server(port).freeze();
+      await sleep(HELD_MS);
+      servers.server(port).thaw();
+      await command(replicaPort, ['CONFIG', 'SET', 'cluster-replica-no-failover', 'no']);
+      await servers.isHealed(true);
+    },
+  },
+  {
+    name: 'cut',
+    about: 'each connection is cut every 50 ms',
+    from: 'end',
+    backMs: BACK_WITHIN_MS,
+    async befall({ proxies }) {
+      for (let n = 0; n < HELD_MS / EVERY_MS; n += 1) {
+        for (const proxy of proxies) proxy.cut();
+        await sleep(EVERY_MS);
+      }
+    },
+  },
+  {
+    name: 'moved',
+    about: 'slots are moved',
+    from: 'begin',
+    backMs: 0,
+    isSilent: true,
+    async befall({ servers }) {
+      const [from = 0, to = 0] = await servers.masters();
+      await moveHeldSlots(servers, from, to);
+      await moveHeldSlots(servers, to, from);
+    },
+  },
+  {
+    name: 'handed-over',
+    about: 'a master is handed over',
+    from: 'begin',
+    backMs: 0,
+    isSilent: true,
+    async befall({ servers }) {
+      const port = await aMaster(servers);
+      await servers.failOver(port);
+      await isReplaced(servers, port);
+    },
+  },
+  {
+    name: 'flushed',
+    about: 'FLUSHALL',
+    from: 'begin',
+    backMs: BACK_WITHIN_MS,
+    async befall({ servers }) {
+      await command(await aMaster(servers), ['FLUSHALL']);
+    },
+  },
+  {
+    name: 'full',
+    about: 'full (noeviction)',
+    from: 'end',
+    backMs: BACK_WITHIN_MS,
+    async befall({ servers }) {
+      await onMasters(servers, ['CONFIG', 'SET', 'maxmemory', '1']);
+      await sleep(HELD_MS);
+      await onMasters(servers, ['CONFIG', 'SET', 'maxmemory', '0']);
+    },
+  },
+  {
+    name: 'evicting',
+    about: 'full, and evicting (allkeys-lru)',
+    from: 'end',
+    backMs: BACK_WITHIN_MS,
+    mayPromptTwice: 'records are evicted: the log warns of the policy',
+    async befall({ servers }) {
+      await onMasters(servers, ['CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru']);
+      const port = await aMaster(servers);
+      const info = String(await command(port, ['INFO', 'memory']));
+      const used = Number(/used_memory:(\d+)/.exec(info)?.[1]);
+      await command(port, ['CONFIG', 'SET', 'maxmemory', String(used)]);
+      const filler = 'x'.repeat(FILLER_BYTES);
+      for (let n = 0; n < HELD_MS / EVERY_MS; n += 1) {
+        const keys = Array.from({ length: 64 }, (_, i) => `{${n % 256}}:filler:${n}:${i}`);
+        // Those of other masters are refused.
+        await commands(
+          port,
+          keys.map((key) => ['SET', key, filler, 'PX', '3000']),
+        ).catch(() => undefined);
+        await sleep(EVERY_MS);
+      }
+      await onMasters(servers, ['CONFIG', 'SET', 'maxmemory', '0']);
+      await onMasters(servers, ['CONFIG', 'SET', 'maxmemory-policy', 'noeviction']);
+    },
+  },
+  {
+    name: 'behind',
+    about: 'a replica that is behind takes over',
+    from: 'begin',
+    backMs: REPLACED_WITHIN_MS + HELD_MS,
+    mayPromptTwice: 'what a master acknowledged and its replica lacks is lost',
+    async befall({ servers }) {
+      const port = await aMaster(servers);
+      const { replicaPort = 0 } = await servers.holdingsOf(port);
+      servers.server(replicaPort).freeze();
+      await sleep(HELD_MS / 3);
+      await servers.server(port).kill();
+      servers.server(replicaPort).thaw();
+      await isReplaced(servers, port);
+    },
+    async mend({ servers }) {
+      await restartTheDead(servers);
+    },
+  },
+  {
+    name: 'silent',
+    about: 'all connections die in silence',
+    from: 'begin',
+    backMs: BACK_WITHIN_MS,
+    befall({ proxies }) {
+      for (const proxy of proxies) proxy.silence();
+      return Promise.resolve();
+    },
+  },
+  {
+    name: 'password',
+    about: 'the password is changed',
+    from: 'end',
+    backMs: BACK_WITHIN_MS,
+    async befall({ servers, renew }) {
+      await Promise.all(
+        servers.ports.map((port) =>
+          commands(port, [
+            ['CONFIG', 'SET', 'masterauth', PASSWORD],
+            ['CONFIG', 'SET', 'requirepass', PASSWORD],
+            ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes'],
+          ]),
+        ),
+      );
+      await sleep(HELD_MS);
+      await renew({ credentials: { username: undefined, password: PASSWORD } });
+    },
+    async mend({ servers }) {
+      for (const port of servers.ports) {
+        await command(port, ['CONFIG', 'SET', 'requirepass', ''], PASSWORD);
+      }
+    },
+  },
+  {
+    name: 'no-tls',
+    about: 'servers speak no TLS for a while',
+    from: 'end',
+    backMs: BACK_WITHIN_MS,
+    isBehindTls: true,
+    async befall({ proxies }) {
+      const [certificate] = proxies.map((proxy) => proxy.certificate);
+      for (const proxy of proxies) {
+        proxy.certificate = undefined;
+        proxy.cut();
+      }
+      await sleep(HELD_MS);
+      for (const proxy of proxies) {
+        proxy.certificate = certificate;
+        proxy.cut();
+      }
+    },
+  },
+  {
+    name: 'ipv6',
+    about: 'servers go by IPv6, and slots are moved',
+    from: 'begin',
+    backMs: 0,
+    isSilent: true,
+    async befall({ servers }) {
+      await announce(servers, '::1');
+      const [from = 0, to = 0] = await servers.masters();
+      await moveHeldSlots(servers, from, to);
+      await moveHeldSlots(servers, to, from);
+    },
+    mend: ({ servers }) => announce(servers, '127.0.0.1'),
+  },
+];
+
+/** Has servers be known by an address, and waits until each has heard it of all. */
+async function announce(servers: RedisClusterServers, address: string): Promise<void> {
+  const words = ['CONFIG', 'SET', 'cluster-announce-ip', address];
+  await Promise.all(servers.ports.map((port) => command(port, words)));
+  await until('servers are known by another address', async () => {
+    const views = await Promise.all(
+      servers.ports.map((port) => command(port, ['CLUSTER', 'NODES'])),
+    );
+    const known = views.flatMap((view) => String(view).trim().split('\n'));
+    return known.every((line) => line.includes(` ${address}:`));
+  });
+}
+
+async function aMaster(servers: RedisClusterServers): Promise<number> {
+  return (await servers.masters())[0] ?? 0;
+}
+
+async function onMasters(servers: RedisClusterServers, words: readonly string[]): Promise<void> {
+  await Promise.all((await servers.masters()).map((port) => command(port, words)));
+}
+
+async function isReplaced(servers: RedisClusterServers, port: number): Promise<void> {
+  await until('a replica takes over', async () => !(await servers.masters()).includes(port));
+}
+
+async function restartTheDead(servers: RedisClusterServers): Promise<void> {
+  for (const port of servers.ports) {
+    const isUp = await command(port, ['PING']).then(Boolean, () => false);
+    if (!isUp) await servers.restart(port);
+  }
+}
+
+/** Moves slots of a master that hold something, as redis-cli does: over connections that are there. */
+async function moveHeldSlots(
+  servers: RedisClusterServers,
+  from: number,
+  to: number,
+): Promise<void> {
+  const { holds } = await servers.holdingsOf(from);
+  const [source, target] = [clientTo(from), clientTo(to)];
+  try {
+    const fromId = String(await source.call('CLUSTER', 'MYID'));
+    const toId = String(await target.call('CLUSTER', 'MYID'));
+    let moved = 0;
+    for (let slot = 0; slot < SLOTS && moved < MOVED_SLOTS; slot += 1) {
+      if (!holds(slot) || (await source.call('CLUSTER', 'COUNTKEYSINSLOT', slot)) === 0) continue;
+      await target.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
+      await source.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
+      for (;;) {
+        const found = await source.call('CLUSTER', 'GETKEYSINSLOT', slot, 100);
+        const keys = Array.isArray(found) ? found.map(String) : [];
+        if (keys.length === 0) break;
+        await source.call('MIGRATE', '127.0.0.1', to, '', 0, 1000, 'KEYS', ...keys);
+      }
+      await target.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
+      await source.call('CLUSTER', 'SETSLOT', slot, 'NODE', toId);
+      moved += 1;
+    }
+  } finally {
+    source.disconnect();
+    target.disconnect();
+  }
+}

@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
+import { ConsentLedger, type LedgerOperator } from '../../src/consents/consentLedger.ts';
+import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
+import { acknowledged, type ConsentRules } from '../../src/consents/consentRecord.ts';
+import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import { createRedis } from '../../src/sharedState/createRedis.ts';
+import type { Redis } from '../../src/sharedState/redis.ts';
+import type { RedisSettings } from '../../src/sharedState/redisSettings.ts';
+import { RenewableRedis } from '../../src/sharedState/renewableRedis.ts';
+import { OutOfMemory, SharedStateLost, unlessLost } from '../../src/sharedState/sharedStateLost.ts';
+import { StateSeals } from '../../src/sharedState/stateSeals.ts';
+import { systemClock } from '../../src/system/clock.ts';
+import type { Random } from '../random.ts';
+import { silentLog } from '../silentLog.ts';
+
+/** How long a prompt lives. */
+export const LIFE_MS = 3000;
+/** Two prompts about a number as far apart are not both alive, whichever of their moments is taken. */
+const WAY_MS = 200;
+const PAUSE_MS = 5;
+const AT_ONCE = 8;
+const NUMBERS = 1000;
+const WINDOWS = 64;
+const ASKER = 'asker';
+const RULES: ConsentRules = {
+  doubtMs: LIFE_MS + 1000,
+  deniedMs: 1000,
+  failureMs: 1000,
+  resultMs: 1,
+  leaseMs: 2000,
+  firstPoll: 'after-interval',
+};
+
+/** What a replica's commands came to. */
+export interface CommandCounts {
+  commands: number;
+  /** Rejected without having been done: there was no room. */
+  refused: number;
+  /** Rejected, and perhaps done. */
+  toldAsLost: number;
+  /** When the last of both was. */
+  lastFailedAtMs: number;
+}
+
+/** Who was prompted, and when, by whichever replica. */
+export class Phones {
+  prompts = 0;
+  /** Prompts about numbers of which an earlier one lived. */
+  readonly twice: string[] = [];
+  readonly #promptedAtMs = new Map<string, number>();
+
+  ring(number: string): void {
+    const nowMs = performance.now();
+    const sinceMs = nowMs - (this.#promptedAtMs.get(number) ?? -Infinity);
+    this.prompts += 1;
+    if (sinceMs < LIFE_MS - WAY_MS) this.twice.push(number);
+    this.#promptedAtMs.set(number, nowMs);
+  }
+}
+
+const OPERATOR: LedgerOperator = {
+  identity: 'one',
+  refusals: new MemoryRefusals(systemClock),
+  rules: RULES,
+  exchangeMs: 500,
+};
+
+/** Uses a shared store as one process of the service does: for records of consents, and for quotas. */
+export class Replica {
+  readonly counts: CommandCounts = { commands: 0, refused: 0, toldAsLost: 0, lastFailedAtMs: 0 };
+  /** By the window of a quota, the claims that Redis acknowledged, and those that it may have counted. */
+  readonly claimed = new Map<string, { acknowledged: number; unknown: number }>();
+  readonly #redis: RenewableRedis;
+  readonly #store: RedisConsentStore;
+  readonly #quotas: SharedCounts;
+  readonly #phones: Phones;
+  readonly #random: Random;
+  readonly #ledgers = new Map<string, ConsentLedger>();
+  readonly #closing = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(settings: RedisSettings, seals: StateSeals, phones: Phones, random: Random) {
+    this.#phones = phones;
+    this.#random = random;
+    this.#redis = new RenewableRedis(redisBy, settings, systemClock);
+    const counted = this.#counted(this.#redis);
+    const parts = { ...RULES, seals, operators: [] };
+    this.#store = new RedisConsentStore(counted, systemClock, parts);
+    this.#quotas = new SharedCounts(counted, seals, systemClock, silentLog);
+  }
+
+  async start(): Promise<void> {
+    await this.#store.open();
+    await this.#untilAnswered();
+    Object.assign(this.counts, { commands: 0, refused: 0, toldAsLost: 0, lastFailedAtMs: 0 });
+    this.#running = Promise.all(Array.from({ length: AT_ONCE }, () => this.#work()));
+  }
+
+  renew(settings: RedisSettings): Promise<void> {
+    return this.#redis.renew(settings);
+  }
+
+  async stop(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+  }
+
+  /** What Redis has counted of a quota's window. */
+  async countOf(window: string): Promise<number> {
+    const { counts } = await this.#quotas.read(window, ['numbers'], 1000);
+    return counts[0] ?? 0;
+  }
+
+  close(): void {
+    this.#redis.close();
+  }
+
+  async #untilAnswered(): Promise<void> {
+    while (!(await this.#redis.run('return 1', ['ready']).then(Boolean, () => false))) {
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      await this.#claimQuota();
+      await this.#askOwner();
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  async #claimQuota(): Promise<void> {
+    const window = this.#quotas.windowOf('caller', String(this.#random.below(WINDOWS)));
+    const claims = this.claimed.get(window) ?? { acknowledged: 0, unknown: 0 };
+    this.claimed.set(window, claims);
+    await this.#quotas.claim(window, [{ count: 'numbers', limit: 1e9 }], 1000);
+  }
+
+  async #askOwner(): Promise<void> {
+    const last = String(this.#random.below(NUMBERS)).padStart(3, '0');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a number in its one form
+    const number = `+447700900${last}` as PhoneNumber;
+    const ledger = this.#ledgers.get(number) ?? this.#ledgerOf(number);
+    this.#ledgers.set(number, ledger);
+    try {
+      const page = await ledger.read(OPERATOR);
+      if (page.lost !== undefined) {
+        await ledger.restore(page, page.lost, OPERATOR);
+        return;
+      }
+      if (page.standing.prompt.state !== 'free') return;
+      const claim = await ledger.claimRequest(page, { operation: 'retrieve-date' }, OPERATOR);
+      if (claim.kind === 'lost') void claim.takeBack().catch(unlessLost);
+      if (claim.kind !== 'claimed') return;
+      const sentAtMs = claim.time.now();
+      this.#phones.ring(number);
+      const acknowledgement = { authReqId: 'x', expiresInSeconds: LIFE_MS / 1000 };
+      const told = { ...acknowledgement, intervalSeconds: 60 };
+      const lives = acknowledged(claim.consent, told, sentAtMs, claim.time.now(), RULES);
+      await ledger.learn(claim, { kind: 'lives', lives });
+    } catch (error) {
+      unlessLost(error);
+    }
+  }
+
+  #ledgerOf(number: PhoneNumber): ConsentLedger {
+    const operators = new Map([[OPERATOR.identity, OPERATOR]]);
+    const { signal: closing } = this.#closing;
+    const parts = { store: this.#store, rules: RULES, operators, clock: systemClock, closing };
+    return new ConsentLedger(number, ASKER, parts);
+  }
+
+  #counted(redis: Redis): Redis {
+    const { counts, claimed } = this;
+    return {
+      open: () => redis.open(),
+      serverOf: (key) => redis.serverOf(key),
+      onBack: (listener) => redis.onBack(listener),
+      close: () => redis.close(),
+      async run(script, keys, values, timeoutMs) {
+        counts.commands += 1;
+        // A claim has its id's key beside its window's.
+        const claims = keys.length > 1 ? claimed.get(keys[0] ?? '') : undefined;
+        try {
+          const reply = await redis.run(script, keys, values, timeoutMs);
+          if (claims !== undefined) claims.acknowledged += 1;
+          return reply;
+        } catch (error) {
+          counts.lastFailedAtMs = performance.now();
+          if (error instanceof OutOfMemory) counts.refused += 1;
+          if (error instanceof SharedStateLost) {
+            counts.toldAsLost += 1;
+            if (claims !== undefined) claims.unknown += 1;
+          }
+          throw error;
+        }
+      },
+    };
+  }
+}
+
+function redisBy(settings: RedisSettings): Redis {
+  return createRedis(settings, systemClock, silentLog);
+}
