@@ -4,7 +4,6 @@ import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
 import * as resolvers from '@graphql-codegen/typescript-resolvers';
 import { parse } from 'graphql';
-import type { MadeFile } from './scripts/madeFile.ts';
 
 // `npm run generate` writes the resolver types; `node codegen.ts` fails when they are stale.
 
@@ -33,7 +32,7 @@ const config = {
 };
 
 /** Makes the types of the resolvers of both roles from the SDL. */
-export async function makeResolverTypes(): Promise<readonly MadeFile[]> {
+export async function makeResolverTypes(): Promise<readonly { path: string; text: string }[]> {
   const text = await codegen({
     filename: TYPES,
     schema: parse(`${readFileSync(SDL, 'utf8')}\n${AS_ENTITY}`),

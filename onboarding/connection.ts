@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Clock } from '../src/system/clock.ts';
 import { errorName } from '../src/domain/errors.ts';
-import type { WatchFiles } from '../src/files/fromFiles.ts';
+import type { WatchFiles } from '../src/system/fromFiles.ts';
 import type { ConnectStage } from '../src/http/connectFailure.ts';
 import type { ConnectionSettings } from '../src/http/connections/connectionSettings.ts';
 import type { Http2Setting } from '../src/http/connections/httpVersion.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../src/system/clock.ts';
-import type { WatchFiles } from '../src/files/fromFiles.ts';
+import type { WatchFiles } from '../src/system/fromFiles.ts';
 import { AbortListeners } from '../src/http/abortListeners.ts';
 import type { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
 import { IdleDetector } from '../src/http/connections/idleDetector.ts';

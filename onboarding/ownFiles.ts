@@ -1,5 +1,5 @@
 import type { Clock } from '../src/system/clock.ts';
-import type { WatchFiles } from '../src/files/fromFiles.ts';
+import type { WatchFiles } from '../src/system/fromFiles.ts';
 import { ConnectionFiles } from '../src/http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../src/http/connections/connectionSettings.ts';
 import type { Finding } from './finding.ts';

@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../src/system/clock.ts';
 import { errorName } from '../src/domain/errors.ts';
-import type { WatchFiles } from '../src/files/fromFiles.ts';
+import type { WatchFiles } from '../src/system/fromFiles.ts';
 import {
   ConnectFailure,
   refusesCertificate,

@@ -24,9 +24,9 @@ const LAYERS = [
   ['tokens'],
   ['http/resilience'],
   ['http/connections'],
-  ['http', 'files', 'sharedState'],
+  ['http', 'sharedState'],
   ['log', 'simulator'],
-  ['domain', 'system', 'supportedNode.ts'],
+  ['domain', 'system'],
 ];
 
 const ROOMS = new Set(LAYERS.flat());
@@ -42,7 +42,6 @@ const CORE = new Set([
   'http/connections',
   'http',
   'sharedState',
-  'files',
   'log',
   'domain',
   'system',

@@ -1,4 +1,4 @@
-import '../supportedNode.ts';
+import '../system/supportedNode.ts';
 /** What {@link createSimSwapClient} takes. */
 export interface SimSwapClientOptions {
   /**

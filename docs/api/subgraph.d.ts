@@ -1,4 +1,4 @@
-import '../supportedNode.ts';
+import '../system/supportedNode.ts';
 import type { DocumentNode, GraphQLError, GraphQLScalarType } from 'graphql';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
 export type {

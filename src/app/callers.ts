@@ -4,7 +4,7 @@ import { SigningKeys } from '../caller/signingKeys.ts';
 import type { CallerSettings, IssuerSettings } from '../caller/callerSettings.ts';
 import { TokenVerifier } from '../caller/tokenVerifier.ts';
 import type { Clock } from '../system/clock.ts';
-import type { WatchFiles } from '../files/fromFiles.ts';
+import type { WatchFiles } from '../system/fromFiles.ts';
 import { PublishedJson } from '../http/connections/publishedJson.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';

@@ -1,7 +1,7 @@
 import type { RefusalReason } from '../caller/gate.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
-import type { WatchFiles } from '../files/fromFiles.ts';
+import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import type { MeteredOperator, Metrics } from '../telemetry/metrics.ts';

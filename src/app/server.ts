@@ -8,7 +8,7 @@ import { createEndpoint } from '../graphql/endpoint.ts';
 import { createExplorer, type Explorer } from '../graphql/explorer.ts';
 import { frontPage } from '../graphql/frontPage.ts';
 import { HttpServer } from '../graphql/httpServer.ts';
-import { follow } from '../files/fromFiles.ts';
+import { follow } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import { AUDIT_BUDGET_MS } from '../lookups/lookupAuthorizer.ts';

@@ -4,7 +4,7 @@ import { SharedCounts } from '../caller/quotas/sharedCounts.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
 import { publish, storeChannel } from '../log/diagnostics.ts';
-import { follow, type WatchFiles } from '../files/fromFiles.ts';
+import { follow, type WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
 import { RedisFactCache } from '../lookups/redisFactCache.ts';

@@ -12,8 +12,8 @@ import { checkDirectory } from '../../onboarding/checkDirectory.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import { systemClock } from '../system/clock.ts';
 import { fail } from '../system/termination.ts';
-import { WatchedFiles } from '../files/watchedFiles.ts';
-import type { WatchFiles } from '../files/fromFiles.ts';
+import { WatchedFiles } from '../system/watchedFiles.ts';
+import type { WatchFiles } from '../system/fromFiles.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 
 const USAGE = `npm run operators -- check [--operator NAME] [--timeout SECONDS] [--json]

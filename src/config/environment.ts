@@ -1,7 +1,7 @@
 import type { TextSource } from '../http/connections/connectionSettings.ts';
-import type { FromFiles } from '../files/fromFiles.ts';
+import type { FromFiles } from '../system/fromFiles.ts';
 import { addressProblem, withoutLastSlash } from '../http/address.ts';
-import { readTextNow } from '../files/textFile.ts';
+import { readTextNow } from '../system/textFile.ts';
 import { defaultOf, type SettingOf } from './setting.ts';
 import { GONE_SETTINGS } from './goneSettings.ts';
 import { findTypos } from './settingNames.ts';

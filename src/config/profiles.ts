@@ -12,7 +12,7 @@ import { deepFreeze } from '../http/profileCalls.ts';
 import { ENDPOINT_NAMES } from '../http/wireSettings.ts';
 import { isHeaderName, isHeaderText } from '../operator/lookupRequest.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
-import { readTextNow } from '../files/textFile.ts';
+import { readTextNow } from '../system/textFile.ts';
 import { nearestName } from './settingNames.ts';
 import { AS_DATA } from './definition.ts';
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { NumberDirectorySettings, OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Price } from '../domain/price.ts';
-import type { FromFiles } from '../files/fromFiles.ts';
+import type { FromFiles } from '../system/fromFiles.ts';
 import type { EnvironmentReader } from './environment.ts';
 import { crossProblems } from './crossChecks.ts';
 import { AS_DATA, operatorsFile, type OperatorsFile } from './definition.ts';

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { TextSource } from '../http/connections/connectionSettings.ts';
-import { readTextNow } from '../files/textFile.ts';
+import { readTextNow } from '../system/textFile.ts';
 import type { EnvironmentReader } from './environment.ts';
 import type { SecretEntry } from './definition.ts';
 import type { FileProblem, Path } from './document.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { FromFiles } from '../files/fromFiles.ts';
+import type { FromFiles } from '../system/fromFiles.ts';
 import type {
   RedisAddress,
   RedisCredentials,

@@ -20,7 +20,7 @@ import {
   type RequestReport,
 } from './request.ts';
 import { isOwnHost } from '../http/address.ts';
-import { derived } from '../files/fromFiles.ts';
+import { derived } from '../system/fromFiles.ts';
 import { documentNames, resolveDocument, type TrustedDocuments } from './trustedDocuments.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

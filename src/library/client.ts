@@ -1,5 +1,5 @@
 // oxlint-disable-next-line import/no-unassigned-import -- before all others
-import '../supportedNode.ts';
+import '../system/supportedNode.ts';
 import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/asker.ts';
 import { FIELDS, type AskingField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';

@@ -1,5 +1,5 @@
 // oxlint-disable-next-line import/no-unassigned-import -- before all others
-import '../supportedNode.ts';
+import '../system/supportedNode.ts';
 import type { DocumentNode, GraphQLError, GraphQLScalarType } from 'graphql';
 import type { Caller } from '../caller/caller.ts';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';

@@ -3,7 +3,7 @@ import { Endpoint, type SharedByEndpoints } from '../http/connections/endpoint.t
 import type { EndpointName, OperatorHeader, HeaderValue } from '../http/wireSettings.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import { randomUUID } from 'node:crypto';
-import { derived } from '../files/fromFiles.ts';
+import { derived } from '../system/fromFiles.ts';
 import type { Departure } from '../http/exchange.ts';
 
 /** What the log, metrics and diagnostics call each endpoint. */

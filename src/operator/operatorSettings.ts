@@ -1,4 +1,4 @@
-import type { FromFiles } from '../files/fromFiles.ts';
+import type { FromFiles } from '../system/fromFiles.ts';
 import type { NumberPrefix } from '../domain/numberPrefix.ts';
 import type { Price } from '../domain/price.ts';
 import type { Operation } from '../domain/question.ts';

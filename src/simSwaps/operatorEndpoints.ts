@@ -8,7 +8,7 @@ import { RequestRate } from '../http/resilience/requestRate.ts';
 import { RetryBudget } from '../http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../http/resilience/retryDecision.ts';
 import type { CorrelatorSettings, EndpointName, OperatorHeader } from '../http/wireSettings.ts';
-import type { WatchFiles } from '../files/fromFiles.ts';
+import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
 import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../operator/operatorSettings.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../system/clock.ts';
-import type { WatchFiles } from '../files/fromFiles.ts';
+import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import type { SpanOutcome } from './metricDefinitions.ts';
 import type { Tracing } from './tracing.ts';

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import type { Clock } from '../system/clock.ts';
 import { errorName } from '../domain/errors.ts';
-import type { WatchFiles } from '../files/fromFiles.ts';
+import type { WatchFiles } from '../system/fromFiles.ts';
 import { ConnectionFiles } from '../http/connections/connectionFiles.ts';
 import { handTo } from '../http/connections/http1Connections.ts';
 import { TlsConnector } from '../http/connections/tlsConnector.ts';

@@ -33,7 +33,7 @@ import {
   type TraceParent,
 } from '../log/diagnostics.ts';
 import { writeTraceparent } from '../http/headers.ts';
-import type { WatchFiles } from '../files/fromFiles.ts';
+import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { CONSENT, EXCHANGE, LOOKUP, PLAN, REQUEST, TOKEN, type SpanShape } from './attributes.ts';
 import type { SpanOutcome } from './metricDefinitions.ts';

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createSimSwapClient } from '../../src/library/client.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { noFiles } from '../../src/files/fromFiles.ts';
+import { noFiles } from '../../src/system/fromFiles.ts';
 import { OtlpSender } from '../../src/telemetry/otlpSender.ts';
 import { createRedis } from '../../src/sharedState/createRedis.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';

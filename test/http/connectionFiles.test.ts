@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { FileTexts } from '../../src/files/fromFiles.ts';
+import type { FileTexts } from '../../src/system/fromFiles.ts';
 import { ConnectionFiles } from '../../src/http/connections/connectionFiles.ts';
 import type { ConnectionSettings } from '../../src/http/connections/connectionSettings.ts';
 import { RecordedLog } from '../recordedLog.ts';

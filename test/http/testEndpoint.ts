@@ -13,7 +13,7 @@ import { GuardedEndpoint } from '../../src/http/resilience/guardedEndpoint.ts';
 import { RetryBudget } from '../../src/http/resilience/retryBudget.ts';
 import { decideRetry, type ExchangeKind } from '../../src/http/resilience/retryDecision.ts';
 import type { Log } from '../../src/log/log.ts';
-import { WatchedFiles } from '../../src/files/watchedFiles.ts';
+import { WatchedFiles } from '../../src/system/watchedFiles.ts';
 import { silentLog } from '../silentLog.ts';
 
 /** When every exchange of these tests leaves. */

@@ -6,7 +6,7 @@ import { checkOperator, type OperatorTrial } from '../../onboarding/checkOperato
 import type { Finding, OperatorReport, Step } from '../../onboarding/finding.ts';
 import type { Simulator } from '../../simulator/simulator.ts';
 import { systemClock } from '../../src/system/clock.ts';
-import { WatchedFiles } from '../../src/files/watchedFiles.ts';
+import { WatchedFiles } from '../../src/system/watchedFiles.ts';
 import { withEntry } from '../operatorEntry.ts';
 
 /** Longer than anything takes that comes to an end. */

@@ -6,7 +6,7 @@ import {
   type ConnectionTrial,
 } from '../../onboarding/tryConnection.ts';
 import type { AlpnProtocol } from '../../src/http/connections/tlsConnector.ts';
-import { noFiles } from '../../src/files/fromFiles.ts';
+import { noFiles } from '../../src/system/fromFiles.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { Authority, demanding } from '../tls/authority.ts';
 import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';

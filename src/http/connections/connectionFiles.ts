@@ -1,5 +1,5 @@
 import type { Clock } from '../../system/clock.ts';
-import type { FileTexts, FileWatch, WatchFiles } from '../../files/fromFiles.ts';
+import type { FileTexts, FileWatch, WatchFiles } from '../../system/fromFiles.ts';
 import type { Log } from '../../log/log.ts';
 import type { ConnectionSettings, TextSource } from './connectionSettings.ts';
 import {

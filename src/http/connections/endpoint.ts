@@ -12,7 +12,7 @@ import type { IdleDetector } from './idleDetector.ts';
 import { HTTP1_FOR_MS, HttpVersion, type Http2Setting } from './httpVersion.ts';
 import type { OpenConnections } from './connectionSettings.ts';
 import { TlsConnector } from './tlsConnector.ts';
-import { derived } from '../../files/fromFiles.ts';
+import { derived } from '../../system/fromFiles.ts';
 import { ReplyReader, type ReaderParts } from '../replyReader.ts';
 
 /** The exchange that was not begun, since no time was left; it says nothing about the endpoint. */

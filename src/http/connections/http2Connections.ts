@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { errors } from 'undici';
 import type { Clock } from '../../system/clock.ts';
-import { derived } from '../../files/fromFiles.ts';
+import { derived } from '../../system/fromFiles.ts';
 import { CONNECTION_HEADERS } from '../headers.ts';
 import type { ReplyReader } from '../replyReader.ts';
 import type { OpenConnections } from './connectionSettings.ts';

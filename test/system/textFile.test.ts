@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { MAX_FILE_BYTES, readText, readTextNow } from '../src/files/textFile.ts';
-import { TemporaryFiles } from './tls/temporaryFiles.ts';
+import { MAX_FILE_BYTES, readText, readTextNow } from '../../src/system/textFile.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 
 /** A regular file of Linux's that says it has no bytes, and has millions of millions. */
 const ENDLESS = '/proc/self/pagemap';

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { WatchedFiles } from '../src/files/watchedFiles.ts';
-import { TestClock } from './testClock.ts';
-import { TemporaryFiles } from './tls/temporaryFiles.ts';
+import { WatchedFiles } from '../../src/system/watchedFiles.ts';
+import { TestClock } from '../testClock.ts';
+import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 
 class Watch implements Disposable {
   readonly clock = new TestClock();

@@ -1,5 +1,3 @@
-import type { Log } from '../log/log.ts';
-
 /** The text of each file by its path; `undefined` where it cannot be read. */
 export type FileTexts = ReadonlyMap<string, string | undefined>;
 
@@ -36,10 +34,13 @@ export interface FromFiles<T> {
 export type Reread<T> =
   { readonly kind: 'read'; readonly value: T } | { readonly kind: 'flawed'; readonly flaw: string };
 
-/** What following files takes. */
+/** What following files takes. The type of the log is written out, since `log/` imports from this room. */
 export interface FollowParts {
   readonly watchFiles: WatchFiles;
-  readonly log: Log;
+  readonly log: {
+    info(message: string): void;
+    error(message: string, details: { readonly flaw: string }): void;
+  };
 }
 
 /**
