@@ -249,7 +249,7 @@ describe('a bad setting is named', () => {
 });
 
 describe('several bad settings', () => {
-  test('are told at once, each by its name', () => {
+  test('are reported at once, each by its name', () => {
     const { message, problems } = errorOf({
       PORT: 'x',
       ROLE: 'x',
@@ -271,7 +271,7 @@ describe('several bad settings', () => {
     for (const problem of problems) expect(message).toContain(problem);
   });
 
-  test('are not quoted where they are a secret that stands in the wrong place', () => {
+  test('are not quoted where they are a secret in the wrong place', () => {
     const slip = 's3cret-value';
     const everywhere = Object.fromEntries(settingNames().map((name) => [name, slip]));
 
@@ -318,7 +318,7 @@ describe('.env.example', () => {
     });
   });
 
-  test('explains every setting, or the group that it stands in', () => {
+  test('explains every setting, or the group that it is in', () => {
     const lines = text.split('\n').map((line) => line.trim());
     const unexplained = lines.filter(
       (line, index) => line !== '' && lines[index - 1] === '' && !line.startsWith('#'),

@@ -158,7 +158,7 @@ describe('imports', () => {
     expect([...open.keys()]).toEqual([]);
   });
 
-  it('of the simulator lead to the domain alone, for it is a program by itself', () => {
+  it('of the simulator lead only to the domain, for it is a program by itself', () => {
     const own = [...IMPORTS].filter(([file]) => roomOf(file) === 'simulator');
     const targets = own.flatMap(([, imports]) =>
       imports.map(({ target, isLocal }) => (isLocal ? roomOf(target) : target)),
@@ -196,7 +196,7 @@ describe('the core', () => {
     expect(packagesOf(core).filter((name) => !allowed.test(name))).toEqual([]);
   });
 
-  it('is told by this test from the program, which imports them all', () => {
+  it('is distinguished by this test from the program, which imports them all', () => {
     expect(packagesOf([...reachedFrom('app/server.ts')])).toEqual(
       expect.arrayContaining(['@apollo/server', 'node:http']),
     );
@@ -233,7 +233,7 @@ describe('what decides', () => {
 });
 
 describe('the packages of OpenTelemetry', () => {
-  it('are imported in telemetry/ alone, by files that are loaded when tracing is on', () => {
+  it('are imported only in telemetry/, by files that are loaded when tracing is on', () => {
     const files = filesThat(/'@opentelemetry\//);
     expect(new Set(files.map(roomOf))).toEqual(new Set(['telemetry']));
     const loaded = [...reachedFrom('app/service.ts')].filter((file) => files.includes(file));
@@ -242,7 +242,7 @@ describe('the packages of OpenTelemetry', () => {
 });
 
 describe('the environment', () => {
-  it('is read in config.ts alone', () => {
+  it('is read only in config.ts', () => {
     expect(filesThat(/process\.env|\benv\b.*from 'node:process'/)).toEqual(['config/config.ts']);
   });
 });

@@ -83,7 +83,7 @@ describe('started with settings that are not fit', () => {
   });
 });
 
-test('no secret stands in a variable or in the file of operators: each may be in a file', async () => {
+test('no secret is in a variable or in the file of operators: each may be in a file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'one-file-'));
   onTestFinished(() => {
     rmSync(folder, { recursive: true });
@@ -199,7 +199,7 @@ describe('started with nothing set', () => {
   });
 });
 
-test('with an operator set there is no simulator and no banner', async () => {
+test('with an operator set neither simulator nor banner appears', async () => {
   const operator = await startSimulator({ port: 0 });
   try {
     const main = startMain({

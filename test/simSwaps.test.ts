@@ -108,7 +108,7 @@ describe('a number', () => {
   });
 });
 
-it('an operator that fails is left alone, and the other one is not', async () => {
+it('an operator that fails gets no further requests, and the other one does', async () => {
   await using broken = await WiredOperator.start({
     token: (received, response) => answerJson(received, response, {}, 503),
   });

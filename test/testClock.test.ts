@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { START_MS, TestClock } from './testClock.ts';
 
 describe('the clock of the tests', () => {
-  it('moves both of its times by hand alone', async () => {
+  it('moves both of its times only by hand', async () => {
     const clock = new TestClock();
     const startedAtMs = clock.monotonicMs();
     await clock.advance(1_500);

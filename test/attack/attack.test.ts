@@ -24,13 +24,13 @@ describe('an attack', () => {
     expect(isClean([reportOf(outcome)])).toBe(clean);
   });
 
-  test('that was left out is no failure, and is told', () => {
+  test('that was left out is not a failure, and is reported', () => {
     const report = reportOf({ state: 'left out', findings: [], why: 'The time was over.' });
     expect(isClean([report])).toBe(true);
     expect(summaryOf([report])).toContain('left out 1: an-attack');
   });
 
-  test('that succeeded is told with what it tries, what must hold and what was seen', () => {
+  test('that succeeded is reported with what it tries, what must hold and what was seen', () => {
     const text = rowsOf(reportOf(outcomeOf([HELD, NOT_HELD], undefined)));
     expect(text).toContain(ATTACK.tries);
     expect(text).toContain(ATTACK.holds);

@@ -48,7 +48,7 @@ it.each([
   expect(() => read(...args)).toThrow(/--table .*cost, latency/);
 });
 
-it('what no goal says is told what the goals say', () => {
+it('what no goal says is refused with what the goals say', () => {
   expect(() => read('--only', 'quic')).toThrow(
     /No goal says 'quic'.*\nTLS: CPU of one number\nplain/,
   );

@@ -109,7 +109,7 @@ it('passes on a reset, from either side', async () => {
   expect((await resetAtServer)[0].code).toBe('ECONNRESET');
 });
 
-it('a client that leaves before its connection would stand harms no other', async () => {
+it('a client that leaves before its connection is made harms no other', async () => {
   const { port } = await distantEcho();
   const early = await connected(port);
   early.resetAndDestroy();

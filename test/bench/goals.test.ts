@@ -34,7 +34,7 @@ describe('a goal', () => {
     expect(verdict && isGuarded(verdict)).toBe(true);
   });
 
-  it('is no verdict where nothing was measured for it', () => {
+  it('is not a verdict where nothing was measured for it', () => {
     expect(
       judge([{ ...AGAINST_RAW, found: { ...FOUND, case: '2 × date' } }], [SAMPLE_TABLE]),
     ).toEqual([]);

@@ -72,7 +72,7 @@ describe('the results file', () => {
     expect(readResults(file)[0]?.rows[0]?.rounds).toEqual({ cpuMicrosPerNumber: [123.5] });
   });
 
-  it('gets a table in the place of the one before, in the order of all, without what there is no more', () => {
+  it('gets a table in the place of the one before, in the order of all, without what is gone', () => {
     const before = [tableOf('a', 'old'), tableOf('b', 'old'), tableOf('gone', 'old')];
 
     const after = withTables(before, [tableOf('b', 'new'), tableOf('c', 'new')], ['c', 'b', 'a']);

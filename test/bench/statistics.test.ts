@@ -15,7 +15,7 @@ it('holds each round against the same round of the base', () => {
   expect(differences([2, 9], [1, 3])).toEqual([1, 6]);
 });
 
-it('says that there is no figure, where there are no rounds', () => {
+it('says that a figure is missing, where there are no rounds', () => {
   expect(quantile([], 0.5)).toBeNaN();
   expect(ratios([2], [])).toEqual([Number.NaN]);
 });

@@ -82,7 +82,7 @@ function prompt(caller: Identity = callerNamed('risk')): AuthorizerRequest {
 }
 
 describe('who asked', () => {
-  it('stands in each line as the token named them, whatever was recorded of others before', async () => {
+  it('is in each line as the token named them, whatever was recorded of others before', async () => {
     const callers = ['risk', 'fraud', 'risk'].map((name) => callerNamed(name));
     for (const caller of [...callers, ...callers]) {
       const request = test.request(caller);
@@ -182,7 +182,7 @@ describe('an answer without a lookup', () => {
     expect(test.lines[0]).not.toHaveProperty('attempts');
   });
 
-  it('is not told when it cannot be recorded', async () => {
+  it('is not answered when it cannot be recorded', async () => {
     test.isDiskFull = true;
     const heard = { how: 'kept', lookup: CHECK, number: ALICE, request: test.request() } as const;
     expect(await test.admission.heard(heard)).toMatchObject({ code: 'AUDIT_UNAVAILABLE' });
@@ -212,13 +212,13 @@ describe('a lookup that a consent has bought', () => {
 });
 
 describe('the status of a consent', () => {
-  it('has one line, before it is told', async () => {
+  it('has one line, before it is answered', async () => {
     expect(await test.admit(status())).toBe('admitted');
     expect(test.lines).toMatchObject([{ audit: 'before', event: 'consent-status' }]);
     expect(test.lines[0]).not.toHaveProperty('operation');
   });
 
-  it('is not told when it cannot be recorded', async () => {
+  it('is not answered when it cannot be recorded', async () => {
     test.isDiskFull = true;
     expect(await test.admit(status())).toBe('AUDIT_UNAVAILABLE');
   });

@@ -33,7 +33,7 @@ describe('the purpose of a request', () => {
 describe('the gate', () => {
   const gate = new Gate({ router: undefined, tokens: undefined, purposes: ALLOWED });
 
-  it('lets everyone in as the anonymous caller where there is no issuer', async () => {
+  it('lets everyone in as the anonymous caller without an issuer', async () => {
     expect(await gate.admit({ authorization: 'Bearer whatever' })).toEqual({
       kind: 'admitted',
       caller: ANONYMOUS,

@@ -166,7 +166,7 @@ describe('without the scope of BATCH_SCOPE, one number in an operation', () => {
     expect(reply.data._entities).toHaveLength(3);
   });
 
-  it('may stand beside numbers of which nothing is asked', async () => {
+  it('may be beside numbers of which nothing is queried', async () => {
     const query = `{ phoneNumber(e164: "${ONE}") { simSwappedWithin } phoneNumbers(e164s: ["${TWO}", "${THREE}"]) { e164 } }`;
     const reply = await ask(bff, READ, query);
     expect(reply.codes).toEqual([]);

@@ -131,7 +131,7 @@ const MATRIX = Object.entries(CALLERS).flatMap(([caller, { token, own, other }])
   ),
 );
 
-describe('how a consent stands', () => {
+describe('the state of a consent', () => {
   it.each(Object.entries(CALLERS))('is told to %s about whom they may ask', async (_, caller) => {
     const query = 'query ($e164: ID!) { phoneNumber(e164: $e164) { simSwapConsent { state } } }';
     for (const [e164, expected] of [[OWN, caller.own] as const, [OTHER, caller.other] as const]) {
@@ -272,7 +272,7 @@ describe('a request without a good token', () => {
     expect(reply.codes).toEqual(['UNAUTHENTICATED']);
   });
 
-  it('is told before its body is read: its JSON need not be any', async () => {
+  it('is refused before its body is read: it need not be JSON', async () => {
     const response = await fetch(`${bff.url}/graphql`, { method: 'POST', body: '{' });
     expect(response.status).toBe(401);
   });

@@ -29,7 +29,7 @@ const CIRCUMSTANCES = {
   loadAtStart: 0.3,
 };
 
-describe('what chaos came to', () => {
+describe('the result of chaos', () => {
   it('has a row for each stretch, the sum of what is wrong, and how to run it again', () => {
     const wrong = { ...NOTHING_WRONG, billedTwice: 1, withoutAnEnd: 2 };
     const markdown = chaosMarkdown(

@@ -49,7 +49,7 @@ function connectionsWith(settings: Environment) {
 
 const NOTHING = { tls: undefined, proxy: undefined };
 
-describe('what is no operator is reached', () => {
+describe('what is not an operator is reached', () => {
   it('directly, and by the authorities of Node, where nothing is set', () => {
     expect(connectionsWith({})).toEqual({
       issuer: {},

@@ -84,7 +84,7 @@ function problemsOf(...operators: readonly object[]): readonly string[] {
 }
 
 describe('a file of operators', () => {
-  test('comes to what the short form comes to, where it says no more', () => {
+  test('equals the short form, where it says no more', () => {
     const [short] = readConfig({
       OPERATOR_AUTH_URL: ALPHA.authUrl,
       OPERATOR_SIM_SWAP_URL: ALPHA.simSwapUrl,
@@ -95,7 +95,7 @@ describe('a file of operators', () => {
     expect(operatorOf(ALPHA)).toEqual({ ...short, name: 'alpha' });
   });
 
-  test('comes to what the short form comes to in the 3-legged flow, too', () => {
+  test('equals the short form in the 3-legged flow, too', () => {
     const [short] = readConfig({
       OPERATOR_FLOW: '3-legged',
       OPERATOR_AUTH_URL: ALPHA.authUrl,
@@ -244,7 +244,7 @@ describe('the prices of a file of operators', () => {
 });
 
 describe('a problem with the file', () => {
-  test('is told with all others, each with its line and its path', () => {
+  test('is reported with all others, each with its line and its path', () => {
     const text = `{
       "operators": [{
         "name": "alpha",
@@ -299,7 +299,7 @@ describe('a problem with the file', () => {
     ]);
   });
 
-  test('quotes nothing that stands in the file but names of members and operators', () => {
+  test('quotes nothing of the file but names of members and operators', () => {
     const secret = 'hunter2';
     const text = JSON.stringify({
       directory: {

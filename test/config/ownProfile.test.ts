@@ -100,7 +100,7 @@ describe('the example of docs/operators.md', () => {
     expect(service.logged.join()).not.toContain('7700900');
   });
 
-  it('stands in the first line of the log', async () => {
+  it('is in the first line of the log', async () => {
     const text = EXAMPLE?.text ?? '';
     await using server = Program.node(['src/main.ts'], settingsWith(text));
     const [line] = await server.written(/^.*"msg":"starting".*(?=\n)/m);

@@ -42,7 +42,7 @@ describe('REDIS_URL and STATE_KEY', () => {
     expect(sharedState?.redis.topology).toMatchObject({ kind: 'single', database });
   });
 
-  it('keeps consents in the process where there is no Redis', () => {
+  it('keeps consents in the process without Redis', () => {
     expect(readConfig({}).sharedState).toBeUndefined();
   });
 

@@ -107,7 +107,7 @@ describe('traces', () => {
     expect(problemsOf(environment).join()).not.toMatch(/secret|word@/);
   });
 
-  it('leave what belongs to others alone', () => {
+  it('do not touch what belongs to others', () => {
     expect(problemsOf({ OTEL_METRICS_EXPORTER: 'none', TRACE_LEVEL: 'all' })).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ function serviceLinks(service: string, protocol = 'TCP'): Environment {
   };
 }
 
-describe('what Kubernetes sets for a Service is no typo', () => {
+describe('what Kubernetes sets for a Service is not a typo', () => {
   test.each([
     'router',
     'operator',
@@ -79,7 +79,7 @@ describe('a typo stops the start, with the name that was meant', () => {
   });
 });
 
-test('settings that went are told, each with what took its place, and all at once', () => {
+test('settings that were removed are reported, each with what replaced it, and all at once', () => {
   const names = [...GONE_SETTINGS.keys()];
   const environment = Object.fromEntries(names.map((name) => [name, 's3cret-value']));
   const redis = { REDIS_URL: 'redis://127.0.0.1', STATE_KEY: '0'.repeat(64) };

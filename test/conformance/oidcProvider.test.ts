@@ -148,7 +148,7 @@ describe.each(METHODS)('against a certified provider, with %s', (method) => {
     expect(operator.at('bc-authorize')).toHaveLength(1);
   });
 
-  it('lets a request run out, and prompts anew when asked again', async () => {
+  it('lets a request expire, and prompts again at the next request', async () => {
     await serve('3-legged', { answers: 'never', expiresInSeconds: 2 }, method);
     expect(await ask()).toBe('CONSENT_EXPIRED');
     expect(operator.at('bc-authorize')).toHaveLength(1);
@@ -157,7 +157,7 @@ describe.each(METHODS)('against a certified provider, with %s', (method) => {
     expect(operator.at('bc-authorize')).toHaveLength(2);
   });
 
-  it('slows down when it is told to', async () => {
+  it('obeys slow_down', async () => {
     await serve('3-legged', { answers: 'grant', afterMs: 500, slowsDown: true }, method);
     const startedAtMs = performance.now();
     expect(await ask()).toBe(false);

@@ -177,7 +177,7 @@ describe('a poll that ended the consent', () => {
   });
 });
 
-describe('a lookup that came to nothing', () => {
+describe('a lookup that failed', () => {
   it.each<[string, number | undefined, number]>([
     ['is told for a minute', undefined, 60_000],
     ['or for as long as the operator says', 30, 30_000],

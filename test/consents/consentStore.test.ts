@@ -112,7 +112,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     expect((await store.read(ALICE)).record?.consent?.id).toBe(`asker ${winner}`);
   });
 
-  it('refuses a write over a record that was removed, and written anew by another', async () => {
+  it('refuses a write over a record that was removed, and written again by another', async () => {
     const blank = await store.read(ALICE);
     await store.write(ALICE, blank.version, intent(blank.nowMs, 'first'), KEEP_MS);
     const first = await store.read(ALICE);
@@ -122,7 +122,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     expect(await store.write(ALICE, first.version, pending(blank.nowMs), KEEP_MS)).toBe('conflict');
   });
 
-  it('removes a record of the given version alone', async () => {
+  it('removes only a record of the given version', async () => {
     const blank = await store.read(ALICE);
     await store.write(ALICE, blank.version, intent(blank.nowMs), KEEP_MS);
     const { version } = await store.read(ALICE);
@@ -182,7 +182,7 @@ describe('RedisConsentStore', () => {
     expect((await Promise.all(both)).filter((written) => written !== 'conflict')).toHaveLength(1);
   });
 
-  it('writes no record anew by a copy of its first write that arrives after it was removed', async () => {
+  it('writes no record again by a copy of its first write that arrives after it was removed', async () => {
     const store = await connect();
     const { version, nowMs } = await store.read(ALICE);
     const id = newWriteId();

@@ -209,14 +209,14 @@ describe('CONSENT_PENDING', () => {
   });
 });
 
-describe('what stands in the way of a prompt', () => {
-  it('is nothing but what the failure of another asker speaks for', () => {
+describe('what bars a prompt', () => {
+  it('is only what the failure of another caller applies to', () => {
     const failed = failedFor({ ...REFUSED, reach: 'operation' }, 60_000);
     expect(standing({ ends: [failed] }, 'shop')).toMatchObject({ barred: [failed], ends: [] });
     expect(standing({ ends: [failed] }, 'bank')).toMatchObject({ barred: [], ends: [failed] });
   });
 
-  it('is no expiry and no answer of another asker', () => {
+  it('is not the expiry or the answer of another caller', () => {
     const answered = { ...IDENTITY, kind: 'answered', atMs: NOW, untilMs: NOW + 1 } as const;
     const record = { ends: [expiredAt(0), answered] };
     expect(standing(record, 'shop')).toMatchObject({ barred: [], ends: [] });

@@ -82,7 +82,7 @@ describe('compare-and-set', () => {
     expect(await store.write(ALICE, version, record('second'), KEEP_MS)).toBe('conflict');
   });
 
-  it('refuses a writer whose record was removed and written anew', async () => {
+  it('refuses a writer whose record was removed and written again', async () => {
     await put(ALICE, 'first');
     const { version } = await store.read(ALICE);
     await store.remove(ALICE, version);
@@ -90,7 +90,7 @@ describe('compare-and-set', () => {
     expect(await store.write(ALICE, version, record('third'), KEEP_MS)).toBe('conflict');
   });
 
-  it('removes what stands under its version, and nothing else', async () => {
+  it('removes what is under its version, and nothing else', async () => {
     await put(ALICE, 'first');
     const { version } = await store.read(ALICE);
     await put(ALICE, 'second');

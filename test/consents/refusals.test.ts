@@ -51,7 +51,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     expect(await isRefused()).toBe(true);
   });
 
-  it('counts each kind of refusal for itself, and anew after an answer', async () => {
+  it('counts each kind of refusal by itself, and from zero after an answer', async () => {
     const refusedFor = async () => (await refusals.leftMs()).check;
     await refusals.refuse(ALICE, 'check', 2, KEEP_MS);
     await refusals.refuse(BOB, 'check', 3, KEEP_MS);

@@ -116,7 +116,7 @@ describe('the variants', () => {
   });
 });
 
-it('a rehearsal lets in Prometheus alone', () => {
+it('a rehearsal lets in only Prometheus', () => {
   const policy = manifestsOf('rehearsal').find(({ kind }) => kind === 'NetworkPolicy');
   const spec = policy?.['spec'] as { readonly ingress: readonly unknown[] } | undefined;
   expect(spec?.ingress).toHaveLength(1);

@@ -225,7 +225,7 @@ describe('a directory that is down', () => {
   });
 });
 
-describe('a number whose operator the directory names anew', () => {
+describe('a number whose operator the directory changes', () => {
   let word: unknown;
   let directory: RecordingServer;
   beforeEach(async () => {

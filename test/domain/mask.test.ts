@@ -51,7 +51,7 @@ describe('maskPhoneNumbers', () => {
     },
   );
 
-  it('leaves no six digits in a row, and no number with its sign, wherever they stand', () => {
+  it('leaves no six digits in a row, and no number with its sign, wherever they are', () => {
     const piece = fc.oneof(
       fc.stringMatching(/^[0-9]{1,8}$/),
       fc.constantFrom(' ', '-', '.', '(', ')', '+', '%2B', '%20', 'a', 'é', '"', '\n'),

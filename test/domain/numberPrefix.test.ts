@@ -49,7 +49,7 @@ describe('the longest prefix', () => {
     expect(byLongestPrefix(operators, phoneNumber(number))).toBe(operator);
   });
 
-  it('is none where there is no default', () => {
+  it('is undefined without a default', () => {
     expect(byLongestPrefix(new Map([['+33', 'a']]), ALICE)).toBeUndefined();
   });
 

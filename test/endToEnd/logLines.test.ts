@@ -116,7 +116,7 @@ describe('the life of a process in its log', () => {
   });
 });
 
-describe('a caller whose token is refused is told one word, and the log another', () => {
+describe('a refused token gets one word in the reply, and another in the log', () => {
   const now = Math.floor(Date.now() / 1000);
   const cases: [reason: string, claims: JWTPayload, header?: Record<string, unknown>][] = [
     ['expired', { exp: now - 60 }],

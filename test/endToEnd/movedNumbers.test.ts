@@ -190,7 +190,7 @@ describe('the list', () => {
     expect(gaining.received).toEqual([]);
   });
 
-  it('is all that is asked, each once: not the others of the others, nor one that stands twice', async () => {
+  it('is all that is asked, each once: not the others of the others, nor one that is listed twice', async () => {
     losing.script = unknown;
     gaining.script = unknown;
     await using several = asking(['gaining', 'losing', 'gaining']);
@@ -204,7 +204,7 @@ describe('the list', () => {
     );
   });
 
-  it('what the next one fails at is the answer, and further questions are asked of it alone', async () => {
+  it('what the next one fails at is the answer, and only it gets further questions', async () => {
     losing.script = unknown;
     gaining.script = { lookUp: refusing(429, { code: 'TOO_MANY_REQUESTS' }) };
     await using several = asking();

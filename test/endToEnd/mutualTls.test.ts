@@ -123,7 +123,7 @@ describe('of several operators that demand certificates', () => {
     }
   });
 
-  it('one serves once its files are mended', async () => {
+  it('one serves once its files are fixed', async () => {
     files.write('half.pem', client.cert);
     await vi.waitFor(
       async () => {
@@ -274,7 +274,7 @@ describe('through the proxy of EGRESS_PROXY_URL', () => {
 });
 
 describe('the collector of traces', () => {
-  it('is sent spans through that proxy, and by the authorities of EGRESS_CA_FILE alone', async () => {
+  it('is sent spans through that proxy, and only by the authorities of EGRESS_CA_FILE', async () => {
     await using operator = await WiredOperator.start();
     await using collector = await publishing(() => ({}));
     await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
@@ -288,7 +288,7 @@ describe('the collector of traces', () => {
 });
 
 describe('the program', () => {
-  it('asks an operator with a certificate, through a proxy, and ends when it is told to', async () => {
+  it('asks an operator with a certificate, through a proxy, and ends on SIGTERM', async () => {
     await using operator = await WiredOperator.start({}, TLS);
     await using proxy = await ConnectProxy.start({ manner: tunnelFor(CREDENTIALS) });
     await using server = await ServerProcess.start(operator.url, {

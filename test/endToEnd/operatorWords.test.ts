@@ -222,7 +222,7 @@ describe('a consent', () => {
     expect(logged(service, /cannot be trusted/)).toHaveLength(1);
   });
 
-  test('of an operator that echoes on successes alone ends with the second denial', async () => {
+  test('of an operator that echoes only on successes ends with the second denial', async () => {
     await using operator = await WiredOperator.start({
       token: polls(pending, stray('access_denied')),
     });
@@ -231,7 +231,7 @@ describe('a consent', () => {
     expect(operator.received.filter(({ path }) => path.endsWith('/v1/token'))).toHaveLength(3);
   });
 
-  test('goes on where a code stands beside the error', async () => {
+  test('goes on where a code is beside the error', async () => {
     await using operator = await WiredOperator.start({
       token: polls(says({ code: 400, error: 'authorization_pending' }), grant),
     });

@@ -81,7 +81,7 @@ describe('two operators', () => {
     expect(other.stats()).toMatchObject({ tokens: 1, lookups: 1, prompts: 1 });
   });
 
-  it('fail alone: the log names the one that did, and the client is told of neither', async () => {
+  it('fail separately: the log names the one that did, and the client sees neither', async () => {
     const well = await simulate();
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     const dead = { ...alphaOf(well), name: 'gamma', prefixes: ['default'] };

@@ -145,7 +145,7 @@ describe('/readyz', () => {
     });
   });
 
-  test('is not about the operator: its outage is no reason to replace a process', async () => {
+  test('is not about the operator: its outage is not a reason to replace a process', async () => {
     await using server = await ServerProcess.start(NOWHERE, {});
     expect(await readiness(server.url)).toEqual(READY);
     const reply = await fetch(`${server.url}/graphql`, {

@@ -89,7 +89,7 @@ describe('a refusal that is about a number', () => {
     expect(refusing.prompts).toBe(9);
   });
 
-  it('409 is told with a wait', async () => {
+  it('409 is returned with a wait', async () => {
     await using refusing = await Refusing.start(camara(409, 'ABORTED'));
     expect(await refusing.retryAfter()).toMatchObject({
       code: 'OPERATOR_UNAVAILABLE',
@@ -116,7 +116,7 @@ describe('a refusal that may be about a number', () => {
     expect(refusing.prompts).toBe(6);
   });
 
-  it('a lookup that is answered begins the count anew', async () => {
+  it('a lookup that is answered resets the count', async () => {
     const refusal = camara(403, 'PERMISSION_DENIED');
     await using refusing = await Refusing.start(refusal);
     for (let round = 0; round < 3; round += 1) {

@@ -60,7 +60,7 @@ async function ask(url: string, headers: Record<string, string> = {}) {
 }
 
 describe('a request ends in its time', () => {
-  test('when its caller cannot be told: the issuer never answers', async () => {
+  test('when its caller cannot be identified: the issuer never answers', async () => {
     const issuer = await silentServer();
     await using server = await ServerProcess.start(issuer, {
       ...CREDENTIALS,

@@ -111,7 +111,7 @@ describe('the token of a consent', () => {
     expect(reached()).toEqual([2, 2, 3]);
   });
 
-  it('serves its caller alone: for another one the owner is asked', async () => {
+  it('serves only its caller: another one prompts the owner', async () => {
     await using several = asking();
     await window(several.request('one'), line(1));
     await window(several.request('two'), line(1));
@@ -145,7 +145,7 @@ describe('the token of a consent', () => {
 });
 
 describe('a token of a consent that is refused with 401', () => {
-  it('prompts no owner: it is told until the operator may be asked anew', async () => {
+  it('prompts no owner: it is repeated until the operator may be queried again', async () => {
     await using several = asking();
     await window(several.request(), line(1), 240);
     operator.script = {

@@ -164,7 +164,7 @@ it('a request over ten operators listens to its signal without a warning', async
 });
 
 describe('the name of the operator that fails', () => {
-  it('stands in the log and in the audit line, and not in what clients read', async () => {
+  it('is in the log and in the audit line, and not in what clients read', async () => {
     bad.script = { token: fail };
     const logged: string[] = [];
     const config = readConfig({ PORT: '0', ROLE: 'bff' });
@@ -202,7 +202,7 @@ describe('the name of the operator that fails', () => {
     expect(logged.filter((one) => one.includes('"operator":"doomed-net"'))).not.toEqual([]);
   });
 
-  it('stands in its audit lines alone', async () => {
+  it('is only in its audit lines', async () => {
     bad.script = { token: limit };
     const lines: AuditEntry[] = [];
     const append = (text: string): Promise<void> => {

@@ -36,7 +36,7 @@ describe.concurrent.each(COVERED)('what a test number comes to through GraphQL, 
     },
   );
 
-  test('…021: a window alone cannot be checked, and no date is looked up in its place', async () => {
+  test('…021: only a window cannot be checked, and no date is looked up in its place', async () => {
     await using service = await startSimulated();
 
     const heard = await tellAbout(service, '+447700900021', 'tenDays: simSwappedWithin');

@@ -124,7 +124,7 @@ describe('a token that is refused with 401', () => {
     });
   });
 
-  it('time and again, is asked for again by the next lookup alone', async () => {
+  it('time and again, is requested again only by the next lookup', async () => {
     await using operator = await WiredOperator.start({
       lookUp: (received, response) =>
         answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),

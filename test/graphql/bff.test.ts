@@ -80,7 +80,7 @@ describe('a phone number', () => {
 });
 
 describe('a list of phone numbers', () => {
-  it('is answered in its order, and a bad one fails alone with one error', async () => {
+  it('is answered in its order, and a bad one fails by itself with one error', async () => {
     const reply = await service.ask(SEVERAL, {
       e164s: ['+447700900004', '07700900001', '+447700900001'],
     });

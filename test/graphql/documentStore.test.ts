@@ -17,7 +17,7 @@ function weightOf(document: DocumentNode): number {
   return store.bytes;
 }
 
-it('keeps what was stored, and forgets what it is told to', async () => {
+it('keeps what was stored, and forgets what it must', async () => {
   const store = new DocumentStore(64 * KIBIBYTE);
   const document = documentOf(3);
   await store.set('a', document);

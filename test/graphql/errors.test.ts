@@ -118,7 +118,7 @@ describe('an unforeseen error', () => {
     ]);
   });
 
-  it('is told even when it is no Error', () => {
+  it('is reported even when it is not an Error', () => {
     const logged: string[] = [];
     const shown = formatError({ message: NUMBER }, NUMBER, logInto(logged));
     expect(shown.message).toBe('Internal server error');

@@ -95,7 +95,7 @@ describe('a browser that opens the bare address', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('is told from a client that has the path wrong', async () => {
+  it('is distinguished from a client that has the path wrong', async () => {
     const url = (await start()).replace('/graphql', '/');
     const reply = await fetch(url, { method: 'POST', headers: BROWSER, body: '{}' });
     expect([reply.status, await reply.text()]).toEqual([404, expect.stringContaining('/graphql')]);

@@ -376,7 +376,7 @@ describe('variables', () => {
     expect(reply.data).toEqual({ __typename: 'Query' });
   });
 
-  it('with a representation nested 50,000 deep fail for that one alone', async () => {
+  it('with a representation nested 50,000 deep fail only for that one', async () => {
     const query = 'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }';
     const variables = `{"r":[${nestedObject(50_000)},${JSON.stringify(of(A))}]}`;
     const reply = await askRaw(subgraph, query, variables);

@@ -30,7 +30,7 @@ const about = (...numbers: string[]) =>
   `{ phoneNumbers(e164s: ${JSON.stringify(numbers)}) { simSwappedWithin } }`;
 const line = (n: number) => `+4477009005${String(n).padStart(2, '0')}`;
 
-describe('a caller is told what is left of its quotas', () => {
+describe('a caller sees what is left of its quotas', () => {
   it('beside each answer, in extensions and in headers', async () => {
     const reply = await ask(about(line(0), line(1)));
     const { extensions } = JSON.parse(reply.text) as { extensions: unknown };
@@ -48,7 +48,7 @@ describe('a caller is told what is left of its quotas', () => {
     );
   });
 
-  it('of its own alone', async () => {
+  it('of only its own', async () => {
     await ask(about(line(0)), 'bob');
     const reply = await ask(about(line(0)));
     expect(reply.headers.get('ratelimit')).toContain('"numbers";r=2;');
@@ -89,6 +89,6 @@ describe('a message says which quota is used up', () => {
   });
 });
 
-it('an anonymous caller has no quotas to be told of', () => {
+it('an anonymous caller has no quotas to show', () => {
   expect(rateLimitFields([])).toEqual([]);
 });

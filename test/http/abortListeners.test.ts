@@ -60,7 +60,7 @@ describe.each<[string, () => Controller]>([
 });
 
 describe('an AbortSignal', () => {
-  it('has one listener on it, however many are told', () => {
+  it('has one listener on it, however many listen', () => {
     const listeners = new AbortListeners();
     const { signal } = new AbortController();
     const added = vi.spyOn(signal, 'addEventListener');
@@ -69,7 +69,7 @@ describe('an AbortSignal', () => {
     expect(added).toHaveBeenCalledOnce();
   });
 
-  it('stands for itself', () => {
+  it('is by itself', () => {
     const { signal } = new AbortController();
     expect(asAbortSignal(signal)).toBe(signal);
   });

@@ -181,7 +181,7 @@ describe('a client certificate', () => {
     expect(held.files.flaw).toBeUndefined();
   });
 
-  it('that ends within fourteen days is told of each day, and when it has ended', async () => {
+  it('that ends within fourteen days is logged each day, and when it has ended', async () => {
     using held = new Held({ ...GOOD, certificate: soon.cert, key: soon.key });
     await held.clock.advance(7 * 24 * 3_600_000);
     expect(held.log.troubles.map(({ level }) => level)).toEqual([

@@ -90,7 +90,7 @@ describe('hasDuplicateMember', () => {
   });
 
   // Without backslashes in names: V8's JSON.parse may take the name "\\ud800" for a "\\\\" that it has seen before.
-  it('agrees with JSON.parse, which loses a member exactly where one stands twice', () => {
+  it('agrees with JSON.parse, which loses a member exactly where one is there twice', () => {
     const written = (value: Json): number => {
       if ('scalar' in value) return 0;
       if ('items' in value) return value.items.reduce((sum, item) => sum + written(item), 0);

@@ -61,7 +61,7 @@ describe('a signal that is aborted', () => {
     await server.connections[0]?.closed;
   });
 
-  it('after the exchange: the reply stands and the connection is kept', async () => {
+  it('after the exchange: the reply is valid and the connection is kept', async () => {
     await using server = await RecordingServer.start((received, response) =>
       answerJson(received, response, {}),
     );
@@ -76,7 +76,7 @@ describe('a signal that is aborted', () => {
     expect(server.connections).toHaveLength(1);
   });
 
-  it('of one exchange leaves the others alone', async () => {
+  it('of one exchange does not touch the others', async () => {
     const controller = new AbortController();
     await using server = await RecordingServer.start((received, response) => {
       if (received.correlator === 'exchange-1') controller.abort();

@@ -537,7 +537,7 @@ describe('limits', () => {
 });
 
 describe('a deadline', () => {
-  it('ends its own stream alone, and the server hears of it', async () => {
+  it('ends only its own stream, and the server sees it', async () => {
     const slow: ReceivedByStream[] = [];
     await using server = await Http2Server.start(CERTIFICATE, (received) => {
       if (received.correlator === 'slow') slow.push(received);

@@ -114,7 +114,7 @@ describe('whatever an error map says,', () => {
     );
   });
 
-  it('a prompt that may have rung stays in doubt, or the number is left alone', () => {
+  it('a prompt that may have rung stays in doubt, or the number is not prompted', () => {
     fc.assert(
       fc.property(refusals, (refusal) => {
         const { errors, status } = refusal;
@@ -146,7 +146,7 @@ describe('whatever an error map says,', () => {
     );
   });
 
-  it('an unproven reply ends no consent, and where no owner is asked none is told of', () => {
+  it('an unproven reply ends no consent, and without a prompt no consent is mentioned', () => {
     fc.assert(
       fc.property(refusals, ({ errors, status, body }) => {
         const reply = jsonReply(status, body);

@@ -70,7 +70,7 @@ describe('readJsonObject', () => {
     expect(readJsonObject(reply)).toEqual({ kind: 'read', body: { swapped: false } });
   });
 
-  it('refuses a member that stands twice', () => {
+  it('refuses a duplicate member', () => {
     const reply = jsonReply(400, '{"error":"authorization_pending","error":"access_denied"}');
     expect(readJsonObject(reply)).toEqual({ kind: 'flawed', flaw: 'a member twice' });
   });

@@ -155,7 +155,7 @@ describe('a client', () => {
     });
   });
 
-  test('waits for the owner where it is told to', async () => {
+  test('waits for the owner where it is asked to', async () => {
     const { client } = await opened({ OPERATOR_FLOW: '3-legged', CONSENT_WAIT_MS: 0 });
     const answer = await client.simSwappedWithin('+447700900059', 24, { waitMs: 8000 });
     expect(answer).toMatchObject({ kind: 'answered', swapped: false });

@@ -32,7 +32,7 @@ const about = (number: string, fields = FIELDS) =>
   `{ phoneNumber(e164: "${number}") { ${fields} } }`;
 
 describe('mocks', () => {
-  test('know nothing of a number unless they are told', async () => {
+  test('know nothing of a number by default', async () => {
     const { data, errors = [] } = await ask(about('+447700900001'));
     expect(data['phoneNumber']).toEqual({
       lastSimSwap: null,

@@ -138,7 +138,7 @@ describe('mounted beside types of another program', () => {
     });
   });
 
-  test('a caller asks about its own number alone, whichever field leads there', async () => {
+  test('a caller can only check its own number, whichever field leads there', async () => {
     const { ask, lookups } = await mounted();
 
     expect((await ask('{ myPhoneNumber { e164 simSwappedWithin } }', OWNER)).data).toEqual({
@@ -370,7 +370,7 @@ describe('a reply grows no longer than the service lets it', () => {
   });
 });
 
-test('as an entity it stands beside other entities of a subgraph', async () => {
+test('as an entity it is beside other entities of a subgraph', async () => {
   const { ask } = await mounted({ ROLE: 'subgraph' });
   const { data, codes } = await ask(`{
     _entities(representations: [

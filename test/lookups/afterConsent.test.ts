@@ -35,7 +35,7 @@ async function ask(...asked: Parameters<AskedConsents['ask']>) {
 }
 
 describe('the failure of a lookup after consent', () => {
-  it('is told to each ask of its asker for a minute, and prompts no owner', async () => {
+  it('is returned to each request of its caller for a minute, and prompts no owner', async () => {
     service.operator.looked = [UNAVAILABLE];
     expect(failureOf(await ask(WINDOW))).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
     await service.clock.advance(20 * SECOND_MS);
@@ -47,7 +47,7 @@ describe('the failure of a lookup after consent', () => {
     expect(prompts()).toBe(2);
   });
 
-  it('is told for as long as the operator says', async () => {
+  it('is returned for as long as the operator says', async () => {
     const limited: LookupFailure = {
       code: 'OPERATOR_RATE_LIMITED',
       reach: 'number',
@@ -73,7 +73,7 @@ describe('the failure of a lookup after consent', () => {
     expect(prompts()).toBe(2);
   });
 
-  it('is told to a request that waits for nothing, however long the store takes', async () => {
+  it('is returned to a request that waits for nothing, however long the store takes', async () => {
     service.operator.looked = [UNAVAILABLE];
     await ask(WINDOW);
     const { store, clock } = service;
@@ -86,7 +86,7 @@ describe('the failure of a lookup after consent', () => {
     expect(failureOf(told)).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
   });
 
-  it('is told although no request waited for it', async () => {
+  it('is returned although no request waited for it', async () => {
     service.operator.latencyMs = 5 * SECOND_MS;
     service.operator.looked = [{ code: 'OPERATOR_TIMEOUT', reach: 'number' }];
     const heard: (string | undefined)[] = [];
@@ -99,7 +99,7 @@ describe('the failure of a lookup after consent', () => {
     expect(service.operator.lookups).toHaveLength(1);
   });
 
-  it('that no reply can be trusted speaks for the operation: a page of windows prompts once', async () => {
+  it('that no reply can be trusted applies to the operation: a query with several windows prompts once', async () => {
     const untrusted: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'question' };
     service.operator.looked = [untrusted, untrusted, untrusted, untrusted];
     const page = [DATE, window(24), window(240), window(720)];
@@ -113,7 +113,7 @@ describe('the failure of a lookup after consent', () => {
     ]);
   });
 
-  it('closes nothing but what it speaks for', async () => {
+  it('closes only what it applies to', async () => {
     service.operator.looked = [
       { code: 'OPERATION_NOT_OFFERED', reach: 'operation' },
       { operation: 'check', maxAgeHours: 240 as never, swapped: false, sentAtMs: 0 },
@@ -182,7 +182,7 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     expect(prompts()).toBe(2);
   });
 
-  it('lets a consent that lives come to its lookup', async () => {
+  it('lets a live consent reach its lookup', async () => {
     service.operator.looked = [
       REFUSED_US,
       { operation: 'retrieve-date', latestSimChange: null, sentAtMs: 0 },
@@ -281,7 +281,7 @@ describe('while an exchange is under way', () => {
 });
 
 describe('an expiry', () => {
-  it('is told to each request that waited for it, in whichever replica, and prompts no owner', async () => {
+  it('is returned to each request that waited for it, in whichever replica, and prompts no owner', async () => {
     service = new AskedConsents({ replicas: 2 });
     service.operator.polled = [
       PENDING,
@@ -318,7 +318,7 @@ describe('a fact', () => {
 });
 
 describe('each request that hears an answer', () => {
-  it('has a line of its own before it is told, but for the one whose lookup it was', async () => {
+  it('has a line of its own before it is returned, but for the one whose lookup it was', async () => {
     service.operator.polled = [PENDING, 'granted'];
     const asked = [1, 2, 3].map(() => service.ask(WINDOW));
     await service.clock.advance(2 * SECOND_MS);
@@ -342,7 +342,7 @@ describe('each request that hears an answer', () => {
     expect(failureOf(await ask(WINDOW))?.code).toBe('AUDIT_UNAVAILABLE');
   });
 
-  it('has a line for a failure that speaks for the number as well', async () => {
+  it('has a line for a failure that applies to the number as well', async () => {
     service.operator.looked = [{ code: 'NUMBER_NOT_SERVED', reach: 'number' }];
     await ask(WINDOW);
     await ask(WINDOW);
@@ -350,7 +350,7 @@ describe('each request that hears an answer', () => {
   });
 });
 
-describe('how a consent stands', () => {
+describe('the state of a consent', () => {
   it('is counted and audited each time it is read, and not read when that is denied', async () => {
     const request = service.request();
     const lookups = service.replica();

@@ -260,7 +260,7 @@ describe.each([
     expect(operator.prompts).toHaveLength(2);
   });
 
-  it('comes to an answer with one prompt even when patience is shorter than every exchange', async () => {
+  it('gets an answer with one prompt even when patience is shorter than every exchange', async () => {
     operator.latencyMs = 100;
     lookups = route(1);
     let answer: Told | Error | undefined;
@@ -338,7 +338,7 @@ describe.each([
     expect(operator.prompts).toHaveLength(2);
   });
 
-  it('prompts anew after an expiry that was told', async () => {
+  it('prompts again after an expiry that was returned', async () => {
     operator.polled = [
       { kind: 'failed', failure: { code: 'CONSENT_EXPIRED', reach: 'number' } },
       'granted',

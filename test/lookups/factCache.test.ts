@@ -197,7 +197,7 @@ function longCaller(index: number): Asker {
 }
 
 describe('MemoryFactCache', () => {
-  it('holds no more bytes than it may, and goes by its monotonic clock alone', async () => {
+  it('holds no more bytes than it may, and goes only by its monotonic clock', async () => {
     const clock = new TestClock();
     const facts = new MemoryFactCache(clock, () => MINUTE, 10_000);
     const fact = (): TimedFact => timed(checked(240, false), clock.monotonicMs());

@@ -66,7 +66,7 @@ describe('what was heard', () => {
   it.each([
     ['in the reply to the request that it was made for', [DATE]],
     ['beside a consent that is pending', [DATE, window(2400)]],
-  ])('%s, is told no more when KEEP_FACTS_SECONDS are over', async (_, questions) => {
+  ])('%s, is not returned after KEEP_FACTS_SECONDS', async (_, questions) => {
     service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
     service.operator.looked = [changed(2400), checked(240, true)];
     service.operator.polled = ['granted', PENDING];
@@ -77,7 +77,7 @@ describe('what was heard', () => {
     expect(await ask([DATE])).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }]);
   });
 
-  it('among what is kept, is told no more when KEEP_FACTS_SECONDS are over', async () => {
+  it('among what is kept, is not returned after KEEP_FACTS_SECONDS', async () => {
     service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
     service.operator.looked = [checked(240, false)];
     await service.after(3 * SECOND_MS, service.ask([window(240)], { isGone: true }));
@@ -88,7 +88,7 @@ describe('what was heard', () => {
     expect(await ask([window(240)])).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }]);
   });
 
-  it('outdates a `false` that was not heard, also when it is told no more', async () => {
+  it('outdates a `false` that was not heard, also when it is no longer returned', async () => {
     service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
     service.operator.looked = [checked(240, false), changed(0)];
     await service.after(3 * SECOND_MS, service.ask([window(240)], { isGone: true }));

@@ -255,7 +255,7 @@ describe('the largest window first, then halves', () => {
   ]);
 });
 
-describe('one operation alone', () => {
+describe('only one operation', () => {
   describe('check', () => {
     examples(CHECK_ALONE, [
       {

@@ -292,7 +292,7 @@ describe('lookups with consent in several replicas', () => {
     expect(operator.prompts).toHaveLength(1);
   });
 
-  it('keeps a failure that was told while the store was lost, although its lease is over', async () => {
+  it('keeps a failure that was returned while the store was lost, although its lease is over', async () => {
     operator.looked = [{ code: 'OPERATOR_UNAVAILABLE', reach: 'number' }];
     operator.latencyMs = 100;
     const asked = ask(one);
@@ -345,7 +345,7 @@ describe('lookups with consent in several replicas', () => {
     expect(await after(0, ask(one))).toEqual({ swapped: false });
   });
 
-  it('tells what another replica was told while this one was held up, without another prompt', async () => {
+  it('returns what another replica got while this one was held up, without another prompt', async () => {
     factCache = new SharedFacts(clock, store, 60_000);
     [one, other] = [replica(60_000), replica(60_000)];
     const read = store.read.bind(store);

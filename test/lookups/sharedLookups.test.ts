@@ -264,7 +264,7 @@ describe('a shared lookup', () => {
     expect(operator.begun).toEqual([]);
   });
 
-  it('is audited for each request that joined it, before it is told', async () => {
+  it('is audited for each request that joined it, before it is returned', async () => {
     const asked = Promise.all([ask([window(240)]), ask([window(24)])]);
     await after(20, asked);
     expect(heard).toMatchObject([
@@ -292,7 +292,7 @@ describe('a kept answer', () => {
     route = standing(60);
   });
 
-  it('is told again without a lookup for KEEP_FACTS_SECONDS after its lookup left', async () => {
+  it('is returned again without a lookup for KEEP_FACTS_SECONDS after its lookup left', async () => {
     await after(20, ask([window(240)]));
     await clock.advance(59_990);
     expect(await ask([window(240)])).toEqual([FALSE]);
@@ -303,13 +303,13 @@ describe('a kept answer', () => {
     expect(operator.begun).toHaveLength(2);
   });
 
-  it('is no older for having been told again', async () => {
+  it('is not older for having been returned again', async () => {
     await after(20, ask([window(240)]));
     for (let asks = 0; asks < 5; asks += 1) await after(15_000, ask([window(240)]));
     expect(operator.begun).toHaveLength(2);
   });
 
-  it('is audited for each request, before it is told', async () => {
+  it('is audited for each request, before it is returned', async () => {
     await after(20, ask([window(240)]));
     await ask([window(24)]);
     expect(heard).toMatchObject([
@@ -320,7 +320,7 @@ describe('a kept answer', () => {
     expect(operator.begun).toHaveLength(1);
   });
 
-  it('is neither told nor audited where it answers nothing that is asked', async () => {
+  it('is neither returned nor audited where it answers none of the questions', async () => {
     await after(20, ask([window(24)]));
     expect(await after(20, ask([window(240)]))).toEqual([FALSE]);
     expect(operator.begun).toEqual([check(24), check(240)]);
@@ -378,7 +378,7 @@ describe('a store of facts that is lost', () => {
     expect(operator.begun).toEqual([]);
   });
 
-  it('that is slow to keep is no reason to join again what was heard already', async () => {
+  it('that is slow to keep is not a reason to join again what was delivered already', async () => {
     route = standing(60, {
       ...LOST,
       keep: () => clock.sleep(1000),

@@ -65,7 +65,7 @@ describe('the bill', () => {
 });
 
 describe('answers and requests', () => {
-  it('are counted by what they came to, and what was asked twice by that', async () => {
+  it('are counted by their result, and what was queried twice by that', async () => {
     await using service = await startSimulated(COUNTED);
     await service.ask('{ phoneNumber(e164: "+447700900001") { a: lastSimSwap b: lastSimSwap } }');
     await service.ask('{ phoneNumber(e164: "none") { lastSimSwap } }');

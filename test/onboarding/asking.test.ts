@@ -22,7 +22,7 @@ const SWAPPED = number('+447700900001');
 const PRICE = { OPERATOR_PRICE_CHECK: '0.0215', OPERATOR_PRICE_CURRENCY: 'EUR' };
 
 describe('with a number', () => {
-  it('one lookup is made, and its price told', async () => {
+  it('one lookup is made, and its price printed', async () => {
     await using operator = await simulator();
     const report = await check(
       { ...simulatorSettings(operator), ...PRICE },
@@ -110,7 +110,7 @@ describe('where the owner is asked', () => {
 });
 
 describe('with another number', () => {
-  it('a token that is refused for it is told, with the setting to write', async () => {
+  it('a token that is refused for it is reported, with the setting to write', async () => {
     await using operator = await simulator();
     const report = await check(simulatorSettings(operator), {
       number: { number: NEVER_SWAPPED, otherNumber: SWAPPED, mayPrompt: true },

@@ -77,7 +77,7 @@ describe('operators -- check', () => {
     expect(operator.stats()).toMatchObject({ lookups: 1 });
   });
 
-  it('asks the operator of the prefix alone, and reads numbers from standard input', async () => {
+  it('asks only the operator of the prefix, and reads numbers from standard input', async () => {
     await using northern = await simulator();
     await using southern = await simulator();
     using file = new OperatorsFile([

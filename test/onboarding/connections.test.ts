@@ -20,7 +20,7 @@ function trusting(files: TemporaryFiles, url: string): Record<string, string> {
   return { ...settingsAt(origin), OPERATOR_TLS_CA_FILE: files.write('ca.pem', AUTHORITY.pem) };
 }
 
-describe('a connection that stands', () => {
+describe('a connection that works', () => {
   it.each(['http/1.1', 'h2'] as const)('by TLS and %s', async (protocol) => {
     using files = new TemporaryFiles();
     const certificate = AUTHORITY.issue({ validDays: LONG });
@@ -194,7 +194,7 @@ describe('a connection that breaks has a red row that says what to do', () => {
   });
 });
 
-it('credentials are tried where the SIM swap API alone cannot be reached', async () => {
+it('credentials are tried where only the SIM swap API cannot be reached', async () => {
   await using server = await RecordingServer.start((received, response) =>
     answerJson(received, response, { access_token: 'issued', token_type: 'Bearer' }),
   );

@@ -135,7 +135,7 @@ describe.each<readonly [string, Answer, string, RegExp]>([
   });
 });
 
-it('a scope that is left out of what was granted is told', async () => {
+it('a scope that is left out of what was granted is reported', async () => {
   await using operator = await RecordingServer.start((received, response) =>
     answerJson(received, response, {
       access_token: 'issued',
@@ -165,7 +165,7 @@ it('an operator that writes correlators of its own cannot be asked as it is set'
   expect(failed(await check(never))).toEqual([]);
 });
 
-it('a clock that is far off is told', async () => {
+it('a clock that is far off is reported', async () => {
   await using operator = await RecordingServer.start((received, response) => {
     response.setHeader('date', new Date(Date.now() + 3_600_000).toUTCString());
     answerJson(received, response, { access_token: 'issued', token_type: 'Bearer' });

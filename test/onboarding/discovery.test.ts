@@ -45,7 +45,7 @@ it('an operator is found by its discovery document', async () => {
   expect(rowsOf(report, 'tcp')).toHaveLength(1);
 });
 
-it('what the document does not name is told', async () => {
+it('what the document does not name is reported', async () => {
   const report = await checkDiscovered({
     metadata: { scopes_supported: ['check-sim-swap'], grant_types_supported: ['implicit'] },
   });

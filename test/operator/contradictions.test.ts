@@ -24,7 +24,7 @@ function retrieveDate(body: string, contentType = 'application/json') {
   return judgeRetrieveDate(reply, EXCHANGE);
 }
 
-describe('a reply that contradicts itself is no answer', () => {
+describe('a reply that contradicts itself is not an answer', () => {
   it.each([
     ['true and false', '{"swapped":true,"swapped":false}'],
     ['false and true', '{"swapped":false,"swapped":true}'],

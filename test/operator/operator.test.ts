@@ -163,7 +163,7 @@ describe('the token of a lookup', () => {
   });
 });
 
-describe('a lookup that comes to nothing', () => {
+describe('a lookup that fails', () => {
   it('refused with 401: another token may be tried, but not by the retry itself', async () => {
     await using server = await RecordingServer.start((received, response) =>
       answerJson(received, response, { code: 'UNAUTHENTICATED' }, 401),

@@ -293,7 +293,7 @@ describe('the window that Twilio speaks of', () => {
     expect(asking.operator.answered.lookup).toBe(1);
   });
 
-  it('does not stand before the date, where there is one', async () => {
+  it('is not before the date, where there is one', async () => {
     await using asking = await ask('twilio-lookup');
     // Three days, of which a date may be off by two.
     expect(await asking.tell('003', 22, 26, 71, 72)).toEqual([false, NONE, NONE, true]);

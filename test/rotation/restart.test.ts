@@ -31,7 +31,7 @@ describe('SIGHUP', () => {
     await server.stop();
   });
 
-  test('that comes while the process starts ends it as little, and is told of as well', async () => {
+  test('that comes while the process starts does not end it, and is logged as well', async () => {
     await using server = await StartedServer.start(operator.settings, async (program) => {
       // Until Node runs the first line of the program nothing can keep a signal from ending it.
       await handlesHangup(program.pid);

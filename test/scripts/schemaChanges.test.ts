@@ -26,7 +26,7 @@ describe('a change of the subgraph', () => {
   });
 });
 
-it('another description is told in a line', async () => {
+it('another description is reported in a line', async () => {
   const released = publishedSdl('bff');
   const changed = released.replace('A mobile phone number and', 'A phone number and');
   expect(await schemaChanges(released, changed)).toEqual([

@@ -135,7 +135,7 @@ describe.concurrent.each(NO_REDIS === undefined ? WAYS : [])('%s', (_way, reach)
 });
 
 describe.skipIf(NO_REDIS !== undefined)('one server', () => {
-  it('that is frozen is told to the log, and that it is back', async () => {
+  it('that is frozen is logged, and that it is back', async () => {
     const server = await redisServer();
     const log = new RecordedLog();
     const redis = await opened(connectionTo(server.url, log));
@@ -150,7 +150,7 @@ describe.skipIf(NO_REDIS !== undefined)('one server', () => {
     ]);
   });
 
-  it('that is killed is told to the log as docs/operations.md has it', async () => {
+  it('that is killed is logged as docs/operations.md has it', async () => {
     const server = await redisServer();
     const log = new RecordedLog();
     await opened(connectionTo(server.url, log));
@@ -166,7 +166,7 @@ describe.skipIf(NO_REDIS !== undefined)('one server', () => {
     ]);
   });
 
-  it('is not given up for replies that were there while this process stood still', async () => {
+  it('is not given up for replies that were there while this process stalled', async () => {
     const server = await redisServer();
     const log = new RecordedLog();
     const redis = await opened(connectionTo(server.url, log));

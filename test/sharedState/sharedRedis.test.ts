@@ -42,7 +42,7 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     expect(proxy.cuts).toBe(1);
   });
 
-  it('do nothing once they were told as lost, however late they arrive', async () => {
+  it('do nothing once they were reported as lost, however late they arrive', async () => {
     expect(await redis.run(APPEND, ['count'], [1])).toBe(1);
     proxy.copiesAfterMs = [1500];
     server.freeze();
@@ -68,7 +68,7 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     expect(sent).toEqual([...unknown, 'EVALSHA name', ...unknown]);
   });
 
-  it('do nothing once they were told as lost, though no reply has told the time of their server yet', async () => {
+  it('do nothing once they were reported as lost, though no reply has had the time of their server yet', async () => {
     // So that the server knows the script.
     await redis.run(APPEND, ['another'], [1]);
     const fresh = connectionTo(proxy.url);
@@ -81,7 +81,7 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     expect(await command(server.port, ['HGET', 'count', 'count'])).toBe(null);
   });
 
-  it('that find no room are told to the log, with the server', async () => {
+  it('that find no room are logged, with the server', async () => {
     await command(server.port, ['CONFIG', 'SET', 'maxmemory', '1']);
     await expect(redis.run(APPEND, ['count'], [1])).rejects.toThrow(OutOfMemory);
     const host = redis.serverOf('count');

@@ -202,7 +202,7 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
       expect((await one.consents.read(ALICE)).record?.consent?.id).toBe('anew');
     });
 
-    it('facts that are kept are told, once each, and heard ones are known to be heard', async () => {
+    it('facts that are kept are returned, once each, and delivered ones are known to be delivered', async () => {
       const [one, other] = replicas(2);
       if (one === undefined || other === undefined) return;
       const asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };

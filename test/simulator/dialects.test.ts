@@ -131,7 +131,7 @@ describe('vodafone', () => {
   });
 });
 
-test('aggregator: the number stands in a header, as digits, and maxAge counts seconds', async () => {
+test('aggregator: the number is in a header, as digits, and maxAge counts seconds', async () => {
   const simulator = await start('aggregator');
   const issued = await postForm(simulator.authUrl + KEYCLOAK, {
     ...CREDENTIALS,
@@ -151,7 +151,7 @@ test('aggregator: the number stands in a header, as digits, and maxAge counts se
   expect(await ask({ maxAge: 2400 * 3600 + 1 }, swapped)).toContain('OUT_OF_RANGE');
 });
 
-test('claro: an error stands in an envelope, and a line that is not served is 451', async () => {
+test('claro: an error is in an envelope, and a line that is not served is 451', async () => {
   const simulator = await start('claro');
   const form = { ...CREDENTIALS, scope: 'check-sim-swap' };
   const ask = async (phoneNumber: string): Promise<string> => {

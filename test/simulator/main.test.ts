@@ -62,7 +62,7 @@ describe('the simulator as a program', () => {
     expect(message).toMatch(reason);
   });
 
-  test('listens where it is told, and prints the address of this machine', async () => {
+  test('listens where its settings say, and prints the address of this machine', async () => {
     const simulator = run('--port', '0', '--host', '0.0.0.0');
     await simulator.written(LAST_SETTING);
 

@@ -39,7 +39,7 @@ class Watch implements Disposable {
 }
 
 describe('a watched file', () => {
-  it('is read at once, and told of when it has changed, once', async () => {
+  it('is read at once, and reported when it has changed, once', async () => {
     using files = new TemporaryFiles();
     const path = files.write('key', 'one');
     using watch = new Watch(path);
@@ -69,7 +69,7 @@ describe('a watched file', () => {
     expect(await watch.nextTold()).toBe('key 2');
   });
 
-  it('counts once it rests: what was half written is not told', async () => {
+  it('counts once it rests: what was half written is not reported', async () => {
     using files = new TemporaryFiles();
     const path = files.write('key', 'one');
     using watch = new Watch(path);

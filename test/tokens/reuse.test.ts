@@ -263,7 +263,7 @@ describe('many that wait for one token', () => {
     expect(server.received).toHaveLength(1);
   });
 
-  it('when all hang up the request is ended, and the next one starts anew', async () => {
+  it('when all hang up the request is ended, and the next one starts again', async () => {
     const arrived = Promise.withResolvers<void>();
     const issue = issuing();
     await using server = await RecordingServer.start((received, response) => {
@@ -385,7 +385,7 @@ describe('a JWT as the grant', async () => {
     expect(new Set(jwts.map((jwt) => decodeJwt(jwt).jti)).size).toBe(2);
   });
 
-  it('stands beside a client authentication of another kind', async () => {
+  it('works beside a client authentication of another kind', async () => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url, { grant, scopes });
     await test.header(ALICE, 'check');

@@ -177,7 +177,7 @@ describe('the proof of the client', () => {
 });
 
 describe('a token', () => {
-  it('is acquired anew each time', async () => {
+  it('is acquired each time', async () => {
     await using server = await RecordingServer.start(issuing());
     await using test = new TestTokens(server.url);
     await test.direct.acquire(CHECK, test.context());

@@ -155,7 +155,7 @@ describe('judgeToken', () => {
     expect(judgeToken(broken(cause, false), START_MS)).toEqual({ kind: 'failed', failure });
   });
 
-  it('yields nothing but what may stand behind "Bearer ", whatever JSON comes', () => {
+  it('yields nothing but what may follow "Bearer ", whatever JSON comes', () => {
     const nearlyToken = fc.record(
       {
         access_token: fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' })),

@@ -119,7 +119,7 @@ describe('Apollo Client', () => {
     expect(cached.at(-1)).toContain('NOT_SWAPPED');
   });
 
-  it('with a cache alone would answer UNKNOWN for good', async () => {
+  it('with only a cache would answer UNKNOWN for good', async () => {
     const client = new ApolloClient({
       link: new HttpLink({ uri: url }),
       cache: new InMemoryCache(),
@@ -169,7 +169,7 @@ describe('urql', () => {
     expect(kept?.phoneNumber?.simSwapCheck?.result).toBe('UNKNOWN');
   });
 
-  it('sends GET unless told otherwise, which is refused with what to do', async () => {
+  it('sends GET by default, which is refused with what to do', async () => {
     const client = new Client({ url, exchanges: [fetchExchange] });
     const { error } = await client.query('{ __typename }', {}).toPromise();
     expect(error?.message).toMatch('preferGetMethod: false');

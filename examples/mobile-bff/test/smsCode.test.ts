@@ -32,7 +32,7 @@ it('ends when the question to the owner does', async () => {
   expect(Date.now()).toBe(START_MS + 100_000);
 });
 
-it('ends after ten minutes where it is not told when the question does', async () => {
+it('ends after ten minutes where the reply does not say when the question ends', async () => {
   const states = await statesUntil(null);
   expect(states.at(-1)).toEqual({ kind: 'unanswered' });
   expect(Date.now()).toBe(START_MS + 600_000);

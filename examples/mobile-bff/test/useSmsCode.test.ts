@@ -86,7 +86,7 @@ async function stats(): Promise<Readonly<Record<string, number>>> {
   return (await (await fetch(bff.statsUrl)).json()) as Readonly<Record<string, number>>;
 }
 
-it('asks nothing before it is told to', async () => {
+it('sends nothing before it is started', async () => {
   const before = await stats();
   const screen = new Screen(userOf(SWAPPED));
   expect(screen.check.state).toEqual({ kind: 'idle' });
@@ -135,7 +135,7 @@ it('stops asking when the app leaves the front, and goes on when it is back', as
   expect(ended().at(-1)).toBe(false);
 });
 
-it('is idle again for the next user, who sees nothing of what the last was told', async () => {
+it('is idle again for the next user, who sees nothing of the previous answer', async () => {
   const screen = new Screen(userOf(SWAPPED));
   screen.ask();
   await screen.sees('swapped');

@@ -99,7 +99,7 @@ describe('what a client sends', () => {
   });
 });
 
-it('a subgraph that is not there is told of without its address and without the numbers', async () => {
+it('a subgraph that is not there is reported without its address and without the numbers', async () => {
   const supergraph = await composeRunning([accounts, { name: 'sim-swap', url: simSwap.url }]);
   const nowhere = 'http://127.0.0.1:9/graphql';
   await using gateway = await startGateway(supergraph.replaceAll(simSwap.url, nowhere));

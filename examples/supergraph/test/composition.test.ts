@@ -34,7 +34,7 @@ describe.each(COMPOSERS)('the composition of %s', (_, composed) => {
     expect(composed([accounts, simSwap])).toMatch(/customers: .*@listSize\(assumedSize: 100\)/);
   });
 
-  it('asks the SIM swap subgraph alone for a number by its key', () => {
+  it('asks only the SIM swap subgraph for a number by its key', () => {
     const type = /type PhoneNumber[^{]*/.exec(composed([accounts, simSwap]))?.[0];
     expect(type).toMatch(/graph: SIM_SWAP, key: "e164"[^)]*\)/);
     expect(type).toMatch(/graph: ACCOUNTS, key: "e164", resolvable: false\)/);

@@ -224,7 +224,7 @@ describe('the audit log', () => {
       expect(await again).toBe('written');
     });
 
-    it('is not blamed when the process stood still meanwhile: its writes are heard of after its timers', async () => {
+    it('is not blamed when the process stalled meanwhile: its writes are heard of after its timers', async () => {
       const written = outcome();
       await clock.standStill(10_000);
       writes.shift()?.end();
@@ -324,7 +324,7 @@ describe('a subject that is a number', () => {
       expect(await countFound(asking(subject), { subject: 'alice' })).toBe(0);
     });
 
-    it('is found in an older line, where it stands in clear', async () => {
+    it('is found in an older line, where it is in clear', async () => {
       const older = { ...asking(subject), caller: { issuer: 'https://issuer.example', subject } };
       expect(await countFound(older, { number: NUMBER })).toBe(1);
       expect(await countFound(older, { subject })).toBe(1);

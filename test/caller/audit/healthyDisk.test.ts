@@ -63,7 +63,7 @@ it('is not blamed for an operator that takes all the time of a request', async (
   expect(codes.flat()).not.toContain('AUDIT_UNAVAILABLE');
 });
 
-it('is not blamed for a process that stood still', async () => {
+it('is not blamed for a process that stalled', async () => {
   await using operator = await WiredOperator.start();
   await using server = await startServer(operator, {});
   const heard: string[] = [];

@@ -91,7 +91,7 @@ describe('usage', () => {
       { lookups: 1, price: undefined },
     ],
     [
-      'how a consent stands is no usage, nor is a start, nor another line of the log',
+      'the state of a consent is no usage, nor is a start, nor another line of the log',
       [
         line({ event: 'consent-status', audit: 'before' }),
         '{"audit":"start","time":"2026-11-03T12:00:00.000Z"}',
@@ -143,7 +143,7 @@ describe('usage', () => {
     expect(report.usages.reduce((sum, { lookups }) => sum + lookups, 0)).toBe(lines);
   });
 
-  it('comes to the same whatever the order of the lines and of the dimensions', () => {
+  it('is the same whatever the order of the lines and of the dimensions', () => {
     const anyLine = fc
       .record({
         audit: fc.constantFrom('before', 'after', 'shared', 'kept'),

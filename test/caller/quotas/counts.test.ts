@@ -43,7 +43,7 @@ function heapBytes(): number {
 }
 
 describe('the memory of one process', () => {
-  it('is left alone by what is given back after its hour', async () => {
+  it('is not changed by what is given back after its hour', async () => {
     const counts = new MemoryCounts(clock, BOUNDS);
     const { giveBack } = lookup(counts, 'risk', 1);
     await clock.advance(HOUR_MS);
@@ -217,7 +217,7 @@ describe.skipIf(NO_REDIS !== undefined)(`claims on the wire ${NO_REDIS ?? ''}`, 
     expect(log.lines).toEqual([]);
   });
 
-  it('that are given back after their hour leave the next one alone', async () => {
+  it('that are given back after their hour do not change the next one', async () => {
     const { giveBack } = await counts.claim('window', CLAIM, 1000);
     await command(redis.port, ['PEXPIRE', 'window', '0']);
     await counts.claim('window', CLAIM, 1000);

@@ -100,7 +100,7 @@ describe('the quota of numbers', () => {
     expect(await counting.lookup('a', line(0))).toBe('counted');
   });
 
-  it('starts anew after the hour, and says how long that is', async () => {
+  it('starts again after the hour, and says how long that is', async () => {
     const counting = new Counting({ numbersPerHour: 1 });
     await counting.lookup('a', ALICE);
     await clock.advance(600_000);
@@ -187,7 +187,7 @@ describe('a client with quotas of its own', () => {
     }
   });
 
-  it('counts each of its callers alone', async () => {
+  it('counts each of its callers separately', async () => {
     const clients = new Map([['app', { numbersPerHour: 3 }]]);
     const counting = new Counting({ ...ANY, lookupsPerHour: 100, clients });
     expect([await counting.scan('a', 10), await counting.scan('b', 10)]).toEqual([3, 3]);
@@ -228,7 +228,7 @@ describe('what is given back', () => {
 });
 
 describe('what is left', () => {
-  it('is told with its limit and the time until it is whole again', async () => {
+  it('is reported with its limit and the time until it is whole again', async () => {
     const counting = new Counting({ numbersPerHour: 5, lookupsPerHour: 7 });
     await counting.lookup('a', ALICE);
     await counting.lookup('a', ALICE);

@@ -111,7 +111,7 @@ describe('the circuit', () => {
     expect(isOpen()).toBe(false);
   });
 
-  it('starts to count anew once it has closed', async () => {
+  it('starts to count again once it has closed', async () => {
     runAll(repeat(20, 'bad'));
     await clock.advance(5000);
     run('good', line(0));

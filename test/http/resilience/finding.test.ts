@@ -245,7 +245,7 @@ describe('a connection that could not be made', () => {
     expect(finding?.message.includes('proxy')).toBe(stage.startsWith('proxy') || stage === 'files');
   });
 
-  it('in plain text is told by its code', () => {
+  it('in plain text is known by its code', () => {
     const exchange = {
       kind: 'fault',
       fault: { cause: 'connection', sent: false, detail: 'ECONNREFUSED' },

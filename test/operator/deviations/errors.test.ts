@@ -144,7 +144,7 @@ describe('an error of a lookup', () => {
     expect(operator.logged.join('\n')).not.toContain(SECRET);
   });
 
-  it('that speaks for the number leaves no further question, whatever its reach says', async () => {
+  it('that applies to the number leaves no further question, whatever its reach says', async () => {
     await using operator = await DeviatingOperator.start({
       deviation: withErrors({ rules: [rule(403, 'OPERATOR_UNAVAILABLE', { reach: 'question' })] }),
       script: { lookUp: answering(403, {}) },

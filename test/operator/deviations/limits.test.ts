@@ -37,7 +37,7 @@ it('so many exchanges begin in a second, over all endpoints, and each lookup fol
   expect((await Promise.all(answers)).map(({ code }) => code)).toEqual(Array(4).fill(false));
 });
 
-it('what cannot go out in time is refused, and told when to come again', async () => {
+it('what cannot be sent in time is refused, with the time of the next try', async () => {
   const clock = new TestClock();
   await using operator = await DeviatingOperator.start({ clock, deviation: perSecond(1) });
   const [first, ...others] = askAll(operator, 3, 1500);

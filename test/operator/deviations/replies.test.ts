@@ -154,7 +154,7 @@ describe('a window', () => {
   });
 });
 
-it('an operator with retrieve-date alone is never asked to check', async () => {
+it('an operator with only retrieve-date is never asked to check', async () => {
   await using operator = await DeviatingOperator.start({ deviation: DATE_ALONE });
   expect(await operator.ask({ maxAgeHours: 240 })).toBe(false);
   expect(operator.wire.lookups.map(({ path }) => path)).toEqual(['/retrieve-date']);

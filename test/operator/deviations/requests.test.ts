@@ -125,7 +125,7 @@ describe('a token request', () => {
     expect(token.path).toBe('/oauth/v1/token?tenant=eu&grant_type=client_credentials');
   });
 
-  it('names no number in its address, whatever stands in the query', async () => {
+  it('names no number in its address, whatever is in the query', async () => {
     const { all: received } = await seen(withGrant({ inQuery: ['grant_type', 'scope'] }));
     expect(received.filter(({ path }) => path.includes('7700900001'))).toEqual([]);
   });
@@ -261,7 +261,7 @@ describe('each endpoint', () => {
     ]);
   });
 
-  it('is sent its own headers, those that are generated anew for each exchange', async () => {
+  it('is sent its own headers, those that are generated for each exchange', async () => {
     const {
       prompt,
       token,

@@ -132,7 +132,7 @@ describe('consent', () => {
     expect(first?.said).toEqual(expected);
   });
 
-  it('that cannot be told leaves a number unasked', () => {
+  it('that is unreadable leaves a number unchecked', () => {
     const phoneNumber = { e164: '+447700900004', simSwapConsent: null };
     const [first] = readConsents({ customersByPhone: [{ customer: null, phoneNumber }] }, []);
     expect(first?.said).toEqual({ kind: 'unknown', reason: 'STATE_UNAVAILABLE' });

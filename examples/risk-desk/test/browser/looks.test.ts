@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser())('eight views of the desk', () => {
     },
   );
 
-  it('stand still where less motion is wanted, and change their light by a switch', async () => {
+  it('do not move where reduced motion is preferred, and change their colour scheme by a switch', async () => {
     await using desk = await openDesk(browser, stack);
     const { page } = desk;
     await signIn(page, stack, 'lead');

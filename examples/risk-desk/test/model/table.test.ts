@@ -131,7 +131,7 @@ describe('an outage', () => {
     expect(isOutage(states)).toBe(expected);
   });
 
-  it('is told of from five rows on', () => {
+  it('is mentioned from five rows on', () => {
     expect(rowsInOutage(times(4, AWAY))).toBe(0);
     expect(rowsInOutage([...times(5, AWAY), CLEAR])).toBe(5);
   });

@@ -314,7 +314,7 @@ describe('what a person may ask', () => {
 });
 
 describe('the purpose', () => {
-  it('is chosen, and stands in the audit log', async () => {
+  it('is chosen, and is in the audit log', async () => {
     const linesBefore = audited().length;
     await lead.ask(['+447700900007'], { headers: { 'x-purpose': 'account-recovery' } });
     const lines = auditedSince(linesBefore);
@@ -347,7 +347,7 @@ describe('a number whose owner is asked', () => {
     customersByPhone(e164s: $numbers) { phoneNumber { simSwapConsent { state } } }
   }`;
 
-  it('is told from others without ringing its phone, and comes true when the owner agrees', async () => {
+  it('is distinguished from others without a prompt, and is answered when the owner agrees', async () => {
     const variables = { numbers: [ONE, BY_CONSENT, TWO] };
     const standing = await lead.post(JSON.stringify({ query: STANDING, variables }));
     expect(standing.codes).toEqual([]);
@@ -451,7 +451,7 @@ describe('a request that does not come from the page', () => {
 });
 
 describe('a page that asks too much at a time', () => {
-  it('is told so, and asks on when something has come to its end', async () => {
+  it('is told so, and continues when something has ended', async () => {
     const person = await SignedIn.as(stack.url, stack.people.analyst);
     const pages = new AbortController();
     const pending = Array.from({ length: 16 }, () => person.ask([SILENT], pages));
