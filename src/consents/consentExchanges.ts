@@ -3,7 +3,6 @@ import type { Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
-import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { Outcome } from '../http/resilience/guardedEndpoint.ts';
 import type { Judgement } from '../operator/responses.ts';
 import { COMMAND_TIMEOUT_MS, unlessLost } from '../sharedState/sharedStateLost.ts';
@@ -27,7 +26,7 @@ import { failureToTell, LOOK_AGAIN_MS, type ConsentView } from './consentView.ts
 import type { ExchangeContext, Polled, RequestedConsent } from '../tokens/tokenManager.ts';
 import type { ReusableToken } from '../tokens/reusableToken.ts';
 import type { AcknowledgementJudgement } from '../tokens/tokenResponses.ts';
-import { ifAdmitted, type AuditOutcome } from '../lookups/lookupAuthorizer.ts';
+import { BROKEN, type Ending } from '../lookups/lookupAuthorizer.ts';
 import type { Claim, ConsentLedger, LedgerParts, ConsentSnapshot } from './consentLedger.ts';
 import type { ConsentNotifier, NotifierParts } from './consentNotifier.ts';
 import type { ConsentOperator } from './consentOperator.ts';
@@ -89,59 +88,50 @@ export class ConsentExchanges {
     this.#telling = shared.telling;
   }
 
-  /** Asks the owner. */
-  request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
-    const queuedAtMs = this.#parts.clock.monotonicMs();
-    return this.#withPermit('requests', cause, async () => {
-      const waitedMs = this.#parts.clock.monotonicMs() - queuedAtMs;
-      if (waitedMs < LOOK_AGAIN_MS) return this.#request(cause, page);
+  /** Prompts the owner once there is a permit for it. */
+  async request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
+    const { clock } = this.#parts;
+    const { requests } = this.#operator.bulkheads;
+    const queuedAtMs = clock.monotonicMs();
+    const permit = await requests.acquire(this.#waiters);
+    if (permit !== 'acquired') return this.#failAll(failureOf(permit));
+    const acquiredAtMs = clock.monotonicMs();
+    try {
+      if (acquiredAtMs - queuedAtMs < LOOK_AGAIN_MS) return await this.#request(cause, page);
       // Much may have been learned since: that the operator refuses us, for one.
       const now = await this.#ledger.read(this.#operator);
       const isFree = now.lost === undefined && now.standing.prompt.state === 'free';
-      return isFree && !this.#telling.isKnownTo(cause, now) ? this.#request(cause, now) : 'slept';
-    });
+      if (!isFree || this.#telling.isKnownTo(cause, now)) return 'slept';
+      return await this.#request(cause, now);
+    } finally {
+      requests.release(acquiredAtMs);
+    }
   }
 
-  /** Asks the operator whether the owner has answered, and makes the lookup if so. */
-  poll(
+  /** Polls once there is a permit for it, and makes the lookup if the owner has consented. */
+  async poll(
     cause: Waiter,
     page: ConsentSnapshot,
     pending: ConsentIdentity & Pending,
   ): Promise<Progress> {
-    return this.#withPermit('polls', cause, () => this.#poll(cause, page, pending));
-  }
-
-  /** Takes the step when there is a permit for it. */
-  #withPermit(
-    kind: 'requests' | 'polls',
-    cause: Waiter,
-    step: () => Promise<Progress>,
-  ): Promise<Progress> {
-    return this.#operator.bulkheads[kind].run(this.#urgencyOf(cause), step, (rejection) => {
-      this.#waiters.fail(failureOf(rejection));
-      return 'told';
-    });
-  }
-
-  /** It moves on with the requests that join while the step waits for its permit. */
-  #urgencyOf(cause: Waiter): Urgency {
-    const lastDeadlineMs = (): number => this.#lastDeadlineMs(cause);
-    return {
-      get deadlineMs() {
-        return lastDeadlineMs();
-      },
-    };
-  }
-
-  /** Until when a request may still wait for the step. */
-  #lastDeadlineMs(cause: Waiter): number {
-    if (this.#waiters.isEmpty) return this.#exchangeEndsAtMs;
-    return this.#waiters
-      .all()
-      .reduce(
-        (last, { inquiry }) => Math.max(last, inquiry.request.deadlineMs),
-        cause.inquiry.request.deadlineMs,
-      );
+    const { polls } = this.#operator.bulkheads;
+    const permit = await polls.acquire(this.#waiters);
+    if (permit !== 'acquired') return this.#failAll(failureOf(permit));
+    const acquiredAtMs = this.#parts.clock.monotonicMs();
+    try {
+      const claim = await this.#ledger.claimPoll(page, pending, this.#operator);
+      switch (claim.kind) {
+        case 'claimed':
+          await this.#poll(cause, page, pending, claim);
+          return 'exchanged';
+        case 'conflict':
+          return await this.#lookAgain();
+        case 'late':
+          return 'wrote';
+      }
+    } finally {
+      polls.release(acquiredAtMs);
+    }
   }
 
   async #request(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
@@ -156,13 +146,17 @@ export class ConsentExchanges {
       case 'late':
         return 'wrote';
       case 'full':
-        this.#waiters.fail(STORE_FULL);
-        return 'told';
+        return this.#failAll(STORE_FULL);
       case 'lost':
-        this.#waiters.fail(this.#ledger.failureWithoutStore());
+        this.#failAll(this.#ledger.failureWithoutStore());
         await claim.takeBack();
         return 'told';
     }
+  }
+
+  #failAll(failure: LookupFailure): Progress {
+    this.#waiters.fail(failure);
+    return 'told';
   }
 
   async #prompt(
@@ -173,18 +167,19 @@ export class ConsentExchanges {
     const { tokens, rules, admission } = this.#operator;
     const { consent, time } = claim;
     const sentAtMs = time.now();
-    const { judged } = await ifAdmitted<RequestedConsent>(admission, {
-      asked: { event: 'consent-request', ...this.#asked(cause, lookup, consent.id) },
-      run: () => tokens.requestConsent(this.#subject(lookup), this.#context(cause)),
-      endingOf: ({ judged: told, attempts }) => ({
-        outcome: auditOutcomeOf(told),
-        attempts,
-      }),
-      onDenied: (failure) => ({
-        judged: { kind: 'failed', failure, mayHavePrompted: false },
-        attempts: 0,
-      }),
-    });
+    const asked = { event: 'consent-request', ...this.#asked(cause, lookup, consent.id) } as const;
+    const admitted = await admission.admit(asked);
+    if (admitted.kind === 'denied') {
+      const denied = { kind: 'failed', failure: admitted.failure, mayHavePrompted: false } as const;
+      return this.#requestFailed(lookup, claim, denied, time.now());
+    }
+    let requested: RequestedConsent | undefined;
+    try {
+      requested = await tokens.requestConsent(this.#subject(lookup), this.#context(cause));
+    } finally {
+      await admitted.ended(endingOfRequest(requested));
+    }
+    const { judged } = requested;
     const nowMs = time.now();
     switch (judged.kind) {
       case 'acknowledged': {
@@ -225,23 +220,6 @@ export class ConsentExchanges {
   }
 
   async #poll(
-    cause: Waiter,
-    page: ConsentSnapshot,
-    pending: ConsentIdentity & Pending,
-  ): Promise<Progress> {
-    const claim = await this.#ledger.claimPoll(page, pending, this.#operator);
-    switch (claim.kind) {
-      case 'claimed':
-        await this.#pollClaimed(cause, page, pending, claim);
-        return 'exchanged';
-      case 'conflict':
-        return this.#lookAgain();
-      case 'late':
-        return 'wrote';
-    }
-  }
-
-  async #pollClaimed(
     cause: Waiter,
     page: ConsentSnapshot,
     pending: ConsentIdentity & Pending,
@@ -299,23 +277,19 @@ export class ConsentExchanges {
     const spent = await this.#ledger.spend(claim);
 
     const lookup = this.#lookupToSpendOn(original, page);
-    let leftAtMs = 0;
-    const { judged } = await ifAdmitted<Outcome<Judgement<Fact>>>(admission, {
-      asked: { event: 'lookup', ...this.#asked(cause, lookup, id) },
-      run: () => {
-        leftAtMs = clock.monotonicMs();
-        return operator.lookUp({ lookup, number: this.#number, token }, this.#context(cause));
-      },
-      endingOf: ({ judged: told, attempts }) => ({
-        outcome: lookupOutcomeOf(told),
-        attempts,
-      }),
-      onDenied: (failure) => ({
-        judged: { kind: 'failed', failure },
-        attempts: 0,
-        mayRetryWithNewToken: false,
-      }),
-    });
+    const admitted = await admission.admit({ event: 'lookup', ...this.#asked(cause, lookup, id) });
+    if (admitted.kind === 'denied') {
+      return this.#lookupFailed({ lookup, failure: admitted.failure }, cause, spent);
+    }
+    const leftAtMs = clock.monotonicMs();
+    let exchanged: Outcome<Judgement<Fact>> | undefined;
+    try {
+      const order = { lookup, number: this.#number, token };
+      exchanged = await operator.lookUp(order, this.#context(cause));
+    } finally {
+      await admitted.ended(endingOfLookup(exchanged));
+    }
+    const { judged } = exchanged;
     switch (judged.kind) {
       case 'answered': {
         // Before it is told: a request that wants more finds it.
@@ -460,23 +434,27 @@ const UNTOLD: LookupFailure = { code: 'OPERATOR_INVALID_REPLY', reach: 'operatio
 
 type FailedRequest = Extract<AcknowledgementJudgement, { kind: 'failed' }>;
 
-function auditOutcomeOf(judged: AcknowledgementJudgement): AuditOutcome {
-  switch (judged.kind) {
+function endingOfRequest(requested: RequestedConsent | undefined): Ending {
+  switch (requested?.judged.kind) {
+    case undefined:
+      return BROKEN;
     case 'acknowledged':
-    // Nothing is known of it but that it was asked.
+    // Nothing is known of it but that it was sent.
     case 'reply-lost':
-      return 'asked';
+      return { outcome: 'asked', attempts: requested.attempts };
     case 'failed':
-      return judged.failure.code;
+      return { outcome: requested.judged.failure.code, attempts: requested.attempts };
   }
 }
 
-function lookupOutcomeOf(judged: Judgement<Fact>): AuditOutcome {
-  switch (judged.kind) {
+function endingOfLookup(exchanged: Outcome<Judgement<Fact>> | undefined): Ending {
+  switch (exchanged?.judged.kind) {
+    case undefined:
+      return BROKEN;
     case 'answered':
-      return 'answered';
+      return { outcome: 'answered', attempts: exchanged.attempts };
     case 'failed':
-      return judged.failure.code;
+      return { outcome: exchanged.judged.failure.code, attempts: exchanged.attempts };
   }
 }
 

@@ -64,6 +64,12 @@ export class Waiters {
     return this.#waiting.size === 0;
   }
 
+  /** Of the one that has most time left; a step for which no request waits any more has no deadline. */
+  get deadlineMs(): number {
+    if (this.isEmpty) return Infinity;
+    return this.all().reduce((last, { request }) => Math.max(last, request.deadlineMs), 0);
+  }
+
   /** Counts waiters that have left and pending steps that are done: of those there are no more than have come. */
   get departures(): number {
     return this.#departures;

@@ -15,7 +15,7 @@ import {
   type LookupRequest,
   type LookupRoute,
 } from './lookupRoute.ts';
-import type { Admitted, Ending, LookupAuthorizer } from './lookupAuthorizer.ts';
+import { BROKEN, type Admitted, type Ending, type LookupAuthorizer } from './lookupAuthorizer.ts';
 import { failureOf } from './bulkheadFailure.ts';
 import type { KeyedMutex } from './keyedMutex.ts';
 
@@ -150,11 +150,10 @@ export class DirectLookups implements LookupRoute {
   }
 }
 
-/** A defect may have come after the request left. */
 function endingOf(outcome: LookupOutcome | undefined, attempts: number): Ending {
   switch (outcome?.kind) {
     case undefined:
-      return { outcome: 'broken', attempts: 1 };
+      return BROKEN;
     case 'facts':
       return { outcome: 'answered', attempts };
     case 'failed':

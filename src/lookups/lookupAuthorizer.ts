@@ -62,6 +62,9 @@ export interface Ending {
   readonly attempts: number;
 }
 
+/** That of what threw: a defect may have come after the request left. */
+export const BROKEN: Ending = { outcome: 'broken', attempts: 1 };
+
 /** What was admitted. */
 export interface Admitted {
   readonly kind: 'admitted';
@@ -108,31 +111,3 @@ export const OPEN_AUTHORIZER: LookupAuthorizer = {
 
 /** The same for each operator. */
 export const OPEN_AUTHORIZERS: LookupAuthorizers = { of: () => OPEN_AUTHORIZER };
-
-/** A lookup, or a consent request, that runs only when it is admitted. */
-export interface GuardedLookup<T> {
-  readonly asked: LookupToAuthorize | ConsentToAuthorize;
-  readonly run: () => Promise<T>;
-  readonly endingOf: (outcome: T) => Ending;
-  readonly onDenied: (failure: LookupFailure) => T;
-}
-
-/** Runs it if it is admitted, and says how it ended, even when it threw. */
-export async function ifAdmitted<T>(
-  admission: LookupAuthorizer,
-  { asked, run, endingOf, onDenied }: GuardedLookup<T>,
-): Promise<T> {
-  const admitting = admission.admit(asked);
-  const admitted = admitting instanceof Promise ? await admitting : admitting;
-  if (admitted.kind === 'denied') return onDenied(admitted.failure);
-  // A defect may have come after the request left.
-  let ending: Ending = { outcome: 'broken', attempts: 1 };
-  try {
-    const outcome = await run();
-    ending = endingOf(outcome);
-    return outcome;
-  } finally {
-    const ended = admitted.ended(ending);
-    if (ended !== undefined) await ended;
-  }
-}

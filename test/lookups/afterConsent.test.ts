@@ -1,10 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import type { Polled } from '../../src/tokens/tokenManager.ts';
 import type { Told } from '../askedFields.ts';
 import { settled } from '../testClock.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import { BOB, CAROL } from '../values.ts';
+import type { Ending } from '../../src/lookups/lookupAuthorizer.ts';
 import { AskedConsents, DATE, window } from './askedConsents.ts';
 
 const SECOND_MS = 1000;
@@ -380,5 +381,29 @@ describe('a step that waits for a permit', () => {
       [{ failure: expect.objectContaining({ code: 'CONSENT_PENDING' }) }],
       [{ swapped: false }],
     ]);
+  });
+
+  it.each([
+    ['requestConsent', [{ outcome: 'broken', attempts: 1 }]],
+    ['poll', [{ outcome: 'asked', attempts: 1 }]],
+    [
+      'lookUp',
+      [
+        { outcome: 'asked', attempts: 1 },
+        { outcome: 'broken', attempts: 1 },
+      ],
+    ],
+  ] as const)('gets it after a %s that broke, whose line says so', async (method, endings) => {
+    const consents = new AskedConsents({ permits: 1 });
+    const ended: Ending[] = [];
+    consents.admission.admit = () => ({
+      kind: 'admitted',
+      ended: (ending) => void ended.push(ending),
+    });
+    const broken = vi.spyOn(consents.operator, method).mockRejectedValueOnce(new Error('a defect'));
+    expect(await consents.ask([window(24)])).toEqual([new Error('a defect')]);
+    expect(ended).toEqual(endings);
+    broken.mockRestore();
+    expect(await consents.ask([window(24)], { number: BOB })).toEqual([{ swapped: false }]);
   });
 });

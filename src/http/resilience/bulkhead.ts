@@ -58,23 +58,6 @@ export class Bulkhead {
     return { underWay: this.#underWay, waiting: this.#waiting.size };
   }
 
-  /** Does the work once it has a permit; if it gets none, `onRejected` is told why. */
-  async run<T>(
-    urgency: Urgency,
-    work: () => Promise<T>,
-    onRejected: (rejection: BulkheadRejection) => T,
-  ): Promise<T> {
-    const acquiring = this.acquire(urgency);
-    const permit = acquiring instanceof Promise ? await acquiring : acquiring;
-    if (permit !== 'acquired') return onRejected(permit);
-    const acquiredAtMs = this.#clock.monotonicMs();
-    try {
-      return await work();
-    } finally {
-      this.release(acquiredAtMs);
-    }
-  }
-
   /** Takes a permit, at once where one is free. What is acquired is to be given back by {@link release}. Never rejects. */
   acquire(urgency: Urgency): Permit | Promise<Permit> {
     if (this.#underWay >= this.#size.permits) return this.#wait(urgency);
