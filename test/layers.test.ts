@@ -53,7 +53,7 @@ const PURE = [
   /^lookups\/planner\.ts$/,
   /^operator\/(?:responses|directoryReply)\.ts$/,
   /^tokens\/tokenResponses\.ts$/,
-  /^consents\/(?:consentRecord|consentStatus|standing)\.ts$/,
+  /^consents\/(?:consentRecord|consentStatus|consentView)\.ts$/,
   /^http\/resilience\/retryDecision\.ts$/,
   /^onboarding\/(?:judge\w+|clientReply|connectionAdvice|connectionTrace|table)\.ts$/,
 ];

@@ -310,7 +310,7 @@ export class ConsentExchanges {
   #keepToken(
     token: ReusableToken,
     { operation }: Lookup,
-    { inquiry: { request } }: Waiter,
+    { session: { request } }: Waiter,
     consentId: string,
   ): void {
     const subject = { number: this.#number, operation };
@@ -327,7 +327,7 @@ export class ConsentExchanges {
     const failed = { lookup, failure: asOfConsent(told.failure) };
     const learned = endedByLookup(spent.consent, failed, nowMs, this.#operator.rules);
     const failure = failureLearned(learned, nowMs) ?? failed.failure;
-    const made = { consentId: spent.consent.id, madeFor: cause.inquiry.request };
+    const made = { consentId: spent.consent.id, madeFor: cause.session.request };
     // Written before it is told: a replica that dies in between leaves a failure that the next ask hears,
     // where one that was told and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
@@ -353,12 +353,12 @@ export class ConsentExchanges {
   }
 
   async #succeed(fact: TimedFact, cause: Waiter, spent: Claim): Promise<void> {
-    const { inquiry } = cause;
+    const { session } = cause;
     const { id } = spent.consent;
-    await this.#telling.tellFact(fact, id, inquiry.request);
+    await this.#telling.tellFact(fact, id, session.request);
     // Requests may wait in other processes: they find the fact before they find the consent gone.
     await this.#ledger.untilDone(spent, () =>
-      this.#parts.factCache.keep(inquiry.request, this.#number, fact),
+      this.#parts.factCache.keep(session.request, this.#number, fact),
     );
     await this.#ledger.learn(spent, answered(spent.consent, spent.time.now()));
     await this.#operator.refusals.answered(fact.operation).catch(unlessLost);
@@ -394,9 +394,9 @@ export class ConsentExchanges {
     const failed = standing.ends
       .filter((end) => end.kind === 'failed')
       .filter((end) => countsAt(end, identity));
-    const plans = this.#waiters.all().map(({ inquiry }) => ({
-      ...inquiry,
-      failures: [...inquiry.failures, ...failed],
+    const plans = this.#waiters.all().map(({ session }) => ({
+      ...session,
+      failures: [...session.failures, ...failed],
     }));
     const maxAgeHours = nextWindowAmong(plans, offer);
     return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
@@ -409,8 +409,8 @@ export class ConsentExchanges {
   }
 
   /** Traced to a request, but not ended with it. */
-  #context({ inquiry }: Waiter): ExchangeContext {
-    const { correlator } = inquiry.request;
+  #context({ session }: Waiter): ExchangeContext {
+    const { correlator } = session.request;
     return { correlator, deadlineMs: this.#exchangeEndsAtMs };
   }
 
@@ -420,7 +420,7 @@ export class ConsentExchanges {
   }
 
   /** Audited for the request that the step is taken for; the others have lines of their own when they hear. */
-  #asked({ inquiry: { request } }: Waiter, lookup: Lookup, consentId: string) {
+  #asked({ session: { request } }: Waiter, lookup: Lookup, consentId: string) {
     return { lookup, number: this.#number, request, consentId };
   }
 

@@ -89,19 +89,19 @@ export class ConsentNotifier {
     const all = [...new Set([cause, ...this.#waiters.all()])];
     // What the request that came first may not hear, none may.
     const firstCameInAtMs = all.reduce(
-      (earliest, { inquiry }) => Math.min(earliest, inquiry.request.cameInAtMs),
+      (earliest, { session }) => Math.min(earliest, session.request.cameInAtMs),
       Infinity,
     );
     const recalledAtMs = this.#parts.clock.monotonicMs();
     for (const waiter of all) waiter.recalledAtMs = recalledAtMs;
-    const most = await this.#recall(cause.inquiry, firstCameInAtMs);
+    const most = await this.#recall(cause.session, firstCameInAtMs);
     if (!all.some((waiter) => isNews(most, waiter))) return false;
     const told = await Promise.all(
       all.map(async (waiter) => {
-        const { inquiry } = waiter;
-        const recalled = await this.#recall(inquiry, inquiry.request.cameInAtMs);
+        const { session } = waiter;
+        const recalled = await this.#recall(session, session.request.cameInAtMs);
         if (!isNews(recalled, waiter)) return false;
-        const facts = unknownFacts(recalled.facts, inquiry.facts);
+        const facts = unknownFacts(recalled.facts, session.facts);
         await this.#tell(waiter, toldFromCache({ ...recalled, facts }));
         return true;
       }),
@@ -121,9 +121,9 @@ export class ConsentNotifier {
     await Promise.all(
       this.#waiters
         .all()
-        .filter(({ inquiry }) => inquiry.request.cameInAtMs <= fact.leftAtMs)
+        .filter(({ session }) => session.request.cameInAtMs <= fact.leftAtMs)
         .map((waiter) => {
-          const isMadeForIt = waiter.inquiry.request === madeFor;
+          const isMadeForIt = waiter.session.request === madeFor;
           return this.#tell(waiter, {
             outcome: { kind: 'facts', facts: [fact] },
             heard: isMadeForIt ? [] : heard,
@@ -159,9 +159,9 @@ export class ConsentNotifier {
       this.#waiters
         .all()
         .filter((waiter) => countsAt({ operator, failure }, waiter.operator.identity))
-        .filter(({ inquiry, operator: { offer } }) => changesPlan(failed, inquiry, offer))
+        .filter(({ session, operator: { offer } }) => changesPlan(failed, session, offer))
         .map((waiter) => {
-          const isMadeForIt = waiter.inquiry.request === made?.madeFor;
+          const isMadeForIt = waiter.session.request === made?.madeFor;
           return this.#tell(waiter, {
             outcome: { kind: 'failed', failed },
             heard: isMadeForIt ? [] : heard,
@@ -183,7 +183,7 @@ export class ConsentNotifier {
 
 /** What a request is told, once that is audited; the failure to audit it in its place. */
 async function audited(
-  { inquiry: { number, request }, wanted, operator: { admission } }: Waiter,
+  { session: { number, request }, wanted, operator: { admission } }: Waiter,
   { outcome, heard = [] }: Told,
 ): Promise<LookupOutcome> {
   for (const one of heard) {
@@ -196,7 +196,7 @@ async function audited(
 /** What the record says to a request, if it says anything about what it wants. */
 function knownFrom(
   { standing, nowMs, time }: ConsentSnapshot,
-  { inquiry, wanted, joinedAtMs, operator: { identity, offer } }: Waiter,
+  { session, wanted, joinedAtMs, operator: { identity, offer } }: Waiter,
 ): Told | undefined {
   for (const end of standing.ends) {
     switch (end.kind) {
@@ -210,7 +210,7 @@ function knownFrom(
       case 'failed': {
         if (!countsAt(end, identity)) break;
         const failed = { lookup: end.lookup, failure: failureToTell(end, nowMs) };
-        if (!changesPlan(failed, asAsked(inquiry), offer)) break;
+        if (!changesPlan(failed, asAsked(session), offer)) break;
         return {
           outcome: { kind: 'failed', failed },
           heard:
@@ -251,14 +251,14 @@ function toldFromCache({ facts, besides }: CachedFacts): Told {
 /** Whether facts answer something that the request asks and does not know. */
 function isNews(
   { facts, besides }: CachedFacts,
-  { inquiry, operator: { offer } }: Waiter,
+  { session, operator: { offer } }: Waiter,
 ): boolean {
-  const news = unknownFacts(facts, inquiry.facts);
-  return answerMore(news, { ...asAsked(inquiry), besides }, offer);
+  const news = unknownFacts(facts, session.facts);
+  return answerMore(news, { ...asAsked(session), besides }, offer);
 }
 
 /** What a request asks, as if it still waited: its patience being over has closed its plan. */
-function asAsked(inquiry: LookupSession): LookupSession {
-  const failures = inquiry.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
-  return { ...inquiry, failures };
+function asAsked(session: LookupSession): LookupSession {
+  const failures = session.failures.filter(({ failure }) => failure.code !== 'CONSENT_PENDING');
+  return { ...session, failures };
 }

@@ -12,7 +12,7 @@ import {
 export class Waiter {
   /** Whom the request is to ask, as routing has it: the owner is prompted there unless a consent lives elsewhere. */
   readonly operator: ConsentOperator;
-  readonly inquiry: LookupSession;
+  readonly session: LookupSession;
   readonly wanted: Lookup;
   /** When it began to look for what it wants, on the monotonic clock. */
   readonly joinedAtMs: number;
@@ -23,12 +23,12 @@ export class Waiter {
 
   constructor(
     operator: ConsentOperator,
-    inquiry: LookupSession,
+    session: LookupSession,
     wanted: Lookup,
     joinedAtMs: number,
   ) {
     this.operator = operator;
-    this.inquiry = inquiry;
+    this.session = session;
     this.wanted = wanted;
     this.joinedAtMs = joinedAtMs;
     this.#resolvers = Promise.withResolvers();
@@ -36,7 +36,7 @@ export class Waiter {
   }
 
   get request(): LookupRequest {
-    return this.inquiry.request;
+    return this.session.request;
   }
 
   settle(outcome: LookupOutcome): void {

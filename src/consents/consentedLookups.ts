@@ -49,7 +49,7 @@ export class ConsentedLookups {
   routeTo(operator: ConsentOperator): LookupRoute {
     this.#operators.set(operator.identity, operator);
     return {
-      lookUp: (lookup, inquiry) => this.#lookUp(lookup, inquiry, operator),
+      lookUp: (lookup, session) => this.#lookUp(lookup, session, operator),
       consent: (number, request) => this.#consent(number, request, operator),
       close: () => this.#close(),
     };
@@ -57,14 +57,14 @@ export class ConsentedLookups {
 
   #lookUp(
     lookup: Lookup,
-    inquiry: LookupSession,
+    session: LookupSession,
     operator: ConsentOperator,
   ): Promise<LookupOutcome> {
-    const { correlator } = inquiry.request;
+    const { correlator } = session.request;
     return traced(
       consentChannel,
       { operator: operator.name, correlator: correlator.name, operation: lookup.operation },
-      () => this.#wait(lookup, inquiry, operator),
+      () => this.#wait(lookup, session, operator),
       resultOf,
     );
   }
@@ -112,22 +112,22 @@ export class ConsentedLookups {
 
   async #wait(
     lookup: Lookup,
-    inquiry: LookupSession,
+    session: LookupSession,
     operator: ConsentOperator,
   ): Promise<LookupOutcome> {
     const { clock } = this.#parts;
-    const { number, request } = inquiry;
+    const { number, request } = session;
     const { signal } = request;
     if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
 
-    const waiter = new Waiter(operator, inquiry, lookup, clock.monotonicMs());
+    const waiter = new Waiter(operator, session, lookup, clock.monotonicMs());
     const pursuit = this.#join(waiter);
     request.onOwnerWait?.(number, true);
 
     const settled = new AbortController();
     const patience = Promise.all([
       clock.sleep(
-        this.#patienceLeftMs(inquiry),
+        this.#patienceLeftMs(session),
         AbortSignal.any([asAbortSignal(signal), settled.signal]),
       ),
       pursuit.looked,
@@ -142,7 +142,7 @@ export class ConsentedLookups {
   }
 
   #join(waiter: Waiter): ConsentFlow {
-    const { number, request } = waiter.inquiry;
+    const { number, request } = waiter.session;
     const key = askerKey(request, number);
     const pursuit = this.#pursuits.get(key) ?? new ConsentFlow(number, key, this.#parts);
     this.#pursuits.set(key, pursuit);
@@ -160,8 +160,8 @@ export class ConsentedLookups {
     if (pursuit.isIdle) this.#pursuits.delete(key);
   }
 
-  #patienceLeftMs(inquiry: LookupSession): number {
-    const { number, request } = inquiry;
+  #patienceLeftMs(session: LookupSession): number {
+    const { number, request } = session;
     const { waitMs = this.#waitMs } = request;
     const nowMs = this.#parts.clock.monotonicMs();
     const ends = this.#patienceEndsAtMs.get(request) ?? new Map<PhoneNumber, number>();

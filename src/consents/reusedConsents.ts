@@ -27,17 +27,17 @@ export class ReusedConsents implements LookupRoute {
     this.#routes = routes;
   }
 
-  lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome> {
+  lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
     const { consented, direct, tokens } = this.#routes;
-    const { number, request } = inquiry;
+    const { number, request } = session;
     const held = tokens.find(request, { number, operation: lookup.operation });
     switch (held.kind) {
       case 'held':
-        return direct.lookUp(lookup, inquiry);
+        return direct.lookUp(lookup, session);
       case 'refused':
         return Promise.resolve(lookupFailed(lookup, held.failure));
       case 'none':
-        return consented.lookUp(lookup, inquiry);
+        return consented.lookUp(lookup, session);
     }
   }
 

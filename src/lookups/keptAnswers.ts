@@ -44,14 +44,14 @@ export class KeptAnswers implements LookupRoute {
     this.#marking = parts.marking ?? new Map();
   }
 
-  async lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome> {
-    const { facts, besides } = await this.#recall(inquiry);
+  async lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
+    const { facts, besides } = await this.#recall(session);
     // What answers nothing is not told either: the audit log would say that it was heard.
-    if (!answerMore(facts, { ...inquiry, besides }, this.#parts.offer)) {
-      const outcome = await this.#route.lookUp(lookup, inquiry);
+    if (!answerMore(facts, { ...session, besides }, this.#parts.offer)) {
+      const outcome = await this.#route.lookUp(lookup, session);
       return beside(facts.concat(besides), outcome);
     }
-    const failure = await this.#heard(facts, inquiry);
+    const failure = await this.#heard(facts, session);
     return failure === undefined
       ? { kind: 'facts', facts, besides }
       : lookupFailed(lookup, failure);

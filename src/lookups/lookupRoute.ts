@@ -79,9 +79,9 @@ export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'nu
 /** How lookups are made in one of the two flows. */
 export interface LookupRoute {
   /** Brings new facts, or a failure that closes what the lookup was planned for. */
-  lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome>;
+  lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome>;
   /** Notes that a caller has heard these facts. Absent where that makes no difference. */
-  told?(facts: readonly TimedFact[], inquiry: Pick<LookupSession, 'number' | 'request'>): void;
+  told?(facts: readonly TimedFact[], session: Pick<LookupSession, 'number' | 'request'>): void;
   /** How the consent about a number stands for the asker of a request. */
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
   /** Resolves when nothing is under way any more that must not be cut. */

@@ -45,14 +45,14 @@ export class SharedLookups implements LookupRoute {
     this.#parts = parts;
   }
 
-  lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome> {
-    const { request } = inquiry;
+  lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
+    const { request } = session;
     const late = lookupFailed(lookup, OUT_OF_TIME);
     if (request.signal.aborted) return Promise.resolve(late);
-    const joined = this.#findShared(lookup, inquiry);
+    const joined = this.#findShared(lookup, session);
     return joined === undefined
-      ? this.#start(lookup, inquiry).join(request, late)
-      : this.#join(joined, inquiry, late);
+      ? this.#start(lookup, session).join(request, late)
+      : this.#join(joined, session, late);
   }
 
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading> {
@@ -74,9 +74,9 @@ export class SharedLookups implements LookupRoute {
     return undefined;
   }
 
-  #start(lookup: Lookup, inquiry: LookupSession): SharedLookup {
-    const { number } = inquiry;
-    const shared = new SharedLookup(lookup, inquiry, this.#route, this.#abortListeners);
+  #start(lookup: Lookup, session: LookupSession): SharedLookup {
+    const { number } = session;
+    const shared = new SharedLookup(lookup, session, this.#route, this.#abortListeners);
     const lookups = this.#shared.get(number) ?? new Set();
     this.#shared.set(number, lookups.add(shared));
     const forget = (): void => {
@@ -88,7 +88,7 @@ export class SharedLookups implements LookupRoute {
     const running =
       this.#parts.keepMs === 0
         ? shared.outcome.then(forget, forget)
-        : shared.outcome.then((outcome) => this.#keep(outcome, inquiry)).then(forget, forget);
+        : shared.outcome.then((outcome) => this.#keep(outcome, session)).then(forget, forget);
     this.#running.add(running);
     return shared;
   }
@@ -122,12 +122,12 @@ class SharedLookup extends SharedWork<LookupOutcome> {
 
   constructor(
     lookup: Lookup,
-    inquiry: LookupSession,
+    session: LookupSession,
     route: LookupRoute,
     abortListeners: AbortListeners,
   ) {
-    const request = new SharedRequest(inquiry.request);
-    super(request, route.lookUp(lookup, { ...inquiry, request }), abortListeners);
+    const request = new SharedRequest(session.request);
+    super(request, route.lookUp(lookup, { ...session, request }), abortListeners);
     this.lookup = lookup;
     this.#request = request;
   }

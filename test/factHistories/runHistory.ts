@@ -149,11 +149,11 @@ class World {
     const kept = new KeptAnswers(route, parts);
     return {
       ...direct,
-      told: (facts, inquiry) => kept.told(facts, inquiry),
-      lookUp: async (lookup, inquiry) => {
-        const asked = this.#askedBy(inquiry.request);
+      told: (facts, session) => kept.told(facts, session),
+      lookUp: async (lookup, session) => {
+        const asked = this.#askedBy(session.request);
         asked.lastLookUpAtMs = this.#nowMs;
-        const outcome = await kept.lookUp(lookup, inquiry);
+        const outcome = await kept.lookUp(lookup, session);
         if (outcome.kind === 'facts')
           for (const fact of outcome.facts) asked.told.add(nameOf(fact));
         return outcome;
@@ -177,7 +177,7 @@ class World {
 
   #direct(clock: Clock, factCache: FactCache): LookupRoute {
     return {
-      lookUp: (lookup, inquiry) => this.#lookUp(lookup, inquiry, clock, factCache),
+      lookUp: (lookup, session) => this.#lookUp(lookup, session, clock, factCache),
       consent: () => Promise.resolve({ kind: 'read', status: undefined }),
       close: () => Promise.resolve(),
     };

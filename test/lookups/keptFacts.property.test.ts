@@ -86,10 +86,10 @@ function watched(
   onTold: (request: LookupRequest, number: PhoneNumber, sentAtMs: number) => void,
 ): LookupRoute {
   return {
-    lookUp: async (lookup, inquiry) => {
-      const outcome = await route.lookUp(lookup, inquiry);
+    lookUp: async (lookup, session) => {
+      const outcome = await route.lookUp(lookup, session);
       const facts = outcome.kind === 'facts' ? outcome.facts : [];
-      for (const { sentAtMs } of facts) onTold(inquiry.request, inquiry.number, sentAtMs);
+      for (const { sentAtMs } of facts) onTold(session.request, session.number, sentAtMs);
       return outcome;
     },
     consent: (...asked) => route.consent(...asked),

@@ -347,8 +347,8 @@ describe('a kept answer', () => {
       signal: new AbortController().signal,
       deadlineMs: Infinity,
     };
-    const inquiry = { number: ALICE, request, questions: [window(240)], facts: [], failures: [] };
-    outcomes.push(await inner.lookUp(check(240), inquiry));
+    const session = { number: ALICE, request, questions: [window(240)], facts: [], failures: [] };
+    outcomes.push(await inner.lookUp(check(240), session));
     expect(outcomes).toMatchObject([
       { kind: 'facts', facts: [{ ...check(240), swapped: false, sentAtMs, leftAtMs: sentAtMs }] },
     ]);
