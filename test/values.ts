@@ -1,4 +1,4 @@
-import { tokenIdentity, type TokenIdentity } from '../src/domain/asker.ts';
+import { tokenIdentity, type TokenIdentity } from '../src/domain/identity.ts';
 import type { CheckFact, DateFact, Fact, TimedFact } from '../src/domain/fact.ts';
 import type { MaxAgeHours } from '../src/domain/maxAge.ts';
 import type { PhoneNumber } from '../src/domain/phoneNumber.ts';

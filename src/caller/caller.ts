@@ -1,4 +1,4 @@
-import { ANONYMOUS_IDENTITY, type Identity } from '../domain/asker.ts';
+import { ANONYMOUS_IDENTITY, type Identity } from '../domain/identity.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 
 /** Who asks, and about whom they may. */

@@ -1,5 +1,5 @@
 import { withinTime, type Clock } from '../system/clock.ts';
-import type { Identity } from '../domain/asker.ts';
+import type { Identity } from '../domain/identity.ts';
 import { errorName, type LookupFailure } from '../domain/errors.ts';
 import { CallerGone } from '../http/requestLife.ts';
 import type { Log } from '../log/log.ts';

@@ -1,5 +1,5 @@
 import type { JWTPayload } from 'jose';
-import { tokenIdentity } from '../domain/asker.ts';
+import { tokenIdentity } from '../domain/identity.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Caller } from './caller.ts';
 

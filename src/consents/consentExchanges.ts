@@ -402,7 +402,7 @@ export class ConsentExchanges {
     return maxAgeHours === undefined ? undefined : { operation: 'check', maxAgeHours };
   }
 
-  /** Another process, or another asker, was first: what it does takes some time. */
+  /** Another process, or another caller, was first: what it does takes some time. */
   async #lookAgain(): Promise<Progress> {
     await this.#parts.clock.sleep(LOOK_AGAIN_MS);
     return 'slept';

@@ -15,10 +15,10 @@ export interface PursuitParts extends LedgerParts, NotifierParts {
 }
 
 /**
- * Pursues consent about one number for the requests of one asker, as long as one of them waits: at the operator that the
+ * Pursues consent about one number for the requests of one caller, as long as one of them waits: at the operator that the
  * record names, and where it names none, at the one that the request is to ask.
  *
- * The record in the store is the truth; how the asker stands to it says the next step, which is taken
+ * The record in the store is the truth; how the caller stands to it says the next step, which is taken
  * here. Every step tells a request, waits, writes, or makes an exchange: none comes to nothing, so the
  * pursuit cannot spin.
  */
@@ -32,11 +32,11 @@ export class ConsentFlow {
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
 
-  /** @param asker as `askerKey` names it */
-  constructor(number: PhoneNumber, asker: string, parts: PursuitParts) {
+  /** @param callerKey as {@link hashedCallerKey} names it */
+  constructor(number: PhoneNumber, callerKey: string, parts: PursuitParts) {
     this.#number = number;
     this.#parts = parts;
-    this.#ledger = new ConsentLedger(number, asker, parts);
+    this.#ledger = new ConsentLedger(number, callerKey, parts);
     this.#telling = new ConsentNotifier(this.#waiters, parts);
   }
 

@@ -80,7 +80,7 @@ export interface Claim<C extends Consent = Consent> {
 
 /** Why something may not be done. */
 export type Unclaimed =
-  /** Another process, or another asker, was first. */
+  /** Another process, or another caller, was first. */
   | { readonly kind: 'conflict' }
   /** The store has no room. */
   | { readonly kind: 'full' }
@@ -93,7 +93,7 @@ export type Unclaimed =
 const STORE_AGAIN_MS = 250;
 
 /**
- * What one asker knows and writes of asking the owner of one number, at whichever operator. What is to happen is written first,
+ * What one caller knows and writes of asking the owner of one number, at whichever operator. What is to happen is written first,
  * by compare-and-set, with a lease; what was learned is written after it, again and again while the store
  * is lost and the lease lasts.
  *
@@ -101,14 +101,14 @@ const STORE_AGAIN_MS = 250;
  */
 export class ConsentLedger {
   readonly #number: PhoneNumber;
-  readonly #asker: string;
+  readonly #callerKey: string;
   readonly #parts: LedgerParts;
   /** What stood there when we last read or wrote. */
   #seen: { readonly recorded: Recorded; readonly time: StoreTime } | undefined;
 
-  constructor(number: PhoneNumber, asker: string, parts: LedgerParts) {
+  constructor(number: PhoneNumber, callerKey: string, parts: LedgerParts) {
     this.#number = number;
-    this.#asker = asker;
+    this.#callerKey = callerKey;
     this.#parts = parts;
   }
 
@@ -167,7 +167,7 @@ export class ConsentLedger {
     const { time } = page;
     const identity = {
       id: randomUUID(),
-      asker: this.#asker,
+      asker: this.#callerKey,
       operator: operator.identity,
       lookup,
     };
@@ -343,7 +343,7 @@ export class ConsentLedger {
   #livingHere(): (ConsentIdentity & Pending) | undefined {
     const consent = this.#seen?.recorded.record?.consent;
     if (!this.#parts.store.isShared || this.#seen === undefined) return undefined;
-    if (consent?.state !== 'pending' || consent.asker !== this.#asker) return undefined;
+    if (consent?.state !== 'pending' || consent.asker !== this.#callerKey) return undefined;
     return consent.livesUntilMs > this.#seen.time.now() ? consent : undefined;
   }
 
@@ -354,7 +354,7 @@ export class ConsentLedger {
 
   #viewOf(recorded: Recorded): ConsentView {
     const { rules, operators } = this.#parts;
-    return consentViewOf(recorded, this.#asker, rules, (operator) => operators.has(operator));
+    return consentViewOf(recorded, this.#callerKey, rules, (operator) => operators.has(operator));
   }
 }
 

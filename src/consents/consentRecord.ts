@@ -19,7 +19,7 @@ export interface ConsentRecord {
 export interface ConsentIdentity {
   /** Names this consent in the audit log and in logs; says nothing of the number. */
   readonly id: string;
-  /** Names the caller and the purpose whose requests share it, and says nothing of them. */
+  /** The hashed caller key of the requests that share it; the member's name is in stores of earlier releases. */
   readonly asker: string;
   /** The identity of the operator that was asked for it, and that alone can be asked how it stands. */
   readonly operator: string;
@@ -85,7 +85,7 @@ export interface Expired extends Ended {
   readonly isTold: boolean;
 }
 
-/** Its lookup failed: told to each request of its asker, and the owner is not prompted for what it speaks for. */
+/** Its lookup failed: told to each request of its caller, and the owner is not prompted for what it speaks for. */
 export interface Failed extends Ended, FailedLookup {
   readonly kind: 'failed';
 }
@@ -102,7 +102,7 @@ export interface ConsentRules {
   readonly deniedMs: number;
   /** How long the failure of a lookup is told that does not say when to come back. */
   readonly failureMs: number;
-  /** How long an end that no request heard is kept for its asker. */
+  /** How long an end that no request heard is kept for its caller. */
   readonly resultMs: number;
   /** Longer than any exchange: once it is over, the process that had it is gone. */
   readonly leaseMs: number;
@@ -257,7 +257,7 @@ export function polled(
 }
 
 /**
- * A poll ended the consent. A denial counts for every asker; after an expiry the owner may be prompted
+ * A poll ended the consent. A denial counts for every caller; after an expiry the owner may be prompted
  * anew; anything else stands until the prompt is no more.
  *
  * @param isTold whether a request waits that hears it

@@ -7,6 +7,6 @@ export interface ConsentSettings {
   readonly deniedSeconds: number;
   /** How long a lookup that failed after consent is told, and prompts for what it speaks for are held back. */
   readonly failureSeconds: number;
-  /** How long an answer or an expiry that no request has heard is kept for its asker. */
+  /** How long an answer or an expiry that no request has heard is kept for its caller. */
   readonly resultSeconds: number;
 }

@@ -9,7 +9,7 @@ import {
 } from './consentView.ts';
 
 /**
- * Tells an asker how the consent about a number stands. Another asker's consent or denial shows as
+ * Tells a caller how the consent about a number stands. Another caller's consent or denial shows as
  * pending, without its times. Pure.
  *
  * @param operator the identity of the one that would be asked now

@@ -1,12 +1,12 @@
 import type { Clock } from '../system/clock.ts';
-import type { Asker } from '../domain/asker.ts';
+import type { CallerKey } from '../domain/identity.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { TokenSubject } from '../tokens/accessToken.ts';
+import { hashedCallerKey } from '../lookups/factCache.ts';
 import { KeptTokens } from '../tokens/keptTokens.ts';
 import type { ReusableToken } from '../tokens/reusableToken.ts';
 import type { Acquired } from '../tokens/tokenManager.ts';
 import type { TokenReach } from '../tokens/tokenReach.ts';
-import { askerKey } from '../lookups/askerKey.ts';
 
 /** What keeping the tokens of consents takes. */
 export interface ConsentTokensParts {
@@ -18,7 +18,7 @@ export interface ConsentTokensParts {
   readonly failureMs: number;
 }
 
-/** How an asker stands to a lookup without a prompt. */
+/** How a caller stands to a lookup without a prompt. */
 export type HeldConsent =
   | { readonly kind: 'held'; readonly consentId: string }
   | { readonly kind: 'refused'; readonly failure: LookupFailure }
@@ -43,14 +43,14 @@ export class ConsentTokens {
     this.#kept = new KeptTokens(parts.clock, parts.marginMs);
   }
 
-  /** @param asker for whom the owner was asked */
-  keep(asker: Asker, subject: TokenSubject, token: ReusableToken, consentId: string): void {
+  /** @param callerKey for whom the owner was asked */
+  keep(callerKey: CallerKey, subject: TokenSubject, token: ReusableToken, consentId: string): void {
     this.#consentIds.set(token, consentId);
-    this.#kept.keep(this.#key(asker, subject), token);
+    this.#kept.keep(this.#key(callerKey, subject), token);
   }
 
-  find(asker: Asker, subject: TokenSubject): HeldConsent {
-    const key = this.#key(asker, subject);
+  find(callerKey: CallerKey, subject: TokenSubject): HeldConsent {
+    const key = this.#key(callerKey, subject);
     const token = this.#kept.find(key);
     if (token !== undefined) {
       return { kind: 'held', consentId: this.#consentIds.get(token) ?? '' };
@@ -67,9 +67,9 @@ export class ConsentTokens {
     };
   }
 
-  /** The consent under which the asker's lookups are made; `undefined` where there is none. */
-  consentIdOf(asker: Asker, subject: TokenSubject): string | undefined {
-    const held = this.find(asker, subject);
+  /** The consent under which the caller's lookups are made; `undefined` where there is none. */
+  consentIdOf(callerKey: CallerKey, subject: TokenSubject): string | undefined {
+    const held = this.find(callerKey, subject);
     switch (held.kind) {
       case 'held':
         return held.consentId;
@@ -80,8 +80,8 @@ export class ConsentTokens {
   }
 
   /** The right to one lookup. */
-  acquire(asker: Asker, subject: TokenSubject): Acquired {
-    const key = this.#key(asker, subject);
+  acquire(callerKey: CallerKey, subject: TokenSubject): Acquired {
+    const key = this.#key(callerKey, subject);
     const token = this.#kept.find(key);
     if (token === undefined) return { kind: 'failed', failure: OVER };
     return { kind: 'acquired', token: token.lend(subject, () => this.#drop(key, token)) };
@@ -98,8 +98,8 @@ export class ConsentTokens {
     if (refused.size > MAX_REFUSED && oldest !== undefined) refused.delete(oldest);
   }
 
-  #key(asker: Asker, subject: TokenSubject): string {
-    return `${askerKey(asker, subject.number)} ${this.#parts.reachOf(subject)}`;
+  #key(callerKey: CallerKey, subject: TokenSubject): string {
+    return `${hashedCallerKey(callerKey, subject.number)} ${this.#parts.reachOf(subject)}`;
   }
 }
 

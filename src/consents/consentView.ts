@@ -13,12 +13,12 @@ import {
 } from './consentRecord.ts';
 import type { Snapshot } from './consentStore.ts';
 
-/** How an asker stands to the owner of a number: what to do next, and what to tell, follow from it. */
+/** How a caller stands to the owner of a number: what to do next, and what to tell, follow from it. */
 export interface ConsentView {
   readonly prompt: PromptView;
-  /** What the asker's own consents came to. */
+  /** What the caller's own consents came to. */
   readonly ends: readonly ConsentEnd[];
-  /** Failures of other askers' lookups: the owner is not prompted for what they speak for. */
+  /** Failures of other callers' lookups: the owner is not prompted for what they speak for. */
   readonly barred: readonly Failed[];
   /** Until when no owner is prompted for an operation, since the operator that is to be asked refuses us. */
   readonly refusedUntilMs: Readonly<Partial<Record<Operation, number>>>;
@@ -30,7 +30,7 @@ export type PromptView =
   | { readonly state: 'free' }
   /** The store has lost what it knew: until then a prompt may live that has no record. */
   | { readonly state: 'forgotten'; readonly untilMs: number }
-  /** Another asker's consent or denial, of which nothing is told. */
+  /** Another caller's consent or denial, of which nothing is told. */
   | { readonly state: 'anothers' }
   /** An exchange is on the wire. */
   | { readonly state: 'under-way'; readonly leaseUntilMs: number; readonly endsAtMs: number }
@@ -56,23 +56,23 @@ export interface Recorded extends Omit<Snapshot, 'version'> {
 const MAX_ENDS = 16;
 
 /**
- * Decides by the record, the asker and the moment alone. Pure.
+ * Decides by the record, the caller and the moment alone. Pure.
  *
  * @param canPoll whether an operator, by its identity, can be asked how a consent stands
  */
 export function consentViewOf(
   recorded: Recorded,
-  asker: string,
+  callerKey: string,
   rules: Pick<ConsentRules, 'resultMs'>,
   canPoll: (operator: string) => boolean,
 ): ConsentView {
   const current = asOf(recorded.record, recorded.nowMs, rules);
   return {
-    prompt: promptStanding(recorded, current, asker, canPoll),
-    ends: current.ends.filter((end) => end.asker === asker),
+    prompt: promptStanding(recorded, current, callerKey, canPoll),
+    ends: current.ends.filter((end) => end.asker === callerKey),
     barred: current.ends
       .filter((end) => end.kind === 'failed')
-      .filter((end) => end.asker !== asker),
+      .filter((end) => end.asker !== callerKey),
     refusedUntilMs: recorded.refusedUntilMs,
   };
 }
@@ -80,11 +80,11 @@ export function consentViewOf(
 function promptStanding(
   { record, nowMs, doubtUntilMs = 0 }: Recorded,
   { consent, ends }: ConsentRecord,
-  asker: string,
+  callerKey: string,
   canPoll: (operator: string) => boolean,
 ): PromptView {
   if (consent !== undefined) {
-    if (consent.asker !== asker) return { state: 'anothers' };
+    if (consent.asker !== callerKey) return { state: 'anothers' };
     return ownStanding(consent, nowMs, canPoll(consent.operator));
   }
   if (ends.filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS) {
@@ -167,10 +167,10 @@ export function nextStep(prompt: PromptView, nowMs: number): NextStep {
   }
 }
 
-/** Says nothing of when another asker's consent ends. */
+/** Says nothing of when another caller's consent ends. */
 const ANOTHERS_RETRY_SECONDS = 60;
 
-/** What a request hears that asks about what another asker's consent stands in the way of. */
+/** What a request hears that asks about what another caller's consent stands in the way of. */
 export const ANOTHERS_PENDING: LookupFailure = {
   code: 'CONSENT_PENDING',
   reach: 'number',

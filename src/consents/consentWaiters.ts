@@ -50,7 +50,7 @@ export class Waiter {
 }
 
 /**
- * The requests of one asker that wait about one number.
+ * The requests of one caller that wait about one number.
  *
  * Each has a pending step as well, which outlives its patience: the next step is taken once for a request that
  * has come, even if it waits no more. So patience shorter than the exchanges comes to an answer.

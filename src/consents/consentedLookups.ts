@@ -8,7 +8,7 @@ import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { ConsentOperator } from './consentOperator.ts';
 import type { Snapshot } from './consentStore.ts';
 import { consentViewOf } from './consentView.ts';
-import { askerKey } from '../lookups/askerKey.ts';
+import { hashedCallerKey } from '../lookups/factCache.ts';
 import { ConsentFlow, type PursuitParts } from './consentFlow.ts';
 import { Waiter } from './consentWaiters.ts';
 import {
@@ -26,7 +26,7 @@ export type ConsentedParts = Omit<PursuitParts, 'operators' | 'closing'>;
 
 /**
  * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
- * of one asker, whichever operators these are routed to (docs/design.md, "Consent").
+ * of one caller, whichever operators these are routed to (docs/design.md, "Consent").
  */
 export class ConsentedLookups {
   readonly #parts: PursuitParts;
@@ -94,7 +94,7 @@ export class ConsentedLookups {
     if (snapshot === undefined) return undefined;
     const recorded = { ...snapshot, refusedUntilMs: {} };
     const canPoll = (identity: string): boolean => this.#operators.has(identity);
-    const standing = consentViewOf(recorded, askerKey(request, number), rules, canPoll);
+    const standing = consentViewOf(recorded, hashedCallerKey(request, number), rules, canPoll);
     return consentStatus(standing, operator, snapshot.nowMs, clock.nowMs());
   }
 
@@ -143,7 +143,7 @@ export class ConsentedLookups {
 
   #join(waiter: Waiter): ConsentFlow {
     const { number, request } = waiter.session;
-    const key = askerKey(request, number);
+    const key = hashedCallerKey(request, number);
     const pursuit = this.#pursuits.get(key) ?? new ConsentFlow(number, key, this.#parts);
     this.#pursuits.set(key, pursuit);
     const running = pursuit.join(waiter);

@@ -19,7 +19,7 @@ export interface ConsentRoutes {
   readonly tokens: Pick<ConsentTokens, 'find'>;
 }
 
-/** 3-legged, where a consent's token may be used again: while it lives, its asker's lookups prompt no more. */
+/** 3-legged, where a consent's token may be used again: while it lives, its caller's lookups prompt no more. */
 export class ReusedConsents implements LookupRoute {
   readonly #routes: ConsentRoutes;
 

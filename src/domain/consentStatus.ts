@@ -1,4 +1,4 @@
-/** How the consent about a number stands, for the asker; reading it starts nothing. */
+/** How the consent about a number stands, for the caller; reading it starts nothing. */
 export interface ConsentStatus {
   readonly state: 'NOT_NEEDED' | 'NOT_ASKED' | 'PENDING' | 'ANSWERED' | 'DENIED' | 'EXPIRED';
   /** When asking can bring something new, in whole seconds. */

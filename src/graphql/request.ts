@@ -1,7 +1,7 @@
 import { mayAskAbout, type Caller } from '../caller/caller.ts';
 import type { AdmittedRequest } from '../caller/gate.ts';
 import type { Quotas, QuotaStanding } from '../caller/quotas/quotas.ts';
-import { ANONYMOUS_IDENTITY, type Identity } from '../domain/asker.ts';
+import { ANONYMOUS_IDENTITY, type Identity } from '../domain/identity.ts';
 import type { FieldAsk } from '../domain/fields.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { createCorrelator, type Correlator } from '../http/correlator.ts';

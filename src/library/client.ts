@@ -1,6 +1,6 @@
 // oxlint-disable-next-line import/no-unassigned-import -- before all others
 import '../system/supportedNode.ts';
-import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/asker.ts';
+import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../domain/identity.ts';
 import { FIELDS, type AskingField } from '../domain/fields.ts';
 import { parsePhoneNumber } from '../domain/phoneNumber.ts';
 import { openEmbedded } from './openEmbedded.ts';

@@ -3,7 +3,7 @@ import '../system/supportedNode.ts';
 import type { DocumentNode, GraphQLError, GraphQLScalarType } from 'graphql';
 import type { Caller } from '../caller/caller.ts';
 import type { SimSwapCallerName, SimSwapClientOptions, SimSwapRequestOptions } from './client.ts';
-import { tokenIdentity } from '../domain/asker.ts';
+import { tokenIdentity } from '../domain/identity.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../domain/phoneNumber.ts';
 import { maskedError } from './maskError.ts';
 import { MountedRequest } from './mountedRequest.ts';

@@ -1,11 +1,17 @@
-import type { Asker } from '../domain/asker.ts';
+import { hash } from 'node:crypto';
+import type { CallerKey } from '../domain/identity.ts';
 import { saysSwapped, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
+
+/** One caller key and one number in one string, of one length however long a caller's name is. */
+export function hashedCallerKey({ caller, purpose }: CallerKey, number: PhoneNumber): string {
+  return hash('sha256', JSON.stringify([number, caller.key, purpose]), 'base64url');
+}
 
 /** Says how long the facts of an operator are kept, by its identity; `undefined` where it is none of ours any more. */
 export type KeptFor = (operator: string) => FactCacheSettings | undefined;
 
-/** How long facts answer further requests of their asker, counted from when their lookup left. */
+/** How long facts answer further requests of their caller, counted from when their lookup left. */
 export interface FactCacheSettings {
   /** KEEP_FACTS_SECONDS, in milliseconds. */
   readonly keepMs: number;
@@ -14,7 +20,7 @@ export interface FactCacheSettings {
 }
 
 /**
- * Facts that answer further requests of the same asker about the same number, without a lookup, whichever operator told
+ * Facts that answer further requests of the same caller about the same number, without a lookup, whichever operator told
  * them.
  *
  * A fact answers a request that came in no later than `keepMs` after the fact's lookup left; a fact
@@ -26,17 +32,17 @@ export interface FactCacheSettings {
  */
 export interface FactCache {
   /** Keeps a fact, or notes for good that it was heard; never prolongs it. May be sent again when lost. */
-  keep(asker: Asker, number: PhoneNumber, fact: TimedFact): Promise<void>;
+  keep(callerKey: CallerKey, number: PhoneNumber, fact: TimedFact): Promise<void>;
 
   /**
    * The facts that may answer a request, and those beside them.
    *
    * @param cameInAtMs when the request came in, on this process's monotonic clock
    */
-  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts>;
+  recall(callerKey: CallerKey, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts>;
 }
 
-/** What is kept about a number for one asker. */
+/** What is kept about a number for one caller. */
 export interface CachedFacts {
   /** What may answer the request. */
   readonly facts: readonly TimedFact[];
@@ -73,7 +79,7 @@ export function recalledFor(
 }
 
 /**
- * How many facts about a number are kept for one asker; the ones that end first give way. A few tell
+ * How many facts about a number are kept for one caller; the ones that end first give way. A few tell
  * all there is: the date, the largest window that was `false` and the smallest that was `true`.
  */
 export const MAX_FACTS_PER_NUMBER = 32;

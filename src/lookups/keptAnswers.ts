@@ -6,8 +6,7 @@ import { operatorNameOf } from '../operator/operatorIdentity.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
-import { askerKey } from './askerKey.ts';
-import type { FactCache, CachedFacts } from './factCache.ts';
+import { hashedCallerKey, type FactCache, type CachedFacts } from './factCache.ts';
 import {
   lookupFailed,
   type ConsentReading,
@@ -21,7 +20,7 @@ import { answerMore } from './planner.ts';
 
 /** What answering from kept facts takes. */
 export interface KeptAnswersParts {
-  /** By asker and number, the facts that are being noted as heard: one for all operators. */
+  /** By caller and number, the facts that are being noted as heard: one for all operators. */
   readonly marking?: Map<string, Promise<unknown>>;
   readonly factCache: Pick<FactCache, 'recall' | 'keep'>;
   readonly admission: Pick<LookupAuthorizer, 'heard'>;
@@ -70,7 +69,7 @@ export class KeptAnswers implements LookupRoute {
     const marking = this.#marking;
     const unheard = facts.filter(({ isHeard }) => !isHeard);
     if (unheard.length === 0) return;
-    const key = askerKey(request, number);
+    const key = hashedCallerKey(request, number);
     const noting = Promise.allSettled([
       marking.get(key),
       ...unheard.map((fact) => factCache.keep(request, number, { ...fact, isHeard: true })),
@@ -86,7 +85,7 @@ export class KeptAnswers implements LookupRoute {
 
   async #recall({ number, request, facts: known }: LookupSession): Promise<CachedFacts> {
     // What was heard before is noted by then.
-    const marked = this.#marking.get(askerKey(request, number)) ?? Promise.resolve();
+    const marked = this.#marking.get(hashedCallerKey(request, number)) ?? Promise.resolve();
     const recalled = marked
       .then(() => this.#parts.factCache.recall(request, number, request.cameInAtMs))
       .catch(unlessLost);

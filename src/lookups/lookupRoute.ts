@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../system/clock.ts';
-import type { Asker } from '../domain/asker.ts';
+import type { CallerKey } from '../domain/identity.ts';
 import type { FailedLookup } from '../domain/failedLookup.ts';
 import type { Fact, TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
@@ -13,7 +13,7 @@ import type { ConsentStatus } from '../domain/consentStatus.ts';
 import type { Plan } from './plan.ts';
 
 /** What lookups need to know of the GraphQL request that they are made for. */
-export interface LookupRequest extends Asker, Urgency {
+export interface LookupRequest extends CallerKey, Urgency {
   readonly correlator: Correlator;
   /** When it came in, on the monotonic clock: kept and shared facts are judged by it. */
   readonly cameInAtMs: number;
@@ -82,7 +82,7 @@ export interface LookupRoute {
   lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome>;
   /** Notes that a caller has heard these facts. Absent where that makes no difference. */
   told?(facts: readonly TimedFact[], session: Pick<LookupSession, 'number' | 'request'>): void;
-  /** How the consent about a number stands for the asker of a request. */
+  /** How the consent about a number stands for the caller of a request. */
   consent(number: PhoneNumber, request: LookupRequest): Promise<ConsentReading>;
   /** Resolves when nothing is under way any more that must not be cut. */
   close(): Promise<void>;

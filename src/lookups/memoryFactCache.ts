@@ -1,9 +1,9 @@
 import type { Clock } from '../system/clock.ts';
-import type { Asker } from '../domain/asker.ts';
+import type { CallerKey } from '../domain/identity.ts';
 import { isSameFact, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { askerKey } from './askerKey.ts';
 import {
+  hashedCallerKey,
   MAX_FACTS_PER_NUMBER,
   recalledFor,
   retentionMs,
@@ -45,8 +45,8 @@ export class MemoryFactCache implements FactCache {
     return this.#bytes;
   }
 
-  keep(asker: Asker, number: PhoneNumber, fact: TimedFact): Promise<void> {
-    const key = askerKey(asker, number);
+  keep(callerKey: CallerKey, number: PhoneNumber, fact: TimedFact): Promise<void> {
+    const key = hashedCallerKey(callerKey, number);
     if (!this.#isLive(fact)) return Promise.resolve();
     const live = this.#live(key);
     const isHeard = fact.isHeard || live.some((one) => one.isHeard && isSameFact(one, fact));
@@ -60,8 +60,8 @@ export class MemoryFactCache implements FactCache {
     return Promise.resolve();
   }
 
-  recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts> {
-    const live = this.#live(askerKey(asker, number));
+  recall(callerKey: CallerKey, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts> {
+    const live = this.#live(hashedCallerKey(callerKey, number));
     return Promise.resolve(recalledFor(live, cameInAtMs, this.#keptFor));
   }
 

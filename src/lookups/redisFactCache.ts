@@ -1,5 +1,5 @@
 import type { Clock } from '../system/clock.ts';
-import type { Asker } from '../domain/asker.ts';
+import type { CallerKey } from '../domain/identity.ts';
 import { lookupOf, type Fact, type TimedFact } from '../domain/fact.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import { lookupKey } from '../domain/question.ts';
@@ -38,7 +38,7 @@ interface SealedFact {
  * The facts of any number of processes, in one Redis, by Redis's clock. In a cluster they lie beside the number's consent:
  * a master that loses the one loses the other, which is noticed.
  *
- * A fact and its end are sealed together, so that neither can be changed, moved to another asker or
+ * A fact and its end are sealed together, so that neither can be changed, moved to another caller or
  * number, or be brought back after its end by a writer without STATE_KEY. Going from one clock to
  * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger;
  * and its reply for later, never for earlier.
@@ -54,11 +54,11 @@ export class RedisFactCache implements FactCache {
     this.#settings = settings;
   }
 
-  async keep(asker: Asker, number: PhoneNumber, timedFact: TimedFact): Promise<void> {
+  async keep(callerKey: CallerKey, number: PhoneNumber, timedFact: TimedFact): Promise<void> {
     const { leftAtMs, repliedAtMs, ...fact } = timedFact;
     const seals = this.#settings.seals.all;
     const [seal, ...others] = seals;
-    const keys = this.#keys(seals, asker, number);
+    const keys = this.#keys(seals, callerKey, number);
     // An end that Redis computed when the command reaches it would be as late as the command is.
     const askedAtMs = this.#clock.monotonicMs();
     const nowMs = Number(await this.#redis.run(NOW_MS, keys.slice(0, 1)));
@@ -74,7 +74,7 @@ export class RedisFactCache implements FactCache {
       repliedAtMs: nowMs - (askedAtMs - repliedAtMs),
       endsAtMs,
     };
-    const sealed = seal.seal(JSON.stringify(kept), `${this.#key(seal, asker, number)} ${name}`);
+    const sealed = seal.seal(JSON.stringify(kept), `${this.#key(seal, callerKey, number)} ${name}`);
     // Facts that find no room are looked up again.
     await this.#redis
       .run(KEEP, keys, [
@@ -88,9 +88,13 @@ export class RedisFactCache implements FactCache {
       .catch(unlessOutOfMemory);
   }
 
-  async recall(asker: Asker, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts> {
+  async recall(
+    callerKey: CallerKey,
+    number: PhoneNumber,
+    cameInAtMs: number,
+  ): Promise<CachedFacts> {
     const seals = this.#settings.seals.all;
-    const keys = this.#keys(seals, asker, number);
+    const keys = this.#keys(seals, callerKey, number);
     const askedAtMs = this.#clock.monotonicMs();
     const [now, ...found] = texts(await this.#redis.run(RECALL, keys));
     const nowMs = Number(now);
@@ -98,7 +102,7 @@ export class RedisFactCache implements FactCache {
     const facts: TimedFact[] = [];
     for (let i = 0; i + 1 < found.length; i += 2) {
       const [name = '', sealed = ''] = found.slice(i, i + 2);
-      const placeOf = (seal: StateSeal) => `${this.#key(seal, asker, number)} ${name}`;
+      const placeOf = (seal: StateSeal) => `${this.#key(seal, callerKey, number)} ${name}`;
       const kept = opened(seals, sealed, placeOf);
       if (kept === undefined || kept.endsAtMs < nowMs) continue;
       const fact = {
@@ -111,11 +115,11 @@ export class RedisFactCache implements FactCache {
     return recalledFor(facts, cameInAtMs, this.#settings.keptFor);
   }
 
-  #keys(seals: readonly StateSeal[], asker: Asker, number: PhoneNumber): readonly string[] {
-    return seals.map((seal) => this.#key(seal, asker, number));
+  #keys(seals: readonly StateSeal[], callerKey: CallerKey, number: PhoneNumber): readonly string[] {
+    return seals.map((seal) => this.#key(seal, callerKey, number));
   }
 
-  #key(seal: StateSeal, { caller, purpose }: Asker, number: PhoneNumber): string {
+  #key(seal: StateSeal, { caller, purpose }: CallerKey, number: PhoneNumber): string {
     const name = seal.name('facts', number, caller.key, purpose);
     return keyIn(bucketOfNumber(number), 'facts-2', name);
   }

@@ -25,7 +25,7 @@ export interface SharedLookupsParts {
 }
 
 /**
- * Stands before the direct route: requests of one asker about one number share a lookup that is under
+ * Stands before the direct route: requests of one caller about one number share a lookup that is under
  * way, and its facts are kept for the requests after them.
  *
  * A request joins a lookup that is likely to answer it and has not left, or left no longer than `keepMs`
@@ -137,11 +137,11 @@ class SharedLookup extends SharedWork<LookupOutcome> {
     return this.#request.leftAtMs;
   }
 
-  /** Whether it is the same asker's, the last request has not given it up, and this one did not hear it already. */
+  /** Whether it is the same caller's, the last request has not given it up, and this one did not hear it already. */
   mayJoin(request: LookupRequest): boolean {
     const { caller, purpose } = this.#request;
-    const isOfAsker = caller.key === request.caller.key && purpose === request.purpose;
-    return isOfAsker && !this.isAbandoned && !this.#joined.has(request);
+    const isOfCaller = caller.key === request.caller.key && purpose === request.purpose;
+    return isOfCaller && !this.isAbandoned && !this.#joined.has(request);
   }
 
   /** What it brings to a request that joins it; `late` when the request ends first. */

@@ -1,6 +1,6 @@
 import { auditHash, callerId } from '../caller/audit/entry.ts';
 import { MessageNotes, exchangeChannel, listen, type ExchangeMessage } from '../log/diagnostics.ts';
-import type { Identity } from '../domain/asker.ts';
+import type { Identity } from '../domain/identity.ts';
 import type { Log, LogDetails, ProgramLog } from '../log/log.ts';
 import type { AdmissionObserver } from '../lookups/observedAuthorizers.ts';
 import type { RequestReport } from '../graphql/request.ts';

@@ -3,7 +3,7 @@ import slotOf from 'cluster-key-slot';
 import { readConfig } from '../../src/config/config.ts';
 import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { tokenIdentity } from '../../src/domain/asker.ts';
+import { tokenIdentity } from '../../src/domain/identity.ts';
 import { bucketOfNumber, keyIn } from '../../src/sharedState/buckets.ts';
 import { StateSeal } from '../../src/sharedState/stateSeal.ts';
 import { AUDIENCE, ISSUER, TestIssuer } from '../caller/testIssuer.ts';

@@ -25,10 +25,10 @@ import {
 
 const RULES = { resultMs: 60_000 };
 
-function standing(record: ConsentRecord | undefined, asker: string, doubtUntilMs?: number) {
+function standing(record: ConsentRecord | undefined, callerKey: string, doubtUntilMs?: number) {
   const doubt = doubtUntilMs === undefined ? {} : { doubtUntilMs };
   const recorded = { record, nowMs: NOW, refusedUntilMs: {}, ...doubt };
-  return consentViewOf(recorded, asker, RULES, (operator) => operator === IDENTITY.operator);
+  return consentViewOf(recorded, callerKey, RULES, (operator) => operator === IDENTITY.operator);
 }
 
 function living(consent: Consent): ConsentRecord {
@@ -183,16 +183,16 @@ const CASES: readonly Case[] = [
 
 describe.each(CASES)('on %s', (_, record, own, others) => {
   it.each([
-    ['its asker', 'bank', own],
-    ['another asker', 'shop', others],
-  ] as const)('%s', (_name, asker, [step, status]) => {
-    const { prompt, ...rest } = standing(record, asker);
+    ['its caller', 'bank', own],
+    ['another caller', 'shop', others],
+  ] as const)('%s', (_name, callerKey, [step, status]) => {
+    const { prompt, ...rest } = standing(record, callerKey);
     expect(nextStep(prompt, NOW)).toEqual(step);
     expect(consentStatus({ prompt, ...rest }, IDENTITY.operator, NOW, START_MS)).toEqual(status);
   });
 });
 
-/** Those in which the consent is pending, for its asker. */
+/** Those in which the consent is pending, for its caller. */
 const PENDING_CASES = CASES.flatMap(([name, record, [step, status]]) =>
   status.state === 'PENDING' && step.step !== 'request' ? [[name, record, status] as const] : [],
 );

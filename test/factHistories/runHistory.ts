@@ -165,8 +165,8 @@ class World {
   #watched(factCache: FactCache): FactCache {
     return {
       recall: (...asked) => factCache.recall(...asked),
-      keep: async (asker, number, fact) => {
-        await factCache.keep(asker, number, fact);
+      keep: async (callerKey, number, fact) => {
+        await factCache.keep(callerKey, number, fact);
         for (const reply of this.#replies) {
           if (reply.replyId !== fact.replyId) continue;
           reply.keptAtMs = Math.min(reply.keptAtMs, this.#nowMs);

@@ -76,8 +76,8 @@ export const PARTS: readonly Part[] = [
     file: 'src/consents/consentView.ts',
     tests: ['test/consents', 'test/consentHistories'],
     mutants: [
-      ['consent.asker === asker ? ownStanding', 'true ? ownStanding'],
-      ['ends: current.ends.filter((end) => end.asker === asker)', 'ends: current.ends'],
+      ['consent.asker === callerKey ? ownStanding', 'true ? ownStanding'],
+      ['ends: current.ends.filter((end) => end.asker === callerKey)', 'ends: current.ends'],
       ['record === undefined && doubtUntilMs > nowMs', 'false'],
       [".filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS", '.length > 1000'],
     ],

@@ -63,7 +63,7 @@ describe('the failure of a lookup after consent', () => {
     expect(prompts()).toBe(2);
   });
 
-  it('keeps other askers from prompting for as long as the operator says', async () => {
+  it('keeps other callers from prompting for as long as the operator says', async () => {
     const code = 'OPERATOR_UNAVAILABLE';
     service.operator.looked = [{ code, reach: 'number', retryAfterSeconds: 3600 }];
     await ask(WINDOW);

@@ -34,7 +34,7 @@ function window(hours: number): Question {
   return { asks: 'window', maxAgeHours: hours as MaxAgeHours };
 }
 
-/** What tells nothing of another asker's consent. */
+/** What tells nothing of another caller's consent. */
 const ANOTHERS: LookupFailure = {
   code: 'CONSENT_PENDING',
   reach: 'number',
@@ -323,7 +323,7 @@ describe.each([
     expect(failure(answer)?.code).toBe(code);
   });
 
-  it('remembers a denial for the number, which is pending for every other asker', async () => {
+  it('remembers a denial for the number, which is pending for every other caller', async () => {
     operator.polled = [{ kind: 'failed', failure: { code: 'CONSENT_DENIED', reach: 'number' } }];
     await after(0, ask([window(240)]));
     await clock.advance(599 * SECOND_MS);

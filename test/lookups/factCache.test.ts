@@ -1,7 +1,7 @@
 import type { TimedFact } from '../../src/domain/fact.ts';
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Asker } from '../../src/domain/asker.ts';
+import type { CallerKey } from '../../src/domain/identity.ts';
 import type { Fact } from '../../src/domain/fact.ts';
 import {
   MAX_FACTS_PER_NUMBER,
@@ -20,8 +20,8 @@ import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisSe
 import { TestClock } from '../testClock.ts';
 import { ALICE, BOB, changed, checked, callerNamed, timed } from '../values.ts';
 
-const ANNA: Asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
-const BERT: Asker = { ...ANNA, caller: callerNamed('bert') };
+const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+const BERT: CallerKey = { ...ANNA, caller: callerNamed('bert') };
 const MINUTE: FactCacheSettings = { keepMs: 60_000, resultMs: 60_000 };
 
 let redis: RedisServer | undefined;
@@ -79,9 +79,13 @@ function aged(fact: Fact, ageMs: number, { monotonicMs }: Replica): TimedFact {
 }
 
 /** What a request hears that comes in now, or came in a while ago. */
-async function heardBy(asker: Asker, replica: Replica, { cameInMsAgo = 0, number = ALICE } = {}) {
+async function heardBy(
+  callerKey: CallerKey,
+  replica: Replica,
+  { cameInMsAgo = 0, number = ALICE } = {},
+) {
   const cameInAtMs = replica.monotonicMs() - cameInMsAgo;
-  const { facts } = await replica.facts.recall(asker, number, cameInAtMs);
+  const { facts } = await replica.facts.recall(callerKey, number, cameInAtMs);
   return facts.map(untimed);
 }
 
@@ -101,7 +105,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     context.skip(whyNot !== undefined, whyNot);
   });
 
-  it('keeps what one asker learned of one number', async () => {
+  it('keeps what one caller learned of one number', async () => {
     const replica = await create();
     const { facts } = replica;
     await facts.keep(ANNA, ALICE, aged(checked(240, false), 0, replica));
@@ -111,7 +115,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     expect(heard).toEqual(expect.arrayContaining([checked(240, false), changed(30)].map(untimed)));
   });
 
-  const OTHERS: readonly [string, Asker, typeof ALICE][] = [
+  const OTHERS: readonly [string, CallerKey, typeof ALICE][] = [
     ['another caller', BERT, ALICE],
     ['the same caller with another purpose', { ...ANNA, purpose: 'marketing' }, ALICE],
     ['the same caller about another number', ANNA, BOB],
@@ -122,13 +126,13 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
       ALICE,
     ],
   ];
-  it.each(OTHERS)('tells nothing of it to %s', async (_whom, asker, number) => {
+  it.each(OTHERS)('tells nothing of it to %s', async (_whom, callerKey, number) => {
     const replica = await create();
     await replica.facts.keep(ANNA, ALICE, {
       ...aged(checked(240, false), 0, replica),
       isHeard: false,
     });
-    expect(await heardBy(asker, replica, { number })).toEqual([]);
+    expect(await heardBy(callerKey, replica, { number })).toEqual([]);
   });
 
   // KEEP_FACTS_SECONDS, CONSENT_RESULT_SECONDS, the fact's age, how long ago the request came in.
@@ -192,7 +196,7 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
   });
 });
 
-function longCaller(index: number): Asker {
+function longCaller(index: number): CallerKey {
   return { ...ANNA, caller: callerNamed(`${index} ${'x'.repeat(16_000)}`) };
 }
 

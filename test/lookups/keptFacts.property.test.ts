@@ -141,7 +141,7 @@ class World {
     return { clock, operator, route };
   }
 
-  /** The promise: nothing is told that is older than the setting, or that another asker learned. */
+  /** The promise: nothing is told that is older than the setting, or that another caller learned. */
   #judge(request: LookupRequest, number: PhoneNumber, left: Left | undefined, clock: Clock): void {
     if (left === undefined) {
       this.problems.push('a fact that no lookup told');
@@ -157,7 +157,7 @@ class World {
       made.request.caller.key === request.caller.key &&
       made.request.purpose === request.purpose;
     if (made.request.correlator !== request.correlator) this.toldAgain += 1;
-    if (!isOwn) this.problems.push('what another asker learned');
+    if (!isOwn) this.problems.push('what another caller learned');
   }
 
   async ask(one: Draft): Promise<void> {
@@ -217,7 +217,7 @@ describe.each([
   ['Redis', true],
 ])('kept and shared facts, in %s', (_where, isShared) => {
   it.each([0, 1, 3])(
-    'are never older than KEEP_FACTS_SECONDS=%d, and never another asker’s',
+    'are never older than KEEP_FACTS_SECONDS=%d, and never another caller’s',
     async (keepSeconds) => {
       let toldAgain = 0;
       await fc.assert(

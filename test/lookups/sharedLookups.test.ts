@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Asker } from '../../src/domain/asker.ts';
+import type { CallerKey } from '../../src/domain/identity.ts';
 import type { Lookup, Question } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
@@ -18,7 +18,7 @@ import { ALICE, BOB, hours, callerNamed } from '../values.ts';
 import { ScriptedRoute } from './scriptedRoute.ts';
 import { servedBy } from './servedBy.ts';
 
-const ANNA: Asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
 const DATE: Question = { asks: 'date' };
 const OFFER: Offer = {
   operations: new Set(['retrieve-date', 'check']),
@@ -36,7 +36,7 @@ function check(maxAgeHours: number): Lookup {
 }
 
 interface Asking {
-  readonly asker?: Asker;
+  readonly callerKey?: CallerKey;
   readonly number?: typeof ALICE;
   readonly signal?: AbortSignal;
 }
@@ -76,11 +76,11 @@ function standing(keepSeconds: number, factCache?: FactCache): KeptAnswers {
 /** One GraphQL request. */
 async function ask(
   questions: readonly Question[],
-  { asker = ANNA, number = ALICE, signal = new AbortController().signal }: Asking = {},
+  { callerKey = ANNA, number = ALICE, signal = new AbortController().signal }: Asking = {},
 ): Promise<(Told | Error)[]> {
   const cameInAtMs = clock.monotonicMs();
   const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {
-    ...asker,
+    ...callerKey,
     correlator: createCorrelator(undefined),
     cameInAtMs,
     signal,
@@ -105,8 +105,8 @@ describe('requests at the same time', () => {
   });
 
   const OTHERS: readonly [string, Asking][] = [
-    ['another caller', { asker: { ...ANNA, caller: callerNamed('bert') } }],
-    ['the same caller with another purpose', { asker: { ...ANNA, purpose: 'marketing' } }],
+    ['another caller', { callerKey: { ...ANNA, caller: callerNamed('bert') } }],
+    ['the same caller with another purpose', { callerKey: { ...ANNA, purpose: 'marketing' } }],
     ['the same caller about another number', { number: BOB }],
   ];
   it.each(OTHERS)('share nothing with %s', async (_whom, other) => {
@@ -117,7 +117,7 @@ describe('requests at the same time', () => {
     expect(
       await after(
         20,
-        ask([window(240)], { ...other, asker: { ...ANNA, caller: callerNamed('carl') } }),
+        ask([window(240)], { ...other, callerKey: { ...ANNA, caller: callerNamed('carl') } }),
       ),
     ).toEqual([FALSE]);
     expect(operator.begun).toHaveLength(3);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SharedCounts } from '../../src/caller/quotas/sharedCounts.ts';
-import { ANONYMOUS_IDENTITY } from '../../src/domain/asker.ts';
+import { ANONYMOUS_IDENTITY } from '../../src/domain/identity.ts';
 import type { LogDetails } from '../../src/log/log.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { RedisConnector } from '../../src/sharedState/redisConnector.ts';
@@ -98,10 +98,10 @@ describe.skipIf(NO_REDIS !== undefined)(`a Redis with users ${NO_REDIS ?? ''}`, 
       seals,
       keptFor: () => ({ keepMs: 60_000, resultMs: 0 }),
     });
-    const asker = { caller: ANONYMOUS_IDENTITY, purpose: 'fraud-prevention' };
+    const callerKey = { caller: ANONYMOUS_IDENTITY, purpose: 'fraud-prevention' };
     const leftAtMs = systemClock.monotonicMs();
-    await facts.keep(asker, ALICE, { ...changed(30), leftAtMs });
-    expect((await facts.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
+    await facts.keep(callerKey, ALICE, { ...changed(30), leftAtMs });
+    expect((await facts.recall(callerKey, ALICE, leftAtMs)).facts).toHaveLength(1);
 
     const counts = new SharedCounts(connection, seals, systemClock, log);
     const window = counts.windowOf('caller', 'anna');

@@ -205,20 +205,20 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
     it('facts that are kept are returned, once each, and delivered ones are known to be delivered', async () => {
       const [one, other] = replicas(2);
       if (one === undefined || other === undefined) return;
-      const asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+      const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
       const leftAtMs = systemClock.monotonicMs();
       const fact = { ...checked(240, false), leftAtMs };
-      await one.factCache.keep(asker, ALICE, { ...fact, isHeard: false });
+      await one.factCache.keep(callerKey, ALICE, { ...fact, isHeard: false });
       await one.goOn();
       await other.goOn();
       await one.goOn();
-      expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
-      await one.factCache.keep(asker, ALICE, fact);
+      expect((await other.factCache.recall(callerKey, ALICE, leftAtMs)).facts).toHaveLength(1);
+      await one.factCache.keep(callerKey, ALICE, fact);
       await other.goOn();
       // Heard, and too old for a request that comes later: nothing unheard is left beside it.
       const later = leftAtMs + KEEP_MS + 1;
-      expect((await other.factCache.recall(asker, ALICE, later)).facts).toEqual([]);
-      expect((await other.factCache.recall(asker, ALICE, leftAtMs)).facts).toHaveLength(1);
+      expect((await other.factCache.recall(callerKey, ALICE, later)).facts).toEqual([]);
+      expect((await other.factCache.recall(callerKey, ALICE, leftAtMs)).facts).toHaveLength(1);
     });
 
     it('what an operator refuses stays counted, and refused', async () => {
@@ -251,14 +251,14 @@ describe.skipIf(NO_REDIS !== undefined).each(PLACES)(
     });
 
     it('what is kept lies in the same slot, whichever key names it', async () => {
-      const asker = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
+      const callerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
       const earlier = new Set(await keysOn(started.ports));
       for (const { consents, factCache, refusals } of [...replicas(1), ...replicas(1)]) {
         await consents.open();
         const { version, nowMs } = await consents.read(CAROL);
         await consents.write(CAROL, version, consentNamed('one', nowMs), KEEP_MS);
         const fact = { ...checked(240, false), leftAtMs: systemClock.monotonicMs() };
-        await factCache.keep(asker, CAROL, fact);
+        await factCache.keep(callerKey, CAROL, fact);
         await refusals.refuse(CAROL, 'check', 1, KEEP_MS);
       }
       const added = (await keysOn(started.ports)).filter((key) => !earlier.has(key));

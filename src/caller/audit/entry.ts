@@ -1,4 +1,4 @@
-import type { Identity, TokenIdentity } from '../../domain/asker.ts';
+import type { Identity, TokenIdentity } from '../../domain/identity.ts';
 import type { Lookup } from '../../domain/question.ts';
 import type {
   AuthorizerRequest,

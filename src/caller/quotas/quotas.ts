@@ -1,6 +1,6 @@
 import { publish, quotaChannel } from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
-import type { Identity } from '../../domain/asker.ts';
+import type { Identity } from '../../domain/identity.ts';
 import type { CountClaim, Claimed, HourlyCounts } from './hourlyCounts.ts';
 
 /** How much one caller may ask in an hour. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../../../src/domain/asker.ts';
+import { ANONYMOUS_IDENTITY, tokenIdentity, type Identity } from '../../../src/domain/identity.ts';
 import { AuditFile } from '../../../src/caller/audit/auditFile.ts';
 import { AuditLog } from '../../../src/caller/audit/auditLog.ts';
 import {

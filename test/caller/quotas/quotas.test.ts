@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { tokenIdentity, type Identity } from '../../../src/domain/asker.ts';
+import { tokenIdentity, type Identity } from '../../../src/domain/identity.ts';
 import { ANONYMOUS } from '../../../src/caller/caller.ts';
 import type { HourlyCounts } from '../../../src/caller/quotas/hourlyCounts.ts';
 import { MemoryCounts } from '../../../src/caller/quotas/memoryCounts.ts';

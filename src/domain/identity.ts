@@ -29,9 +29,9 @@ export function tokenIdentity(
   return { kind: 'token', issuer, subject, client, key: JSON.stringify([issuer, subject, client]) };
 }
 
-/** Who asks, and what for. What one asker learned, or was granted, is not another's. */
-export interface Asker {
+/** A caller with a purpose: what one learned, or was granted, is not another's. */
+export interface CallerKey {
   readonly caller: Identity;
-  /** What they ask for, one of those allowed. */
+  /** One of those allowed. */
   readonly purpose: string;
 }
