@@ -36,16 +36,16 @@ import { nextWindowAmong } from '../lookups/planner.ts';
 import { failureOf } from '../lookups/bulkheadFailure.ts';
 
 /**
- * What a step of a pursuit has done. There is no word for nothing: `told` is one request fewer that waits
+ * What a step of a consent flow has done. There is no word for nothing: `told` is one request fewer that waits
  * or has a pending step.
  */
 export type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
 
-/** What the exchanges share with their pursuit. */
+/** What the exchanges share with their consent flow. */
 interface Shared {
   readonly ledger: ConsentLedger;
   readonly waiters: Waiters;
-  readonly telling: ConsentNotifier;
+  readonly notifier: ConsentNotifier;
 }
 
 type Redeemable = Extract<Polled, { kind: 'acquired' }>;
@@ -72,7 +72,7 @@ export class ConsentExchanges {
   readonly #parts: LedgerParts & NotifierParts;
   readonly #ledger: ConsentLedger;
   readonly #waiters: Waiters;
-  readonly #telling: ConsentNotifier;
+  readonly #notifier: ConsentNotifier;
 
   constructor(
     number: PhoneNumber,
@@ -85,7 +85,7 @@ export class ConsentExchanges {
     this.#parts = parts;
     this.#ledger = shared.ledger;
     this.#waiters = shared.waiters;
-    this.#telling = shared.telling;
+    this.#notifier = shared.notifier;
   }
 
   /** Prompts the owner once there is a permit for it. */
@@ -100,8 +100,8 @@ export class ConsentExchanges {
       if (acquiredAtMs - queuedAtMs < LOOK_AGAIN_MS) return await this.#request(cause, page);
       // Much may have been learned since: that the operator refuses us, for one.
       const now = await this.#ledger.read(this.#operator);
-      const isFree = now.lost === undefined && now.standing.prompt.state === 'free';
-      if (!isFree || this.#telling.isKnownTo(cause, now)) return 'slept';
+      const isFree = now.lost === undefined && now.view.prompt.state === 'free';
+      if (!isFree || this.#notifier.isKnownTo(cause, now)) return 'slept';
       return await this.#request(cause, now);
     } finally {
       requests.release(acquiredAtMs);
@@ -208,13 +208,13 @@ export class ConsentExchanges {
     const { rules } = this.#operator;
     const { consent } = claim;
     if (mayHavePrompted) {
-      await this.#telling.tellFailure({ lookup, failure }, consent.operator);
+      await this.#notifier.tellFailure({ lookup, failure }, consent.operator);
       await this.#ledger.learn(claim, { kind: 'lives', lives: inDoubt(consent, nowMs) });
       return;
     }
     const lives = refused(consent, failure, holdSeconds, nowMs, rules);
     const told = lives === undefined ? failure : failureToTell(lives, nowMs);
-    await this.#telling.tellFailure({ lookup, failure: told }, consent.operator);
+    await this.#notifier.tellFailure({ lookup, failure: told }, consent.operator);
     if (lives === undefined) await this.#ledger.withdraw(claim);
     else await this.#ledger.learn(claim, { kind: 'lives', lives });
   }
@@ -260,7 +260,7 @@ export class ConsentExchanges {
     const isTold = !this.#waiters.isEmpty;
     const learned = endedByPoll(pending, told, isTold, nowMs, this.#operator.rules);
     const failure = failureLearned(learned, nowMs) ?? told;
-    await this.#telling.tellFailure({ lookup: pending.lookup, failure }, pending.operator);
+    await this.#notifier.tellFailure({ lookup: pending.lookup, failure }, pending.operator);
     await this.#ledger.learn(claim, learned);
   }
 
@@ -332,7 +332,7 @@ export class ConsentExchanges {
     // where one that was told and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
     await this.#forOneCommand(learning);
-    await this.#telling.tellFailure({ lookup, failure }, spent.consent.operator, made);
+    await this.#notifier.tellFailure({ lookup, failure }, spent.consent.operator, made);
     if (failure.barsAfterNumbers !== undefined) {
       const { refusals, rules } = this.#operator;
       await refusals
@@ -355,7 +355,7 @@ export class ConsentExchanges {
   async #succeed(fact: TimedFact, cause: Waiter, spent: Claim): Promise<void> {
     const { session } = cause;
     const { id } = spent.consent;
-    await this.#telling.tellFact(fact, id, session.request);
+    await this.#notifier.tellFact(fact, id, session.request);
     // Requests may wait in other processes: they find the fact before they find the consent gone.
     await this.#ledger.untilDone(spent, () =>
       this.#parts.factCache.keep(session.request, this.#number, fact),
@@ -370,7 +370,7 @@ export class ConsentExchanges {
     const wanted = this.#waiters
       .all()
       .filter(({ operator }) => operator === this.#operator)
-      .filter((waiter) => !this.#telling.isKnownTo(waiter, page))
+      .filter((waiter) => !this.#notifier.isKnownTo(waiter, page))
       .map((waiter) => waiter.wanted);
     const date = wanted.find(({ operation }) => operation === 'retrieve-date');
     return date ?? this.#lookupToSpendOn(wanted[0] ?? cause.wanted, page);
@@ -380,18 +380,18 @@ export class ConsentExchanges {
    * bc-authorize fixed the operation by its scope; the window is free until now, and is chosen among the
    * open questions of the requests that wait, but for those that a failed lookup has closed.
    */
-  #lookupToSpendOn(original: Lookup, { standing }: ConsentSnapshot): Lookup {
+  #lookupToSpendOn(original: Lookup, { view }: ConsentSnapshot): Lookup {
     switch (original.operation) {
       case 'retrieve-date':
         return original;
       case 'check':
-        return this.#windowToSpendOn(standing) ?? original;
+        return this.#windowToSpendOn(view) ?? original;
     }
   }
 
-  #windowToSpendOn(standing: ConsentView): Lookup | undefined {
+  #windowToSpendOn(view: ConsentView): Lookup | undefined {
     const { identity, offer } = this.#operator;
-    const failed = standing.ends
+    const failed = view.ends
       .filter((end) => end.kind === 'failed')
       .filter((end) => countsAt(end, identity));
     const plans = this.#waiters.all().map(({ session }) => ({

@@ -8,8 +8,8 @@ import { ConsentNotifier, type NotifierParts } from './consentNotifier.ts';
 import type { ConsentOperator } from './consentOperator.ts';
 import { Waiters, type Waiter } from './consentWaiters.ts';
 
-/** What pursuing consents takes. */
-export interface PursuitParts extends LedgerParts, NotifierParts {
+/** What a consent flow is made of. */
+export interface ConsentFlowParts extends LedgerParts, NotifierParts {
   /** By their identities. */
   readonly operators: ReadonlyMap<string, ConsentOperator>;
 }
@@ -20,24 +20,24 @@ export interface PursuitParts extends LedgerParts, NotifierParts {
  *
  * The record in the store is the truth; how the caller stands to it says the next step, which is taken
  * here. Every step tells a request, waits, writes, or makes an exchange: none comes to nothing, so the
- * pursuit cannot spin.
+ * flow cannot spin.
  */
 export class ConsentFlow {
-  readonly #parts: PursuitParts;
+  readonly #parts: ConsentFlowParts;
   readonly #waiters = new Waiters();
   readonly #ledger: ConsentLedger;
-  readonly #telling: ConsentNotifier;
+  readonly #notifier: ConsentNotifier;
   readonly #number: PhoneNumber;
   readonly #looked = Promise.withResolvers<void>();
   #sleeping = new AbortController();
   #running: Promise<void> | undefined;
 
   /** @param callerKey as {@link hashedCallerKey} names it */
-  constructor(number: PhoneNumber, callerKey: string, parts: PursuitParts) {
+  constructor(number: PhoneNumber, callerKey: string, parts: ConsentFlowParts) {
     this.#number = number;
     this.#parts = parts;
     this.#ledger = new ConsentLedger(number, callerKey, parts);
-    this.#telling = new ConsentNotifier(this.#waiters, parts);
+    this.#notifier = new ConsentNotifier(this.#waiters, parts);
   }
 
   /** Whether no request waits and nothing is under way. */
@@ -90,14 +90,14 @@ export class ConsentFlow {
     const { operator } = cause;
     const page = await this.#ledger.read(operator);
     if (page.lost !== undefined) {
-      if (await this.#telling.tellKept(cause)) return 'told';
+      if (await this.#notifier.tellKept(cause)) return 'told';
       const written = await this.#ledger.restore(page, page.lost, operator);
       return typeof written === 'string' ? this.#sleep(LOOK_AGAIN_MS) : 'wrote';
     }
 
     const { departures } = this.#waiters;
-    if (this.#telling.mayFindKept(page) && (await this.#telling.tellKept(cause))) return 'told';
-    const expiredIds = await this.#telling.tellRecorded(page);
+    if (this.#notifier.mayFindKept(page) && (await this.#notifier.tellKept(cause))) return 'told';
+    const expiredIds = await this.#notifier.tellRecorded(page);
     if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     if (this.#waiters.departures > departures) return 'told';
     // Another request may have come while the one with the pending step has left.
@@ -105,16 +105,16 @@ export class ConsentFlow {
     // The page tells what the operator refuses that the one before was to ask.
     if (first !== undefined && first.operator !== operator) return 'slept';
     if (first !== undefined) return this.#follow(first, page);
-    return this.#telling.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);
+    return this.#notifier.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);
   }
 
   async #follow(cause: Waiter, page: ConsentSnapshot): Promise<Progress> {
-    const { prompt } = page.standing;
+    const { prompt } = page.view;
     const next = nextStep(prompt, page.nowMs);
     this.#looked.resolve();
     switch (next.step) {
       case 'request':
-        return (await this.#telling.tellKept(cause))
+        return (await this.#notifier.tellKept(cause))
           ? 'told'
           : this.#exchangesAt(cause.operator).request(cause, page);
       case 'poll': {
@@ -138,7 +138,7 @@ export class ConsentFlow {
     return new ConsentExchanges(this.#number, operator, this.#parts, {
       ledger: this.#ledger,
       waiters: this.#waiters,
-      telling: this.#telling,
+      notifier: this.#notifier,
     });
   }
 

@@ -57,7 +57,7 @@ export interface StoreTime {
 
 /** What the ledger says at one moment. */
 export interface ConsentSnapshot {
-  readonly standing: ConsentView;
+  readonly view: ConsentView;
   readonly record: ConsentRecord;
   readonly version: number;
   readonly nowMs: number;
@@ -130,7 +130,7 @@ export class ConsentLedger {
     const lost = snapshot.record === undefined ? this.#livingHere() : undefined;
     if (lost === undefined) this.#seen = { recorded, time };
     return {
-      standing: this.#viewOf(recorded),
+      view: this.#viewOf(recorded),
       record: asOf(snapshot.record, snapshot.nowMs, rules),
       version: snapshot.version,
       nowMs: snapshot.nowMs,
@@ -144,14 +144,14 @@ export class ConsentLedger {
   failureNow(): LookupFailure {
     if (this.#seen === undefined) return pendingFailure({ state: 'free' }, 0, 0);
     const nowMs = this.#seen.time.now();
-    const { prompt } = this.#standingSeen(nowMs);
+    const { prompt } = this.#viewSeen(nowMs);
     return pendingFailure(prompt, nowMs, this.#parts.clock.nowMs());
   }
 
   /** What a request hears while the store is lost. */
   failureWithoutStore(): LookupFailure {
     const nowMs = this.#seen?.time.now() ?? 0;
-    const prompt = this.#seen === undefined ? undefined : this.#standingSeen(nowMs).prompt;
+    const prompt = this.#seen === undefined ? undefined : this.#viewSeen(nowMs).prompt;
     return prompt === undefined || prompt.state === 'free'
       ? { code: 'STATE_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 }
       : pendingFailure(prompt, nowMs, this.#parts.clock.nowMs());
@@ -347,7 +347,7 @@ export class ConsentLedger {
     return consent.livesUntilMs > this.#seen.time.now() ? consent : undefined;
   }
 
-  #standingSeen(nowMs: number): ConsentView {
+  #viewSeen(nowMs: number): ConsentView {
     const recorded = this.#seen?.recorded ?? { record: undefined, refusedUntilMs: {} };
     return this.#viewOf({ ...recorded, nowMs });
   }

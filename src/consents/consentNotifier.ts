@@ -17,7 +17,7 @@ import {
 } from '../lookups/lookupRoute.ts';
 import { answerMore, changesPlan } from '../lookups/planner.ts';
 
-/** What telling takes. */
+/** What a notifier is made of. */
 export interface NotifierParts {
   readonly factCache: FactCache;
   readonly clock: Clock;
@@ -68,8 +68,8 @@ export class ConsentNotifier {
    * Whether a fact may have been kept since a request last looked: a consent was answered in another
    * process, or the process that had the token died after it kept the fact.
    */
-  mayFindKept({ standing, time }: ConsentSnapshot): boolean {
-    return standing.ends.some((end) => {
+  mayFindKept({ view, time }: ConsentSnapshot): boolean {
+    return view.ends.some((end) => {
       switch (end.kind) {
         case 'answered':
           return this.#waiters.all().some(({ recalledAtMs }) => time.at(recalledAtMs) <= end.atMs);
@@ -195,10 +195,10 @@ async function audited(
 
 /** What the record says to a request, if it says anything about what it wants. */
 function knownFrom(
-  { standing, nowMs, time }: ConsentSnapshot,
+  { view, nowMs, time }: ConsentSnapshot,
   { session, wanted, joinedAtMs, operator: { identity, offer } }: Waiter,
 ): Told | undefined {
-  for (const end of standing.ends) {
+  for (const end of view.ends) {
     switch (end.kind) {
       case 'answered':
         break;
@@ -228,11 +228,11 @@ function knownFrom(
       }
     }
   }
-  if (standing.barred.some((barred) => countsAt(barred, identity) && closes(barred, wanted))) {
+  if (view.barred.some((barred) => countsAt(barred, identity) && closes(barred, wanted))) {
     return { outcome: lookupFailed(wanted, ANOTHERS_PENDING) };
   }
-  const refusedUntilMs = standing.refusedUntilMs[wanted.operation] ?? 0;
-  return standing.prompt.state === 'free' && refusedUntilMs > nowMs
+  const refusedUntilMs = view.refusedUntilMs[wanted.operation] ?? 0;
+  return view.prompt.state === 'free' && refusedUntilMs > nowMs
     ? { outcome: lookupFailed(wanted, REFUSED) }
     : undefined;
 }

@@ -16,15 +16,15 @@ import {
  * @param wallNowMs the same moment as `nowMs`, in milliseconds since 1970
  */
 export function consentStatus(
-  standing: ConsentView,
+  view: ConsentView,
   operator: string,
   nowMs: number,
   wallNowMs: number,
 ): ConsentStatus {
-  const { prompt } = standing;
+  const { prompt } = view;
   switch (prompt.state) {
     case 'free':
-      return freeStatus(standing, operator, nowMs);
+      return freeStatus(view, operator, nowMs);
     case 'closed':
       return closedStatus(prompt, nowMs);
     case 'anothers':

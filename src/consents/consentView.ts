@@ -68,7 +68,7 @@ export function consentViewOf(
 ): ConsentView {
   const current = asOf(recorded.record, recorded.nowMs, rules);
   return {
-    prompt: promptStanding(recorded, current, callerKey, canPoll),
+    prompt: promptView(recorded, current, callerKey, canPoll),
     ends: current.ends.filter((end) => end.asker === callerKey),
     barred: current.ends
       .filter((end) => end.kind === 'failed')
@@ -77,7 +77,7 @@ export function consentViewOf(
   };
 }
 
-function promptStanding(
+function promptView(
   { record, nowMs, doubtUntilMs = 0 }: Recorded,
   { consent, ends }: ConsentRecord,
   callerKey: string,
@@ -85,7 +85,7 @@ function promptStanding(
 ): PromptView {
   if (consent !== undefined) {
     if (consent.asker !== callerKey) return { state: 'anothers' };
-    return ownStanding(consent, nowMs, canPoll(consent.operator));
+    return ownView(consent, nowMs, canPoll(consent.operator));
   }
   if (ends.filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS) {
     return { state: 'anothers' };
@@ -95,14 +95,14 @@ function promptStanding(
     : { state: 'free' };
 }
 
-function ownStanding(consent: Consent, nowMs: number, canBePolled: boolean): PromptView {
+function ownView(consent: Consent, nowMs: number, canBePolled: boolean): PromptView {
   switch (consent.state) {
     case 'requested':
       return consent.leaseUntilMs > nowMs
         ? underWay(consent, consent.leaseUntilMs)
         : { state: 'in-doubt', endsAtMs: endsAtMs(consent) };
     case 'pending':
-      return pendingStanding(consent, nowMs, canBePolled);
+      return pendingView(consent, nowMs, canBePolled);
     case 'redeemed':
       return underWay(consent, consent.leaseUntilMs);
     case 'closed':
@@ -110,7 +110,7 @@ function ownStanding(consent: Consent, nowMs: number, canBePolled: boolean): Pro
   }
 }
 
-function pendingStanding(
+function pendingView(
   pending: ConsentIdentity & Pending,
   nowMs: number,
   canBePolled: boolean,

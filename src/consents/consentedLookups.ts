@@ -9,7 +9,7 @@ import type { ConsentOperator } from './consentOperator.ts';
 import type { Snapshot } from './consentStore.ts';
 import { consentViewOf } from './consentView.ts';
 import { hashedCallerKey } from '../lookups/factCache.ts';
-import { ConsentFlow, type PursuitParts } from './consentFlow.ts';
+import { ConsentFlow, type ConsentFlowParts } from './consentFlow.ts';
 import { Waiter } from './consentWaiters.ts';
 import {
   lookupFailed,
@@ -22,19 +22,19 @@ import {
 } from '../lookups/lookupRoute.ts';
 
 /** What consented lookups take, whichever operator they are asked of. */
-export type ConsentedParts = Omit<PursuitParts, 'operators' | 'closing'>;
+export type ConsentedParts = Omit<ConsentFlowParts, 'operators' | 'closing'>;
 
 /**
  * 3-legged: every lookup needs the consent of the number's owner, who is asked once for all requests
  * of one caller, whichever operators these are routed to (docs/design.md, "Consent").
  */
 export class ConsentedLookups {
-  readonly #parts: PursuitParts;
+  readonly #parts: ConsentFlowParts;
   readonly #operators = new Map<string, ConsentOperator>();
   readonly #waitMs: number;
   readonly #closing = new AbortController();
   readonly #abortListeners = new AbortListeners();
-  readonly #pursuits = new Map<string, ConsentFlow>();
+  readonly #flows = new Map<string, ConsentFlow>();
   readonly #running = new Set<Promise<void>>();
   /** A request's patience counts once for a number, over all the consents and operators that it takes. */
   readonly #patienceEndsAtMs = new WeakMap<LookupRequest, Map<PhoneNumber, number>>();
@@ -94,8 +94,8 @@ export class ConsentedLookups {
     if (snapshot === undefined) return undefined;
     const recorded = { ...snapshot, refusedUntilMs: {} };
     const canPoll = (identity: string): boolean => this.#operators.has(identity);
-    const standing = consentViewOf(recorded, hashedCallerKey(request, number), rules, canPoll);
-    return consentStatus(standing, operator, snapshot.nowMs, clock.nowMs());
+    const view = consentViewOf(recorded, hashedCallerKey(request, number), rules, canPoll);
+    return consentStatus(view, operator, snapshot.nowMs, clock.nowMs());
   }
 
   /** `undefined` when the store is lost, or the request ends first. */
@@ -121,7 +121,7 @@ export class ConsentedLookups {
     if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
 
     const waiter = new Waiter(operator, session, lookup, clock.monotonicMs());
-    const pursuit = this.#join(waiter);
+    const flow = this.#join(waiter);
     request.onOwnerWait?.(number, true);
 
     const settled = new AbortController();
@@ -130,9 +130,9 @@ export class ConsentedLookups {
         this.#patienceLeftMs(session),
         AbortSignal.any([asAbortSignal(signal), settled.signal]),
       ),
-      pursuit.looked,
+      flow.looked,
     ]).catch(() => undefined);
-    const outOfPatience = patience.then(() => lookupFailed(lookup, pursuit.leave(waiter)));
+    const outOfPatience = patience.then(() => lookupFailed(lookup, flow.leave(waiter)));
     try {
       return await Promise.race([waiter.outcome, outOfPatience]);
     } finally {
@@ -144,20 +144,20 @@ export class ConsentedLookups {
   #join(waiter: Waiter): ConsentFlow {
     const { number, request } = waiter.session;
     const key = hashedCallerKey(request, number);
-    const pursuit = this.#pursuits.get(key) ?? new ConsentFlow(number, key, this.#parts);
-    this.#pursuits.set(key, pursuit);
-    const running = pursuit.join(waiter);
+    const flow = this.#flows.get(key) ?? new ConsentFlow(number, key, this.#parts);
+    this.#flows.set(key, flow);
+    const running = flow.join(waiter);
     if (!this.#running.has(running)) {
       this.#running.add(running);
-      void this.#forgetAfter(running, key, pursuit);
+      void this.#forgetAfter(running, key, flow);
     }
-    return pursuit;
+    return flow;
   }
 
-  async #forgetAfter(running: Promise<void>, key: string, pursuit: ConsentFlow): Promise<void> {
+  async #forgetAfter(running: Promise<void>, key: string, flow: ConsentFlow): Promise<void> {
     await running;
     this.#running.delete(running);
-    if (pursuit.isIdle) this.#pursuits.delete(key);
+    if (flow.isIdle) this.#flows.delete(key);
   }
 
   #patienceLeftMs(session: LookupSession): number {

@@ -15,7 +15,7 @@ import { ALICE } from '../values.ts';
 import type { History } from './history.ts';
 import { DOUBT_MS, RESULT_MS, type Place } from './runHistory.ts';
 
-/** A pursuit that spins reads for ever, and lets no time pass. */
+/** A consent flow that spins reads for ever, and lets no time pass. */
 const MAX_READS_A_MOMENT = 500;
 
 /** On a machine that has other work. */
@@ -40,7 +40,7 @@ class BoundedStore extends MemoryConsentStore {
     if (nowMs !== this.#momentMs) this.#reads = 0;
     this.#momentMs = nowMs;
     this.#reads += 1;
-    if (this.#reads > MAX_READS_A_MOMENT) throw new Error('A pursuit spins.');
+    if (this.#reads > MAX_READS_A_MOMENT) throw new Error('A consent flow spins.');
     return super.read(number);
   }
 }

@@ -25,7 +25,7 @@ import {
 
 const RULES = { resultMs: 60_000 };
 
-function standing(record: ConsentRecord | undefined, callerKey: string, doubtUntilMs?: number) {
+function viewOf(record: ConsentRecord | undefined, callerKey: string, doubtUntilMs?: number) {
   const doubt = doubtUntilMs === undefined ? {} : { doubtUntilMs };
   const recorded = { record, nowMs: NOW, refusedUntilMs: {}, ...doubt };
   return consentViewOf(recorded, callerKey, RULES, (operator) => operator === IDENTITY.operator);
@@ -186,7 +186,7 @@ describe.each(CASES)('on %s', (_, record, own, others) => {
     ['its caller', 'bank', own],
     ['another caller', 'shop', others],
   ] as const)('%s', (_name, callerKey, [step, status]) => {
-    const { prompt, ...rest } = standing(record, callerKey);
+    const { prompt, ...rest } = viewOf(record, callerKey);
     expect(nextStep(prompt, NOW)).toEqual(step);
     expect(consentStatus({ prompt, ...rest }, IDENTITY.operator, NOW, START_MS)).toEqual(status);
   });
@@ -200,7 +200,7 @@ const PENDING_CASES = CASES.flatMap(([name, record, [step, status]]) =>
 describe('CONSENT_PENDING', () => {
   it.each(PENDING_CASES)('says what simSwapConsent says of %s', (_, record, status) => {
     const { retryAfterSeconds, expiresAtMs } = status;
-    expect(pendingFailure(standing(record, 'bank').prompt, NOW, START_MS)).toEqual({
+    expect(pendingFailure(viewOf(record, 'bank').prompt, NOW, START_MS)).toEqual({
       code: 'CONSENT_PENDING',
       reach: 'number',
       retryAfterSeconds,
@@ -212,24 +212,24 @@ describe('CONSENT_PENDING', () => {
 describe('what bars a prompt', () => {
   it('is only what the failure of another caller applies to', () => {
     const failed = failedFor({ ...REFUSED, reach: 'operation' }, 60_000);
-    expect(standing({ ends: [failed] }, 'shop')).toMatchObject({ barred: [failed], ends: [] });
-    expect(standing({ ends: [failed] }, 'bank')).toMatchObject({ barred: [], ends: [failed] });
+    expect(viewOf({ ends: [failed] }, 'shop')).toMatchObject({ barred: [failed], ends: [] });
+    expect(viewOf({ ends: [failed] }, 'bank')).toMatchObject({ barred: [], ends: [failed] });
   });
 
   it('is not the expiry or the answer of another caller', () => {
     const answered = { ...IDENTITY, kind: 'answered', atMs: NOW, untilMs: NOW + 1 } as const;
     const record = { ends: [expiredAt(0), answered] };
-    expect(standing(record, 'shop')).toMatchObject({ barred: [], ends: [] });
+    expect(viewOf(record, 'shop')).toMatchObject({ barred: [], ends: [] });
   });
 
   it('is the doubt of a store that has lost what it knew, until it is over', () => {
-    const { prompt, ...rest } = standing(undefined, 'bank', NOW + 7000);
+    const { prompt, ...rest } = viewOf(undefined, 'bank', NOW + 7000);
     expect(nextStep(prompt, NOW)).toEqual(PENDING);
     expect(consentStatus({ prompt, ...rest }, IDENTITY.operator, NOW, START_MS)).toEqual(
       pendingWith(7),
     );
-    expect(nextStep(standing(undefined, 'bank', NOW).prompt, NOW)).toEqual(REQUEST);
-    expect(nextStep(standing({ ends: [] }, 'bank', NOW + 7000).prompt, NOW)).toEqual(REQUEST);
+    expect(nextStep(viewOf(undefined, 'bank', NOW).prompt, NOW)).toEqual(REQUEST);
+    expect(nextStep(viewOf({ ends: [] }, 'bank', NOW + 7000).prompt, NOW)).toEqual(REQUEST);
   });
 });
 
@@ -243,7 +243,7 @@ describe('a request that waits no more', () => {
   });
 
   it('hears of an end that came meanwhile', () => {
-    const { prompt } = standing(living(closedFor(DENIED, 5000)), 'bank');
+    const { prompt } = viewOf(living(closedFor(DENIED, 5000)), 'bank');
     expect(pendingFailure(prompt, NOW, START_MS)).toEqual({ ...DENIED, retryAfterSeconds: 5 });
   });
 });

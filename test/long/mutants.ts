@@ -76,7 +76,7 @@ export const PARTS: readonly Part[] = [
     file: 'src/consents/consentView.ts',
     tests: ['test/consents', 'test/consentHistories'],
     mutants: [
-      ['consent.asker === callerKey ? ownStanding', 'true ? ownStanding'],
+      ['consent.asker === callerKey ? ownView', 'true ? ownView'],
       ['ends: current.ends.filter((end) => end.asker === callerKey)', 'ends: current.ends'],
       ['record === undefined && doubtUntilMs > nowMs', 'false'],
       [".filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS", '.length > 1000'],
@@ -107,7 +107,7 @@ export const PARTS: readonly Part[] = [
     ],
     mutants: [
       ['this.#waiters.remove(waiter);\n', ''],
-      ['return (await this.#telling.tellKept(cause))\n          ?', 'return false\n          ?'],
+      ['return (await this.#notifier.tellKept(cause))\n          ?', 'return false\n          ?'],
     ],
   },
   {

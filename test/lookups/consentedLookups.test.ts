@@ -124,7 +124,7 @@ describe.each([
     return asked;
   }
 
-  /** A pursuit that spins reads for ever, and lets no timer fire. */
+  /** A consent flow that spins reads for ever, and lets no timer fire. */
   function boundReads(max: number): void {
     const read = store.read.bind(store);
     let reads = 0;

@@ -150,7 +150,7 @@ export class Replica {
         await ledger.restore(page, page.lost, OPERATOR);
         return;
       }
-      if (page.standing.prompt.state !== 'free') return;
+      if (page.view.prompt.state !== 'free') return;
       const claim = await ledger.claimRequest(page, { operation: 'retrieve-date' }, OPERATOR);
       if (claim.kind === 'lost') void claim.takeBack().catch(unlessLost);
       if (claim.kind !== 'claimed') return;
