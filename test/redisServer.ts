@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { createRedis } from '../src/sharedState/createRedis.ts';
+import { createRedis } from '../src/sharedState/redisClient.ts';
 import type { Redis } from '../src/sharedState/redis.ts';
 import type { RedisAddress, RedisSettings } from '../src/sharedState/redisSettings.ts';
 import type { Log } from '../src/log/log.ts';

@@ -42,7 +42,7 @@ export async function openStores(parts: StoreParts): Promise<Stores> {
   const { sharedState } = parts.config;
   if (sharedState === undefined) return storesOfOneProcess(parts);
   // The client is large, and a process without a Redis does without it.
-  const { createRedis } = await import('../sharedState/createRedis.ts');
+  const { createRedis } = await import('../sharedState/redisClient.ts');
   const { clock, log, watchFiles } = parts;
   const redis = new RenewableRedis(
     (settings) => createRedis(settings, clock, log),

@@ -31,9 +31,8 @@ import type { Claim, ConsentLedger, LedgerParts, ConsentSnapshot } from './conse
 import type { ConsentNotifier, NotifierParts } from './consentNotifier.ts';
 import type { ConsentOperator } from './consentOperator.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
-import { timed } from '../lookups/lookupRoute.ts';
+import { rejectionFailure, timed } from '../lookups/lookupRoute.ts';
 import { nextWindowAmong } from '../lookups/planner.ts';
-import { failureOf } from '../lookups/bulkheadFailure.ts';
 
 /**
  * What a step of a consent flow has done. There is no word for nothing: `told` is one request fewer that waits
@@ -94,7 +93,7 @@ export class ConsentExchanges {
     const { requests } = this.#operator.bulkheads;
     const queuedAtMs = clock.monotonicMs();
     const permit = await requests.acquire(this.#waiters);
-    if (permit !== 'acquired') return this.#failAll(failureOf(permit));
+    if (permit !== 'acquired') return this.#failAll(rejectionFailure(permit));
     const acquiredAtMs = clock.monotonicMs();
     try {
       if (acquiredAtMs - queuedAtMs < LOOK_AGAIN_MS) return await this.#request(cause, page);
@@ -116,7 +115,7 @@ export class ConsentExchanges {
   ): Promise<Progress> {
     const { polls } = this.#operator.bulkheads;
     const permit = await polls.acquire(this.#waiters);
-    if (permit !== 'acquired') return this.#failAll(failureOf(permit));
+    if (permit !== 'acquired') return this.#failAll(rejectionFailure(permit));
     const acquiredAtMs = this.#parts.clock.monotonicMs();
     try {
       const claim = await this.#ledger.claimPoll(page, pending, this.#operator);

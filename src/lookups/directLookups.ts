@@ -8,6 +8,7 @@ import type { Acquired } from '../tokens/tokenManager.ts';
 import {
   lookupFailed,
   OUT_OF_TIME,
+  rejectionFailure,
   timed,
   type ConsentReading,
   type LookupSession,
@@ -16,7 +17,6 @@ import {
   type LookupRoute,
 } from './lookupRoute.ts';
 import { BROKEN, type Admitted, type Ending, type LookupAuthorizer } from './lookupAuthorizer.ts';
-import { failureOf } from './bulkheadFailure.ts';
 import type { KeyedMutex } from './keyedMutex.ts';
 
 /** Where the right to a lookup comes from. */
@@ -78,7 +78,7 @@ export class DirectLookups implements LookupRoute {
     const { number, request } = inquiry;
     if (request.signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
     const turn = await turns.acquire(number, request);
-    if (turn !== 'acquired') return lookupFailed(lookup, failureOf(turn));
+    if (turn !== 'acquired') return lookupFailed(lookup, rejectionFailure(turn));
     const acquiredAtMs = this.#parts.clock.monotonicMs();
     try {
       return await this.#lookUp(lookup, inquiry);
@@ -97,7 +97,7 @@ export class DirectLookups implements LookupRoute {
     const bulkhead = bulkheads[lookup.operation];
     const acquiring = bulkhead.acquire(request);
     const permit = acquiring instanceof Promise ? await acquiring : acquiring;
-    if (permit !== 'acquired') return lookupFailed(lookup, failureOf(permit));
+    if (permit !== 'acquired') return lookupFailed(lookup, rejectionFailure(permit));
     const acquiredAtMs = clock.monotonicMs();
     let admitted: Admitted | undefined;
     let outcome: LookupOutcome | undefined;

@@ -8,7 +8,7 @@ import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { AnyAbortSignal } from '../http/abortListeners.ts';
 import type { Correlator } from '../http/correlator.ts';
-import type { Urgency } from '../http/resilience/bulkhead.ts';
+import type { BulkheadRejection, Urgency } from '../http/resilience/bulkhead.ts';
 import type { ConsentStatus } from '../domain/consentStatus.ts';
 import type { Plan } from './plan.ts';
 
@@ -75,6 +75,16 @@ export type ConsentReading =
 
 /** What a request hears whose time is over before an answer comes. */
 export const OUT_OF_TIME: LookupFailure = { code: 'OPERATOR_TIMEOUT', reach: 'number' };
+
+/** The failure of what its bulkhead rejects. Pure. */
+export function rejectionFailure(rejection: BulkheadRejection): LookupFailure {
+  switch (rejection) {
+    case 'full':
+      return { code: 'OPERATOR_UNAVAILABLE', reach: 'number', retryAfterSeconds: 1 };
+    case 'late':
+      return OUT_OF_TIME;
+  }
+}
 
 /** How lookups are made in one of the two flows. */
 export interface LookupRoute {

@@ -4,13 +4,12 @@ import slotOf from 'cluster-key-slot';
 import type { Clock } from '../system/clock.ts';
 import { publish, storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
-import { evictionPolicyOf } from './evictionPolicy.ts';
 import type { Redis } from './redis.ts';
 import { clientOptions, retryDelayMs } from './clientOptions.ts';
-import { Sentinels } from './redisSentinels.ts';
+import { inTime, Sentinels } from './redisSentinels.ts';
 import { textOf, type RedisSettings } from './redisSettings.ts';
 import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
-import { inTime } from './timeLimit.ts';
+import { SharedRedis } from './sharedRedis.ts';
 
 /** How often servers are asked whether they are there. */
 const BEAT_MS = 1000;
@@ -20,6 +19,11 @@ const MAP_TIMEOUT_MS = 400;
 const TRY_AGAIN_MS = 50;
 /** An eviction policy that is changed is seen after so many beats. */
 const BEATS_BETWEEN_LOOKS = 5;
+
+/** Makes what the settings name; it connects to nothing yet. */
+export function createRedis(settings: RedisSettings, clock: Clock, log: Log): Redis {
+  return new SharedRedis(new RedisClient(settings, clock, log), clock, log);
+}
 
 /**
  * One Redis, however it is run: ioredis, and what it leaves to us. It sends commands again as it sees fit, which scripts
@@ -306,4 +310,14 @@ function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;
   return /^[A-Z][A-Z_]{2,40}\b/.exec(error.message)?.[0] ?? error.name;
+}
+
+/**
+ * What a server does when its memory is full, as INFO has it: `noeviction`, or how it chooses what to forget. INFO is
+ * allowed where CONFIG is not, as a rule.
+ *
+ * @param info the reply to INFO memory
+ */
+export function evictionPolicyOf(info: unknown): string | undefined {
+  return /^maxmemory_policy:([a-z-]{1,40})\s*$/m.exec(String(info))?.[1];
 }

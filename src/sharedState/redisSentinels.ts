@@ -1,9 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import { Redis as Client } from 'ioredis';
 import type { Clock } from '../system/clock.ts';
 import type { ClientOptions } from './clientOptions.ts';
 import { RedisConnector } from './redisConnector.ts';
 import { textOf, type RedisAddress } from './redisSettings.ts';
-import { inTime } from './timeLimit.ts';
+import { SharedStateLost } from './sharedStateLost.ts';
 
 const SENTINEL_TIMEOUT_MS = 500;
 const ASK_AGAIN_MS = 250;
@@ -123,4 +124,25 @@ function knownMaster(reply: unknown): KnownMaster | undefined {
   return Number.isInteger(server.port)
     ? { server, epoch: Number(valueOf('config-epoch')) }
     : undefined;
+}
+
+/**
+ * Waits for something of a shared store, and no longer.
+ *
+ * @throws {SharedStateLost} when it takes longer
+ */
+export async function inTime<T>(clock: Clock, running: Promise<T>, timeoutMs: number): Promise<T> {
+  const over = new AbortController();
+  // A busy process may get to its timers before a reply that has long been there: sockets are read first.
+  const timeout = clock.sleep(timeoutMs, over.signal).then(async () => {
+    await setImmediate();
+    throw new SharedStateLost();
+  });
+  try {
+    return await Promise.race([running, timeout]);
+  } finally {
+    timeout.catch(() => undefined);
+    running.catch(() => undefined);
+    over.abort();
+  }
 }

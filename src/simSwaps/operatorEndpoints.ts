@@ -11,9 +11,9 @@ import type { CorrelatorSettings, EndpointName, OperatorHeader } from '../http/w
 import type { WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { createOperatorEndpoint, ENDPOINT_LABELS } from '../operator/operatorEndpoint.ts';
+import { sendsPhoneNumber } from '../operator/lookupRequest.ts';
 import { LOOKUP_ENDPOINTS, type OperatorSettings } from '../operator/operatorSettings.ts';
 import { judgeCheck, judgeRetrieveDate, type LookupJudges } from '../operator/responses.ts';
-import { silentReplies } from '../operator/silentReplies.ts';
 import {
   asksOwner,
   AUTHORIZATION_ENDPOINTS,
@@ -23,6 +23,7 @@ import {
 import { DiscoveredEndpoint } from '../tokens/discoveredEndpoint.ts';
 import { Discovery } from '../tokens/discovery.ts';
 import type { AuthorizationEndpoints } from '../tokens/tokenManager.ts';
+import { namesNumber } from '../tokens/tokenReach.ts';
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {
@@ -40,6 +41,29 @@ export const JUDGES: Judges = {
   retrieveDate: judgeRetrieveDate,
   check: judgeCheck,
 };
+
+/**
+ * What becomes of an endpoint's replies over HTTP/1.1 where it echoes nothing. A stray token must not answer
+ * about another person: some operators answer by the token, whatever the body says. So the connections of a
+ * token endpoint are kept only where its tokens name no number, or where a lookup names the number and is
+ * refused with another's token. Pure.
+ */
+export function silentReplies(settings: OperatorSettings, endpoint: EndpointName): SilentReplies {
+  switch (endpoint) {
+    case 'token': {
+      if (!namesNumber(settings.grant)) return 'alike';
+      // One that is used again would do its harm again.
+      const isUsedOnce = settings.tokens.use === 'once';
+      const isRefused = settings.tokenMismatch === 'refused' && sendsPhoneNumber(settings);
+      return isUsedOnce && isRefused ? 'checked' : 'fresh';
+    }
+    case 'backchannelAuthentication':
+    case 'cibaToken':
+    case 'retrieveDate':
+    case 'check':
+      return 'fresh';
+  }
+}
 
 /** What all endpoints of an operator are made with. */
 interface EndpointParts {

@@ -48,7 +48,6 @@ import {
 import { COMMAND_TIMEOUT_MS } from '../sharedState/sharedStateLost.ts';
 import { asksOwner, type CibaGrant } from '../tokens/authorizationSettings.ts';
 import { OperatorClock } from '../operator/operatorClock.ts';
-import { silentReplies } from '../operator/silentReplies.ts';
 import {
   createClientAuthentication,
   type ClientAuthentication,
@@ -71,6 +70,7 @@ import {
   JUDGES,
   type CreateEndpoint,
   type Judges,
+  silentReplies,
 } from './operatorEndpoints.ts';
 
 /** SIM swap answers: everything below GraphQL and HTTP, with no server and no store of its own. */

@@ -6,7 +6,7 @@ import { createSimSwapClient } from '../../src/library/client.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { noFiles } from '../../src/system/fromFiles.ts';
 import { OtlpSender } from '../../src/telemetry/otlpSender.ts';
-import { createRedis } from '../../src/sharedState/createRedis.ts';
+import { createRedis } from '../../src/sharedState/redisClient.ts';
 import { AUDIENCE, claimsAt, createKey, ISSUER, sign } from '../caller/testIssuer.ts';
 import { ConnectProxy } from '../http/connectProxy.ts';
 import { answerJson, RecordingServer } from '../http/recordingServer.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SilentReplies } from '../../src/http/echo.ts';
 import { ENDPOINT_NAMES } from '../../src/http/wireSettings.ts';
-import { silentReplies } from '../../src/operator/silentReplies.ts';
+import { silentReplies } from '../../src/simSwaps/operatorEndpoints.ts';
 import { operatorNamed, type OperatorChanges } from '../severalOperators.ts';
 
 const NAMES_NO_NUMBER: OperatorChanges = {

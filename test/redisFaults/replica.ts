@@ -5,7 +5,7 @@ import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
 import { acknowledged, type ConsentRules } from '../../src/consents/consentRecord.ts';
 import { RedisConsentStore } from '../../src/consents/redisConsentStore.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { createRedis } from '../../src/sharedState/createRedis.ts';
+import { createRedis } from '../../src/sharedState/redisClient.ts';
 import type { Redis } from '../../src/sharedState/redis.ts';
 import type { RedisSettings } from '../../src/sharedState/redisSettings.ts';
 import { RenewableRedis } from '../../src/sharedState/renewableRedis.ts';

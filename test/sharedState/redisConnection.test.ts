@@ -11,7 +11,7 @@ test('a connection that is being made does not keep a process that has closed it
   const run = Program.node([
     '--input-type=module',
     '--eval',
-    `import { createRedis } from './src/sharedState/createRedis.ts';
+    `import { createRedis } from './src/sharedState/redisClient.ts';
      import { systemClock } from './src/system/clock.ts';
      const server = { host: '127.0.0.1', port: ${port} };
      const topology = { kind: 'single', server, database: 0 };
