@@ -1,7 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import { AbortListeners } from '../http/abortListeners.ts';
-import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
+import { SharedUrgency, WorkByKey } from '../http/resilience/sharedWork.ts';
 import type { DirectoryJudgement } from '../operator/directoryReply.ts';
 import type { NumberDirectory } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
@@ -31,10 +30,9 @@ interface Kept {
  */
 export class DirectoryAnswers {
   readonly #parts: DirectoryParts;
-  readonly #abortListeners = new AbortListeners();
   /** In the order in which they came. */
   readonly #kept = new Map<PhoneNumber, Kept>();
-  readonly #underWay = new Map<PhoneNumber, SharedWork<DirectoryJudgement>>();
+  readonly #underWay = new WorkByKey<PhoneNumber, DirectoryJudgement>();
 
   constructor(parts: DirectoryParts) {
     this.#parts = parts;
@@ -51,20 +49,10 @@ export class DirectoryAnswers {
 
   /** `undefined` when the request ends first. Never rejects. */
   ask(number: PhoneNumber, request: LookupRequest): Promise<DirectoryJudgement | undefined> {
-    const underWay = this.#underWay.get(number);
-    const asking =
-      underWay === undefined || underWay.isAbandoned ? this.#start(number, request) : underWay;
-    return asking.outcomeFor(request);
-  }
-
-  #start(number: PhoneNumber, request: LookupRequest): SharedWork<DirectoryJudgement> {
     const urgency = new SharedUrgency(request);
-    const asking = this.#ask(number, urgency, request).finally(() => {
-      if (this.#underWay.get(number) === started) this.#underWay.delete(number);
-    });
-    const started = new SharedWork(urgency, asking, this.#abortListeners);
-    this.#underWay.set(number, started);
-    return started;
+    return this.#underWay
+      .join(number, urgency, () => this.#ask(number, urgency, request))
+      .outcomeFor(request);
   }
 
   async #ask(

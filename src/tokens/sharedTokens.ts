@@ -1,5 +1,4 @@
-import { AbortListeners } from '../http/abortListeners.ts';
-import { SharedUrgency, SharedWork } from '../http/resilience/sharedWork.ts';
+import { SharedUrgency, WorkByKey } from '../http/resilience/sharedWork.ts';
 import type { LookupFailure } from '../domain/errors.ts';
 import type { Correlator } from '../http/correlator.ts';
 import type { Urgency } from '../http/resilience/bulkhead.ts';
@@ -43,8 +42,7 @@ export interface SharedTokensParts {
  */
 export class SharedTokens {
   readonly #parts: SharedTokensParts;
-  readonly #abortListeners = new AbortListeners();
-  readonly #underWay = new Map<TokenReach, SharedWork<Acquired>>();
+  readonly #underWay = new WorkByKey<TokenReach, Acquired>();
 
   constructor(parts: SharedTokensParts) {
     this.#parts = parts;
@@ -59,10 +57,9 @@ export class SharedTokens {
     const reach = this.#parts.reachOf(subject);
     const known = this.#parts.kept.find(reach);
     if (known !== undefined) return this.#lend(known, subject);
-    const work = this.#underWay.get(reach);
-    const shared =
-      work === undefined || work.isAbandoned ? this.#start(reach, subject, context, isRetry) : work;
-    return shared
+    const request = new SharedRequest(context);
+    return this.#underWay
+      .join(reach, request, () => this.#issue(subject, request, isRetry))
       .outcomeFor(context, TIME_OVER)
       .then((issued) =>
         issued.kind === 'failed' || issued.reusable === undefined
@@ -71,28 +68,16 @@ export class SharedTokens {
       );
   }
 
-  #start(
-    reach: TokenReach,
+  async #issue(
     subject: TokenSubject,
-    context: ExchangeContext,
+    request: ExchangeContext,
     isRetry: boolean,
-  ): SharedWork<Acquired> {
-    const { issue, kept } = this.#parts;
-    const request = new SharedRequest(context);
-    const issuing = async (): Promise<Acquired> => {
-      try {
-        const issued = await issue(subject, request, isRetry);
-        if (issued.kind === 'acquired' && issued.reusable !== undefined) {
-          kept.keep(issued.reusable.reach, issued.reusable);
-        }
-        return issued;
-      } finally {
-        if (this.#underWay.get(reach) === started) this.#underWay.delete(reach);
-      }
-    };
-    const started = new SharedWork(request, issuing(), this.#abortListeners);
-    this.#underWay.set(reach, started);
-    return started;
+  ): Promise<Acquired> {
+    const issued = await this.#parts.issue(subject, request, isRetry);
+    if (issued.kind === 'acquired' && issued.reusable !== undefined) {
+      this.#parts.kept.keep(issued.reusable.reach, issued.reusable);
+    }
+    return issued;
   }
 
   #lend(token: ReusableToken, subject: TokenSubject): Acquired {

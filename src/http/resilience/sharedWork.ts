@@ -1,4 +1,4 @@
-import { LightAbortSignal, type Abortable, type AbortListeners } from '../abortListeners.ts';
+import { AbortListeners, LightAbortSignal, type Abortable } from '../abortListeners.ts';
 import type { Urgency } from './bulkhead.ts';
 
 /** Until when shared work is of use. */
@@ -72,5 +72,23 @@ export class SharedWork<T> {
   #leave(reason: unknown): void {
     this.#waiting -= 1;
     if (this.#waiting === 0) this.#urgency.signal.abort(reason);
+  }
+}
+
+/** Shared work by key: what is under way is joined, and begun again once its last waiter has gone. */
+export class WorkByKey<K, T> {
+  readonly #abortListeners = new AbortListeners();
+  readonly #underWay = new Map<K, SharedWork<T>>();
+
+  /** @param urgency with which the work is begun where there is none to join */
+  join(key: K, urgency: SharedUrgency, begin: () => Promise<T>): SharedWork<T> {
+    const underWay = this.#underWay.get(key);
+    if (underWay !== undefined && !underWay.isAbandoned) return underWay;
+    const outcome = begin().finally(() => {
+      if (this.#underWay.get(key) === begun) this.#underWay.delete(key);
+    });
+    const begun = new SharedWork(urgency, outcome, this.#abortListeners);
+    this.#underWay.set(key, begun);
+    return begun;
   }
 }
