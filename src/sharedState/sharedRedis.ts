@@ -23,6 +23,7 @@ export class SharedRedis implements Redis {
   readonly #lostSinceMs = new Map<string, number>();
   /** By the script, of which there are as many as stand in the code. */
   readonly #timedScripts = new Map<string, string>();
+  readonly #closing = new AbortController();
 
   constructor(redis: Redis, clock: Clock, log: Log) {
     this.#redis = redis;
@@ -51,9 +52,10 @@ export class SharedRedis implements Redis {
       } catch (error) {
         this.#tell(error, server);
         if (!(error instanceof SharedStateLost && this.#isLostLately(server))) throw error;
-        await this.#clock.sleep(TRY_AGAIN_MS);
+        await this.#clock.sleep(TRY_AGAIN_MS, this.#closing.signal).catch(() => undefined);
       }
-      if (this.#clock.monotonicMs() >= endsAtMs) throw new SharedStateLost();
+      if (this.#closing.signal.aborted || this.#clock.monotonicMs() >= endsAtMs)
+        throw new SharedStateLost();
     }
   }
 
@@ -65,7 +67,9 @@ export class SharedRedis implements Redis {
     this.#redis.onBack(listener);
   }
 
+  /** What is under way is lost at once: nothing of it keeps a process alive. */
   close(): void {
+    this.#closing.abort();
     this.#redis.close();
   }
 

@@ -90,6 +90,23 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
   });
 });
 
+it('a script that waits for its next try is lost at once when its connection is closed', async () => {
+  const clock = new TestClock();
+  const away: Redis = {
+    open: () => Promise.resolve(),
+    run: () => Promise.reject(new SharedStateLost()),
+    serverOf: () => 'server',
+    onBack: () => undefined,
+    close: () => undefined,
+  };
+  const redis = new SharedRedis(away, clock, new RecordedLog());
+  const running = redis.run(APPEND, ['count'], [1]);
+  await expect.poll(() => clock.sleepers).toBe(1);
+  redis.close();
+  await expect(running).rejects.toThrow(SharedStateLost);
+  expect(clock.sleepers).toBe(0);
+});
+
 it('a script that its server knows not is not sent by its text when its time is over', async () => {
   const sent: string[] = [];
   const said = Promise.withResolvers<undefined>();
