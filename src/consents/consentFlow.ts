@@ -1,5 +1,5 @@
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
-import type { LookupFailure } from '../domain/errors.ts';
+import { lookupFailed } from '../lookups/lookupRoute.ts';
 import { SharedStateLost } from '../sharedState/sharedStateLost.ts';
 import { LOOK_AGAIN_MS, nextStep, pendingFailure } from './consentView.ts';
 import { ConsentExchanges, type Progress } from './consentExchanges.ts';
@@ -59,11 +59,11 @@ export class ConsentFlow {
     return this.#running;
   }
 
-  /** Takes a waiter out that waits no more, and says what it may tell its caller. */
-  leave(waiter: Waiter): LookupFailure {
+  /** A waiter waits no more, and is told what its caller may know of the consent. */
+  leave(waiter: Waiter): void {
     this.#waiters.remove(waiter);
     if (this.#waiters.isEmpty) this.#sleeping.abort();
-    return this.#ledger.failureNow();
+    waiter.settle(lookupFailed(waiter.wanted, this.#ledger.failureNow()));
   }
 
   async #run(): Promise<void> {

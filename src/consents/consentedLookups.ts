@@ -49,24 +49,19 @@ export class ConsentedLookups {
   routeTo(operator: ConsentOperator): LookupRoute {
     this.#operators.set(operator.identity, operator);
     return {
-      lookUp: (lookup, session) => this.#lookUp(lookup, session, operator),
+      lookUp: (lookup, session) => {
+        const correlator = session.request.correlator.name;
+        const message = { operator: operator.name, correlator, operation: lookup.operation };
+        return traced(
+          consentChannel,
+          message,
+          () => this.#wait(lookup, session, operator),
+          resultOf,
+        );
+      },
       consent: (number, request) => this.#consent(number, request, operator),
       close: () => this.#close(),
     };
-  }
-
-  #lookUp(
-    lookup: Lookup,
-    session: LookupSession,
-    operator: ConsentOperator,
-  ): Promise<LookupOutcome> {
-    const { correlator } = session.request;
-    return traced(
-      consentChannel,
-      { operator: operator.name, correlator: correlator.name, operation: lookup.operation },
-      () => this.#wait(lookup, session, operator),
-      resultOf,
-    );
   }
 
   /** Counts as a number that is asked about, and is audited. */
@@ -125,16 +120,15 @@ export class ConsentedLookups {
     request.onOwnerWait?.(number, true);
 
     const settled = new AbortController();
-    const patience = Promise.all([
-      clock.sleep(
-        this.#patienceLeftMs(session),
-        AbortSignal.any([asAbortSignal(signal), settled.signal]),
-      ),
-      flow.looked,
-    ]).catch(() => undefined);
-    const outOfPatience = patience.then(() => lookupFailed(lookup, flow.leave(waiter)));
+    const until = AbortSignal.any([asAbortSignal(signal), settled.signal]);
+    const leave = (): void => {
+      if (!settled.signal.aborted) flow.leave(waiter);
+    };
+    Promise.all([clock.sleep(this.#patienceLeftMs(session), until), flow.looked])
+      .then(leave, leave)
+      .catch((defect: unknown) => waiter.reject(defect));
     try {
-      return await Promise.race([waiter.outcome, outOfPatience]);
+      return await waiter.outcome;
     } finally {
       settled.abort();
       request.onOwnerWait?.(number, false);
