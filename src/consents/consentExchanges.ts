@@ -368,8 +368,7 @@ export class ConsentExchanges {
     // A request that has come since the page was read may want what the owner is not to be prompted for.
     const wanted = this.#waiters
       .all()
-      .filter(({ operator }) => operator === this.#operator)
-      .filter((waiter) => !this.#notifier.isKnownTo(waiter, page))
+      .filter((one) => one.operator === this.#operator && !this.#notifier.isKnownTo(one, page))
       .map((waiter) => waiter.wanted);
     const date = wanted.find(({ operation }) => operation === 'retrieve-date');
     return date ?? this.#lookupToSpendOn(wanted[0] ?? cause.wanted, page);
@@ -408,14 +407,9 @@ export class ConsentExchanges {
   }
 
   /** Traced to a request, but not ended with it. */
-  #context({ session }: Waiter): ExchangeContext {
-    const { correlator } = session.request;
-    return { correlator, deadlineMs: this.#exchangeEndsAtMs };
-  }
-
-  /** When one ends at the latest that begins now. */
-  get #exchangeEndsAtMs(): number {
-    return this.#parts.clock.monotonicMs() + this.#operator.exchangeMs;
+  #context({ request: { correlator } }: Waiter): ExchangeContext {
+    const deadlineMs = this.#parts.clock.monotonicMs() + this.#operator.exchangeMs;
+    return { correlator, deadlineMs };
   }
 
   /** Audited for the request that the step is taken for; the others have lines of their own when they hear. */
