@@ -88,7 +88,7 @@ export class ConsentFlow {
 
   async #step(cause: Waiter): Promise<Progress> {
     const { operator } = cause;
-    const page = await this.#ledger.read(operator);
+    const page = await this.#ledger.page(operator);
     if (page.lost !== undefined) {
       if (await this.#notifier.tellKept(cause)) return 'told';
       const written = await this.#ledger.restore(page, page.lost, operator);
@@ -123,8 +123,11 @@ export class ConsentFlow {
         if (operator === undefined) throw new Error('A consent of an unknown operator is due.');
         return this.#exchangesAt(operator).poll(cause, page, pending);
       }
-      case 'wait':
-        return this.#sleep(next.untilMs - page.time.now());
+      case 'wait': {
+        // The page of then may be the one of now: by it the moment has come.
+        const { clock } = this.#parts;
+        return this.#sleep(next.untilMs - page.time.atLeast(clock.monotonicMs()));
+      }
       case 'answer-pending':
         this.#waiters.fail(pendingFailure(prompt, page.nowMs, this.#parts.clock.nowMs()));
         return 'told';
@@ -147,7 +150,11 @@ export class ConsentFlow {
     if (this.#waiters.isEmpty) return 'told';
     this.#sleeping = new AbortController();
     const { signal } = this.#sleeping;
-    await this.#parts.clock.sleep(Math.max(1, ms), signal).catch(() => undefined);
+    const { clock } = this.#parts;
+    const wakesAtMs = clock.monotonicMs() + Math.max(1, ms);
+    // A timer may be early by less than a millisecond.
+    do await clock.sleep(wakesAtMs - clock.monotonicMs(), signal).catch(() => undefined);
+    while (!signal.aborted && clock.monotonicMs() < wakesAtMs);
     return 'slept';
   }
 }

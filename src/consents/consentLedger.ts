@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../system/clock.ts';
+import { clockElsewhere, type ClockElsewhere } from '../system/clockElsewhere.ts';
 import type { PhoneNumber } from '../domain/phoneNumber.ts';
 import type { Lookup } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
@@ -25,8 +26,14 @@ import {
 } from './consentRecord.ts';
 import { SharedStateLost, unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { ConsentOperator } from './consentOperator.ts';
-import { newWriteId, type ConsentStore, type Written } from './consentStore.ts';
-import { pendingFailure, consentViewOf, type Recorded, type ConsentView } from './consentView.ts';
+import { newWriteId, type ConsentStore } from './consentStore.ts';
+import {
+  consentViewOf,
+  LOOK_AGAIN_MS,
+  pendingFailure,
+  type Recorded,
+  type ConsentView,
+} from './consentView.ts';
 
 /** What a ledger is made of. */
 export interface LedgerParts {
@@ -45,14 +52,10 @@ export type LedgerOperator = Pick<
   'identity' | 'refusals' | 'rules' | 'exchangeMs'
 >;
 
-/**
- * The store's clock, told from the last snapshot by our own. It counts from sending for the snapshot, so
- * it is never behind the store: what we say lasts until a moment lasts no less.
- */
-export interface StoreTime {
+/** The store's clock, by its reply to a read or a write. */
+export interface StoreTime extends ClockElsewhere {
+  /** Never behind the store: what we say lasts until a moment lasts no less. */
   now(): number;
-  /** @param monotonicMs a moment of our own clock */
-  at(monotonicMs: number): number;
 }
 
 /** What the ledger says at one moment. */
@@ -77,6 +80,9 @@ export interface Claim<C extends Consent = Consent> {
   readonly time: StoreTime;
   readonly leaseUntilMs: number;
 }
+
+/** The version that a write left, and the store's time by its reply. */
+type Left = Pick<Claim, 'version' | 'time'>;
 
 /** Why something may not be done. */
 export type Unclaimed =
@@ -105,6 +111,8 @@ export class ConsentLedger {
   readonly #parts: LedgerParts;
   /** What stood there when we last read or wrote. */
   #seen: { readonly recorded: Recorded; readonly time: StoreTime } | undefined;
+  /** The version that is seen, where a write of ours left it. */
+  #versionWritten: number | undefined;
 
   constructor(number: PhoneNumber, callerKey: string, parts: LedgerParts) {
     this.#number = number;
@@ -112,32 +120,35 @@ export class ConsentLedger {
     this.#parts = parts;
   }
 
-  /** @param operator whom the request is to ask that the next step is taken for */
+  /**
+   * What the next step goes by: what a write of ours has just left, and what it left for the poll that falls due later, which
+   * is claimed by compare-and-set and does not leave where another process wrote meanwhile. All else is read; so a prompt
+   * follows a reading.
+   *
+   * @param operator whom the request is to ask that the next step is taken for
+   */
+  async page(operator: LedgerOperator): Promise<ConsentSnapshot> {
+    return this.#pageWritten() ?? this.read(operator);
+  }
+
+  /** @param operator as {@link page} has it */
   async read({ refusals }: LedgerOperator): Promise<ConsentSnapshot> {
-    const { clock, store, rules } = this.#parts;
+    const { clock, store } = this.#parts;
     const sentAtMs = clock.monotonicMs();
     const [snapshot, refusedForMs] = await Promise.all([
       store.read(this.#number),
       refusals.leftMs(),
     ]);
+    const time = this.#timeOf(snapshot.nowMs, sentAtMs);
     const refusedUntilMs = {
       'retrieve-date': snapshot.nowMs + refusedForMs['retrieve-date'],
       check: snapshot.nowMs + refusedForMs.check,
     };
     const recorded = { ...snapshot, refusedUntilMs };
-    const at = (monotonicMs: number): number => snapshot.nowMs + (monotonicMs - sentAtMs);
-    const time: StoreTime = { at, now: () => at(clock.monotonicMs()) };
     const lost = snapshot.record === undefined ? this.#livingHere() : undefined;
     if (lost === undefined) this.#seen = { recorded, time };
-    return {
-      view: this.#viewOf(recorded),
-      record: asOf(snapshot.record, snapshot.nowMs, rules),
-      version: snapshot.version,
-      nowMs: snapshot.nowMs,
-      time,
-      lost,
-      isDoubtful: snapshot.doubtUntilMs !== undefined,
-    };
+    this.#versionWritten = undefined;
+    return { ...this.#pageOf(recorded, snapshot.version, time), lost };
   }
 
   /** What a request hears that waits no more. */
@@ -174,7 +185,7 @@ export class ConsentLedger {
     const consent = requested(identity, time.now(), rules);
     const record = withConsent(page.record, consent);
     const { leaseUntilMs } = consent;
-    let written: Written;
+    let written: Left | 'conflict' | 'full';
     try {
       written = await this.#write(page.version, record, time);
     } catch (error) {
@@ -182,9 +193,7 @@ export class ConsentLedger {
       return { kind: 'lost', takeBack: () => this.#takeBack(consent, time) };
     }
     if (typeof written === 'string') return { kind: written };
-    const { version } = written;
-    const claimed = { consent, record, version, time, leaseUntilMs };
-    const claim = { kind: 'claimed', operator, ...claimed } as const;
+    const claim = { kind: 'claimed', operator, consent, record, ...written, leaseUntilMs } as const;
     if (isInTime(claim)) return claim;
     await this.withdraw(claim);
     return { kind: 'late' };
@@ -206,9 +215,7 @@ export class ConsentLedger {
     if (written === 'full') throw new SharedStateLost();
     if (written === 'conflict') return { kind: written };
     const leaseUntilMs = nowMs + rules.leaseMs;
-    const { version } = written;
-    const claimed = { consent, record, version, time, leaseUntilMs };
-    const claim = { kind: 'claimed', operator, ...claimed } as const;
+    const claim = { kind: 'claimed', operator, consent, record, ...written, leaseUntilMs } as const;
     // Our own lease says when the next poll may be made.
     return isInTime(claim) ? claim : { kind: 'late' };
   }
@@ -258,7 +265,7 @@ export class ConsentLedger {
     page: ConsentSnapshot,
     lost: ConsentIdentity & Pending,
     { rules }: LedgerOperator,
-  ): Promise<Written> {
+  ): Promise<Left | 'conflict' | 'full'> {
     const { time, isDoubtful } = page;
     this.#seen = undefined;
     const consent = isDoubtful ? restored(lost, time.now(), rules) : lost;
@@ -293,14 +300,14 @@ export class ConsentLedger {
     first: ConsentRecord,
     again: (found: ConsentRecord) => ConsentRecord | undefined,
     barredUntilMs = 0,
-  ): Promise<Pick<Claim, 'record' | 'version'> | undefined> {
+  ): Promise<(Left & Pick<Claim, 'record'>) | undefined> {
     const { store, rules } = this.#parts;
     let next = { version, record: first, writeId: newWriteId() };
-    const write = async (): Promise<Pick<Claim, 'record' | 'version'> | undefined> => {
+    const write = async (): Promise<(Left & Pick<Claim, 'record'>) | undefined> => {
       for (;;) {
         const written = await this.#write(next.version, next.record, time, next.writeId);
         if (written === 'full') throw new SharedStateLost();
-        if (written !== 'conflict') return { record: next.record, version: written.version };
+        if (written !== 'conflict') return { record: next.record, ...written };
         const found = await store.read(this.#number);
         const record = again(asOf(found.record, found.nowMs, rules));
         if (record === undefined) return undefined;
@@ -316,18 +323,60 @@ export class ConsentLedger {
     record: ConsentRecord,
     time: StoreTime,
     writeId = newWriteId(),
-  ): Promise<Written> {
-    const { store, rules } = this.#parts;
+  ): Promise<Left | 'conflict' | 'full'> {
+    const { store, rules, clock } = this.#parts;
     const nowMs = time.now();
     const keepMs = keptUntilMs(record, rules) - nowMs;
-    let written: Written = { version: 0 };
-    if (keepMs > 0) written = await store.write(this.#number, version, record, keepMs, writeId);
-    else await store.remove(this.#number, version);
-    if (typeof written !== 'string') {
-      const refusedUntilMs = this.#seen?.recorded.refusedUntilMs ?? {};
+    const refusedUntilMs = {};
+    this.#versionWritten = undefined;
+    if (keepMs <= 0) {
+      await store.remove(this.#number, version);
       this.#seen = { recorded: { record, nowMs, refusedUntilMs }, time };
+      return { version: 0, time };
     }
-    return written;
+    const sentAtMs = clock.monotonicMs();
+    const written = await store.write(this.#number, version, record, keepMs, writeId);
+    if (typeof written === 'string') return written;
+    const left = { version: written.version, time: this.#timeOf(written.nowMs, sentAtMs) };
+    this.#seen = { recorded: { record, nowMs: written.nowMs, refusedUntilMs }, time: left.time };
+    this.#versionWritten = written.version;
+    return left;
+  }
+
+  /** Told from a reply that is here just now. */
+  #timeOf(nowMs: number, sentAtMs: number): StoreTime {
+    const { clock } = this.#parts;
+    const time = clockElsewhere(nowMs, sentAtMs, clock.monotonicMs());
+    return { ...time, now: () => time.atMost(clock.monotonicMs()) };
+  }
+
+  #pageWritten(): ConsentSnapshot | undefined {
+    if (this.#versionWritten === undefined || this.#seen === undefined) return undefined;
+    const { recorded, time } = this.#seen;
+    // What is over by it is over in the store.
+    const nowMs = time.atLeast(this.#parts.clock.monotonicMs());
+    const page = this.#pageOf({ ...recorded, nowMs }, this.#versionWritten, time);
+    switch (page.view.prompt.state) {
+      case 'free':
+        return undefined;
+      case 'due':
+        return page;
+      default:
+        return nowMs < recorded.nowMs + LOOK_AGAIN_MS ? page : undefined;
+    }
+  }
+
+  #pageOf(recorded: Recorded, version: number, time: StoreTime): ConsentSnapshot {
+    const { record, nowMs, doubtUntilMs } = recorded;
+    return {
+      view: this.#viewOf(recorded),
+      record: asOf(record, nowMs, this.#parts.rules),
+      version,
+      nowMs,
+      time,
+      lost: undefined,
+      isDoubtful: doubtUntilMs !== undefined,
+    };
   }
 
   async #takeBack(intent: ConsentIdentity & Requested, time: StoreTime): Promise<void> {

@@ -72,7 +72,9 @@ export class ConsentNotifier {
     return view.ends.some((end) => {
       switch (end.kind) {
         case 'answered':
-          return this.#waiters.all().some(({ recalledAtMs }) => time.at(recalledAtMs) <= end.atMs);
+          return this.#waiters
+            .all()
+            .some(({ recalledAtMs }) => time.atMost(recalledAtMs) <= end.atMs);
         case 'expired':
           return !end.isTold;
         case 'failed':
@@ -203,7 +205,7 @@ function knownFrom(
       case 'answered':
         break;
       case 'expired':
-        if (!end.isTold || time.at(joinedAtMs) < end.atMs) {
+        if (!end.isTold || time.atMost(joinedAtMs) < end.atMs) {
           return { outcome: lookupFailed(wanted, EXPIRED), expiredId: end.id };
         }
         break;

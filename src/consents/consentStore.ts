@@ -12,8 +12,11 @@ export interface Snapshot {
   readonly version: number;
 }
 
-/** What became of a write: another writer may have been first, or there may be no room. */
-export type Written = { readonly version: number } | 'conflict' | 'full';
+/**
+ * What became of a write: the version that it left, and the store's clock by its reply; or another writer was first, or there
+ * is no room.
+ */
+export type Written = Pick<Snapshot, 'version' | 'nowMs'> | 'conflict' | 'full';
 
 /**
  * Holds what is known of asking the owner of each number, for all operators.

@@ -74,7 +74,7 @@ export class MemoryConsentStore implements ConsentStore {
       bytes,
     });
     this.#bytes += bytes;
-    return Promise.resolve({ version: this.#lastVersion });
+    return Promise.resolve({ version: this.#lastVersion, nowMs });
   }
 
   remove(number: PhoneNumber, version: number): Promise<void> {

@@ -106,13 +106,17 @@ export class RedisConsentStore implements ConsentStore {
     const place = this.#placeOf(number);
     const [seal] = place.seals;
     const sealed = seal.seal(JSON.stringify(record), place.recordOf(seal));
-    const values = [version, writeId, sealed, wholeMs(keepMs)];
+    const { bucket } = place;
+    const epoch = this.#epochs[bucket] ?? '';
+    const known = [epoch, this.#writes[bucket] ?? 0, this.#settings.doubtMs];
+    const values = [...known, version, writeId, sealed, wholeMs(keepMs)];
     try {
-      const epoch = this.#epochs[place.bucket];
-      const [written, writes] = texts(await this.#redis.run(WRITE, place.keys, values));
-      if (written !== 'written') return 'conflict';
-      if (this.#epochs[place.bucket] === epoch) this.#knowOf(place.bucket, Number(writes));
-      return { version: writeId };
+      const reply = texts(await this.#redis.run(WRITE, place.keys, values));
+      const [written, nowMs, writes, behind] = reply;
+      if (written === 'written' && this.#epochs[bucket] === epoch)
+        this.#knowOf(bucket, Number(writes));
+      if (behind === 'behind') await this.#lookAtAllBeside(place);
+      return written === 'written' ? { version: writeId, nowMs: Number(nowMs) } : 'conflict';
     } catch (error) {
       if (error instanceof OutOfMemory) return 'full';
       throw error;
@@ -154,7 +158,7 @@ export class RedisConsentStore implements ConsentStore {
     const { doubtMs } = this.#settings;
     const known = this.#epochs[bucket] ?? '';
     if (known === '') await this.#succeedEarlier(bucket, keys);
-    const values = [known, newEpoch(), doubtMs, this.#writes[bucket] ?? 0];
+    const values = [known, this.#writes[bucket] ?? 0, doubtMs, newEpoch()];
     const reply = texts(await this.#redis.run(READ, keys, values).catch(lostIfOutOfMemory));
     const [now, epoch = '', doubt = '', version = '', sealed = '', writes, behind, removals] =
       reply;

@@ -14,27 +14,36 @@ import { adoptRenamed } from '../sharedState/stateSeals.ts';
 const ADOPT = adoptRenamed(2);
 
 /**
- * KEYS: record, memory. ARGV: the epoch that the process knows or '', a new epoch, doubtMs, how many
- * writes the process knows of. Returns now, epoch, the end of the doubt or '', version or '', sealed record
- * or '', how many writes there were, 'behind' or '', and how many removals.
+ * ARGV of a script that uses it: the epoch that the process knows or '', how many writes it knows of in it, and doubtMs. Reads
+ * the memory, and notes a doubt where the process knows of more writes than that: `behind` is 'behind' then.
  */
-export const READ = `${ADOPT}
-now = math.floor(now)
+const REMEMBER = `${ADOPT}
 local memory = redis.call('HMGET', KEYS[2], 'epoch', 'bornMs', 'doubtUntilMs', 'writes', 'removals')
-local epoch, bornMs, doubtUntilMs = memory[1] or ARGV[2], memory[2] or now, memory[3]
-if not memory[1] then redis.call('HSET', KEYS[2], 'epoch', epoch, 'bornMs', bornMs) end
+local epoch, bornMs, doubtUntilMs, removals = memory[1], memory[2], memory[3], memory[5] or '0'
+local writes, behind = tonumber(memory[4] or '0'), ''
+if ARGV[1] == epoch and tonumber(ARGV[2]) > writes then
+  local untilMs = math.max(math.floor(now) + ARGV[3], tonumber(doubtUntilMs or '0'))
+  writes, behind, doubtUntilMs = tonumber(ARGV[2]), 'behind', string.format('%.0f', untilMs)
+  redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs, 'writes', ARGV[2])
+end
+`;
+
+/**
+ * KEYS: record, memory. ARGV: as REMEMBER has them, and a new epoch. Returns now, epoch, the end of the doubt or '', version
+ * or '', sealed record or '', how many writes there were, 'behind' or '', and how many removals.
+ */
+export const READ = `${REMEMBER}
+now = math.floor(now)
+if not epoch then
+  epoch, bornMs = ARGV[4], now
+  redis.call('HSET', KEYS[2], 'epoch', epoch, 'bornMs', bornMs)
+end
 if ARGV[1] ~= '' and ARGV[1] ~= epoch and not doubtUntilMs then
   doubtUntilMs = string.format('%.0f', bornMs + ARGV[3])
   redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs)
 end
-local writes, behind = tonumber(memory[4] or '0'), ''
-if ARGV[1] == epoch and tonumber(ARGV[4]) > writes then
-  local untilMs = math.max(now + ARGV[3], tonumber(doubtUntilMs or '0'))
-  writes, behind, doubtUntilMs = tonumber(ARGV[4]), 'behind', string.format('%.0f', untilMs)
-  redis.call('HSET', KEYS[2], 'doubtUntilMs', doubtUntilMs, 'writes', ARGV[4])
-end
 local record = redis.call('HMGET', KEYS[1], 'version', 'sealed')
-return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '', writes, behind, memory[5] or '0' }
+return { now, epoch, doubtUntilMs or '', record[1] or '', record[2] or '', writes, behind, removals }
 `;
 
 /**
@@ -54,26 +63,24 @@ return 'done'
 `;
 
 /**
- * KEYS: record, memory. ARGV: the version as read, the new one, the sealed record, keepMs.
- * Returns 'written', for the same write once more as well, and how many writes there were; or 'conflict'.
+ * KEYS: record, memory. ARGV: as REMEMBER has them, the version as read, the new one, the sealed record, keepMs.
+ * Returns 'written', for the same write once more as well, or 'conflict'; now, how many writes there were, and 'behind' or ''.
  * The record knows the two writes before the last, since a write may be sent again after another one has followed it.
  */
-export const WRITE = `${ADOPT}
+export const WRITE = `${REMEMBER}
 local record = redis.call('HMGET', KEYS[1], 'version', 'earlier')
 local version, earlier = record[1], record[2] or ''
-if version == ARGV[2] or string.find(' ' .. earlier .. ' ', ' ' .. ARGV[2] .. ' ', 1, true) then
-  return { 'written', redis.call('HGET', KEYS[2], 'writes') or '0' }
+if version == ARGV[5] or string.find(' ' .. earlier .. ' ', ' ' .. ARGV[5] .. ' ', 1, true) then
+  return { 'written', nowText, writes, behind }
 end
-if not version then
-  local memory = redis.call('HMGET', KEYS[2], 'epoch', 'removals', 'doubtUntilMs')
-  if not memory[1] then return { 'conflict' } end
-  version = string.format('%.0f', memory[1] + 2 * (memory[2] or 0) + (memory[3] and 1 or 0))
+if not version and epoch then
+  version = string.format('%.0f', epoch + 2 * removals + (doubtUntilMs and 1 or 0))
 end
-if version ~= ARGV[1] then return { 'conflict' } end
+if version ~= ARGV[4] then return { 'conflict', nowText, writes, behind } end
 earlier = (string.match(earlier, '%d+$') or '') .. ' ' .. version
-redis.call('HSET', KEYS[1], 'version', ARGV[2], 'sealed', ARGV[3], 'earlier', earlier)
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return { 'written', redis.call('HINCRBY', KEYS[2], 'writes', 1) }
+redis.call('HSET', KEYS[1], 'version', ARGV[5], 'sealed', ARGV[6], 'earlier', earlier)
+redis.call('PEXPIRE', KEYS[1], ARGV[7])
+return { 'written', nowText, redis.call('HINCRBY', KEYS[2], 'writes', 1), behind }
 `;
 
 /** KEYS: record, memory. ARGV: version. */

@@ -89,7 +89,9 @@ describe.each(STORES)('%s', (_name, whyNot, create) => {
     const { version, nowMs, record } = await store.read(ALICE);
     expect(record).toBeUndefined();
     const written = await store.write(ALICE, version, pending(nowMs), KEEP_MS);
-    expect(await store.read(ALICE)).toMatchObject({ ...Object(written), record: pending(nowMs) });
+    const found = await store.read(ALICE);
+    expect(found.record).toEqual(pending(nowMs));
+    expect(written).toEqual({ version: found.version, nowMs: expect.any(Number) as number });
     expect((await store.read(BOB)).record).toBeUndefined();
   });
 
@@ -165,11 +167,12 @@ describe('RedisConsentStore', () => {
     const { version, nowMs } = await store.read(ALICE);
     const id = newWriteId();
     const written = await store.write(ALICE, version, intent(nowMs), KEEP_MS, id);
-    expect(written).toEqual({ version: id });
-    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toEqual(written);
+    const done = { version: id, nowMs: expect.any(Number) as number };
+    expect(written).toEqual(done);
+    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toEqual(done);
     const next = newWriteId();
     await store.write(ALICE, id, pending(nowMs), KEEP_MS, next);
-    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toEqual(written);
+    expect(await store.write(ALICE, version, intent(nowMs), KEEP_MS, id)).toEqual(done);
     expect(await store.read(ALICE)).toMatchObject({ version: next, record: pending(nowMs) });
   });
 
@@ -286,6 +289,37 @@ describe('RedisConsentStore', () => {
     expect((await survivor.read(ALICE)).doubtUntilMs).toBe(doubtUntilMs);
   });
 
+  it('lets no owner be prompted for a while after it has lost writes, though a record that it has is written next', async () => {
+    await command(redis?.url ?? '', ['FLUSHALL']);
+    const stateKey = randomBytes(32);
+    const survivor = await connect(stateKey);
+    const { version, nowMs } = await survivor.read(ALICE);
+    const id = newWriteId();
+    await survivor.write(ALICE, version, pending(nowMs), KEEP_MS, id);
+    // As a replica has it that did not hear of the write about another number before.
+    const [memory = ''] = await memoriesWritten(redis?.url ?? '');
+    await command(redis?.url ?? '', ['HSET', memory, 'writes', '0']);
+    const next = newWriteId();
+    expect(await survivor.write(ALICE, id, pending(nowMs), KEEP_MS, next)).toMatchObject({
+      version: next,
+    });
+    await survivor.remove(ALICE, next);
+    const { doubtUntilMs = 0 } = await (await connect(stateKey)).read(ALICE);
+    expect(doubtUntilMs - nowMs).toBeGreaterThan(RULES.doubtMs - 60_000);
+    // It is noted once.
+    expect((await survivor.read(ALICE)).doubtUntilMs).toBe(doubtUntilMs);
+  });
+
+  it('tells by each write what its clock shows', async () => {
+    const store = await connect();
+    const before = await store.read(ALICE);
+    const written = await store.write(ALICE, before.version, intent(before.nowMs), KEEP_MS);
+    const after = await store.read(ALICE);
+    const { nowMs } = written as Extract<typeof written, object>;
+    expect(nowMs).toBeGreaterThanOrEqual(before.nowMs);
+    expect(Math.floor(nowMs)).toBeLessThanOrEqual(after.nowMs);
+  });
+
   it('refuses new consents when Redis has no room, and keeps the live ones', async () => {
     const own = await start();
     const store = await connect(randomBytes(32), own.url);
@@ -347,6 +381,16 @@ async function dumpOf(url: string) {
     keys: names.map((name, place) => ({ name, ttlMs: Number(ttls[place]) })),
     text: names.map((name, place) => `${name} ${JSON.stringify(values[place])}`).join('\n'),
   };
+}
+
+/** The memories that know of a write. */
+async function memoriesWritten(url: string): Promise<string[]> {
+  const names = (await keysOf(url)).filter((name) => name.includes(':memory-2:'));
+  const writes = await commands(
+    url,
+    names.map((name) => ['HGET', name, 'writes']),
+  );
+  return names.filter((_, place) => writes[place] !== null);
 }
 
 /** What memories there are; to restore them takes every record away. */

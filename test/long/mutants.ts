@@ -91,11 +91,22 @@ export const PARTS: readonly Part[] = [
     ],
     mutants: [
       [
-        'if (this.#isInTime(claim)) return claim;\n    await',
+        'if (isInTime(claim)) return claim;\n    await',
         'if (claim !== undefined) return claim;\n    await',
       ],
       ['if (record?.consent?.id !== intent.id) return;', 'return;'],
       ['isDoubtful ? restored(', 'false ? restored('],
+      ['time: this.#timeOf(written.nowMs, sentAtMs)', 'time'],
+      ['nowMs < recorded.nowMs + LOOK_AGAIN_MS ? page : undefined', 'page'],
+    ],
+  },
+  {
+    file: 'src/consents/redisScripts.ts',
+    tests: ['test/consents/consentStore'],
+    mutants: [
+      ['if ARGV[1] == epoch and tonumber(ARGV[2]) > writes then', 'if false then'],
+      ["if version ~= ARGV[4] then return { 'conflict', nowText, writes, behind } end", ''],
+      ['epoch + 2 * removals + (doubtUntilMs and 1 or 0)', 'epoch + 2 * removals'],
     ],
   },
   {

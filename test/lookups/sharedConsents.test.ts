@@ -10,7 +10,7 @@ import { Executor } from '../../src/lookups/executor.ts';
 import type { LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
 import type { Offer } from '../../src/lookups/plan.ts';
-import type { ConsentRecord } from '../../src/consents/consentRecord.ts';
+import type { Consent, ConsentRecord } from '../../src/consents/consentRecord.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
 import type { Snapshot, Written } from '../../src/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
@@ -39,10 +39,13 @@ class SharedStore extends MemoryConsentStore {
   /** Whether what is sent while it is lost is done all the same. */
   doesUnheard = false;
   doubtUntilMs = 0;
+  /** How far its clock is ahead of what it showed first. */
+  aheadMs = 0;
 
   override async read(number: PhoneNumber): Promise<Snapshot> {
     if (this.isLost) throw new SharedStateLost();
-    return { ...(await super.read(number)), doubtUntilMs: this.doubtUntilMs };
+    const read = await super.read(number);
+    return { ...read, nowMs: read.nowMs + this.aheadMs, doubtUntilMs: this.doubtUntilMs };
   }
 
   override async write(
@@ -51,7 +54,12 @@ class SharedStore extends MemoryConsentStore {
     record: ConsentRecord,
     keepMs: number,
   ): Promise<Written> {
-    if (!this.isLost) return super.write(number, version, record, keepMs);
+    if (!this.isLost) {
+      const written = await super.write(number, version, record, keepMs);
+      return typeof written === 'string'
+        ? written
+        : { ...written, nowMs: written.nowMs + this.aheadMs };
+    }
     if (this.doesUnheard) await super.write(number, version, record, keepMs);
     throw new SharedStateLost();
   }
@@ -216,6 +224,62 @@ describe('lookups with consent in several replicas', () => {
     await clock.advance(LEASE_MS - WAIT_MS);
     operator.polled = ['granted'];
     expect(await after(0, ask(other))).toEqual({ swapped: false });
+  });
+
+  /** What another process does to the consent that lives. */
+  async function changeConsent(change: (found: Consent, nowMs: number) => Consent): Promise<void> {
+    const { record, version, nowMs } = await store.read(ALICE);
+    if (record?.consent === undefined) throw new Error('No consent lives.');
+    const consent = change(record.consent, nowMs);
+    await store.write(ALICE, version, { ...record, consent }, 120_000);
+  }
+
+  it('sends no poll that has fallen due where another replica polls', async () => {
+    operator.polled = [PENDING];
+    one = replica(9000);
+    const asked = ask(one);
+    await clock.advance(1900);
+    await changeConsent((found, nowMs) => ({ ...found, leaseUntilMs: nowMs + LEASE_MS }));
+    expect(await after(7100, asked)).toEqual(failing('CONSENT_PENDING'));
+    expect(operator.polls).toHaveLength(1);
+  });
+
+  it('tells a request that joins what another replica has learned since', async () => {
+    operator.polled = [PENDING];
+    one = replica(9000);
+    const asked = ask(one);
+    await clock.advance(1000);
+    await changeConsent(({ id, asker, operator: at, lookup }, nowMs) => ({
+      id,
+      asker,
+      operator: at,
+      lookup,
+      state: 'closed',
+      failure: { code: 'CONSENT_DENIED', reach: 'number' },
+      untilMs: nowMs + 600_000,
+    }));
+    expect(await after(0, ask(one))).toEqual(failing('CONSENT_DENIED'));
+    expect(await asked).toEqual(failing('CONSENT_DENIED'));
+    expect(operator.polls).toHaveLength(1);
+  });
+
+  it('prompts under no lease that is over by the clock of a server that has taken over', async () => {
+    const write = store.write.bind(store);
+    store.write = async (...written) => {
+      // What is written from now on is replied to by another one.
+      store.aheadMs = LEASE_MS;
+      return write(...written);
+    };
+    const leftMs: number[] = [];
+    const requestConsent = operator.requestConsent.bind(operator);
+    operator.requestConsent = async (subject) => {
+      const { record, nowMs } = await store.read(ALICE);
+      const { consent } = record ?? {};
+      leftMs.push(consent?.state === 'requested' ? consent.leaseUntilMs - nowMs : 0);
+      return requestConsent(subject);
+    };
+    expect(await after(0, ask(one))).toEqual({ swapped: false });
+    expect(leftMs).toEqual([LEASE_MS]);
   });
 
   it('ends with its request, and with what was billed, while a store says nothing to a fact', async () => {
