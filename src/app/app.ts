@@ -14,7 +14,6 @@ import { createSimSwaps, type SimSwaps } from '../simSwaps/simSwaps.ts';
 import type { Clock } from '../system/clock.ts';
 import { openStores, type Stores } from './stores.ts';
 
-/** What is handed in from outside. */
 export interface AppParts {
   readonly config: Config;
   /** The operators to ask: those of the settings, or the simulator. */

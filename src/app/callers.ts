@@ -53,7 +53,6 @@ function openVerifier(tokens: IssuerSettings, parts: OpenedGateParts): OpenedVer
   return { verifier, keys, close: () => source.close() };
 }
 
-/** Where an issuer's keys come from. */
 interface KeySource {
   fetch(): Promise<unknown>;
   close(): Promise<void>;

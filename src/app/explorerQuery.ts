@@ -2,7 +2,6 @@ import { parse, print } from 'graphql';
 import type { Role } from '../graphql/schema.ts';
 import { TEST_NUMBERS } from '../../simulator/testNumbers.ts';
 
-/** What an example must fit. */
 export interface ExampleSettings {
   readonly role: Role;
   readonly isSimulated: boolean;

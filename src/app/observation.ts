@@ -15,7 +15,6 @@ import type { SimSwaps } from '../simSwaps/simSwaps.ts';
 import { asksOwner } from '../tokens/authorizationSettings.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 
-/** What is looked in with. */
 export interface ObservationParts {
   readonly config: Pick<Config, 'metricsPort' | 'docsUrl' | 'tracing' | 'listen' | 'audit'>;
   readonly operators: readonly OperatorSettings[];

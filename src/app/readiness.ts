@@ -12,7 +12,6 @@ export interface Need {
   probe(): Promise<void>;
 }
 
-/** What readiness takes. */
 export interface ReadinessParts {
   readonly needs: readonly Need[];
   readonly clock: Clock;

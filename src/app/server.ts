@@ -29,7 +29,6 @@ export interface RunningServer {
   readonly stopLimitMs: number;
 }
 
-/** What is handed in from outside. */
 export interface ServerParts extends Omit<AppParts, 'observers'> {
   /** Where a line for each request goes; there are none where absent. */
   readonly requestLog?: Log;

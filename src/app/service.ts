@@ -178,7 +178,6 @@ function whyNotStarted(error: unknown, { listen, metricsPort }: Config): string 
 interface SystemError {
   readonly code: string;
   readonly syscall?: string;
-  /** Where it was to listen. */
   readonly port?: number;
 }
 

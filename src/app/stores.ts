@@ -18,7 +18,6 @@ import { keptFor, storesInMemory, type SimSwapStores } from '../simSwaps/simSwap
 import { RedisConsentStore } from '../consents/redisConsentStore.ts';
 import { RedisRefusals } from '../consents/redisRefusals.ts';
 
-/** What stores take. */
 export interface StoreParts {
   readonly config: Pick<Config, 'sharedState' | 'consent'>;
   /** Their consents and facts are kept. */

@@ -28,7 +28,6 @@ import {
 } from './audit/entry.ts';
 import type { OverQuota, Quotas, WithinQuota } from './quotas/quotas.ts';
 
-/** What admission takes. */
 export interface AdmissionParts {
   readonly quotas: Quotas;
   /** Absent where nothing is recorded: on loopback alone. */
@@ -218,7 +217,6 @@ export class CallerAuthorizer implements LookupAuthorizer {
   }
 }
 
-/** What is counted. */
 type Counting = 'lookup' | 'number' | 'prompt';
 
 /**

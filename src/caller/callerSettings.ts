@@ -23,7 +23,6 @@ export interface IssuerSettings {
   readonly isForDevelopment?: true;
   /** Where the issuer publishes its keys (RFC 7517 §5). */
   readonly jwksUrl: string;
-  /** How that place is connected to. */
   readonly jwksConnection: ConnectionSettings;
   readonly issuer: string;
   /** Who this service is to the issuer. */

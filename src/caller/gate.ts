@@ -14,7 +14,6 @@ export interface AdmittedRequest {
   readonly purpose: string;
 }
 
-/** Whose access token it is. */
 export interface Authenticated {
   readonly kind: 'authenticated';
   readonly caller: Caller;
@@ -42,7 +41,6 @@ export interface HttpRefusal {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the gate is built from. */
 export interface GateParts {
   /** Absent where no router secret is configured. */
   readonly router: RouterProof | undefined;

@@ -32,7 +32,6 @@ interface KeySet {
   readonly select: ReturnType<typeof createLocalJWKSet>;
 }
 
-/** What signing keys take. */
 export interface SigningKeysParts {
   /** Fetches the issuer's key set; rejects when it cannot. */
   readonly fetch: () => Promise<unknown>;

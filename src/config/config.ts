@@ -59,7 +59,6 @@ export function readOperatorsConfig(
   return { operators, directory };
 }
 
-/** What a report of usage needs. */
 export interface UsageConfig extends OperatorPrices {
   readonly auditLog: string | undefined;
 }

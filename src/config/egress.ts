@@ -61,7 +61,6 @@ export function egressTo({ proxy, noProxy, ca }: Egress, address: string): Conne
   };
 }
 
-/** Where a file is that can be read. */
 function fileOf(read: EnvironmentReader, name: NamesOf<'file'>): TextSource | undefined {
   if (!read.isSet(name)) return undefined;
   const text = read.file(name, '');

@@ -48,7 +48,6 @@ export type ReadSecret = (secret: SecretEntry) => string;
 /** Where the text is that an entry of the file points to. */
 export type LocateText = (entry: SecretEntry) => TextSource;
 
-/** What an entry points to. */
 export interface PointedTo {
   readonly secretOf: ReadSecret;
   readonly sourceOf: LocateText;
@@ -146,7 +145,6 @@ export function settingsOf(
   };
 }
 
-/** What settings are made of. */
 interface Making {
   readonly entry: OperatorEntry;
   readonly profile: OperatorProfile;
@@ -419,7 +417,6 @@ function proxyOf({ url, credentials, ca }: ProxyEntry, sourceOf: LocateText): Pr
   };
 }
 
-/** What an operator bills, as the file has it. */
 export function priceOf({
   currency,
   check,

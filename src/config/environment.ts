@@ -105,7 +105,6 @@ export class EnvironmentReader {
     };
   }
 
-  /** Whether a setting has a value of its own. */
   isSet(name: VariableName): boolean {
     return this.#valueOf(name) !== undefined;
   }

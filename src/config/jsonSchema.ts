@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { operatorsFile } from './definition.ts';
 import type { Path } from './document.ts';
 
-/** What is read of a JSON Schema of ours. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly definitions?: Readonly<Record<string, JsonSchema>>;

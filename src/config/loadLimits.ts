@@ -1,7 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import type { NumberLimits } from '../lookups/numbersAtWork.ts';
 
-/** What all requests together may hold. */
 export interface LoadLimits {
   readonly numbers: NumberLimits;
   /** Requests under way; one that waits for an owner is one as well. */

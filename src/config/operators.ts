@@ -213,7 +213,6 @@ function readSimulator(read: EnvironmentReader): SimulatorChoice {
   }
 }
 
-/** What operators bill. */
 export interface OperatorPrices {
   /** By the name that an operator's audit lines have; `undefined` where it is not set. */
   readonly priceOf: (operator: string) => Price | undefined;

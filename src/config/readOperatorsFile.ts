@@ -26,7 +26,6 @@ export interface ReadOperators {
 
 const NOTHING: ReadOperators = { operators: [], directory: undefined };
 
-/** Where operators are written down. */
 export interface OperatorsSource {
   /** Names of files in it are relative to its folder. */
   readonly path: string;

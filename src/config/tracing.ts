@@ -29,7 +29,6 @@ export type OtlpProtocol = (typeof PROTOCOLS)[number];
 /** Where spans go, and which. */
 export interface TracingSettings {
   readonly url: string;
-  /** How that is reached. */
   readonly connection: ConnectionSettings;
   readonly protocol: OtlpProtocol;
   /** By name; they may hold a secret. */

@@ -8,7 +8,6 @@ import { ConsentNotifier, type NotifierParts } from './consentNotifier.ts';
 import type { ConsentOperator } from './consentOperator.ts';
 import { Waiters, type Waiter } from './consentWaiters.ts';
 
-/** What a consent flow is made of. */
 export interface ConsentFlowParts extends LedgerParts, NotifierParts {
   /** By their identities. */
   readonly operators: ReadonlyMap<string, ConsentOperator>;
@@ -40,7 +39,6 @@ export class ConsentFlow {
     this.#notifier = new ConsentNotifier(this.#waiters, parts);
   }
 
-  /** Whether no request waits and nothing is under way. */
   get isIdle(): boolean {
     return this.#running === undefined;
   }

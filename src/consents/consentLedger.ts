@@ -35,7 +35,6 @@ import {
   type ConsentView,
 } from './consentView.ts';
 
-/** What a ledger is made of. */
 export interface LedgerParts {
   readonly store: ConsentStore;
   readonly rules: Pick<ConsentRules, 'resultMs'>;
@@ -58,7 +57,6 @@ export interface StoreTime extends ClockElsewhere {
   now(): number;
 }
 
-/** What the ledger says at one moment. */
 export interface ConsentSnapshot {
   readonly view: ConsentView;
   readonly record: ConsentRecord;
@@ -84,7 +82,6 @@ export interface Claim<C extends Consent = Consent> {
 /** The version that a write left, and the store's time by its reply. */
 type Left = Pick<Claim, 'version' | 'time'>;
 
-/** Why something may not be done. */
 export type Unclaimed =
   /** Another process, or another caller, was first. */
   | { readonly kind: 'conflict' }

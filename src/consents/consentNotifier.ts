@@ -17,7 +17,6 @@ import {
 } from '../lookups/lookupRoute.ts';
 import { answerMore, changesPlan } from '../lookups/planner.ts';
 
-/** What a notifier is made of. */
 export interface NotifierParts {
   readonly factCache: FactCache;
   readonly clock: Clock;

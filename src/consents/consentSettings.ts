@@ -1,6 +1,5 @@
 /** How long a consent is waited for, doubted and remembered (docs/settings.md, "Consent"). */
 export interface ConsentSettings {
-  /** How long one request waits for the owner of a number. */
   readonly waitMs: number;
   /** How long a number is not prompted again when the reply to a prompt was lost. */
   readonly doubtSeconds: number;

@@ -8,7 +8,6 @@ import type { ReusableToken } from '../tokens/reusableToken.ts';
 import type { Acquired } from '../tokens/tokenManager.ts';
 import type { TokenReach } from '../tokens/tokenReach.ts';
 
-/** What keeping the tokens of consents takes. */
 export interface ConsentTokensParts {
   readonly clock: Clock;
   /** How long before its end a token is used no more. */

@@ -10,13 +10,11 @@ import { READ, REMOVE, SUCCEED, WRITE } from './redisScripts.ts';
 import type { StateSeal } from '../sharedState/stateSeal.ts';
 import { openSealed, type StateSeals } from '../sharedState/stateSeals.ts';
 
-/** What a shared store needs to know. */
 export interface RedisConsentStoreSettings {
   /** Of STATE_KEY. */
   readonly seals: StateSeals;
   /** No prompt for so long after the store has lost its memory. */
   readonly doubtMs: number;
-  /** How long a denial is remembered. */
   readonly deniedMs: number;
   /** Identities, by which an earlier release named the memories of each. */
   readonly operators: readonly string[];

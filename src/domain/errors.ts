@@ -4,7 +4,6 @@ export type ErrorPlace = 'field' | 'operation' | 'request';
 /** Who can do something about an error: the team of the client, or the one that runs this service. */
 export type ErrorAudience = 'client' | 'platform';
 
-/** What is known of a code. */
 export interface ErrorDescription {
   /** For people. It never holds a number, a token, a URL or an operator's words. */
   readonly message: string;

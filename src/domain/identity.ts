@@ -1,4 +1,3 @@
-/** Who a caller is. */
 export type Identity = AnonymousIdentity | TokenIdentity;
 
 /** All requests without a token are one caller. */

@@ -6,7 +6,6 @@ export type NumberPrefix = 'default' | `+${string}`;
 /** `default`, or `+` with 1 to 14 digits. */
 export const NUMBER_PREFIX = /^(?:default|\+[1-9]\d{0,13})$/;
 
-/** Whether a text is a prefix. Pure. */
 export function isNumberPrefix(text: string): text is NumberPrefix {
   return NUMBER_PREFIX.test(text);
 }

@@ -3,7 +3,6 @@ import type { Operation } from './question.ts';
 /** Money as whole millionths, so that sums are exact. */
 export type Micros = number;
 
-/** What an operator bills for a lookup. */
 export interface Price {
   /** ISO 4217, such as `EUR`. */
   readonly currency: string;

@@ -26,7 +26,6 @@ export class AnswerError extends GraphQLError {
   }
 }
 
-/** What stands in `extensions`. */
 export interface AnswerExtensions extends Readonly<Record<string, unknown>> {
   readonly code: ErrorCode;
 }
@@ -44,7 +43,6 @@ export function forbidden(): AnswerError {
 /** Where an error is to be told. With its place, graphql-js makes no second error around the first. */
 export type FieldPlace = Pick<GraphQLResolveInfo, 'fieldNodes' | 'path'>;
 
-/** Why a question has no answer. */
 export function lookupFailed(failure: LookupFailure, place?: FieldPlace): AnswerError {
   const { code, retryAfterSeconds, expiresAtMs, maxAgeHours, quota } = failure;
   const message = quota === undefined ? ERRORS[code].message : QUOTA_MESSAGES[quota];

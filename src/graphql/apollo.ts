@@ -24,7 +24,6 @@ import { createSchema, type Role } from './schema.ts';
 import { WINDOW_MS } from '../caller/quotas/hourlyCounts.ts';
 import type { QuotaStanding } from '../caller/quotas/quotas.ts';
 
-/** What shapes the GraphQL service. */
 export interface ApolloSettings {
   readonly role: Role;
   readonly production: boolean;

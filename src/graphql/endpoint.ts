@@ -30,11 +30,9 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** At the deadline an execution answers with what it has: so long may that take. */
 const LAST_WORDS_MS = 1000;
 
-/** What the endpoint is made of. */
 export interface EndpointParts extends RequestParts {
   readonly apollo: ApolloServer<RequestContext>;
   readonly config: RequestParts['config'] & { readonly requestTimeoutMs: number };
-  /** How many requests may be under way. */
   readonly maxRequests: number;
   readonly log: Log;
   /** As they are by now. Where there are any, nothing else is served. */
@@ -113,7 +111,6 @@ interface Arrived {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly request: GraphqlRequest;
-  /** Whether there are as many as may be under way. */
   readonly isTooMany: boolean;
 }
 

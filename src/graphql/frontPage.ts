@@ -5,7 +5,6 @@ import type { Role } from './schema.ts';
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-/** What the page depends on. */
 export interface FrontPageSettings {
   readonly role: Role;
   readonly hasExplorer: boolean;

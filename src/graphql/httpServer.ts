@@ -10,7 +10,6 @@ import { wantsPage } from './explorer.ts';
 import { replyOf, type Refusal, type Reply, setSecurityHeaders } from './reply.ts';
 import { UnreadReplies } from './unreadReplies.ts';
 
-/** What /readyz says. */
 type ReadinessReport =
   | { readonly status: 'ready' | 'draining' }
   | { readonly status: 'starting'; readonly waitingFor: readonly string[] };
@@ -23,7 +22,6 @@ export interface HttpServerParts {
   readonly host: string;
   readonly port: number;
   readonly graphql: Handler;
-  /** What a browser sees at `/`. */
   readonly frontPage: Reply;
   /** What answering still needs; /readyz fails while there is any. */
   waitingFor(): readonly string[];

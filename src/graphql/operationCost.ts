@@ -33,7 +33,6 @@ export interface OperationCost {
   readonly replyBytes: number;
 }
 
-/** What one operation may ask for. */
 export interface OperationLimits {
   readonly maxNumbersPerOperation: number;
   readonly maxQuestionsPerNumber: number;

@@ -4,7 +4,6 @@ import type { ErrorReference } from './request.ts';
 import { replyMediaType } from './mediaType.ts';
 import type { ServerResponse } from 'node:http';
 
-/** What a request is answered with. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -53,7 +53,6 @@ export interface RequestContext {
   readonly request: GraphqlRequest;
 }
 
-/** What all requests have in common. */
 export interface RequestParts {
   readonly config: {
     readonly limits: OperationLimits;
@@ -152,7 +151,6 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
     return this.#parts.quotas.standingOf(this.caller, QUOTA_READ_TIMEOUT_MS);
   }
 
-  /** What an error with this code refers to. */
   reference(code: string): ErrorReference {
     const correlator = this.correlator.name;
     const { docsUrl } = this.#parts.config;

@@ -23,7 +23,6 @@ export class UnreadReplies {
     this.#limits = limits;
   }
 
-  /** How many were cut off so far. */
   get cutOff(): number {
     return this.#cutOff;
   }

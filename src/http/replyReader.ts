@@ -14,7 +14,6 @@ import type {
 /** A reply with a longer body is refused (docs/design.md, "Limits"). */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** What the exchanges of an endpoint share. */
 export interface ReaderParts {
   readonly abortListeners: AbortListeners;
   readonly replyCheck: ReplyCheck;

@@ -21,7 +21,6 @@ export type HeaderValue =
 export interface OperatorHeader {
   readonly name: string;
   readonly value: HeaderValue;
-  /** Where it is sent. */
   readonly endpoints: ReadonlySet<EndpointName>;
 }
 

@@ -31,7 +31,6 @@ export interface LookupTokens {
   consentIdOf?(subject: TokenSubject, request: LookupRequest): string | undefined;
 }
 
-/** What direct lookups take. */
 export interface DirectParts {
   readonly tokens: LookupTokens;
   readonly operator: Pick<Operator, 'lookUp'>;

@@ -6,7 +6,6 @@ import type { NumberDirectory } from '../operator/numberDirectory.ts';
 import type { NumberDirectorySettings } from '../operator/operatorSettings.ts';
 import type { LookupRequest } from './lookupRoute.ts';
 
-/** What asking a number directory takes. */
 export interface DirectoryParts {
   readonly directory: Pick<NumberDirectory, 'operatorOf'>;
   readonly settings: Pick<NumberDirectorySettings, 'timeoutMs' | 'keepSeconds'>;

@@ -263,7 +263,6 @@ export class Executor implements SimSwapLoader {
   }
 }
 
-/** Whether nothing more is learned of the number. */
 function isOver({ unrouted, defect }: NumberSession): boolean {
   return unrouted !== undefined || defect !== undefined;
 }
@@ -365,13 +364,11 @@ const STATES: Readonly<Partial<Record<LookupFailureCode, ConsentStatus['state']>
   CONSENT_EXPIRED: 'EXPIRED',
 };
 
-/** What a field asks about a number. */
 interface NumberAsk {
   readonly session: NumberSession;
   readonly asked: FieldAsk['asked'];
 }
 
-/** What one request asks about a number. */
 interface NumberSession {
   readonly number: PhoneNumber;
   /** Not yet planned. */

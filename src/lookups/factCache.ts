@@ -42,9 +42,7 @@ export interface FactCache {
   recall(callerKey: CallerKey, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts>;
 }
 
-/** What is kept about a number for one caller. */
 export interface CachedFacts {
-  /** What may answer the request. */
   readonly facts: readonly TimedFact[];
   /** What may not, having been heard so long ago; no `false` may pass over a change that it tells of. */
   readonly besides: readonly TimedFact[];

@@ -18,7 +18,6 @@ import {
 import type { Offer } from './plan.ts';
 import { answerMore } from './planner.ts';
 
-/** What answering from kept facts takes. */
 export interface KeptAnswersParts {
   /** By caller and number, the facts that are being noted as heard: one for all operators. */
   readonly marking?: Map<string, Promise<unknown>>;

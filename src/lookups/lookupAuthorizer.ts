@@ -35,7 +35,6 @@ export interface ConsentStatusToAuthorize extends AboutNumber {
   readonly event: 'consent-status';
 }
 
-/** What is about to be asked, and for which request. */
 export type AuthorizerRequest = LookupToAuthorize | ConsentToAuthorize | ConsentStatusToAuthorize;
 
 /** An answer that a request hears although no lookup was made for it. */
@@ -51,7 +50,6 @@ export interface CachedAnswer extends AboutNumber {
 /** What the audit log tells of an outcome: `answered`, `asked` for consent, or a failure; never the answer. */
 export type AuditOutcome = 'answered' | 'asked' | 'broken' | LookupFailure['code'];
 
-/** How it ended. */
 export interface Ending {
   readonly outcome: AuditOutcome;
   /**
@@ -65,14 +63,12 @@ export interface Ending {
 /** That of what threw: a defect may have come after the request left. */
 export const BROKEN: Ending = { outcome: 'broken', attempts: 1 };
 
-/** What was admitted. */
 export interface Admitted {
   readonly kind: 'admitted';
   /** Is called once, when it is over. Writes the line after it. Never rejects. */
   ended(ending: Ending): Promise<void> | void;
 }
 
-/** What was not admitted. */
 export interface Denied {
   readonly kind: 'denied';
   readonly failure: LookupFailure;

@@ -86,7 +86,6 @@ export function rejectionFailure(rejection: BulkheadRejection): LookupFailure {
   }
 }
 
-/** How lookups are made in one of the two flows. */
 export interface LookupRoute {
   /** Brings new facts, or a failure that closes what the lookup was planned for. */
   lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome>;

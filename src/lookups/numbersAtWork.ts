@@ -1,6 +1,5 @@
 import type { Clock } from '../system/clock.ts';
 
-/** How many numbers all requests together may hold. */
 export interface NumberLimits {
   /** Of those that are planned and looked up: each takes its share of the processor. */
   readonly atWork: number;
@@ -8,7 +7,6 @@ export interface NumberLimits {
   readonly held: number;
 }
 
-/** How many numbers one caller holds. */
 interface Holding {
   atWork: number;
   held: number;

@@ -7,7 +7,6 @@ import { OUT_OF_TIME, type LookupRequest } from './lookupRoute.ts';
 import { NOT_SERVED, type Operators, type RoutedOperator, type Routing } from './operators.ts';
 import type { OperatorsByPrefix } from './operatorsByPrefix.ts';
 
-/** What choosing operators by a number directory takes. */
 export interface ByDirectoryParts {
   readonly answers: Pick<DirectoryAnswers, 'find' | 'ask'>;
   readonly fallback: NumberDirectorySettings['fallback'];

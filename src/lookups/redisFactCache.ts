@@ -18,7 +18,6 @@ import {
 } from './factCache.ts';
 import { KEEP, NOW_MS, RECALL } from './redisFactCacheScripts.ts';
 
-/** What a shared store of facts needs to know. */
 export interface RedisFactCacheSettings {
   /** Of STATE_KEY. */
   readonly seals: StateSeals;

@@ -16,7 +16,6 @@ import {
 } from './lookupRoute.ts';
 import { isWorthWaitingFor } from './planner.ts';
 
-/** What sharing lookups takes. */
 export interface SharedLookupsParts {
   readonly factCache: Pick<FactCache, 'keep'>;
   /** KEEP_FACTS_SECONDS, in milliseconds. */

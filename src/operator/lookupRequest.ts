@@ -7,7 +7,6 @@ import { encodeForm } from '../tokens/tokenRequest.ts';
 import type { OperatorSettings } from './operatorSettings.ts';
 import type { LookupAsk, LookupProfile } from './profile.ts';
 
-/** What decides how a lookup is written. */
 export type LookupWriting = Pick<
   OperatorSettings,
   'grant' | 'sendPhoneNumber' | 'lookups' | 'options' | 'correlator' | 'tokens'

@@ -26,7 +26,6 @@ export interface LookupEndpoints {
   readonly check: Pick<GuardedEndpoint, 'post'>;
 }
 
-/** Where one operation is asked for. */
 interface LookupCall {
   readonly endpoint: Pick<GuardedEndpoint, 'post'>;
   readonly address: string;

@@ -14,7 +14,6 @@ export const LOOKUP_ENDPOINTS = ['retrieveDate', 'check'] as const;
 
 export type LookupEndpointName = (typeof LOOKUP_ENDPOINTS)[number];
 
-/** How an operator's SIM swap API is asked and read. */
 export interface LookupSettings {
   /** Absolute, with `{number}` or `{digits}` where the path names the number. */
   readonly lookupAddresses: Readonly<Record<LookupEndpointName, string>>;
@@ -26,7 +25,6 @@ export interface LookupSettings {
   readonly trustMonitoredPeriod: boolean;
   /** Whether lookups name the number beside the token; `auto` where the token does not hold it. */
   readonly sendPhoneNumber: OperatorProfile['sendPhoneNumber'];
-  /** How each is written and read. */
   readonly lookups: OperatorProfile['lookups'];
   /** What the entry says to the functions of the profile. */
   readonly options: Options;

@@ -21,7 +21,6 @@ import type { ReplyFlaw } from '../http/replyFlaw.ts';
 import { asksOwner, type Flow } from '../tokens/authorizationSettings.ts';
 import type { DateReading, LookupReading, Pointer } from './profile.ts';
 
-/** What a reply to a lookup comes to. */
 export type Judgement<F> =
   | {
       readonly kind: 'answered';
@@ -194,7 +193,6 @@ function periodOfNull({ nullMeans }: DateReading): number | undefined {
   return nullMeans === 'not-disclosed' ? undefined : nullMeans.noSwapWithinDays;
 }
 
-/** What a reply says of a window. */
 interface ReadCheck {
   readonly fact?: CheckFact | undefined;
   /** Whether the reply says anything of it. */

@@ -1,4 +1,3 @@
-/** How to reach the Redis, or the Valkey, that replicas share. */
 export interface RedisSettings {
   readonly topology: RedisTopology;
   /** Of the servers that hold data. */
@@ -7,7 +6,6 @@ export interface RedisSettings {
   readonly tls: RedisTls | undefined;
 }
 
-/** How it is run. */
 export type RedisTopology =
   /** One server at one address. */
   | { readonly kind: 'single'; readonly server: RedisAddress; readonly database: number }
@@ -24,7 +22,6 @@ export type RedisTopology =
       readonly database: number;
     };
 
-/** Where a server listens. */
 export interface RedisAddress {
   readonly host: string;
   readonly port: number;

@@ -27,7 +27,6 @@ export class ReplyBound {
     return this.#replies;
   }
 
-  /** Whether a reply is under way. */
   get isOpen(): boolean {
     return this.#replyBytes > 0;
   }

@@ -65,7 +65,6 @@ export function silentReplies(settings: OperatorSettings, endpoint: EndpointName
   }
 }
 
-/** What all endpoints of an operator are made with. */
 interface EndpointParts {
   readonly judges?: Judges;
   readonly clock: Clock;
@@ -75,7 +74,6 @@ interface EndpointParts {
 /** Makes an endpoint of an operator. */
 export type CreateEndpoint = (name: EndpointName, url: string) => GuardedEndpoint;
 
-/** How the exchanges of each endpoint are retried. */
 const KINDS: Readonly<Record<EndpointName, ExchangeKind>> = {
   token: 'client-credentials',
   backchannelAuthentication: 'backchannel-authentication',

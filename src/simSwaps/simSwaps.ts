@@ -79,7 +79,6 @@ export interface SimSwaps {
   forRequest(request: LookupRequest): SimSwapLoader;
   /** Whether an operator takes the consent of owners. */
   readonly asksOwners: boolean;
-  /** How busy every bulkhead is at this moment. */
   load(): readonly OperatorLoad[];
   /** The connections that are open at this moment. */
   connections(): readonly EndpointConnections[];
@@ -95,14 +94,12 @@ export interface ClockAhead {
   readonly aheadMs: number;
 }
 
-/** How busy one bulkhead of an operator is. */
 export interface OperatorLoad extends BulkheadLoad {
   readonly operator: string;
   /** What it does: lookups of an operation, or requests for consent and their polls. */
   readonly work: BulkheadName;
 }
 
-/** How many connections to one endpoint of an operator are open. */
 export interface EndpointConnections {
   readonly operator: string;
   /** As in the log. */
@@ -149,7 +146,6 @@ export function keptFor(
   return (operator) => byIdentity.get(operator);
 }
 
-/** What all operators take, whatever their settings. */
 export interface SharedParts {
   readonly clock: Clock;
   readonly log: Log;
@@ -163,7 +159,6 @@ export interface SharedParts {
   readonly judges?: Judges;
 }
 
-/** What is handed in from outside. */
 export interface SimSwapParts extends SharedParts {
   /** A number is asked about at the one whose prefix of it is the longest. */
   readonly operators: readonly OperatorSettings[];
@@ -254,7 +249,6 @@ function keptOf(
   return { name: 'none', offer, route };
 }
 
-/** What is open until it is needed no more. */
 interface Closable {
   /** Waits for what must not be cut, then closes. */
   close(): Promise<void>;
@@ -332,7 +326,6 @@ function openDirectory(
 const NUMBER_DIRECTORY = 'number directory';
 const DIRECTORY_CONNECTIONS = 256;
 
-/** What one operator takes. */
 interface OwnParts extends SharedParts {
   readonly consent: ConsentSettings;
   readonly operatorClocks: Set<OperatorClock>;
@@ -441,7 +434,6 @@ function authenticationOf(
   return createClientAuthentication(clientId, clientAuthentication, clock);
 }
 
-/** What the route of one operator's lookups takes. */
 interface RouteParts {
   readonly settings: OperatorSettings;
   readonly identity: string;

@@ -51,13 +51,10 @@ export interface MeteredOperator {
   readonly name: string;
   /** As messages of the circuits name them. */
   readonly endpoints: readonly string[];
-  /** Whether it prompts owners of numbers. */
   readonly isPrompting: boolean;
-  /** What it bills; `undefined` where it is not set. */
   readonly price: Price | undefined;
 }
 
-/** What the metrics are made of. */
 export interface MetricsParts {
   readonly operators: readonly MeteredOperator[];
   readonly docsUrl: string | undefined;

@@ -5,7 +5,6 @@ import type { SpanOutcome } from './metricDefinitions.ts';
 import type { Tracing } from './tracing.ts';
 import type { TracingSettings } from '../config/tracing.ts';
 
-/** What tracing is opened with. */
 export interface OpenTracingParts {
   readonly clock: Clock;
   readonly log: Log;

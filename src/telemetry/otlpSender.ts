@@ -22,7 +22,6 @@ const MAX_REPLY_BYTES = 64 * 1024;
 export type Delivery =
   { readonly kind: 'sent' } | { readonly kind: 'failed'; readonly reason: string };
 
-/** What sending takes. */
 export interface SenderParts {
   readonly settings: Pick<
     TracingSettings,

@@ -13,7 +13,6 @@ const BATCH = 512;
 /** And no later than this. */
 const EVERY_MS = 5000;
 
-/** Where spans go. */
 export interface SpanTarget {
   send(spans: readonly ReadableSpan[]): Promise<Delivery>;
   /** Told of all spans, once each. */

@@ -44,7 +44,6 @@ import type { OtlpProtocol, SamplerSettings, TracingSettings } from '../config/t
 /** A drain waits no longer for a collector. */
 export const TRACING_CLOSE_LIMIT_MS = 2000;
 
-/** What tracing takes. */
 export interface TracingParts {
   readonly settings: TracingSettings;
   readonly clock: Clock;

@@ -8,7 +8,6 @@ export interface TokenSubject {
   readonly operation: Operation;
 }
 
-/** Where a token came from. */
 export interface TokenOrigin {
   /** Whether the reply that brought it may be that of another request. */
   readonly isUnproven?: boolean;

@@ -5,7 +5,6 @@ import type { ConnectionSettings } from '../http/connections/connectionSettings.
 /** How an access token comes about, fixed with the operator at onboarding (docs/operator-api.md, "Who we are"). */
 export type Flow = '2-legged' | '3-legged';
 
-/** Whether the owner of the number is asked for consent. Pure. */
 export function asksOwner(flow: Flow): boolean {
   switch (flow) {
     case '2-legged':
@@ -192,7 +191,6 @@ export function authorizationEndpointsOf({
   }
 }
 
-/** What every grant shares. */
 interface AuthorizationBase {
   readonly authorization: AuthorizationSource;
   readonly clientId: string;
@@ -204,5 +202,4 @@ interface AuthorizationBase {
   readonly tokens: TokenReuseSettings;
 }
 
-/** What the operator's authorization server wants to hear. */
 export type AuthorizationSettings = AuthorizationBase & FlowSettings;

@@ -9,7 +9,6 @@ import {
   type ReadDiscovery,
 } from './discoveryDocument.ts';
 
-/** How long addresses are used before the document is read again. */
 const REREAD_MS = 3_600_000;
 
 /** The least between two readings that bring something: failures may ask for one each. */
@@ -21,7 +20,6 @@ const FIRST_WAIT_MS = 1000;
 const FIRST_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
-/** What discovery takes. */
 export interface DiscoveryParts {
   readonly source: DiscoverySource;
   /** The endpoints that the operator's grant needs. */

@@ -5,7 +5,6 @@ import type { AuthorizationAddresses, AuthorizationEndpointName } from './author
 /** The addresses that a document names; those that no grant of ours needs may be absent. */
 export type DiscoveredAddresses = Partial<AuthorizationAddresses>;
 
-/** Why a document is not believed. */
 export type DiscoveryFlaw =
   | 'no JSON object'
   | 'another issuer'
@@ -13,7 +12,6 @@ export type DiscoveryFlaw =
   | 'an endpoint without https'
   | 'an endpoint on another host';
 
-/** What a document comes to. */
 export type ReadDiscovery =
   | { readonly kind: 'read'; readonly addresses: DiscoveredAddresses }
   | { readonly kind: 'refused'; readonly flaw: DiscoveryFlaw };

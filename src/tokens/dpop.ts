@@ -4,7 +4,6 @@ import type { Clock } from '../system/clock.ts';
 import type { Exchange, OutgoingRequest } from '../http/exchange.ts';
 import { singleValue } from '../http/headers.ts';
 
-/** Where a proof goes. */
 export interface DpopPlace {
   /** The address of the exchange, its query aside or not. */
   readonly address: string;

@@ -1,7 +1,6 @@
 import { AccessToken, Redacted, TokenMisused, type TokenSubject } from './accessToken.ts';
 import type { TokenReach } from './tokenReach.ts';
 
-/** What a reusable token is made of. */
 export interface ReusableTokenParts {
   readonly value: string;
   /** On the monotonic clock. */

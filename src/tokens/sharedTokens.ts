@@ -24,7 +24,6 @@ export type Acquired =
     }
   | { readonly kind: 'failed'; readonly failure: LookupFailure };
 
-/** What sharing tokens takes. */
 export interface SharedTokensParts {
   readonly kept: KeptTokens;
   readonly reachOf: (subject: TokenSubject) => TokenReach;

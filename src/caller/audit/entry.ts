@@ -43,7 +43,6 @@ export interface AuditStart {
   readonly time: string;
 }
 
-/** Who asked, as the token named them. */
 export interface AuditedCaller {
   /** {@link callerId}, by which the log names them too; absent where there is no token. */
   readonly id?: string;
@@ -66,7 +65,6 @@ export function auditedRequest(
   return { caller, purpose, correlator: correlator.name };
 }
 
-/** What a line is made with. */
 export interface LineParts {
   /** The audit key. */
   readonly key: string;

@@ -22,7 +22,6 @@ export interface Sought {
   readonly correlator?: string;
 }
 
-/** What a search of the audit log came to. */
 export interface SearchCount {
   found: number;
   /** Lines that look like the audit log's but are torn. */

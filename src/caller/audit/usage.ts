@@ -13,7 +13,6 @@ export const MAX_GROUPS = 100_000;
 /** What a line that tells nothing of a dimension is counted under. */
 const NOT_TOLD = '-';
 
-/** Which lines count. */
 export interface UsageRange {
   /** From then on, in milliseconds since 1970. */
   readonly sinceMs?: number;
@@ -21,7 +20,6 @@ export interface UsageRange {
   readonly untilMs?: number;
 }
 
-/** What one group of lines comes to. */
 export interface Usage {
   /** The values of the dimensions, in their order. */
   readonly group: readonly string[];
@@ -34,7 +32,6 @@ export interface Usage {
   saved: number;
   /** Lookups and prompts of which only the line before was written: their process ended, or they are under way. */
   unfinished: number;
-  /** How lookups and prompts ended. */
   readonly outcomes: Map<string, number>;
   /** `undefined` where the operator's price is not known. */
   price: Micros | undefined;

@@ -1,19 +1,16 @@
 /** How long a window lasts; it starts with the first that is counted in it. */
 export const WINDOW_MS = 3_600_000;
 
-/** Whose counts lie together in a window. */
 export type WindowOwner = 'caller' | 'number';
 
 /** A count of a window that is to be raised by one. */
 export interface CountClaim {
   readonly count: string;
-  /** How high it may get. */
   readonly limit: number;
   /** Raises the count only with the first claim that names this member of the window. */
   readonly member?: string;
 }
 
-/** How a window stands. */
 export interface Standing {
   /** The counts, in the order in which they were named. */
   readonly counts: readonly number[];
@@ -21,7 +18,6 @@ export interface Standing {
   readonly resetMs: number;
 }
 
-/** What came of claims. */
 export interface Claimed extends Standing {
   /** Which claim is over its limit, by its place; then no count was raised. */
   readonly over: number | undefined;

@@ -21,7 +21,6 @@ export interface QuotaSettings extends CallerQuotas {
   readonly promptsPerHourAllCallers: number;
 }
 
-/** What a quota is about. */
 export type QuotaName = 'numbers' | 'lookups' | 'prompts';
 
 /** What was counted; it may be given back, when it turns out that nothing left. */
@@ -38,7 +37,6 @@ export interface OverQuota {
   readonly retryAfterSeconds: number;
 }
 
-/** What a caller has left of a quota. */
 export interface QuotaStanding {
   readonly quota: 'numbers' | 'lookups';
   readonly limit: number;

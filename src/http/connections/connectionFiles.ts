@@ -13,7 +13,6 @@ const DAY_MS = 24 * 3_600_000;
 /** How long before its end a certificate is warned of. */
 const WARN_BEFORE_MS = 14 * DAY_MS;
 
-/** What they take. */
 export interface ConnectionFilesParts {
   readonly clock: Pick<Clock, 'nowMs' | 'sleep'>;
   readonly log: Log;

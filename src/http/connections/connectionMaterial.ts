@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 
-/** What the sources of the settings hold. */
 export interface ConnectionTexts {
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
@@ -11,7 +10,6 @@ export interface ConnectionTexts {
   readonly proxyCa?: string | undefined;
 }
 
-/** What connections are made with. */
 export interface ConnectionMaterial {
   readonly tls: SecureContextOptions;
   readonly proxyTls: SecureContextOptions;

@@ -23,7 +23,6 @@ export const NO_TIME: Exchange = {
 
 const NO_HTTP2 = { http2: 0, streams: 0 };
 
-/** What all exchanges with one endpoint of the operator share. */
 export interface EndpointSettings {
   /** What the log calls it. */
   readonly name: string;
@@ -126,7 +125,6 @@ export class Endpoint implements Http2Fallback {
     });
   }
 
-  /** How many connections are open now. */
   get connections(): OpenConnections {
     return { ...NO_HTTP2, ...this.#http1.open, ...this.#http2?.open };
   }

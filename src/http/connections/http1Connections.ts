@@ -11,7 +11,6 @@ import type { OnConnected, TlsConnector } from './tlsConnector.ts';
 /** Kept for so long between exchanges where the server does not say for how long it keeps them. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** What the connections of one endpoint share. */
 export interface Http1Parts {
   readonly url: URL;
   /** `undefined` in plain text. */
@@ -57,7 +56,6 @@ export class Http1Connections {
     }
   }
 
-  /** How many are open now. */
   get open(): Pick<OpenConnections, 'http1' | 'spare'> {
     const http1 = this.#kept.stats.connected + this.#fresh.stats.connected;
     return { http1, spare: this.#spares?.count ?? 0 };

@@ -34,7 +34,6 @@ const WANTS_NO_HTTP2: ReadonlySet<number> = new Set([
   constants.NGHTTP2_INADEQUATE_SECURITY,
 ]);
 
-/** What the connections of one endpoint share. */
 export interface ConnectionParts {
   readonly origin: string;
   /** The names and values, in turn, that begin each request. */

@@ -19,7 +19,6 @@ export interface Http2Fallback {
   left(readers: readonly ReplyReader[]): void;
 }
 
-/** What the connections of one endpoint share. */
 export interface Http2Parts {
   readonly url: URL;
   readonly connector: TlsConnector;

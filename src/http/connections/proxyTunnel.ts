@@ -21,7 +21,6 @@ export interface TunnelOrder {
 
 /** A tunnel under way. */
 export interface Tunnel {
-  /** How far it has come. */
   readonly stage: ConnectStage;
   /** Ends it, where it is not handed over yet. */
   destroy(): void;

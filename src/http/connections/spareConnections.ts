@@ -69,7 +69,6 @@ export class SpareConnections {
     this.#maxSpares = Math.min(MAX_SPARES, maxConnections);
   }
 
-  /** How many are ready. */
   get count(): number {
     return this.#spares.size;
   }
@@ -237,7 +236,6 @@ export class SpareConnections {
   }
 }
 
-/** What the spare connections of one endpoint take. */
 export interface SpareParts {
   readonly connector: TlsConnector;
   readonly clock: Clock;

@@ -21,7 +21,6 @@ export type OnConnected = (connected: TLSSocket | ConnectFailure) => void;
 /** Dead peers are noticed between exchanges too. */
 const KEEP_ALIVE_AFTER_MS = 60_000;
 
-/** What a connector takes. */
 export interface TlsConnectorParts {
   readonly url: URL;
   readonly files: ConnectionFiles;

@@ -24,7 +24,6 @@ export class TlsPeer {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #context: SecureContext | undefined;
   #session: Buffer | undefined;
-  /** When a certificate was last looked at. */
   #verifiedAtMs = -Infinity;
 
   /** @param name what the server's certificate must be for: a host, or an IP address */

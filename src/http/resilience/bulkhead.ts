@@ -16,7 +16,6 @@ export interface Urgency {
   readonly isShared?: boolean | undefined;
 }
 
-/** How much is under way, and how much waits. */
 export interface BulkheadLoad {
   readonly underWay: number;
   readonly waiting: number;

@@ -32,7 +32,6 @@ import type { Urgency } from './bulkhead.ts';
 /** Spreads retries over so long, so that many that failed together do not come back together. */
 const JITTER_MS = 200;
 
-/** What guards an endpoint. */
 export interface Guards {
   /** What the log calls the endpoint. */
   readonly name: string;
@@ -45,7 +44,6 @@ export interface Guards {
   readonly rules: RetryRules;
   /** Shared by all endpoints of an operator; it may be asked as often as need be where absent. */
   readonly rate: RequestRate | undefined;
-  /** How the operator words its errors. */
   readonly errors: ErrorMap;
   readonly correlatorForm: CorrelatorSettings['form'];
   readonly decideRetry: typeof decideRetry;
@@ -81,7 +79,6 @@ export interface GuardedPost<J extends Judged> {
   readonly judge: (exchange: Exchange) => J;
   /** Whether its token may have been issued for another number. */
   readonly isTokenUnproven?: boolean;
-  /** Whether this is the retry already. */
   readonly isRetry?: boolean;
 }
 
@@ -187,7 +184,6 @@ export class GuardedEndpoint {
     return { ...second, attempts: first.attempts + second.attempts };
   }
 
-  /** How many connections are open now. */
   get connections(): OpenConnections {
     return this.#endpoint.connections;
   }
