@@ -63,7 +63,7 @@ export class Readiness {
         log.warn('not ready: what answering needs does not work yet', { need: need.name });
       }
       try {
-        // Replicas that start together do not ask together.
+        // Replicas that start together do not probe together.
         await clock.sleep(pauseMs * (0.5 + random() / 2), this.#stopping.signal);
       } catch {
         return;

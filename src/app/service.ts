@@ -50,7 +50,7 @@ const server = await startServer({
   return fail(whyNotStarted(error, config));
 });
 
-// Before it says that it serves: who reads that may ask it to end.
+// Before it says that it serves: a reader of that line may send it a signal.
 onTermination(
   (signal) => void drain(signal),
   () => log.warn('SIGHUP is ignored: changed settings count from the next start on'),

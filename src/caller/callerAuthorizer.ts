@@ -121,7 +121,7 @@ export class CallerAuthorizer implements LookupAuthorizer {
       await giveBack(counted);
       return { kind: 'denied', failure };
     }
-    // Nothing is asked of the operator for a status: it has no line after it.
+    // The operator is not called for a status: it has no line after it.
     if (asked.event === 'consent-status') return OPEN;
     return {
       kind: 'admitted',

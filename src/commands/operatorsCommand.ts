@@ -201,7 +201,7 @@ async function readLines(count: number): Promise<string[]> {
 async function confirmPrompt({ name }: OperatorSettings, number: PhoneNumber): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const reader = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C and Ctrl-D: nothing has been asked yet, and nothing will be.
+  // Ctrl-C and Ctrl-D: no lookup was made, and none will be.
   reader.once('close', leave);
   const answer = await reader.question(
     `${name} will prompt the owner of the number that ends in ${number.slice(-2)}, once, and bill one lookup. Type yes to go on: `,

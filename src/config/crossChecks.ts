@@ -213,7 +213,7 @@ function* options(at: Entry['at'], profile: OperatorProfile, name: string): Gene
 }
 
 function isFit(value: string, pattern = /^[\x20-\x7e]{1,200}$/): boolean {
-  // Printable in any case: it may stand in a header.
+  // Printable in any case: it may be sent in a header.
   return /^[\x20-\x7e]*$/.test(value) && pattern.exec(value)?.[0] === value;
 }
 

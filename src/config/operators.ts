@@ -202,7 +202,7 @@ function readSimulator(read: EnvironmentReader): SimulatorChoice {
       return { use: 'wanted', url: undefined };
     default: {
       const url = URL.parse(text);
-      // It knows no secrets, and its answers are invented: it may be asked in clear.
+      // It knows no secrets, and its answers are invented: plain HTTP will do.
       const isAddress =
         url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
       if (!isAddress) {

@@ -164,7 +164,7 @@ function withFiles<T extends object>(
         ...again.problems(entry, path),
         ...keyProblems(entry, path, profile, again),
       ].filter(
-        // Of connections other files are told of where they are used.
+        // Problems of the files of connections are reported where those are used.
         (problem) => !isOfConnection(problem.path),
       );
       return problems.length > 0
@@ -248,7 +248,7 @@ function parse(
   const isTold = ({ path, what }: FileProblem): boolean =>
     what.startsWith('is not a known member') &&
     cross.some((other) => path.every((part, index) => other.path[index] === part));
-  // What is no JSON has no members to speak of. What went is told by what took its place.
+  // A file that is not JSON has no members. A member that is gone is reported once, with what took its place.
   const found =
     source.problems.length > 0
       ? source.problems

@@ -201,7 +201,7 @@ function addressIn(text: string, kind: string): RedisAddress | undefined {
   const url = URL.parse(`redis://${text}`);
   if (url === null || url.hostname === '' || url.host !== text.toLowerCase()) return undefined;
   const port = kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT;
-  // An IPv6 address stands in brackets.
+  // An IPv6 address is in brackets.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return { host, port: url.port === '' ? port : Number(url.port) };
 }

@@ -291,7 +291,7 @@ export class ConsentExchanges {
     const { judged } = exchanged;
     switch (judged.kind) {
       case 'answered': {
-        // Before it is told: a request that wants more finds it.
+        // Before waiters have the answer: a request that wants more finds the token.
         if (reusable !== undefined) this.#keepToken(reusable, lookup, cause, id);
         // What the owner consented to, and nothing else that the reply may say.
         const own = judged.facts.filter(({ operation }) => operation === lookup.operation);
@@ -327,8 +327,8 @@ export class ConsentExchanges {
     const learned = endedByLookup(spent.consent, failed, nowMs, this.#operator.rules);
     const failure = failureLearned(learned, nowMs) ?? failed.failure;
     const made = { consentId: spent.consent.id, madeFor: cause.session.request };
-    // Written before it is told: a replica that dies in between leaves a failure that the next ask hears,
-    // where one that was told and not written would ring the phone again.
+    // Written before it is returned: if the replica dies in between, the next request gets the failure. One that
+    // was returned and not written would ring the phone again.
     const learning = this.#ledger.learn(spent, learned);
     await this.#forOneCommand(learning);
     await this.#notifier.tellFailure({ lookup, failure }, spent.consent.operator, made);

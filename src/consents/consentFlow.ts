@@ -100,7 +100,7 @@ export class ConsentFlow {
     if (this.#waiters.departures > departures) return 'told';
     // Another request may have come while the one with the pending step has left.
     const { first } = this.#waiters;
-    // The page tells what the operator refuses that the one before was to ask.
+    // The page has the refusals of the earlier waiter's operator.
     if (first !== undefined && first.operator !== operator) return 'slept';
     if (first !== undefined) return this.#follow(first, page);
     return this.#notifier.isKnownTo(cause, page) ? 'told' : this.#follow(cause, page);

@@ -147,7 +147,7 @@ export function asOf(
   if (consent === undefined) return { ends };
   const atMs = endsAtMs(consent);
   if (atMs > nowMs) return { consent, ends };
-  // What was closed has been told while it was.
+  // Requests got the failure while the consent was closed.
   if (consent.state === 'closed' || atMs + resultMs <= nowMs) return { ends };
   return { ends: [...ends, expired(consent, atMs, resultMs)] };
 }
@@ -314,7 +314,7 @@ export function endedByLookup(
   if (failure.code === 'CONSENT_DENIED') {
     return { kind: 'lives', lives: denied(identity, failure, nowMs, rules) };
   }
-  // An operator that says "at once" names no time: the owner would be prompted at every ask.
+  // An operator that says "at once" names no time: the owner would be prompted at every request.
   const { retryAfterSeconds = 0 } = failure;
   const keptMs = retryAfterSeconds > 0 ? retryAfterSeconds * 1000 : rules.failureMs;
   return {

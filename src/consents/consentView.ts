@@ -117,7 +117,7 @@ function pendingView(
 ): PromptView {
   const { leaseUntilMs = 0, nextPollAtMs, redeemableUntilMs, livesUntilMs } = pending;
   if (leaseUntilMs > nowMs) return underWay(pending, leaseUntilMs);
-  // Its operator is not among ours any more, or asks no owner now: the prompt lives on all the same.
+  // Its operator is no longer configured, or no longer 3-legged: the prompt is still on the phone.
   if (!canBePolled) return { state: 'in-doubt', endsAtMs: endsAtMs(pending) };
   if (Math.max(nextPollAtMs, nowMs) >= redeemableUntilMs) {
     return { state: 'waiting', dueAtMs: livesUntilMs, endsAtMs: livesUntilMs };

@@ -78,7 +78,7 @@ class Depths {
     const name = fragment.name.value;
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    // Stands while the fragment is read: one that spreads itself is refused by a rule of GraphQL's own.
+    // While the fragment is read: one that spreads itself is refused by a rule of GraphQL's own.
     this.#known.set(name, 0);
     const depth = this.of(fragment.selectionSet);
     this.#known.set(name, depth);

@@ -188,7 +188,7 @@ export class HttpServer {
 
   #send(response: ServerResponse, { status, headers, body }: Reply): void {
     if (response.destroyed) return;
-    // Not by writeHead: Node tells the length of a reply whose headers it writes together with the body.
+    // Not by writeHead: Node adds the length of a reply whose headers it writes together with the body.
     response.statusCode = status;
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.end(body);

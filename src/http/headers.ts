@@ -23,7 +23,7 @@ export function retryAfterSeconds(reply: HttpReply, nowMs: number): number | und
   const value = singleValue(reply.headers['retry-after'])?.trim();
   if (value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_SECONDS);
-  // Date.parse alone takes much that is no HTTP date.
+  // Date.parse takes much that is not an HTTP date.
   if (!HTTP_DATES.some((form) => form.test(value))) return undefined;
   // asctime names no zone, and Date.parse would take it for the local one.
   const dateMs = Date.parse(value.endsWith('GMT') ? value : `${value} GMT`);

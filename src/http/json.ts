@@ -18,7 +18,7 @@ const PROBLEM_MEDIA_TYPE = /^application\/(?:[a-z0-9.-]+\.)?problem\+json\s*(?:;
 
 /** The body when it says that it is JSON, is a JSON object, and names no member twice. Pure. */
 export function readJsonObject(reply: HttpReply): ReadBody {
-  // None was asked for: a body that is not what its header says is not to be believed.
+  // None was requested: a body that is not what its header says is not believed.
   const encoding = reply.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') return flawed('an encoding that was not requested');
   const mediaType = singleValue(reply.headers['content-type']) ?? '';

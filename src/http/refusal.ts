@@ -40,7 +40,7 @@ export function judgeRefusal(
       classify(reply.status, bodyOf(reply), context),
       reply,
       nowMs,
-      // Where an owner was asked, a failure has a wait of its own, which spares them the next prompt.
+      // Where an owner was prompted, a failure has a wait of its own, which spares them the next prompt.
       reply.status === 409 && !context.asksOwner ? CONFLICT_PASSES_SECONDS : undefined,
     )
   );
@@ -54,7 +54,7 @@ export function judgeByMap(
 ): LookupFailure | undefined {
   const rule = ruleFor(context.errors, reply.status, wordOf(bodyOf(reply), context));
   if (rule === undefined) return undefined;
-  // The next ask would prompt the owner anew, for what may have been done.
+  // The next request would prompt the owner again, for what may have been done.
   if (rule.code === 'CONSENT_EXPIRED' && leavesInDoubt(reply.status)) return undefined;
   const saysConsent = rule.code === 'CONSENT_DENIED' || rule.code === 'CONSENT_EXPIRED';
   const code = saysConsent && !context.asksOwner ? 'OPERATOR_REFUSED' : rule.code;
@@ -89,7 +89,7 @@ export function markUnknownNumber(
   reply: HttpReply,
   wording: ErrorWording,
 ): LookupFailure {
-  // A map may say so of a status of doubt; another operator is not asked after one.
+  // A map may say so of a status of doubt; another operator is not called after one.
   if (failure.code !== 'NUMBER_NOT_SERVED' || leavesInDoubt(reply.status)) return failure;
   const word = errorWord(reply, wording) ?? '';
   const rule = ruleFor(wording.errors, reply.status, word);
@@ -152,7 +152,7 @@ function classify(status: number, body: JsonObject, context: RefusalContext): Ve
   // Another request about the number is under way, or was a moment ago (CAMARA's ABORTED and CONFLICT).
   if (status === 409) return { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
   if (status === 400) return { code: 'OPERATOR_REFUSED', reach: 'question' };
-  // The rest speaks for the operation: its scope (403), its address (404, 405, 3xx), the form of its
+  // The rest is about the operation: its scope (403), its address (404, 405, 3xx), the form of its
   // body (415, 422).
   return { code: 'OPERATOR_REFUSED', reach: 'operation' };
 }
@@ -175,7 +175,7 @@ function classifyWord(
     case 400:
     case 401:
     case 403:
-      // Without an owner to ask there is no denial of theirs: it is our client that is refused.
+      // Without an owner to prompt it is not their denial: our client is refused.
       if (word === 'access_denied' && asksOwner) return 'CONSENT_DENIED';
       if (word === 'AUTHENTICATION_REQUIRED' && asksOwner) return 'CONSENT_EXPIRED';
       break;

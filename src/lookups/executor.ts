@@ -225,7 +225,7 @@ export class Executor implements SimSwapLoader {
       learn(turn, await kept.route.lookUp(lookup, turn));
       takeUp(session);
     }
-    // What is not kept has yet to be asked, and how the consent stands.
+    // What is not kept is still to be looked up, and the consent's status to be read.
     return turn.failures.splice(0).length === 0 && !session.asksConsent;
   }
 
@@ -304,7 +304,7 @@ function newlyDeduced(session: NumberSession): number {
 
 /** Fields that ask the same count once. */
 function deducedOf({ questions, current }: NumberSession): number {
-  // Whatever is looked up for a question that stands alone is its own.
+  // A single question needs its lookup: nothing is deduced.
   if (current === undefined || questions.length < 2) return 0;
   const { offer } = current.operator;
   const told = new Set(current.facts.map((fact) => lookupKey(lookupOf(fact))));

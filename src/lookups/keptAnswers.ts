@@ -44,7 +44,7 @@ export class KeptAnswers implements LookupRoute {
 
   async lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
     const { facts, besides } = await this.#recall(session);
-    // What answers nothing is not told either: the audit log would say that it was heard.
+    // Facts that answer nothing are not returned: the audit log would say that they were.
     if (!answerMore(facts, { ...session, besides }, this.#parts.offer)) {
       const outcome = await this.#route.lookUp(lookup, session);
       return beside(facts.concat(besides), outcome);

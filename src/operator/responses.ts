@@ -337,7 +337,7 @@ function failedBy(failure: LookupFailure, reply: HttpReply, exchange: LookupExch
   const { flow, isUnproven } = exchange;
   const endsConsent = failure.code === 'CONSENT_DENIED' || failure.code === 'CONSENT_EXPIRED';
   if (endsConsent && isUnproven === true) return invalid('no correlator');
-  // Once an owner has answered a prompt, no other operator is asked: it would prompt them again.
+  // Once an owner has answered a prompt, no other operator is called: it would prompt them again.
   if (asksOwner(flow)) return { kind: 'failed', failure: markRefusalOfUs(failure, reply) };
   return {
     kind: 'failed',

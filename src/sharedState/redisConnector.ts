@@ -34,7 +34,7 @@ export class RedisConnector extends AbstractConnector {
       tls === undefined ? connectTcp({ host, port }) : connectTls({ host, port, ...tls });
     // What waits for a reply has a timer for it.
     socket.unref();
-    // TLS may raise a second one, which nobody else listens for by then: it would end the process.
+    // TLS may raise a second one, which has no listener by then: it would end the process.
     socket.on('error', (error) => {
       this.firstError ??= error;
     });

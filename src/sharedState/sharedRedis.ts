@@ -81,7 +81,7 @@ export class SharedRedis implements Redis {
   ): Promise<readonly [outcome: unknown, result: unknown]> {
     const server = this.#redis.serverOf(keys[0] ?? '');
     const aheadMs = this.#aheadMs.get(server);
-    // Until a reply has told the server's time, nothing is done: it is late, and its next try is not.
+    // Before a reply has brought the server's time the script counts as late and does nothing; its next try runs.
     const lastMoment = aheadMs === undefined ? 0 : (endsAtMs + aheadMs).toFixed(3);
     const leftMs = endsAtMs - this.#clock.monotonicMs();
     const reply = await this.#redis.run(this.#timed(script), keys, [lastMoment, ...values], leftMs);

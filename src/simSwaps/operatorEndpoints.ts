@@ -146,7 +146,7 @@ export function authorizationEndpoints(
       return { endpoints, close: () => closeAll(Object.values(endpoints)) };
     }
     case 'nowhere': {
-      // Never asked: there is nothing to connect to.
+      // Never called: there is nothing to connect to.
       const never = {
         post: () => Promise.reject(new Error('There is no token step.')),
         distrust: () => undefined,

@@ -30,7 +30,7 @@ export function scrapeOf(
     return kept.text;
   };
   return async ({ headers: { host, accept } }) => {
-    // A page of another site whose name leads to this machine asks under that name.
+    // A page of another site whose name leads to this machine sends that name.
     if (isLoopback(listen.host) && !isOwnHost(host)) return replyOf(FOREIGN, accept);
     const body = await text();
     return { status: 200, headers: { 'content-type': metrics.contentType }, body };

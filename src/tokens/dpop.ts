@@ -30,7 +30,7 @@ export class DpopProofs {
       privateKey,
       jwk: await exportJWK(publicKey),
     }));
-    // Whoever needs it hears of it then.
+    // The exchange that needs the key gets the error.
     this.#key.catch(() => undefined);
   }
 

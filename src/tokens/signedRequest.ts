@@ -27,7 +27,7 @@ export function createRequestForm(
   if (signedRequest === undefined) return (request) => Promise.resolve({ ...request });
   const sign = createJwtSigner(signedRequest.assertion, clock);
   return async (request, address) => {
-    // Asked for in a signed request alone.
+    // Required only in a signed request.
     const signed = await sign(address, {
       ...request,
       // An assertion names the client there (RFC 9101 §10.8).

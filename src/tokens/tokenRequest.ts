@@ -57,7 +57,7 @@ function only(members: Form, isWanted: (name: string) => boolean): Form {
 
 /** RFC 6749 appendix B. Pure. */
 export function encodeForm(members: Form): string {
-  // Most requests prove who sends them by a header: this is asked of no member at all each time.
+  // Empty for most requests, which prove who sends them by a header.
   return Object.keys(members).length === 0 ? '' : new URLSearchParams(members).toString();
 }
 

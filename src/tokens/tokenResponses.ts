@@ -233,7 +233,7 @@ export function judgePoll(
     case 'fault': {
       const { cause, flaw } = exchange.fault;
       if (isUnprovenOrigin(flaw)) return UNPROVEN_POLL;
-      // A reply that cannot be read ends the consent; one that never came is asked for again.
+      // A reply that cannot be read ends the consent; one that never came is requested again.
       return cause === 'invalid-reply' ? invalid() : { kind: 'go-on', goOn: 'no_reply' };
     }
     case 'reply':
@@ -355,7 +355,7 @@ function judgeTokenRefusal(
   context: RefusalContext,
 ): LookupFailure {
   const failure = judgeRefusal(reply, nowMs, context);
-  // invalid_scope is about the operation alone; all else a token endpoint refuses, it refuses us.
+  // invalid_scope is about the operation; everything else that a token endpoint refuses is about us.
   const reach = errorWord(reply, context) === 'invalid_scope' ? 'operation' : 'number';
   // A token endpoint that is not implemented is a wrong address.
   const code = failure.code === 'OPERATION_NOT_OFFERED' ? 'OPERATOR_REFUSED' : failure.code;

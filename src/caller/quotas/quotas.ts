@@ -122,7 +122,7 @@ export class Quotas {
     });
     return [
       standing('numbers', numbersPerHour, numbers),
-      // The operator of which the caller may ask least is told, and not which one it is.
+      // That of the operator with the least left, without its name.
       standing('lookups', lookupsPerHour, Math.max(0, ...lookups)),
     ];
   }

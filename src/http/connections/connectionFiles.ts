@@ -151,7 +151,7 @@ export class ConnectionFiles {
 }
 
 function textsOf({ tls, proxy }: ConnectionSettings, texts: FileTexts): ConnectionTexts {
-  // A file that cannot be read is as one that is empty: the flaw of it is told.
+  // A file that cannot be read counts as empty: its flaw is reported.
   const textOf = (source: TextSource | undefined): string | undefined => {
     switch (source?.kind) {
       case undefined:

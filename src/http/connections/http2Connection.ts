@@ -121,7 +121,7 @@ export class Http2Connection {
   }
 
   get hasRoom(): boolean {
-    // The session knows of its end before it tells.
+    // The session has ended before its event says so.
     const isOpen = this.#isConnected && !this.#isRetired && !this.#session.closed;
     return isOpen && !this.#session.destroyed && this.#streams.size < this.#limit;
   }
@@ -336,7 +336,7 @@ class Http2Stream implements Carrier {
   }
 
   #onEnd(): void {
-    // After a reset, what came before it is read to its end as well: then `close` tells why.
+    // After a reset, what came before it is read to its end as well: then `close` says why.
     if (this.#isOver || !this.#hasReply || this.#stream.rstCode !== constants.NGHTTP2_NO_ERROR) {
       return;
     }

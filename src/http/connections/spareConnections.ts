@@ -93,7 +93,7 @@ export class SpareConnections {
       closed,
       timer: setTimeout(() => this.#drop(socket), this.#lifeMs).unref(),
     };
-    // A server that speaks before it is asked says goodbye: 408, or the end.
+    // A server that sends before any request says goodbye: 408, or the end.
     socket.on('readable', closed).on('close', closed).unref();
     this.#spares.set(socket, spare);
   }

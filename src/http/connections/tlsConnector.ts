@@ -157,9 +157,9 @@ class ConnectionAttempt {
       .once('error', fail)
       .once('secureConnect', () => {
         socket.off('error', fail);
-        // What uses it hears of its end by `close`; an error that nobody listens to would end the process.
+        // What uses it hears of its end by `close`; an error without a listener would end the process.
         socket.on('error', (error) => {
-          // Node tells of an alert and goes on; undici would tell of the end that follows.
+          // Node reports an alert and goes on; undici would report the end that follows.
           if (noteLateRefusal(error, socket)) socket.destroy();
         });
         this.end(socket);

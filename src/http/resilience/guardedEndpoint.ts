@@ -177,7 +177,7 @@ export class GuardedEndpoint {
     if (decision.retry === 'none') return first;
     // A lookup with a new token is two exchanges.
     if (!budget.take(decision.retry === 'new-token' ? 2 : 1)) return first;
-    // Full jitter on top of what the operator asked for.
+    // Full jitter on top of the operator's Retry-After.
     if (!(await pause(clock, decision.atLeastMs + random() * JITTER_MS, urgency))) return first;
     if (decision.retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
     const { outcome: second } = await this.#attempt(request, true);
