@@ -40,7 +40,7 @@ export interface DirectParts {
   /** A token and its lookup share one permit; with separate queues tokens would expire while waiting. */
   readonly bulkheads: Readonly<Record<Operation, Bulkhead>>;
   /** Where the operator takes one call about a number at a time. */
-  readonly turns: KeyedMutex | undefined;
+  readonly mutex: KeyedMutex | undefined;
   readonly clock: Clock;
 }
 
@@ -52,11 +52,11 @@ export class DirectLookups implements LookupRoute {
     this.#parts = parts;
   }
 
-  lookUp(lookup: Lookup, inquiry: LookupSession): Promise<LookupOutcome> {
-    const { turns } = this.#parts;
-    return turns === undefined
-      ? this.#lookUp(lookup, inquiry)
-      : this.#lookUpInTurn(lookup, inquiry, turns);
+  lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
+    const { mutex } = this.#parts;
+    return mutex === undefined
+      ? this.#lookUp(lookup, session)
+      : this.#lookUpExclusively(lookup, session, mutex);
   }
 
   /** No owner is asked for consent. */
@@ -69,20 +69,20 @@ export class DirectLookups implements LookupRoute {
     return Promise.resolve();
   }
 
-  async #lookUpInTurn(
+  async #lookUpExclusively(
     lookup: Lookup,
-    inquiry: LookupSession,
-    turns: KeyedMutex,
+    session: LookupSession,
+    mutex: KeyedMutex,
   ): Promise<LookupOutcome> {
-    const { number, request } = inquiry;
+    const { number, request } = session;
     if (request.signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
-    const turn = await turns.acquire(number, request);
-    if (turn !== 'acquired') return lookupFailed(lookup, rejectionFailure(turn));
+    const permit = await mutex.acquire(number, request);
+    if (permit !== 'acquired') return lookupFailed(lookup, rejectionFailure(permit));
     const acquiredAtMs = this.#parts.clock.monotonicMs();
     try {
-      return await this.#lookUp(lookup, inquiry);
+      return await this.#lookUp(lookup, session);
     } finally {
-      turns.release(number, acquiredAtMs);
+      mutex.release(number, acquiredAtMs);
     }
   }
 

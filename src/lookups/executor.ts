@@ -327,15 +327,15 @@ function isAnswer(answer: Answer | undefined): boolean {
   }
 }
 
-function learn(inquiry: OperatorSession, outcome: LookupOutcome): void {
+function learn(session: OperatorSession, outcome: LookupOutcome): void {
   switch (outcome.kind) {
     case 'facts':
-      inquiry.facts.push(...outcome.facts);
-      inquiry.besides.push(...(outcome.besides ?? []));
-      if (outcome.closed !== undefined) inquiry.failures.push(outcome.closed);
+      session.facts.push(...outcome.facts);
+      session.besides.push(...(outcome.besides ?? []));
+      if (outcome.closed !== undefined) session.failures.push(outcome.closed);
       break;
     case 'failed':
-      inquiry.failures.push(outcome.failed);
+      session.failures.push(outcome.failed);
       break;
     default:
       outcome satisfies never;

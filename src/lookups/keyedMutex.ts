@@ -17,7 +17,7 @@ export class KeyedMutex {
     this.#clock = clock;
   }
 
-  /** Waits for the number's turn. What is acquired is to be given back by {@link release}. Never rejects. */
+  /** Waits while other work about the number is under way; {@link release} gives the permit back. Never rejects. */
   acquire(number: PhoneNumber, urgency: Urgency): Permit | Promise<Permit> {
     let bulkhead = this.#bulkheads.get(number);
     if (bulkhead === undefined) {

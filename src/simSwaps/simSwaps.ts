@@ -483,12 +483,12 @@ function bulkhead({ settings, bulkheads, clock }: RouteParts, name: BulkheadName
 
 function directLookups(parts: RouteParts, tokens: LookupTokens): DirectLookups {
   const { settings, operator, identity, admission, clock } = parts;
-  const turns = settings.oneCallPerNumber ? new KeyedMutex(clock) : undefined;
+  const mutex = settings.oneCallPerNumber ? new KeyedMutex(clock) : undefined;
   const bulkheads = {
     'retrieve-date': bulkhead(parts, 'retrieve-date'),
     check: bulkhead(parts, 'check'),
   };
-  return new DirectLookups({ tokens, operator, identity, admission, bulkheads, turns, clock });
+  return new DirectLookups({ tokens, operator, identity, admission, bulkheads, mutex, clock });
 }
 
 function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
