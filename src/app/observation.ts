@@ -84,7 +84,6 @@ function tracingOf(
   });
 }
 
-/** What is counted, and where it is scraped. */
 interface OpenMetrics {
   readonly metrics: Metrics;
   readonly close: () => Promise<void>;

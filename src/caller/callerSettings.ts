@@ -1,6 +1,5 @@
 import type { ConnectionSettings } from '../http/connections/connectionSettings.ts';
 
-/** Who may ask, and how they show who they are. */
 export interface CallerSettings {
   /** Absent where every caller is anonymous: on loopback alone. */
   readonly tokens: IssuerSettings | undefined;
@@ -25,7 +24,6 @@ export interface IssuerSettings {
   readonly jwksUrl: string;
   readonly jwksConnection: ConnectionSettings;
   readonly issuer: string;
-  /** Who this service is to the issuer. */
   readonly audience: string;
   /** What a token needs to ask about several numbers in one operation; nothing where absent. */
   readonly batchScope?: string;

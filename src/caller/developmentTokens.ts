@@ -2,10 +2,8 @@ import { createECDH, hash } from 'node:crypto';
 import { SignJWT, type JSONWebKeySet, type JWK } from 'jose';
 import type { IssuerSettings } from './callerSettings.ts';
 
-/** How long a development token counts, at most. */
 export const MAX_DEVELOPMENT_MINUTES = 10_080;
 
-/** What a development token says of its holder. */
 export interface DevelopmentClaims {
   readonly subject: string;
   readonly client?: string | undefined;

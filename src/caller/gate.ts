@@ -19,7 +19,6 @@ export interface Authenticated {
   readonly caller: Caller;
 }
 
-/** What was wrong with a request at the gate. */
 export const REFUSAL_REASONS = [
   'not-the-router',
   'no-token',

@@ -41,7 +41,6 @@ export function readAuditConfig(environment: Environment = process.env): AuditSe
   return audit;
 }
 
-/** What a check of the operators needs. */
 export type OperatorsCheckConfig = Pick<OperatorsConfig, 'operators' | 'directory'>;
 
 /**

@@ -18,7 +18,6 @@ import {
 } from './entrySettings.ts';
 import { problemsOf } from './wording.ts';
 
-/** What the operators of a file, of a program or of the short form come to. */
 export interface ReadOperators {
   readonly operators: readonly OperatorSettings[];
   readonly directory: NumberDirectorySettings | undefined;

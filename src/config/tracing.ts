@@ -26,7 +26,6 @@ export const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 
 export type OtlpProtocol = (typeof PROTOCOLS)[number];
 
-/** Where spans go, and which. */
 export interface TracingSettings {
   readonly url: string;
   readonly connection: ConnectionSettings;
@@ -35,7 +34,6 @@ export interface TracingSettings {
   readonly headers: ReadonlyMap<string, string>;
   /** For one batch, with its retries. */
   readonly timeoutMs: number;
-  /** What all spans say of this process. */
   readonly resource: ReadonlyMap<string, string>;
   readonly sampler: SamplerSettings;
   /** Whether exchanges tell operators which trace and span they belong to. */

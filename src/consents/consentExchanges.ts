@@ -40,7 +40,6 @@ import { nextWindowAmong } from '../lookups/planner.ts';
  */
 export type Progress = 'told' | 'exchanged' | 'wrote' | 'slept';
 
-/** What the exchanges share with their consent flow. */
 interface Shared {
   readonly ledger: ConsentLedger;
   readonly waiters: Waiters;

@@ -45,7 +45,6 @@ export interface LedgerParts {
   readonly closing: AbortSignal;
 }
 
-/** What the ledger needs to know of an operator. */
 export type LedgerOperator = Pick<
   ConsentOperator,
   'identity' | 'refusals' | 'rules' | 'exchangeMs'
@@ -156,7 +155,6 @@ export class ConsentLedger {
     return pendingFailure(prompt, nowMs, this.#parts.clock.nowMs());
   }
 
-  /** What a request hears while the store is lost. */
   failureWithoutStore(): LookupFailure {
     const nowMs = this.#seen?.time.now() ?? 0;
     const prompt = this.#seen === undefined ? undefined : this.#viewSeen(nowMs).prompt;

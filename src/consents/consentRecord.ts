@@ -66,7 +66,6 @@ export interface Closed {
   readonly untilMs: number;
 }
 
-/** What a consent came to that lives no more. */
 export type ConsentEnd = Answered | Expired | Failed;
 
 interface Ended extends ConsentIdentity {

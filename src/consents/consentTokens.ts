@@ -17,7 +17,6 @@ export interface ConsentTokensParts {
   readonly failureMs: number;
 }
 
-/** How a caller stands to a lookup without a prompt. */
 export type HeldConsent =
   | { readonly kind: 'held'; readonly consentId: string }
   | { readonly kind: 'refused'; readonly failure: LookupFailure }

@@ -131,7 +131,6 @@ function underWay(consent: Consent, leaseUntilMs: number): PromptView {
   return { state: 'under-way', leaseUntilMs, endsAtMs: endsAtMs(consent) };
 }
 
-/** What a request that asks about the number is to do. */
 export type NextStep =
   /** Ask the owner. */
   | { readonly step: 'request' }

@@ -3,7 +3,6 @@ import type { MaxAgeHours } from './maxAge.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** How far the operator's dates may be believed. */
 export interface DateTrust {
   /** How far a date may be off: operators round, mislabel zones, and clocks differ. */
   readonly dateMarginHours: number;

@@ -41,7 +41,6 @@ export const FIELDS = {
 /** The name of a field that asks something. */
 export type AskingField = keyof typeof FIELDS;
 
-/** Whether a field of a number asks something. */
 export function isAskingField(name: string): name is AskingField {
   return Object.hasOwn(FIELDS, name);
 }

@@ -103,7 +103,6 @@ function resolveSearch(request: HTTPGraphQLRequest, documents: TrustedDocuments)
   }
 }
 
-/** How a request names its document. */
 interface Named {
   readonly query: unknown;
   readonly documentId: unknown;

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 
-/** What replies may take that their clients have not read. */
 export interface UnreadLimits {
   /** For one reply, from when it is complete. */
   readonly timeoutMs: number;

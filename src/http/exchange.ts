@@ -46,7 +46,6 @@ export interface Departure {
   readonly leftAtMs: number;
 }
 
-/** What became of one request on the wire. */
 export type Exchange = Replied | { readonly kind: 'fault'; readonly fault: TransportFault };
 
 /** A reply came, to a request that left then. */

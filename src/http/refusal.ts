@@ -9,7 +9,6 @@ import {
 } from './operatorWords.ts';
 import { retryAfterSeconds } from './headers.ts';
 
-/** What bears on how a refusal reads. */
 export interface RefusalContext extends ErrorWording {
   /** Whether the owner of the number is asked for consent: otherwise a denial is not theirs. */
   readonly asksOwner: boolean;

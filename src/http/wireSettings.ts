@@ -33,7 +33,6 @@ export interface CorrelatorSettings {
   readonly echo: EchoSetting;
 }
 
-/** How much an operator is asked at a time. */
 export interface LimitSettings {
   /** For one exchange, from connecting to the last byte of the reply. */
   readonly timeoutMs: number;

@@ -4,7 +4,6 @@ import { readAnswer, type JsonObject } from '../http/json.ts';
 import { judgeFault, leavesInDoubt } from '../http/refusal.ts';
 import type { ReplyFlaw } from '../http/replyFlaw.ts';
 
-/** What the number directory says of a number. */
 export type DirectoryJudgement =
   | { readonly kind: 'named'; readonly operator: string }
   /** No operator serves it. */

@@ -35,7 +35,6 @@ interface LookupCall {
 export type LookupManner = LookupWriting &
   Pick<OperatorSettings, 'name' | 'flow' | 'errors' | 'lookupAddresses'>;
 
-/** What shows at a lookup who asks. */
 export interface LookupProof {
   /** Of lookups that need no token; by now, for a key may be renewed. */
   readonly authenticate: () => ClientAuthentication;

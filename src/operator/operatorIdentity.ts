@@ -22,7 +22,6 @@ export function operatorNameOf(identity: string): string {
   return identity.split(' ', 1).join('');
 }
 
-/** Where consents are asked for and polled. */
 function placesOf(source: AuthorizationSource): readonly string[] {
   switch (source.from) {
     case 'settings':

@@ -42,7 +42,6 @@ export interface LookupSettings {
   readonly limits: LimitSettings;
 }
 
-/** Which numbers an operator is asked about, and what is told of it. */
 export interface ServingSettings {
   /** Stands in the settings, in log and audit lines and in the keys of stores; never in what clients read. */
   readonly name: string;

@@ -163,7 +163,6 @@ export type FlowSettings =
  */
 export type TokenUse = 'once' | 'per-number' | 'any-number';
 
-/** What a token is, and what becomes of it after its first use. */
 export interface TokenReuseSettings {
   readonly use: TokenUse;
   /** How long before its end a token is used no more. */

@@ -2,7 +2,6 @@ import type { Clock } from '../system/clock.ts';
 import type { AssertionSettings, ClientAuthenticationSettings } from './authorizationSettings.ts';
 import { createJwtSigner } from './signedJwt.ts';
 
-/** What a request to the operator carries to show which client sends it. */
 export interface ClientProof {
   /** Names and values in turn. */
   readonly headers: readonly string[];

@@ -64,7 +64,6 @@ export type TokenSettings = AuthorizationSettings & {
   readonly errors: ErrorMap;
 };
 
-/** What some operators take beside. */
 export interface TokenParts {
   readonly seenTokens?: SeenTokens | undefined;
   readonly dpop?: DpopProofs | undefined;

@@ -1,7 +1,6 @@
 import type { Clock } from '../../system/clock.ts';
 import { AbortListeners, type Abortable, type AnyAbortSignal } from '../abortListeners.ts';
 
-/** How much may be under way at a time, and how much may wait for it. */
 export interface BulkheadSize {
   readonly permits: number;
   readonly queue: number;

@@ -16,7 +16,6 @@ export interface FinishedExchange {
   readonly isTokenUnproven?: boolean;
 }
 
-/** What the operator's onboarding and the settings allow. */
 export interface RetryRules {
   /** Whether a token can be had without asking a person. */
   readonly canTakeNewToken: boolean;
