@@ -6,13 +6,13 @@ import { hashedCallerKey } from '../lookups/factCache.ts';
 import { KeptTokens } from '../tokens/keptTokens.ts';
 import type { ReusableToken } from '../tokens/reusableToken.ts';
 import type { Acquired } from '../tokens/tokenManager.ts';
-import type { TokenReach } from '../tokens/tokenReach.ts';
+import type { TokenCoverage } from '../tokens/tokenCoverage.ts';
 
 export interface ConsentTokensParts {
   readonly clock: Clock;
   /** How long before its end a token is used no more. */
   readonly marginMs: number;
-  readonly reachOf: (subject: TokenSubject) => TokenReach;
+  readonly coverageOf: (subject: TokenSubject) => TokenCoverage;
   /** How long the owner is not prompted anew after their token was refused. */
   readonly failureMs: number;
 }
@@ -97,7 +97,7 @@ export class ConsentTokens {
   }
 
   #key(callerKey: CallerKey, subject: TokenSubject): string {
-    return `${hashedCallerKey(callerKey, subject.number)} ${this.#parts.reachOf(subject)}`;
+    return `${hashedCallerKey(callerKey, subject.number)} ${this.#parts.coverageOf(subject)}`;
   }
 }
 

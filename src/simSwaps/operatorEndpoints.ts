@@ -23,7 +23,7 @@ import {
 import { DiscoveredEndpoint } from '../tokens/discoveredEndpoint.ts';
 import { Discovery } from '../tokens/discovery.ts';
 import type { AuthorizationEndpoints } from '../tokens/tokenManager.ts';
-import { namesNumber } from '../tokens/tokenReach.ts';
+import { namesNumber } from '../tokens/tokenCoverage.ts';
 
 /** Everything that decides whether what the operator sends may be believed, and sent again. */
 export interface Judges extends LookupJudges {

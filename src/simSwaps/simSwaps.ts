@@ -53,7 +53,7 @@ import {
   type ClientAuthentication,
 } from '../tokens/clientAuthentication.ts';
 import { DpopProofs } from '../tokens/dpop.ts';
-import { tokenReach } from '../tokens/tokenReach.ts';
+import { tokenCoverage } from '../tokens/tokenCoverage.ts';
 import type { ConsentStore } from '../consents/consentStore.ts';
 import type { OperatorRefusals } from '../consents/consentOperator.ts';
 import { MemoryConsentStore } from '../consents/memoryConsentStore.ts';
@@ -501,7 +501,7 @@ function consentRoute(parts: RouteParts, grant: CibaGrant): LookupRoute {
       const tokens = new ConsentTokens({
         clock,
         marginMs: settings.tokens.marginSeconds * 1000,
-        reachOf: (subject) => tokenReach(settings, subject),
+        coverageOf: (subject) => tokenCoverage(settings, subject),
         failureMs: consent.failureSeconds * 1000,
       });
       const further = directLookups(parts, {

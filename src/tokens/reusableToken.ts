@@ -1,15 +1,15 @@
 import { AccessToken, Redacted, TokenMisused, type TokenSubject } from './accessToken.ts';
-import type { TokenReach } from './tokenReach.ts';
+import type { TokenCoverage } from './tokenCoverage.ts';
 
 export interface ReusableTokenParts {
   readonly value: string;
   /** On the monotonic clock. */
   readonly expiresAtMs: number;
-  readonly reach: TokenReach;
-  readonly reachOf: (subject: TokenSubject) => TokenReach;
+  readonly coverage: TokenCoverage;
+  readonly coverageOf: (subject: TokenSubject) => TokenCoverage;
 }
 
-/** An access token that may be used again, within its reach. It shows its value nowhere. */
+/** An access token that may be used again, for what it covers. It shows its value nowhere. */
 export class ReusableToken extends Redacted {
   readonly #parts: ReusableTokenParts;
 
@@ -18,8 +18,8 @@ export class ReusableToken extends Redacted {
     this.#parts = parts;
   }
 
-  get reach(): TokenReach {
-    return this.#parts.reach;
+  get coverage(): TokenCoverage {
+    return this.#parts.coverage;
   }
 
   get expiresAtMs(): number {
@@ -35,11 +35,11 @@ export class ReusableToken extends Redacted {
    * The right to one lookup with it.
    *
    * @param onRefused is called when the operator refuses it
-   * @throws {TokenMisused} for a lookup beyond its reach
+   * @throws {TokenMisused} for a lookup that it does not cover
    */
   lend(subject: TokenSubject, onRefused: () => void): AccessToken {
-    const { value, expiresAtMs, reach, reachOf } = this.#parts;
-    if (reachOf(subject) !== reach) {
+    const { value, expiresAtMs, coverage, coverageOf } = this.#parts;
+    if (coverageOf(subject) !== coverage) {
       throw new TokenMisused('An access token was to be used for another number or operation.');
     }
     return new AccessToken(subject, value, expiresAtMs, { onRefused });

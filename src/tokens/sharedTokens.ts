@@ -5,7 +5,7 @@ import type { Urgency } from '../http/resilience/bulkhead.ts';
 import type { AccessToken, TokenSubject } from './accessToken.ts';
 import type { KeptTokens } from './keptTokens.ts';
 import type { ReusableToken } from './reusableToken.ts';
-import type { TokenReach } from './tokenReach.ts';
+import type { TokenCoverage } from './tokenCoverage.ts';
 
 /** Whose exchange it is: how it is named on the wire, and until when it is of use. */
 export interface ExchangeContext extends Urgency {
@@ -26,7 +26,7 @@ export type Acquired =
 
 export interface SharedTokensParts {
   readonly kept: KeptTokens;
-  readonly reachOf: (subject: TokenSubject) => TokenReach;
+  readonly coverageOf: (subject: TokenSubject) => TokenCoverage;
   /** Asks the authorization server for one. */
   readonly issue: (
     subject: TokenSubject,
@@ -41,7 +41,7 @@ export interface SharedTokensParts {
  */
 export class SharedTokens {
   readonly #parts: SharedTokensParts;
-  readonly #underWay = new WorkByKey<TokenReach, Acquired>();
+  readonly #underWay = new WorkByKey<TokenCoverage, Acquired>();
 
   constructor(parts: SharedTokensParts) {
     this.#parts = parts;
@@ -53,12 +53,12 @@ export class SharedTokens {
     context: ExchangeContext,
     isRetry: boolean,
   ): Promise<Acquired> | Acquired {
-    const reach = this.#parts.reachOf(subject);
-    const known = this.#parts.kept.find(reach);
+    const coverage = this.#parts.coverageOf(subject);
+    const known = this.#parts.kept.find(coverage);
     if (known !== undefined) return this.#lend(known, subject);
     const request = new SharedRequest(context);
     return this.#underWay
-      .join(reach, request, () => this.#issue(subject, request, isRetry))
+      .join(coverage, request, () => this.#issue(subject, request, isRetry))
       .outcomeFor(context, TIME_OVER)
       .then((issued) =>
         issued.kind === 'failed' || issued.reusable === undefined
@@ -74,13 +74,13 @@ export class SharedTokens {
   ): Promise<Acquired> {
     const issued = await this.#parts.issue(subject, request, isRetry);
     if (issued.kind === 'acquired' && issued.reusable !== undefined) {
-      this.#parts.kept.keep(issued.reusable.reach, issued.reusable);
+      this.#parts.kept.keep(issued.reusable.coverage, issued.reusable);
     }
     return issued;
   }
 
   #lend(token: ReusableToken, subject: TokenSubject): Acquired {
-    const onRefused = (): void => this.#parts.kept.drop(token.reach, token);
+    const onRefused = (): void => this.#parts.kept.drop(token.coverage, token);
     return { kind: 'acquired', token: token.lend(subject, onRefused) };
   }
 }

@@ -37,7 +37,7 @@ import {
   type IssuedToken,
   type TokenJudgement,
 } from './tokenResponses.ts';
-import { tokenReach } from './tokenReach.ts';
+import { tokenCoverage } from './tokenCoverage.ts';
 
 /** So many owners in a row have hardly opted out: it is our assertion. */
 const MAX_OPTED_OUT_IN_A_ROW = 5;
@@ -150,7 +150,7 @@ export class TokenManager {
       case 'any-number':
         return new SharedTokens({
           kept: new KeptTokens(this.#clock, marginSeconds * 1000),
-          reachOf: (subject) => tokenReach(this.#settings, subject),
+          coverageOf: (subject) => tokenCoverage(this.#settings, subject),
           issue: (subject, context, isRetry) => this.#request(subject, context, isRetry),
         });
     }
@@ -234,8 +234,8 @@ export class TokenManager {
     return new ReusableToken({
       value,
       expiresAtMs: expiresAtMs ?? leftAtMs + tokens.defaultLifetimeSeconds * 1000,
-      reach: tokenReach(this.#settings, subject),
-      reachOf: (other) => tokenReach(this.#settings, other),
+      coverage: tokenCoverage(this.#settings, subject),
+      coverageOf: (other) => tokenCoverage(this.#settings, other),
     });
   }
 

@@ -22,7 +22,7 @@ import {
   type ExchangeContext,
   type TokenSettings,
 } from '../../src/tokens/tokenManager.ts';
-import { tokenReach } from '../../src/tokens/tokenReach.ts';
+import { tokenCoverage } from '../../src/tokens/tokenCoverage.ts';
 import { answerJson, RecordingServer, type Answer } from '../http/recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../http/testEndpoint.ts';
 import { settled, TestClock } from '../testClock.ts';
@@ -286,9 +286,9 @@ describe('kept tokens', () => {
   const settings = settingsFor('http://127.0.0.1:9', { tokens: { use: 'per-number' } });
 
   function reusable(number: PhoneNumber, value: string, expiresAtMs = 1e9): ReusableToken {
-    const reachOf = tokenReach.bind(undefined, settings);
-    const reach = reachOf({ number, operation: 'check' });
-    return new ReusableToken({ value, expiresAtMs, reach, reachOf });
+    const coverageOf = tokenCoverage.bind(undefined, settings);
+    const coverage = coverageOf({ number, operation: 'check' });
+    return new ReusableToken({ value, expiresAtMs, coverage, coverageOf });
   }
 
   it('are bounded in bytes: the one that is kept longest goes first', () => {
@@ -314,7 +314,7 @@ describe('kept tokens', () => {
     expect(kept.find('over')).toBeUndefined();
   });
 
-  it('lend nothing beyond their reach', () => {
+  it('lend nothing that they do not cover', () => {
     const token = reusable(ALICE, 'value');
     expect(() => token.lend({ number: BOB, operation: 'check' }, () => undefined)).toThrow(
       TokenMisused,

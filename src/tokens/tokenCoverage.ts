@@ -3,7 +3,7 @@ import type { AuthorizationSettings, FlowSettings } from './authorizationSetting
 import { scopeOf } from './tokenRequest.ts';
 
 /** What one token may be used for: equal for two lookups exactly where one token serves both. */
-export type TokenReach = string;
+export type TokenCoverage = string;
 
 /** Whether a token of this grant is issued for one number. Pure. */
 export function namesNumber(grant: FlowSettings['grant']): boolean {
@@ -23,10 +23,10 @@ export function namesNumber(grant: FlowSettings['grant']): boolean {
  * serves no other, whatever the settings say: some operators answer by the token, and the answer would be
  * about a stranger. Pure.
  */
-export function tokenReach(
+export function tokenCoverage(
   { scopes, tokens, grant }: Pick<AuthorizationSettings, 'scopes' | 'tokens' | 'grant'>,
   { number, operation }: TokenSubject,
-): TokenReach {
+): TokenCoverage {
   const scope = scopeSet(scopeOf(scopes, operation));
   const isForAny = tokens.use === 'any-number' && !namesNumber(grant);
   return isForAny ? scope : `${number} ${scope}`;
