@@ -136,12 +136,16 @@ export function addressOf(url: string): RedisAddress {
 }
 
 /** How to reach one that is run in some way, without a password and TLS. */
-export function openRedis(topology: RedisSettings['topology'], log: Log = silentLog): Redis {
+export function openRedis(
+  topology: RedisSettings['topology'],
+  log: Log = silentLog,
+  clock = systemClock,
+): Redis {
   const settings = { topology, credentials: undefined, tls: undefined };
-  return createRedis(settings, systemClock, log);
+  return createRedis(settings, clock, log);
 }
 
 /** The Redis of a test's own, as the service has it. */
-export function connectionTo(url: string, log: Log = silentLog): Redis {
-  return openRedis({ kind: 'single', server: addressOf(url), database: 0 }, log);
+export function connectionTo(url: string, log: Log = silentLog, clock = systemClock): Redis {
+  return openRedis({ kind: 'single', server: addressOf(url), database: 0 }, log, clock);
 }

@@ -16,7 +16,7 @@ import {
   type KeptFor,
   type CachedFacts,
 } from './factCache.ts';
-import { KEEP, NOW_MS, RECALL } from './redisFactCacheScripts.ts';
+import { KEEP, RECALL } from './redisFactCacheScripts.ts';
 
 export interface RedisFactCacheSettings {
   /** Of STATE_KEY. */
@@ -40,7 +40,7 @@ interface SealedFact {
  * A fact and its end are sealed together, so that neither can be changed, moved to another caller or
  * number, or be brought back after its end by a writer without STATE_KEY. Going from one clock to
  * another, a fact is taken for older than it is by the time that Redis took to reply, never for younger;
- * and its reply for later, never for earlier.
+ * and its reply for later, never for earlier. To keep one takes no command for the time: it counts by the server's last reply.
  */
 export class RedisFactCache implements FactCache {
   readonly #redis: Pick<Redis, 'run'>;
@@ -55,35 +55,33 @@ export class RedisFactCache implements FactCache {
 
   async keep(callerKey: CallerKey, number: PhoneNumber, timedFact: TimedFact): Promise<void> {
     const { leftAtMs, repliedAtMs, ...fact } = timedFact;
+    const keptMs = retentionMs(timedFact, this.#settings.keptFor);
+    if (leftAtMs + keptMs < this.#clock.monotonicMs()) return;
     const seals = this.#settings.seals.all;
     const [seal, ...others] = seals;
     const keys = this.#keys(seals, callerKey, number);
-    // An end that Redis computed when the command reaches it would be as late as the command is.
-    const askedAtMs = this.#clock.monotonicMs();
-    const nowMs = Number(await this.#redis.run(NOW_MS, keys.slice(0, 1)));
-    const leftAtStoreMs = nowMs - (this.#clock.monotonicMs() - leftAtMs);
-    const endsAtMs = leftAtStoreMs + retentionMs(timedFact, this.#settings.keptFor);
-    if (endsAtMs < nowMs) return;
-
     const identity = identityOf(fact);
     const name = seal.name(identity);
-    const kept: SealedFact = {
-      fact,
-      leftAtMs: leftAtStoreMs,
-      repliedAtMs: nowMs - (askedAtMs - repliedAtMs),
-      endsAtMs,
-    };
-    const sealed = seal.seal(JSON.stringify(kept), `${this.#key(seal, callerKey, number)} ${name}`);
     // Facts that find no room are looked up again.
     await this.#redis
-      .run(KEEP, keys, [
-        name,
-        Math.ceil(endsAtMs),
-        sealed,
-        MAX_FACTS_PER_NUMBER,
-        fact.isHeard ? 'heard' : 'unheard',
-        ...others.map((other) => other.name(identity)),
-      ])
+      .run(KEEP, keys, (server) => {
+        // An end that Redis computed when the command reaches it would be as late as the command is.
+        const endsAtMs = server.atLeast(leftAtMs) + keptMs;
+        const kept: SealedFact = {
+          fact,
+          leftAtMs: server.atLeast(leftAtMs),
+          repliedAtMs: server.atMost(repliedAtMs),
+          endsAtMs,
+        };
+        return [
+          name,
+          Math.ceil(endsAtMs),
+          seal.seal(JSON.stringify(kept), `${this.#key(seal, callerKey, number)} ${name}`),
+          MAX_FACTS_PER_NUMBER,
+          fact.isHeard ? 'heard' : 'unheard',
+          ...others.map((other) => other.name(identity)),
+        ];
+      })
       .catch(unlessOutOfMemory);
   }
 

@@ -9,9 +9,6 @@ import { adoptRenamed } from '../sharedState/stateSeals.ts';
 
 const ADOPT = adoptRenamed(1);
 
-/** KEYS: facts, whose server's time it is. Returns it, with its fraction, as a text. */
-export const NOW_MS = `return nowText`;
-
 /**
  * KEYS: facts. ARGV: name, end, sealed fact, how many may lie there, whether it is `heard` or `unheard`, and what else
  * the fact may be named. An unheard fact takes no place of its own: the one that lies there may have been heard.

@@ -1,5 +1,26 @@
+import type { ClockElsewhere } from '../system/clockElsewhere.ts';
+
+/** What a script is given beside its keys. */
+export type ScriptValues = readonly (string | number)[];
+
 /** A Redis, however it is run. Commands are never queued for it, and each ends in time. */
-export interface Redis {
+export interface Redis extends Omit<PlainRedis, 'run'> {
+  /**
+   * As {@link PlainRedis} does.
+   *
+   * @param values may be computed from the clock of the server that holds the keys, by its last reply: the script does not run
+   * where that clock was set back since, and they are computed again
+   */
+  run(
+    script: string,
+    keys: readonly string[],
+    values?: ScriptValues | ((server: ClockElsewhere) => ScriptValues),
+    timeoutMs?: number,
+  ): Promise<unknown>;
+}
+
+/** One that knows of no time. */
+export interface PlainRedis {
   /** Starts to connect, and goes on for as long as it takes; resolves when connected, or after a while. */
   open(): Promise<void>;
 
@@ -13,7 +34,7 @@ export interface Redis {
   run(
     script: string,
     keys: readonly string[],
-    values?: readonly (string | number)[],
+    values?: ScriptValues,
     timeoutMs?: number,
   ): Promise<unknown>;
 

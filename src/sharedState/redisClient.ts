@@ -4,7 +4,7 @@ import slotOf from 'cluster-key-slot';
 import type { Clock } from '../system/clock.ts';
 import { publish, storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
-import type { Redis } from './redis.ts';
+import type { PlainRedis, Redis, ScriptValues } from './redis.ts';
 import { clientOptions, retryDelayMs } from './clientOptions.ts';
 import { inTime, Sentinels } from './redisSentinels.ts';
 import { textOf, type RedisSettings } from './redisSettings.ts';
@@ -30,7 +30,7 @@ export function createRedis(settings: RedisSettings, clock: Clock, log: Log): Re
  * must bear ({@link SharedRedis}). Here each command has its time limit, servers are asked every second whether they are
  * there, and the log is told which is lost, why, and that it is back.
  */
-export class RedisClient implements Redis {
+export class RedisClient implements PlainRedis {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #client: Client | Cluster;
@@ -111,7 +111,7 @@ export class RedisClient implements Redis {
   async run(
     script: string,
     keys: readonly string[],
-    values: readonly (string | number)[] = [],
+    values: ScriptValues = [],
     timeoutMs = COMMAND_TIMEOUT_MS,
   ): Promise<unknown> {
     const server = this.serverOf(keys[0] ?? '');

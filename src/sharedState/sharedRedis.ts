@@ -1,7 +1,8 @@
 import type { Clock } from '../system/clock.ts';
+import { clockElsewhere, type ClockElsewhere } from '../system/clockElsewhere.ts';
 import { publish, storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
-import type { Redis } from './redis.ts';
+import type { PlainRedis, Redis, ScriptValues } from './redis.ts';
 import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
 
 /** Between a connection that broke under a script and the script's next try. */
@@ -14,18 +15,18 @@ const TRY_AGAIN_MS = 50;
  * A script refuses to run after its last moment, which is in its server's time: what was told as lost is not done later.
  */
 export class SharedRedis implements Redis {
-  readonly #redis: Redis;
+  readonly #redis: PlainRedis;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Of each server, how far its clock is ahead of ours; never more than it is. */
-  readonly #aheadMs = new Map<string, number>();
+  /** Of each server, by its last reply. */
+  readonly #clocks = new Map<string, ClockElsewhere>();
   /** Of each server that runs nothing, since when. */
   readonly #lostSinceMs = new Map<string, number>();
   /** By the script, of which there are as many as stand in the code. */
   readonly #timedScripts = new Map<string, string>();
   readonly #closing = new AbortController();
 
-  constructor(redis: Redis, clock: Clock, log: Log) {
+  constructor(redis: PlainRedis, clock: Clock, log: Log) {
     this.#redis = redis;
     this.#clock = clock;
     this.#log = log;
@@ -38,7 +39,7 @@ export class SharedRedis implements Redis {
   async run(
     script: string,
     keys: readonly string[],
-    values: readonly (string | number)[] = [],
+    values: Values = [],
     timeoutMs = COMMAND_TIMEOUT_MS,
   ): Promise<unknown> {
     const endsAtMs = this.#clock.monotonicMs() + timeoutMs;
@@ -76,20 +77,17 @@ export class SharedRedis implements Redis {
   async #runInTime(
     script: string,
     keys: readonly string[],
-    values: readonly (string | number)[],
+    values: Values,
     endsAtMs: number,
   ): Promise<readonly [outcome: unknown, result: unknown]> {
     const server = this.#redis.serverOf(keys[0] ?? '');
-    const aheadMs = this.#aheadMs.get(server);
-    // Before a reply has brought the server's time the script counts as late and does nothing; its next try runs.
-    const lastMoment = aheadMs === undefined ? 0 : (endsAtMs + aheadMs).toFixed(3);
-    const leftMs = endsAtMs - this.#clock.monotonicMs();
-    const reply = await this.#redis.run(this.#timed(script), keys, [lastMoment, ...values], leftMs);
+    const sentAtMs = this.#clock.monotonicMs();
+    const timed = timedValues(values, sentAtMs, endsAtMs, this.#clocks.get(server));
+    const reply = await this.#redis.run(this.#timed(script), keys, timed, endsAtMs - sentAtMs);
     const [nowText, outcome, result] = Array.isArray(reply) ? (reply as unknown[]) : [];
     const nowMs = typeof nowText === 'string' ? Number(nowText) : Number.NaN;
     if (!Number.isFinite(nowMs)) throw new SharedStateLost();
-    // The reply took some time to come: the server's clock is at least as far by now.
-    this.#aheadMs.set(server, nowMs - this.#clock.monotonicMs());
+    this.#clocks.set(server, clockElsewhere(nowMs, sentAtMs, this.#clock.monotonicMs()));
     return [outcome, result];
   }
 
@@ -120,13 +118,34 @@ export class SharedRedis implements Redis {
 const FULL =
   'the shared store is full: no owner is prompted, facts are not kept and quotas are counted by each replica for itself; give it more memory (maxmemory)';
 
-/** The first value is its last moment. Returns the time, and 'late' or 'done' and what the script returns. */
+type Values = NonNullable<Parameters<Redis['run']>[2]>;
+
+/**
+ * The moments between which a script may run, and its own values. Values that were computed from a clock hold as long as it
+ * is not behind what it was taken for. Before a reply has brought the server's time the script does nothing; its next try runs.
+ */
+function timedValues(
+  values: Values,
+  sentAtMs: number,
+  endsAtMs: number,
+  server: ClockElsewhere | undefined,
+): ScriptValues {
+  if (server === undefined) return [0, 0];
+  const lastMoment = server.atLeast(endsAtMs).toFixed(3);
+  return typeof values === 'function'
+    ? [server.atLeast(sentAtMs).toFixed(3), lastMoment, ...values(server)]
+    : [0, lastMoment, ...values];
+}
+
+/**
+ * The first values are its first and its last moment. Returns the time, and 'untimely' or 'done' and what the script returns.
+ */
 const timed = (script: string): string => `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local nowText = string.format('%.3f', now)
-local lastMoment = table.remove(ARGV, 1)
-if now > tonumber(lastMoment) then return { nowText, 'late' } end
+local firstMoment, lastMoment = table.remove(ARGV, 1), table.remove(ARGV, 1)
+if now < tonumber(firstMoment) or now > tonumber(lastMoment) then return { nowText, 'untimely' } end
 local function run()
 ${script}
 end

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { READ, REMOVE, WRITE } from '../../src/consents/redisScripts.ts';
-import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisFactCacheScripts.ts';
+import { KEEP, RECALL } from '../../src/lookups/redisFactCacheScripts.ts';
 import { RedisProxy, type SeenCommand } from '../redisProxy.ts';
 import { freshStateKey, NO_REDIS, startRedis } from '../redisServer.ts';
 import { startService } from '../service.ts';
 import { grant, pend, WiredOperator } from '../wiredOperator.ts';
 
 /** What is sent about a number; quotas, and what an operator refuses, are not. */
-const SCRIPTS = { READ, WRITE, REMOVE, NOW_MS, KEEP, RECALL };
+const SCRIPTS = { READ, WRITE, REMOVE, KEEP, RECALL };
 
 /** Counts scripts on their way to a Redis. Until it knows one it is sent by its text as well. */
 class ScriptCounter {
@@ -71,7 +71,7 @@ test.skipIf(NO_REDIS !== undefined)(
       expect(polls).toBe(2);
       // The fact is kept again when its caller has heard it.
       await expect.poll(() => counter.of('KEEP')).toBe(2);
-      expect(counter.take()).toEqual({ READ: 1, WRITE: 7, RECALL: 2, NOW_MS: 2, KEEP: 2 });
+      expect(counter.take()).toEqual({ READ: 1, WRITE: 7, RECALL: 2, KEEP: 2 });
       expect(await answer()).toEqual(swappedNever);
       expect(counter.take()).toEqual({ RECALL: 1 });
       expect(operator.count('lookups')).toBe(1);

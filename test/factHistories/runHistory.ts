@@ -111,7 +111,7 @@ class World {
         sleep: (ms, signal) => this.#time.sleep(ms, signal),
       };
       const factCache = history.isRedis
-        ? new RedisFactCache(this.#redis, clock, { seals, keptFor: () => settings })
+        ? new RedisFactCache(this.#redis.sharedBy(clock), clock, { seals, keptFor: () => settings })
         : new MemoryFactCache(clock, () => settings);
       return { clock, route: this.#route(clock, factCache) };
     });

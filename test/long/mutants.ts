@@ -101,6 +101,22 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/lookups/redisFactCache.ts',
+    tests: ['test/lookups/factCache'],
+    mutants: [
+      ['leftAtMs: server.atLeast(leftAtMs)', 'leftAtMs: server.atMost(leftAtMs)'],
+      ['repliedAtMs: server.atMost(repliedAtMs)', 'repliedAtMs: server.atLeast(repliedAtMs)'],
+    ],
+  },
+  {
+    file: 'src/sharedState/sharedRedis.ts',
+    tests: ['test/sharedState/sharedRedis'],
+    mutants: [
+      ['? [server.atLeast(sentAtMs).toFixed(3), lastMoment', '? [0, lastMoment'],
+      ['if (server === undefined) return [0, 0];', "if (server === undefined) return [0, 'inf'];"],
+    ],
+  },
+  {
     file: 'src/consents/redisScripts.ts',
     tests: ['test/consents/consentStore'],
     mutants: [

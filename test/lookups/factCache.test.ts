@@ -18,6 +18,7 @@ import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { clientTo, command as sendCommand } from '../redisCommands.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { TestClock } from '../testClock.ts';
+import { SlowRedis } from './slowRedis.ts';
 import { ALICE, BOB, changed, checked, callerNamed, timed } from '../values.ts';
 
 const ANNA: CallerKey = { caller: callerNamed('anna'), purpose: 'fraud-prevention' };
@@ -254,6 +255,33 @@ describe('RedisFactCache', () => {
     await one.facts.keep(ANNA, BOB, aged(checked(240, false), 60_001, one));
     expect(await heardBy(ANNA, other, { number: BOB })).toEqual([]);
   });
+
+  // By how much the clock of Redis is set after it was last heard of.
+  it.each([0, -60_000, 60_000])(
+    'takes a fact for older and its reply for later than they are, never the other way round (clock set by %d ms)',
+    async (setByMs) => {
+      const clock = new TestClock();
+      const slow = new SlowRedis(clock);
+      const settings = { seals: new StateSeals([randomBytes(32)]), keptFor: () => MINUTE };
+      const replica = () => new RedisFactCache(slow.sharedBy(clock), clock, settings);
+      const keeping = replica();
+      const fact = timed(checked(240, false), clock.monotonicMs());
+      slow.commandMs = 100;
+      const done = keeping.recall(ANNA, ALICE, 0).then(async () => {
+        slow.aheadMs += setByMs;
+        await keeping.keep(ANNA, ALICE, { ...fact, repliedAtMs: clock.monotonicMs() });
+        return clock.monotonicMs();
+      });
+      await clock.advance(2000);
+      const repliedAtMs = (await done) - (setByMs === 0 ? 200 : 400);
+      slow.commandMs = 0;
+      const recalling = replica().recall(ANNA, ALICE, 0);
+      await clock.advance(0);
+      const [found] = (await recalling).facts;
+      expect(found?.leftAtMs).toBe(fact.leftAtMs - 100);
+      expect(found?.repliedAtMs).toBe(repliedAtMs + 100);
+    },
+  );
 
   it('lets no writer without STATE_KEY make a false live on', async () => {
     const replica = inRedis(await connect(), { keepMs: 300, resultMs: 0 })();

@@ -125,7 +125,7 @@ class World {
     this.#replicas = [0, 7_000_000].map((aheadMs, index) => {
       const clock = clockOf(this.time, aheadMs, () => this.#wallAheadMs[index] ?? 0);
       const factCache = isShared
-        ? new RedisFactCache(this.redis, clock, { seals, keptFor: () => settings })
+        ? new RedisFactCache(this.redis.sharedBy(clock), clock, { seals, keptFor: () => settings })
         : new MemoryFactCache(clock, () => settings);
       return this.#replica(clock, factCache);
     });

@@ -1,10 +1,16 @@
-import { KEEP, NOW_MS, RECALL } from '../../src/lookups/redisFactCacheScripts.ts';
+import { KEEP, RECALL } from '../../src/lookups/redisFactCacheScripts.ts';
+import type { PlainRedis, ScriptValues } from '../../src/sharedState/redis.ts';
+import { SharedRedis } from '../../src/sharedState/sharedRedis.ts';
 import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { silentLog } from '../silentLog.ts';
 import type { TestClock } from '../testClock.ts';
 
 /** A Redis that takes its time to take a command and to reply, and has a clock of its own. */
-export class SlowRedis {
+export class SlowRedis implements PlainRedis {
   commandMs = 0;
+  /** How far its clock is ahead of the test's. */
+  aheadMs = 5_000_000;
   readonly #time: TestClock;
   readonly #hashes = new Map<string, Map<string, string>>();
 
@@ -12,36 +18,53 @@ export class SlowRedis {
     this.#time = time;
   }
 
+  /** As a process has it whose clock this is. */
+  sharedBy(clock: Clock): SharedRedis {
+    return new SharedRedis(this, clock, silentLog);
+  }
+
   async run(
     script: string,
     [key = '']: readonly string[],
-    values: readonly (string | number)[] = [],
+    [firstMoment = 0, lastMoment = 0, ...values]: ScriptValues = [],
   ): Promise<unknown> {
     const { commandMs } = this;
     await this.#time.sleep(commandMs);
-    const reply = this.#runNow(script, key, values.map(String));
+    const nowMs = this.#time.monotonicMs() + this.aheadMs;
+    const now = `${nowMs}.000`;
+    const isTimely = nowMs >= Number(firstMoment) && nowMs <= Number(lastMoment);
+    const reply = isTimely
+      ? [now, 'done', this.#runNow(script, key, values.map(String), now)]
+      : [now, 'untimely'];
     await this.#time.sleep(commandMs);
     return reply;
   }
+
+  open(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  serverOf(): string {
+    return 'slow';
+  }
+
+  onBack(): void {}
+
+  close(): void {}
 
   #runNow(
     script: string,
     key: string,
     [name = '', end = '', sealed = '', , heard = '']: string[],
+    now: string,
   ): unknown {
-    const now = `${this.#time.monotonicMs() + 5_000_000}.000`;
     const fields = this.#hashes.get(key) ?? new Map<string, string>();
-    switch (script) {
-      case NOW_MS:
-        return now;
-      case KEEP:
-        if (heard === 'unheard' && fields.has(name)) return 'done';
-        this.#hashes.set(key, fields.set(name, `${end} ${sealed}`));
-        return 'done';
-      case RECALL:
-        return [now, ...[...fields].flatMap(([field, kept]) => [field, kept.replace(/^\d+ /, '')])];
-      default:
-        throw new SharedStateLost();
+    if (script.includes(KEEP)) {
+      if (heard === 'unheard' && fields.has(name)) return 'done';
+      this.#hashes.set(key, fields.set(name, `${end} ${sealed}`));
+      return 'done';
     }
+    if (!script.includes(RECALL)) throw new SharedStateLost();
+    return [now, ...[...fields].flatMap(([field, kept]) => [field, kept.replace(/^\d+ /, '')])];
   }
 }

@@ -9,6 +9,7 @@ import { command } from '../redisCommands.ts';
 import { RedisProxy } from '../redisProxy.ts';
 import { connectionTo, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { TestClock } from '../testClock.ts';
+import { systemClock } from '../../src/system/clock.ts';
 import { until } from './until.ts';
 
 const APPEND = `return redis.call('HINCRBY', KEYS[1], 'count', ARGV[1])`;
@@ -80,6 +81,32 @@ describe.skipIf(NO_REDIS !== undefined)(`scripts on the wire ${NO_REDIS ?? ''}`,
     fresh.close();
     expect(await command(server.port, ['HGET', 'count', 'count'])).toBe(null);
   });
+
+  // By how much our clock runs ahead meanwhile, as if the server's were set.
+  it.each([0, 60_000, -60_000])(
+    'have values computed from the clock of their server, again where that was set (%d ms)',
+    async (aheadMs) => {
+      let ranAheadMs = 0;
+      const clock = {
+        ...systemClock,
+        monotonicMs: () => systemClock.monotonicMs() + ranAheadMs,
+      };
+      const own = connectionTo(server.url, log, clock);
+      await own.open();
+      await until(() => answers(own));
+      ranAheadMs = aheadMs;
+      let times = 0;
+      const reply = await own.run('return { nowText, ARGV[1] }', ['key'], (of) => {
+        times += 1;
+        return [of.atLeast(clock.monotonicMs())];
+      });
+      own.close();
+      const [nowMs = 0, computedMs = 0] = (reply as string[]).map(Number);
+      expect(times).toBe(aheadMs === 0 ? 1 : 2);
+      expect(computedMs).toBeLessThanOrEqual(nowMs);
+      expect(computedMs).toBeGreaterThan(nowMs - 1000);
+    },
+  );
 
   it('that find no room are logged, with the server', async () => {
     await command(server.port, ['CONFIG', 'SET', 'maxmemory', '1']);
