@@ -32,13 +32,18 @@ export function deduceSwapped(
   trust: DateTrust,
   besides: readonly TimedFact[] = [],
 ): Deduced | undefined {
+  if (facts.length === 0) return undefined;
   const windowMs = maxAgeHours * HOUR_MS;
-  const swaps = facts.filter(saysSwapped);
-  const sayingTrue = facts.filter((fact) => saysTrue(fact, windowMs, swaps.length > 0, trust));
-  if (sayingTrue.length > 0) return deduced(true, sayingTrue, swaps);
-  const all = facts.concat(besides);
+  if (facts.some(saysSwapped)) {
+    const swaps = facts.filter(saysSwapped);
+    const sayingTrue = facts.filter((fact) => saysTrue(fact, windowMs, trust));
+    if (sayingTrue.length > 0) return deduced(true, sayingTrue, swaps);
+  }
   const sayingFalse = facts.filter(
-    (fact) => saysFalse(fact, windowMs, trust) && !isOutdated(fact, all, trust),
+    (fact) =>
+      saysFalse(fact, windowMs, trust) &&
+      !isOutdated(fact, facts, trust) &&
+      !isOutdated(fact, besides, trust),
   );
   return sayingFalse.length > 0 ? deduced(false, sayingFalse) : undefined;
 }
@@ -53,14 +58,14 @@ function deduced(
   return { swapped, asOfMs, from: saying.concat(beside) };
 }
 
-/** A date may be the SIM's activation; only beside a check that said `true` is it known to be a swap. */
-function saysTrue(fact: TimedFact, windowMs: number, isSwap: boolean, trust: DateTrust): boolean {
+/** A date may be the SIM's activation: it is known to be a swap since a check beside it said `true`. */
+function saysTrue(fact: TimedFact, windowMs: number, trust: DateTrust): boolean {
   switch (fact.operation) {
     case 'check':
       return fact.swapped && fact.maxAgeHours * HOUR_MS <= windowMs;
     case 'retrieve-date': {
       const { latestSimChange, sentAtMs, isUndated = false } = fact;
-      if (latestSimChange === null || isUndated || !isSwap) return false;
+      if (latestSimChange === null || isUndated) return false;
       return latestSimChange.epochMs > sentAtMs - windowMs + marginMs(fact, trust);
     }
   }
