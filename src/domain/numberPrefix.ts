@@ -10,12 +10,17 @@ export function isNumberPrefix(text: string): text is NumberPrefix {
   return NUMBER_PREFIX.test(text);
 }
 
-/** What stands under the longest prefix of the number; under `default` where none fits. Pure. */
+/**
+ * What stands under the longest prefix of the number; under `default` where none fits. Pure.
+ *
+ * @param longest as many characters as the entries' prefixes have at most
+ */
 export function byLongestPrefix<T>(
   entries: ReadonlyMap<NumberPrefix, T>,
   number: PhoneNumber,
+  longest = number.length,
 ): T | undefined {
-  for (let length = number.length; length > 1; length -= 1) {
+  for (let length = Math.min(longest, number.length); length > 1; length -= 1) {
     const entry = entries.get(`+${number.slice(1, length)}`);
     if (entry !== undefined) return entry;
   }

@@ -12,6 +12,7 @@ export interface ServingOperator extends RoutedOperator {
 /** The operator of the longest prefix of a number, and then its `others`; not the others of these. */
 export class OperatorsByPrefix implements Operators {
   readonly #byPrefix: ReadonlyMap<NumberPrefix, Routing>;
+  readonly #longestPrefix: number;
   readonly #byName: ReadonlyMap<string, Routing>;
 
   /** @throws {Error} when `others` names an operator that is not there */
@@ -25,10 +26,12 @@ export class OperatorsByPrefix implements Operators {
         prefixes.map((prefix) => [prefix, this.named(name) ?? NOT_SERVED] as const),
       ),
     );
+    const prefixes = [...this.#byPrefix.keys()].filter((prefix) => prefix !== 'default');
+    this.#longestPrefix = Math.max(0, ...prefixes.map(({ length }) => length));
   }
 
   of(number: PhoneNumber): Routing {
-    return byLongestPrefix(this.#byPrefix, number) ?? NOT_SERVED;
+    return byLongestPrefix(this.#byPrefix, number, this.#longestPrefix) ?? NOT_SERVED;
   }
 
   /** The operator of this name, and then its `others`; `undefined` where it has none. */
