@@ -45,6 +45,10 @@ export type LookupOutcome =
     }
   | { readonly kind: 'failed'; readonly failed: FailedLookup };
 
+/** With the number of a reply in this process it names that reply among those of all replicas. */
+const PROCESS = randomUUID();
+let replies = 0;
+
 /**
  * The facts of one reply, which is here just now.
  *
@@ -59,7 +63,8 @@ export function timed(
   clock: Clock,
 ): readonly TimedFact[] {
   const repliedAtMs = clock.monotonicMs();
-  const told = { toldBy, leftAtMs, repliedAtMs, replyId: randomUUID(), isHeard };
+  const replyId = `${PROCESS}-${(replies += 1)}`;
+  const told = { toldBy, leftAtMs, repliedAtMs, replyId, isHeard };
   return facts.map((fact) => ({ ...fact, ...told }));
 }
 
