@@ -3,6 +3,12 @@ export interface Abortable {
   abort(): void;
 }
 
+/** Each that is in it when a signal is aborted is aborted too. */
+export interface Listeners {
+  add(listener: Abortable): this;
+  delete(listener: Abortable): unknown;
+}
+
 /** A request's own signal, or that of a lookup which several requests share. */
 export type AnyAbortSignal = AbortSignal | LightAbortSignal;
 
@@ -10,9 +16,10 @@ export type AnyAbortSignal = AbortSignal | LightAbortSignal;
  * An AbortController and its signal in one, for one of very many lookups: an EventTarget would hold half a
  * kilobyte more for each.
  */
-export class LightAbortSignal {
-  /** Each that is in it when the signal is aborted is aborted too. */
-  readonly listeners = new Set<Abortable>();
+export class LightAbortSignal implements Listeners {
+  /** Most have no more than one at a time. */
+  #listener: Abortable | undefined;
+  #others: Set<Abortable> | undefined;
   #isAborted = false;
   #reason: unknown;
 
@@ -29,7 +36,19 @@ export class LightAbortSignal {
     if (this.#isAborted) return;
     this.#isAborted = true;
     this.#reason = reason;
-    abortAll(this.listeners);
+    this.#listener?.abort();
+    if (this.#others !== undefined) abortAll(this.#others);
+  }
+
+  add(listener: Abortable): this {
+    if (this.#listener === undefined) this.#listener = listener;
+    else (this.#others ??= new Set()).add(listener);
+    return this;
+  }
+
+  delete(listener: Abortable): void {
+    if (this.#listener === listener) this.#listener = undefined;
+    else this.#others?.delete(listener);
   }
 }
 
@@ -39,7 +58,7 @@ export function asAbortSignal(signal: AnyAbortSignal): AbortSignal {
   const aborter = new AbortController();
   const abort = (): void => aborter.abort(signal.reason);
   if (signal.aborted) abort();
-  else signal.listeners.add({ abort });
+  else signal.add({ abort });
   return aborter.signal;
 }
 
@@ -51,8 +70,8 @@ export class AbortListeners {
   readonly #bySignal = new WeakMap<AbortSignal, Set<Abortable>>();
 
   /** Each that is in it when the signal is aborted is aborted too. */
-  of(signal: AnyAbortSignal): Set<Abortable> {
-    return signal instanceof LightAbortSignal ? signal.listeners : this.#onceOf(signal);
+  of(signal: AnyAbortSignal): Listeners {
+    return signal instanceof LightAbortSignal ? signal : this.#onceOf(signal);
   }
 
   /** What work comes to, or `undefined` when the signal is aborted first. The work goes on. */

@@ -1,7 +1,7 @@
 import { errors, type Dispatcher } from 'undici';
 import { errorName } from '../domain/errors.ts';
 import { connectFailureOf } from './connectFailure.ts';
-import type { Abortable, AbortListeners } from './abortListeners.ts';
+import type { Abortable, AbortListeners, Listeners } from './abortListeners.ts';
 import type { ReplyCheck, ReplyWay } from './echo.ts';
 import type {
   AddressedRequest,
@@ -36,7 +36,7 @@ export class ReplyReader implements Dispatcher.DispatchHandler, Abortable {
   #sent = false;
   #settle: ((exchange: Exchange) => void) | undefined;
   /** Of the signal that ends it early. */
-  #listeners: Set<Abortable> | undefined;
+  #listeners: Listeners | undefined;
   #carrier: Carrier | undefined;
   #isUnproven = false;
   #status = 0;
