@@ -110,9 +110,11 @@ export function costOf(incoming: IncomingOperation, limits: OperationLimits): Op
   const selections = new Selections(fragmentsOf(document), incoming.variables);
   const known = new KnownReply(schema, root, selections);
 
-  const questionsByNumber = new Map<unknown, Set<string>>();
+  const bounds = limitsOf(limits).map(([name, limit]) => [name, COUNTED_TIMES * limit] as const);
+  const isFarBeyond = () => bounds.some(([name, bound]) => cost[name] > bound);
+  const questionsByNumber = new Map<unknown, ReadonlySet<string>>();
   for (const field of selections.fieldsOf(operation.selectionSet)) {
-    if (isFarBeyond(cost, limits)) return cost;
+    if (isFarBeyond()) return cost;
     const name = field.name.value;
     const numbersIn = NUMBERS_IN[name];
     const definition = root.getFields()[name];
@@ -131,11 +133,12 @@ export function costOf(incoming: IncomingOperation, limits: OperationLimits): Op
     cost.replyBytes += numbers.length * Math.max(below.bytes, failedNumberBytes(path));
     if (below.questions.size === 0 && !below.asksConsent) continue;
     for (const number of new Set<unknown>(numbers)) {
-      if (isFarBeyond(cost, limits)) return cost;
+      if (isFarBeyond()) return cost;
       if (number === undefined) continue;
       const canonical = typeof number === 'string' ? canonicalNumber(number) : number;
-      const asked = questionsByNumber.get(canonical) ?? new Set();
-      for (const question of below.questions) asked.add(question);
+      const before = questionsByNumber.get(canonical);
+      const asked =
+        before === undefined ? below.questions : new Set([...before, ...below.questions]);
       questionsByNumber.set(canonical, asked);
       cost.numbers = questionsByNumber.size;
       cost.questionsPerNumber = Math.max(cost.questionsPerNumber, asked.size);
@@ -168,10 +171,6 @@ function limitsOf(limits: OperationLimits): readonly (readonly [keyof OperationC
     ['answers', maxAnswers(limits)],
     ['replyBytes', limits.maxReplyBytes],
   ];
-}
-
-function isFarBeyond(cost: OperationCost, limits: OperationLimits): boolean {
-  return limitsOf(limits).some(([name, limit]) => cost[name] > COUNTED_TIMES * limit);
 }
 
 /** The fields below a field, and what they ask. */
