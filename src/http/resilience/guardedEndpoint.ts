@@ -26,7 +26,7 @@ import type { Circuit, Health, Switched } from './circuit.ts';
 import { addressSetting, findingOf } from './finding.ts';
 import type { RequestRate, Turn } from './requestRate.ts';
 import type { RetryBudget } from './retryBudget.ts';
-import type { decideRetry, ExchangeKind, RetryRules } from './retryDecision.ts';
+import type { decideRetry, ExchangeKind, RetryDecision, RetryRules } from './retryDecision.ts';
 import type { Urgency } from './bulkhead.ts';
 
 /** Spreads retries over so long, so that many that failed together do not come back together. */
@@ -155,33 +155,8 @@ export class GuardedEndpoint {
   }
 
   /** Never starts after the deadline, and never rejects unless `make` or `judge` do, a {@link ProfileFault} aside. */
-  async post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
-    const { isRetry = false, urgency } = request;
-    const { budget, decideRetry: decide, kind, rules, clock, random } = this.#guards;
-    const { exchange, outcome: first } = await this.#attempt(request, isRetry);
-    if (isRetry) return first;
-    budget.count();
-    const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
-    if (exchange === CIRCUIT_OPEN || (reply !== undefined && reply.status < 300)) return first;
-    const decision = decide(
-      {
-        kind,
-        exchange,
-        retryAfterSeconds:
-          reply === undefined ? undefined : retryAfterSeconds(reply, clock.nowMs()),
-        timeLeftMs: urgency.deadlineMs - clock.monotonicMs(),
-        isTokenUnproven: request.isTokenUnproven ?? false,
-      },
-      rules,
-    );
-    if (decision.retry === 'none') return first;
-    // A lookup with a new token is two exchanges.
-    if (!budget.take(decision.retry === 'new-token' ? 2 : 1)) return first;
-    // Full jitter on top of the operator's Retry-After.
-    if (!(await pause(clock, decision.atLeastMs + random() * JITTER_MS, urgency))) return first;
-    if (decision.retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
-    const { outcome: second } = await this.#attempt(request, true);
-    return { ...second, attempts: first.attempts + second.attempts };
+  post<J extends Judged>(request: GuardedPost<J>): Promise<Outcome<J>> {
+    return this.#attempt(request, request.isRetry ?? false);
   }
 
   get connections(): OpenConnections {
@@ -198,15 +173,16 @@ export class GuardedEndpoint {
     this.#endpoint.distrust();
   }
 
-  async #attempt<J extends Judged>(
-    { about, urgency, make, judge }: GuardedPost<J>,
-    isRetry: boolean,
-  ): Promise<Attempt<J>> {
+  async #attempt<J extends Judged>(request: GuardedPost<J>, isRetry: boolean): Promise<Outcome<J>> {
+    const { about, urgency, make, judge } = request;
     const { circuit, correlatorForm } = this.#guards;
     const isTrial = !circuit.isClosed;
-    if (isTrial && !circuit.mayTry(about)) return notBegun(CIRCUIT_OPEN, judge);
+    if (isTrial && !circuit.mayTry(about)) {
+      return this.#concluded(request, isRetry, notBegun(CIRCUIT_OPEN, judge));
+    }
     if (isTrial) circuit.trying();
     let health: Health = 'neither';
+    let attempt: Attempt<J>;
     try {
       let post: OutgoingRequest;
       try {
@@ -214,7 +190,7 @@ export class GuardedEndpoint {
         post = making instanceof Promise ? await making : making;
       } catch (error) {
         if (!(error instanceof ProfileFault)) throw error;
-        return notBegun(this.#notWritten(error), judge);
+        return this.#concluded(request, isRetry, notBegun(this.#notWritten(error), judge));
       }
       const { correlator } = post;
       const sentAs = nameOnWire(correlatorForm, correlator);
@@ -225,11 +201,54 @@ export class GuardedEndpoint {
       const names = sentAs === correlator ? { correlator } : { correlator, sentAs };
       this.#report(about, names, exchange, judged);
       const attempts = exchange.kind === 'fault' && !exchange.fault.sent ? 0 : 1;
-      return { exchange, outcome: { judged, attempts, mayRetryWithNewToken: false } };
+      attempt = { exchange, outcome: { judged, attempts, mayRetryWithNewToken: false } };
     } finally {
       const switched = isTrial ? circuit.tried(health, about) : circuit.count(health, about);
       if (switched !== undefined) this.#tellSwitched(switched);
     }
+    return this.#concluded(request, isRetry, attempt);
+  }
+
+  /** What an attempt comes to: a first one perhaps to a second. */
+  #concluded<J extends Judged>(
+    request: GuardedPost<J>,
+    isRetry: boolean,
+    { exchange, outcome }: Attempt<J>,
+  ): Promise<Outcome<J>> | Outcome<J> {
+    if (isRetry) return outcome;
+    const { budget, decideRetry: decide, kind, rules, clock } = this.#guards;
+    budget.count();
+    const reply = exchange.kind === 'reply' ? exchange.reply : undefined;
+    if (exchange === CIRCUIT_OPEN || (reply !== undefined && reply.status < 300)) return outcome;
+    const decision = decide(
+      {
+        kind,
+        exchange,
+        retryAfterSeconds:
+          reply === undefined ? undefined : retryAfterSeconds(reply, clock.nowMs()),
+        timeLeftMs: request.urgency.deadlineMs - clock.monotonicMs(),
+        isTokenUnproven: request.isTokenUnproven ?? false,
+      },
+      rules,
+    );
+    if (decision.retry === 'none') return outcome;
+    // A lookup with a new token is two exchanges.
+    if (!budget.take(decision.retry === 'new-token' ? 2 : 1)) return outcome;
+    return this.#retried(request, outcome, decision);
+  }
+
+  async #retried<J extends Judged>(
+    request: GuardedPost<J>,
+    first: Outcome<J>,
+    { retry, atLeastMs }: Exclude<RetryDecision, { readonly retry: 'none' }>,
+  ): Promise<Outcome<J>> {
+    const { clock, random } = this.#guards;
+    // Full jitter on top of the operator's Retry-After.
+    const isInTime = await pause(clock, atLeastMs + random() * JITTER_MS, request.urgency);
+    if (!isInTime) return first;
+    if (retry === 'new-token') return { ...first, mayRetryWithNewToken: true };
+    const second = await this.#attempt(request, true);
+    return { ...second, attempts: first.attempts + second.attempts };
   }
 
   #send({ post, sentAs, isRetry }: Sending, urgency: Urgency): Promise<Exchange> {
