@@ -36,8 +36,7 @@ export class SharedLookups implements LookupRoute {
   readonly #parts: SharedLookupsParts;
   readonly #abortListeners = new AbortListeners();
   /** Under way, and those whose facts are just being kept. */
-  readonly #shared = new Map<PhoneNumber, Set<SharedLookup>>();
-  readonly #running = new Set<Promise<void>>();
+  readonly #shared = new Map<PhoneNumber, readonly SharedLookup[]>();
 
   constructor(route: LookupRoute, parts: SharedLookupsParts) {
     this.#route = route;
@@ -50,7 +49,7 @@ export class SharedLookups implements LookupRoute {
     if (request.signal.aborted) return Promise.resolve(late);
     const joined = this.#findShared(lookup, session);
     return joined === undefined
-      ? this.#start(lookup, session).join(request, late)
+      ? this.#start(lookup, session).outcomeFor(request, late)
       : this.#join(joined, session, late);
   }
 
@@ -60,7 +59,7 @@ export class SharedLookups implements LookupRoute {
 
   /** Facts are kept and lines written, although no request waits any more. */
   async close(): Promise<void> {
-    await Promise.all(this.#running);
+    await Promise.all([...this.#shared.values()].flat().flatMap(({ ended }) => ended ?? []));
     await this.#route.close();
   }
 
@@ -76,20 +75,21 @@ export class SharedLookups implements LookupRoute {
   #start(lookup: Lookup, session: LookupSession): SharedLookup {
     const { number } = session;
     const shared = new SharedLookup(lookup, session, this.#route, this.#abortListeners);
-    const lookups = this.#shared.get(number) ?? new Set();
-    this.#shared.set(number, lookups.add(shared));
-    const forget = (): void => {
-      this.#running.delete(running);
-      lookups.delete(shared);
-      if (lookups.size === 0 && this.#shared.get(number) === lookups) this.#shared.delete(number);
-    };
+    const others = this.#shared.get(number);
+    this.#shared.set(number, others === undefined ? [shared] : [...others, shared]);
+    const forget = (): void => this.#forget(number, shared);
     // Until its facts are kept a lookup can be joined: no request falls in between.
-    const running =
+    shared.ended =
       this.#parts.keepMs === 0
         ? shared.outcome.then(forget, forget)
         : shared.outcome.then((outcome) => this.#keep(outcome, session)).then(forget, forget);
-    this.#running.add(running);
     return shared;
+  }
+
+  #forget(number: PhoneNumber, shared: SharedLookup): void {
+    const others = this.#shared.get(number)?.filter((one) => one !== shared) ?? [];
+    if (others.length === 0) this.#shared.delete(number);
+    else this.#shared.set(number, others);
   }
 
   /** What cannot be kept is looked up again. */
@@ -115,9 +115,11 @@ export class SharedLookups implements LookupRoute {
 /** One lookup, and the requests that wait for it. */
 class SharedLookup extends SharedWork<LookupOutcome> {
   readonly lookup: Lookup;
+  /** Once it is over and its facts are kept. */
+  ended: Promise<void> | undefined;
   readonly #request: SharedRequest;
   /** A request that was told what it brought, and still needs more, looks further. */
-  readonly #joined = new Set<LookupRequest>();
+  readonly #joined: LookupRequest[];
 
   constructor(
     lookup: Lookup,
@@ -129,6 +131,7 @@ class SharedLookup extends SharedWork<LookupOutcome> {
     super(request, route.lookUp(lookup, { ...session, request }), abortListeners);
     this.lookup = lookup;
     this.#request = request;
+    this.#joined = [session.request];
   }
 
   /** When it left, on the monotonic clock. */
@@ -140,12 +143,12 @@ class SharedLookup extends SharedWork<LookupOutcome> {
   mayJoin(request: LookupRequest): boolean {
     const { caller, purpose } = this.#request;
     const isOfCaller = caller.key === request.caller.key && purpose === request.purpose;
-    return isOfCaller && !this.isAbandoned && !this.#joined.has(request);
+    return isOfCaller && !this.isAbandoned && !this.#joined.includes(request);
   }
 
   /** What it brings to a request that joins it; `late` when the request ends first. */
   join(request: LookupRequest, late: LookupOutcome): Promise<LookupOutcome> {
-    this.#joined.add(request);
+    this.#joined.push(request);
     return this.outcomeFor(request, late);
   }
 }
