@@ -99,7 +99,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   readonly #parts: RequestParts;
   readonly #codes = new Map<string, number>();
   readonly #answers = new Map<string, number>();
-  readonly #questions = new Map<PhoneNumber, Set<string>>();
+  readonly #questions = new Map<PhoneNumber, string[]>();
   #repeatedQuestions = 0;
   #loader: SimSwapLoader | undefined;
 
@@ -133,12 +133,16 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   answer(number: PhoneNumber, ask: FieldAsk): Promise<FieldAnswer> {
     if (!mayAskAbout(this.rights, number)) throw forbidden();
     this.#countQuestion(number, ask.key);
-    const answering = this.load(number, ask);
-    answering.then(
-      (answer) => this.countAnswer(outcomeOf(answer)),
-      () => this.countAnswer('INTERNAL_SERVER_ERROR'),
+    return this.load(number, ask).then(
+      (answer) => {
+        this.countAnswer(outcomeOf(answer));
+        return answer;
+      },
+      (defect: unknown) => {
+        this.countAnswer('INTERNAL_SERVER_ERROR');
+        throw defect;
+      },
     );
-    return answering;
   }
 
   /** The answers have reached the caller: without it they count as not heard. */
@@ -197,13 +201,13 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
   #countQuestion(number: PhoneNumber, question: string): void {
     const { maxNumbersPerOperation, maxQuestionsPerNumber } = this.#parts.config.limits;
     const questions = this.#questions.get(number);
-    if (questions?.has(question) === true) {
+    if (questions?.includes(question) === true) {
       this.#repeatedQuestions += 1;
     } else if (questions !== undefined) {
-      if (questions.size >= maxQuestionsPerNumber + CONSENT) {
+      if (questions.length >= maxQuestionsPerNumber + CONSENT) {
         throw tooMuch('questionsPerNumber', maxQuestionsPerNumber);
       }
-      questions.add(question);
+      questions.push(question);
     } else {
       const numbers = this.#questions.size;
       const { missingBatchScope } = this.rights;
@@ -211,7 +215,7 @@ export class GraphqlRequest extends RequestLife implements LookupRequest {
         throw severalForbidden(missingBatchScope);
       }
       if (numbers >= maxNumbersPerOperation) throw tooMuch('numbers', maxNumbersPerOperation);
-      this.#questions.set(number, new Set([question]));
+      this.#questions.set(number, [question]);
     }
   }
 }

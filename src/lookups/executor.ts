@@ -36,8 +36,9 @@ export class Executor implements SimSwapLoader {
   /** Facts live as long as the request, so a later question finds what an earlier one learned. */
   readonly #sessions = new Map<PhoneNumber, NumberSession>();
   /** Gathers what all fields ask in one tick; sessions tell equal questions. */
-  readonly #loader = new DataLoader<NumberAsk, Promise<FieldAnswer>>(
-    (asks) => Promise.resolve(this.#answerAll(asks)),
+  readonly #loader = new DataLoader<NumberAsk, FieldAnswer>(
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- resolved with a promise, a promise takes it over
+    (asks) => Promise.resolve(this.#answerAll(asks) as unknown as FieldAnswer[]),
     { cache: false },
   );
 
@@ -55,16 +56,11 @@ export class Executor implements SimSwapLoader {
     };
   }
 
-  async answer(number: PhoneNumber, { asked }: FieldAsk): Promise<FieldAnswer> {
+  answer(number: PhoneNumber, { asked }: FieldAsk): Promise<FieldAnswer> {
     const session = this.#session(number);
-    if (!this.#takesPlace(session)) return REFUSED;
+    if (!this.#takesPlace(session)) return Promise.resolve(REFUSED);
     session.openAnswers += 1;
-    try {
-      return await this.#loader.load({ session, asked });
-    } finally {
-      session.openAnswers -= 1;
-      if (session.openAnswers === 0) this.#giveBackPlace(session);
-    }
+    return this.#loader.load({ session, asked });
   }
 
   /** Looks up until these questions have answers. Never rejects; {@link answerTo} tells what came of it. */
@@ -139,27 +135,34 @@ export class Executor implements SimSwapLoader {
 
   async #answerOf({ session, asked }: NumberAsk): Promise<FieldAnswer> {
     const { number } = session;
-    if (asked.asks === 'consent') {
-      return consentAnswer(await (session.consent ??= this.consent(number)));
+    try {
+      if (asked.asks === 'consent') {
+        return consentAnswer(await (session.consent ??= this.consent(number)));
+      }
+      await this.ask(number, []);
+      const answer = this.answerTo(number, asked);
+      if (answer instanceof Error) throw answer;
+      return answer;
+    } finally {
+      session.openAnswers -= 1;
+      if (session.openAnswers === 0) this.#giveBackPlace(session);
     }
-    await this.ask(number, []);
-    const answer = this.answerTo(number, asked);
-    if (answer instanceof Error) throw answer;
-    return answer;
   }
 
-  async #run(session: NumberSession): Promise<void> {
-    try {
-      // In one turn with the end: a question that comes later begins another run.
-      do {
-        takeUp(session);
-        await this.#published(session);
-      } while (session.gathered.length > 0);
-    } catch (defect) {
-      session.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
-    } finally {
-      session.run = undefined;
-    }
+  #run(session: NumberSession): Promise<void> {
+    takeUp(session);
+    return this.#published(session).then(
+      () => {
+        // In one turn with the end: a question that comes later begins another run.
+        if (session.gathered.length > 0) return this.#run(session);
+        session.run = undefined;
+        return undefined;
+      },
+      (defect: unknown) => {
+        session.defect = defect instanceof Error ? defect : new Error('A lookup broke.');
+        session.run = undefined;
+      },
+    );
   }
 
   #published(session: NumberSession): Promise<void> {
