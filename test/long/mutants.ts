@@ -15,12 +15,12 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['fact.swapped && fact.maxAgeHours * HOUR_MS <= windowMs', 'fact.swapped'],
       ['|| isUndated || !isSwap) return false', '|| isUndated) return false'],
-      ['sentAtMs - windowMs + trust.dateMarginHours * HOUR_MS', 'sentAtMs - windowMs'],
+      ['sentAtMs - windowMs + marginMs(fact, trust)', 'sentAtMs - windowMs'],
       [
         'isDisclosed(fact) ? unchangedMs > windowMs :',
         'isDisclosed(fact) ? unchangedMs >= windowMs :',
       ],
-      ['latestSimChange.epochMs - trust.dateMarginHours * HOUR_MS;', 'latestSimChange.epochMs;'],
+      ['latestSimChange.epochMs - marginMs(fact, trust);', 'latestSimChange.epochMs;'],
       ['other.replyId === fact.replyId', 'false'],
       ['changedAtMs > fact.leftAtMs;', 'changedAtMs > sinceMs;'],
       ['!trustMonitoredPeriod || monitoredPeriodDays', 'monitoredPeriodDays'],
@@ -76,7 +76,7 @@ export const PARTS: readonly Part[] = [
     file: 'src/consents/consentView.ts',
     tests: ['test/consents', 'test/consentHistories'],
     mutants: [
-      ['consent.asker === callerKey ? ownView', 'true ? ownView'],
+      ["if (consent.asker !== callerKey) return { state: 'anothers' };\n", ''],
       ['ends: current.ends.filter((end) => end.asker === callerKey)', 'ends: current.ends'],
       ['record === undefined && doubtUntilMs > nowMs', 'false'],
       [".filter(({ kind }) => kind !== 'answered').length >= MAX_ENDS", '.length > 1000'],
@@ -123,6 +123,14 @@ export const PARTS: readonly Part[] = [
       ['if ARGV[1] == epoch and tonumber(ARGV[2]) > writes then', 'if false then'],
       ["if version ~= ARGV[4] then return { 'conflict', nowText, writes, behind } end", ''],
       ['epoch + 2 * removals + (doubtUntilMs and 1 or 0)', 'epoch + 2 * removals'],
+    ],
+  },
+  {
+    file: 'src/consents/consentExchanges.ts',
+    tests: ['test/lookups/afterConsent'],
+    mutants: [
+      ['requests.release(acquiredAtMs);\n', ''],
+      ['polls.release(acquiredAtMs);\n', ''],
     ],
   },
   {
