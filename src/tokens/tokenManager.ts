@@ -259,25 +259,16 @@ export class TokenManager {
 
   /** 3-legged: asks once whether the owner has consented (OpenID CIBA Core §10.1). */
   poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
-    const message = messageOf(this.#settings, subject, context);
-    return traced(tokenChannel, message, () => this.#poll(authReqId, subject, context), resultOf);
-  }
-
-  #poll(authReqId: string, subject: TokenSubject, context: ExchangeContext): Promise<Polled> {
     const { grantType } = cibaOf(this.#settings);
     const { errors, tokens } = this.#settings;
     const form = encodeForm({ grant_type: grantType, auth_req_id: authReqId });
-    const request = () => ({ form });
-    return this.#post('cibaToken', subject, context, request, (exchange) => {
+    const judge = (exchange: Exchange): Polled => {
       const judged = judgePoll(exchange, this.#clock.nowMs(), errors, tokens.types);
-      switch (judged.kind) {
-        case 'issued':
-          return this.#acquired(subject, judged.issued);
-        case 'failed':
-        case 'go-on':
-          return judged;
-      }
-    }).then(({ judged }) => judged);
+      return judged.kind === 'issued' ? this.#acquired(subject, judged.issued) : judged;
+    };
+    const work = async (): Promise<Polled> =>
+      (await this.#post('cibaToken', subject, context, () => ({ form }), judge)).judged;
+    return traced(tokenChannel, messageOf(this.#settings, subject, context), work, resultOf);
   }
 
   /** @param write makes what is sent, anew for each attempt */
