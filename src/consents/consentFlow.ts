@@ -94,7 +94,8 @@ export class ConsentFlow {
     }
 
     const { departures } = this.#waiters;
-    if (this.#notifier.mayFindKept(page) && (await this.#notifier.tellKept(cause))) return 'told';
+    if (this.#notifier.mayFindKept(cause, page) && (await this.#notifier.tellKept(cause)))
+      return 'told';
     const expiredIds = await this.#notifier.tellRecorded(page);
     if (expiredIds.length > 0) await this.#ledger.markTold(page, expiredIds);
     if (this.#waiters.departures > departures) return 'told';
@@ -112,7 +113,7 @@ export class ConsentFlow {
     this.#looked.resolve();
     switch (next.step) {
       case 'request':
-        return (await this.#notifier.tellKept(cause))
+        return !this.#notifier.hasRecalled(cause, page) && (await this.#notifier.tellKept(cause))
           ? 'told'
           : this.#exchangesAt(cause.operator).request(cause, page);
       case 'poll': {

@@ -8,7 +8,7 @@ import { operatorNameOf } from '../operator/operatorIdentity.ts';
 import type { CachedAnswer } from '../lookups/lookupAuthorizer.ts';
 import type { ConsentSnapshot } from './consentLedger.ts';
 import type { Waiter, Waiters } from './consentWaiters.ts';
-import type { FactCache, CachedFacts } from '../lookups/factCache.ts';
+import type { FactCache, CachedFacts, RecalledFacts } from '../lookups/factCache.ts';
 import {
   lookupFailed,
   type LookupSession,
@@ -29,6 +29,9 @@ interface Told {
   /** The consent whose expiry it is. */
   readonly expiredId?: string;
 }
+
+/** Shorter than an answered consent is on record. */
+const RECALL_HOLDS_MS = 1000;
 
 const EXPIRED: LookupFailure = { code: 'CONSENT_EXPIRED', reach: 'number' };
 const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
@@ -67,13 +70,13 @@ export class ConsentNotifier {
    * Whether a fact may have been kept since a request last looked: a consent was answered in another
    * process, or the process that had the token died after it kept the fact.
    */
-  mayFindKept({ view, time }: ConsentSnapshot): boolean {
+  mayFindKept(cause: Waiter, { view, time }: ConsentSnapshot): boolean {
     return view.ends.some((end) => {
       switch (end.kind) {
         case 'answered':
-          return this.#waiters
-            .all()
-            .some(({ recalledAtMs }) => time.atMost(recalledAtMs) <= end.atMs);
+          return this.#allWith(cause).some(
+            ({ recalledAtMs }) => time.atLeast(recalledAtMs) <= end.atMs,
+          );
         case 'expired':
           return !end.isTold;
         case 'failed':
@@ -83,19 +86,28 @@ export class ConsentNotifier {
   }
 
   /**
+   * Whether all that is kept was recalled for each request so short a time before the page was read that the end of
+   * a consent whose fact was kept in between would be on it.
+   */
+  hasRecalled(cause: Waiter, { nowMs, time }: ConsentSnapshot): boolean {
+    return this.#allWith(cause).every(
+      ({ recalledAtMs }) => nowMs - time.atLeast(recalledAtMs) < RECALL_HOLDS_MS,
+    );
+  }
+
+  /**
    * Tells each request the facts that are kept for it. `true` when there are any, be it for the request
    * that the step is taken for although it waits no more: then nothing is to be asked yet.
    */
   async tellKept(cause: Waiter): Promise<boolean> {
-    const all = [...new Set([cause, ...this.#waiters.all()])];
+    const all = this.#allWith(cause);
     // What the request that came first may not hear, none may.
     const firstCameInAtMs = all.reduce(
       (earliest, { session }) => Math.min(earliest, session.request.cameInAtMs),
       Infinity,
     );
-    const recalledAtMs = this.#parts.clock.monotonicMs();
-    for (const waiter of all) waiter.recalledAtMs = recalledAtMs;
     const most = await this.#recall(cause.session, firstCameInAtMs);
+    for (const waiter of all) waiter.recalledAtMs = most.recalledAtMs;
     if (!all.some((waiter) => isNews(most, waiter))) return false;
     const told = await Promise.all(
       all.map(async (waiter) => {
@@ -171,7 +183,12 @@ export class ConsentNotifier {
     );
   }
 
-  #recall({ number, request }: LookupSession, cameInAtMs: number): Promise<CachedFacts> {
+  /** The request that the step is taken for may wait no more. */
+  #allWith(cause: Waiter): readonly Waiter[] {
+    return [...new Set([cause, ...this.#waiters.all()])];
+  }
+
+  #recall({ number, request }: LookupSession, cameInAtMs: number): Promise<RecalledFacts> {
     return this.#parts.factCache.recall(request, number, cameInAtMs);
   }
 

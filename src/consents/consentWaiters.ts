@@ -16,8 +16,8 @@ export class Waiter {
   readonly wanted: Lookup;
   /** When it began to look for what it wants, on the monotonic clock. */
   readonly joinedAtMs: number;
-  /** When kept facts were last recalled for it while it waits. */
-  recalledAtMs = -Infinity;
+  /** When kept facts were last recalled for it. */
+  recalledAtMs: number;
   readonly outcome: Promise<LookupOutcome>;
   readonly #resolvers: PromiseWithResolvers<LookupOutcome>;
 
@@ -26,11 +26,13 @@ export class Waiter {
     session: LookupSession,
     wanted: Lookup,
     joinedAtMs: number,
+    recalledAtMs = -Infinity,
   ) {
     this.operator = operator;
     this.session = session;
     this.wanted = wanted;
     this.joinedAtMs = joinedAtMs;
+    this.recalledAtMs = recalledAtMs;
     this.#resolvers = Promise.withResolvers();
     this.outcome = this.#resolvers.promise;
   }

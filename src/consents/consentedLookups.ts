@@ -49,13 +49,13 @@ export class ConsentedLookups {
   routeTo(operator: ConsentOperator): LookupRoute {
     this.#operators.set(operator.identity, operator);
     return {
-      lookUp: (lookup, session) => {
+      lookUp: (lookup, session, recalledAtMs) => {
         const correlator = session.request.correlator.name;
         const message = { operator: operator.name, correlator, operation: lookup.operation };
         return traced(
           consentChannel,
           message,
-          () => this.#wait(lookup, session, operator),
+          () => this.#wait(lookup, session, operator, recalledAtMs),
           resultOf,
         );
       },
@@ -109,13 +109,14 @@ export class ConsentedLookups {
     lookup: Lookup,
     session: LookupSession,
     operator: ConsentOperator,
+    recalledAtMs: number | undefined,
   ): Promise<LookupOutcome> {
     const { clock } = this.#parts;
     const { number, request } = session;
     const { signal } = request;
     if (signal.aborted) return lookupFailed(lookup, OUT_OF_TIME);
 
-    const waiter = new Waiter(operator, session, lookup, clock.monotonicMs());
+    const waiter = new Waiter(operator, session, lookup, clock.monotonicMs(), recalledAtMs);
     const flow = this.#join(waiter);
     request.onOwnerWait?.(number, true);
 

@@ -27,7 +27,7 @@ export class ReusedConsents implements LookupRoute {
     this.#routes = routes;
   }
 
-  lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
+  lookUp(lookup: Lookup, session: LookupSession, recalledAtMs?: number): Promise<LookupOutcome> {
     const { consented, direct, tokens } = this.#routes;
     const { number, request } = session;
     const held = tokens.find(request, { number, operation: lookup.operation });
@@ -37,7 +37,7 @@ export class ReusedConsents implements LookupRoute {
       case 'refused':
         return Promise.resolve(lookupFailed(lookup, held.failure));
       case 'none':
-        return consented.lookUp(lookup, session);
+        return consented.lookUp(lookup, session, recalledAtMs);
     }
   }
 

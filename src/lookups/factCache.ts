@@ -39,13 +39,18 @@ export interface FactCache {
    *
    * @param cameInAtMs when the request came in, on this process's monotonic clock
    */
-  recall(callerKey: CallerKey, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts>;
+  recall(callerKey: CallerKey, number: PhoneNumber, cameInAtMs: number): Promise<RecalledFacts>;
 }
 
 export interface CachedFacts {
   readonly facts: readonly TimedFact[];
   /** What may not, having been heard so long ago; no `false` may pass over a change that it tells of. */
   readonly besides: readonly TimedFact[];
+}
+
+export interface RecalledFacts extends CachedFacts {
+  /** Whatever was kept before is among them, on this process's monotonic clock. */
+  readonly recalledAtMs: number;
 }
 
 /** For how long a fact is kept at all: heard or not, for requests that waited for it elsewhere. Pure. */

@@ -6,7 +6,7 @@ import { operatorNameOf } from '../operator/operatorIdentity.ts';
 import { AbortListeners } from '../http/abortListeners.ts';
 import { unlessLost } from '../sharedState/sharedStateLost.ts';
 import type { LookupAuthorizer } from './lookupAuthorizer.ts';
-import { hashedCallerKey, type FactCache, type CachedFacts } from './factCache.ts';
+import { hashedCallerKey, type FactCache, type RecalledFacts } from './factCache.ts';
 import {
   lookupFailed,
   type ConsentReading,
@@ -43,10 +43,10 @@ export class KeptAnswers implements LookupRoute {
   }
 
   async lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome> {
-    const { facts, besides } = await this.#recall(session);
+    const { facts, besides, recalledAtMs } = await this.#recall(session);
     // Facts that answer nothing are not returned: the audit log would say that they were.
     if (!answerMore(facts, { ...session, besides }, this.#parts.offer)) {
-      const outcome = await this.#route.lookUp(lookup, session);
+      const outcome = await this.#route.lookUp(lookup, session, recalledAtMs);
       return beside(facts.concat(besides), outcome);
     }
     const failure = await this.#heard(facts, session);
@@ -82,15 +82,15 @@ export class KeptAnswers implements LookupRoute {
     await this.#route.close();
   }
 
-  async #recall({ number, request, facts: known }: LookupSession): Promise<CachedFacts> {
+  async #recall({ number, request, facts: known }: LookupSession): Promise<RecalledFacts> {
     // What was heard before is noted by then.
     const marked = this.#marking.get(hashedCallerKey(request, number)) ?? Promise.resolve();
     const recalled = marked
       .then(() => this.#parts.factCache.recall(request, number, request.cameInAtMs))
       .catch(unlessLost);
-    const { facts = [], besides = [] } =
-      (await this.#abortListeners.unlessAborted(recalled, request.signal)) ?? {};
-    return { facts: unknownFacts(facts, known), besides };
+    const found = await this.#abortListeners.unlessAborted(recalled, request.signal);
+    if (found === undefined) return NOT_RECALLED;
+    return { ...found, facts: unknownFacts(found.facts, known) };
   }
 
   /** One line for each fact: a failure when one of them cannot be written. */
@@ -112,6 +112,8 @@ export class KeptAnswers implements LookupRoute {
     return failures.find((failure) => failure !== undefined);
   }
 }
+
+const NOT_RECALLED: RecalledFacts = { facts: [], besides: [], recalledAtMs: -Infinity };
 
 /** No `false` may pass over a change that is known, whether or not that answers anything. Pure. */
 function beside(kept: readonly TimedFact[], outcome: LookupOutcome): LookupOutcome {

@@ -92,8 +92,12 @@ export function rejectionFailure(rejection: BulkheadRejection): LookupFailure {
 }
 
 export interface LookupRoute {
-  /** Brings new facts, or a failure that closes what the lookup was planned for. */
-  lookUp(lookup: Lookup, session: LookupSession): Promise<LookupOutcome>;
+  /**
+   * Brings new facts, or a failure that closes what the lookup was planned for.
+   *
+   * @param recalledAtMs when no kept fact answered the lookup, on the monotonic clock; absent where none was recalled
+   */
+  lookUp(lookup: Lookup, session: LookupSession, recalledAtMs?: number): Promise<LookupOutcome>;
   /** Notes that a caller has heard these facts. Absent where that makes no difference. */
   told?(facts: readonly TimedFact[], session: Pick<LookupSession, 'number' | 'request'>): void;
   /** How the consent about a number stands for the caller of a request. */

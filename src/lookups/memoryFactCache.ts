@@ -9,7 +9,7 @@ import {
   retentionMs,
   type FactCache,
   type KeptFor,
-  type CachedFacts,
+  type RecalledFacts,
 } from './factCache.ts';
 
 /** Some 60,000 facts. */
@@ -60,9 +60,10 @@ export class MemoryFactCache implements FactCache {
     return Promise.resolve();
   }
 
-  recall(callerKey: CallerKey, number: PhoneNumber, cameInAtMs: number): Promise<CachedFacts> {
+  recall(callerKey: CallerKey, number: PhoneNumber, cameInAtMs: number): Promise<RecalledFacts> {
     const live = this.#live(hashedCallerKey(callerKey, number));
-    return Promise.resolve(recalledFor(live, cameInAtMs, this.#keptFor));
+    const recalledAtMs = this.#clock.monotonicMs();
+    return Promise.resolve({ ...recalledFor(live, cameInAtMs, this.#keptFor), recalledAtMs });
   }
 
   #live(key: string): readonly TimedFact[] {

@@ -14,7 +14,7 @@ import {
   retentionMs,
   type FactCache,
   type KeptFor,
-  type CachedFacts,
+  type RecalledFacts,
 } from './factCache.ts';
 import { KEEP, RECALL } from './redisFactCacheScripts.ts';
 
@@ -89,7 +89,7 @@ export class RedisFactCache implements FactCache {
     callerKey: CallerKey,
     number: PhoneNumber,
     cameInAtMs: number,
-  ): Promise<CachedFacts> {
+  ): Promise<RecalledFacts> {
     const seals = this.#settings.seals.all;
     const keys = this.#keys(seals, callerKey, number);
     const askedAtMs = this.#clock.monotonicMs();
@@ -109,7 +109,7 @@ export class RedisFactCache implements FactCache {
       };
       facts.push(fact);
     }
-    return recalledFor(facts, cameInAtMs, this.#settings.keptFor);
+    return { ...recalledFor(facts, cameInAtMs, this.#settings.keptFor), recalledAtMs: askedAtMs };
   }
 
   #keys(seals: readonly StateSeal[], callerKey: CallerKey, number: PhoneNumber): readonly string[] {

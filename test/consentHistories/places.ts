@@ -119,8 +119,9 @@ function factsInMemory(clock: TestClock, keepMs: number): Place['factCacheFor'] 
   return (_replica, keptFor) => ({
     keep: (...kept) => facts.keep(...kept),
     recall: async (asker, number, cameInAtMs) => {
-      const { facts: answering, besides } = await facts.recall(asker, number, cameInAtMs);
-      return recalledFor(answering.concat(besides), cameInAtMs, keptFor);
+      const recalled = await facts.recall(asker, number, cameInAtMs);
+      const kept = recalled.facts.concat(recalled.besides);
+      return { ...recalled, ...recalledFor(kept, cameInAtMs, keptFor) };
     },
   });
 }

@@ -101,6 +101,14 @@ export const PARTS: readonly Part[] = [
     ],
   },
   {
+    file: 'src/consents/consentNotifier.ts',
+    tests: ['test/lookups/afterConsent', 'test/lookups/sharedConsents', 'test/consentHistories'],
+    mutants: [
+      ['({ recalledAtMs }) => time.atLeast(recalledAtMs) <= end.atMs', '() => false'],
+      ['nowMs - time.atLeast(recalledAtMs) < RECALL_HOLDS_MS', 'recalledAtMs > -Infinity'],
+    ],
+  },
+  {
     file: 'src/lookups/redisFactCache.ts',
     tests: ['test/lookups/factCache'],
     mutants: [
@@ -142,7 +150,7 @@ export const PARTS: readonly Part[] = [
     ],
     mutants: [
       ['this.#waiters.remove(waiter);\n', ''],
-      ['return (await this.#notifier.tellKept(cause))\n          ?', 'return false\n          ?'],
+      ['(await this.#notifier.tellKept(cause))\n          ?', 'false\n          ?'],
     ],
   },
   {

@@ -407,3 +407,22 @@ describe('a step that waits for a permit', () => {
     expect(await consents.ask([window(24)], { number: BOB })).toEqual([{ swapped: false }]);
   });
 });
+
+describe('an answer that another replica had between the look at kept facts and the look at the record', () => {
+  // How long the process was held up before it saw the record; an answered consent is on record for ten seconds.
+  it.each([0, 1, 11 * SECOND_MS])('is told, and prompts no owner (held up %d ms)', async (ms) => {
+    service = new AskedConsents({ replicas: 2 });
+    const { store, clock } = service;
+    const read = store.read.bind(store);
+    store.read = async (number) => {
+      store.read = read;
+      expect(await service.ask(WINDOW, {}, 1)).toEqual([{ swapped: false }]);
+      if (ms > 0) await clock.sleep(ms);
+      return read(number);
+    };
+    const asked = service.ask(WINDOW, { waitMs: 60_000 });
+    await clock.advance(ms);
+    expect(await asked).toEqual([{ swapped: false }]);
+    expect(prompts()).toBe(1);
+  });
+});

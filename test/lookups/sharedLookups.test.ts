@@ -382,7 +382,7 @@ describe('a store of facts that is lost', () => {
     route = standing(60, {
       ...LOST,
       keep: () => clock.sleep(1000),
-      recall: () => Promise.resolve({ facts: [], besides: [] }),
+      recall: () => Promise.resolve({ facts: [], besides: [], recalledAtMs: 0 }),
     });
     operator.tells = ({ lookup, leftAtMs }) => {
       if (lookup.operation !== 'check') throw new Error('No test here asks for the date.');
