@@ -37,7 +37,7 @@ export function deduceSwapped(
   if (facts.some(saysSwapped)) {
     const swaps = facts.filter(saysSwapped);
     const sayingTrue = facts.filter((fact) => saysTrue(fact, windowMs, trust));
-    if (sayingTrue.length > 0) return deduced(true, sayingTrue, swaps);
+    if (sayingTrue.length > 0) return deduced(true, sayingTrue, sayingTrue.concat(swaps));
   }
   const sayingFalse = facts.filter(
     (fact) =>
@@ -45,17 +45,17 @@ export function deduceSwapped(
       !isOutdated(fact, facts, trust) &&
       !isOutdated(fact, besides, trust),
   );
-  return sayingFalse.length > 0 ? deduced(false, sayingFalse) : undefined;
+  return sayingFalse.length > 0 ? deduced(false, sayingFalse, sayingFalse) : undefined;
 }
 
-/** @param beside what makes a date that of a swap */
+/** @param from beside those that say so, what makes a date that of a swap */
 function deduced(
   swapped: boolean,
   saying: readonly TimedFact[],
-  beside: readonly TimedFact[] = [],
+  from: readonly TimedFact[],
 ): Deduced {
-  const asOfMs = Math.max(...saying.map(({ sentAtMs }) => sentAtMs));
-  return { swapped, asOfMs, from: saying.concat(beside) };
+  const asOfMs = saying.reduce((latest, { sentAtMs }) => Math.max(latest, sentAtMs), -Infinity);
+  return { swapped, asOfMs, from };
 }
 
 /** A date may be the SIM's activation: it is known to be a swap since a check beside it said `true`. */

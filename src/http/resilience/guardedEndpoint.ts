@@ -252,6 +252,10 @@ export class GuardedEndpoint {
   }
 
   #send({ post, sentAs, isRetry }: Sending, urgency: Urgency): Promise<Exchange> {
+    // Of a thousand numbers each message costs, and mostly nobody hears it.
+    if (!exchangeChannel.hasSubscribers && sentAs === post.correlator) {
+      return this.#sendInTurn(post, urgency);
+    }
     const { operator, name: endpoint } = this.#guards;
     const { address: url } = this.#endpoint;
     const { method = 'POST', correlator } = post;
@@ -267,21 +271,24 @@ export class GuardedEndpoint {
     );
   }
 
-  #sendInTurn(post: OutgoingRequest, { deadlineMs, signal, isShared }: Urgency): Promise<Exchange> {
+  #sendInTurn(post: OutgoingRequest, urgency: Urgency): Promise<Exchange> {
     const { rate, kind, clock } = this.#guards;
-    const send = (): Promise<Exchange> => {
-      const leftAtMs = clock.monotonicMs();
-      const timeLeftMs = deadlineMs - leftAtMs;
-      const timeMs = isShared === true && timeLeftMs > 0 ? Infinity : timeLeftMs;
-      return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
-    };
-    if (rate === undefined) return send();
+    if (rate === undefined) return this.#sendNow(post, urgency);
     // At most half of what is left is waited for: an exchange that leaves has time for its reply.
+    const { deadlineMs, signal } = urgency;
     const halfMs = (clock.monotonicMs() + deadlineMs) / 2;
     return rate.turn(kind, { deadlineMs: halfMs, signal }).then((turn) => {
-      if (turn.kind === 'now') return send();
+      if (turn.kind === 'now') return this.#sendNow(post, urgency);
       return signal?.aborted === true ? HUNG_UP : rateReached(turn);
     });
+  }
+
+  #sendNow(post: OutgoingRequest, { deadlineMs, isShared }: Urgency): Promise<Exchange> {
+    const { clock } = this.#guards;
+    const leftAtMs = clock.monotonicMs();
+    const timeLeftMs = deadlineMs - leftAtMs;
+    const timeMs = isShared === true && timeLeftMs > 0 ? Infinity : timeLeftMs;
+    return this.#endpoint.post(post, timeMs, { sentAtMs: clock.nowMs(), leftAtMs });
   }
 
   /** An exchange that the profile wrote no request for. */
