@@ -14,7 +14,7 @@ export const PARTS: readonly Part[] = [
     tests: ['test/domain/deduction.test.ts', 'test/lookups/planner', 'test/factHistories'],
     mutants: [
       ['fact.swapped && fact.maxAgeHours * HOUR_MS <= windowMs', 'fact.swapped'],
-      ['|| isUndated || !isSwap) return false', '|| isUndated) return false'],
+      ['if (facts.some(saysSwapped)) {', 'if (facts.length > 0) {'],
       ['sentAtMs - windowMs + marginMs(fact, trust)', 'sentAtMs - windowMs'],
       [
         'isDisclosed(fact) ? unchangedMs > windowMs :',
@@ -26,6 +26,7 @@ export const PARTS: readonly Part[] = [
       ['!trustMonitoredPeriod || monitoredPeriodDays', 'monitoredPeriodDays'],
       ['monitoredPeriodDays * 24 - dateMarginHours', 'monitoredPeriodDays * 24'],
       ['if (sayingTrue.length > 0)', 'if (sayingTrue.length > 1)'],
+      ['!isOutdated(fact, besides, trust)', 'true'],
     ],
   },
   {
