@@ -30,13 +30,13 @@ export function readOrder(
 ): Order {
   const usage = `npm run bench -- [--quick] [--table NAME]… [--only TEXT]… [--rounds N] [--sustained-minutes N]
 npm run bench -- --report
-  Whole tables, with their own number of rounds, go to bench/results; docs/performance.md has the goals.
+  Whole tables, with their own number of rounds, go to bench/results; its README.md has the goals.
   --quick              the guard: what is held today, in two minutes; fails when it is not
   --table              only this table, as often as given: ${tables.join(', ')}
   --only               only the rows behind the goals that say this, as often as given
   --rounds             how many rounds of everything, in place of each table's own number
   --sustained-minutes  how long full rate is kept up (1)
-  --report             prints all tables of bench/results, and writes docs/performance.md and the charts again
+  --report             prints all tables of bench/results, and writes its README.md and the charts again
 `;
   const values = parse(args, usage);
   const isReport = values.report ?? false;

@@ -8,7 +8,7 @@ import { readResults, withTables, writeResults } from './results.ts';
 
 const RESULTS = new URL('../results/', import.meta.url);
 const LATEST = new URL('latest.json', RESULTS);
-const DOCUMENT = new URL('../../docs/performance.md', import.meta.url);
+const DOCUMENT = new URL('README.md', RESULTS);
 
 /** Puts these tables into the results, in place of earlier ones, and writes the report. */
 export function addResults(tables: readonly Table[]): void {

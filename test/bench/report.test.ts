@@ -117,7 +117,10 @@ describe('the document', () => {
   });
 
   it('in the project has a place for the goals', () => {
-    const document = readFileSync(new URL('../../docs/performance.md', import.meta.url), 'utf8');
+    const document = readFileSync(
+      new URL('../../bench/results/README.md', import.meta.url),
+      'utf8',
+    );
     const places = [...document.matchAll(/<!-- measured: (.+?) -->/g)].map(([, name]) => name);
 
     expect(places).toEqual(['goals', 'end']);
