@@ -105,7 +105,8 @@ export class RedisFactCache implements FactCache {
       const fact = {
         ...kept.fact,
         leftAtMs: askedAtMs - (nowMs - kept.leftAtMs),
-        repliedAtMs: heardAtMs - (nowMs - kept.repliedAtMs),
+        // It came before the fact was kept, so by now at the latest; the replica that had it may take it for later.
+        repliedAtMs: heardAtMs - Math.max(0, nowMs - kept.repliedAtMs),
       };
       facts.push(fact);
     }

@@ -115,6 +115,7 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['leftAtMs: server.atLeast(leftAtMs)', 'leftAtMs: server.atMost(leftAtMs)'],
       ['repliedAtMs: server.atMost(repliedAtMs)', 'repliedAtMs: server.atLeast(repliedAtMs)'],
+      ['Math.max(0, nowMs - kept.repliedAtMs)', '(nowMs - kept.repliedAtMs)'],
     ],
   },
   {

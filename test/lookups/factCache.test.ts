@@ -79,6 +79,10 @@ function aged(fact: Fact, ageMs: number, { monotonicMs }: Replica): TimedFact {
   return timed(fact, monotonicMs() - ageMs);
 }
 
+function timesAt(monotonicMs: number): Pick<TimedFact, 'leftAtMs' | 'repliedAtMs'> {
+  return { leftAtMs: monotonicMs, repliedAtMs: monotonicMs };
+}
+
 /** What a request hears that comes in now, or came in a while ago. */
 async function heardBy(
   callerKey: CallerKey,
@@ -282,6 +286,22 @@ describe('RedisFactCache', () => {
       expect(found?.repliedAtMs).toBe(repliedAtMs + 100);
     },
   );
+
+  it('takes no reply for later than now, though the clock of Redis was last shown slowly', async () => {
+    const clock = new TestClock();
+    const slow = new SlowRedis(clock);
+    const settings = { seals: new StateSeals([randomBytes(32)]), keptFor: () => MINUTE };
+    const facts = new RedisFactCache(slow.sharedBy(clock), clock, settings);
+    slow.commandMs = 100;
+    const recalled = facts.recall(ANNA, ALICE, 0);
+    await clock.advance(1000);
+    await recalled;
+    slow.commandMs = 0;
+    // A check that leaves from now on must count beside this date, or it is made again and again.
+    await facts.keep(ANNA, ALICE, { ...changed(30), ...timesAt(clock.monotonicMs()) });
+    const [found] = (await facts.recall(ANNA, ALICE, 0)).facts;
+    expect(found?.repliedAtMs).toBe(clock.monotonicMs());
+  });
 
   it('lets no writer without STATE_KEY make a false live on', async () => {
     const replica = inRedis(await connect(), { keepMs: 300, resultMs: 0 })();
