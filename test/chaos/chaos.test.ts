@@ -28,7 +28,7 @@ interface WithoutGuard {
 const ALL: readonly WithoutGuard[] = [
   { guard: 'correlator-check', finds: 'wrongAnswers', against: "another's reply" },
   { guard: 'strict-types', finds: 'falseForUnknown', against: 'answers nonsense' },
-  { guard: 'doubt-rule', finds: 'tokensSeenTwice', against: 'reset after' },
+  { guard: 'doubt-rule', finds: 'tokensUsedTwice', against: 'reset after' },
   {
     guard: 'doubt-rule',
     finds: 'promptsWhileOneLived',

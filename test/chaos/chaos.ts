@@ -13,7 +13,7 @@ import {
 import { createCertificate, type Certificate } from '../tls/certificate.ts';
 import { ChaosOperator, type ChaosSettings, type Fault } from './chaosOperator.ts';
 import type { Guard } from './guards.ts';
-import type { History } from './history.ts';
+import type { Offence } from '../operatorBooks.ts';
 import { LoopWatch, type LoopFigures } from './loopWatch.ts';
 import { Random } from '../random.ts';
 import { MEMBERS, operatorsFile, ownerOf, type OperatorGuard } from './threeOperators.ts';
@@ -69,7 +69,7 @@ export interface Findings {
 export interface Wrongness {
   readonly wrongAnswers: number;
   readonly falseForUnknown: number;
-  readonly tokensSeenTwice: number;
+  readonly tokensUsedTwice: number;
   readonly tokensOnAnotherSubject: number;
   readonly tokensPastTheirEnd: number;
   /** Numbers that reached an operator whose they are not. */
@@ -127,19 +127,20 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     REQUEST_TIMEOUT_MS +
     (run.without === 'time-limit' ? GIVEN_UP_WITHOUT_LIMIT_AFTER_MS : GIVEN_UP_AFTER_MS);
   const handsOutStrays = run.onMismatch === 'refuses';
-  const histories = [...operators.values()].map(({ history }) => history);
-  const sum = (count: (history: History) => number): number =>
-    histories.reduce((total, history) => total + count(history), 0);
-  const strays = (): number => sum((one) => one.tokensOnAnotherSubject);
+  const all = [...operators.values()];
+  const sum = (count: (operator: ChaosOperator) => number): number =>
+    all.reduce((total, operator) => total + count(operator), 0);
+  const offences = (offence: Offence): number => sum(({ books }) => books.count(offence));
+  const strays = (): number => offences('tokensOnAnotherSubject');
   const wrong = (): Wrongness => ({
     wrongAnswers: tally.wrongAnswers,
     falseForUnknown: tally.falseForUnknown,
-    tokensSeenTwice: sum((one) => one.tokensSeenTwice),
+    tokensUsedTwice: offences('tokensUsedTwice'),
     tokensOnAnotherSubject: handsOutStrays ? 0 : strays(),
-    tokensPastTheirEnd: sum((one) => one.tokensPastTheirEnd),
-    numbersOfOthers: sum((one) => one.numbersOfOthers),
-    billedTwice: sum((one) => one.billedTwice),
-    promptsWhileOneLived: sum((one) => one.promptsWhileOneLived),
+    tokensPastTheirEnd: offences('tokensPastTheirEnd'),
+    numbersOfOthers: offences('numbersOfOthers'),
+    billedTwice: offences('billedTwice'),
+    promptsWhileOneLived: offences('promptsWhileOneLived'),
     withoutAnEnd: tally.withoutAnEnd,
   });
   const exchanges = (): number => sum((one) => one.exchanges);
@@ -167,12 +168,12 @@ export async function runChaos(run: ChaosRun): Promise<Findings> {
     await Promise.all(Object.values(files).map((file) => rm(file)));
   }
   const faults = new Map<string, number>();
-  for (const [name, count] of histories.flatMap((one) => [...one.faults])) {
+  for (const [name, count] of all.flatMap((one) => [...one.faults])) {
     faults.set(name, (faults.get(name) ?? 0) + count);
   }
   return {
     exchanges: exchanges(),
-    lookups: sum((one) => one.lookups),
+    lookups: sum(({ books }) => books.lookups),
     answers: tally.answers,
     answeredOf: tally.answeredOf(),
     refusals: tally.refusals,

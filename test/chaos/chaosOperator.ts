@@ -1,4 +1,4 @@
-import { History } from './history.ts';
+import { askedOf, formOf, OperatorBooks, type OperatorTerms } from '../operatorBooks.ts';
 import type { Random } from '../random.ts';
 import type { Truth } from './truth.ts';
 import { WireServer, type WireReply, type WireRequest } from '../http/wire.ts';
@@ -38,26 +38,8 @@ export type Fault = keyof typeof FAULTS;
 
 const NEVER = Object.fromEntries(Object.keys(FAULTS).map((name) => [name, 0])) as Record<Fault, 0>;
 
-interface Token {
-  /** Absent in a token for any number. */
-  readonly number?: string;
-  readonly scope: string;
-}
-
-interface IssuedToken extends Token {
-  readonly expiresAtMs: number;
-}
-
-interface Consent extends Token {
-  readonly number: string;
-  polls: number;
-}
-
 /** Which numbers an operator has, and what it takes its tokens for. */
-export interface ChaosContract {
-  readonly serves: (number: string) => boolean;
-  readonly tokenUse: 'once' | 'per-number' | 'any-number';
-  readonly tokenSeconds: number;
+export interface ChaosContract extends Required<OperatorTerms> {
   /** Whether token replies have `expires_in`. */
   readonly tellsExpiry: boolean;
 }
@@ -97,19 +79,21 @@ export interface ChaosSettings {
 const EXPIRES_IN_SECONDS = 20;
 
 const TOKEN_PATH = '/oauth/v1/token';
+const INVALID_GRANT = [400, { error: 'invalid_grant' }] as const;
+const UNAUTHENTICATED = ['tokensNeverIssued', 'tokensUsedTwice', 'tokensPastTheirEnd'] as const;
 
 /** An operator at the level of the wire that tells the truth, and fails in every way that a network can. */
 export class ChaosOperator {
-  readonly history = new History();
+  exchanges = 0;
+  readonly faults = new Map<string, number>();
+  readonly books: OperatorBooks;
   readonly #truth: Truth;
   readonly #random: Random;
   readonly #settings: ChaosSettings;
-  readonly #faults: Readonly<Record<Fault, number>>;
+  readonly #weights: Readonly<Record<Fault, number>>;
   readonly #server: Pick<WireServer, 'listen' | 'close'>;
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #tokens = new Map<string, IssuedToken>();
   readonly #contract: ChaosContract;
-  readonly #consents = new Map<string, Consent>();
   /** The last good reply of each path, for delivering to the wrong request. */
   readonly #lastReplies = new Map<string, WireReply>();
   #issued = 0;
@@ -119,7 +103,8 @@ export class ChaosOperator {
     this.#random = random;
     this.#settings = settings;
     this.#contract = settings.contract ?? ALONE;
-    this.#faults = weightsOf(settings);
+    this.books = new OperatorBooks(this.#contract);
+    this.#weights = weightsOf(settings);
     const later = (ms: number, action: () => void): void => this.#later(ms, action);
     const { http2 } = settings;
     this.#server =
@@ -143,9 +128,9 @@ export class ChaosOperator {
   }
 
   #exchange(line: ReplyLine, request: WireRequest): void {
-    this.history.exchanges += 1;
-    const fault = this.#random.weighted<Fault>(this.#faults, 'none');
-    this.history.fault(fault);
+    this.exchanges += 1;
+    const fault = this.#random.weighted<Fault>(this.#weights, 'none');
+    this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
     switch (fault) {
       case 'reset before':
         line.reset();
@@ -179,9 +164,9 @@ export class ChaosOperator {
 
   /** A status that refuses: 400, which speaks for one question, or one of the others. */
   #refusedBy(request: WireRequest, others: readonly number[]): number {
-    const isToken = request.path.endsWith('/token') || request.path.endsWith('/bc-authorize');
+    const isLookup = askedOf(request.path) === 'lookups';
     const status = this.#random.pick([400, ...others]);
-    return isToken || this.#settings.refusesOperations ? status : 400;
+    return !isLookup || this.#settings.refusesOperations ? status : 400;
   }
 
   /** Does what it was asked, then lets the fault have the reply. */
@@ -233,114 +218,62 @@ export class ChaosOperator {
     if (this.#settings.echoes) return other;
     const isToken = request.path === TOKEN_PATH;
     if (!isToken || this.#settings.onMismatch !== 'refuses') return undefined;
-    const number = this.#truth.pick(this.#random, Date.now());
-    const scope = new URLSearchParams(request.body).get('scope') ?? '';
-    return this.#random.chance(0.5) ? other : this.#issue(request, { number, scope });
+    if (this.#random.chance(0.5)) return other;
+    const form = formOf(request);
+    form.set('username', `tel:${this.#truth.pick(this.#random, Date.now())}`);
+    return this.#process({ ...request, body: form.toString() });
   }
 
   #process(request: WireRequest): WireReply {
-    const form = new URLSearchParams(request.body);
-    switch (request.path) {
-      case TOKEN_PATH: {
-        const scope = form.get('scope') ?? '';
-        if (this.#contract.tokenUse === 'any-number') return this.#issue(request, { scope });
-        const number = this.#own(numberOf(form.get('username')));
-        return this.#issue(request, { number, scope });
+    const [status, body] = this.#decide(request);
+    const reply = this.#reply(request, status, body);
+    this.books.answered(request, reply.status, reply.body);
+    return reply;
+  }
+
+  #decide(request: WireRequest): readonly [status: number, body: object] {
+    const offences = this.books.came(request);
+    this.#issued += 1;
+    switch (askedOf(request.path)) {
+      case 'prompts': {
+        const auth_req_id = `request-${this.#issued}`;
+        return [200, { auth_req_id, expires_in: EXPIRES_IN_SECONDS, interval: 1 }];
       }
-      case '/openIDConnectCIBA/v1/bc-authorize':
-        return this.#prompt(request, form);
-      case '/openIDConnectCIBA/v1/token':
-        return this.#poll(request, form.get('auth_req_id') ?? '');
-      default:
-        return this.#lookUp(request);
+      case 'tokens':
+        if (request.path !== TOKEN_PATH) {
+          if (this.books.consentOf(request)?.isOver !== false) return INVALID_GRANT;
+          if (this.#random.chance(0.2)) return [400, { error: 'authorization_pending' }];
+          if (this.#random.chance(0.05)) return [400, { error: 'access_denied' }];
+        }
+        return [200, this.#token()];
+      case 'lookups':
+        if (UNAUTHENTICATED.some((one) => offences.includes(one))) {
+          return [401, { code: 'UNAUTHENTICATED' }];
+        }
+        return offences.includes('tokensOnAnotherSubject') &&
+          this.#settings.onMismatch !== 'answers by the token'
+          ? [403, { code: 'INVALID_TOKEN_CONTEXT' }]
+          : [200, this.#lookUp(request)];
     }
   }
 
-  /** The number, which is another operator's only by a mistake of ours. */
-  #own(number: string): string {
-    if (!this.#contract.serves(number)) this.history.numbersOfOthers += 1;
-    return number;
-  }
-
-  #prompt(request: WireRequest, form: URLSearchParams): WireReply {
-    const number = this.#own(numberOf(form.get('login_hint')));
-    const nowMs = Date.now();
-    this.history.prompt(number, nowMs, nowMs + EXPIRES_IN_SECONDS * 1000);
-    this.#issued += 1;
-    const authReqId = `request-${this.#issued}`;
-    this.#consents.set(authReqId, { number, scope: form.get('scope') ?? '', polls: 0 });
-    return this.#reply(request, 200, {
-      auth_req_id: authReqId,
-      expires_in: EXPIRES_IN_SECONDS,
-      interval: 1,
-    });
-  }
-
-  #poll(request: WireRequest, authReqId: string): WireReply {
-    const consent = this.#consents.get(authReqId);
-    if (consent === undefined) return this.#reply(request, 400, { error: 'invalid_grant' });
-    consent.polls += 1;
-    if (consent.polls === 1 && this.#random.chance(0.2)) {
-      return this.#reply(request, 400, { error: 'authorization_pending' });
-    }
-    this.#consents.delete(authReqId);
-    this.history.answered(consent.number);
-    return this.#random.chance(0.05)
-      ? this.#reply(request, 400, { error: 'access_denied' })
-      : this.#issue(request, consent);
-  }
-
-  #issue(request: WireRequest, token: Token): WireReply {
-    this.#issued += 1;
-    const value = `token-${this.#issued}`;
+  #token(): object {
     const { tokenSeconds, tellsExpiry } = this.#contract;
-    const { scope, ...named } = token;
-    const subject = named.number === undefined ? {} : { number: named.number };
-    this.#tokens.set(value, { ...subject, scope, expiresAtMs: Date.now() + tokenSeconds * 1000 });
-    return this.#reply(request, 200, {
-      access_token: value,
-      token_type: 'Bearer',
-      ...(tellsExpiry ? { expires_in: tokenSeconds } : {}),
-    });
+    const issued = { access_token: `token-${this.#issued}`, token_type: 'Bearer' };
+    return tellsExpiry ? { ...issued, expires_in: tokenSeconds } : issued;
   }
 
-  #lookUp(request: WireRequest): WireReply {
-    const value = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
-    const token = this.#tokens.get(value);
-    if (this.#contract.tokenUse === 'once') {
-      this.history.token(value);
-      this.#tokens.delete(value);
-    }
-    if (token === undefined) return this.#reply(request, 401, { code: 'UNAUTHENTICATED' });
+  #lookUp(request: WireRequest): object {
+    const number = this.books.numberOf(request);
+    const { maxAge = 0 } = JSON.parse(request.body) as { maxAge?: number };
     const nowMs = Date.now();
-    if (nowMs >= token.expiresAtMs) {
-      this.history.tokensPastTheirEnd += 1;
-      return this.#reply(request, 401, { code: 'UNAUTHENTICATED' });
-    }
-
-    const isCheck = request.path.endsWith('/check');
-    const body = JSON.parse(request.body) as { phoneNumber?: string; maxAge?: number };
-    const fits = token.scope === (isCheck ? 'check-sim-swap' : 'retrieve-sim-swap-date');
-    const number = this.#own(token.number ?? body.phoneNumber ?? '');
-    const isOwn = (body.phoneNumber ?? number) === number;
-    if (!fits || (!isOwn && this.#settings.onMismatch !== 'answers by the token')) {
-      this.history.tokensOnAnotherSubject += 1;
-      return this.#reply(request, 403, { code: 'INVALID_TOKEN_CONTEXT' });
-    }
-    const correlator = request.headers.get('x-correlator') ?? '';
-    const maxAge = body.maxAge ?? 0;
-    this.history.lookup(correlator, `${request.path} ${number} ${maxAge}`);
-    return this.#reply(
-      request,
-      200,
-      isCheck
-        ? { swapped: this.#truth.swappedWithin(number, maxAge, nowMs) }
-        : { latestSimChange: this.#truth.latestSimChange(number, nowMs) },
-    );
+    return request.path.endsWith('/check')
+      ? { swapped: this.#truth.swappedWithin(number, maxAge, nowMs) }
+      : { latestSimChange: this.#truth.latestSimChange(number, nowMs) };
   }
 
   #reply(request: WireRequest, status: number, body: object): WireReply {
-    const correlator = request.headers.get('x-correlator') ?? '';
+    const correlator = request.headers['x-correlator'] ?? '';
     return {
       status,
       headers: {
@@ -413,8 +346,4 @@ function weightsOf({ faultShare, onlyFault }: ChaosSettings): Readonly<Record<Fa
   if (faultShare === undefined) return FAULTS;
   const ofFaults = Object.values(FAULTS).reduce((sum, one) => sum + one, 0) - FAULTS.none;
   return { ...FAULTS, none: (ofFaults * (1 - faultShare)) / faultShare };
-}
-
-function numberOf(telUri: string | null): string {
-  return (telUri ?? '').replace('tel:', '');
 }

@@ -45,10 +45,10 @@ export class Http2Front {
         if (session === undefined || progress === undefined) return;
         if (stream.destroyed || !progress.takes(number)) return;
         const line = new Http2Line(stream, session, progress, later, breaksConnection);
-        const named = Object.entries(headers).map(
-          ([name, value]) => [name, String(value)] as const,
+        const named = Object.fromEntries(
+          Object.entries(headers).map(([name, value]) => [name, String(value)]),
         );
-        exchange(line, { path: String(headers[':path']), headers: new Map(named), body });
+        exchange(line, { path: String(headers[':path']), headers: named, body });
       });
     });
   }

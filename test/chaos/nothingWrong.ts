@@ -4,7 +4,7 @@ import type { Wrongness } from './chaos.ts';
 export const NOTHING_WRONG: Wrongness = {
   wrongAnswers: 0,
   falseForUnknown: 0,
-  tokensSeenTwice: 0,
+  tokensUsedTwice: 0,
   tokensOnAnotherSubject: 0,
   tokensPastTheirEnd: 0,
   numbersOfOthers: 0,

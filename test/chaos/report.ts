@@ -85,7 +85,7 @@ function wrongFigures({ wrong }: Findings): readonly Figure[] {
   return [
     ['wrong answers', String(wrong.wrongAnswers)],
     ['false for unknown', String(wrong.falseForUnknown)],
-    ['tokens seen twice', String(wrong.tokensSeenTwice)],
+    ['tokens used twice', String(wrong.tokensUsedTwice)],
     ['tokens on another number or scope', String(wrong.tokensOnAnotherSubject)],
     ['tokens past their end', String(wrong.tokensPastTheirEnd)],
     ["numbers at another's operator", String(wrong.numbersOfOthers)],

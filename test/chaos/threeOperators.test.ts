@@ -14,7 +14,7 @@ const RUN: ChaosRun = {
 
 const ALL: readonly { without: ChaosRun['without']; finds: keyof Wrongness }[] = [
   { without: 'longest-prefix', finds: 'numbersOfOthers' },
-  { without: 'token-rule', finds: 'tokensSeenTwice' },
+  { without: 'token-rule', finds: 'tokensUsedTwice' },
   { without: 'token-end', finds: 'tokensPastTheirEnd' },
   { without: 'correlator-check', finds: 'wrongAnswers' },
 ];

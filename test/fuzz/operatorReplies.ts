@@ -27,7 +27,7 @@ export class RubbishOperator {
   }
 
   #answer(socket: Socket, request: WireRequest): void {
-    const authorization = request.headers.get('authorization') ?? '';
+    const authorization = request.headers['authorization'] ?? '';
     const isLookup = authorization.startsWith('Bearer ');
     // A 3-legged lookup names its number in its token alone.
     const about = /\d{12}/.exec(request.body + (isLookup ? authorization : ''))?.[0] ?? '';
@@ -56,7 +56,7 @@ export class RubbishOperator {
       status: 200,
       headers: {
         'content-type': 'application/json',
-        'x-correlator': request.headers.get('x-correlator') ?? '',
+        'x-correlator': request.headers['x-correlator'] ?? '',
       },
       body: JSON.stringify(body),
     };

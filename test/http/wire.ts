@@ -4,7 +4,7 @@ import { listen } from '../listening.ts';
 /** A request as it stood on the wire. */
 export interface WireRequest {
   readonly path: string;
-  readonly headers: ReadonlyMap<string, string>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
 }
 
@@ -50,13 +50,13 @@ function onRequest(socket: Socket, handle: (request: WireRequest) => void): void
       const headEnd = received.indexOf('\r\n\r\n');
       if (headEnd < 0) return;
       const [requestLine = '', ...lines] = received.slice(0, headEnd).split('\r\n');
-      const headers = new Map(
+      const headers = Object.fromEntries(
         lines.map((line) => {
           const colon = line.indexOf(':');
           return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
         }),
       );
-      const bodyEnd = headEnd + 4 + Number(headers.get('content-length') ?? 0);
+      const bodyEnd = headEnd + 4 + Number(headers['content-length'] ?? 0);
       if (received.length < bodyEnd) return;
       const body = received.slice(headEnd + 4, bodyEnd);
       received = received.slice(bodyEnd);

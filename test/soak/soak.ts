@@ -65,7 +65,7 @@ export async function runSoak(run: SoakRun): Promise<Findings> {
       server,
       ({ sockets, timers }) => sockets <= baseline.sockets && timers <= baseline.timers,
     );
-    const { exchanges, faults } = operator.history;
+    const { exchanges, faults } = operator;
     const { requests, statuses } = load;
     return { capacity, rate, requests, exchanges, statuses, faults, baseline, end };
   } finally {
