@@ -7,6 +7,7 @@ import {
   type Connection,
   type Received,
 } from './http/recordingServer.ts';
+import { askedOf, endsWith, OperatorBooks, type Asked, type Offence } from './operatorBooks.ts';
 
 /** What the operator does in place of its answers. */
 export interface OperatorScript {
@@ -16,18 +17,20 @@ export interface OperatorScript {
   readonly token?: Answer;
   /** To a lookup; `{ swapped: false }` or a date of long ago where absent. */
   readonly lookUp?: Answer;
+  /** What a test does to the operator on purpose. */
+  readonly forgives?: readonly Offence[];
 }
-
-/** What the operator is asked for: a prompt rings a phone, and a lookup is billed. */
-export type Asked = 'prompts' | 'tokens' | 'lookups';
 
 /** How every token begins, so that one search finds those that got out. */
 export const TOKEN_MARK = 'operator-token';
+const OF_TIMING: readonly Offence[] = ['earlyPolls', 'overlappingPolls', 'tokensPastTheirEnd'];
 const LONG_AGO = '2010-01-01T00:00:00Z';
 
 /** An operator at the end of a wire that can be watched, and that does what its script says. */
 export class WiredOperator implements AsyncDisposable {
   script: OperatorScript;
+  /** What was done against its rules, whatever its script says. */
+  readonly books = new OperatorBooks();
   readonly #server: RecordingServer;
 
   private constructor(server: RecordingServer, script: OperatorScript) {
@@ -49,6 +52,10 @@ export class WiredOperator implements AsyncDisposable {
 
   get url(): string {
     return this.#server.url;
+  }
+
+  set tls(tls: TlsOptions) {
+    this.#server.tls = tls;
   }
 
   /** What came, in turn. */
@@ -87,38 +94,41 @@ export class WiredOperator implements AsyncDisposable {
     };
   }
 
+  /** Fails where something was done against its rules that is not a matter of how busy this machine is. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server[Symbol.asyncDispose]();
+    const forgiven = [...OF_TIMING, ...(this.script.forgives ?? [])];
+    const offences = this.books.offences.filter((one) => !forgiven.includes(one));
+    if (offences.length > 0) throw new Error(`Done to the operator: ${offences.join(', ')}`);
   }
 
   #of(asked: Asked): readonly Received[] {
-    return this.received.filter(({ path }) => askedBy(path) === asked);
+    return this.received.filter(({ path }) => askedOf(path) === asked);
   }
 
   #answer(received: Received, response: ServerResponse): void {
+    this.books.came(received);
+    const end = response.end.bind(response);
+    response.end = (...said: unknown[]) => {
+      const body = typeof said[0] === 'string' ? said[0] : '';
+      this.books.answered(received, response.statusCode, body);
+      return Reflect.apply(end, response, said);
+    };
     const { authorize, token, lookUp } = this.script;
-    switch (askedBy(received.path)) {
-      case 'prompts':
-        (authorize ?? acknowledge)(received, response);
-        return;
-      case 'tokens':
-        (token ?? grant)(received, response);
-        return;
-      case 'lookups':
-        (lookUp ?? answerNever)(received, response);
-        return;
-    }
+    const scripted = { prompts: authorize, tokens: token, lookups: lookUp };
+    (scripted[askedOf(received.path)] ?? answerRightly)(received, response);
   }
 }
 
-function askedBy(address: string): Asked {
-  const path = withoutQuery(address);
-  if (path.endsWith('/bc-authorize')) return 'prompts';
-  return path.endsWith('/token') ? 'tokens' : 'lookups';
+/** One answer to everything. */
+export function throughout(answer: Answer): OperatorScript {
+  return { authorize: answer, token: answer, lookUp: answer };
 }
 
-function withoutQuery(address: string): string {
-  return address.split('?')[0] ?? address;
+/** What is answered where a script has nothing else. */
+export function answerRightly(received: Received, response: ServerResponse): void {
+  const answers = { prompts: acknowledge, tokens: grant, lookups: answerNever };
+  answers[askedOf(received.path)](received, response);
 }
 
 export function acknowledge(received: Received, response: ServerResponse): void {
@@ -139,7 +149,7 @@ export function pend(received: Received, response: ServerResponse): void {
 
 /** The SIM was never swapped. */
 export function answerNever(received: Received, response: ServerResponse): void {
-  const isCheck = withoutQuery(received.path).endsWith('/check');
+  const isCheck = endsWith(received.path, '/check');
   answerJson(received, response, isCheck ? { swapped: false } : { latestSimChange: LONG_AGO });
 }
 

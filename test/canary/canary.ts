@@ -6,8 +6,9 @@ import { claimsAt, createKey, sign, TestIssuer } from '../caller/testIssuer.ts';
 import { Program } from '../program.ts';
 import { Random } from '../random.ts';
 import { Collector } from '../tracing/collector.ts';
+import { WiredOperator } from '../wiredOperator.ts';
 import { leaksIn, NUMBER_MARK, SECRET_MARK, type Leak } from './marks.ts';
-import { NastyOperator } from './nastyOperator.ts';
+import { nastily } from './nastyOperator.ts';
 import { anyQuestion, type Tokens } from './questions.ts';
 
 const CLIENTS = 32;
@@ -47,9 +48,10 @@ export async function runCanary({
   until,
 }: CanaryRun): Promise<CanaryFindings> {
   const random = new Random(seed);
-  const operator = new NastyOperator(new Random(seed + 1), flow === '2-legged');
   const issuer = await TestIssuer.start();
-  const operatorUrl = await operator.listen();
+  await using operator = await WiredOperator.start(
+    nastily(new Random(seed + 1), flow === '2-legged'),
+  );
   await using collector = await Collector.start();
   await using server = Program.node(['src/main.ts'], {
     ...issuer.settings,
@@ -59,8 +61,8 @@ export async function runCanary({
     METRICS_PORT: '0',
     ROLE: role,
     ...(role === 'subgraph' ? { ROUTER_SECRET } : {}),
-    OPERATOR_AUTH_URL: operatorUrl,
-    OPERATOR_SIM_SWAP_URL: operatorUrl,
+    OPERATOR_AUTH_URL: operator.url,
+    OPERATOR_SIM_SWAP_URL: operator.url,
     OPERATOR_CLIENT_ID: 'canary',
     OPERATOR_CLIENT_SECRET: `${SECRET_MARK}-client secret`,
     OPERATOR_HEADERS: JSON.stringify({ 'x-api-key': `${SECRET_MARK}-api-key` }),
@@ -110,7 +112,6 @@ export async function runCanary({
     await pool.destroy();
     server.signal('SIGTERM');
     await server.ended;
-    await operator.close();
     await issuer.close();
   }
   const lines = (server.out + server.err).split('\n');
@@ -127,7 +128,7 @@ export async function runCanary({
   }
   return {
     requests,
-    operatorRequests: operator.requests,
+    operatorRequests: operator.received.length,
     statuses,
     codes,
     auditLines: audited.length,

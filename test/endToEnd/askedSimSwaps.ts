@@ -6,9 +6,10 @@ import { AnswerError } from '../../src/graphql/answerErrors.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
 import { createSimSwaps, type SimSwaps } from '../../src/simSwaps/simSwaps.ts';
 import { fieldsOf } from '../askedFields.ts';
-import { RecordingServer, type Answer } from '../http/recordingServer.ts';
+import type { Answer } from '../http/recordingServer.ts';
 import { silentLog } from '../silentLog.ts';
 import { callerNamed } from '../values.ts';
+import { throughout, WiredOperator } from '../wiredOperator.ts';
 import { withEntry } from '../operatorEntry.ts';
 
 /** How one request asks. */
@@ -21,11 +22,11 @@ export interface Asking {
 
 /** Everything below GraphQL as the server puts it together, on a clock of the test's, and an operator. */
 export class AskedSimSwaps implements AsyncDisposable {
-  readonly operator: RecordingServer;
+  readonly operator: WiredOperator;
   readonly #simSwaps: SimSwaps;
   readonly #clock: Clock;
 
-  private constructor(operator: RecordingServer, simSwaps: SimSwaps, clock: Clock) {
+  private constructor(operator: WiredOperator, simSwaps: SimSwaps, clock: Clock) {
     this.operator = operator;
     this.#simSwaps = simSwaps;
     this.#clock = clock;
@@ -36,13 +37,10 @@ export class AskedSimSwaps implements AsyncDisposable {
     answer: Answer,
     settings: Environment = {},
   ): Promise<AskedSimSwaps> {
-    const operator = await RecordingServer.start(answer);
+    const operator = await WiredOperator.start(throughout(answer));
     const config = readConfig(
       withEntry({
-        OPERATOR_AUTH_URL: operator.url,
-        OPERATOR_SIM_SWAP_URL: operator.url,
-        OPERATOR_CLIENT_ID: 'test-client',
-        OPERATOR_CLIENT_SECRET: 'test-secret',
+        ...operator.settings,
         OPERATOR_TIMEOUT_MS: '60000',
         ...settings,
       }),

@@ -1,9 +1,10 @@
 import { expect, test, vi } from 'vitest';
 import { CallerGone } from '../../src/http/requestLife.ts';
-import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { answerJson, RecordingServer } from '../http/recordingServer.ts';
 import { TestEndpoint } from '../http/testEndpoint.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
+import { grant } from '../wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 
 const PERMITS = 256;
@@ -13,11 +14,6 @@ const POST = {
   body: '{}',
   correlator: 'test-1',
 } as const;
-
-function grant(received: Received, response: Parameters<typeof answerJson>[1]): void {
-  const token = `token-${received.correlator}`;
-  answerJson(received, response, { access_token: token, token_type: 'Bearer' });
-}
 
 test('what waits for room at the deadline never starts, and nothing follows what was under way', async () => {
   const clock = new TestClock();

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/system/clock.ts';
 import { answerJson, type Answer, type Received } from '../http/recordingServer.ts';
 import { TestClock } from '../testClock.ts';
+import { answerRightly } from '../wiredOperator.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
 
 const NUMBERS = 200;
@@ -12,16 +13,7 @@ const MAX_EXCHANGES = 256;
 const NORMAL_EXCHANGES = 2;
 const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
 
-const works: Answer = (received, response) =>
-  answerJson(
-    received,
-    response,
-    received.path.endsWith('/check')
-      ? { swapped: false }
-      : { access_token: `token-${received.correlator}`, token_type: 'Bearer', expires_in: 600 },
-  );
-
-/** The same, but for some of the requests to one path. */
+/** Right answers, but for some of the requests to one path. */
 function failing(path: string, share: number, fail: Answer): Answer {
   let seen = 0;
   let failed = 0;
@@ -34,7 +26,7 @@ function failing(path: string, share: number, fail: Answer): Answer {
         return;
       }
     }
-    works(received, response);
+    answerRightly(received, response);
   };
 }
 
@@ -86,7 +78,10 @@ describe('an operator that fails', () => {
       await using asked = await AskedSimSwaps.start(
         hasty,
         (received, response) =>
-          (isDown && received.path.endsWith(path) ? refuses(503) : works)(received, response),
+          (isDown && received.path.endsWith(path) ? refuses(503) : answerRightly)(
+            received,
+            response,
+          ),
         CHECK_ONLY,
       );
       for (let index = 0; index < 60; index += 1) await asked.ask({ number: line(index) });
@@ -123,7 +118,7 @@ describe('hundreds of pending consents', () => {
         const authReqId = form.get('login_hint')?.replace('tel:+', '');
         answerJson(received, response, { auth_req_id: authReqId, expires_in: 600, interval: 5 });
       } else if (received.path.endsWith('/check') || `+${form.get('auth_req_id')}` === GRANTED) {
-        works(received, response);
+        answerRightly(received, response);
       } else {
         answerJson(received, response, { error: 'authorization_pending' }, 400);
       }

@@ -8,10 +8,9 @@ import type { Environment } from '../../src/config/environment.ts';
 import { DeadlineExceeded } from '../../src/http/requestLife.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { TestIssuer } from '../caller/testIssuer.ts';
-import { answerJson } from '../http/recordingServer.ts';
 import { freshStateKey, NO_REDIS, startRedis, type RedisServer } from '../redisServer.ts';
 import { AskedSimSwaps, line } from './askedSimSwaps.ts';
-import { grant } from '../wiredOperator.ts';
+import { answerRightly } from '../wiredOperator.ts';
 import { startService, startSimulated } from '../service.ts';
 
 let redis: RedisServer | undefined;
@@ -153,10 +152,7 @@ describe('the audit log', () => {
 
 describe('requests at the same time', () => {
   test('about one number share a token and a lookup', async () => {
-    await using asked = await AskedSimSwaps.start(systemClock, (received, response) => {
-      if (received.path.endsWith('/token')) grant(received, response);
-      else answerJson(received, response, { swapped: false });
-    });
+    await using asked = await AskedSimSwaps.start(systemClock, answerRightly);
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) => asked.ask({ number: line(index % 3) })),
     );
@@ -167,10 +163,7 @@ describe('requests at the same time', () => {
   test('are answered until the deadline of the last, though that of the first is over', async () => {
     const held: (() => void)[] = [];
     await using asked = await AskedSimSwaps.start(systemClock, (received, response) => {
-      const isToken = received.path.endsWith('/token');
-      held.push(() =>
-        isToken ? grant(received, response) : answerJson(received, response, { swapped: false }),
-      );
+      held.push(() => answerRightly(received, response));
     });
     const timeLeftMs = 300;
     const deadline = new AbortController();

@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { answerJson, RecordingServer, type Received } from '../http/recordingServer.ts';
+import { answerJson, type Answer } from '../http/recordingServer.ts';
 import { tellAbout } from './answers.ts';
-import { grant, WiredOperator } from '../wiredOperator.ts';
+import { answerRightly, grant, throughout, WiredOperator } from '../wiredOperator.ts';
 import { startService, type Service } from '../service.ts';
 
 const CHECK_ONLY = { OPERATOR_OPERATIONS: 'check' };
@@ -20,23 +19,6 @@ async function tell(service: Service, number = line(1)): Promise<unknown> {
 /** The lines of the log that say so, without their correlators. */
 function logged(service: Service, message: RegExp): readonly string[] {
   return service.logged.filter((one) => message.test(one));
-}
-
-type Answer = (received: Received, response: ServerResponse) => void;
-
-/** An operator whose only odd endpoint is the one that the path ends with. */
-function operatorWith(path: string, odd: Answer): Promise<RecordingServer> {
-  return RecordingServer.start((received, response) => {
-    if (received.path.endsWith(path)) {
-      odd(received, response);
-    } else if (received.path.endsWith('/bc-authorize')) {
-      answerJson(received, response, { auth_req_id: 'consent-1', expires_in: 60, interval: 1 });
-    } else if (received.path.endsWith('/token')) {
-      grant(received, response);
-    } else {
-      answerJson(received, response, { swapped: false });
-    }
-  });
 }
 
 /** A gateway that writes correlators of its own. */
@@ -98,8 +80,12 @@ describe('a wrong address is no "number not served"', () => {
       ENDPOINTS.map((endpoint) => [framework, ...endpoint, body] as const),
     ),
   )("%s's 404 at %s", async (_, path, environment, setting, body) => {
-    await using operator = await operatorWith(path, (received, response) =>
-      answerJson(received, response, body, 404),
+    await using operator = await WiredOperator.start(
+      throughout((received, response) =>
+        received.path.endsWith(path)
+          ? answerJson(received, response, body, 404)
+          : answerRightly(received, response),
+      ),
     );
     await using service = await startService(operator.url, environment);
 
@@ -168,7 +154,7 @@ describe('one bad number', () => {
 
 describe('OPERATOR_CORRELATOR_ECHO', () => {
   test('never: an operator whose gateway writes correlators of its own is asked, on fresh connections', async () => {
-    await using operator = await RecordingServer.start(ownCorrelator);
+    await using operator = await WiredOperator.start(throughout(ownCorrelator));
     await using service = await startService(operator.url, {
       ...CHECK_ONLY,
       OPERATOR_CORRELATOR_ECHO: 'never',
@@ -182,7 +168,7 @@ describe('OPERATOR_CORRELATOR_ECHO', () => {
   test.each(['auto', 'always'])(
     '%s: it is refused, and the log names the setting',
     async (echo) => {
-      await using operator = await RecordingServer.start(ownCorrelator);
+      await using operator = await WiredOperator.start(throughout(ownCorrelator));
       await using service = await startService(operator.url, {
         ...CHECK_ONLY,
         OPERATOR_CORRELATOR_ECHO: echo,
@@ -206,6 +192,7 @@ describe('a consent', () => {
   )('%s: a stray %s under the correlator %s ends none', async (echo, error, correlator) => {
     await using operator = await WiredOperator.start({
       token: polls(pending, stray(error, correlator), grant),
+      forgives: ['pollsAfterTheEnd'],
     });
     await using service = await startService(operator.url, {
       ...THREE_LEGGED,
@@ -225,6 +212,7 @@ describe('a consent', () => {
   test('of an operator that echoes only on successes ends with the second denial', async () => {
     await using operator = await WiredOperator.start({
       token: polls(pending, stray('access_denied')),
+      forgives: ['pollsAfterTheEnd'],
     });
     await using service = await startService(operator.url, THREE_LEGGED);
     expect(await tell(service)).toBe('CONSENT_DENIED');
@@ -245,9 +233,11 @@ describe('a consent', () => {
     [500, undefined],
     [408, undefined],
   ])('asked for once: %d with Retry-After: %s is not repeated', async (status, retryAfter) => {
-    await using operator = await operatorWith('/bc-authorize', (received, response) => {
-      if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
-      answerJson(received, response, {}, status);
+    await using operator = await WiredOperator.start({
+      authorize: (received, response) => {
+        if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
+        answerJson(received, response, {}, status);
+      },
     });
     await using service = await startService(operator.url, THREE_LEGGED);
     await tell(service);

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { Client, Pool, type Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
 import { HttpServer } from '../../src/graphql/httpServer.ts';
-import { answerJson, RecordingServer } from '../http/recordingServer.ts';
+import { answerNever, WiredOperator } from '../wiredOperator.ts';
 import { ServerProcess } from './serverProcess.ts';
 
 const IN_FLIGHT = 200;
@@ -15,49 +15,22 @@ interface Answered {
   readonly swapped: unknown;
 }
 
-/** An operator whose lookups of held numbers are answered when the test says so. */
-class HoldingOperator implements AsyncDisposable {
-  readonly server: RecordingServer;
-  readonly #held: (() => void)[];
-
-  private constructor(server: RecordingServer, held: (() => void)[]) {
-    this.server = server;
-    this.#held = held;
-  }
-
-  static async start(): Promise<HoldingOperator> {
-    const held: (() => void)[] = [];
-    const server = await RecordingServer.start((received, response) => {
-      if (received.path.endsWith('/token')) {
-        const token = `token-${received.correlator}`;
-        answerJson(received, response, { access_token: token, token_type: 'Bearer' });
-        return;
-      }
-      const answer = () => answerJson(received, response, { swapped: false });
-      if (received.body.includes('"+4477009005')) answer();
-      else held.push(answer);
-    });
-    return new HoldingOperator(server, held);
-  }
-
-  get held(): number {
-    return this.#held.length;
-  }
-
-  release(count: number): void {
-    for (const answer of this.#held.splice(0, count)) answer();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.server[Symbol.asyncDispose]();
-  }
-}
-
 test.each([1, 2, 3])(
   'SIGTERM under load: /readyz says no, all are served through the grace, none is dropped (run %i)',
   async () => {
-    await using operator = await HoldingOperator.start();
-    await using server = await ServerProcess.start(operator.server.url, {
+    // Lookups of these numbers are answered when the test says so.
+    const held: (() => void)[] = [];
+    const release = (count: number): void => {
+      for (const answer of held.splice(0, count)) answer();
+    };
+    await using operator = await WiredOperator.start({
+      lookUp: (received, response) => {
+        const answer = (): void => answerNever(received, response);
+        if (received.body.includes('"+4477009005')) answer();
+        else held.push(answer);
+      },
+    });
+    await using server = await ServerProcess.start(operator.url, {
       DRAIN_GRACE_MS: String(GRACE_MS),
       OPERATOR_TIMEOUT_MS: '60000',
       REQUEST_TIMEOUT_MS: '60000',
@@ -69,7 +42,7 @@ test.each([1, 2, 3])(
     const inFlight = Array.from({ length: IN_FLIGHT }, (_, index) =>
       ask(pool, `+447700900${String(index).padStart(3, '0')}`),
     );
-    await expect.poll(() => operator.held, { timeout: 15_000 }).toBe(IN_FLIGHT);
+    await expect.poll(() => held.length, { timeout: 15_000 }).toBe(IN_FLIGHT);
     expect(await statusOf(server.url, '/readyz')).toBe(200);
 
     const terminatedAtMs = performance.now();
@@ -82,9 +55,9 @@ test.each([1, 2, 3])(
       expect(await askOnce(server.url, '+447700900502')).toEqual(served);
     } while (performance.now() < terminatedAtMs + GRACE_MS / 2);
 
-    operator.release(IN_FLIGHT / 2);
+    release(IN_FLIGHT / 2);
     await expect.poll(() => isRefused(server.url), { timeout: 15_000 }).toBe(true);
-    operator.release(IN_FLIGHT / 2);
+    release(IN_FLIGHT / 2);
 
     const answers = await Promise.all(inFlight);
     expect(answers).toEqual(Array.from({ length: IN_FLIGHT }, () => served));

@@ -3,9 +3,10 @@ import {
   createServer,
   type IncomingHttpHeaders,
   type IncomingMessage,
+  type Server,
   type ServerResponse,
 } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { listen } from '../listening.ts';
@@ -35,18 +36,18 @@ export class RecordingServer implements AsyncDisposable {
   readonly url: string;
   readonly received: readonly Received[];
   readonly connections: readonly Connection[];
-  readonly #close: () => Promise<void>;
+  readonly #server: Server | SecureServer;
 
   private constructor(
     url: string,
     received: readonly Received[],
     connections: readonly Connection[],
-    close: () => Promise<void>,
+    server: Server | SecureServer,
   ) {
     this.url = url;
     this.received = received;
     this.connections = connections;
-    this.#close = close;
+    this.#server = server;
   }
 
   /** @param tls how TLS is spoken; plain text is where absent */
@@ -80,15 +81,18 @@ export class RecordingServer implements AsyncDisposable {
     });
     const address = await listen(server);
     const url = tls === undefined ? address : address.replace('http:', 'https:');
-    return new RecordingServer(url, received, connections, async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    });
+    return new RecordingServer(url, received, connections, server);
+  }
+
+  /** How TLS is spoken on connections from now on; those that are open go on. */
+  set tls(tls: TlsOptions) {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#close();
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
   }
 }
 

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { ServerProcess } from '../endToEnd/serverProcess.ts';
-import { listen } from '../listening.ts';
+import { answerJson } from '../http/recordingServer.ts';
 import { processUsage } from '../processUsage.ts';
+import { pend, WiredOperator } from '../wiredOperator.ts';
 import { count, longRun, numeric, report, tallied, type Verdict } from './longRun.ts';
 
 /** Lines of a range reserved for fiction; requests about the same one share a consent. */
@@ -22,31 +22,17 @@ export const waiters = longRun({
 });
 
 async function wait(requests: number, seconds: number): Promise<Verdict> {
-  /** An operator whose owners never answer. */
-  let polls = 0;
-  let prompts = 0;
-  const operator = createServer((request, response) => {
-    request.resume();
-    request.once('end', () => answer(request, response));
+  // Its owners never answer.
+  await using operator = await WiredOperator.start({
+    authorize: (received, response) => {
+      const auth_req_id = `request-${operator.count('prompts')}`;
+      const asked = { auth_req_id, expires_in: 120, interval: INTERVAL_SECONDS };
+      answerJson(received, response, asked);
+    },
+    token: pend,
   });
 
-  function answer({ url, headers }: IncomingMessage, response: ServerResponse): void {
-    const isPrompt = url?.endsWith('/bc-authorize') === true;
-    prompts += isPrompt ? 1 : 0;
-    polls += isPrompt ? 0 : 1;
-    response.writeHead(isPrompt ? 200 : 400, {
-      'content-type': 'application/json',
-      'x-correlator': headers['x-correlator'],
-    });
-    const asked = {
-      auth_req_id: `request-${prompts}`,
-      expires_in: 120,
-      interval: INTERVAL_SECONDS,
-    };
-    response.end(JSON.stringify(isPrompt ? asked : { error: 'authorization_pending' }));
-  }
-
-  await using server = await ServerProcess.start(await listen(operator), {
+  await using server = await ServerProcess.start(operator.url, {
     OPERATOR_FLOW: '3-legged',
     REQUEST_TIMEOUT_MS: String((seconds + 30) * 1000),
   });
@@ -65,12 +51,13 @@ async function wait(requests: number, seconds: number): Promise<Verdict> {
   // All have come in, and none has gone.
   await sleep(2000);
   const begun = processUsage(server.pid);
-  const pollsBegun = polls;
+  const pollsBegun = operator.count('tokens');
   const beganAtMs = performance.now();
   await sleep((seconds - 5) * 1000 - 2000);
   const waiting = processUsage(server.pid);
   const waitedSeconds = (performance.now() - beganAtMs) / 1000;
-  const pollsWaiting = polls - pollsBegun;
+  const pollsWaiting = operator.count('tokens') - pollsBegun;
+  const prompts = operator.count('prompts');
 
   const heard = new Map<string, number>();
   for (const code of await Promise.all(asking)) heard.set(code, (heard.get(code) ?? 0) + 1);
@@ -90,8 +77,6 @@ async function wait(requests: number, seconds: number): Promise<Verdict> {
   server.terminate();
   await server.exit;
   await dispatcher.destroy();
-  operator.close();
-  operator.closeAllConnections();
   return prompts === numbers && heard.get('CONSENT_PENDING') === requests
     ? 'nothing wrong'
     : 'WRONG';

@@ -1,9 +1,10 @@
 import { describe, it } from 'vitest';
 import { IS_LONG } from '../forms.ts';
-import { Authority } from '../tls/authority.ts';
+import { Authority, demanding } from '../tls/authority.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
-import { RotatingOperator, wasSwapped, type Trust } from './rotatingOperator.ts';
+import { answerJson, type Answer } from '../http/recordingServer.ts';
+import { acknowledge, grant, pend, WiredOperator } from '../wiredOperator.ts';
 import { ask, StartedServer } from './startedServer.ts';
 
 const SECRETS_READ = 'Files have changed and were read again';
@@ -12,6 +13,8 @@ const CONNECTION_FILES_REFUSED = 'The TLS or proxy files have changed and cannot
 
 /** In flight all the time. */
 const REQUESTS = 100;
+/** How long each reply takes. */
+const REPLY_MS = 30;
 /** Asked about in turn, first for one purpose, then for the next: each pair takes one consent. */
 const NUMBERS = Array.from({ length: 1000 }, (_, i) => `+447700900${String(i).padStart(3, '0')}`);
 const PURPOSES = Array.from({ length: 400 }, (_, i) => `purpose-${i}`);
@@ -19,7 +22,11 @@ const PURPOSES = Array.from({ length: 400 }, (_, i) => `purpose-${i}`);
 /** Everything that is rotated, as the two sides know it. */
 class Rotation {
   readonly files = new TemporaryFiles();
-  readonly operator: RotatingOperator;
+  readonly operator: WiredOperator;
+  /** What the operator refused. */
+  readonly refusals: string[] = [];
+  /** Those that count. */
+  readonly #secrets = new Set<string>();
   readonly #flow: string;
   #count = 0;
   #secret = 'the-first-secret';
@@ -29,7 +36,7 @@ class Rotation {
   #server: Certificate;
   #trusted: readonly Authority[];
 
-  private constructor(operator: RotatingOperator, trust: Made, flow: string) {
+  private constructor(operator: WiredOperator, trust: Made, flow: string) {
     this.operator = operator;
     this.#flow = flow;
     this.#clients = trust.clients;
@@ -37,16 +44,25 @@ class Rotation {
     this.#servers = trust.servers;
     this.#server = trust.server;
     this.#trusted = [trust.servers];
-    operator.secrets.add(this.#secret);
+    this.#secrets.add(this.#secret);
+    const { books } = operator;
+    operator.script = {
+      authorize: this.#toThoseWhoKnow(acknowledge),
+      // The owner looks at the phone by then: the first poll, which comes at once, finds nothing.
+      token: this.#toThoseWhoKnow((received, response) =>
+        (books.consentOf(received)?.polls === 1 ? pend : grant)(received, response),
+      ),
+      lookUp: (received, response) => {
+        const swapped = wasSwapped(books.numberOf(received));
+        setTimeout(() => answerJson(received, response, { swapped }), REPLY_MS);
+      },
+    };
   }
 
   static async start(flow: string): Promise<Rotation> {
     const servers = new Authority('Servers 0');
     const made = { servers, server: servers.issue(), clients: new Authority('Clients 0') };
-    const operator = await RotatingOperator.start({
-      certificate: made.server,
-      clients: [made.clients],
-    });
+    const operator = await WiredOperator.start({}, demanding(made.server, made.clients));
     return new Rotation(operator, made, flow);
   }
 
@@ -54,8 +70,8 @@ class Rotation {
   rotateSecret(): void {
     const before = this.#secret;
     this.#secret = `secret-${this.#next()}`;
-    this.operator.secrets.add(this.#secret);
-    this.#afterwards = () => this.operator.secrets.delete(before);
+    this.#secrets.add(this.#secret);
+    this.#afterwards = () => this.#secrets.delete(before);
     this.write();
   }
 
@@ -63,10 +79,8 @@ class Rotation {
     const before = this.#clients;
     this.#clients = new Authority(`Clients ${this.#next()}`);
     this.#client = this.#clients.issue({ name: 'sim-swap' });
-    this.operator.trust = this.#trust([before, this.#clients]);
-    this.#afterwards = () => {
-      this.operator.trust = this.#trust([this.#clients]);
-    };
+    this.#trust([before, this.#clients]);
+    this.#afterwards = () => this.#trust([this.#clients]);
     this.write();
   }
 
@@ -77,7 +91,7 @@ class Rotation {
     this.#trusted = [before, this.#servers];
     this.#afterwards = () => {
       this.#server = this.#servers.issue();
-      this.operator.trust = this.#trust([this.#clients]);
+      this.#trust([this.#clients]);
       this.#trusted = [this.#servers];
     };
     this.write();
@@ -125,14 +139,33 @@ class Rotation {
 
   #afterwards: () => void = () => undefined;
 
-  #trust(clients: readonly Authority[]): Trust {
-    return { certificate: this.#server, clients };
+  #trust(clients: readonly Authority[]): void {
+    const ca = clients.map(({ pem }) => pem);
+    this.operator.tls = { ...demanding(this.#server, this.#clients), ca };
+  }
+
+  #toThoseWhoKnow(answer: Answer): Answer {
+    return (received, response) => {
+      const [, basic = ''] = String(received.headers.authorization).split(' ');
+      const [, secret = ''] = Buffer.from(basic, 'base64').toString().split(':');
+      if (this.#secrets.has(secret)) {
+        setTimeout(() => answer(received, response), REPLY_MS);
+        return;
+      }
+      this.refusals.push(received.path);
+      answerJson(received, response, { error: 'invalid_client' }, 401);
+    };
   }
 
   #next(): number {
     this.#count += 1;
     return this.#count;
   }
+}
+
+/** The truth about a number: odd ones were swapped. */
+function wasSwapped(number: string): boolean {
+  return Number(number.at(-1)) % 2 === 1;
 }
 
 interface Made {
@@ -207,8 +240,10 @@ describe.runIf(IS_LONG)(`under ${REQUESTS} requests in flight`, () => {
       await using load = new Load(served.url);
       /** Whatever was in flight has ended by then. */
       const aWhile = async (): Promise<void> => {
-        const lookups = operator.lookups + 2 * REQUESTS;
-        await expect.poll(() => operator.lookups, { timeout: 60_000 }).toBeGreaterThan(lookups);
+        const lookups = operator.books.lookups + 2 * REQUESTS;
+        await expect
+          .poll(() => operator.books.lookups, { timeout: 60_000 })
+          .toBeGreaterThan(lookups);
       };
       await aWhile();
       const rotated = async (message: string, rotate: () => void): Promise<void> => {
@@ -227,13 +262,15 @@ describe.runIf(IS_LONG)(`under ${REQUESTS} requests in flight`, () => {
       await rotated(CONNECTION_FILES_REFUSED, () => rotation.writeHalf());
       const { answers, failed, wrong } = await load.stop();
 
-      expect({ failed, wrong, refusals: operator.refusals }).toEqual({
+      const { refusals } = rotation;
+      const { offences, lookups } = operator.books;
+      expect({ failed, wrong, refusals, offences }).toEqual({
         failed: [],
         wrong: [],
         refusals: [],
+        offences: [],
       });
-      const prompts = [...operator.prompts.values()].reduce((sum, one) => sum + one, 0);
-      expect({ prompts, lookups: operator.lookups }).toEqual({
+      expect({ prompts: operator.count('prompts'), lookups }).toEqual({
         prompts: flow === '3-legged' ? answers : 0,
         lookups: answers,
       });
