@@ -96,10 +96,13 @@ export class ConsentExchanges {
     const acquiredAtMs = clock.monotonicMs();
     try {
       if (acquiredAtMs - queuedAtMs < LOOK_AGAIN_MS) return await this.#request(cause, page);
-      // Much may have been learned since: that the operator refuses us, for one.
+      // Much may have been learned since: that the operator refuses us, or the answer, by another process.
       const now = await this.#ledger.read(this.#operator);
       const isFree = now.lost === undefined && now.view.prompt.state === 'free';
       if (!isFree || this.#notifier.isKnownTo(cause, now)) return 'slept';
+      const mayBeKept =
+        this.#notifier.mayFindKept(cause, now) || !this.#notifier.hasRecalled(cause, now);
+      if (mayBeKept && (await this.#notifier.tellKept(cause))) return 'told';
       return await this.#request(cause, now);
     } finally {
       requests.release(acquiredAtMs);

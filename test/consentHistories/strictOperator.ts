@@ -32,6 +32,8 @@ interface Consent {
   readonly identity: string;
   readonly asker: string;
   readonly operation: Operation;
+  /** Of the operators that the process knew which prompted. */
+  readonly configured: ReadonlySet<string>;
   readonly diesAtMs: number;
   intervalMs: number;
   lastPollAtMs: number;
@@ -81,6 +83,8 @@ export class StrictOperators {
   readonly #clock: Clock;
   readonly #toleranceMs: number;
   readonly #consents = new Map<string, Consent>();
+  /** By their tokens. */
+  readonly #granted = new WeakMap<object, Consent>();
   readonly #closures: Closure[] = [];
   readonly #answered: {
     readonly identity: string;
@@ -117,7 +121,7 @@ export class StrictOperators {
   async #requestConsent(
     { operation }: TokenSubject,
     { correlator }: Pick<ExchangeContext, 'correlator'>,
-    { identity }: AskedOperator,
+    { identity, configured }: AskedOperator,
   ): Promise<RequestedConsent> {
     const word = inTurn(this.#history.prompts, this.prompts);
     this.prompts += 1;
@@ -129,6 +133,7 @@ export class StrictOperators {
         identity,
         asker: askerOf(correlator.name),
         operation,
+        configured,
         diesAtMs: this.#nowMs + lifeSeconds * 1000,
         intervalMs: word.word === 'acknowledged' ? word.intervalSeconds * 1000 : 0,
         lastPollAtMs: -Infinity,
@@ -173,7 +178,9 @@ export class StrictOperators {
     const word = inTurn(this.#history.lookups, this.lookups);
     this.lookups += 1;
     const asker = askerOf(correlator.name);
-    this.#judgeLookup(lookup, asker, asked);
+    // Whoever waits polls, and looks up what the prompt was for: the process that prompted may know fewer facts.
+    const prompter = this.#granted.get(token)?.configured;
+    this.#judgeLookup(lookup, asker, asked, prompter);
     const sentAtMs = this.#clock.nowMs();
     const leftAtMs = this.#nowMs;
     const isSwapped = this.hasSwapped;
@@ -240,13 +247,19 @@ export class StrictOperators {
     if (consent.isKnownToBeOver) this.offences.pollsAfterTheEnd += 1;
   }
 
-  #judgeLookup(lookup: Lookup, asker: string, { configured }: AskedOperator): void {
+  #judgeLookup(
+    lookup: Lookup,
+    asker: string,
+    { configured }: AskedOperator,
+    prompter = configured,
+  ): void {
     const { keepMs } = this.#history;
     const isEqual = this.#answered.some(
       (earlier) =>
         earlier.asker === asker &&
         // Of an operator that is known no more, only what says that the SIM changed counts.
         configured.has(earlier.identity) &&
+        prompter.has(earlier.identity) &&
         earlier.atMs + keepMs > this.#nowMs + this.#toleranceMs &&
         // What was said before the SIM changed may be outdated.
         (!this.hasSwapped || earlier.atMs - this.#startedAtMs > (this.#history.swapAtMs ?? 0)) &&
@@ -300,7 +313,7 @@ export class StrictOperators {
     switch (word) {
       case 'granted':
         consent.isOver = true;
-        return { kind: 'acquired', token: new AccessToken(subject, 'token', undefined) };
+        return { kind: 'acquired', token: this.#grant(consent, subject) };
       case 'token lost':
         consent.isOver = true;
         return { kind: 'go-on', goOn: 'no_reply' };
@@ -320,6 +333,12 @@ export class StrictOperators {
       case 'invalid_grant':
         return failing('CONSENT_EXPIRED');
     }
+  }
+
+  #grant(consent: Consent, subject: TokenSubject): AccessToken {
+    const token = new AccessToken(subject, 'token', undefined);
+    this.#granted.set(token, consent);
+    return token;
   }
 
   /** How long ago the last swap was. */

@@ -231,6 +231,24 @@ describe('a prompt that had to wait for a permit', () => {
   });
 });
 
+describe('a prompt that had to wait for a permit while another replica was answered', () => {
+  // For longer than an answered consent is on record.
+  it.each([5, 15])('is not made after %d s', async (seconds) => {
+    service = new AskedConsents({ permits: 1, replicas: 2 });
+    service.operator.latencyMs = seconds * SECOND_MS;
+    const ahead = service.ask(WINDOW, { number: BOB, waitMs: 60 * SECOND_MS });
+    await settled();
+    const waiting = service.ask(WINDOW, { waitMs: 30 * SECOND_MS });
+    await settled();
+    service.operator.latencyMs = 100;
+    const elsewhere = service.ask(WINDOW, { waitMs: 3 * SECOND_MS }, 1);
+    await service.clock.advance(60 * SECOND_MS);
+    await ahead;
+    expect([await elsewhere, await waiting]).toEqual([[{ swapped: false }], [{ swapped: false }]]);
+    expect(service.operator.prompts).toHaveLength(2);
+  });
+});
+
 describe('a request to prompt', () => {
   it('that the operator refuses for a while is not repeated meanwhile', async () => {
     const limited: LookupFailure = { code: 'OPERATOR_RATE_LIMITED', reach: 'number' };
