@@ -443,4 +443,21 @@ describe('an answer that another replica had between the look at kept facts and 
     expect(await asked).toEqual([{ swapped: false }]);
     expect(prompts()).toBe(1);
   });
+
+  it('is told, and prompts no owner, where another server has the record by then, with its clock ahead', async () => {
+    service = new AskedConsents({ replicas: 2 });
+    const { store } = service;
+    const read = store.read.bind(store);
+    store.read = async (number) => {
+      store.read = read;
+      expect(await service.ask(WINDOW, {}, 1)).toEqual([{ swapped: false }]);
+      store.read = async (one) => {
+        const snapshot = await read(one);
+        return { ...snapshot, nowMs: snapshot.nowMs + SECOND_MS };
+      };
+      return store.read(number);
+    };
+    expect(await service.ask(WINDOW)).toEqual([{ swapped: false }]);
+    expect(prompts()).toBe(1);
+  });
 });
