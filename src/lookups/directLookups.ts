@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../system/clock.ts';
 import type { Lookup, Operation } from '../domain/question.ts';
 import type { LookupFailure } from '../domain/errors.ts';
@@ -47,6 +48,9 @@ export interface DirectParts {
 /** Lookups that ask no owner: each takes its token and goes out. */
 export class DirectLookups implements LookupRoute {
   readonly #parts: DirectParts;
+  /** Names replies, with their number: a UUID for each would cost more. */
+  readonly #id = randomUUID();
+  #replies = 0;
 
   constructor(parts: DirectParts) {
     this.#parts = parts;
@@ -130,7 +134,8 @@ export class DirectLookups implements LookupRoute {
           attempts += exchanged.attempts;
           const { judged } = exchanged;
           if (judged.kind === 'answered') {
-            const facts = timed(judged.facts, leftAtMs, true, identity, clock);
+            const replyId = `${this.#id}-${(this.#replies += 1)}`;
+            const facts = timed(judged.facts, leftAtMs, true, identity, clock, replyId);
             outcome = { kind: 'facts', facts, closed: judged.closed };
           } else if (!exchanged.mayRetryWithNewToken) {
             outcome = lookupFailed(lookup, judged.failure);

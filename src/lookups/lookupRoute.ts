@@ -45,15 +45,12 @@ export type LookupOutcome =
     }
   | { readonly kind: 'failed'; readonly failed: FailedLookup };
 
-/** With the number of a reply in this process it names that reply among those of all replicas. */
-const PROCESS = randomUUID();
-let replies = 0;
-
 /**
  * The facts of one reply, which is here just now.
  *
  * @param isHeard whether they need no hearing: no owner was prompted for them
  * @param toldBy the operator's identity
+ * @param replyId names the reply among those of all replicas
  */
 export function timed(
   facts: readonly Fact[],
@@ -61,9 +58,9 @@ export function timed(
   isHeard: boolean,
   toldBy: string,
   clock: Clock,
+  replyId: string = randomUUID(),
 ): readonly TimedFact[] {
   const repliedAtMs = clock.monotonicMs();
-  const replyId = `${PROCESS}-${(replies += 1)}`;
   const told = { toldBy, leftAtMs, repliedAtMs, replyId, isHeard };
   return facts.map((fact) => ({ ...fact, ...told }));
 }
