@@ -87,11 +87,11 @@ export class ConsentNotifier {
 
   /**
    * Whether all that is kept was recalled for each request so short a time before the page was read that the end of
-   * a consent whose fact was kept in between would be on it. Which of two came first is not asked: the server that wrote
-   * the end may have had another clock.
+   * a consent whose fact was kept in between would be on it. Where there is one, it is not asked which came first: another
+   * server may have written it by another clock, and what was held up brings a fact after its consent has expired.
    */
   hasRecalled(cause: Waiter, { view, nowMs, time }: ConsentSnapshot): boolean {
-    if (view.ends.some(({ kind }) => kind === 'answered')) return false;
+    if (view.ends.some(({ kind }) => kind !== 'failed')) return false;
     return this.#allWith(cause).every(
       ({ recalledAtMs }) => nowMs - time.atLeast(recalledAtMs) < RECALL_HOLDS_MS,
     );

@@ -107,7 +107,14 @@ export const PARTS: readonly Part[] = [
     mutants: [
       ['({ recalledAtMs }) => time.atLeast(recalledAtMs) <= end.atMs', '() => false'],
       ['nowMs - time.atLeast(recalledAtMs) < RECALL_HOLDS_MS', 'recalledAtMs > -Infinity'],
-      ["if (view.ends.some(({ kind }) => kind === 'answered')) return false;\n", ''],
+      [
+        "view.ends.some(({ kind }) => kind !== 'failed')",
+        "view.ends.some(({ kind }) => kind === 'answered')",
+      ],
+      [
+        "view.ends.some(({ kind }) => kind !== 'failed')",
+        "view.ends.some(({ kind }) => kind === 'expired')",
+      ],
     ],
   },
   {

@@ -460,4 +460,37 @@ describe('an answer that another replica had between the look at kept facts and 
     expect(await service.ask(WINDOW)).toEqual([{ swapped: false }]);
     expect(prompts()).toBe(1);
   });
+
+  it('is told, and prompts no owner, where the consent was told as expired and its end is not yet written', async () => {
+    service = new AskedConsents({ replicas: 2 });
+    const { store, clock, operator } = service;
+    const lookUp = operator.lookUp.bind(operator);
+    // A process that was held up for longer than its lease.
+    operator.lookUp = async (...asked) => {
+      await clock.sleep(30 * SECOND_MS);
+      operator.lookUp = lookUp;
+      return lookUp(...asked);
+    };
+    void service.ask(WINDOW, {}, 1);
+    await clock.advance(29 * SECOND_MS);
+    expect(failureOf(await ask(WINDOW))).toMatchObject({ code: 'CONSENT_EXPIRED' });
+    await clock.advance(500);
+    const write = store.write.bind(store);
+    const read = store.read.bind(store);
+    const written = Promise.withResolvers<void>();
+    store.write = async (...values) => {
+      if (values[2].ends.some(({ kind }) => kind === 'answered')) await written.promise;
+      return write(...values);
+    };
+    store.read = async (number) => {
+      store.read = read;
+      await clock.sleep(500);
+      return read(number);
+    };
+    const asked = service.ask(WINDOW);
+    await clock.advance(SECOND_MS);
+    expect(await asked).toEqual([{ swapped: false }]);
+    expect(prompts()).toBe(1);
+    written.resolve();
+  });
 });
