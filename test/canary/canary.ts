@@ -119,7 +119,9 @@ export async function runCanary({
     leaks.push(...leaksIn(line).map((leak) => ({ ...leak, where: `standard output: ${line}` })));
   }
   for (const { body } of collector.received) {
-    leaks.push(...leaksIn(body.toString()).map((leak) => ({ ...leak, where: 'spans' })));
+    // A moment of 2026 may hold the digits of a number: …377009000…
+    const text = body.toString().replaceAll(/"(?:\w+Time|time)UnixNano":"\d+"/g, '');
+    leaks.push(...leaksIn(text).map((leak) => ({ ...leak, where: 'spans' })));
   }
   const audited = lines.filter((line) => line.startsWith('{"audit":'));
   const usage = await usageOf(audited);
