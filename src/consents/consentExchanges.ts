@@ -100,9 +100,8 @@ export class ConsentExchanges {
       const now = await this.#ledger.read(this.#operator);
       const isFree = now.lost === undefined && now.view.prompt.state === 'free';
       if (!isFree || this.#notifier.isKnownTo(cause, now)) return 'slept';
-      const mayBeKept =
-        this.#notifier.mayFindKept(cause, now) || !this.#notifier.hasRecalled(cause, now);
-      if (mayBeKept && (await this.#notifier.tellKept(cause))) return 'told';
+      if (!this.#notifier.hasRecalled(cause, now) && (await this.#notifier.tellKept(cause)))
+        return 'told';
       return await this.#request(cause, now);
     } finally {
       requests.release(acquiredAtMs);
