@@ -28,7 +28,7 @@ export interface ConsentOperator {
   readonly exchangeMs: number;
 }
 
-/** For each operation a time in milliseconds, or whether there is something. */
+/** For each operation a time in milliseconds. */
 export type ByOperation = Readonly<Record<Operation, number>>;
 
 /**
