@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { defaultOf, type Audience, type Setting } from '../src/config/setting.ts';
-import { ALL_SETTINGS, variablesOf } from '../src/config/settings.ts';
+import {
+  defaultOf,
+  SECTIONS as SETTINGS,
+  variablesOf,
+  type Audience,
+  type Setting,
+} from '../src/config/settings.ts';
 import { pretty, type MadeFile } from './madeFile.ts';
 
 const DOCS = fileURLToPath(new URL('../docs/settings.md', import.meta.url));
@@ -63,11 +68,9 @@ export async function makeSettingsFiles(): Promise<readonly MadeFile[]> {
 type Named = readonly [name: string, setting: Setting];
 
 function eachSection<T>(make: (section: Section, settings: readonly Named[]) => T): readonly T[] {
-  return Object.entries(SECTIONS).map(([audience, section]) =>
-    make(
-      section,
-      [...ALL_SETTINGS].filter(([, setting]) => setting.audience === audience),
-    ),
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets the names
+  return (Object.keys(SECTIONS) as Audience[]).map((audience) =>
+    make(SECTIONS[audience], Object.entries(SETTINGS[audience])),
   );
 }
 
@@ -103,7 +106,7 @@ function defaultCell(setting: Setting): string {
 function takes(setting: Setting): string {
   switch (setting.kind) {
     case 'integer':
-      return [setting.min, 'to', setting.max, setting.unit ?? ''].join(' ').trim();
+      return [setting.min, 'to', setting.max, setting.unit].join(' ').trim();
     case 'boolean':
       return '`true`, `false`';
     case 'oneOf':

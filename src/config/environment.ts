@@ -1,15 +1,15 @@
-import type { TextSource } from '../http/connections/connectionSettings.ts';
 import type { FromFiles } from '../system/fromFiles.ts';
 import { addressProblem, withoutLastSlash } from '../http/address.ts';
 import { readTextNow } from '../system/textFile.ts';
-import { defaultOf, type SettingOf } from './setting.ts';
 import { GONE_SETTINGS } from './goneSettings.ts';
 import { findTypos } from './settingNames.ts';
 import {
   ALL_SETTINGS,
   SETTINGS,
   VARIABLE_NAMES,
+  defaultOf,
   type NamesOf,
+  type Setting,
   type SettingName,
   type ValuesOf,
   type VariableName,
@@ -112,7 +112,7 @@ export class EnvironmentReader {
   /** As it stands there, or the default. */
   text<Name extends NamesOf<'text' | 'file' | 'json'>>(name: Name): Yields<Name, string>;
   text(name: SettingName): string | undefined {
-    return this.#valueOf(name) ?? defaultText(name);
+    return this.#valueOf(name) ?? defaultOf(SETTINGS[name]);
   }
 
   required(name: NamesOf<'text' | 'file' | 'url'>, why: string): string {
@@ -138,7 +138,7 @@ export class EnvironmentReader {
   /** A whole number in decimal digits. */
   integer<Name extends NamesOf<'integer'>>(name: Name): Yields<Name, number>;
   integer(name: NamesOf<'integer'>): number | undefined {
-    const { min, max, default: fallback }: SettingOf<'integer'> = SETTINGS[name];
+    const { min, max, default: fallback }: Extract<Setting, { kind: 'integer' }> = SETTINGS[name];
     const text = this.#valueOf(name);
     if (text === undefined) return fallback;
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
@@ -177,7 +177,7 @@ export class EnvironmentReader {
     const fileName = `${name}_FILE` as const;
     const value = this.#valueOf(name);
     const path = this.#valueOf(fileName);
-    if (path === undefined) return value ?? defaultText(name);
+    if (path === undefined) return value ?? defaultOf(SETTINGS[name]);
     if (value !== undefined) this.problem(fileName, `is set as well as ${name}: set one of them`);
     const text = this.#readFile(fileName, path)?.replace(/\r?\n$/, '');
     if (text === '') this.problem(fileName, 'names a file that is empty');
@@ -190,14 +190,6 @@ export class EnvironmentReader {
       this.problem(name, `is missing: ${why}, here or in the file that ${name}_FILE names`);
     }
     return value ?? '';
-  }
-
-  /** Where a secret is, for those who read it again when it changes; it has been looked at. */
-  secretSource(name: NamesOf<'secret'>): TextSource | undefined {
-    const text = this.secret(name);
-    const path = this.#valueOf(`${name}_FILE`);
-    if (path !== undefined) return { kind: 'file', path };
-    return text === undefined ? undefined : { kind: 'text', text };
   }
 
   /** The text of the file that the setting names. */
@@ -275,9 +267,4 @@ export class EnvironmentReader {
 
 function isSecret(name: string): boolean {
   return SECRET_NAMES.test(name) || ALL_SETTINGS.get(name)?.kind === 'secret';
-}
-
-/** As a variable would have it. */
-function defaultText(name: SettingName): string | undefined {
-  return defaultOf(SETTINGS[name]);
 }

@@ -8,8 +8,7 @@ import {
   type FixedValues,
 } from '../config/environment.ts';
 import { GONE_SETTINGS } from '../config/goneSettings.ts';
-import type { Audience } from '../config/setting.ts';
-import { ALL_SETTINGS, variablesOf, type SettingName } from '../config/settings.ts';
+import { SECTIONS, variablesOf, type Setting, type SettingName } from '../config/settings.ts';
 import type { Log } from '../log/log.ts';
 import type { OperatorSettings } from '../operator/operatorSettings.ts';
 import type { Clock } from '../system/clock.ts';
@@ -69,7 +68,7 @@ function readEmbeddedConfig(settings: Environment, operators?: object): Config {
 }
 
 /** The parts of the table of settings that are about a server of our own, its callers and those who run it. */
-const OF_SERVER: ReadonlySet<Audience> = new Set(['try', 'callers', 'observe', 'web']);
+const OF_SERVER = { ...SECTIONS.try, ...SECTIONS.callers, ...SECTIONS.observe, ...SECTIONS.web };
 
 /** Of those, what counts without such a server as well. */
 const EMBEDDED: ReadonlySet<string> = new Set<SettingName>([
@@ -87,8 +86,8 @@ const WENT_FROM_SERVER = /^(?:ALLOWED|JWT|LOG|OTEL|RELOAD|ROUTER)_/;
 
 /** The other program may have settings of the same names for itself: `LOG_LEVEL`, `OTEL_…`. */
 const NOT_EMBEDDED: FixedValues = new Map(
-  [...ALL_SETTINGS]
-    .filter(([name, { audience }]) => OF_SERVER.has(audience) && !EMBEDDED.has(name))
+  Object.entries<Setting>(OF_SERVER)
+    .filter(([name]) => !EMBEDDED.has(name))
     .flatMap(([name, setting]) => variablesOf(name, setting))
     .concat([...GONE_SETTINGS.keys()].filter((name) => WENT_FROM_SERVER.test(name)))
     .map((name) => [name, undefined]),

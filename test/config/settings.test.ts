@@ -5,8 +5,11 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { makeSettingsFiles } from '../../scripts/settings.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/environment.ts';
-import { MAX_DESCRIPTION_CHARACTERS } from '../../src/config/setting.ts';
-import { ALL_SETTINGS, VARIABLE_NAMES } from '../../src/config/settings.ts';
+import {
+  ALL_SETTINGS,
+  MAX_DESCRIPTION_CHARACTERS,
+  VARIABLE_NAMES,
+} from '../../src/config/settings.ts';
 
 /** The names of the variables that the program asks for. */
 function namesRead(): ReadonlySet<string> {
