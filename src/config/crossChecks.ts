@@ -1,7 +1,7 @@
 import { withoutLastSlash } from '../http/address.ts';
 import { OWN_HEADERS } from '../http/headers.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
-import { nearestName } from './settingNames.ts';
+import { didYouMean } from './settingNames.ts';
 import { valueAt, type FileProblem, type Path } from './document.ts';
 import { GONE_MEMBERS } from './goneMembers.ts';
 import { flowsOf, METHOD_NEEDS, methodOf, operationsOf } from './entrySettings.ts';
@@ -86,9 +86,7 @@ function problemWithOther(
   if (other === name) return 'is the operator itself';
   const others = othersOf.get(other);
   if (others === undefined) {
-    const meant = nearestName(other, othersOf.keys());
-    const hint = meant === undefined ? '' : `. Did you mean ${meant.name}?`;
-    return `is not the name of an operator in this file${hint}`;
+    return `is not the name of an operator in this file${didYouMean(other, othersOf.keys())}`;
   }
   return leadsTo(name, other, othersOf, new Set())
     ? `leads back to ${name}, by the others of ${other}: a number would be looked up in circles`
@@ -197,8 +195,7 @@ function* options(at: Entry['at'], profile: OperatorProfile, name: string): Gene
   if (typeof given !== 'object' || given === null) return;
   for (const key of Object.keys(given)) {
     if (!Object.hasOwn(profile.options, key)) {
-      const meant = nearestName(key, Object.keys(profile.options));
-      const hint = meant === undefined ? '' : `. Did you mean ${meant.name}?`;
+      const hint = didYouMean(key, Object.keys(profile.options));
       yield { path: ['options', key], what: `is not an option of ${name}${hint}` };
     }
   }

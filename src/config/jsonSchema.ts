@@ -33,8 +33,7 @@ export function objectsAt(root: JsonSchema, path: Path): readonly JsonSchema[] {
   let schemas = variantsOf(root, root);
   for (const part of path) {
     schemas = schemas.flatMap((schema) => {
-      const next =
-        typeof part === 'number' ? schema.items : (membersOf(schema)[part] ?? otherMembers(schema));
+      const next = typeof part === 'number' ? schema.items : membersOf(schema)[part];
       return next === undefined ? [] : variantsOf(root, next);
     });
   }
@@ -51,8 +50,4 @@ export function variantsOf(root: JsonSchema, schema: JsonSchema): readonly JsonS
 
 export function membersOf({ properties = {} }: JsonSchema): Readonly<Record<string, JsonSchema>> {
   return properties;
-}
-
-function otherMembers({ additionalProperties }: JsonSchema): JsonSchema | undefined {
-  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }

@@ -13,7 +13,7 @@ import { ENDPOINT_NAMES } from '../http/wireSettings.ts';
 import { isHeaderName, isHeaderText } from '../operator/lookupRequest.ts';
 import type { OperatorProfile } from '../operator/profile.ts';
 import { readTextNow } from '../system/textFile.ts';
-import { nearestName } from './settingNames.ts';
+import { didYouMean } from './settingNames.ts';
 import { AS_DATA } from './definition.ts';
 
 /** A profile that is fit to be used. */
@@ -40,10 +40,9 @@ export function readProfile(named: unknown, folder: string): ProfileReading {
   if (typeof named !== 'string') return made('handed in', named);
   if (isBuiltIn(named)) return made(named, PROFILES[named]);
   if (!/^\.{1,2}[/\\]/.test(named)) {
-    const meant = nearestName(named, Object.keys(PROFILES));
-    const hint = meant === undefined ? '' : `. Did you mean ${meant.name}?`;
+    const known = Object.keys(PROFILES);
     return refused([
-      `must be one of ${Object.keys(PROFILES).join(', ')}, or the path of your own, such as ./our-operator.ts${hint}`,
+      `must be one of ${known.join(', ')}, or the path of your own, such as ./our-operator.ts${didYouMean(named, known)}`,
     ]);
   }
   return readOwn(named, folder);

@@ -44,8 +44,14 @@ function firstWord(name: string): string {
   return name.split('_', 1).join('');
 }
 
+/** The end of a sentence about a name that is not one of some: which was probably meant. Pure. */
+export function didYouMean(name: string, names: Iterable<string>): string {
+  const meant = nearestName(name, names);
+  return meant === undefined ? '' : `. Did you mean ${meant.name}?`;
+}
+
 /** The one of some names that is the fewest letters away, and no more than so many. Pure. */
-export function nearestName(
+function nearestName(
   name: string,
   names: Iterable<string>,
   maxLetters = MAX_LETTERS,

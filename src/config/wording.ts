@@ -1,7 +1,7 @@
 import type * as z from 'zod';
-import { nearestName } from './settingNames.ts';
+import { didYouMean } from './settingNames.ts';
 import { valueAt, type FileProblem, type Path } from './document.ts';
-import { jsonSchema, membersOf, objectsAt, type JsonSchema } from './jsonSchema.ts';
+import { jsonSchema, membersOf, objectsAt } from './jsonSchema.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -23,11 +23,7 @@ function wordingOf(issue: Issue, value: unknown): string {
     case 'invalid_type':
       return `must be ${TYPES[issue.expected] ?? `a ${issue.expected}`}`;
     case 'invalid_value':
-      return oneOf(issue.values.map(String), value);
-    case 'invalid_union':
-      return issue.inclusive === false || issue.options === undefined
-        ? issue.message
-        : oneOf(issue.options.map(String), value);
+      return oneOf(issue.values.map(quoted), value);
     case 'too_small':
       return typeof value === 'number'
         ? `must be ${Number(issue.minimum)} or more`
@@ -38,11 +34,7 @@ function wordingOf(issue: Issue, value: unknown): string {
         : 'must be shorter';
     case 'invalid_key':
       return issue.issues[0]?.message ?? issue.message;
-    case 'unrecognized_keys':
-    case 'invalid_element':
-    case 'invalid_format':
-    case 'not_multiple_of':
-    case 'custom':
+    default:
       return issue.message;
   }
 }
@@ -58,28 +50,15 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 function oneOf(allowed: readonly string[], value: unknown): string {
-  const quoted = allowed.map((one) => JSON.stringify(one)).join(', ');
-  const meant = typeof value === 'string' ? nearestName(value, allowed) : undefined;
-  const hint = meant === undefined ? '' : `. Did you mean ${JSON.stringify(meant.name)}?`;
-  return `must be ${allowed.length === 1 ? '' : 'one of '}${quoted}${hint}`;
+  const hint = typeof value === 'string' ? didYouMean(quoted(value), allowed) : '';
+  return `must be ${allowed.length === 1 ? '' : 'one of '}${allowed.join(', ')}${hint}`;
+}
+
+function quoted(value: unknown): string {
+  return JSON.stringify(String(value));
 }
 
 function unknownMember(key: string, path: Path): string {
-  const objects = objectsAt(jsonSchema(), path);
-  const owners = objects.flatMap((one) =>
-    Object.hasOwn(membersOf(one), key) ? variantOf(one) : [],
-  );
-  if (owners.length > 0) return `is for ${owners.join(' or ')}`;
-  const meant = nearestName(
-    key,
-    objects.flatMap((one) => Object.keys(membersOf(one))),
-  );
-  return `is not a known member${meant === undefined ? '' : `. Did you mean ${meant.name}?`}`;
-}
-
-/** What tells a variant of an object from the others: `"method": "basic"`. */
-function variantOf(schema: JsonSchema): readonly string[] {
-  return Object.entries(membersOf(schema)).flatMap(([name, member]) =>
-    member.const === undefined ? [] : [`${JSON.stringify(name)}: ${JSON.stringify(member.const)}`],
-  );
+  const known = objectsAt(jsonSchema(), path).flatMap((one) => Object.keys(membersOf(one)));
+  return `is not a known member${didYouMean(key, known)}`;
 }
