@@ -3,7 +3,7 @@ import { MemoryCounts } from '../caller/quotas/memoryCounts.ts';
 import { SharedCounts } from '../caller/quotas/sharedCounts.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Config } from '../config/config.ts';
-import { publish, storeChannel } from '../log/diagnostics.ts';
+import { storeChannel } from '../log/diagnostics.ts';
 import { follow, type WatchFiles } from '../system/fromFiles.ts';
 import type { Log } from '../log/log.ts';
 import { logAbout } from '../log/logAbout.ts';
@@ -99,7 +99,7 @@ async function sharedStores(
 
 /** What the store knew of numbers is lost: it may be the whole of it, or its last writes. */
 function tellDoubt(log: Log, untilMs: number): void {
-  publish(storeChannel, { event: 'doubt', untilMs });
+  storeChannel.publish({ event: 'doubt', untilMs });
   log.warn(
     'the shared store has lost consents (it was emptied, evicts, or a replica took over without the last writes): until the doubt ends no owner of a number without a record is prompted',
     { until: new Date(untilMs).toISOString() },

@@ -1,7 +1,6 @@
 import {
   channel,
   tracingChannel,
-  type Channel,
   type TracingChannel,
   type TracingChannelSubscribers,
 } from 'node:diagnostics_channel';
@@ -160,9 +159,26 @@ export const tokenChannel = tracingChannel<unknown, TokenMessage>('sim-swap:toke
 export const lookupChannel = tracingChannel<unknown, LookupMessage>('sim-swap:lookup');
 export const exchangeChannel = tracingChannel<unknown, ExchangeMessage>('sim-swap:exchange');
 export const consentChannel = tracingChannel<unknown, ConsentMessage>('sim-swap:consent');
-export const circuitChannel = channel('sim-swap:circuit');
-export const quotaChannel = channel('sim-swap:quota');
-export const storeChannel = channel('sim-swap:store');
+export const circuitChannel = noticesOf<CircuitMessage>('sim-swap:circuit');
+export const quotaChannel = noticesOf<QuotaMessage>('sim-swap:quota');
+export const storeChannel = noticesOf<StoreMessage>('sim-swap:store');
+
+/** A channel of what has no end of its own. */
+function noticesOf<Message>(name: string) {
+  const notices = channel(name);
+  return {
+    publish(message: Message): void {
+      if (notices.hasSubscribers) notices.publish(message);
+    },
+    /** Returns what ends it. */
+    listen(listener: (message: Message) => void): () => void {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is published on it
+      const heard = (message: unknown): void => listener(message as Message);
+      notices.subscribe(heard);
+      return () => notices.unsubscribe(heard);
+    },
+  };
+}
 
 const BROKEN: Broken = { outcome: 'broken' };
 
@@ -221,11 +237,6 @@ function begin<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     return Promise.reject(error instanceof Error ? error : new Error('The work broke.'));
   }
-}
-
-/** Publishes what has no end of its own. */
-export function publish(to: Channel, message: CircuitMessage | QuotaMessage | StoreMessage): void {
-  if (to.hasSubscribers) to.publish(message);
 }
 
 /**

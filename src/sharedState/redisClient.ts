@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Cluster, Redis as Client } from 'ioredis';
 import slotOf from 'cluster-key-slot';
 import type { Clock } from '../system/clock.ts';
-import { publish, storeChannel } from '../log/diagnostics.ts';
+import { storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import type { PlainRedis, Redis, ScriptValues } from './redis.ts';
 import { clientOptions, retryDelayMs } from './clientOptions.ts';
@@ -247,7 +247,7 @@ export class RedisClient implements PlainRedis {
   #noteLost(server: string, error: unknown, name: string = SHARED_STORE): void {
     if (this.#lostSinceMs.has(server) || this.#closing.signal.aborted) return;
     this.#lostSinceMs.set(server, this.#clock.monotonicMs());
-    if (name === SHARED_STORE) publish(storeChannel, { event: 'away', host: server });
+    if (name === SHARED_STORE) storeChannel.publish({ event: 'away', host: server });
     this.#log.warn(`${name} is lost`, { host: server, reason: reasonOf(error) });
   }
 
@@ -261,7 +261,7 @@ export class RedisClient implements PlainRedis {
   }
 
   #forget(server: string): void {
-    if (this.#lostSinceMs.delete(server)) publish(storeChannel, { event: 'back', host: server });
+    if (this.#lostSinceMs.delete(server)) storeChannel.publish({ event: 'back', host: server });
   }
 
   #tellBack(): void {

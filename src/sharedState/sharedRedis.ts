@@ -1,6 +1,6 @@
 import type { Clock } from '../system/clock.ts';
 import { clockElsewhere, type ClockElsewhere } from '../system/clockElsewhere.ts';
-import { publish, storeChannel } from '../log/diagnostics.ts';
+import { storeChannel } from '../log/diagnostics.ts';
 import type { Log } from '../log/log.ts';
 import type { PlainRedis, Redis, ScriptValues } from './redis.ts';
 import { COMMAND_TIMEOUT_MS, OutOfMemory, SharedStateLost } from './sharedStateLost.ts';
@@ -110,7 +110,7 @@ export class SharedRedis implements Redis {
 
   #tell(error: unknown, host: string): void {
     const isFull = error instanceof OutOfMemory;
-    publish(storeChannel, { event: isFull ? 'full' : 'lost' });
+    storeChannel.publish({ event: isFull ? 'full' : 'lost' });
     if (isFull) this.#log.warn(FULL, { host });
   }
 }

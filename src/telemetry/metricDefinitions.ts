@@ -1,10 +1,9 @@
-/** A metric, as Prometheus knows it. */
+/** A metric, as Prometheus knows it: with buckets a histogram, with a name in `_total` a counter, otherwise a gauge. */
 export interface MetricDefinition {
   readonly name: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
   /** One sentence, for people. */
   readonly help: string;
-  readonly labels: readonly string[];
+  readonly labels?: readonly string[];
   /** Upper bounds, in seconds or shares. */
   readonly buckets?: readonly number[];
 }
@@ -21,185 +20,150 @@ const CONSENT_SECONDS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300] as const;
 export const METRICS = {
   build: {
     name: 'sim_swap_build_info',
-    type: 'gauge',
     help: '1, with the version and the commit that run, and DOCS_URL.',
     labels: ['version', 'commit', 'docs'],
   },
   requests: {
     name: 'sim_swap_requests_total',
-    type: 'counter',
     help: 'Requests to /graphql by trusted document (other for the rest) and code: ok, or the first error code of the reply.',
     labels: ['document', 'code'],
   },
   requestSeconds: {
     name: 'sim_swap_request_duration_seconds',
-    type: 'histogram',
     help: 'How long requests to /graphql take until their answer is ready.',
     labels: ['document'],
     buckets: REQUEST_SECONDS,
   },
   refusedCallers: {
     name: 'sim_swap_refused_callers_total',
-    type: 'counter',
     help: 'Requests refused by their headers, by reason.',
     labels: ['reason'],
   },
   answers: {
     name: 'sim_swap_answers_total',
-    type: 'counter',
     help: 'Fields about a number by what they came to: answered, or a code.',
     labels: ['outcome'],
   },
   repeatedQuestions: {
     name: 'sim_swap_repeated_questions_total',
-    type: 'counter',
     help: 'Fields with the same question as another field of the operation.',
-    labels: [],
   },
   answersWithoutLookup: {
     name: 'sim_swap_answers_without_lookup_total',
-    type: 'counter',
     help: 'Facts used without a lookup: shared with a simultaneous request, or kept from an earlier one.',
     labels: ['operator', 'how'],
   },
   lookups: {
     name: 'sim_swap_lookups_total',
-    type: 'counter',
     help: 'Lookups by operator, operation and what they came to.',
     labels: ['operator', 'operation', 'outcome'],
   },
   lookupAttempts: {
     name: 'sim_swap_lookup_attempts_total',
-    type: 'counter',
     help: 'Exchanges of lookups that may have reached the operator: what its invoice is held against.',
     labels: ['operator', 'operation'],
   },
   lookupPrice: {
     name: 'sim_swap_lookup_price_total',
-    type: 'counter',
     help: 'What the attempts cost by the prices of the settings, in the currency of the label.',
     labels: ['operator', 'operation', 'currency'],
   },
   tokens: {
     name: 'sim_swap_tokens_total',
-    type: 'counter',
     help: 'Access tokens requested from operators, by grant and outcome; of ciba each poll.',
     labels: ['operator', 'grant', 'outcome'],
   },
   prompts: {
     name: 'sim_swap_prompts_total',
-    type: 'counter',
     help: 'Prompts to owners of numbers by operator and what they came to.',
     labels: ['operator', 'outcome'],
   },
   deducedAnswers: {
     name: 'sim_swap_deduced_answers_total',
-    type: 'counter',
     help: 'Questions about a number that were answered by what another question had looked up.',
-    labels: [],
   },
   denied: {
     name: 'sim_swap_denied_total',
-    type: 'counter',
     help: 'Lookups and prompts that were not made: a quota is used up, or the audit log cannot be written.',
     labels: ['operator', 'event', 'code'],
   },
   quotaUsed: {
     name: 'sim_swap_quota_used_ratio',
-    type: 'histogram',
     help: 'How much of their quotas callers had used, at each thing that was counted in one: 1 is all of it.',
     labels: ['quota'],
     buckets: SHARES,
   },
   consentWaitSeconds: {
     name: 'sim_swap_consent_wait_seconds',
-    type: 'histogram',
     help: 'How long requests wait for the consent of an owner, by what came of it.',
     labels: ['operator', 'outcome'],
     buckets: CONSENT_SECONDS,
   },
   consentsWaiting: {
     name: 'sim_swap_consents_waiting',
-    type: 'gauge',
     help: 'Requests that wait for the consent of an owner now.',
     labels: ['operator'],
   },
   storeAwaySeconds: {
     name: 'sim_swap_shared_store_away_seconds',
-    type: 'gauge',
     help: 'For how long a Redis of REDIS_URL has been away, the longest of several; 0 while none is.',
-    labels: [],
   },
   exchangeSeconds: {
     name: 'sim_swap_operator_exchange_duration_seconds',
-    type: 'histogram',
     help: 'How long exchanges with operators take, by endpoint and outcome: a class of status, or what broke.',
     labels: ['operator', 'endpoint', 'outcome'],
     buckets: OPERATOR_SECONDS,
   },
   retries: {
     name: 'sim_swap_operator_retries_total',
-    type: 'counter',
     help: 'Exchanges with operators that were made once more.',
     labels: ['operator', 'endpoint'],
   },
   workUnderWay: {
     name: 'sim_swap_operator_work_under_way',
-    type: 'gauge',
     help: 'Permits in use, by operator and by work: lookups of an operation, requests for consent, polls.',
     labels: ['operator', 'work'],
   },
   workWaiting: {
     name: 'sim_swap_operator_work_waiting',
-    type: 'gauge',
     help: 'What waits for a permit.',
     labels: ['operator', 'work'],
   },
   connections: {
     name: 'sim_swap_operator_connections',
-    type: 'gauge',
     help: 'Open connections by protocol: http1 in use or kept, spare ready and unused, http2.',
     labels: ['operator', 'endpoint', 'protocol'],
   },
   streams: {
     name: 'sim_swap_operator_streams',
-    type: 'gauge',
     help: 'Exchanges under way over HTTP/2.',
     labels: ['operator', 'endpoint'],
   },
   clockAheadSeconds: {
     name: 'sim_swap_clock_ahead_of_operator_seconds',
-    type: 'gauge',
     help: 'By how much our clock is ahead of the operator’s, as the latest reply with a date shows.',
     labels: ['operator'],
   },
   circuitOpen: {
     name: 'sim_swap_circuit_open',
-    type: 'gauge',
     help: '1 while the circuit of an endpoint is open: the operator is not called.',
     labels: ['operator', 'endpoint'],
   },
   storeFailures: {
     name: 'sim_swap_shared_store_failures_total',
-    type: 'counter',
     help: 'What was not done in the shared store: it was lost, or full.',
     labels: ['reason'],
   },
   storeDoubt: {
     name: 'sim_swap_shared_store_doubt_end_timestamp_seconds',
-    type: 'gauge',
     help: 'Until when no owner of a number without a record is prompted since the shared store has lost consents; 0 where it has lost none.',
-    labels: [],
   },
   lostLogLines: {
     name: 'sim_swap_log_lines_lost_total',
-    type: 'counter',
     help: 'Lines of the log that were dropped since nothing read standard output fast enough.',
-    labels: [],
   },
   spans: {
     name: 'sim_swap_spans_total',
-    type: 'counter',
     help: 'Spans of traces by what became of them: sent, failed, or dropped since too many waited.',
     labels: ['outcome'],
   },

@@ -237,8 +237,10 @@ describe('/metrics', () => {
   it('describes each metric', async () => {
     await using service = await startSimulated(COUNTED);
     const text = await metricsOf(service);
-    for (const { name, type } of Object.values(METRICS)) {
-      expect(text).toContain(`# TYPE ${name} ${type}`);
+    for (const metric of Object.values(METRICS)) {
+      const scalar = metric.name.endsWith('_total') ? 'counter' : 'gauge';
+      const type = 'buckets' in metric ? 'histogram' : scalar;
+      expect(text).toContain(`# TYPE ${metric.name} ${type}`);
     }
     expect(text).toContain('nodejs_eventloop_lag_seconds');
   });

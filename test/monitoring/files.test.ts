@@ -92,9 +92,9 @@ describe('a panel or a rule', () => {
 
   it('names only labels that its metric has, and only codes that exist', () => {
     for (const [name, matchers] of EXPRESSIONS.flatMap(metricsIn)) {
-      const labels = OURS.get(name)?.labels;
-      for (const [label, values] of labels === undefined ? [] : matched(matchers)) {
-        expect([...(labels ?? []), ...OF_THE_SCRAPE]).toContain(label);
+      const metric = OURS.get(name);
+      for (const [label, values] of metric === undefined ? [] : matched(matchers)) {
+        expect([...(metric?.labels ?? []), ...OF_THE_SCRAPE]).toContain(label);
         const codes = values.filter((value) => /^[A-Z_]+$/.test(value));
         expect(codes.filter((code) => !(code in ERRORS))).toEqual([]);
       }
@@ -141,7 +141,7 @@ describe('the dashboard', () => {
   it('shows the deployments and operators that are chosen', () => {
     for (const [name, matchers] of PANELS.flatMap(({ expr }) => metricsIn(expr))) {
       const isOfOperators =
-        OURS.get(name)?.labels.includes('operator') === true ||
+        OURS.get(name)?.labels?.includes('operator') === true ||
         /^sim_swap:(?:operator|lookup)/.test(name);
       expect({ name, matchers }).toEqual({
         name,

@@ -1,4 +1,4 @@
-import { publish, quotaChannel } from '../../log/diagnostics.ts';
+import { quotaChannel } from '../../log/diagnostics.ts';
 import type { PhoneNumber } from '../../domain/phoneNumber.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { CountClaim, Claimed, HourlyCounts } from './hourlyCounts.ts';
@@ -170,7 +170,7 @@ function publishUse(
 ): void {
   for (const [index, quota] of quotas.entries()) {
     const used = Math.min(1, (counts[index] ?? 0) / (claims[index]?.limit ?? 1));
-    publish(quotaChannel, { quota, used });
+    quotaChannel.publish({ quota, used });
   }
 }
 

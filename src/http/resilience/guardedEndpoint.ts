@@ -2,7 +2,6 @@ import type { Clock } from '../../system/clock.ts';
 import {
   circuitChannel,
   exchangeChannel,
-  publish,
   traced,
   type ExchangeResult,
 } from '../../log/diagnostics.ts';
@@ -328,14 +327,14 @@ export class GuardedEndpoint {
     const { operator, name: endpoint, log } = this.#guards;
     switch (switched) {
       case 'opened':
-        publish(circuitChannel, { operator, endpoint, state: 'open' });
+        circuitChannel.publish({ operator, endpoint, state: 'open' });
         log.warn(
           'The circuit is open: the operator is not called, except for a trial every few seconds.',
           { endpoint },
         );
         return;
       case 'closed':
-        publish(circuitChannel, { operator, endpoint, state: 'closed' });
+        circuitChannel.publish({ operator, endpoint, state: 'closed' });
         log.info('The circuit is closed: the operator is back.', { endpoint });
     }
   }
