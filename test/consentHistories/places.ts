@@ -13,7 +13,8 @@ import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { TestClock } from '../testClock.ts';
 import { ALICE } from '../values.ts';
 import type { History } from './history.ts';
-import { DOUBT_MS, RESULT_MS, type Place } from './runHistory.ts';
+import { RULES } from '../lookups/askedConsents.ts';
+import type { Place } from './runHistory.ts';
 
 /** A consent flow that spins reads for ever, and lets no time pass. */
 const MAX_READS_A_MOMENT = 500;
@@ -85,37 +86,40 @@ class SharedStore extends BoundedStore {
 }
 
 /** The store of a single process. */
-export function inMemory({ keepMs }: History): Place {
+export function inMemory(history: History): Place {
   const clock = new TestClock();
-  return {
-    clock,
-    number: ALICE,
-    stores: [new BoundedStore(clock)],
-    factCacheFor: factsInMemory(clock, keepMs),
-    settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
-    latenessMs: 0,
-  };
+  return onClock(history, clock, [new BoundedStore(clock)], 0);
 }
 
-/** Three replicas on one store, on a clock that is handed in. */
-export function inReplicas({ keepMs }: History): Place {
+/**
+ * Three replicas on one store. However short its patience, a request hears what stands in the record, and at most that
+ * an expiry was told: four commands for each lookup that its questions take, at each of two operators.
+ */
+export function inReplicas(history: History): Place {
   const clock = new TestClock();
   const store = new SharedStore(clock);
+  return onClock(history, clock, [store, store, store], 32 * COMMAND_MS);
+}
+
+function onClock(
+  { keepMs }: History,
+  clock: TestClock,
+  stores: Place['stores'],
+  latenessMs: number,
+): Place {
   return {
     clock,
     number: ALICE,
-    stores: [store, store, store],
+    stores,
     factCacheFor: factsInMemory(clock, keepMs),
     settlesWithin: (ms, promise) => settlesAfter(clock.advance(ms), promise),
-    // However short its patience, a request hears what stands in the record, and at most that an expiry
-    // was told: four commands for each lookup that its questions take, at each of two operators.
-    latenessMs: 32 * COMMAND_MS,
+    latenessMs,
   };
 }
 
 /** One memory, of which each process recalls what counts by the operators that it knows. */
 function factsInMemory(clock: TestClock, keepMs: number): Place['factCacheFor'] {
-  const facts = new MemoryFactCache(clock, () => ({ keepMs, resultMs: RESULT_MS }));
+  const facts = new MemoryFactCache(clock, () => ({ keepMs, resultMs: RULES.resultMs }));
   return (_replica, keptFor) => ({
     keep: (...kept) => facts.keep(...kept),
     recall: async (asker, number, cameInAtMs) => {
@@ -129,7 +133,7 @@ function factsInMemory(clock: TestClock, keepMs: number): Place['factCacheFor'] 
 /** Three replicas on a Redis, by its clock and ours. */
 export async function inRedis(connections: readonly Redis[], number: PhoneNumber): Promise<Place> {
   const seals = new StateSeals([randomBytes(32)]);
-  const settings = { seals, doubtMs: DOUBT_MS, deniedMs: 0, operators: [] };
+  const settings = { seals, doubtMs: RULES.doubtMs, deniedMs: 0, operators: [] };
   const stores = connections.map(
     (connection) => new RedisConsentStore(connection, systemClock, settings),
   );

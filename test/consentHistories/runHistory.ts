@@ -1,6 +1,5 @@
 import type { Clock } from '../../src/system/clock.ts';
 import { createCorrelator } from '../../src/http/correlator.ts';
-import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import type {
   LookupAuthorizer,
   Admitted,
@@ -14,10 +13,8 @@ import type { FactCache, KeptFor } from '../../src/lookups/factCache.ts';
 import { timed, type LookupRequest, type LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import type { Operators, RoutedOperator } from '../../src/lookups/operators.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
-import type { Offer } from '../../src/lookups/plan.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { ConsentStore } from '../../src/consents/consentStore.ts';
-import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
 import {
   AT_FIRST,
   OPERATOR_NAMES,
@@ -27,7 +24,8 @@ import {
   type OperatorName,
 } from './history.ts';
 import { askerOf, StrictOperators, SWAPPED_HOURS_AGO, type Offences } from './strictOperator.ts';
-import { callerNamed } from '../values.ts';
+import { consentOperator, LEASE_MS, RULES } from '../lookups/askedConsents.ts';
+import { OFFER, requestAt } from '../lookups/requests.ts';
 
 /** What must be zero, each. */
 export interface Wrongness extends Offences {
@@ -51,19 +49,6 @@ export interface Place {
   /** How late an answer, or how early a poll, may be: 0 where the clock is handed in. */
   readonly latenessMs: number;
 }
-
-export const DOUBT_MS = 300_000;
-export const RESULT_MS = 60_000;
-const FAILURE_MS = 60_000;
-const EXCHANGE_MS = 10_000;
-const LEASE_MS = 13_000;
-
-const OFFER: Offer = {
-  operations: new Set(['retrieve-date', 'check']),
-  maxAgeHours: 2400,
-  dateMarginHours: 48,
-  trustMonitoredPeriod: true,
-};
 
 /** Lets a history happen, and says what was wrong in it. */
 export async function runHistory(history: History, place: Place): Promise<Wrongness> {
@@ -112,15 +97,13 @@ async function makeRequest(
   const askerName = `${asker.caller}${asker.purpose.replaceAll('-', '')}`;
   const hungUp = new AbortController();
   const cameInAtMs = clock.monotonicMs();
-  const request: LookupRequest = {
-    caller: callerNamed(asker.caller),
-    purpose: asker.purpose,
+  const request = requestAt(clock, {
+    ...asker,
     correlator: createCorrelator(askerName),
-    cameInAtMs,
     signal: hungUp.signal,
     deadlineMs: cameInAtMs + 60_000,
     waitMs: patienceMs,
-  };
+  });
   const executor = new Executor(serving.operatorsFor(ask), request);
   const over = new AbortController();
   const hangingUp =
@@ -180,35 +163,18 @@ class ServingProcess {
     const identities = OPERATOR_NAMES.map((name) => identityOf(name, configuration));
     const configured = new Set(identities);
     const keptFor: KeptFor = (operator) =>
-      configured.has(operator) ? { keepMs, resultMs: RESULT_MS } : undefined;
+      configured.has(operator) ? { keepMs, resultMs: RULES.resultMs } : undefined;
     const factCache = place.factCacheFor(replica, keptFor);
     const store = place.stores[replica] as ConsentStore;
-    const rules = {
-      doubtMs: DOUBT_MS,
-      deniedMs,
-      failureMs: FAILURE_MS,
-      resultMs: RESULT_MS,
-      leaseMs: LEASE_MS,
-      firstPoll: 'at-once' as const,
-    };
+    const rules = { ...RULES, deniedMs };
     const consented = new ConsentedLookups({ store, factCache, rules, clock }, 0);
-    const bulkhead = () => new Bulkhead({ permits: 10, queue: 10 }, clock);
     const routeTo = (name: OperatorName): LookupRoute => {
       const identity = identityOf(name, configuration);
       const asked = operators.at({ identity, configured });
       if (configuration[name] !== '2-legged') {
-        return consented.routeTo({
-          identity,
-          name,
-          tokens: asked,
-          operator: asked,
-          admission,
-          refusals: new MemoryRefusals(clock),
-          offer: OFFER,
-          rules,
-          bulkheads: { requests: bulkhead(), polls: bulkhead() },
-          exchangeMs: EXCHANGE_MS,
-        });
+        return consented.routeTo(
+          consentOperator(identity, asked, clock, { name, admission, rules }),
+        );
       }
       const direct: LookupRoute = {
         async lookUp(lookup, { number, request }) {

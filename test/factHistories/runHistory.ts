@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../src/system/clock.ts';
 import type { TimedFact } from '../../src/domain/fact.ts';
 import type { Lookup, Operation, Question } from '../../src/domain/question.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
 import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
-import { Executor } from '../../src/lookups/executor.ts';
+import type { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import type { FactCache } from '../../src/lookups/factCache.ts';
 import type {
@@ -19,9 +18,9 @@ import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { SlowRedis } from '../lookups/slowRedis.ts';
-import { servedBy } from '../lookups/servedBy.ts';
+import { executorOn, OFFER, requestAt } from '../lookups/requests.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, callerNamed, HOUR_MS } from '../values.ts';
+import { ALICE, HOUR_MS } from '../values.ts';
 import type { Ask, History } from './history.ts';
 import { EPOCH_MS, SwappingLine, type Said } from './swappingLine.ts';
 
@@ -38,7 +37,7 @@ export interface Verdict {
   lookups: number[];
 }
 
-const MARGIN_HOURS = 48;
+const MARGIN_HOURS = OFFER.dateMarginHours;
 
 /** CONSENT_RESULT_SECONDS. */
 const RESULT_MS = 3_600_000;
@@ -95,13 +94,8 @@ class World {
   constructor(history: History) {
     this.#history = history;
     this.#line = new SwappingLine(history.line);
-    this.#offer = {
-      operations: OPERATIONS[history.operations],
-      maxAgeHours: 2400,
-      dateMarginHours: MARGIN_HOURS,
-      trustMonitoredPeriod: history.trustMonitoredPeriod,
-    };
-    const { keepMs } = history;
+    const { keepMs, operations, trustMonitoredPeriod } = history;
+    this.#offer = { ...OFFER, operations: OPERATIONS[operations], trustMonitoredPeriod };
     const settings = { keepMs, resultMs: this.#resultMs };
     const seals = new StateSeals([randomBytes(32)]);
     this.#replicas = REPLICAS.map(({ monotonicAheadMs, wallAheadMs }) => {
@@ -229,8 +223,7 @@ class World {
     const replica = this.#replicas[this.#history.isRedis ? ask.replica : 0];
     if (replica === undefined) throw new Error('There is no such replica.');
     this.#redis.commandMs = ask.commandMs;
-    const correlator = createCorrelator(undefined);
-    const cameInAtMs = replica.clock.monotonicMs();
+    const request = requestAt(replica.clock, { deadlineMs: Infinity });
     const asked: Asked = {
       ask,
       told: new Set(),
@@ -239,18 +232,8 @@ class World {
       isAlone: this.#underWay === 0,
     };
     if (!asked.isAlone) for (const other of this.#asked.values()) other.isAlone = false;
-    this.#asked.set(correlator.name, asked);
-    const executor = new Executor(
-      servedBy({ name: 'operator', offer: this.#offer, route: replica.route }),
-      {
-        caller: callerNamed('anna'),
-        purpose: 'fraud-prevention',
-        correlator,
-        cameInAtMs,
-        signal: new AbortController().signal,
-        deadlineMs: Infinity,
-      },
-    );
+    this.#asked.set(request.correlator.name, asked);
+    const executor = executorOn(replica.route, request, this.#offer);
     this.#underWay += 1;
     await executor.ask(ALICE, ask.questions);
     this.#underWay -= 1;

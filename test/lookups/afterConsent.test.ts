@@ -1,22 +1,26 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LookupFailure } from '../../src/domain/errors.ts';
-import type { Polled } from '../../src/tokens/tokenManager.ts';
-import type { Told } from '../askedFields.ts';
-import { settled } from '../testClock.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { BOB, CAROL } from '../values.ts';
 import type { Ending } from '../../src/lookups/lookupAuthorizer.ts';
-import { AskedConsents, DATE, window } from './askedConsents.ts';
+import { settled } from '../testClock.ts';
+import { BOB, CAROL, changed, checked } from '../values.ts';
+import {
+  ANOTHERS,
+  AskedConsents,
+  failing,
+  failureOf,
+  PENDING,
+  SECOND_MS,
+} from './askedConsents.ts';
+import { DATE, requestAt, window } from './requests.ts';
 
-const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const WINDOW = [window(240)];
-const PENDING: Polled = { kind: 'go-on', goOn: 'authorization_pending' };
+const FALSE = [{ swapped: false }];
 const UNAVAILABLE: LookupFailure = { code: 'OPERATOR_UNAVAILABLE', reach: 'number' };
 const REFUSED: LookupFailure = { code: 'OPERATOR_REFUSED', reach: 'operation' };
 /** By what is about us. */
 const REFUSED_US: LookupFailure = { ...REFUSED, barsAfterNumbers: 2 };
-const ANOTHERS = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 60 };
 
 let service: AskedConsents;
 beforeEach(() => {
@@ -27,12 +31,8 @@ function prompts() {
   return service.operator.prompts.length;
 }
 
-function failureOf([answer]: readonly (Told | Error)[]): LookupFailure | undefined {
-  return answer !== undefined && 'failure' in answer ? answer.failure : undefined;
-}
-
 async function ask(...asked: Parameters<AskedConsents['ask']>) {
-  return service.after(0, service.ask(...asked));
+  return service.heard(0, ...asked);
 }
 
 describe('the failure of a lookup after consent', () => {
@@ -83,7 +83,7 @@ describe('the failure of a lookup after consent', () => {
       await clock.sleep(20);
       return read(number);
     };
-    const told = await service.after(SECOND_MS, service.ask(WINDOW, { waitMs: 0 }));
+    const told = await service.heard(SECOND_MS, WINDOW, { waitMs: 0 });
     expect(failureOf(told)).toEqual({ ...UNAVAILABLE, retryAfterSeconds: 60 });
   });
 
@@ -92,7 +92,7 @@ describe('the failure of a lookup after consent', () => {
     service.operator.looked = [{ code: 'OPERATOR_TIMEOUT', reach: 'number' }];
     const heard: (string | undefined)[] = [];
     for (let asks = 0; asks < 6; asks += 1) {
-      heard.push(failureOf(await service.after(6 * SECOND_MS, service.ask(WINDOW)))?.code);
+      heard.push(failureOf(await service.heard(6 * SECOND_MS, WINDOW))?.code);
     }
     expect(heard.slice(0, 2)).toEqual(['CONSENT_PENDING', 'CONSENT_PENDING']);
     expect(heard.slice(-3)).toEqual(Array.from({ length: 3 }, () => 'OPERATOR_TIMEOUT'));
@@ -108,16 +108,13 @@ describe('the failure of a lookup after consent', () => {
       const told = await ask(page);
       expect(told.map((one) => failureOf([one])?.code)).toEqual(page.map(() => untrusted.code));
     }
-    expect(service.operator.prompts.map(({ operation }) => operation)).toEqual([
-      'retrieve-date',
-      'check',
-    ]);
+    expect(service.operator.prompted).toEqual(['retrieve-date', 'check']);
   });
 
   it('closes only what it applies to', async () => {
     service.operator.looked = [
       { code: 'OPERATION_NOT_OFFERED', reach: 'operation' },
-      { operation: 'check', maxAgeHours: 240 as never, swapped: false, sentAtMs: 0 },
+      checked(240, false),
     ];
     const both = [
       { failure: { code: 'OPERATION_NOT_OFFERED', reach: 'operation' } },
@@ -125,10 +122,7 @@ describe('the failure of a lookup after consent', () => {
     ];
     expect(await ask([DATE, window(240)])).toEqual(both);
     expect(await ask([DATE, window(240)])).toEqual(both);
-    expect(service.operator.prompts.map(({ operation }) => operation)).toEqual([
-      'retrieve-date',
-      'check',
-    ]);
+    expect(service.operator.prompted).toEqual(['retrieve-date', 'check']);
   });
 
   it('is remembered as a denial where the owner has withdrawn their consent', async () => {
@@ -156,11 +150,7 @@ describe('OPERATOR_REFUSED at a lookup', () => {
     expect(prompts()).toBe(2);
 
     await ask(WINDOW, { number: CAROL });
-    expect(service.operator.prompts.map(({ operation }) => operation)).toEqual([
-      'retrieve-date',
-      'retrieve-date',
-      'check',
-    ]);
+    expect(service.operator.prompted).toEqual(['retrieve-date', 'retrieve-date', 'check']);
     await service.clock.advance(MINUTE_MS);
     await ask([DATE], { number: CAROL });
     expect(prompts()).toBe(4);
@@ -197,16 +187,23 @@ describe('OPERATOR_REFUSED at a lookup', () => {
 });
 
 describe('a prompt that had to wait for a permit', () => {
-  it('is late by the last deadline of the requests that wait, whichever came last', async () => {
+  it.each([
+    ['first', 0],
+    ['last', 1],
+  ])('waits as long as any request that has joined, be it the one that came %s', async (_, at) => {
     service = new AskedConsents({ permits: 1 });
     service.operator.latencyMs = 5 * SECOND_MS;
     const ahead = service.ask(WINDOW, { number: BOB, waitMs: 20 * SECOND_MS });
     await settled();
-    const patient = service.ask(WINDOW, { waitMs: 30 * SECOND_MS });
-    const hasty = service.ask(WINDOW, { waitMs: 500, timeLeftMs: SECOND_MS });
+    const joined = [];
+    for (const one of [0, 1]) {
+      const hasty = { waitMs: 500, timeLeftMs: SECOND_MS };
+      joined.push(service.ask(WINDOW, one === at ? { waitMs: 30 * SECOND_MS } : hasty));
+      await settled();
+    }
     await service.clock.advance(30 * SECOND_MS);
-    expect(failureOf(await hasty)?.code).toBe('CONSENT_PENDING');
-    expect(await patient).toEqual([{ swapped: false }]);
+    expect(await joined[at]).toEqual(FALSE);
+    expect(await joined[1 - at]).toEqual([failing('CONSENT_PENDING')]);
     await ahead;
   });
 
@@ -215,7 +212,7 @@ describe('a prompt that had to wait for a permit', () => {
     service.operator.latencyMs = SECOND_MS;
     service.operator.looked = [REFUSED_US, REFUSED_US];
     const waitMs = 20 * SECOND_MS;
-    await service.after(waitMs, service.ask([DATE], { waitMs, number: CAROL }));
+    await service.heard(waitMs, [DATE], { waitMs, number: CAROL });
     const refused = service.ask([DATE], { waitMs });
     await settled();
     const ahead = [4, 5, 6].map((last) =>
@@ -226,7 +223,7 @@ describe('a prompt that had to wait for a permit', () => {
     expect(failureOf(await refused)?.code).toBe('OPERATOR_REFUSED');
     expect(failureOf(await waiting)).toEqual(REFUSED);
     await Promise.all(ahead);
-    const asked = service.operator.prompts.map(({ operation }) => operation);
+    const asked = service.operator.prompted;
     expect(asked.filter((operation) => operation === 'retrieve-date')).toHaveLength(2);
   });
 });
@@ -244,7 +241,7 @@ describe('a prompt that had to wait for a permit while another replica was answe
     const elsewhere = service.ask(WINDOW, { waitMs: 3 * SECOND_MS }, 1);
     await service.clock.advance(60 * SECOND_MS);
     await ahead;
-    expect([await elsewhere, await waiting]).toEqual([[{ swapped: false }], [{ swapped: false }]]);
+    expect([await elsewhere, await waiting]).toEqual([FALSE, FALSE]);
     expect(service.operator.prompts).toHaveLength(2);
   });
 });
@@ -261,7 +258,7 @@ describe('a request to prompt', () => {
     expect(failureOf(await ask(WINDOW, { caller: 'bert' }))).toEqual(ANOTHERS);
     expect(prompts()).toBe(1);
     await service.clock.advance(20 * SECOND_MS);
-    expect(await ask(WINDOW)).toEqual([{ swapped: false }]);
+    expect(await ask(WINDOW)).toEqual(FALSE);
   });
 
   it('that may have prompted is in doubt', async () => {
@@ -280,7 +277,7 @@ describe('a request to prompt', () => {
     const acknowledged = { authReqId: 'long', expiresInSeconds: 86_400, intervalSeconds: 5 };
     service.operator.acknowledgements = [{ kind: 'acknowledged', acknowledged }];
     service.operator.polled = [PENDING];
-    await service.after(3 * SECOND_MS, service.ask(WINDOW));
+    await service.heard(3 * SECOND_MS, WINDOW);
     await service.clock.advance(597 * SECOND_MS);
     expect(failureOf(await ask(WINDOW))).toMatchObject({ code: 'CONSENT_EXPIRED' });
   });
@@ -291,11 +288,11 @@ describe('while an exchange is under way', () => {
     service.operator.latencyMs = 2 * SECOND_MS;
     const waitMs = 100;
     for (const exchange of ['bc-authorize', 'poll', 'lookup']) {
-      const heard = failureOf(await service.after(100, service.ask(WINDOW, { waitMs })));
+      const heard = failureOf(await service.heard(100, WINDOW, { waitMs }));
       expect([exchange, heard?.retryAfterSeconds]).toEqual([exchange, 1]);
       await service.clock.advance(2 * SECOND_MS);
     }
-    expect(await ask(WINDOW)).toEqual([{ swapped: false }]);
+    expect(await ask(WINDOW)).toEqual(FALSE);
   });
 });
 
@@ -318,9 +315,7 @@ describe('an expiry', () => {
 describe('a fact', () => {
   it('is heard by a request that waits in another replica, whatever is asked next', async () => {
     service = new AskedConsents({ replicas: 2 });
-    service.operator.looked = [
-      { operation: 'check', maxAgeHours: 240 as never, swapped: true, sentAtMs: 0 },
-    ];
+    service.operator.looked = [checked(240, true)];
     service.operator.polled = [PENDING, 'granted', PENDING];
     const next = service.ask([window(72), window(240)]);
     const other = service.ask(WINDOW, {}, 1);
@@ -371,7 +366,7 @@ describe('each request that hears an answer', () => {
 
 describe('the state of a consent', () => {
   it('is counted and audited each time it is read, and not read when that is denied', async () => {
-    const request = service.request();
+    const request = requestAt(service.clock);
     const lookups = service.replica();
     expect(await lookups.consent(BOB, request)).toEqual({
       kind: 'read',
@@ -384,23 +379,7 @@ describe('the state of a consent', () => {
   });
 });
 
-describe('a step that waits for a permit', () => {
-  it('waits as long as any request that has joined, not only the first', async () => {
-    const consents = new AskedConsents({ permits: 1 });
-    consents.operator.latencyMs = 2000;
-    const other = consents.ask([window(24)], { number: BOB, waitMs: 30_000 });
-    await consents.clock.advance(100);
-    const hurried = consents.ask([window(24)], { waitMs: 1000, timeLeftMs: 1000 });
-    await consents.clock.advance(100);
-    const patient = consents.ask([window(24)], { waitMs: 30_000 });
-    await consents.clock.advance(30_000);
-    expect(await Promise.all([other, hurried, patient])).toEqual([
-      [{ swapped: false }],
-      [{ failure: expect.objectContaining({ code: 'CONSENT_PENDING' }) }],
-      [{ swapped: false }],
-    ]);
-  });
-
+describe('the permit of a step that breaks', () => {
   it.each([
     ['requestConsent', [{ outcome: 'broken', attempts: 1 }]],
     ['poll', [{ outcome: 'asked', attempts: 1 }]],
@@ -411,19 +390,24 @@ describe('a step that waits for a permit', () => {
         { outcome: 'broken', attempts: 1 },
       ],
     ],
-  ] as const)('gets it after a %s that broke, whose line says so', async (method, endings) => {
-    const consents = new AskedConsents({ permits: 1 });
-    const ended: Ending[] = [];
-    consents.admission.admit = () => ({
-      kind: 'admitted',
-      ended: (ending) => void ended.push(ending),
-    });
-    const broken = vi.spyOn(consents.operator, method).mockRejectedValueOnce(new Error('a defect'));
-    expect(await consents.ask([window(24)])).toEqual([new Error('a defect')]);
-    expect(ended).toEqual(endings);
-    broken.mockRestore();
-    expect(await consents.ask([window(24)], { number: BOB })).toEqual([{ swapped: false }]);
-  });
+  ] as const)(
+    'is there again after a %s, whose line says that it broke',
+    async (method, endings) => {
+      const consents = new AskedConsents({ permits: 1 });
+      const ended: Ending[] = [];
+      consents.admission.admit = () => ({
+        kind: 'admitted',
+        ended: (ending) => void ended.push(ending),
+      });
+      const broken = vi
+        .spyOn(consents.operator, method)
+        .mockRejectedValueOnce(new Error('a defect'));
+      expect(await consents.ask([window(24)])).toEqual([new Error('a defect')]);
+      expect(ended).toEqual(endings);
+      broken.mockRestore();
+      expect(await consents.ask([window(24)], { number: BOB })).toEqual(FALSE);
+    },
+  );
 });
 
 describe('an answer that another replica had between the look at kept facts and the look at the record', () => {
@@ -434,13 +418,14 @@ describe('an answer that another replica had between the look at kept facts and 
     const read = store.read.bind(store);
     store.read = async (number) => {
       store.read = read;
-      expect(await service.ask(WINDOW, {}, 1)).toEqual([{ swapped: false }]);
-      if (ms > 0) await clock.sleep(ms);
+      expect(await service.ask(WINDOW, {}, 1)).toEqual(FALSE);
+      // Its end is written by then.
+      await (ms > 0 ? clock.sleep(ms) : settled());
       return read(number);
     };
     const asked = service.ask(WINDOW, { waitMs: 60_000 });
     await clock.advance(ms);
-    expect(await asked).toEqual([{ swapped: false }]);
+    expect(await asked).toEqual(FALSE);
     expect(prompts()).toBe(1);
   });
 
@@ -450,14 +435,15 @@ describe('an answer that another replica had between the look at kept facts and 
     const read = store.read.bind(store);
     store.read = async (number) => {
       store.read = read;
-      expect(await service.ask(WINDOW, {}, 1)).toEqual([{ swapped: false }]);
+      expect(await service.ask(WINDOW, {}, 1)).toEqual(FALSE);
+      await settled();
       store.read = async (one) => {
         const snapshot = await read(one);
         return { ...snapshot, nowMs: snapshot.nowMs + SECOND_MS };
       };
       return store.read(number);
     };
-    expect(await service.ask(WINDOW)).toEqual([{ swapped: false }]);
+    expect(await service.ask(WINDOW)).toEqual(FALSE);
     expect(prompts()).toBe(1);
   });
 
@@ -489,7 +475,7 @@ describe('an answer that another replica had between the look at kept facts and 
     };
     const asked = service.ask(WINDOW);
     await clock.advance(SECOND_MS);
-    expect(await asked).toEqual([{ swapped: false }]);
+    expect(await asked).toEqual(FALSE);
     expect(prompts()).toBe(1);
     written.resolve();
   });

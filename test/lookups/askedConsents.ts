@@ -1,6 +1,8 @@
+import { expect } from 'vitest';
+import type { LookupFailure, LookupFailureCode } from '../../src/domain/errors.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
 import type {
   LookupAuthorizer,
@@ -10,116 +12,98 @@ import type {
   CachedAnswer,
 } from '../../src/lookups/lookupAuthorizer.ts';
 import { ConsentedLookups } from '../../src/consents/consentedLookups.ts';
-import { Executor } from '../../src/lookups/executor.ts';
-import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import type { ConsentOperator } from '../../src/consents/consentOperator.ts';
+import type { LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
-import type { Offer } from '../../src/lookups/plan.ts';
-import type { LookupFailure } from '../../src/domain/errors.ts';
+import type { Snapshot, Written } from '../../src/consents/consentStore.ts';
 import { MemoryConsentStore } from '../../src/consents/memoryConsentStore.ts';
 import { MemoryRefusals } from '../../src/consents/memoryRefusals.ts';
-import { told, type Told } from '../askedFields.ts';
+import { SharedStateLost } from '../../src/sharedState/sharedStateLost.ts';
+import type { Polled } from '../../src/tokens/tokenManager.ts';
+import { RULES as RECORD_RULES } from '../consents/records.ts';
+import type { Told } from '../askedFields.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, hours, callerNamed } from '../values.ts';
+import { ALICE } from '../values.ts';
+import { answersOf, executorOn, OFFER, requestAt, type RequestSettings } from './requests.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
-import { servedBy } from './servedBy.ts';
 
-export const DATE: Question = { asks: 'date' };
+export const SECOND_MS = 1000;
+export const LEASE_MS = 13_000;
+export const RULES = { ...RECORD_RULES, leaseMs: LEASE_MS };
+export const PENDING: Polled = { kind: 'go-on', goOn: 'authorization_pending' };
 
-export function window(maxAgeHours: number): Question {
-  return { asks: 'window', maxAgeHours: hours(maxAgeHours) };
+/** What tells nothing of another caller's consent. */
+export const ANOTHERS = { code: 'CONSENT_PENDING', reach: 'number', retryAfterSeconds: 60 };
+
+export function failureOf([answer]: readonly (Told | Error)[]): LookupFailure | undefined {
+  return answer !== undefined && 'failure' in answer ? answer.failure : undefined;
+}
+
+/** One answer that failed. */
+export function failing(code: LookupFailureCode) {
+  return { failure: expect.objectContaining({ code }) as LookupFailure };
 }
 
 /** How one request asks. */
-export interface AskSettings {
-  readonly caller?: string;
-  readonly purpose?: string;
+export interface AskSettings extends Omit<RequestSettings, 'deadlineMs'> {
   readonly number?: PhoneNumber;
-  readonly waitMs?: number;
   /** Whether it has gone before its answers are there. */
   readonly isGone?: boolean;
   /** Until its deadline. */
   readonly timeLeftMs?: number;
 }
 
-const OFFER: Offer = {
-  operations: new Set(['retrieve-date', 'check']),
-  maxAgeHours: 2400,
-  dateMarginHours: 48,
-  trustMonitoredPeriod: true,
-};
-
 /** Everything below the executor in the 3-legged flow, in replicas on one store, with an operator that is scripted. */
 export class AskedConsents {
   readonly clock = new TestClock();
   readonly operator = new ScriptedOperator(this.clock);
   readonly admission = new RecordingAdmission();
-  readonly store = new MemoryConsentStore(this.clock);
+  readonly store: LosableStore;
+  readonly factCache: LosableFacts;
   readonly #replicas: readonly LookupRoute[];
 
-  constructor({ replicas = 1, keepMs = 60_000, resultMs = 60_000, permits = 10 } = {}) {
-    const { clock, operator, admission, store } = this;
-    const factCache = new MemoryFactCache(clock, () => ({ keepMs, resultMs }));
-    const bulkhead = () => new Bulkhead({ permits, queue: 10 }, clock);
-    const rules = {
-      doubtMs: 300_000,
-      deniedMs: 600_000,
-      failureMs: 60_000,
-      resultMs: 60_000,
-      leaseMs: 17_000,
-      firstPoll: 'at-once' as const,
-    };
+  constructor({
+    replicas = 1,
+    isShared = false,
+    keepMs = 60_000,
+    resultMs = 60_000,
+    permits = 10,
+    waitMs = 3000,
+    maxBytes = 2 ** 20,
+  } = {}) {
+    const { clock, operator, admission } = this;
+    const store = new LosableStore(clock, maxBytes, isShared);
+    const factCache = new LosableFacts(clock, store, { keepMs, resultMs });
+    this.store = store;
+    this.factCache = factCache;
     // What one replica hears of refusals the others do.
-    const refusals = new MemoryRefusals(clock);
+    const asked = { admission, rules: RULES, permits, refusals: new MemoryRefusals(clock) };
     this.#replicas = Array.from({ length: replicas }, () => {
-      const route = new ConsentedLookups({ store, factCache, rules, clock }, 3000).routeTo({
-        identity: 'operator',
-        name: 'operator',
-        tokens: operator,
-        operator,
-        admission,
-        refusals,
-        offer: OFFER,
-        rules,
-        bulkheads: { requests: bulkhead(), polls: bulkhead() },
-        exchangeMs: 10_000,
-      });
+      const consented = new ConsentedLookups({ store, factCache, rules: RULES, clock }, waitMs);
+      const route = consented.routeTo(consentOperator('operator', operator, clock, asked));
       return new KeptAnswers(route, { factCache, admission, offer: OFFER });
     });
   }
 
-  /** The answers of one request, as values or failures, in the order of the questions. */
+  /** The answers of one request. */
   async ask(
     questions: readonly Question[],
-    { number = ALICE, isGone = false, ...settings }: AskSettings = {},
+    { number = ALICE, isGone = false, timeLeftMs = 60_000, ...settings }: AskSettings = {},
     replica = 0,
   ): Promise<readonly (Told | Error)[]> {
-    const lookups = this.replica(replica);
-    const executor = new Executor(
-      servedBy({ name: 'operator', offer: OFFER, route: lookups }),
-      this.request(settings),
-    );
+    const { clock } = this;
+    const deadlineMs = clock.monotonicMs() + timeLeftMs;
+    const request = requestAt(clock, { deadlineMs, ...settings });
+    const executor = executorOn(this.replica(replica), request);
     await executor.ask(number, questions);
-    if (!isGone) executor.told();
-    return questions.map((question) => told(executor.answerTo(number, question)));
+    if (!isGone && !request.signal.aborted) executor.told();
+    return answersOf(executor, number, questions);
   }
 
-  request({
-    caller = 'anna',
-    purpose = 'fraud-prevention',
-    waitMs = 3000,
-    timeLeftMs = 60_000,
-  }: AskSettings = {}): LookupRequest {
-    const cameInAtMs = this.clock.monotonicMs();
-    return {
-      caller: callerNamed(caller),
-      purpose,
-      correlator: createCorrelator(undefined),
-      cameInAtMs,
-      signal: new AbortController().signal,
-      deadlineMs: cameInAtMs + timeLeftMs,
-      waitMs,
-    };
+  /** The same, so much later: nothing but time can bring them. */
+  async heard(ms: number, ...asked: Parameters<AskedConsents['ask']>) {
+    return this.after(ms, this.ask(...asked));
   }
 
   replica(index = 0): LookupRoute {
@@ -128,15 +112,108 @@ export class AskedConsents {
     return lookups;
   }
 
-  /** What it is asked comes to, so much later. */
   async after<T>(ms: number, asked: Promise<T>): Promise<T> {
     await this.clock.advance(ms);
     return asked;
   }
 }
 
+/** An operator with which consents are requested, in tests that play it. */
+export function consentOperator(
+  identity: string,
+  played: ConsentOperator['tokens'] & ConsentOperator['operator'],
+  clock: Clock,
+  {
+    permits = 10,
+    ...parts
+  }: Partial<ConsentOperator> &
+    Pick<ConsentOperator, 'admission' | 'rules'> & { readonly permits?: number },
+): ConsentOperator {
+  const bulkhead = () => new Bulkhead({ permits, queue: 10 }, clock);
+  return {
+    identity,
+    name: identity,
+    tokens: played,
+    operator: played,
+    refusals: new MemoryRefusals(clock),
+    offer: OFFER,
+    bulkheads: { requests: bulkhead(), polls: bulkhead() },
+    exchangeMs: 10_000,
+    ...parts,
+  };
+}
+
+/** A store that can be lost where it is shared. */
+class LosableStore extends MemoryConsentStore {
+  override readonly isShared: boolean;
+  isLost = false;
+  /** Whether what is sent while it is lost is done all the same. */
+  doesUnheard = false;
+  /** After this moment, what it does not hold was never there. */
+  doubtUntilMs: number | undefined;
+  /** How far its clock is ahead of what it showed first. */
+  aheadMs = 0;
+
+  constructor(clock: Clock, maxBytes: number, isShared: boolean) {
+    super(clock, maxBytes);
+    this.isShared = isShared;
+  }
+
+  override async read(number: PhoneNumber): Promise<Snapshot> {
+    if (this.isLost) throw new SharedStateLost();
+    const read = await super.read(number);
+    const { aheadMs, doubtUntilMs } = this;
+    const doubt = doubtUntilMs === undefined ? {} : { doubtUntilMs };
+    return { ...read, nowMs: read.nowMs + aheadMs, ...doubt };
+  }
+
+  override async write(...change: Parameters<MemoryConsentStore['write']>): Promise<Written> {
+    if (this.isLost) {
+      if (this.doesUnheard) await super.write(...change);
+      throw new SharedStateLost();
+    }
+    const written = await super.write(...change);
+    if (typeof written === 'string') return written;
+    return { ...written, nowMs: written.nowMs + this.aheadMs };
+  }
+
+  override async remove(number: PhoneNumber, version: number): Promise<void> {
+    if (this.isLost) throw new SharedStateLost();
+    return super.remove(number, version);
+  }
+
+  /** Everything in it is gone. */
+  async forget(): Promise<void> {
+    const { version } = await super.read(ALICE);
+    await super.remove(ALICE, version);
+  }
+}
+
+/** Lies in the same place as the consents, and is lost with them. */
+class LosableFacts extends MemoryFactCache {
+  readonly #store: LosableStore;
+  /** Whether it takes facts, and says nothing. */
+  isSilent = false;
+
+  constructor(clock: Clock, store: LosableStore, kept: { keepMs: number; resultMs: number }) {
+    super(clock, () => kept);
+    this.#store = store;
+  }
+
+  override async keep(...kept: Parameters<MemoryFactCache['keep']>): Promise<void> {
+    if (this.#store.isLost) throw new SharedStateLost();
+    if (this.isSilent) return new Promise(() => undefined);
+    return super.keep(...kept);
+  }
+
+  override async recall(...recalled: Parameters<MemoryFactCache['recall']>) {
+    if (this.#store.isLost) throw new SharedStateLost();
+    return super.recall(...recalled);
+  }
+}
+
 /** Notes what it is told; admits and records all of it unless it is said. */
-export class RecordingAdmission implements LookupAuthorizer {
+class RecordingAdmission implements LookupAuthorizer {
   readonly asked: AuthorizerRequest[] = [];
   readonly heardBy: CachedAnswer[] = [];
   /** What comes of the next ones in place of being admitted or recorded. */

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { Bulkhead } from '../../src/http/resilience/bulkhead.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
 import { DirectLookups } from '../../src/lookups/directLookups.ts';
 import { AccessToken } from '../../src/tokens/accessToken.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, callerNamed, hours } from '../values.ts';
+import { ALICE, hours } from '../values.ts';
+import { requestAt } from './requests.ts';
 import { ScriptedOperator } from './scriptedOperator.ts';
 
 it('gives a permit back although the lookup could not be recorded', async () => {
@@ -26,14 +26,7 @@ it('gives a permit back although the lookup could not be recorded', async () => 
     mutex: undefined,
     clock,
   });
-  const request = {
-    caller: callerNamed('anna'),
-    purpose: 'fraud-prevention',
-    correlator: createCorrelator(undefined),
-    cameInAtMs: clock.monotonicMs(),
-    signal: new AbortController().signal,
-    deadlineMs: clock.monotonicMs() + 10_000,
-  };
+  const request = requestAt(clock);
   const session = { number: ALICE, request, questions: [], facts: [], besides: [], failures: [] };
   const looking = lookups.lookUp({ operation: 'check', maxAgeHours: hours(240) }, session);
   await expect(looking).rejects.toThrow('A defect.');

@@ -1,11 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Question } from '../../src/domain/question.ts';
-import type { Polled } from '../../src/tokens/tokenManager.ts';
 import type { Told } from '../askedFields.ts';
 import { changed, checked } from '../values.ts';
-import { AskedConsents, DATE, window } from './askedConsents.ts';
-
-const SECOND_MS = 1000;
+import { AskedConsents, failing, PENDING, SECOND_MS } from './askedConsents.ts';
+import { DATE, window } from './requests.ts';
 
 let service: AskedConsents;
 
@@ -14,7 +12,7 @@ beforeEach(() => {
 });
 
 function ask(questions: readonly Question[]): Promise<readonly (Told | Error)[]> {
-  return service.after(3 * SECOND_MS, service.ask(questions));
+  return service.heard(3 * SECOND_MS, questions);
 }
 
 function lookups(): readonly string[] {
@@ -70,33 +68,31 @@ describe('what was heard', () => {
     service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
     service.operator.looked = [changed(2400), checked(240, true)];
     service.operator.polled = ['granted', PENDING];
-    const [date] = await service.after(3 * SECOND_MS, service.ask(questions, { waitMs: 1500 }));
+    const [date] = await service.heard(3 * SECOND_MS, questions, { waitMs: 1500 });
     expect(date).toMatchObject({ latestSimChange: {} });
     await service.clock.advance(5 * MINUTE_MS);
     service.operator.polled = [PENDING];
-    expect(await ask([DATE])).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }]);
+    expect(await ask([DATE])).toEqual([failing('CONSENT_PENDING')]);
   });
 
   it('among what is kept, is not returned after KEEP_FACTS_SECONDS', async () => {
     service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
     service.operator.looked = [checked(240, false)];
-    await service.after(3 * SECOND_MS, service.ask([window(240)], { isGone: true }));
+    await service.heard(3 * SECOND_MS, [window(240)], { isGone: true });
     await service.clock.advance(MINUTE_MS);
     // An app that died hears it when it returns.
     expect(await ask([window(240)])).toEqual([{ swapped: false }]);
     service.operator.polled = [PENDING];
-    expect(await ask([window(240)])).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }]);
+    expect(await ask([window(240)])).toEqual([failing('CONSENT_PENDING')]);
   });
 
   it('outdates a `false` that was not heard, also when it is no longer returned', async () => {
     service = new AskedConsents({ keepMs: 2 * SECOND_MS, resultMs: 60 * MINUTE_MS });
     service.operator.looked = [checked(240, false), changed(0)];
-    await service.after(3 * SECOND_MS, service.ask([window(240)], { isGone: true }));
+    await service.heard(3 * SECOND_MS, [window(240)], { isGone: true });
     expect(await ask([DATE])).toMatchObject([{ latestSimChange: {} }]);
     await service.clock.advance(MINUTE_MS);
     service.operator.polled = [PENDING];
-    expect(await ask([window(240)])).toMatchObject([{ failure: { code: 'CONSENT_PENDING' } }]);
+    expect(await ask([window(240)])).toEqual([failing('CONSENT_PENDING')]);
   });
 });
-
-const PENDING: Polled = { kind: 'go-on', goOn: 'authorization_pending' };

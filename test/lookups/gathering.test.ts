@@ -3,25 +3,16 @@ import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Lookup } from '../../src/domain/question.ts';
 import type { LookupFailure } from '../../src/domain/errors.ts';
 import { lookupFailed } from '../../src/graphql/answerErrors.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
-import { Executor } from '../../src/lookups/executor.ts';
 import type {
   LookupSession,
   LookupOutcome,
   LookupRoute,
   ConsentReading,
 } from '../../src/lookups/lookupRoute.ts';
-import type { Offer } from '../../src/lookups/plan.ts';
 import { fieldsOf } from '../askedFields.ts';
-import { ALICE, BOB, changed, checked, hours, callerNamed } from '../values.ts';
-import { servedBy } from './servedBy.ts';
-
-const OFFER: Offer = {
-  operations: new Set(['retrieve-date', 'check']),
-  maxAgeHours: 2400,
-  dateMarginHours: 48,
-  trustMonitoredPeriod: true,
-};
+import { settled, TestClock } from '../testClock.ts';
+import { ALICE, BOB, changed, checked, hours } from '../values.ts';
+import { executorOn, requestAt } from './requests.ts';
 
 /** The hours since the last change: a swap, or for a line that never swapped its activation. */
 interface Line {
@@ -68,14 +59,7 @@ class CountingRoute implements LookupRoute {
 
 function load(lines: readonly (readonly [PhoneNumber, Line | LookupFailure | Error])[] = []) {
   const route = new CountingRoute(new Map(lines));
-  const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {
-    caller: callerNamed('bank'),
-    purpose: 'fraud-prevention',
-    correlator: createCorrelator(undefined),
-    cameInAtMs: 0,
-    signal: new AbortController().signal,
-    deadlineMs: Infinity,
-  });
+  const executor = executorOn(route, requestAt(new TestClock()));
   return { route, loader: fieldsOf(executor) };
 }
 
@@ -84,11 +68,6 @@ function numbers(count: number): PhoneNumber[] {
     { length: count },
     (_, index) => `+447700900${String(100 + index)}` as PhoneNumber,
   );
-}
-
-/** One turn of the event loop, in which questions are gathered. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('the questions of one tick', () => {
@@ -134,16 +113,6 @@ describe('the questions of one tick', () => {
     );
     expect(route.asked).toHaveLength(50);
   });
-
-  it('20 numbers, three windows each: 20 lookups', async () => {
-    const { route, loader } = load();
-    await Promise.all(
-      numbers(20).flatMap((number) =>
-        [24, 240, 720].map((one) => loader.simSwappedWithin(number, hours(one))),
-      ),
-    );
-    expect(route.asked).toHaveLength(20);
-  });
 });
 
 describe('the questions of a later tick', () => {
@@ -158,38 +127,17 @@ describe('the questions of a later tick', () => {
     expect(route.asked).toEqual([`${ALICE} check 240`, `${ALICE} check 720`]);
   });
 
-  it('that were asked before are not asked again', async () => {
-    const { route, loader } = load([[ALICE, { swapped: 2 }]]);
-    await loader.simSwappedWithin(ALICE, hours(240));
-    expect(await loader.simSwappedWithin(ALICE, hours(240))).toBe(true);
-    expect(route.asked).toHaveLength(1);
-  });
-
-  it('find the facts of the earlier ones', async () => {
-    const { route, loader } = load();
-    await loader.simSwappedWithin(ALICE, hours(240));
-    expect(await loader.simSwappedWithin(ALICE, hours(24))).toBe(false);
-    expect(route.asked).toEqual([`${ALICE} check 240`]);
-  });
-
-  it('that the facts do not answer are looked up', async () => {
-    const { route, loader } = load();
-    await loader.simSwappedWithin(ALICE, hours(24));
-    expect(await loader.simSwappedWithin(ALICE, hours(240))).toBe(false);
-    expect(route.asked).toEqual([`${ALICE} check 24`, `${ALICE} check 240`]);
-  });
-
   it('that come while a lookup is under way wait for its fact', async () => {
     const { route, loader } = load();
     const gate = Promise.withResolvers<void>();
     route.gate = gate.promise;
     const first = loader.simSwappedWithin(ALICE, hours(720));
-    await turn();
+    await settled();
     expect(route.asked).toEqual([`${ALICE} check 720`]);
 
     const second = loader.simSwappedWithin(ALICE, hours(240));
     const third = loader.simSwappedWithin(ALICE, hours(2400));
-    await turn();
+    await settled();
     expect(route.asked).toHaveLength(1);
 
     gate.resolve();
@@ -226,14 +174,5 @@ describe('a failure', () => {
       { status: 'rejected', reason: new TypeError('a defect') },
       { status: 'fulfilled', value: false },
     ]);
-  });
-});
-
-describe('two requests', () => {
-  it('share nothing', async () => {
-    const one = load();
-    const other = load([[ALICE, { swapped: 2 }]]);
-    expect(await one.loader.simSwappedWithin(ALICE, hours(240))).toBe(false);
-    expect(await other.loader.simSwappedWithin(ALICE, hours(240))).toBe(true);
   });
 });

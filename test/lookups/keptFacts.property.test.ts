@@ -4,30 +4,20 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/system/clock.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
 import type { Question } from '../../src/domain/question.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
 import { OPEN_AUTHORIZER } from '../../src/lookups/lookupAuthorizer.ts';
-import { Executor } from '../../src/lookups/executor.ts';
 import { KeptAnswers } from '../../src/lookups/keptAnswers.ts';
 import type { FactCache } from '../../src/lookups/factCache.ts';
 import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
 import { MemoryFactCache } from '../../src/lookups/memoryFactCache.ts';
-import type { Offer } from '../../src/lookups/plan.ts';
 import { RedisFactCache } from '../../src/lookups/redisFactCache.ts';
 import { SharedLookups } from '../../src/lookups/sharedLookups.ts';
 import { StateSeals } from '../../src/sharedState/stateSeals.ts';
 import { inForm } from '../forms.ts';
 import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, hours, callerNamed } from '../values.ts';
+import { ALICE, BOB } from '../values.ts';
+import { DATE, executorOn, OFFER, requestAt, window } from './requests.ts';
 import { ScriptedRoute, type MadeLookup } from './scriptedRoute.ts';
-import { servedBy } from './servedBy.ts';
 import { SlowRedis } from './slowRedis.ts';
-
-const OFFER: Offer = {
-  operations: new Set(['retrieve-date', 'check']),
-  maxAgeHours: 2400,
-  dateMarginHours: 48,
-  trustMonitoredPeriod: true,
-};
 
 /** A request, and what befalls it. */
 interface Draft {
@@ -47,12 +37,7 @@ interface Draft {
   readonly wallStepMs: number;
 }
 
-const question: fc.Arbitrary<Question> = fc.oneof(
-  fc.constant<Question>({ asks: 'date' }),
-  fc
-    .constantFrom(24, 48, 240, 2400)
-    .map((window): Question => ({ asks: 'window', maxAgeHours: hours(window) })),
-);
+const question = fc.constantFrom(DATE, DATE, window(24), window(48), window(240), window(2400));
 
 const short = fc.constantFrom(0, 1, 10, 100, 900);
 
@@ -175,22 +160,14 @@ class World {
         ? { ...made.lookup, swapped: one.told === 'true', sentAtMs }
         : { ...made.lookup, latestSimChange: null, sentAtMs };
     };
-    const cameInAtMs = clock.monotonicMs();
     const over = new AbortController();
-    const executor = new Executor(servedBy({ name: 'operator', offer: OFFER, route }), {
-      caller: callerNamed(one.caller),
-      purpose: one.purpose,
-      correlator: createCorrelator(undefined),
-      cameInAtMs,
-      signal: over.signal,
-      deadlineMs: cameInAtMs + one.patienceMs,
-    });
-    const overAt = this.time.sleep(one.patienceMs).then(() => over.abort());
+    const cameInAtMs = clock.monotonicMs();
+    const { caller, purpose, patienceMs } = one;
+    const limits = { signal: over.signal, deadlineMs: cameInAtMs + patienceMs };
+    const executor = executorOn(route, requestAt(clock, { caller, purpose, ...limits }));
+    const overAt = this.time.sleep(patienceMs).then(() => over.abort());
     await executor.ask(one.number, one.questions);
-    if (
-      this.time.monotonicMs() >
-      cameInAtMs - (clock.monotonicMs() - this.time.monotonicMs()) + one.patienceMs
-    ) {
+    if (clock.monotonicMs() > cameInAtMs + patienceMs) {
       this.problems.push('a request that outlived its deadline');
     }
     for (const asked of one.questions) {

@@ -2,13 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { loadLimits } from '../../src/config/loadLimits.ts';
 import { FIELDS, type FieldAsk } from '../../src/domain/fields.ts';
 import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
-import { createCorrelator } from '../../src/http/correlator.ts';
 import { Executor } from '../../src/lookups/executor.ts';
-import type { LookupRequest } from '../../src/lookups/lookupRoute.ts';
 import { NumbersAtWork } from '../../src/lookups/numbersAtWork.ts';
 import { NOT_SERVED, type Routing } from '../../src/lookups/operators.ts';
-import { TestClock } from '../testClock.ts';
-import { ALICE, BOB, callerNamed } from '../values.ts';
+import { settled, TestClock } from '../testClock.ts';
+import { ALICE, BOB } from '../values.ts';
+import { requestAt } from './requests.ts';
 
 let clock: TestClock;
 let atWork: NumbersAtWork;
@@ -35,11 +34,6 @@ function places(): number {
   const taken = take('risk', 100);
   giveBack('risk', taken);
   return taken;
-}
-
-/** One turn of the event loop, in which questions are gathered. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('numbers at work', () => {
@@ -87,14 +81,7 @@ describe('the numbers of a request', () => {
   /** A request of the caller `risk`, whose numbers are answered when the test says so. */
   class Requesting {
     readonly codes: string[] = [];
-    readonly request: LookupRequest = {
-      caller: callerNamed('risk'),
-      purpose: 'fraud-prevention',
-      correlator: createCorrelator('trace'),
-      cameInAtMs: 0,
-      deadlineMs: Infinity,
-      signal: new AbortController().signal,
-    };
+    readonly request = requestAt(clock, { caller: 'risk' });
     readonly #routing = Promise.withResolvers<Routing>();
     readonly #executor = new Executor(
       { of: () => () => this.#routing.promise },
@@ -108,7 +95,7 @@ describe('the numbers of a request', () => {
         if (ask.kind === 'refused') throw new Error(ask.reason);
         void this.#hear(number, ask.value);
       }
-      await turn();
+      await settled();
     }
 
     async #hear(number: PhoneNumber, ask: FieldAsk): Promise<void> {
@@ -120,7 +107,7 @@ describe('the numbers of a request', () => {
 
     async end(): Promise<void> {
       this.#routing.resolve(NOT_SERVED);
-      await turn();
+      await settled();
     }
   }
 

@@ -26,6 +26,11 @@ export class ScriptedOperator {
     this.#startedAtMs = clock.monotonicMs();
   }
 
+  /** What consents were requested for. */
+  get prompted(): readonly Operation[] {
+    return this.prompts.map(({ operation }) => operation);
+  }
+
   async requestConsent({ operation }: TokenSubject): Promise<RequestedConsent> {
     this.prompts.push({ at: this.#elapsedMs(), operation });
     await this.#takeTime();

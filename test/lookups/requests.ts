@@ -1,0 +1,63 @@
+import type { PhoneNumber } from '../../src/domain/phoneNumber.ts';
+import type { Question } from '../../src/domain/question.ts';
+import { createCorrelator } from '../../src/http/correlator.ts';
+import { Executor } from '../../src/lookups/executor.ts';
+import type { LookupRequest, LookupRoute } from '../../src/lookups/lookupRoute.ts';
+import type { Operators, OperatorsInTurn } from '../../src/lookups/operators.ts';
+import type { Offer } from '../../src/lookups/plan.ts';
+import type { Clock } from '../../src/system/clock.ts';
+import { told, type Told } from '../askedFields.ts';
+import { callerNamed, hours } from '../values.ts';
+
+export const DATE: Question = { asks: 'date' };
+
+export function window(maxAgeHours: number): Question {
+  return { asks: 'window', maxAgeHours: hours(maxAgeHours) };
+}
+
+/** An operator that offers everything. */
+export const OFFER: Offer = {
+  operations: new Set(['retrieve-date', 'check']),
+  maxAgeHours: 2400,
+  dateMarginHours: 48,
+  trustMonitoredPeriod: true,
+};
+
+/** In what a request differs from others. */
+export type RequestSettings = Partial<Omit<LookupRequest, 'caller'>> & { readonly caller?: string };
+
+/** A request that comes in now. */
+export function requestAt(
+  clock: Pick<Clock, 'monotonicMs'>,
+  { caller = 'anna', ...settings }: RequestSettings = {},
+): LookupRequest {
+  const cameInAtMs = clock.monotonicMs();
+  return {
+    caller: callerNamed(caller),
+    purpose: 'fraud-prevention',
+    correlator: createCorrelator(undefined),
+    cameInAtMs,
+    signal: new AbortController().signal,
+    deadlineMs: cameInAtMs + 10_000,
+    ...settings,
+  };
+}
+
+/** Operators of which these are asked about every number, in turn. */
+export function servedBy(...inTurn: OperatorsInTurn): Operators {
+  return { of: () => ({ kind: 'served', inTurn }) };
+}
+
+/** The questions of a request, which one operator is asked. */
+export function executorOn(route: LookupRoute, request: LookupRequest, offer = OFFER): Executor {
+  return new Executor(servedBy({ name: 'operator', offer, route }), request);
+}
+
+/** The answers as values or failures, in the order of the questions. */
+export function answersOf(
+  executor: Executor,
+  number: PhoneNumber,
+  questions: readonly Question[],
+): (Told | Error)[] {
+  return questions.map((question) => told(executor.answerTo(number, question)));
+}
