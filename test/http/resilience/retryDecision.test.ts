@@ -1,159 +1,115 @@
-import { describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import type { Exchange, FaultCause } from '../../../src/http/exchange.ts';
-import { decideRetry, type ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
+import {
+  decideRetry,
+  type ExchangeKind,
+  type RetryRules,
+} from '../../../src/http/resilience/retryDecision.ts';
+
+const DOCS = readFileSync(new URL('../../../docs/design.md', import.meta.url), 'utf8');
+const SECTION = /^### Retries$[^]*?(?=^### )/m.exec(DOCS)?.[0] ?? '';
 
 function fault(cause: FaultCause, sent: boolean): Exchange {
   return { kind: 'fault', fault: { cause, sent, detail: 'test' } };
 }
 
-function reply(status: number): Exchange {
-  return { kind: 'reply', reply: { status, headers: {}, body: '' }, sentAtMs: 0, leftAtMs: 0 };
+function replies(...statuses: readonly number[]): readonly Exchange[] {
+  return statuses.map((status) => ({
+    kind: 'reply',
+    reply: { status, headers: {}, body: '' },
+    sentAtMs: 0,
+    leftAtMs: 0,
+  }));
 }
 
-type Row = 'none' | 'same' | 'new-token';
+/** What the first cells speak of. */
+const EXCHANGES: Readonly<Record<string, readonly Exchange[]>> = {
+  'no connection, or proven that no byte left': [
+    fault('connection', false),
+    fault('timeout', false),
+  ],
+  'lost or timed out after it left': [fault('connection', true), fault('timeout', true)],
+  '5xx but 501, 408': replies(500, 502, 503, 504, 599, 408),
+  '401': replies(401),
+  '429': replies(429),
+  'any other reply': replies(200, 204, 302, 307, 400, 403, 404, 409, 415, 422, 501),
+};
 
-interface Case {
-  readonly failure: string;
-  readonly exchange: Exchange;
-  readonly retryAfterSeconds?: number;
-  readonly 'backchannel-authentication': Row;
-  readonly 'token-poll': Row;
-  readonly 'client-credentials': Row;
-  readonly lookup: Row;
-  /** As a token request: neither is billed, and neither prompts. */
-  readonly directory: Row;
-  /** With `OPERATOR_RETRY_LOOKUPS=true`. */
-  readonly lookupRetried?: Row;
+/** What the cells to the right of them speak of; a token request and one to the directory neither bill nor prompt. */
+const COLUMNS: readonly (readonly ExchangeKind[])[] = [
+  ['backchannel-authentication'],
+  ['token-poll'],
+  ['client-credentials', 'directory'],
+  ['lookup'],
+];
+
+interface Circumstances extends RetryRules {
+  readonly retryAfterSeconds: number | undefined;
 }
 
-const rows = (
-  backchannel: Row,
-  poll: Row,
-  token: Row,
-  lookup: Row,
-  lookupRetried: Row = lookup,
-) => ({
-  'backchannel-authentication': backchannel,
-  'token-poll': poll,
-  'client-credentials': token,
-  directory: token,
-  lookup,
-  lookupRetried,
-});
+/** What a cell says of an exchange; a poll that goes on does so by its own rhythm, and is no retry. */
+function said(cell: string, { canTakeNewToken, ...circumstances }: Circumstances): string {
+  if (cell.startsWith('again')) return 'same';
+  if (cell.startsWith('with a new token')) return canTakeNewToken ? 'new-token' : 'none';
+  if (cell === 'if `Retry-After` fits') {
+    return circumstances.retryAfterSeconds === undefined ? 'none' : 'same';
+  }
+  if (cell === 'no, unless `retryLookups`') {
+    return circumstances.retriesDoubtfulLookups && canTakeNewToken ? 'new-token' : 'none';
+  }
+  return 'none';
+}
 
-// The columns: bc-authorize, token poll, 2-legged token, lookup, lookup when doubtful ones are repeated.
-const TABLE: readonly Case[] = [
-  {
-    failure: 'connection refused, DNS, connect timeout, proven unsent',
-    exchange: fault('connection', false),
-    ...rows('same', 'none', 'same', 'same'),
-  },
-  {
-    failure: 'timeout before a byte left',
-    exchange: fault('timeout', false),
-    ...rows('same', 'none', 'same', 'same'),
-  },
-  {
-    failure: 'reset after bytes left',
-    exchange: fault('connection', true),
-    ...rows('none', 'none', 'same', 'none', 'new-token'),
-  },
-  {
-    failure: 'timeout after bytes left',
-    exchange: fault('timeout', true),
-    ...rows('none', 'none', 'same', 'none', 'new-token'),
-  },
-  { failure: '500', exchange: reply(500), ...rows('none', 'none', 'same', 'none', 'new-token') },
-  { failure: '503', exchange: reply(503), ...rows('none', 'none', 'same', 'none', 'new-token') },
-  {
-    failure: '503 with Retry-After',
-    exchange: reply(503),
-    retryAfterSeconds: 1,
-    ...rows('none', 'none', 'same', 'none', 'new-token'),
-  },
-  { failure: '408', exchange: reply(408), ...rows('none', 'none', 'same', 'none', 'new-token') },
-  { failure: '409', exchange: reply(409), ...rows('none', 'none', 'none', 'none') },
-  { failure: '501', exchange: reply(501), ...rows('none', 'none', 'none', 'none') },
-  { failure: '401', exchange: reply(401), ...rows('none', 'none', 'none', 'new-token') },
-  { failure: '429', exchange: reply(429), ...rows('none', 'none', 'none', 'none') },
-  {
-    failure: '429 with Retry-After',
-    exchange: reply(429),
-    retryAfterSeconds: 1,
-    ...rows('none', 'none', 'same', 'none'),
-  },
-  {
-    failure: '429 with a Retry-After past the deadline',
-    exchange: reply(429),
-    retryAfterSeconds: 10,
-    ...rows('none', 'none', 'none', 'none'),
-  },
-  { failure: '400', exchange: reply(400), ...rows('none', 'none', 'none', 'none') },
-  { failure: '403', exchange: reply(403), ...rows('none', 'none', 'none', 'none') },
-  { failure: '307', exchange: reply(307), ...rows('none', 'none', 'none', 'none') },
-  {
-    failure: 'a body that cannot be read',
-    exchange: fault('invalid-reply', true),
-    ...rows('none', 'none', 'none', 'none'),
-  },
-  {
-    failure: 'the request ended',
-    exchange: fault('cancelled', false),
-    ...rows('none', 'none', 'none', 'none'),
-  },
-  { failure: 'success', exchange: reply(200), ...rows('none', 'none', 'none', 'none') },
-];
+const CIRCUMSTANCES: readonly Circumstances[] = [true, false].flatMap((canTakeNewToken) =>
+  [true, false].flatMap((retriesDoubtfulLookups) =>
+    [undefined, 1].map((retryAfterSeconds) => ({
+      canTakeNewToken,
+      retriesDoubtfulLookups,
+      retryAfterSeconds,
+    })),
+  ),
+);
 
-const KINDS: readonly ExchangeKind[] = [
-  'backchannel-authentication',
-  'token-poll',
-  'client-credentials',
-  'lookup',
-  'directory',
-];
+const CELLS = SECTION.split('\n')
+  .filter((line) => line.startsWith('| ') && !/^\| (?:-|what happened)/.test(line))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+  .flatMap(([what = '', ...cells]) =>
+    cells.flatMap((cell, column) => (COLUMNS[column] ?? []).map((kind) => ({ what, kind, cell }))),
+  );
 
-describe.each(TABLE)('after $failure', (row) => {
-  const finished = {
-    exchange: row.exchange,
-    retryAfterSeconds: row.retryAfterSeconds,
-    timeLeftMs: 5000,
-  };
-
-  it.each(KINDS)('%s follows the table', (kind) => {
-    const rules = { canTakeNewToken: true, retriesDoubtfulLookups: false };
-    expect(decideRetry({ kind, ...finished }, rules).retry).toBe(row[kind]);
+describe('the table of retries in docs/design.md', () => {
+  test('is there', () => {
+    expect(new Set(CELLS.map(({ what }) => what))).toEqual(new Set(Object.keys(EXCHANGES)));
+    expect(CELLS).toHaveLength(COLUMNS.flat().length * Object.keys(EXCHANGES).length);
   });
 
-  it('repeats a doubtful lookup only where the setting allows a second bill', () => {
-    const rules = { canTakeNewToken: true, retriesDoubtfulLookups: true };
-    expect(decideRetry({ kind: 'lookup', ...finished }, rules).retry).toBe(row.lookupRetried);
-  });
-
-  it('never takes a new token where a person would be asked for it', () => {
-    const rules = { canTakeNewToken: false, retriesDoubtfulLookups: true };
-    expect(decideRetry({ kind: 'lookup', ...finished }, rules).retry).not.toBe('new-token');
-  });
-
-  it('does nothing when no time is left', () => {
-    const rules = { canTakeNewToken: true, retriesDoubtfulLookups: true };
-    for (const kind of KINDS) {
-      expect(decideRetry({ kind, ...finished, timeLeftMs: 0 }, rules).retry).toBe('none');
+  test.each(CELLS)('$what, $kind: $cell', ({ what, kind, cell }) => {
+    for (const exchange of EXCHANGES[what] ?? []) {
+      for (const circumstances of CIRCUMSTANCES) {
+        const { retryAfterSeconds } = circumstances;
+        const finished = { kind, exchange, retryAfterSeconds, timeLeftMs: 5000 };
+        expect(decideRetry(finished, circumstances).retry).toBe(said(cell, circumstances));
+        expect(decideRetry({ ...finished, timeLeftMs: 0 }, circumstances).retry).toBe('none');
+      }
     }
   });
 });
 
-describe('the wait before a retry', () => {
-  it('is at least what the operator asks for', () => {
-    expect(
-      decideRetry(
-        {
-          kind: 'client-credentials',
-          exchange: reply(429),
-          retryAfterSeconds: 2,
-          timeLeftMs: 5000,
-        },
-        { canTakeNewToken: true, retriesDoubtfulLookups: false },
-      ),
-    ).toEqual({ retry: 'same', atLeastMs: 2000 });
-  });
+test.each(COLUMNS.flat())('%s is not sent again in vain, or too early', (kind) => {
+  const rules = { canTakeNewToken: true, retriesDoubtfulLookups: true };
+  const decided = (exchange: Exchange | undefined, retryAfterSeconds?: number) =>
+    exchange && decideRetry({ kind, exchange, retryAfterSeconds, timeLeftMs: 5000 }, rules);
+  const none = { retry: 'none' };
+  expect(decided(fault('invalid-reply', true))).toEqual(none);
+  expect(decided(fault('cancelled', false))).toEqual(none);
+  const [tooMany] = replies(429);
+  expect(decided(tooMany, 10)).toEqual(none);
+  const isToken = kind === 'client-credentials' || kind === 'directory';
+  expect(decided(tooMany, 2)).toEqual(isToken ? { retry: 'same', atLeastMs: 2000 } : none);
 });
