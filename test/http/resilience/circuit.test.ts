@@ -1,6 +1,12 @@
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../../src/domain/phoneNumber.ts';
-import { Circuit, type Health, type Switched } from '../../../src/http/resilience/circuit.ts';
+import {
+  Circuit,
+  SlidingCount,
+  type Health,
+  type Switched,
+} from '../../../src/http/resilience/circuit.ts';
 import { TestClock } from '../../testClock.ts';
 
 function line(index: number): PhoneNumber {
@@ -44,30 +50,17 @@ describe('the circuit', () => {
     return run('good', line(99)) === 'kept away';
   }
 
-  it.each<{ healths: Health[]; numbers?: number; opens: boolean; when: string }>([
-    { when: '19 failures', healths: repeat(19, 'bad'), opens: false },
-    { when: '20 failures', healths: repeat(20, 'bad'), opens: true },
-    {
-      when: '50 % failures over 20',
-      healths: [...repeat(10, 'good'), ...repeat(10, 'bad')],
-      opens: true,
-    },
-    {
-      when: 'less than 50 % over 21',
-      healths: [...repeat(11, 'good'), ...repeat(10, 'bad')],
-      opens: false,
-    },
-    { when: '100 exchanges that were cut', healths: repeat(100, 'neither'), opens: false },
-    {
-      when: '1000 failures about one number',
-      healths: repeat(1000, 'bad'),
-      numbers: 1,
-      opens: false,
-    },
-    { when: '1000 failures about four', healths: repeat(1000, 'bad'), numbers: 4, opens: false },
-    { when: '1000 failures about five', healths: repeat(1000, 'bad'), numbers: 5, opens: true },
-    { when: '1000 failures about 500', healths: repeat(1000, 'bad'), numbers: 500, opens: true },
-  ])('after $when: open is $opens', ({ healths, numbers, opens }) => {
+  it.each<[string, Health[], numbers: number, opens: boolean]>([
+    ['19 failures', repeat(19, 'bad'), 5, false],
+    ['20 failures', repeat(20, 'bad'), 5, true],
+    ['50 % failures over 20', [...repeat(10, 'good'), ...repeat(10, 'bad')], 5, true],
+    ['less than 50 % over 21', [...repeat(11, 'good'), ...repeat(10, 'bad')], 5, false],
+    ['100 exchanges that were cut', repeat(100, 'neither'), 5, false],
+    ['1000 failures about one number', repeat(1000, 'bad'), 1, false],
+    ['1000 failures about four', repeat(1000, 'bad'), 4, false],
+    ['1000 failures about five', repeat(1000, 'bad'), 5, true],
+    ['1000 failures about 500', repeat(1000, 'bad'), 500, true],
+  ])('after %s', (_, healths, numbers, opens) => {
     runAll(healths, numbers);
     expect(isOpen()).toBe(opens);
   });
@@ -154,4 +147,20 @@ describe('the circuit', () => {
     await clock.advance(10_000);
     expect(run('good', line(7))).toBe('closed');
   });
+});
+
+it('counts what was added in the last ten seconds, whenever it is asked', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 25 })), (steps) => {
+      const count = new SlidingCount(10);
+      const added: number[] = [];
+      let nowSeconds = 0;
+      for (const step of steps) {
+        nowSeconds += step;
+        count.add(nowSeconds);
+        added.push(nowSeconds);
+        expect(count.total(nowSeconds)).toBe(added.filter((one) => one > nowSeconds - 10).length);
+      }
+    }),
+  );
 });

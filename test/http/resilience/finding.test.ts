@@ -1,7 +1,7 @@
 import { COMMON_ERRORS } from '../../../src/http/errorMap.ts';
 import { describe, expect, it } from 'vitest';
 import type { LookupFailure } from '../../../src/domain/errors.ts';
-import type { Exchange } from '../../../src/http/exchange.ts';
+import type { Exchange, TransportFault } from '../../../src/http/exchange.ts';
 import { findingOf } from '../../../src/http/resilience/finding.ts';
 import type { ExchangeKind } from '../../../src/http/resilience/retryDecision.ts';
 import { judgeDirectoryReply } from '../../../src/operator/directoryReply.ts';
@@ -17,6 +17,15 @@ const LOOKUP = {
   flow: '3-legged',
   errors: COMMON_ERRORS,
 } as const;
+
+const INVALID_REPLY = { cause: 'invalid-reply', sent: true, detail: '' } as const;
+const DENIED = { error: 'access_denied' };
+const INVALID_CLIENT = { error: 'invalid_client' };
+const UNSUPPORTED = { error: 'unsupported_grant_type' };
+const WORD = 'word: unsupported_grant_type';
+const GRANT_TYPE = 'grantType of the profile';
+const PROMPT = 'backchannel-authentication';
+const TOKEN = 'client-credentials';
 
 interface Judged {
   readonly failure?: LookupFailure;
@@ -62,150 +71,65 @@ describe('the log names the check that a reply failed', () => {
     expect(told('lookup', replied(200, body))).toBe(`warn, status: 200, check: ${check}`);
   });
 
-  it.each<[Exchange, string]>([
+  it.each<[TransportFault, string]>([
+    [{ ...INVALID_REPLY, flaw: 'too large' }, 'warn, check: too large'],
+    [{ ...INVALID_REPLY, flaw: 'another correlator' }, 'warn, check: another correlator'],
     [
-      {
-        kind: 'fault',
-        fault: { cause: 'invalid-reply', sent: true, detail: '', flaw: 'too large' },
-      },
-      'warn, check: too large',
-    ],
-    [
-      {
-        kind: 'fault',
-        fault: { cause: 'invalid-reply', sent: true, detail: '', flaw: 'another correlator' },
-      },
-      'warn, check: another correlator',
-    ],
-    [
-      {
-        kind: 'fault',
-        fault: {
-          cause: 'invalid-reply',
-          sent: true,
-          detail: '',
-          flaw: 'another correlator, never ours',
-        },
-      },
+      { ...INVALID_REPLY, flaw: 'another correlator, never ours' },
       'warn, check: another correlator, never ours, setting: echo: never',
     ],
     [
-      {
-        kind: 'fault',
-        fault: {
-          cause: 'invalid-reply',
-          sent: true,
-          detail: '',
-          flaw: 'no correlator, never ours',
-        },
-      },
+      { ...INVALID_REPLY, flaw: 'no correlator, never ours' },
       'warn, check: no correlator, never ours, setting: echo: auto',
     ],
-    [
-      { kind: 'fault', fault: { cause: 'connection', sent: true, detail: 'ECONNRESET' } },
-      'warn, detail: ECONNRESET',
-    ],
-    [
-      { kind: 'fault', fault: { cause: 'cancelled', sent: true, detail: 'the request ended' } },
-      'nothing',
-    ],
-  ])('%j', (exchange, expected) => {
-    expect(told('lookup', exchange)).toBe(expected);
+    [{ cause: 'connection', sent: true, detail: 'ECONNRESET' }, 'warn, detail: ECONNRESET'],
+    // In plain text, where there are no stages.
+    [{ cause: 'connection', sent: false, detail: 'ECONNREFUSED' }, 'warn, detail: ECONNREFUSED'],
+    [{ cause: 'cancelled', sent: true, detail: 'the request ended' }, 'nothing'],
+  ])('%j', (fault, expected) => {
+    expect(told('lookup', { kind: 'fault', fault })).toBe(expected);
   });
 });
 
 describe("the log names the operator's word, from a list, and the setting that helps", () => {
+  it.each<[number, string, string, string?]>([
+    [503, 'UNAVAILABLE', 'warn'],
+    [429, 'QUOTA_EXCEEDED', 'warn'],
+    [409, 'CONFLICT', 'warn'],
+    [401, 'UNAUTHENTICATED', 'error'],
+    [401, 'AUTHENTICATION_REQUIRED', 'warn'],
+    [403, 'PERMISSION_DENIED', 'error', 'scopes'],
+    [422, 'UNIDENTIFIABLE_PHONE_NUMBER', 'error', 'sendPhoneNumber of the profile: always'],
+    [422, 'MISSING_IDENTIFIER', 'error', 'sendPhoneNumber of the profile: always'],
+    [422, 'UNNECESSARY_IDENTIFIER', 'error', 'sendPhoneNumber of the profile: never'],
+    [400, 'OUT_OF_RANGE', 'info', 'maxAgeHours'],
+    [501, 'NOT_IMPLEMENTED', 'warn', 'operations'],
+  ])('lookup: %d with %s at level %s, setting: %s', (status, code, level, setting) => {
+    const helps = setting === undefined ? '' : `, setting: ${setting}`;
+    const expected = `${level}, status: ${status}, word: ${code}${helps}`;
+    expect(told('lookup', replied(status, { code }))).toBe(expected);
+  });
+
   it.each<[ExchangeKind, number, unknown, string]>([
-    ['lookup', 503, { code: 'UNAVAILABLE' }, 'warn, status: 503, word: UNAVAILABLE'],
     ['lookup', 500, {}, 'warn, status: 500'],
-    ['lookup', 429, { code: 'QUOTA_EXCEEDED' }, 'warn, status: 429, word: QUOTA_EXCEEDED'],
-    ['lookup', 409, { code: 'CONFLICT' }, 'warn, status: 409, word: CONFLICT'],
-    ['lookup', 401, { code: 'UNAUTHENTICATED' }, 'error, status: 401, word: UNAUTHENTICATED'],
-    [
-      'lookup',
-      403,
-      { code: 'PERMISSION_DENIED' },
-      'error, status: 403, word: PERMISSION_DENIED, setting: scopes',
-    ],
-    [
-      'lookup',
-      422,
-      { code: 'UNIDENTIFIABLE_PHONE_NUMBER' },
-      'error, status: 422, word: UNIDENTIFIABLE_PHONE_NUMBER, setting: sendPhoneNumber of the profile: always',
-    ],
-    [
-      'lookup',
-      422,
-      { code: 'MISSING_IDENTIFIER' },
-      'error, status: 422, word: MISSING_IDENTIFIER, setting: sendPhoneNumber of the profile: always',
-    ],
-    [
-      'lookup',
-      422,
-      { code: 'UNNECESSARY_IDENTIFIER' },
-      'error, status: 422, word: UNNECESSARY_IDENTIFIER, setting: sendPhoneNumber of the profile: never',
-    ],
-    [
-      'lookup',
-      400,
-      { code: 'OUT_OF_RANGE' },
-      'info, status: 400, word: OUT_OF_RANGE, setting: maxAgeHours',
-    ],
-    [
-      'lookup',
-      501,
-      { code: 'NOT_IMPLEMENTED' },
-      'warn, status: 501, word: NOT_IMPLEMENTED, setting: operations',
-    ],
     ['lookup', 404, { error: 'Not Found' }, 'error, status: 404, setting: OPERATOR_SIM_SWAP_URL'],
     ['lookup', 307, '', 'error, status: 307, setting: OPERATOR_SIM_SWAP_URL'],
     ['lookup', 404, { code: 'IDENTIFIER_NOT_FOUND' }, 'nothing'],
-    ['lookup', 403, { error: 'access_denied' }, 'warn, status: 403, word: access_denied'],
-    [
-      'lookup',
-      401,
-      { code: 'AUTHENTICATION_REQUIRED' },
-      'warn, status: 401, word: AUTHENTICATION_REQUIRED',
-    ],
+    ['lookup', 403, DENIED, 'warn, status: 403, word: access_denied'],
     ['lookup', 400, { code: 'the number +447700900001 is malformed' }, 'error, status: 400'],
     ['lookup', 200, { swapped: false }, 'nothing'],
-    [
-      'client-credentials',
-      401,
-      { error: 'invalid_client' },
-      'error, status: 401, word: invalid_client, setting: client',
-    ],
-    [
-      'client-credentials',
-      400,
-      { error: 'unsupported_grant_type' },
-      'error, status: 400, word: unsupported_grant_type, setting: OPERATOR_FLOW',
-    ],
-    [
-      'client-credentials',
-      404,
-      { status: 404, error: 'Not Found' },
-      'error, status: 404, setting: OPERATOR_AUTH_URL',
-    ],
-    [
-      'backchannel-authentication',
-      403,
-      { error: 'access_denied' },
-      'warn, status: 403, word: access_denied',
-    ],
-    ['backchannel-authentication', 429, {}, 'warn, status: 429'],
-    ['backchannel-authentication', 503, {}, 'warn, status: 503'],
+    [TOKEN, 401, INVALID_CLIENT, 'error, status: 401, word: invalid_client, setting: client'],
+    [TOKEN, 400, UNSUPPORTED, `error, status: 400, ${WORD}, setting: OPERATOR_FLOW`],
+    [TOKEN, 404, { error: 'Not Found' }, 'error, status: 404, setting: OPERATOR_AUTH_URL'],
+    [PROMPT, 403, DENIED, 'warn, status: 403, word: access_denied'],
+    [PROMPT, 429, {}, 'warn, status: 429'],
+    [PROMPT, 503, {}, 'warn, status: 503'],
     ['token-poll', 400, { error: 'authorization_pending' }, 'nothing'],
-    ['token-poll', 400, { error: 'access_denied' }, 'nothing'],
+    ['token-poll', 400, DENIED, 'nothing'],
     ['token-poll', 400, { error: 'expired_token' }, 'nothing'],
     ['token-poll', 503, {}, 'warn, status: 503'],
     ['token-poll', 429, {}, 'warn, status: 429'],
-    [
-      'token-poll',
-      400,
-      { error: 'unsupported_grant_type' },
-      'error, status: 400, word: unsupported_grant_type, setting: grantType of the profile',
-    ],
+    ['token-poll', 400, UNSUPPORTED, `error, status: 400, ${WORD}, setting: ${GRANT_TYPE}`],
   ])('%s: %d with %j', (kind, status, body, expected) => {
     expect(told(kind, replied(status, body))).toBe(expected);
   });
@@ -236,21 +160,9 @@ describe('a connection that could not be made', () => {
     expect(told('client-credentials', exchange)).toBe(
       `${level}, stage: ${stage}, detail: ${detail}`,
     );
-    const finding = findingOf({
-      endpoint: 'here',
-      kind: 'lookup',
-      exchange,
-      errors: COMMON_ERRORS,
-    });
+    const common = { endpoint: 'here', errors: COMMON_ERRORS };
+    const finding = findingOf({ ...common, kind: 'lookup', exchange });
     expect(finding?.message.includes('proxy')).toBe(stage.startsWith('proxy') || stage === 'files');
-  });
-
-  it('in plain text is known by its code', () => {
-    const exchange = {
-      kind: 'fault',
-      fault: { cause: 'connection', sent: false, detail: 'ECONNREFUSED' },
-    } as const;
-    expect(told('lookup', exchange)).toBe('warn, detail: ECONNREFUSED');
   });
 });
 

@@ -8,6 +8,7 @@ import { TestClock } from '../../testClock.ts';
 import { answerJson, RecordingServer } from '../recordingServer.ts';
 import { AMPLE_MS, TestEndpoint } from '../testEndpoint.ts';
 
+const REQUEST = { headers: [], contentType: 'application/json', body: '{}' } as const;
 const BROKEN = new Error('The request could not be made.');
 
 function judge(exchange: Exchange): { didLeave: boolean; failure?: LookupFailure } {
@@ -39,22 +40,11 @@ describe('an endpoint behind its circuit', () => {
   }
 
   /** Posts about the n-th number; whether it left. */
-  async function post(
-    guarded: GuardedEndpoint,
-    index: number,
-    make?: () => never,
-  ): Promise<boolean> {
+  async function post(guarded: GuardedEndpoint, index: number, make?: () => never) {
     const { judged } = await guarded.post({
       about: `+447700900${String(index).padStart(3, '0')}` as PhoneNumber,
       urgency: { deadlineMs: clock.monotonicMs() + AMPLE_MS },
-      make:
-        make ??
-        (() => ({
-          headers: [],
-          contentType: 'application/json',
-          body: '{}',
-          correlator: `exchange-${index}`,
-        })),
+      make: make ?? (() => ({ ...REQUEST, correlator: `exchange-${index}` })),
       judge,
     });
     return judged.didLeave;
