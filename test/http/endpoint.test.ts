@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { answerJson, deadUrl, RecordingServer, type Received } from './recordingServer.ts';
@@ -12,12 +12,8 @@ function answer(body: unknown, status = 200) {
     answerJson(received, response, body, status);
 }
 
-/** Writes past node's own HTTP, which would not let anything wrong through. */
-function answerRaw(raw: string) {
-  return (_: Received, response: ServerResponse): void => {
-    response.socket?.end(raw);
-  };
-}
+const ok = (rest: string): string => `HTTP/1.1 200 OK\r\n${rest}`;
+const CHUNKED = 'transfer-encoding: chunked\r\n\r\n';
 
 /** One turn of the event loop, in which undici takes a connection back or sees that it is gone. */
 function turn(): Promise<void> {
@@ -65,20 +61,12 @@ describe('an exchange', () => {
     await using server = await RecordingServer.start(answer({ swapped: true }));
     await using client = new TestEndpoint(`${server.url}/v1/{digits}/date`);
     const path = '/v1/447700900001/date';
-    await client.post({
-      method: 'GET',
-      path,
-      query: 'fields=swap',
-      contentType: undefined,
-      body: undefined,
-    });
+    const without = { contentType: undefined, body: undefined };
+    await client.post({ method: 'GET', path, query: 'fields=swap', ...without });
 
     expect(client.endpoint.address).toBe(`${server.url}/v1/{digits}/date`);
-    expect(server.received[0]).toMatchObject({
-      method: 'GET',
-      path: `${path}?fields=swap`,
-      body: '',
-    });
+    const received = { method: 'GET', path: `${path}?fields=swap`, body: '' };
+    expect(server.received[0]).toMatchObject(received);
     expect(server.received[0]?.headers).not.toHaveProperty('content-type');
     expect(server.received[0]?.headers).not.toHaveProperty('content-length');
   });
@@ -204,27 +192,17 @@ describe('a connection that cannot be made or breaks', () => {
     expect(await client.post()).toMatchObject({ fault: { cause: 'connection', sent: false } });
   });
 
-  it.each<[string, (response: ServerResponse) => void]>([
-    ['reset before any byte of the reply', (response) => response.socket?.resetAndDestroy()],
-    ['closed before any byte of the reply', (response) => response.socket?.destroy()],
-    [
-      'closed amid the head',
-      (response) => response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n'),
-    ],
-    [
-      'closed before the length that was announced',
-      (response) =>
-        response.socket?.end('HTTP/1.1 200 OK\r\ncontent-length: 20\r\n\r\n{"swapped":false}'),
-    ],
-    [
-      'closed amid the chunks',
-      (response) =>
-        response.socket?.end(
-          'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n11\r\n{"swapped":false}\r\n',
-        ),
-    ],
+  const short = ok('content-length: 20\r\n\r\n{"swapped":false}');
+  const half = ok(`${CHUNKED}11\r\n{"swapped":false}\r\n`);
+
+  it.each<[string, (socket: Socket | null) => void]>([
+    ['reset before any byte of the reply', (socket) => socket?.resetAndDestroy()],
+    ['closed before any byte of the reply', (socket) => socket?.destroy()],
+    ['closed amid the head', (socket) => socket?.end(ok('content-length: 2\r\n'))],
+    ['closed before the length that was announced', (socket) => socket?.end(short)],
+    ['closed amid the chunks', (socket) => socket?.end(half)],
   ])('%s: the request may have been acted on', async (_, breakOff) => {
-    await using server = await RecordingServer.start((_received, response) => breakOff(response));
+    await using server = await RecordingServer.start((_received, { socket }) => breakOff(socket));
     await using client = new TestEndpoint(server.url);
     expect(await client.post()).toMatchObject({ fault: { cause: 'connection', sent: true } });
     expect(server.received).toHaveLength(1);
@@ -259,16 +237,14 @@ describe('a reply that is none', () => {
   it.each([
     ['a greeting of another protocol', '220 mail.example.com ESMTP\r\n'],
     ['a status that is no number', 'HTTP/1.1 abc OK\r\n\r\n'],
-    ['a length that is no number', 'HTTP/1.1 200 OK\r\ncontent-length: two\r\n\r\n{}'],
-    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
-    [
-      'a length beside chunks',
-      'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
-    ],
-    ['a chunk without a length', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n'],
-    ['a head without an end', `HTTP/1.1 200 OK\r\nx-long: ${'x'.repeat(100_000)}`],
+    ['a length that is no number', ok('content-length: two\r\n\r\n{}')],
+    ['two lengths', ok('content-length: 2\r\ncontent-length: 3\r\n\r\n{}')],
+    ['a length beside chunks', ok(`content-length: 2\r\n${CHUNKED}2\r\n{}\r\n0\r\n\r\n`)],
+    ['a chunk without a length', ok(`${CHUNKED}zz\r\n`)],
+    ['a head without an end', ok(`x-long: ${'x'.repeat(100_000)}`)],
   ])('is refused: %s', async (_, raw) => {
-    await using server = await RecordingServer.start(answerRaw(raw));
+    // Past node's own HTTP, which would not let anything wrong through.
+    await using server = await RecordingServer.start((_received, { socket }) => socket?.end(raw));
     await using client = new TestEndpoint(server.url);
     expect(await client.post()).toMatchObject({ fault: { cause: 'invalid-reply', sent: true } });
     expect(server.received).toHaveLength(1);
@@ -310,5 +286,83 @@ describe('close', () => {
     await using client = new TestEndpoint(server.url);
     expect(await client.post()).toMatchObject({ fault: { cause: 'connection', sent: true } });
     await server.connections[0]?.closed;
+  });
+});
+
+const CANCELLED = { cause: 'cancelled', detail: 'the request ended' };
+
+describe('a signal that is aborted', () => {
+  it('before the exchange: nothing is sent', async () => {
+    await using server = await RecordingServer.start(answer({}));
+    await using client = new TestEndpoint(server.url);
+    const exchange = await client.post({ signal: AbortSignal.abort() });
+    expect(exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: false } });
+    // The next exchange would need a second connection if one were on its way already.
+    expect(await client.post()).toMatchObject({ reply: { status: 200 } });
+    expect(server.connections).toHaveLength(1);
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('while connecting: nothing is sent, and the next exchange is none the worse', async () => {
+    await using server = await RecordingServer.start(answer({}));
+    await using client = new TestEndpoint(server.url);
+    const controller = new AbortController();
+    const exchange = client.post({ signal: controller.signal });
+    controller.abort();
+    expect(await exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: false } });
+
+    expect(await client.post()).toMatchObject({ reply: { status: 200 } });
+    expect(server.received.map(({ correlator }) => correlator)).toEqual(['exchange-2']);
+  });
+
+  it('while it waits for the reply: the server sees the connection closed', async () => {
+    const controller = new AbortController();
+    await using server = await RecordingServer.start(() => controller.abort());
+    await using client = new TestEndpoint(server.url);
+    const exchange = await client.post({ signal: controller.signal });
+    expect(exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: true } });
+    await server.connections[0]?.closed;
+    expect(server.received).toHaveLength(1);
+  });
+
+  it('amid the body: the server sees the connection closed', async () => {
+    const halfRead = Promise.withResolvers<void>();
+    await using server = await RecordingServer.start((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"swapped":', () => halfRead.resolve());
+    });
+    await using client = new TestEndpoint(server.url);
+    const controller = new AbortController();
+    const exchange = client.post({ signal: controller.signal });
+    await halfRead.promise;
+    controller.abort();
+    expect(await exchange).toEqual({ kind: 'fault', fault: { ...CANCELLED, sent: true } });
+    await server.connections[0]?.closed;
+  });
+
+  it('after the exchange: the reply is valid and the connection is kept', async () => {
+    await using server = await RecordingServer.start(answer({}));
+    await using client = new TestEndpoint(server.url, { echo: 'always' });
+    const controller = new AbortController();
+    const exchange = await client.post({ signal: controller.signal });
+    controller.abort();
+    expect(exchange).toMatchObject({ reply: { status: 200 } });
+    await turn();
+    await client.post();
+    expect(server.connections).toHaveLength(1);
+  });
+
+  it('of one exchange does not touch the others', async () => {
+    const controller = new AbortController();
+    await using server = await RecordingServer.start((received, response) => {
+      if (received.correlator === 'exchange-1') controller.abort();
+      else answerJson(received, response, {});
+    });
+    await using client = new TestEndpoint(server.url);
+    const exchanges = await Promise.all([
+      client.post({ signal: controller.signal }),
+      client.post({ signal: new AbortController().signal }),
+    ]);
+    expect(exchanges).toMatchObject([{ fault: CANCELLED }, { reply: { status: 200 } }]);
   });
 });

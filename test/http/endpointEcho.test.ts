@@ -7,26 +7,26 @@ import { TestClock } from '../testClock.ts';
 import { RecordingServer, type Received } from './recordingServer.ts';
 import { TestEndpoint } from './testEndpoint.ts';
 
-/** What the reply to each request in turn echoes: its own correlator, none, or this one. */
-type Echo = 'own' | 'none' | { readonly of: string };
+/** What the reply to each request in turn echoes: its own correlator, none, or another; and its status, 200 where absent. */
+type Told = readonly [echo: 'own' | 'none' | 'another' | 'empty', status?: number];
 
-interface Told {
-  readonly status?: number;
-  readonly echo: Echo;
-}
+const OWN: Told = ['own'];
+const NONE: Told = ['none'];
+const ANOTHER: Told = ['another'];
 
 /** Plays an operator that echoes so, exchange by exchange, the last one for good. */
-function echoing(told: readonly Told[]) {
+function echoing(...told: readonly Told[]) {
   let count = 0;
-  return (received: Received, response: ServerResponse): void => {
-    const { status = 200, echo } = told[Math.min(count, told.length - 1)] ?? { echo: 'own' };
+  return ({ correlator }: Received, response: ServerResponse): void => {
+    const [echo, status = 200] = told[Math.min(count, told.length - 1)] ?? OWN;
     count += 1;
-    const correlator = echo === 'own' ? received.correlator : echo === 'none' ? undefined : echo.of;
+    const echoes = { own: correlator, none: undefined, another: 'else', empty: '' };
+    const echoed = echoes[echo];
     response.writeHead(status, {
       'content-type': 'application/json',
-      ...(correlator === undefined ? {} : { 'x-correlator': correlator }),
+      ...(echoed === undefined ? {} : { 'x-correlator': echoed }),
     });
-    response.end(`{"for":"${received.correlator}"}`);
+    response.end(`{"for":"${correlator}"}`);
   };
 }
 
@@ -56,20 +56,15 @@ describe('connections', () => {
   const KEPT = 'keep-alive';
 
   it.each<[EchoSetting, string, readonly Told[], string[]]>([
-    ['auto', 'never echoes', [{ echo: 'none' }], [FRESH, FRESH, FRESH, FRESH]],
-    ['auto', 'echoes', [{ echo: 'own' }], [FRESH, KEPT, KEPT, KEPT]],
-    [
-      'auto',
-      'echoes from the second exchange on',
-      [{ echo: 'none' }, { echo: 'own' }],
-      [FRESH, FRESH, KEPT, KEPT],
-    ],
-    ['auto', 'echoes on errors', [{ status: 404, echo: 'own' }], [FRESH, KEPT, KEPT, KEPT]],
-    ['always', 'echoes', [{ echo: 'own' }], [KEPT, KEPT, KEPT, KEPT]],
-    ['never', 'echoes', [{ echo: 'own' }], [FRESH, FRESH, FRESH, FRESH]],
-    ['never', 'never echoes', [{ echo: 'none' }], [FRESH, FRESH, FRESH, FRESH]],
+    ['auto', 'never echoes', [NONE], [FRESH, FRESH, FRESH, FRESH]],
+    ['auto', 'echoes', [OWN], [FRESH, KEPT, KEPT, KEPT]],
+    ['auto', 'echoes from the second exchange on', [NONE, OWN], [FRESH, FRESH, KEPT, KEPT]],
+    ['auto', 'echoes on errors', [['own', 404]], [FRESH, KEPT, KEPT, KEPT]],
+    ['always', 'echoes', [OWN], [KEPT, KEPT, KEPT, KEPT]],
+    ['never', 'echoes', [OWN], [FRESH, FRESH, FRESH, FRESH]],
+    ['never', 'never echoes', [NONE], [FRESH, FRESH, FRESH, FRESH]],
   ])('%s, and the operator %s', async (echo, _, told, asked) => {
-    await using server = await RecordingServer.start(echoing(told));
+    await using server = await RecordingServer.start(echoing(...told));
     await using client = new TestEndpoint(server.url, { echo });
     await postInTurn(client, 4);
     expect(server.received.map(({ headers }) => headers.connection)).toEqual(asked);
@@ -85,7 +80,7 @@ describe('connections', () => {
   it('that are kept are closed once they are old, and not in the midst of an exchange', async () => {
     let answerHeld: (() => void) | undefined;
     await using server = await RecordingServer.start((received, response) => {
-      const answer = (): void => echoing([{ echo: 'own' }])(received, response);
+      const answer = (): void => echoing(OWN)(received, response);
       if (received.correlator === 'held') answerHeld = answer;
       else answer();
     });
@@ -105,55 +100,25 @@ describe('connections', () => {
 
 describe('a reply', () => {
   it.each<[EchoSetting, string, readonly Told[], outcomes: (number | string)[]]>([
-    ['auto', 'without a correlator, from one who never echoed', [{ echo: 'none' }], [200, 200]],
-    [
-      'auto',
-      'without a correlator, from one who has echoed',
-      [{ echo: 'own' }, { echo: 'none' }],
-      [200, MISSING],
-    ],
-    ['auto', 'without one, 201', [{ echo: 'own' }, { status: 201, echo: 'none' }], [200, MISSING]],
-    [
-      'auto',
-      'without one, of a gateway: 502',
-      [{ echo: 'own' }, { status: 502, echo: 'none' }],
-      [200, 'unproven 502'],
-    ],
-    [
-      'auto',
-      'without one, of a gateway: 404',
-      [{ echo: 'own' }, { status: 404, echo: 'none' }],
-      [200, 'unproven 404'],
-    ],
-    [
-      'auto',
-      'without one, 403, from one who never echoed: its connection is fresh',
-      [{ status: 403, echo: 'none' }],
-      [403, 403],
-    ],
-    ['auto', "with another's, at first", [{ echo: { of: 'else' } }], [NEVER_OURS, NEVER_OURS]],
-    ['auto', "with another's, later", [{ echo: 'own' }, { echo: { of: 'else' } }], [200, ANOTHERS]],
-    [
-      'auto',
-      "with another's, and an error",
-      [{ status: 500, echo: { of: 'else' } }],
-      [NEVER_OURS, NEVER_OURS],
-    ],
-    ['auto', 'with an empty one', [{ echo: { of: '' } }], [NEVER_OURS, NEVER_OURS]],
-    ['always', 'without a correlator', [{ echo: 'none' }], [NEVER_ANY, NEVER_ANY]],
-    [
-      'always',
-      'without one, of a gateway: 503',
-      [{ status: 503, echo: 'none' }],
-      ['unproven 503', 'unproven 503'],
-    ],
-    ['always', "with another's", [{ echo: { of: 'else' } }], [NEVER_OURS, NEVER_OURS]],
-    ['never', 'without a correlator', [{ echo: 'none' }], [200, 200]],
-    ['never', 'without one, after one with it', [{ echo: 'own' }, { echo: 'none' }], [200, 200]],
-    ['never', "with its gateway's own", [{ echo: { of: 'else' } }], [200, 200]],
-    ['never', "with its gateway's own, 404", [{ status: 404, echo: { of: 'else' } }], [404, 404]],
+    ['auto', 'without a correlator, from one who never echoed', [NONE], [200, 200]],
+    ['auto', 'without a correlator, from one who has echoed', [OWN, NONE], [200, MISSING]],
+    ['auto', 'without one, 201', [OWN, ['none', 201]], [200, MISSING]],
+    ['auto', 'without one, of a gateway: 502', [OWN, ['none', 502]], [200, 'unproven 502']],
+    ['auto', 'without one, of a gateway: 404', [OWN, ['none', 404]], [200, 'unproven 404']],
+    ['auto', 'without one, 403: its connection is fresh', [['none', 403]], [403, 403]],
+    ['auto', "with another's, at first", [ANOTHER], [NEVER_OURS, NEVER_OURS]],
+    ['auto', "with another's, later", [OWN, ANOTHER], [200, ANOTHERS]],
+    ['auto', "with another's, and an error", [['another', 500]], [NEVER_OURS, NEVER_OURS]],
+    ['auto', 'with an empty one', [['empty']], [NEVER_OURS, NEVER_OURS]],
+    ['always', 'without a correlator', [NONE], [NEVER_ANY, NEVER_ANY]],
+    ['always', 'without one: 503', [['none', 503]], ['unproven 503', 'unproven 503']],
+    ['always', "with another's", [ANOTHER], [NEVER_OURS, NEVER_OURS]],
+    ['never', 'without a correlator', [NONE], [200, 200]],
+    ['never', 'without one, after one with it', [OWN, NONE], [200, 200]],
+    ['never', "with its gateway's own", [ANOTHER], [200, 200]],
+    ['never', "with its gateway's own, 404", [['another', 404]], [404, 404]],
   ])('%s: %s', async (echo, _, told, outcomes) => {
-    await using server = await RecordingServer.start(echoing(told));
+    await using server = await RecordingServer.start(echoing(...told));
     await using client = new TestEndpoint(server.url, { echo });
     expect((await postInTurn(client, 2)).map(outcome)).toEqual(outcomes);
   });
@@ -253,14 +218,8 @@ describe('a response too many on a connection that is kept alive', () => {
 
 describe('an endpoint that is distrusted', () => {
   it('takes connections that carried nothing before, and believes an error on them, until it echoes', async () => {
-    const told: Told[] = [
-      { echo: 'own' },
-      { status: 403, echo: 'none' },
-      { status: 403, echo: 'none' },
-      { echo: 'own' },
-      { echo: 'own' },
-    ];
-    await using server = await RecordingServer.start(echoing(told));
+    const told: Told[] = [OWN, ['none', 403], ['none', 403], OWN, OWN];
+    await using server = await RecordingServer.start(echoing(...told));
     await using client = new TestEndpoint(server.url, { echo: 'always' });
     const outcomes = (await postInTurn(client, 2)).map(outcome);
     client.endpoint.distrust();

@@ -3,7 +3,6 @@ import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { MAX_CONNECTION_AGE_MS } from '../../src/http/connections/connectionSettings.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
 import { TestClock } from '../testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
 import { answerByStream, Http2Server, type ReceivedByStream } from './http2Server.ts';
@@ -17,24 +16,32 @@ import {
   reset,
   SETTINGS,
 } from './rawHttp2Server.ts';
-import { DEPARTURE, TestEndpoint } from './testEndpoint.ts';
+import { DEPARTURE, outcome, TestEndpoint } from './testEndpoint.ts';
 
 const CERTIFICATE = trustedCertificate();
+
+const {
+  NGHTTP2_REFUSED_STREAM: REFUSED,
+  NGHTTP2_INTERNAL_ERROR: BROKEN,
+  NGHTTP2_NO_ERROR: SHUTDOWN,
+  NGHTTP2_ENHANCE_YOUR_CALM: CALM,
+} = constants;
 
 function echoless(received: ReceivedByStream): void {
   answerByStream(received, { for: received.correlator });
 }
 
 describe('an exchange over HTTP/2', () => {
-  it('sends one POST with its headers, its body and its correlator, and reads the reply', async () => {
+  it('sends one POST with its query, its headers, whatever their case, its body and its correlator, and reads the reply', async () => {
     await using server = await Http2Server.start(CERTIFICATE, (received) =>
       answerByStream(received, { swapped: true }),
     );
-    await using client = new TestEndpoint(server.url, {
+    await using client = new TestEndpoint(`${server.url}?tenant=eu`, {
       headers: { 'X-Partner': 'ours', Connection: 'close', 'HTTP2-Settings': 'x' },
     });
     const exchange = await client.post({
-      headers: ['authorization', 'Bearer abc'],
+      headers: ['Authorization', 'Bearer abc'],
+      query: 'grant_type=client_credentials',
       body: '{"maxAge":240}',
       correlator: 'request-1',
     });
@@ -54,7 +61,7 @@ describe('an exchange over HTTP/2', () => {
         ':method': 'POST',
         ':scheme': 'https',
         ':authority': `127.0.0.1:${server.port}`,
-        ':path': '/check',
+        ':path': '/check?tenant=eu&grant_type=client_credentials',
         'content-type': 'application/json',
         'content-length': '14',
         accept: 'application/json',
@@ -87,22 +94,6 @@ describe('an exchange over HTTP/2', () => {
     expect(await client.post()).toMatchObject({ reply: { status: 200 } });
   });
 
-  it('has its query and its own headers, whatever their case', async () => {
-    await using server = await Http2Server.start(CERTIFICATE, (received) =>
-      answerByStream(received, { swapped: true }),
-    );
-    await using client = new TestEndpoint(`${server.url}?tenant=eu`);
-    const exchange = await client.post({
-      headers: ['X-Phone-Number', '447700900001'],
-      query: 'grant_type=client_credentials',
-    });
-    expect(exchange.kind).toBe('reply');
-    expect(server.received[0]?.headers).toMatchObject({
-      ':path': '/check?tenant=eu&grant_type=client_credentials',
-      'x-phone-number': '447700900001',
-    });
-  });
-
   it('a hundred at a time take one connection, echo nothing, and get each its own reply', async () => {
     await using server = await Http2Server.start(CERTIFICATE, echoless);
     await using client = new TestEndpoint(server.url);
@@ -116,18 +107,6 @@ describe('an exchange over HTTP/2', () => {
   });
 });
 
-/** What became of an exchange, in short: the status, or why there is no reply. */
-function outcome(exchange: Exchange): string {
-  switch (exchange.kind) {
-    case 'reply':
-      return exchange.isUnproven === true ? 'unproven' : String(exchange.reply.status);
-    case 'fault': {
-      const { cause, sent, flaw } = exchange.fault;
-      return `${flaw ?? cause}, ${sent ? 'sent' : 'unsent'}`;
-    }
-  }
-}
-
 /** Answers the first exchange, and then does what is given. */
 function afterOne(misbehave: (received: ReceivedByStream) => void) {
   let isFirst = true;
@@ -138,26 +117,26 @@ function afterOne(misbehave: (received: ReceivedByStream) => void) {
   };
 }
 
+const SENT = 'connection, sent';
+const UNSENT = 'connection, unsent';
+
+const closing =
+  (code: number) =>
+  ({ stream }: ReceivedByStream): void =>
+    stream.close(code);
+
 describe('a stream that is ended by the server', () => {
   it.each<[string, string, (received: ReceivedByStream) => void]>([
-    [
-      'refused',
-      'connection, unsent',
-      ({ stream }) => stream.close(constants.NGHTTP2_REFUSED_STREAM),
-    ],
-    ['cancelled', 'connection, sent', ({ stream }) => stream.close(constants.NGHTTP2_CANCEL)],
-    ['reset', 'connection, sent', ({ stream }) => stream.close(constants.NGHTTP2_INTERNAL_ERROR)],
-    [
-      'ended without an error and without a reply',
-      'connection, sent',
-      ({ stream }) => stream.close(constants.NGHTTP2_NO_ERROR),
-    ],
+    ['refused', UNSENT, closing(REFUSED)],
+    ['cancelled', SENT, closing(constants.NGHTTP2_CANCEL)],
+    ['reset', SENT, closing(BROKEN)],
+    ['ended without a reply', SENT, closing(SHUTDOWN)],
     [
       'closed before the length that was announced',
-      'connection, sent',
+      SENT,
       ({ stream }) => {
         stream.respond({ ':status': 200, 'content-length': '20' });
-        stream.write('{"swapped":false}', () => stream.close(constants.NGHTTP2_NO_ERROR));
+        stream.write('{"swapped":false}', () => stream.close(SHUTDOWN));
       },
     ],
   ])('%s: %s', async (_, expected, misbehave) => {
@@ -175,59 +154,33 @@ describe('a stream that is ended by the server', () => {
       afterOne((received) => {
         held.push(received);
         if (held.length < 3) return;
-        held[1]?.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+        held[1]?.stream.close(BROKEN);
         for (const one of [held[0], held[2]]) if (one !== undefined) echoless(one);
       }),
     );
     await using client = new TestEndpoint(server.url);
     await client.post();
-    const exchanges = await Promise.all([client.post(), client.post(), client.post()]);
-    expect(exchanges.map(outcome)).toEqual(['200', 'connection, sent', '200']);
+    const exchanges = await client.burst(3);
+    expect(exchanges.map(outcome)).toEqual(['200', SENT, '200']);
     expect(server.sessions).toHaveLength(1);
   });
 });
 
 describe('a reply that is cut', () => {
   it.each<[string, (stream: number) => Buffer[]]>([
-    [
-      'by a refusal: the request was acted on all the same',
-      (stream) => [
-        okHead(stream),
-        data(stream, '{"swap'),
-        reset(stream, constants.NGHTTP2_REFUSED_STREAM),
-      ],
-    ],
-    [
-      'by a refusal after an interim reply',
-      (stream) => [interimHead(stream), reset(stream, constants.NGHTTP2_REFUSED_STREAM)],
-    ],
-    [
-      'by GOAWAY with no last stream after an interim reply',
-      (stream) => [interimHead(stream), goAwayFrame(constants.NGHTTP2_INTERNAL_ERROR)],
-    ],
-    [
-      'by a shutdown with no last stream after an interim reply',
-      (stream) => [interimHead(stream), goAwayFrame(constants.NGHTTP2_NO_ERROR)],
-    ],
-    [
-      'by a reset',
-      (stream) => [
-        okHead(stream),
-        data(stream, '{"swapped":false}'),
-        reset(stream, constants.NGHTTP2_INTERNAL_ERROR),
-      ],
-    ],
-    [
-      'by a reset before its body',
-      (stream) => [okHead(stream), reset(stream, constants.NGHTTP2_INTERNAL_ERROR)],
-    ],
+    ['by a refusal: it was acted on', (id) => [okHead(id), data(id, '{"swap'), reset(id, REFUSED)]],
+    ['by a refusal after an interim reply', (id) => [interimHead(id), reset(id, REFUSED)]],
+    ['by GOAWAY after an interim reply', (id) => [interimHead(id), goAwayFrame(BROKEN)]],
+    ['by a shutdown after an interim reply', (id) => [interimHead(id), goAwayFrame(SHUTDOWN)]],
+    ['by a reset', (id) => [okHead(id), data(id, '{"swapped":false}'), reset(id, BROKEN)]],
+    ['by a reset before its body', (id) => [okHead(id), reset(id, BROKEN)]],
   ])('%s', async (_, frames) => {
     await using server = await RawHttp2Server.start(CERTIFICATE, (socket) => {
       socket.write(SETTINGS);
       onStream(socket, (stream) => socket.write(Buffer.concat(frames(stream))));
     });
     await using client = new TestEndpoint(server.url);
-    expect(outcome(await client.post())).toBe('connection, sent');
+    expect(outcome(await client.post())).toBe(SENT);
   });
 });
 
@@ -252,25 +205,22 @@ async function goAway(code: number, lastOfHeld: number, thenAnswers: boolean) {
   await using _server = server;
   await using client = new TestEndpoint(server.url);
   await client.post();
-  const exchanges = await Promise.all([client.post(), client.post(), client.post()]);
+  const exchanges = await client.burst(3);
   return { outcomes: exchanges.map(outcome), received: server.received.length - 1 };
 }
 
 describe('GOAWAY', () => {
+  it.each<[string, number, number, string[]]>([
+    ['with an error: a doubt for each that may have been acted on', CALM, 1, [SENT, SENT, UNSENT]],
+    ['with the code of a refusal is not one', REFUSED, 2, [SENT, SENT, SENT]],
+  ])('%s', async (_, code, lastOfHeld, expected) => {
+    expect((await goAway(code, lastOfHeld, false)).outcomes).toEqual(expected);
+  });
+
   it('of a shutdown: what was acted on is answered, what was not goes to another connection once', async () => {
-    const { outcomes, received } = await goAway(constants.NGHTTP2_NO_ERROR, 0, true);
+    const { outcomes, received } = await goAway(SHUTDOWN, 0, true);
     expect(outcomes).toEqual(['200', '200', '200']);
     expect(received).toBe(5);
-  });
-
-  it('with an error: a doubt for each that may have been acted on, unsent for the others', async () => {
-    const { outcomes } = await goAway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 1, false);
-    expect(outcomes).toEqual(['connection, sent', 'connection, sent', 'connection, unsent']);
-  });
-
-  it('with the code of a refusal is not one: all streams up to its last are doubts', async () => {
-    const { outcomes } = await goAway(constants.NGHTTP2_REFUSED_STREAM, 2, false);
-    expect(outcomes).toEqual(['connection, sent', 'connection, sent', 'connection, sent']);
   });
 
   it('at one connection after the other: an exchange is not carried around without an end', async () => {
@@ -280,15 +230,15 @@ describe('GOAWAY', () => {
       afterOne((received) => {
         held.push(received);
         if (held.length % 2 === 1) return;
-        received.session.goaway(constants.NGHTTP2_NO_ERROR, 1);
+        received.session.goaway(SHUTDOWN, 1);
         const [accepted] = held.filter(({ stream }) => stream.id === 1);
         if (accepted !== undefined) echoless(accepted);
       }),
     );
     await using client = new TestEndpoint(server.url);
     await client.post();
-    const exchanges = await Promise.all([client.post(), client.post()]);
-    expect(exchanges.map(outcome)).toEqual(['200', 'connection, unsent']);
+    const exchanges = await client.burst(2);
+    expect(exchanges.map(outcome)).toEqual(['200', UNSENT]);
     expect(server.received).toHaveLength(5);
     expect(server.sessions).toHaveLength(2);
   });
@@ -306,8 +256,8 @@ describe('a connection', () => {
     );
     await using client = new TestEndpoint(server.url);
     await client.post();
-    const exchanges = await Promise.all(Array.from({ length: 100 }, () => client.post()));
-    expect(exchanges.map(outcome)).toEqual(Array.from({ length: 100 }, () => 'connection, sent'));
+    const exchanges = await client.burst(100);
+    expect(exchanges.map(outcome)).toEqual(Array(100).fill(SENT));
     expect(server.received).toHaveLength(101);
   });
 
@@ -315,8 +265,8 @@ describe('a connection', () => {
     const server = await Http2Server.start(CERTIFICATE, echoless);
     await server[Symbol.asyncDispose]();
     await using client = new TestEndpoint(server.url);
-    const exchanges = await Promise.all([client.post(), client.post()]);
-    expect(exchanges.map(outcome)).toEqual(['connection, unsent', 'connection, unsent']);
+    const exchanges = await client.burst(2);
+    expect(exchanges.map(outcome)).toEqual([UNSENT, UNSENT]);
   });
 
   it('of a server that no authority vouches for: nothing was sent', async () => {
@@ -430,14 +380,14 @@ describe('a connection', () => {
   it('that takes no further streams is closed with its endpoint', async () => {
     await using server = await Http2Server.start(
       CERTIFICATE,
-      afterOne(({ session, stream }) => session.goaway(constants.NGHTTP2_NO_ERROR, stream.id)),
+      afterOne(({ session, stream }) => session.goaway(SHUTDOWN, stream.id)),
     );
     const client = new TestEndpoint(server.url);
     await client.post();
     const underWay = client.post();
     await vi.waitFor(() => expect(server.received).toHaveLength(2));
     await client.endpoint.close();
-    expect(outcome(await underWay)).toBe('connection, sent');
+    expect(outcome(await underWay)).toBe(SENT);
   });
 });
 
@@ -448,8 +398,8 @@ describe('what cannot be sent', () => {
     const forbidden = { headers: ['http2-settings', 'x'] };
     const exchanges = [client.post(), client.post(forbidden), client.post()];
     const outcomes = (await Promise.all(exchanges)).map(outcome);
-    expect(outcomes).toEqual(['200', 'connection, unsent', '200']);
-    expect(outcome(await client.post(forbidden))).toBe('connection, unsent');
+    expect(outcomes).toEqual(['200', UNSENT, '200']);
+    expect(outcome(await client.post(forbidden))).toBe(UNSENT);
   });
 
   it('by an endpoint that is closed: unsent, at once', async () => {
@@ -457,7 +407,7 @@ describe('what cannot be sent', () => {
     const client = new TestEndpoint(server.url);
     await client.post();
     await client.endpoint.close();
-    expect(outcome(await client.post())).toBe('connection, unsent');
+    expect(outcome(await client.post())).toBe(UNSENT);
   });
 });
 
@@ -482,8 +432,8 @@ describe('limits', () => {
       },
     );
     await using client = new TestEndpoint(server.url, { connections: 2 });
-    const exchanges = await Promise.all(Array.from({ length: 20 }, () => client.post()));
-    expect(exchanges.map(outcome)).toEqual(Array.from({ length: 20 }, () => '200'));
+    const exchanges = await client.burst(20);
+    expect(exchanges.map(outcome)).toEqual(Array(20).fill('200'));
     expect(server.sessions).toHaveLength(2);
     expect(most).toBeLessThanOrEqual(2);
   });
@@ -599,17 +549,13 @@ describe('a deadline', () => {
     await using client = new TestEndpoint(server.url);
     await client.post({ correlator: 'answered' });
     for (let round = 0; round < 3; round += 1) {
-      const silent = Array.from({ length: 60 }, () => client.post({}, 60));
+      const silent = client.burst(60, {}, 60);
       const heard = Array.from({ length: 5 }, async (_, index) => {
         await new Promise((resolve) => setTimeout(resolve, 5 * index));
         return client.post({ correlator: `answered-${round}-${index}` });
       });
-      expect((await Promise.all(silent)).map(outcome)).toEqual(
-        Array.from({ length: 60 }, () => 'timeout, sent'),
-      );
-      expect((await Promise.all(heard)).map(outcome)).toEqual(
-        Array.from({ length: 5 }, () => '200'),
-      );
+      expect((await silent).map(outcome)).toEqual(Array(60).fill('timeout, sent'));
+      expect((await Promise.all(heard)).map(outcome)).toEqual(Array(5).fill('200'));
     }
     await client.post({ correlator: 'answered-last' });
     expect(open).toBe(0);
@@ -624,6 +570,7 @@ describe('whose reply it is', () => {
     ['auto', 'its own', ['own', 'own'], ['200', '200']],
     ['auto', "another exchange's", ['own', 'exchange-1'], ['200', 'another correlator, sent']],
     ['auto', 'none, once it has echoed', ['own', undefined], ['200', 'no correlator, sent']],
+    ['auto', 'none in an error, which came on its own stream', ['own', '404'], ['200', '404']],
     ['always', 'none', [undefined], ['no correlator, never ours, sent']],
     ['never', "its gateway's own", ['gateway', 'gateway'], ['200', '200']],
   ])('%s, and it names %s', async (echo, _, named, expected) => {
@@ -632,23 +579,12 @@ describe('whose reply it is', () => {
       const name = named[count];
       count += 1;
       const correlator = name === 'own' ? received.correlator : name;
-      answerByStream(received, {}, correlator === undefined ? {} : { correlator });
+      if (name === '404') answerByStream(received, {}, { status: 404 });
+      else answerByStream(received, {}, correlator === undefined ? {} : { correlator });
     });
     await using client = new TestEndpoint(server.url, { echo });
     const outcomes: string[] = [];
     while (outcomes.length < named.length) outcomes.push(outcome(await client.post()));
     expect(outcomes).toEqual(expected);
-  });
-
-  it('an error without the echo is believed: it came on its own stream', async () => {
-    let count = 0;
-    await using server = await Http2Server.start(CERTIFICATE, (received) => {
-      count += 1;
-      if (count === 1) answerByStream(received, {}, { correlator: received.correlator });
-      else answerByStream(received, {}, { status: 404 });
-    });
-    await using client = new TestEndpoint(server.url);
-    await client.post();
-    expect(outcome(await client.post())).toBe('404');
   });
 });

@@ -8,8 +8,8 @@ import type { Certificate } from '../tls/certificate.ts';
 import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';
-import { answerWithout, HttpsServer } from './httpsServer.ts';
-import { TestEndpoint } from './testEndpoint.ts';
+import { answerWithout, RecordingServer } from './recordingServer.ts';
+import { TestEndpoint, text } from './testEndpoint.ts';
 
 const SERVERS = new Authority('Servers of the operator');
 const CLIENTS = new Authority('Clients of the operator');
@@ -19,27 +19,10 @@ const CLIENT = CLIENTS.issue({ name: 'sim-swap' });
 
 const PROTOCOLS = ['http/1.1', 'h2'] as const;
 
-/** A server of the protocol, how many requests it has read, and how to end it. */
-async function startServer(
-  protocol: (typeof PROTOCOLS)[number],
-  options: Certificate & TlsOptions,
-): Promise<AsyncDisposable & { readonly url: string; readonly requests: () => number }> {
-  if (protocol === 'h2') {
-    const server = await Http2Server.start(options, (received) => answerByStream(received, {}));
-    const requests = (): number => server.received.length;
-    return {
-      url: server.url,
-      requests,
-      [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-    };
-  }
-  const server = await HttpsServer.start(options, answerWithout);
-  const requests = (): number => server.connections.reduce((sum, one) => sum + one.requests, 0);
-  return { url: server.url, requests, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
-}
-
-function text(pem: string): { readonly kind: 'text'; readonly text: string } {
-  return { kind: 'text', text: pem };
+function startServer(protocol: (typeof PROTOCOLS)[number], options: Certificate & TlsOptions) {
+  return protocol === 'h2'
+    ? Http2Server.start(options, (received) => answerByStream(received, {}))
+    : RecordingServer.start(answerWithout, options);
 }
 
 const OURS: TlsSettings = {
@@ -80,8 +63,9 @@ describe.each(PROTOCOLS)(
   },
 );
 
-const STRANGER = STRANGERS.issue({ name: 'sim-swap' });
-const EXPIRED = CLIENTS.issue({ name: 'sim-swap', validDays: [-30, -1] });
+const NAMED = { name: 'sim-swap' };
+const EXPIRED = { ...NAMED, validDays: [-30, -1] } as const;
+const pairOf = ({ cert, key }: Certificate) => ({ certificate: text(cert), key: text(key) });
 
 describe.skipIf(NO_OPENSSL !== undefined)(
   `an operator that refuses ours ${NO_OPENSSL ?? ''}`,
@@ -90,14 +74,8 @@ describe.skipIf(NO_OPENSSL !== undefined)(
       describe.each(['tls1_2', 'tls1_3'] as const)('by %s', (version) => {
         it.each<[string, TlsSettings]>([
           ['none', { ca: text(SERVERS.pem) }],
-          [
-            'one of another authority',
-            { ...OURS, certificate: text(STRANGER.cert), key: text(STRANGER.key) },
-          ],
-          [
-            'one that has expired',
-            { ...OURS, certificate: text(EXPIRED.cert), key: text(EXPIRED.key) },
-          ],
+          ['one of another authority', { ...OURS, ...pairOf(STRANGERS.issue(NAMED)) }],
+          ['one that has expired', { ...OURS, ...pairOf(CLIENTS.issue(EXPIRED)) }],
         ])('says so where we show %s, and has read nothing', async (_, tls) => {
           await using server = await OpensslServer.start(SERVER, CLIENTS, { version, protocol });
           const log = new RecordedLog();
@@ -119,28 +97,16 @@ describe.skipIf(NO_OPENSSL !== undefined)(
 );
 
 describe('the certificate of an operator', () => {
+  const ca = text(SERVERS.pem);
+  const serverName = 'api.operator.example';
+
   it.each<[string, Certificate, TlsSettings, string]>([
-    [
-      'of an authority that is not ours',
-      STRANGERS.issue(),
-      { ca: text(SERVERS.pem) },
-      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    ],
+    ['of another authority', STRANGERS.issue(), { ca }, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
     ['that Node does not trust', SERVER, {}, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    [
-      'that has expired',
-      SERVERS.issue({ validDays: [-30, -1] }),
-      { ca: text(SERVERS.pem) },
-      'CERT_HAS_EXPIRED',
-    ],
-    [
-      'of another name',
-      SERVER,
-      { ca: text(SERVERS.pem), serverName: 'api.operator.example' },
-      'ERR_TLS_CERT_ALTNAME_INVALID',
-    ],
+    ['that has expired', SERVERS.issue({ validDays: [-30, -1] }), { ca }, 'CERT_HAS_EXPIRED'],
+    ['of another name', SERVER, { ca, serverName }, 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('%s ends it before anything is sent', async (_, certificate, tls, code) => {
-    await using server = await HttpsServer.start(certificate, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, certificate);
     await using client = new TestEndpoint(server.url, { connection: { tls } });
     expect(await client.post()).toMatchObject({
       fault: { cause: 'connection', sent: false, stage: 'certificate', detail: code },
@@ -148,12 +114,13 @@ describe('the certificate of an operator', () => {
   });
 
   it('is asked for by the name that is set, and must be for it', async () => {
-    const named = SERVERS.issue({ name: 'api.operator.example' });
-    await using server = await HttpsServer.start(named, answerWithout);
-    const tls = { ca: text(SERVERS.pem), serverName: 'api.operator.example' };
+    const named = SERVERS.issue({ name: serverName });
+    await using server = await RecordingServer.start(answerWithout, named);
+    const tls = { ca, serverName };
     await using client = new TestEndpoint(server.url, { connection: { tls }, http2: 'never' });
     expect(await client.post()).toMatchObject({ reply: { status: 200 } });
-    expect(server.connections[0]?.socket.servername).toBe('api.operator.example');
+    const [connection] = server.connections;
+    expect(connection?.socket).toHaveProperty('servername', serverName);
   });
 
   it('means nothing by TLS before 1.2', async () => {
@@ -163,9 +130,8 @@ describe('the certificate of an operator', () => {
       maxVersion: 'TLSv1.1',
       ciphers: 'DEFAULT@SECLEVEL=0',
     } as const;
-    await using server = await HttpsServer.start(old, answerWithout);
-    const tls = { ca: text(SERVERS.pem) };
-    await using client = new TestEndpoint(server.url, { connection: { tls } });
+    await using server = await RecordingServer.start(answerWithout, old);
+    await using client = new TestEndpoint(server.url, { connection: { tls: { ca } } });
     expect(await client.post()).toMatchObject({ fault: { sent: false, stage: 'tls' } });
   });
 });

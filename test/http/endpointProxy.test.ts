@@ -1,23 +1,19 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import type { ConnectionSettings } from '../../src/http/connections/connectionSettings.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
+import { listen } from '../listening.ts';
 import { RecordedLog } from '../recordedLog.ts';
 import { Authority } from '../tls/authority.ts';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from './connectProxy.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';
-import { answerWithout, HttpsServer } from './httpsServer.ts';
-import { TestEndpoint } from './testEndpoint.ts';
+import { answerJson, answerWithout, RecordingServer } from './recordingServer.ts';
+import { isReply, TestEndpoint, text } from './testEndpoint.ts';
 
 const SERVERS = new Authority('Servers of the operator');
 const SERVER = SERVERS.issue();
 const PROXIES = new Authority('Proxies of the company');
 const CREDENTIALS = 'sim-swap:kept between us: two';
-
-function text(pem: string): { readonly kind: 'text'; readonly text: string } {
-  return { kind: 'text', text: pem };
-}
 
 /** How an operator of these tests is connected to, through a proxy. */
 function through(url: string): ConnectionSettings {
@@ -29,14 +25,6 @@ function through(url: string): ConnectionSettings {
       ...(url.startsWith('https:') ? { ca: text(PROXIES.pem) } : {}),
     },
   };
-}
-
-function isReply(exchange: Exchange): boolean {
-  return exchange.kind === 'reply';
-}
-
-function burst(client: TestEndpoint, size: number): Promise<Exchange[]> {
-  return Promise.all(Array.from({ length: size }, () => client.post()));
 }
 
 function pause(ms: number): Promise<void> {
@@ -55,7 +43,7 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
       answerByStream(received, {}),
     );
     await using client = new TestEndpoint(server.url, { connection: through(proxy.url) });
-    expect((await burst(client, 100)).every(isReply)).toBe(true);
+    expect((await client.burst(100)).every(isReply)).toBe(true);
     expect(proxy.requests.map(({ url }) => url)).toEqual([new URL(server.url).host]);
     expect(Object.keys(server.received[0]?.headers ?? {})).not.toContain('proxy-authorization');
   });
@@ -63,17 +51,17 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
   it('an operator without echo is asked on fresh connections, which are ready before they are needed', async () => {
     await using proxy = await ConnectProxy.start(options);
     const headers: unknown[] = [];
-    await using server = await HttpsServer.start(SERVER, (request, response) => {
-      headers.push(...Object.keys(request.headers));
-      answerWithout(request, response);
-    });
+    await using server = await RecordingServer.start((received, response) => {
+      headers.push(...Object.keys(received.headers));
+      answerWithout(received, response);
+    }, SERVER);
     await using client = new TestEndpoint(server.url, { connection: through(proxy.url) });
-    await burst(client, 10);
+    await client.burst(10);
     await pause(150);
-    await burst(client, 10);
+    await client.burst(10);
     await vi.waitFor(() => expect(server.unused).toHaveLength(10), { timeout: 5000 });
     const before = proxy.requests.length;
-    expect((await burst(client, 10)).every(isReply)).toBe(true);
+    expect((await client.burst(10)).every(isReply)).toBe(true);
     // Their tunnels were there.
     expect(server.connections.slice(0, before).every(({ requests }) => requests === 1)).toBe(true);
     expect(server.connections.every(({ requests }) => requests <= 1)).toBe(true);
@@ -84,10 +72,10 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
 
   it('an operator that echoes is asked on connections that are kept', async () => {
     await using proxy = await ConnectProxy.start(options);
-    await using server = await HttpsServer.start(SERVER, (request, response) => {
-      response.setHeader('x-correlator', String(request.headers['x-correlator']));
-      response.end('{}');
-    });
+    await using server = await RecordingServer.start(
+      (received, response) => answerJson(received, response, {}),
+      SERVER,
+    );
     await using client = new TestEndpoint(server.url, { connection: through(proxy.url) });
     for (let exchange = 0; exchange < 5; exchange += 1) await client.post();
     expect(server.connections.some(({ requests }) => requests > 1)).toBe(true);
@@ -103,11 +91,11 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
           ? await Http2Server.start(SERVER, (received) => {
               held.push(() => answerByStream(received, {}));
             })
-          : await HttpsServer.start(SERVER, (request, response) => {
-              held.push(() => answerWithout(request, response));
-            });
+          : await RecordingServer.start((received, response) => {
+              held.push(() => answerWithout(received, response));
+            }, SERVER);
       await using client = new TestEndpoint(server.url, { connection: through(proxy.url) });
-      const exchanges = burst(client, 3);
+      const exchanges = client.burst(3);
       await vi.waitFor(() => expect(held).toHaveLength(3));
       proxy.resetConnections();
       for (const exchange of await exchanges) {
@@ -130,9 +118,9 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
 
   it('connections end where their endpoint is closed', async () => {
     await using proxy = await ConnectProxy.start(options);
-    await using server = await HttpsServer.start(SERVER, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, SERVER);
     const client = new TestEndpoint(server.url, { connection: through(proxy.url) });
-    await burst(client, 5);
+    await client.burst(5);
     await client[Symbol.asyncDispose]();
     await vi.waitFor(() => expect(proxy.open).toBe(0), { timeout: 5000 });
   });
@@ -140,57 +128,37 @@ describe.each(['http', 'https'] as const)('through a proxy over %s', (scheme) =>
 
 const PAGE = '<html><body>Sign in to the guest network</body></html>';
 
+function refusing(head: string, body = ''): ProxyManner {
+  return answering(`HTTP/1.1 ${head}\r\n\r\n${body}`);
+}
+
 describe('a proxy that makes no tunnel', () => {
-  it.each<[string, ProxyManner, string, string]>([
-    [
-      'refuses',
-      answering(`HTTP/1.1 403 Forbidden\r\ncontent-type: text/html\r\n\r\n${PAGE}`),
-      'proxy-tunnel',
-      'PROXY_STATUS_403',
-    ],
-    ['wants other credentials', tunnelFor('another:user'), 'proxy-tunnel', 'PROXY_STATUS_407'],
-    [
-      'cannot reach the operator',
-      answering('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n'),
-      'proxy-tunnel',
-      'PROXY_STATUS_502',
-    ],
-    [
-      'sends elsewhere',
-      answering('HTTP/1.1 302 Found\r\nlocation: https://127.0.0.1/\r\ncontent-length: 0\r\n\r\n'),
-      'proxy-tunnel',
-      'PROXY_STATUS_302',
-    ],
-    [
-      'answers a page in place of it',
-      answering(`HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n${PAGE}`),
-      'proxy-tunnel',
-      'PROXY_SENT_A_BODY',
-    ],
-    [
-      'answers a page after it',
-      (_, socket) => {
-        socket.write('HTTP/1.1 200 OK\r\n\r\n');
-        setTimeout(() => socket.resume().end(PAGE), 50);
-      },
-      'tls',
-      'ERR_SSL_',
-    ],
-    ['answers what is not HTTP', answering(`${PAGE}\r\n\r\n`), 'proxy-tunnel', 'PROXY_NOT_HTTP'],
-    ['closes', answering(''), 'proxy-tunnel', 'PROXY_NO_REPLY'],
-    ['closes the tunnel', answering('HTTP/1.1 200 OK\r\n\r\n'), 'tls', 'ECONNRESET'],
-  ])('and %s: the log says so', async (_, manner, stage, code) => {
+  const html = 'content-type: text/html';
+  const empty = 'content-length: 0';
+  const pageLater: ProxyManner = (_, socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    setTimeout(() => socket.resume().end(PAGE), 50);
+  };
+
+  it.each<[string, ProxyManner, string]>([
+    ['refuses', refusing(`403 Forbidden\r\n${html}`, PAGE), 'PROXY_STATUS_403'],
+    ['wants other credentials', tunnelFor('another:user'), 'PROXY_STATUS_407'],
+    ['cannot reach the operator', refusing(`502 Bad Gateway\r\n${empty}`), 'PROXY_STATUS_502'],
+    ['sends elsewhere', refusing(`302 Found\r\nlocation: /\r\n${empty}`), 'PROXY_STATUS_302'],
+    ['answers a page in place of it', refusing(`200 OK\r\n${html}`, PAGE), 'PROXY_SENT_A_BODY'],
+    ['answers a page after it', pageLater, 'ERR_SSL_'],
+    ['answers what is not HTTP', answering(`${PAGE}\r\n\r\n`), 'PROXY_NOT_HTTP'],
+    ['closes', answering(''), 'PROXY_NO_REPLY'],
+    ['closes the tunnel', refusing('200 OK'), 'ECONNRESET'],
+  ])('and %s: the log says so', async (_, manner, code) => {
     await using proxy = await ConnectProxy.start({ manner });
-    await using server = await HttpsServer.start(SERVER, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, SERVER);
     await using client = new TestEndpoint(server.url, { connection: through(proxy.url) });
-    for (const exchange of await burst(client, 3)) {
+    for (const exchange of await client.burst(3)) {
+      const stage = code.startsWith('PROXY') ? 'proxy-tunnel' : 'tls';
+      const detail = expect.stringContaining(code) as string;
       expect(exchange).toMatchObject({
-        fault: {
-          cause: 'connection',
-          sent: false,
-          stage,
-          detail: expect.stringContaining(code) as string,
-        },
+        fault: { cause: 'connection', sent: false, stage, detail },
       });
     }
     expect(server.connections).toHaveLength(0);
@@ -218,18 +186,14 @@ describe('a proxy that makes no tunnel', () => {
 });
 
 /** A listener that takes connections and says nothing. */
-async function startSilent(): Promise<AsyncDisposable & { readonly port: number; open(): number }> {
+async function startSilent() {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    socket
-      .resume()
-      .on('error', () => undefined)
-      .on('close', () => sockets.delete(socket));
+    socket.resume().on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port } = new URL(await listen(server));
   return {
     port,
     open: () => sockets.size,
@@ -247,35 +211,20 @@ describe('a connection that hangs', () => {
   it.each([
     ['before the proxy answers', 'http', 'proxy-tunnel'],
     ["in the proxy's handshake", 'https', 'proxy-tls'],
+    ["in the operator's handshake, through a proxy", undefined, 'tls'],
   ])('%s ends in its time, and the log says where', async (_, scheme, stage) => {
-    await using silent = await startSilent();
-    const log = new RecordedLog();
-    await using client = new TestEndpoint('https://127.0.0.1:9/', {
-      connection: through(`${scheme}://127.0.0.1:${silent.port}`),
-      timeoutMs: TIMEOUT_MS,
-      log,
-    });
-    expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: false } });
-    await vi.waitFor(() => {
-      expect(silent.open()).toBe(0);
-      expect(log.troubles).toMatchObject([{ endpoint: 'test endpoint', stage }]);
-    });
-  });
-
-  it("in the operator's handshake, through a proxy, ends in its time, and the log says where", async () => {
     await using silent = await startSilent();
     await using proxy = await ConnectProxy.start();
     const log = new RecordedLog();
-    await using client = new TestEndpoint(`https://127.0.0.1:${silent.port}/`, {
-      connection: through(proxy.url),
-      timeoutMs: TIMEOUT_MS,
-      log,
-    });
+    const isOperator = scheme === undefined;
+    const url = `https://127.0.0.1:${isOperator ? silent.port : 9}/`;
+    const way = isOperator ? proxy.url : `${scheme}://127.0.0.1:${silent.port}`;
+    const connection = through(way);
+    await using client = new TestEndpoint(url, { connection, timeoutMs: TIMEOUT_MS, log });
     expect(await client.post()).toMatchObject({ fault: { cause: 'timeout', sent: false } });
     await vi.waitFor(() => {
-      expect(silent.open()).toBe(0);
-      expect(proxy.open).toBe(0);
-      expect(log.troubles).toMatchObject([{ stage: 'tls' }]);
+      expect([silent.open(), proxy.open]).toEqual([0, 0]);
+      expect(log.troubles).toMatchObject([{ endpoint: 'test endpoint', stage }]);
     });
   });
 

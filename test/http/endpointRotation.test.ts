@@ -7,8 +7,8 @@ import { Authority, demanding } from '../tls/authority.ts';
 import { TemporaryFiles } from '../tls/temporaryFiles.ts';
 import { ConnectProxy, tunnelFor } from './connectProxy.ts';
 import { answerByStream, Http2Server } from './http2Server.ts';
-import { HttpsServer } from './httpsServer.ts';
-import { AMPLE_MS, TestEndpoint } from './testEndpoint.ts';
+import { answerJson, answerWithout, RecordingServer } from './recordingServer.ts';
+import { AMPLE_MS, isReply, TestEndpoint } from './testEndpoint.ts';
 
 const SERVERS = new Authority('Servers of the operator');
 const CLIENTS = new Authority('Clients of the operator');
@@ -22,20 +22,14 @@ class Client implements AsyncDisposable {
   readonly #files = new TemporaryFiles();
 
   constructor(url: string, proxyUrl?: string) {
+    const credentials = this.#files.source('proxy', 'user:first');
     const connection = {
       tls: {
         certificate: this.#files.source('tls.crt', ''),
         key: this.#files.source('tls.key', ''),
         ca: this.#files.source('ca.crt', SERVERS.pem),
       },
-      ...(proxyUrl === undefined
-        ? {}
-        : {
-            proxy: {
-              url: proxyUrl,
-              credentials: this.#files.source('proxy', 'user:first'),
-            },
-          }),
+      ...(proxyUrl === undefined ? {} : { proxy: { url: proxyUrl, credentials } }),
     };
     this.rotate('client-1');
     this.endpoint = new TestEndpoint(url, { connection, log: this.log, fileClock: this.clock });
@@ -75,32 +69,23 @@ function nameOf(socket: TLSSocket): string {
   return String(socket.getPeerCertificate().subject.CN);
 }
 
-interface Sink extends AsyncDisposable {
-  readonly url: string;
-  /** The name in the certificate that came with each request, in turn. */
-  readonly names: readonly string[];
-}
-
 type Kind = 'fresh connections' | 'kept connections' | 'HTTP/2';
 
-async function startServer(kind: Kind): Promise<Sink> {
+/** A server that writes down the name in the certificate that came with each request, in turn. */
+async function startServer(kind: Kind) {
   const names: string[] = [];
   const options = demanding(SERVER, CLIENTS);
-  if (kind === 'HTTP/2') {
-    const server = await Http2Server.start(options, (received) => {
-      names.push(nameOf(received.session.socket as TLSSocket));
-      setTimeout(() => answerByStream(received, {}), 5);
-    });
-    return { url: server.url, names, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
-  }
-  const server = await HttpsServer.start(options, (request, response) => {
-    names.push(nameOf(request.socket as TLSSocket));
-    const correlator = String(request.headers['x-correlator']);
-    setTimeout(() => {
-      response.writeHead(200, kind === 'kept connections' ? { 'x-correlator': correlator } : {});
-      response.end('{}');
-    }, 5);
-  });
+  const server =
+    kind === 'HTTP/2'
+      ? await Http2Server.start(options, (received) => {
+          names.push(nameOf(received.session.socket as TLSSocket));
+          setTimeout(() => answerByStream(received, {}), 5);
+        })
+      : await RecordingServer.start((received, response) => {
+          names.push(nameOf(received.connection.socket as TLSSocket));
+          const answer = kind === 'kept connections' ? answerJson : answerWithout;
+          setTimeout(() => answer(received, response, {}), 5);
+        }, options);
   return { url: server.url, names, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
@@ -140,7 +125,7 @@ describe.each<Kind>(['fresh connections', 'kept connections', 'HTTP/2'])('over %
         expect(new Set(late)).toEqual(new Set([`client-${round}`]));
       }
       const exchanges = await stop();
-      expect(exchanges.filter(({ kind: outcome }) => outcome !== 'reply')).toEqual([]);
+      expect(exchanges.filter((one) => !isReply(one))).toEqual([]);
       expect(client.log.troubles).toEqual([]);
     },
   );
@@ -159,7 +144,7 @@ it('files that cannot be used while requests are under way cost none of them', a
   client.write('ca.crt', SERVERS.pem);
   await client.reads(1, READ_AGAIN);
   expect(await client.endpoint.post()).toMatchObject({ kind: 'reply' });
-  expect((await stop()).filter(({ kind }) => kind !== 'reply')).toEqual([]);
+  expect((await stop()).filter((one) => !isReply(one))).toEqual([]);
   expect(server.names.at(-1)).toBe('client-2');
 });
 

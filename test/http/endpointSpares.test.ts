@@ -5,8 +5,8 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { Random } from '../random.ts';
 import { TestClock } from '../testClock.ts';
 import { trustedCertificate } from '../tls/trustedCertificate.ts';
-import { answerWithout, HttpsServer } from './httpsServer.ts';
-import { TestEndpoint } from './testEndpoint.ts';
+import { answerWithout, RecordingServer } from './recordingServer.ts';
+import { isReply, TestEndpoint } from './testEndpoint.ts';
 
 const CERTIFICATE = trustedCertificate();
 
@@ -17,23 +17,25 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function isReply(exchange: Exchange): boolean {
-  return exchange.kind === 'reply';
-}
-
-function burst(client: TestEndpoint, size: number): Promise<Exchange[]> {
-  return Promise.all(Array.from({ length: size }, () => client.post()));
-}
-
 /** Two bursts, one soon after the other: after them spares are kept. */
 async function warmUp(client: TestEndpoint, size: number): Promise<void> {
-  await burst(client, size);
+  await client.burst(size);
   await pause(AFTER_BURST_MS);
-  await burst(client, size);
+  await client.burst(size);
 }
 
-async function sparesOf(server: HttpsServer, count: number): Promise<void> {
+async function sparesOf(server: RecordingServer, count: number): Promise<void> {
   await vi.waitFor(() => expect(server.unused).toHaveLength(count), { timeout: 5000 });
+}
+
+/** A server without echo, and a client that keeps so many spare connections to it. */
+async function withSpares(count: number) {
+  const stack = new AsyncDisposableStack();
+  const server = stack.use(await RecordingServer.start(answerWithout, CERTIFICATE));
+  const client = stack.use(new TestEndpoint(server.url, { http2: 'never' }));
+  await warmUp(client, count);
+  await sparesOf(server, count);
+  return { server, client, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
 
 function lullOf(idleDetector: IdleDetector): Promise<void> {
@@ -42,7 +44,7 @@ function lullOf(idleDetector: IdleDetector): Promise<void> {
 
 describe('TLS', () => {
   it('all connections but the first resume a session, which no collection of garbage forgets', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
     await using client = new TestEndpoint(server.url, { http2: 'never' });
     for (let index = 0; index < 20; index += 1) {
       await client.post();
@@ -58,7 +60,7 @@ describe('TLS', () => {
 describe('a certificate', () => {
   it('is looked at again after an hour, whatever could be resumed', async () => {
     const clock = new TestClock();
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
     await using client = new TestEndpoint(server.url, { http2: 'never', clock });
     await client.post();
     await client.post();
@@ -71,12 +73,10 @@ describe('a certificate', () => {
 
 describe('spare connections', () => {
   it('are as many as the burst took, are taken before new ones are made, and carry one exchange each', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
-    await using client = new TestEndpoint(server.url, { http2: 'never' });
-    await warmUp(client, 20);
-    await sparesOf(server, 20);
+    await using started = await withSpares(20);
+    const { server, client } = started;
     const before = server.connections.length;
-    expect((await burst(client, 20)).every(isReply)).toBe(true);
+    expect((await client.burst(20)).every(isReply)).toBe(true);
     expect(server.connections.slice(0, before).every(({ requests }) => requests === 1)).toBe(true);
     expect(server.connections.every(({ requests }) => requests <= 1)).toBe(true);
   });
@@ -88,7 +88,7 @@ describe('spare connections', () => {
     const idleDetector = new IdleDetector(400);
     // Bursts follow each other: by this clock no time passes.
     const options = { http2: 'never', idleDetector, clock: new TestClock() } as const;
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
     await using tokens = new TestEndpoint(server.url, options);
     await using lookups = new TestEndpoint(server.url, options);
     let madeInBursts = 0;
@@ -109,7 +109,7 @@ describe('spare connections', () => {
 
   it('are replaced one by one where they are taken one by one', async () => {
     const clock = new TestClock();
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
     await using client = new TestEndpoint(server.url, { http2: 'never', clock });
     await warmUp(client, 8);
     await sparesOf(server, 8);
@@ -123,9 +123,9 @@ describe('spare connections', () => {
   });
 
   it('are ready for one exchange after the other', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, (request, response) => {
-      setTimeout(() => answerWithout(request, response), 20);
-    });
+    await using server = await RecordingServer.start((received, response) => {
+      setTimeout(() => answerWithout(received, response), 20);
+    }, CERTIFICATE);
     await using client = new TestEndpoint(server.url, { http2: 'never' });
     for (let index = 0; index < 10; index += 1) await client.post();
     await vi.waitFor(() => expect(server.unused.length).toBeGreaterThan(0));
@@ -135,7 +135,7 @@ describe('spare connections', () => {
   });
 
   it('are never more than a hundred, nor more than the connections that are allowed', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
     await using client = new TestEndpoint(server.url, { http2: 'never', connections: 8 });
     await warmUp(client, 30);
     await sparesOf(server, 8);
@@ -146,15 +146,15 @@ describe('spare connections', () => {
   it('leave room for those in use: together no more than the connections that are allowed', async () => {
     const held: (() => void)[] = [];
     let isHeld = false;
-    await using server = await HttpsServer.start(CERTIFICATE, (request, response) => {
-      if (isHeld) held.push(() => answerWithout(request, response));
-      else answerWithout(request, response);
-    });
+    await using server = await RecordingServer.start((received, response) => {
+      if (isHeld) held.push(() => answerWithout(received, response));
+      else answerWithout(received, response);
+    }, CERTIFICATE);
     await using client = new TestEndpoint(server.url, { http2: 'never', connections: 8 });
     await warmUp(client, 8);
     await sparesOf(server, 8);
     isHeld = true;
-    const exchanges = burst(client, 8);
+    const exchanges = client.burst(8);
     await vi.waitFor(() => expect(held).toHaveLength(8));
     await pause(AFTER_BURST_MS);
     expect(server.unused).toHaveLength(0);
@@ -164,15 +164,15 @@ describe('spare connections', () => {
   });
 
   it('are not made for a burst that none came before', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
     await using client = new TestEndpoint(server.url, { http2: 'never' });
-    await burst(client, 10);
+    await client.burst(10);
     await pause(AFTER_BURST_MS);
     expect(server.connections).toHaveLength(10);
   });
 
   it('end when their life is over, and are not made again without need', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, CERTIFICATE);
     await using client = new TestEndpoint(server.url, { http2: 'never' });
     await warmUp(client, 5);
     await vi.waitFor(() => expect(server.connections).toHaveLength(15), { timeout: 5000 });
@@ -182,32 +182,26 @@ describe('spare connections', () => {
   });
 
   it('that the server has closed are not handed over', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
-    await using client = new TestEndpoint(server.url, { http2: 'never' });
-    await warmUp(client, 10);
-    await sparesOf(server, 10);
+    await using started = await withSpares(10);
+    const { server, client } = started;
     for (const { socket } of server.unused) socket.end();
     await Promise.all(server.connections.map(({ closed }) => closed));
-    expect((await burst(client, 10)).every(isReply)).toBe(true);
+    expect((await client.burst(10)).every(isReply)).toBe(true);
   });
 
   it('that the server has spoken on are not handed over', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
-    await using client = new TestEndpoint(server.url, { http2: 'never' });
-    await warmUp(client, 10);
-    await sparesOf(server, 10);
+    await using started = await withSpares(10);
+    const { server, client } = started;
     for (const { socket } of server.unused) {
       socket.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n');
     }
     await sparesOf(server, 0);
-    expect((await burst(client, 10)).every(isReply)).toBe(true);
+    expect((await client.burst(10)).every(isReply)).toBe(true);
   });
 
   it('that the server has spoken on just now, while this process was busy, are not handed over', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
-    await using client = new TestEndpoint(server.url, { http2: 'never' });
-    await warmUp(client, 10);
-    await sparesOf(server, 10);
+    await using started = await withSpares(10);
+    const { server, client } = started;
     // In a callback of the poll phase: the sockets are read again only after it, and after its immediates.
     const exchange = await new Promise<Exchange>((resolve) => {
       stat('.', () => {
@@ -224,7 +218,7 @@ describe('spare connections', () => {
     const random = new Random(1);
     // One that is closed while a request is on its way to it costs that exchange, whoever keeps it.
     let isResting = false;
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout, (connection) => {
+    await using server = await RecordingServer.start(answerWithout, CERTIFICATE, (connection) => {
       const close = (): void => {
         if (connection.requests > 0) return;
         if (isResting) connection.socket.destroy();
@@ -235,7 +229,7 @@ describe('spare connections', () => {
     await using client = new TestEndpoint(server.url, { http2: 'never' });
     const exchanges: Exchange[] = [];
     for (let round = 0; round < 12; round += 1) {
-      exchanges.push(...(await burst(client, 8)));
+      exchanges.push(...(await client.burst(8)));
       isResting = true;
       await pause(200);
       isResting = false;
@@ -246,10 +240,8 @@ describe('spare connections', () => {
   });
 
   it('are closed with their endpoint', async () => {
-    await using server = await HttpsServer.start(CERTIFICATE, answerWithout);
-    const client = new TestEndpoint(server.url, { http2: 'never' });
-    await warmUp(client, 5);
-    await sparesOf(server, 5);
+    await using started = await withSpares(5);
+    const { server, client } = started;
     await client.endpoint.close();
     await Promise.all(server.connections.map(({ closed }) => closed));
     expect(server.unused).toHaveLength(0);

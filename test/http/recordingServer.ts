@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import type { TlsOptions } from 'node:tls';
+import { TLSSocket, type TlsOptions } from 'node:tls';
 import { listen } from '../listening.ts';
 
 /** One connection as the server sees it. */
@@ -16,6 +16,9 @@ export interface Connection {
   readonly socket: Socket;
   /** Resolves when it is closed, from whichever side. */
   readonly closed: Promise<void>;
+  /** Whether its handshake resumed an earlier session. */
+  readonly isResumed: boolean;
+  requests: number;
 }
 
 /** One request that reached the server, whole. */
@@ -51,12 +54,17 @@ export class RecordingServer implements AsyncDisposable {
   }
 
   /** @param tls how TLS is spoken; plain text is where absent */
-  static async start(answer: Answer, tls?: TlsOptions): Promise<RecordingServer> {
+  static async start(
+    answer: Answer,
+    tls?: TlsOptions,
+    onConnection: (connection: Connection) => void = () => undefined,
+  ): Promise<RecordingServer> {
     const received: Received[] = [];
     const connections: Connection[] = [];
     const take = (request: IncomingMessage, response: ServerResponse): void => {
       const connection = connections.find(({ socket }) => socket === request.socket);
       if (connection === undefined) throw new Error('A request without a connection.');
+      connection.requests += 1;
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -72,12 +80,18 @@ export class RecordingServer implements AsyncDisposable {
         answer(one, response);
       });
     };
-    const server = tls === undefined ? createServer(take) : createSecureServer(tls, take);
+    const server =
+      tls === undefined
+        ? createServer(take)
+        : createSecureServer({ keepAliveTimeout: 0, ...tls }, take);
     server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
       // A client that breaks off is what many tests are about.
       socket.on('error', () => undefined);
       const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
-      connections.push({ socket, closed });
+      const isResumed = socket instanceof TLSSocket && socket.isSessionReused();
+      const connection = { socket, closed, isResumed, requests: 0 };
+      connections.push(connection);
+      onConnection(connection);
     });
     const address = await listen(server);
     const url = tls === undefined ? address : address.replace('http:', 'https:');
@@ -89,8 +103,13 @@ export class RecordingServer implements AsyncDisposable {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext(tls);
   }
 
+  /** Connections that are open and have carried nothing. */
+  get unused(): readonly Connection[] {
+    return this.connections.filter(({ socket, requests }) => requests === 0 && !socket.destroyed);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections();
+    for (const { socket } of this.connections) socket.destroy();
     this.#server.close();
     await once(this.#server, 'close');
   }
@@ -105,6 +124,12 @@ export function answerJson(
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', 'x-correlator': correlator });
   response.end(JSON.stringify(body));
+}
+
+/** Answers with JSON, and without a correlator. */
+export function answerWithout(_received: unknown, response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end('{}');
 }
 
 /** The address of a port that nothing listens on. */

@@ -22,6 +22,24 @@ export const DEPARTURE = { sentAtMs: 1_700_000_000_000, leftAtMs: 1000 };
 /** Time that no test waits for: a limit that is not kept fails by the test's own. */
 export const AMPLE_MS = 60_000;
 
+/** What became of an exchange, in short: the status, or why there is no reply. */
+export function outcome(exchange: Exchange): string {
+  if (exchange.kind === 'reply') {
+    return exchange.isUnproven === true ? 'unproven' : String(exchange.reply.status);
+  }
+  const { cause, sent, flaw } = exchange.fault;
+  return `${flaw ?? cause}, ${sent ? 'sent' : 'unsent'}`;
+}
+
+export function isReply(exchange: Exchange): boolean {
+  return exchange.kind === 'reply';
+}
+
+/** A text in the place of a file. */
+export function text(pem: string): { readonly kind: 'text'; readonly text: string } {
+  return { kind: 'text', text: pem };
+}
+
 interface Options {
   readonly timeoutMs?: number;
   readonly echo?: EchoSetting;
@@ -82,6 +100,11 @@ export class TestEndpoint implements AsyncDisposable {
       timeLeftMs,
       DEPARTURE,
     );
+  }
+
+  /** So many at a time. */
+  burst(size: number, post: Partial<OutgoingRequest> = {}, timeLeftMs?: number) {
+    return Promise.all(Array.from({ length: size }, () => this.post(post, timeLeftMs)));
   }
 
   /** The same endpoint behind guards of its own, whose retries do not pause. */

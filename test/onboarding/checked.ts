@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { readOperatorsConfig } from '../../src/config/config.ts';
 import type { Environment } from '../../src/config/environment.ts';
 import { parsePhoneNumber, type PhoneNumber } from '../../src/domain/phoneNumber.ts';
@@ -60,7 +60,7 @@ export function failed({ findings }: OperatorReport): readonly string[] {
 }
 
 /** An operator that issues a token to each POST and answers nothing else. */
-export function issueTokens(request: IncomingMessage, response: ServerResponse): void {
+export function issueTokens(request: { readonly method?: string }, response: ServerResponse): void {
   if (request.method !== 'POST') {
     response.writeHead(405, { allow: 'POST' }).end();
     return;

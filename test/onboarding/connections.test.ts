@@ -1,7 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { answering, ConnectProxy, tunnelFor, type ProxyManner } from '../http/connectProxy.ts';
-import { HttpsServer } from '../http/httpsServer.ts';
 import { Http2Server } from '../http/http2Server.ts';
 import { answerJson, deadUrl, RecordingServer } from '../http/recordingServer.ts';
 import { listen } from '../listening.ts';
@@ -30,7 +29,7 @@ describe('a connection that works', () => {
             stream.respond({ ':status': 405 });
             stream.end();
           })
-        : await HttpsServer.start(certificate, issueTokens);
+        : await RecordingServer.start(issueTokens, certificate);
     const report = await check(trusting(files, server.url));
     const version = protocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1';
     expect(rowsOf(report, 'tls')).toMatchObject([
@@ -47,7 +46,7 @@ describe('a connection that works', () => {
   it('warns of a certificate that ends soon', async () => {
     using files = new TemporaryFiles();
     const certificate = AUTHORITY.issue({ validDays: [-1, 10] });
-    await using server = await HttpsServer.start(certificate, issueTokens);
+    await using server = await RecordingServer.start(issueTokens, certificate);
     const report = await check(trusting(files, server.url));
     expect(rowsOf(report, 'tls')).toMatchObject([
       { verdict: 'warning', advice: expect.stringContaining('renewed') },
@@ -58,7 +57,7 @@ describe('a connection that works', () => {
   it('through a proxy with credentials, which resolves the name', async () => {
     using files = new TemporaryFiles();
     const certificate = AUTHORITY.issue({ validDays: LONG });
-    await using server = await HttpsServer.start(certificate, issueTokens);
+    await using server = await RecordingServer.start(issueTokens, certificate);
     await using proxy = await ConnectProxy.start({ manner: tunnelFor('us:ours') });
     const report = await check({
       ...trusting(files, server.url),
@@ -105,7 +104,7 @@ describe('a connection that breaks has a red row that says what to do', () => {
     ],
   ])('%s', async (_, certificate, advice) => {
     using files = new TemporaryFiles();
-    await using server = await HttpsServer.start(certificate(), issueTokens);
+    await using server = await RecordingServer.start(issueTokens, certificate());
     const report = await check(trusting(files, server.url));
     expect(failed(report)).toEqual(['tls']);
     expect(rowsOf(report, 'tls')[0]?.advice).toMatch(advice);
@@ -113,7 +112,7 @@ describe('a connection that breaks has a red row that says what to do', () => {
 
   it('a certificate of another name', async () => {
     using files = new TemporaryFiles();
-    await using server = await HttpsServer.start(AUTHORITY.issue(), issueTokens);
+    await using server = await RecordingServer.start(issueTokens, AUTHORITY.issue());
     const report = await check({
       ...trusting(files, server.url),
       OPERATOR_TLS_SERVER_NAME: 'elsewhere.example',
@@ -148,9 +147,9 @@ describe('a connection that breaks has a red row that says what to do', () => {
   it('a server that wants a client certificate', async () => {
     using files = new TemporaryFiles();
     const clients = new Authority('Clients of the operator');
-    await using server = await HttpsServer.start(
-      demanding(AUTHORITY.issue(), clients),
+    await using server = await RecordingServer.start(
       issueTokens,
+      demanding(AUTHORITY.issue(), clients),
     );
     const report = await check(trusting(files, server.url));
     expect(failed(report).length).toBe(1);
@@ -160,7 +159,7 @@ describe('a connection that breaks has a red row that says what to do', () => {
 
   it('our own certificate, with the key of another', async () => {
     using files = new TemporaryFiles();
-    await using server = await HttpsServer.start(AUTHORITY.issue(), issueTokens);
+    await using server = await RecordingServer.start(issueTokens, AUTHORITY.issue());
     const report = await check({
       ...trusting(files, server.url),
       OPERATOR_TLS_CERTIFICATE_FILE: files.write('client.pem', AUTHORITY.issue().cert),
@@ -178,7 +177,7 @@ describe('a connection that breaks has a red row that says what to do', () => {
     ['hangs', () => undefined, /Ask your network team/, 200],
   ])('a proxy that %s', async (_, manner, advice, timeoutMs) => {
     using files = new TemporaryFiles();
-    await using server = await HttpsServer.start(AUTHORITY.issue(), issueTokens);
+    await using server = await RecordingServer.start(issueTokens, AUTHORITY.issue());
     await using proxy = await ConnectProxy.start({ manner });
     const report = await check(
       {

@@ -12,7 +12,7 @@ import { Authority, demanding } from '../tls/authority.ts';
 import { NO_OPENSSL, OpensslServer } from '../tls/opensslServer.ts';
 import { answering, ConnectProxy, tunnelFor } from '../http/connectProxy.ts';
 import { answerByStream, Http2Server } from '../http/http2Server.ts';
-import { answerWithout, HttpsServer } from '../http/httpsServer.ts';
+import { answerWithout, RecordingServer } from '../http/recordingServer.ts';
 
 const SERVERS = new Authority('Servers of the operator');
 const CLIENTS = new Authority('Clients of the operator');
@@ -50,7 +50,7 @@ describe('a connection that is tried', () => {
     await using server =
       protocol === 'h2'
         ? await Http2Server.start(options, (received) => answerByStream(received, {}))
-        : await HttpsServer.start(options, answerWithout);
+        : await RecordingServer.start(answerWithout, options);
     await using proxy = await ConnectProxy.start({ manner: tunnelFor('user:password') });
     const trial = await tried(server.url, {
       tls: OURS,
@@ -80,7 +80,7 @@ describe('a connection that is tried', () => {
       { stage: 'proxy-connection', code: 'ECONNREFUSED' },
     ],
   ])('tells that it broke at %s', async (_, settings, expected) => {
-    await using server = await HttpsServer.start(SERVER, answerWithout);
+    await using server = await RecordingServer.start(answerWithout, SERVER);
     expect(await tried(server.url, settings)).toMatchObject({ kind: 'failed', ...expected });
   });
 
